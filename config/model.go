@@ -1,0 +1,286 @@
+// Package config holds the static model of a configuration: files parsed into a tree of modules whose blocks keep their expressions unevaluated.
+//
+// It may import addr, diag and HCL's packages. It must not know values of variables, provider schemas, state or plans, and it evaluates nothing
+// beyond what the language demands to be static.
+package config
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// Tree is a loaded configuration: the root module and everything it calls. It is immutable after loading.
+type Tree struct {
+	Root    *Module
+	Modules map[addr.Module]*Module
+	// Sources holds the bytes of every file read, by the name used in ranges, for snippets in diagnostics.
+	Sources map[string][]byte
+}
+
+// Module is one module of the tree: the merged content of the files of its directory.
+type Module struct {
+	Path     addr.Module
+	Dir      string // as written in path.module: relative to the working directory, slash separated, "." for the root
+	Parent   *Module
+	Call     *ModuleCall // the call in Parent, nil for the root
+	Children map[string]*Module
+
+	RequiredVersions []VersionConstraint
+	Required         map[string]*RequiredProvider // by local name, only what is declared
+	Backend          *Backend
+	Encryption       *Encryption
+	ProviderMeta     map[string]*ProviderMeta // by local name
+
+	Providers map[string]*Provider // by local name, or "name.alias"
+	Variables map[string]*Variable
+	Locals    map[string]*Local
+	Outputs   map[string]*Output
+	Resources map[addr.Resource]*Resource
+	Calls     map[string]*ModuleCall
+	Checks    map[string]*Check
+	Moved     []*Moved
+	Removed   []*Removed
+	Imports   []*Import
+
+	// Order lists the module's resources in source order (file name, then position).
+	Order []*Resource
+}
+
+// VersionConstraint is a version constraint as written.
+type VersionConstraint struct {
+	Text  string
+	Range hcl.Range
+}
+
+// RequiredProvider is an entry of required_providers.
+type RequiredProvider struct {
+	Name        string // local name
+	Source      addr.Provider
+	Version     VersionConstraint // Text is "" if none
+	Aliases     []ProviderRef     // configuration_aliases
+	Range       hcl.Range
+	SourceGiven bool
+}
+
+// ProviderRef names a provider configuration as written in a module: local name, optional alias, optional instance key expression.
+type ProviderRef struct {
+	Name    string
+	Alias   string
+	KeyExpr hcl.Expression // of "name.alias[expr]", nil otherwise
+	Range   hcl.Range
+}
+
+// String returns "name" or "name.alias".
+func (r ProviderRef) String() string {
+	if r.Alias == "" {
+		return r.Name
+	}
+	return r.Name + "." + r.Alias
+}
+
+// Backend is a backend block.
+type Backend struct {
+	Type  string
+	Body  hcl.Body
+	Range hcl.Range
+}
+
+// Encryption is an encryption block.
+type Encryption struct {
+	Body  hcl.Body
+	Range hcl.Range
+}
+
+// ProviderMeta is a provider_meta block.
+type ProviderMeta struct {
+	Name  string
+	Body  hcl.Body
+	Range hcl.Range
+}
+
+// Provider is a provider block.
+type Provider struct {
+	Name    string
+	Alias   string
+	ForEach hcl.Expression // nil unless instances are asked for
+	Version VersionConstraint
+	Body    hcl.Body // the provider's own arguments
+	Range   hcl.Range
+}
+
+// Ref returns the name other blocks use for p.
+func (p *Provider) Ref() ProviderRef {
+	return ProviderRef{Name: p.Name, Alias: p.Alias, Range: p.Range}
+}
+
+// Variable is a variable block.
+type Variable struct {
+	Name         string
+	Description  string
+	Type         cty.Type // constraint; cty.DynamicPseudoType for any. Optional attributes are kept in ConstraintType and Defaults.
+	Constraint   cty.Type // Type with optional attribute marks, for conversion
+	Defaults     *typeexpr.Defaults
+	Default      cty.Value // cty.NilVal if the variable is required
+	Sensitive    bool
+	Ephemeral    bool
+	Nullable     bool // true unless nullable = false
+	Const        bool
+	Deprecated   string // message, "" if not deprecated
+	Validations  []*Condition
+	ParseLiteral bool // values from the command line and environment are strings taken as they are (type string or any primitive)
+	Range        hcl.Range
+	TypeRange    hcl.Range
+}
+
+// Required reports whether a value must be given.
+func (v *Variable) Required() bool { return v.Default == cty.NilVal }
+
+// Local is one entry of a locals block.
+type Local struct {
+	Name  string
+	Expr  hcl.Expression
+	Range hcl.Range
+}
+
+// Output is an output block.
+type Output struct {
+	Name          string
+	Description   string
+	Expr          hcl.Expression
+	Sensitive     bool
+	Ephemeral     bool
+	Deprecated    string
+	DependsOn     []hcl.Traversal
+	Preconditions []*Condition
+	Range         hcl.Range
+	// SensitiveRange and EphemeralRange are the ranges of those arguments if present.
+	EphemeralRange hcl.Range
+}
+
+// Condition is a precondition, postcondition, validation or assert block.
+type Condition struct {
+	Condition    hcl.Expression
+	ErrorMessage hcl.Expression
+	Range        hcl.Range
+}
+
+// Repetition is how a block is repeated; all fields nil for a single instance.
+type Repetition struct {
+	Count   hcl.Expression
+	ForEach hcl.Expression
+	Enabled hcl.Expression // lifecycle.enabled
+}
+
+// Resource is a resource, data or ephemeral block.
+type Resource struct {
+	Addr      addr.Resource
+	Module    *Module
+	Repeat    Repetition
+	Provider  *ProviderRef // nil for the default configuration of the type's provider
+	DependsOn []hcl.Traversal
+	Body      hcl.Body // what the type's schema describes: meta-arguments are taken out
+	Lifecycle Lifecycle
+	// Provisioners in order, only on managed resources.
+	Provisioners []*Provisioner
+	Connection   *Connection
+	Range        hcl.Range // the block header
+	TypeRange    hcl.Range
+}
+
+// Config returns the address of the block.
+func (r *Resource) Config() addr.ConfigResource { return addr.ConfigResource{Module: r.Module.Path, Resource: r.Addr} }
+
+// ProviderRef returns the provider configuration that the resource uses, as named in its module.
+func (r *Resource) ProviderRef() ProviderRef {
+	if r.Provider != nil {
+		return *r.Provider
+	}
+	return ProviderRef{Name: r.ImpliedProvider(), Range: r.TypeRange}
+}
+
+// Lifecycle is the content of lifecycle blocks.
+type Lifecycle struct {
+	CreateBeforeDestroy bool
+	CBDSet              bool           // create_before_destroy was given at all
+	PreventDestroy      hcl.Expression // nil if absent
+	IgnoreChanges       []hcl.Traversal
+	IgnoreAll           bool
+	ReplaceTriggeredBy  []hcl.Expression
+	Preconditions       []*Condition
+	Postconditions      []*Condition
+	// Destroy is the destroy argument; nil if absent.
+	Destroy *bool
+	Range   hcl.Range
+}
+
+// Provisioner is a provisioner block.
+type Provisioner struct {
+	Type       string
+	Body       hcl.Body
+	Connection *Connection
+	Destroy    bool // when = destroy
+	Continue   bool // on_failure = continue
+	Range      hcl.Range
+}
+
+// Connection is a connection block.
+type Connection struct {
+	Body  hcl.Body
+	Range hcl.Range
+}
+
+// ModuleCall is a module block.
+type ModuleCall struct {
+	Name      string
+	Source    string
+	SourceSet bool
+	Version   VersionConstraint
+	Repeat    Repetition
+	Providers []PassedProvider
+	DependsOn []hcl.Traversal
+	Inputs    map[string]*hcl.Attribute
+	Range     hcl.Range
+	SrcRange  hcl.Range
+}
+
+// PassedProvider is an entry of a module call's providers argument.
+type PassedProvider struct {
+	InChild  ProviderRef
+	InParent ProviderRef
+}
+
+// Check is a check block.
+type Check struct {
+	Name    string
+	Scoped  *Resource // a nested data or ephemeral block, nil if none
+	Asserts []*Condition
+	Range   hcl.Range
+}
+
+// Moved is a moved block.
+type Moved struct {
+	From, To hcl.Traversal
+	Range    hcl.Range
+}
+
+// Removed is a removed block.
+type Removed struct {
+	From         hcl.Traversal
+	Destroy      bool
+	Provisioners []*Provisioner
+	Connection   *Connection
+	Range        hcl.Range
+}
+
+// Import is an import block.
+type Import struct {
+	To       hcl.Expression // a resource instance address whose keys may be expressions
+	ForEach  hcl.Expression
+	ID       hcl.Expression
+	Identity hcl.Expression
+	Provider *ProviderRef
+	Range    hcl.Range
+}

@@ -1,0 +1,191 @@
+// Package future holds the one concurrency primitive of the evaluator: Cell, a value computed at most once, inline, by the first task that
+// demands it. A second task that demands it meanwhile waits; a demand that could never be met, because it would close a circle of waiting
+// tasks, is answered with the circle itself.
+//
+// It imports the standard library only and knows nothing of what is computed.
+package future
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Task is one thread of demand: the calls that a worker makes while it computes. A Task must be used by one goroutine at a time.
+// The zero value is ready to use.
+type Task struct {
+	stack   []Frame
+	waiting atomic.Pointer[core]
+	// Park, if set, is called before the task starts to wait for another one, and Unpark after. A pool uses them to keep its workers busy.
+	Park, Unpark func()
+}
+
+// Frame is one step of a chain of demands: what is being computed, and the origin of the demand for it.
+type Frame struct {
+	Label any // of the cell
+	Via   any // as given to Get
+	cell  *core
+}
+
+// Cycle reports a demand that can never be met. Frames is the chain in order: each frame's computation demanded the next one, and the last
+// one demanded the first again.
+type Cycle struct{ Frames []Frame }
+
+// Error returns a short text; the frames have the details.
+func (c *Cycle) Error() string { return "a value depends on itself" }
+
+const (
+	idle uint32 = iota
+	running
+	done
+)
+
+type core struct {
+	state atomic.Uint32
+	owner atomic.Pointer[Task]
+	mu    sync.Mutex
+	wake  chan struct{} // made only if somebody must wait; guarded by mu
+}
+
+// Cell is a value computed at most once. The zero value is empty; a Cell must not be copied after first use.
+type Cell[T any] struct {
+	core
+	v T
+}
+
+// Done reports whether the value is there.
+func (c *Cell[T]) Done() bool { return c.state.Load() == done }
+
+// Peek returns the value if it is there.
+func (c *Cell[T]) Peek() (T, bool) {
+	if c.state.Load() == done {
+		return c.v, true
+	}
+	var zero T
+	return zero, false
+}
+
+// Set stores a value computed elsewhere. It must not be called on a cell that anybody may have demanded.
+func (c *Cell[T]) Set(v T) {
+	c.v = v
+	c.state.Store(done)
+}
+
+// Get returns the value, computing it with f if this is the first demand. label says what the cell is and via where the demand came from; both are
+// kept only while computing, for Cycle. If the demand closes a circle, f is not called, the error is the *Cycle, and the value is T's zero
+// value: the caller must put a legal placeholder in its place. If f panics, the cell holds T's zero value for everyone else and the panic
+// goes on.
+func (c *Cell[T]) Get(t *Task, label, via any, f func() T) (T, *Cycle) {
+	if c.state.Load() == done {
+		return c.v, nil
+	}
+	if c.state.CompareAndSwap(idle, running) {
+		c.owner.Store(t)
+		t.stack = append(t.stack, Frame{Label: label, Via: via, cell: &c.core})
+		defer c.finish(t)
+		c.v = f()
+		return c.v, nil
+	}
+	if cycle := c.await(t, via); cycle != nil {
+		var zero T
+		return zero, cycle
+	}
+	return c.v, nil
+}
+
+func (c *core) finish(t *Task) {
+	t.stack = t.stack[:len(t.stack)-1]
+	c.mu.Lock()
+	c.state.Store(done)
+	c.owner.Store(nil)
+	if c.wake != nil {
+		close(c.wake)
+	}
+	c.mu.Unlock()
+}
+
+// await waits until c is done. It first publishes what t waits for and then looks for itself along the chain of owners: of all tasks that
+// close a circle, the last to publish is sure to see the others.
+func (c *core) await(t *Task, via any) *Cycle {
+	t.waiting.Store(c)
+	if c.leadsTo(t) {
+		t.waiting.Store(nil)
+		return &Cycle{Frames: c.circle(t, via)}
+	}
+	c.mu.Lock()
+	if c.state.Load() == done {
+		c.mu.Unlock()
+		t.waiting.Store(nil)
+		return nil
+	}
+	if c.wake == nil {
+		c.wake = make(chan struct{})
+	}
+	wake := c.wake
+	c.mu.Unlock()
+	if t.Park != nil {
+		t.Park()
+	}
+	<-wake
+	t.waiting.Store(nil)
+	if t.Unpark != nil {
+		t.Unpark()
+	}
+	return nil
+}
+
+func (c *core) leadsTo(t *Task) bool {
+	for at := c; at != nil; {
+		owner := at.ownerNow()
+		if owner == t {
+			return true
+		}
+		if owner == nil {
+			return false
+		}
+		at = owner.waiting.Load()
+	}
+	return false
+}
+
+// ownerNow returns the task computing c, or nil once c is done. Between winning the right to compute and storing the owner there is a moment
+// without one; it is waited out, since a circle through c could be missed otherwise.
+func (c *core) ownerNow() *Task {
+	for {
+		if owner := c.owner.Load(); owner != nil {
+			return owner
+		}
+		if c.state.Load() == done {
+			return nil
+		}
+	}
+}
+
+// circle collects the frames of the circle that t's demand for c closes. The stacks of the other tasks are stable: each waits within the circle.
+func (c *core) circle(t *Task, via any) []Frame {
+	var frames []Frame
+	for at, demand := c, via; ; {
+		owner := at.ownerNow()
+		if owner == nil {
+			return frames
+		}
+		from := len(frames)
+		on := false
+		for _, f := range owner.stack {
+			on = on || f.cell == at
+			if on {
+				frames = append(frames, f)
+			}
+		}
+		if from < len(frames) {
+			frames[from].Via = demand
+		}
+		if owner == t {
+			return frames
+		}
+		demand = nil
+		at = owner.waiting.Load()
+		if at == nil {
+			return frames
+		}
+	}
+}

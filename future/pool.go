@@ -1,0 +1,83 @@
+package future
+
+import "sync"
+
+// Pool runs functions on a bounded number of workers. While a worker's task waits for another task, a further worker may start in its
+// place, so that waiting does not cost throughput; maxParked bounds how many stand waiting. A pool cannot deadlock on cells: whoever waits, waits for a task that runs.
+type Pool struct {
+	mu      sync.Mutex
+	queue   []func(*Task)
+	running int
+	parked  int
+	limit   int
+	idle    *sync.Cond
+}
+
+const maxParked = 256
+
+// NewPool returns a pool that runs up to limit functions at once.
+func NewPool(limit int) *Pool {
+	p := &Pool{limit: max(limit, 1)}
+	p.idle = sync.NewCond(&p.mu)
+	return p
+}
+
+// Go queues f; functions start in the order in which they were queued.
+func (p *Pool) Go(f func(*Task)) {
+	p.mu.Lock()
+	p.queue = append(p.queue, f)
+	p.start()
+	p.mu.Unlock()
+}
+
+// Wait returns when every queued function, including those queued meanwhile, has returned.
+func (p *Pool) Wait() {
+	p.mu.Lock()
+	for p.running > 0 || p.parked > 0 || len(p.queue) > 0 {
+		p.idle.Wait()
+	}
+	p.mu.Unlock()
+}
+
+// start starts a worker if there is work and room for one. p.mu is held.
+func (p *Pool) start() {
+	if len(p.queue) > 0 && p.running < p.limit && p.parked < maxParked {
+		p.running++
+		go p.work()
+	}
+}
+
+func (p *Pool) work() {
+	t := &Task{Park: p.park, Unpark: p.unpark}
+	p.mu.Lock()
+	for len(p.queue) > 0 && p.running <= p.limit {
+		f := p.queue[0]
+		p.queue[0] = nil
+		p.queue = p.queue[1:]
+		p.mu.Unlock()
+		f(t)
+		p.mu.Lock()
+	}
+	p.running--
+	if p.running == 0 && p.parked == 0 && len(p.queue) == 0 {
+		p.idle.Broadcast()
+	} else {
+		p.start()
+	}
+	p.mu.Unlock()
+}
+
+func (p *Pool) park() {
+	p.mu.Lock()
+	p.running--
+	p.parked++
+	p.start()
+	p.mu.Unlock()
+}
+
+func (p *Pool) unpark() {
+	p.mu.Lock()
+	p.running++
+	p.parked--
+	p.mu.Unlock()
+}

@@ -1,0 +1,374 @@
+// Package lease keeps things that exist for as long as somebody needs them: ephemeral resource instances and provider processes configured from
+// them. It opens on first use, renews while open, and closes exactly once, as soon as nobody uses the thing and nobody may still come to use it.
+//
+// Two counts decide. A *lease* is a use: it is held around the operation that needs the value. A *claim* is a may-use: somebody who
+// has not run yet might take a lease. A thing is closed when both are zero. Claims are made on a key or on a group of keys (a whole resource whose
+// instances are not told apart yet).
+//
+// It imports the standard library only. It must not know what is opened: values are opaque here and never printed.
+package lease
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Opened is a thing that was opened, with what is needed to keep and to end it.
+type Opened[V any] struct {
+	Value   V
+	RenewAt time.Time // zero if it needs no renewal
+	// Renew extends the life and returns the next time to renew, zero for never. It is never called concurrently with itself or Close.
+	Renew func(context.Context) (time.Time, error)
+	// Close ends the thing. It is called exactly once, with a context that ends after the pool's limit.
+	Close func(context.Context)
+	// After is called once Close has returned or its time is up: it releases what the thing itself was using.
+	After func()
+}
+
+// Options are the fixed parameters of a pool.
+type Options[K comparable] struct {
+	// Group returns the group that a key belongs to; a claim on the group keeps all its keys open. Groups may have groups.
+	Group func(K) (K, bool)
+	// Uses returns what k may use while it is open or may be opened. The pool claims it for as long as k is claimed or leased.
+	Uses func(K) []K
+	// CloseLimit bounds one Close.
+	CloseLimit time.Duration
+	// CloseTimeout is told of a Close that did not return within the limit.
+	CloseTimeout func(K)
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// ErrClosed is returned by Acquire on a pool that has been shut down.
+var ErrClosed = errors.New("the run is ending: nothing new is opened")
+
+// ErrExpired is wrapped by the error of a use whose renewal failed.
+var ErrExpired = errors.New("the lease could not be renewed and may have expired")
+
+// Pool holds the things of one walk. All methods may be called concurrently.
+type Pool[K comparable, V any] struct {
+	opt     Options[K]
+	mu      sync.Mutex
+	entries map[K]*entry[K, V]
+	closing sync.WaitGroup
+	shut    bool
+}
+
+// NewPool returns an empty pool.
+func NewPool[K comparable, V any](opt Options[K]) *Pool[K, V] {
+	return &Pool[K, V]{opt: opt, entries: map[K]*entry[K, V]{}}
+}
+
+type phase uint8
+
+const (
+	unopened phase = iota
+	opening
+	open
+	closing
+)
+
+// entry is what the pool knows of one key or group. All fields are guarded by the pool's mutex, but for renewal, which has its own.
+type entry[K comparable, V any] struct {
+	key     K
+	group   *entry[K, V]
+	members []*entry[K, V]
+	claims  int
+	leases  int
+	uses    []K // claimed upstream while claims+leases > 0
+	engaged bool
+
+	phase  phase
+	thing  Opened[V]
+	failed error         // the error of the last attempt to open
+	ready  chan struct{} // closed when the phase leaves opening or closing
+	stop   func()        // ends the renewal loop
+
+	renewal sync.Mutex
+	renewAt time.Time
+	renewed time.Time // of the last successful renewal
+	renewOK error
+}
+
+func (p *Pool[K, V]) entry(k K) *entry[K, V] {
+	e := p.entries[k]
+	if e == nil {
+		e = &entry[K, V]{key: k}
+		p.entries[k] = e
+		if p.opt.Group != nil {
+			if g, ok := p.opt.Group(k); ok {
+				e.group = p.entry(g)
+				e.group.members = append(e.group.members, e)
+			}
+		}
+	}
+	return e
+}
+
+// Claim announces that somebody may come to use each key (or any key of the group) later. Every Claim is ended by a Waive of the same key.
+func (p *Pool[K, V]) Claim(keys ...K) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range keys {
+		p.claim(k)
+	}
+}
+
+func (p *Pool[K, V]) claim(k K) {
+	e := p.entry(k)
+	e.claims++
+	p.engage(e)
+}
+
+// engage claims what e may use, on the first claim or lease.
+func (p *Pool[K, V]) engage(e *entry[K, V]) {
+	if e.engaged {
+		return
+	}
+	e.engaged = true
+	if p.opt.Uses != nil {
+		e.uses = p.opt.Uses(e.key)
+		for _, u := range e.uses {
+			p.claim(u)
+		}
+	}
+}
+
+// Waive ends claims. What nobody uses or may use any more is closed in the background.
+func (p *Pool[K, V]) Waive(keys ...K) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, k := range keys {
+		p.waive(k)
+	}
+}
+
+func (p *Pool[K, V]) waive(k K) {
+	e := p.entry(k)
+	e.claims--
+	p.settle(e)
+}
+
+// wanted reports whether somebody uses e or may still come to use it.
+func (e *entry[K, V]) wanted() bool {
+	if e.leases > 0 {
+		return true
+	}
+	for g := e; g != nil; g = g.group {
+		if g.claims > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// settle closes e and the members of its group if nothing wants them, and gives up what they were claiming.
+func (p *Pool[K, V]) settle(e *entry[K, V]) {
+	if e.claims == 0 {
+		for _, m := range e.members {
+			p.settle(m)
+		}
+	}
+	if e.wanted() || e.phase == opening || e.phase == closing {
+		return
+	}
+	if e.phase == open {
+		p.startClose(e)
+		return
+	}
+	p.disengage(e)
+}
+
+func (p *Pool[K, V]) disengage(e *entry[K, V]) {
+	if !e.engaged {
+		return
+	}
+	e.engaged = false
+	uses := e.uses
+	e.uses = nil
+	for _, u := range uses {
+		p.waive(u)
+	}
+}
+
+// Lease is a use of an open thing. It must be released exactly once.
+type Lease[K comparable, V any] struct {
+	pool     *Pool[K, V]
+	entry    *entry[K, V]
+	released bool
+}
+
+// Acquire returns a lease on k, opening it with open if it is not open. Of several callers one opens and the others wait for it. If opening
+// fails, every waiting caller gets the error, and later callers get the same error without another attempt.
+func (p *Pool[K, V]) Acquire(ctx context.Context, k K, openFn func(context.Context) (Opened[V], error)) (*Lease[K, V], error) {
+	p.mu.Lock()
+	e := p.entry(k)
+	for {
+		if p.shut {
+			p.mu.Unlock()
+			return nil, ErrClosed
+		}
+		if e.failed != nil {
+			err := e.failed
+			p.mu.Unlock()
+			return nil, err
+		}
+		if e.phase == open {
+			e.leases++
+			p.mu.Unlock()
+			return &Lease[K, V]{pool: p, entry: e}, nil
+		}
+		if e.phase == unopened {
+			break
+		}
+		ready := e.ready
+		p.mu.Unlock()
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		p.mu.Lock()
+	}
+	e.phase, e.ready = opening, make(chan struct{})
+	e.leases++
+	p.engage(e)
+	p.mu.Unlock()
+	return p.open(ctx, e, openFn)
+}
+
+func (p *Pool[K, V]) open(ctx context.Context, e *entry[K, V], openFn func(context.Context) (Opened[V], error)) (_ *Lease[K, V], err error) {
+	var thing Opened[V]
+	err = errors.New("opening did not end normally")
+	defer func() { // also when openFn panics
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		close(e.ready)
+		if err != nil {
+			e.phase, e.failed = unopened, err
+			e.leases--
+			p.settle(e)
+			return
+		}
+		e.phase, e.thing, e.renewAt = open, thing, thing.RenewAt
+		p.startRenewal(e)
+	}()
+	thing, err = openFn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Lease[K, V]{pool: p, entry: e}, nil
+}
+
+// Value returns the value, after renewing it if its time has come. A renewal that failed is tried once more at each use; if that fails
+// too, the error wraps ErrExpired.
+func (l *Lease[K, V]) Value(ctx context.Context) (V, error) {
+	e := l.entry
+	if err := e.renewIfDue(ctx, l.pool.opt.Now); err != nil {
+		var none V
+		return none, err
+	}
+	return e.thing.Value, nil
+}
+
+// Release ends the use. A second call does nothing.
+func (l *Lease[K, V]) Release() {
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	if l.released {
+		return
+	}
+	l.released = true
+	l.entry.leases--
+	l.pool.settle(l.entry)
+}
+
+// startClose closes e in a goroutine of its own. p.mu is held.
+func (p *Pool[K, V]) startClose(e *entry[K, V]) {
+	e.phase, e.ready = closing, make(chan struct{})
+	thing := e.thing
+	e.thing = Opened[V]{}
+	stop := e.stop
+	e.stop = nil
+	p.closing.Add(1)
+	go func() {
+		defer p.closing.Done()
+		if stop != nil {
+			stop()
+		}
+		e.renewal.Lock() // a renewal that runs ends first: Close must come last and see its private data
+		p.runClose(e.key, thing)
+		e.renewAt, e.renewed, e.renewOK = time.Time{}, time.Time{}, nil
+		e.renewal.Unlock()
+		if thing.After != nil {
+			thing.After()
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		e.phase = unopened
+		close(e.ready)
+		p.settle(e)
+	}()
+}
+
+func (p *Pool[K, V]) runClose(k K, thing Opened[V]) {
+	ctx, cancel := context.WithTimeout(context.Background(), p.opt.CloseLimit)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		thing.Close(ctx)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		select {
+		case <-ended: // it ended together with its time
+		default:
+			if p.opt.CloseTimeout != nil {
+				p.opt.CloseTimeout(k)
+			}
+		}
+	}
+}
+
+// Shutdown closes everything that is still open, whatever claims there are, users before what they use, and returns when every Close has
+// ended or timed out. Nothing can be opened afterwards. It is safe to call more than once.
+func (p *Pool[K, V]) Shutdown() {
+	p.mu.Lock()
+	p.shut = true
+	for _, e := range p.entries {
+		e.claims = 0
+	}
+	for _, e := range p.entries {
+		p.settleFinal(e)
+	}
+	p.mu.Unlock()
+	p.closing.Wait()
+	p.force()
+}
+
+// force closes what is still leased although everybody has ended: a use that a panic kept from releasing.
+func (p *Pool[K, V]) force() {
+	p.mu.Lock()
+	for _, e := range p.entries {
+		if e.phase == open {
+			p.startClose(e)
+		}
+	}
+	p.mu.Unlock()
+	p.closing.Wait()
+}
+
+// settleFinal closes e if it is open and not leased: what is leased closes when its user's After releases it.
+func (p *Pool[K, V]) settleFinal(e *entry[K, V]) {
+	e.uses, e.engaged = nil, false
+	if e.leases == 0 && e.phase == open {
+		p.startClose(e)
+	}
+}
+
+// Drained waits for the closings that are under way.
+func (p *Pool[K, V]) Drained() { p.closing.Wait() }

@@ -1,0 +1,201 @@
+// Package plan holds the model of a plan: the changes with their reasons, and Steps, the pure function that orders them for apply.
+//
+// It may import addr, diag, value, schema and state. It must not know configuration, evaluation or providers' processes: a plan is data.
+package plan
+
+import (
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// Mode is the kind of plan.
+type Mode uint8
+
+// The plan modes.
+const (
+	Normal Mode = iota
+	Destroy
+	RefreshOnly
+)
+
+// Action is what a change does to one object.
+type Action uint8
+
+// The actions.
+const (
+	NoOp Action = iota
+	Create
+	Read // a data source read during apply
+	Update
+	Delete
+	DeleteThenCreate
+	CreateThenDelete
+	Forget // removed from the state, left alone otherwise
+)
+
+// String returns the name used in messages: "no-op", "create", ...
+func (a Action) String() string {
+	return [...]string{"no-op", "create", "read", "update", "delete", "delete-create", "create-delete", "forget"}[a]
+}
+
+// IsReplace reports whether the action is a replacement in either order.
+func (a Action) IsReplace() bool { return a == DeleteThenCreate || a == CreateThenDelete }
+
+// Reason says why an action was chosen when its kind alone doesn't. The values are those of the JSON plan format.
+type Reason string
+
+// The reasons.
+const (
+	NoReason            Reason = ""
+	ReplaceTainted      Reason = "replace_because_tainted"
+	ReplaceRequested    Reason = "replace_by_request"
+	ReplaceTriggered    Reason = "replace_by_triggers"
+	ReplaceCannotUpdate Reason = "replace_because_cannot_update"
+	DeleteNoConfig      Reason = "delete_because_no_resource_config"
+	DeleteRepetition    Reason = "delete_because_wrong_repetition"
+	DeleteCountIndex    Reason = "delete_because_count_index"
+	DeleteEachKey       Reason = "delete_because_each_key"
+	DeleteNoModule      Reason = "delete_because_no_module"
+	DeleteNoMoveTarget  Reason = "delete_because_no_move_target"
+	DeleteDisabled      Reason = "delete_because_enabled_false"
+	ReadConfigUnknown   Reason = "read_because_config_unknown"
+	ReadDependency      Reason = "read_because_dependency_pending"
+	ReadCheckNested     Reason = "read_because_check_nested"
+)
+
+// Change is one planned change of one object. Before and After never hold an ephemeral value: their type cannot.
+type Change struct {
+	Addr     addr.Instance
+	Deposed  addr.Deposed
+	PrevAddr addr.Instance // differs from Addr if the object was moved
+	Provider addr.ProviderConfig
+
+	Action          Action
+	Reason          Reason
+	RequiredReplace []cty.Path // attributes that force the replacement
+
+	Before          value.Durable // null or zero when creating
+	After           value.Durable // null or zero when deleting; may have unknown parts
+	PriorPrivate    []byte
+	PlannedPrivate  []byte
+	PriorIdentity   value.Durable
+	PlannedIdentity value.Durable
+	SchemaVersion   int64
+
+	// Deps is the read-set: what the instance's configuration reached, at the precision of the references.
+	Deps []Dep
+	// StateDeps are the dependencies that the prior object recorded; they order its destruction.
+	StateDeps []addr.ConfigResource
+	// CreateBeforeDestroy is the replace order that holds for the object, from configuration, dependents or state.
+	CreateBeforeDestroy bool
+
+	Importing       *Importing
+	GeneratedConfig string // configuration text made for an imported object, "" if none
+}
+
+// Moved reports whether the object comes from another address.
+func (c *Change) Moved() bool { return c.PrevAddr != (addr.Instance{}) && c.PrevAddr != c.Addr }
+
+// Object returns the object that the change is about.
+func (c *Change) Object() addr.Object { return addr.Object{Instance: c.Addr, Deposed: c.Deposed} }
+
+// Importing tells where an imported object came from.
+type Importing struct {
+	ID       string
+	Identity value.Durable
+}
+
+// Dep is a dependency on one instance, or on all instances of a resource.
+type Dep struct {
+	Resource addr.AbsResource
+	Key      addr.Key
+	All      bool
+}
+
+// Covers reports whether d depends on the instance.
+func (d Dep) Covers(i addr.Instance) bool {
+	return d.Resource == i.Abs() && (d.All || d.Key == i.Key)
+}
+
+// OutputChange is the planned change of a root module output.
+type OutputChange struct {
+	Name      string
+	Action    Action // NoOp, Create, Update or Delete
+	Before    value.Durable
+	After     value.Durable
+	Sensitive bool
+}
+
+// Plan is a complete plan.
+type Plan struct {
+	Mode    Mode
+	Changes []*Change // every object that was planned, NoOp included, ordered by address
+	Drift   []*Change // what refreshing found changed outside; Before is the stored, After the real object
+	Outputs []*OutputChange
+	Checks  []state.CheckResult
+
+	Base  *state.State // the state as it was read
+	Prior *state.State // Base after upgrades, moves and refresh: what the changes start from
+	Meta  state.Meta
+
+	Variables          map[string]value.Durable // as set, root module, without ephemeral ones
+	EphemeralVariables []string                 // names of ephemeral variables that were set
+
+	Targets, Excludes []addr.Target
+	ForceReplace      []addr.Instance
+	SkipRefresh       bool
+	Timestamp         time.Time
+	// Errored is set when planning ended with errors; the plan is shown but cannot be applied.
+	Errored bool
+}
+
+// Changed reports whether applying the plan would do anything: any change other than NoOp, or any change of an output, or, in refresh-only
+// mode, anything that refreshing found.
+func (p *Plan) Changed() bool {
+	for _, c := range p.Changes {
+		if c.Action != NoOp || c.Moved() || c.Importing != nil {
+			return true
+		}
+	}
+	for _, o := range p.Outputs {
+		if o.Action != NoOp {
+			return true
+		}
+	}
+	return p.Mode == RefreshOnly && len(p.Drift) > 0
+}
+
+// Counts are the figures of the summary line.
+type Counts struct{ Import, Add, Change, Destroy, Forget int }
+
+// Counts counts the planned changes the way the summary line does: a replacement is one addition and one destruction.
+func (p *Plan) Counts() Counts {
+	var n Counts
+	for _, c := range p.Changes {
+		if c.Importing != nil {
+			n.Import++
+		}
+		if c.Addr.Resource.Mode != addr.Managed {
+			continue
+		}
+		switch c.Action {
+		case Create:
+			n.Add++
+		case Update:
+			n.Change++
+		case Delete:
+			n.Destroy++
+		case DeleteThenCreate, CreateThenDelete:
+			n.Add++
+			n.Destroy++
+		case Forget:
+			n.Forget++
+		}
+	}
+	return n
+}

@@ -1,0 +1,85 @@
+// Package state holds the model of a state, the codec of its file format, and the journal that makes single results durable.
+//
+// It may import addr, diag, value and cty. It must not know configuration, providers, plans, or where states are stored.
+package state
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// State is a state in memory. It is not safe for concurrent use; the engine's recorder serialises access.
+type State struct {
+	Resources map[addr.AbsResource]*Resource
+	Outputs   map[string]*Output // of the root module
+	Checks    []CheckResult
+}
+
+// Resource is a resource in one module instance with its instances.
+type Resource struct {
+	Addr      addr.AbsResource
+	Instances map[addr.Key]*Instance
+}
+
+// Instance is a resource instance: its current object, if any, and deposed ones.
+type Instance struct {
+	Provider addr.ProviderConfig // the configuration that last worked on it
+	Current  *Object
+	Deposed  map[addr.Deposed]*Object
+}
+
+// Object is one stored object. Its attributes are encoded; Decode gives the value. Objects are immutable: a change makes a new one.
+type Object struct {
+	attrs []byte // JSON
+
+	Flatmap             map[string]string // attributes of states before version 4, attrs is nil then
+	SchemaVersion       int64
+	Sensitive           []cty.Path
+	Private             []byte
+	Tainted             bool
+	Dependencies        []addr.ConfigResource
+	CreateBeforeDestroy bool
+	Identity            []byte // JSON, nil if none
+	IdentityVersion     int64
+}
+
+// Output is an output value of the root module.
+type Output struct {
+	Value     value.Durable
+	Sensitive bool
+}
+
+// CheckStatus is the result of a condition.
+type CheckStatus string
+
+// The statuses, as they stand in the state file.
+const (
+	CheckPass    CheckStatus = "pass"
+	CheckFail    CheckStatus = "fail"
+	CheckError   CheckStatus = "error"
+	CheckUnknown CheckStatus = "unknown"
+)
+
+// CheckResult is the aggregate result of the conditions of one block.
+type CheckResult struct {
+	Kind    string // "resource", "output_value", "check", "input_variable"
+	Config  string // the static address
+	Status  CheckStatus
+	Objects []CheckObject
+}
+
+// CheckObject is the result for one object of the block.
+type CheckObject struct {
+	Addr     string
+	Status   CheckStatus
+	Failures []string // error messages, never with secret values
+}
+
+// Meta is what a state file says of itself.
+type Meta struct {
+	Lineage string
+	Serial  uint64
+	Version string // the program version that wrote it
+}

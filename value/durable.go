@@ -1,0 +1,107 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/msgpack"
+
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// Durable is a value in the only form that plans and states accept: encoded, with the paths of its sensitive parts beside it. It cannot hold an
+// ephemeral value or a write-only argument, because Seal, its only constructor from live values, refuses them. The zero value is "no value".
+// A Durable is immutable and safe for concurrent use.
+type Durable struct {
+	ty        cty.Type
+	packed    []byte
+	sensitive []cty.Path
+}
+
+// ErrSecret is returned by Seal for values that must not become durable. The message carries a path but never the value.
+var ErrSecret = errors.New("an ephemeral value cannot be stored")
+
+// Seal encodes v, which may have unknown parts and sensitive marks, for plan and state. ty is the type to encode against (the schema's type for resource
+// objects; v.Type() for outputs). block may be nil for values that no schema describes. Seal fails with ErrSecret if v carries an ephemeral
+// mark or a non-null write-only attribute of block; deprecation marks are dropped.
+func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
+	var sensitive []cty.Path
+	if v.ContainsMarked() {
+		raw, pvm := v.UnmarkDeepWithPaths()
+		for _, pm := range pvm {
+			if _, ok := pm.Marks[Ephemeral]; ok {
+				return Durable{}, fmt.Errorf("%w: at %s", ErrSecret, schema.PathString(pm.Path))
+			}
+			if _, ok := pm.Marks[Sensitive]; ok {
+				sensitive = append(sensitive, pm.Path)
+			}
+		}
+		v = raw
+	}
+	if block != nil && block.HasWriteOnly() {
+		if paths := block.WriteOnlyPaths(v); len(paths) > 0 {
+			return Durable{}, fmt.Errorf("%w: write-only attribute %s is not null", ErrSecret, schema.PathString(paths[0]))
+		}
+	}
+	packed, err := msgpack.Marshal(v, ty)
+	if err != nil {
+		return Durable{}, fmt.Errorf("encoding a value: %w", err)
+	}
+	return Durable{ty: ty, packed: packed, sensitive: sensitive}, nil
+}
+
+// Restore rebuilds a Durable from its parts, as read back from a plan file. packed must be the msgpack form against ty.
+func Restore(ty cty.Type, packed []byte, sensitive []cty.Path) Durable {
+	return Durable{ty: ty, packed: packed, sensitive: sensitive}
+}
+
+// IsZero reports whether d holds no value at all, not even null.
+func (d Durable) IsZero() bool { return d.packed == nil }
+
+// Type returns the type that d was sealed against.
+func (d Durable) Type() cty.Type { return d.ty }
+
+// Packed returns the msgpack encoding. The caller must not change it.
+func (d Durable) Packed() []byte { return d.packed }
+
+// Sensitive returns the paths of the sensitive parts. The caller must not change them.
+func (d Durable) Sensitive() []cty.Path { return d.sensitive }
+
+// Live decodes d with its sensitive marks restored. The zero Durable gives cty.NilVal.
+func (d Durable) Live() (cty.Value, error) {
+	v, err := d.Unmarked()
+	if err != nil || v == cty.NilVal {
+		return v, err
+	}
+	return MarkPaths(v, d.sensitive, Sensitive), nil
+}
+
+// Unmarked decodes d without marks. The zero Durable gives cty.NilVal.
+func (d Durable) Unmarked() (cty.Value, error) {
+	if d.packed == nil {
+		return cty.NilVal, nil
+	}
+	v, err := msgpack.Unmarshal(d.packed, d.ty)
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("decoding a stored value: %w", err)
+	}
+	return v, nil
+}
+
+// IsNull reports whether d is a null value or holds none.
+func (d Durable) IsNull() bool {
+	return d.packed == nil || len(d.packed) == 1 && d.packed[0] == 0xc0
+}
+
+// MarkPaths returns v with the mark at each path that exists in it.
+func MarkPaths(v cty.Value, paths []cty.Path, m Mark) cty.Value {
+	if len(paths) == 0 {
+		return v
+	}
+	pvm := make([]cty.PathValueMarks, len(paths))
+	for i, p := range paths {
+		pvm[i] = cty.PathValueMarks{Path: p, Marks: cty.NewValueMarks(m)}
+	}
+	return v.MarkWithPaths(pvm)
+}
