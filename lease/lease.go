@@ -31,7 +31,8 @@ type Opened[V any] struct {
 type Options[K comparable] struct {
 	// Group returns the group that a key belongs to; a claim on the group keeps all its keys open. Groups may have groups.
 	Group func(K) (K, bool)
-	// Uses returns what k may use while it is open or may be opened. The pool claims it for as long as k is claimed or leased.
+	// Uses returns what k may use while it is open or may be opened. The pool claims it for as long as k is claimed or leased. It is called
+	// without locks held, possibly more than once, and must not lead back to k.
 	Uses func(K) []K
 	// CloseLimit bounds one Close.
 	CloseLimit time.Duration
@@ -50,6 +51,7 @@ var ErrExpired = errors.New("the lease could not be renewed and may have expired
 // Pool holds the things of one walk. All methods may be called concurrently.
 type Pool[K comparable, V any] struct {
 	opt     Options[K]
+	known   sync.Map // K → []K: what Uses returned
 	mu      sync.Mutex
 	entries map[K]*entry[K, V]
 	closing sync.WaitGroup
@@ -109,10 +111,26 @@ func (p *Pool[K, V]) entry(k K) *entry[K, V] {
 
 // Claim announces that somebody may come to use each key (or any key of the group) later. Every Claim is ended by a Waive of the same key.
 func (p *Pool[K, V]) Claim(keys ...K) {
+	p.learn(keys)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, k := range keys {
 		p.claim(k)
+	}
+}
+
+// learn asks for the uses of keys, and of their uses, before the lock is taken.
+func (p *Pool[K, V]) learn(keys []K) {
+	if p.opt.Uses == nil {
+		return
+	}
+	for _, k := range keys {
+		if _, ok := p.known.Load(k); ok {
+			continue
+		}
+		uses := p.opt.Uses(k)
+		p.known.Store(k, uses)
+		p.learn(uses)
 	}
 }
 
@@ -128,8 +146,8 @@ func (p *Pool[K, V]) engage(e *entry[K, V]) {
 		return
 	}
 	e.engaged = true
-	if p.opt.Uses != nil {
-		e.uses = p.opt.Uses(e.key)
+	if uses, ok := p.known.Load(e.key); ok {
+		e.uses = uses.([]K)
 		for _, u := range e.uses {
 			p.claim(u)
 		}
@@ -203,6 +221,7 @@ type Lease[K comparable, V any] struct {
 // Acquire returns a lease on k, opening it with open if it is not open. Of several callers one opens and the others wait for it. If opening
 // fails, every waiting caller gets the error, and later callers get the same error without another attempt.
 func (p *Pool[K, V]) Acquire(ctx context.Context, k K, openFn func(context.Context) (Opened[V], error)) (*Lease[K, V], error) {
+	p.learn([]K{k})
 	p.mu.Lock()
 	e := p.entry(k)
 	for {

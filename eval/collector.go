@@ -1,0 +1,116 @@
+package eval
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Collector gathers the diagnostics of a walk. Of diagnostics that say the same about the same place, one is kept: what depends on an open
+// ephemeral resource is evaluated once per use. The zero value is ready; it is safe for concurrent use.
+type Collector struct {
+	mu   sync.Mutex
+	list diag.List
+	seen map[string]struct{}
+	errs bool
+}
+
+// Add adds diagnostics.
+func (c *Collector) Add(diags diag.List) {
+	if len(diags) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen = map[string]struct{}{}
+	}
+	for _, d := range diags {
+		key := d.Severity.String() + "\x00" + d.Address + "\x00" + d.String()
+		if _, ok := c.seen[key]; ok {
+			continue
+		}
+		c.seen[key] = struct{}{}
+		c.errs = c.errs || d.Severity == diag.Error
+		c.list = append(c.list, d)
+	}
+}
+
+// HasErrors reports whether an error was added.
+func (c *Collector) HasErrors() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.errs
+}
+
+// List returns what was gathered, in order.
+func (c *Collector) List() diag.List {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.list)
+}
+
+// Checks gathers the results of conditions by object. It is safe for concurrent use.
+type Checks struct {
+	mu      sync.Mutex
+	order   []string // config addresses in order of first result
+	results map[string]*state.CheckResult
+	objects map[string]map[string]int // index into Objects by object address
+}
+
+func newChecks() *Checks {
+	return &Checks{results: map[string]*state.CheckResult{}, objects: map[string]map[string]int{}}
+}
+
+var statusRank = map[state.CheckStatus]int{state.CheckPass: 0, state.CheckUnknown: 1, state.CheckFail: 2, state.CheckError: 3}
+
+// Add records the status of one condition of an object; the worst of an object's conditions is its status. failure is "" or the message of a failed
+// condition.
+func (c *Checks) Add(kind, config, object string, status state.CheckStatus, failure string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.results[config]
+	if r == nil {
+		r = &state.CheckResult{Kind: kind, Config: config, Status: state.CheckPass}
+		c.results[config] = r
+		c.objects[config] = map[string]int{}
+		c.order = append(c.order, config)
+	}
+	i, ok := c.objects[config][object]
+	if !ok {
+		i = len(r.Objects)
+		c.objects[config][object] = i
+		r.Objects = append(r.Objects, state.CheckObject{Addr: object, Status: state.CheckPass})
+	}
+	o := &r.Objects[i]
+	if statusRank[status] > statusRank[o.Status] {
+		o.Status = status
+	}
+	if failure != "" && !slices.Contains(o.Failures, failure) {
+		o.Failures = append(o.Failures, failure)
+	}
+	if statusRank[o.Status] > statusRank[r.Status] {
+		r.Status = o.Status
+	}
+}
+
+// Results returns the results ordered by address.
+func (c *Checks) Results() []state.CheckResult {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	order := slices.Sorted(slices.Values(c.order))
+	var out []state.CheckResult
+	for _, config := range order {
+		r := *c.results[config]
+		r.Objects = slices.SortedFunc(slices.Values(r.Objects), func(a, b state.CheckObject) int {
+			if a.Addr < b.Addr {
+				return -1
+			}
+			return 1
+		})
+		out = append(out, r)
+	}
+	return out
+}

@@ -1,0 +1,216 @@
+package eval
+
+import (
+	"github.com/agext/levenshtein"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
+	b := &ResourceBlock{Config: r, Provider: m.cfg.ProviderFor(r.ProviderRef().Name), module: m}
+	s, diags := c.cfg.schemas.Resource(b.Provider, r.Addr.Mode, r.Addr.Type)
+	c.diags = append(c.diags, diags...)
+	if s == nil {
+		if !diags.HasErrors() {
+			c.diags = append(c.diags, c.unknownType(b)...)
+		}
+		return nil
+	}
+	b.Schema = s
+	b.repeat = c.repetition(m, r.Repeat)
+	inside := use{repeat: b.repeat}
+	after := use{repeat: b.repeat, self: true}
+	b.body = c.body(m, r.Body, s.Block, inside)
+	b.dependsOn = c.traversals(m, r.DependsOn, use{})
+	b.pre = c.conditions(m, r.Lifecycle.Preconditions, inside)
+	b.post = c.conditions(m, r.Lifecycle.Postconditions, after)
+	b.prevent = c.expr(m, r.Lifecycle.PreventDestroy, use{})
+	for _, t := range r.Lifecycle.ReplaceTriggeredBy {
+		b.triggers = append(b.triggers, c.expr(m, t, inside))
+	}
+	if r.Provider != nil {
+		b.providerKey = c.expr(m, r.Provider.KeyExpr, inside)
+	}
+	for _, p := range r.Provisioners {
+		b.provisioners = append(b.provisioners, c.provisioner(m, r, p, after))
+	}
+	return b
+}
+
+func (c *compiler) provisioner(m *moduleBlock, r *config.Resource, p *config.Provisioner, u use) provisionerBlock {
+	b := provisionerBlock{cfg: p, schema: ProvisionerSchema(p.Type)}
+	if b.schema == nil {
+		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
+			"The provisioner type %q is not supported. Supported: local-exec.", p.Type)...)
+		return b
+	}
+	if p.Destroy {
+		c.diags = append(c.diags, diag.At(p.Range, "Destroy-time provisioners are not supported yet",
+			"This version runs provisioners when a resource is created. Remove \"when = destroy\", or keep this configuration on another engine for now.")...)
+	}
+	b.exprs = c.body(m, p.Body, b.schema, u)
+	return b
+}
+
+// ProvisionerSchema returns the schema of a built-in provisioner's arguments, nil if there is no such provisioner.
+func ProvisionerSchema(typeName string) *schema.Block { return provisionerSchemas[typeName] }
+
+// unknownType explains a type that the provider does not have: the nearest name, and the same name in another mode.
+func (c *compiler) unknownType(b *ResourceBlock) diag.List {
+	r := b.Config.Addr
+	what := map[addr.Mode]string{addr.Managed: "resource type", addr.Data: "data source", addr.Ephemeral: "ephemeral resource type"}
+	detail := "The provider " + b.Provider.ForDisplay() + " does not support " + what[r.Mode] + " \"" + r.Type + "\"."
+	for _, other := range []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral} {
+		if other == r.Mode {
+			continue
+		}
+		if s, _ := c.cfg.schemas.Resource(b.Provider, other, r.Type); s != nil {
+			detail += " It has a " + what[other] + " of that name: did you intend a \"" + other.String() + "\" block?"
+			return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s", detail)
+		}
+	}
+	if near := Nearest(r.Type, c.cfg.schemas.Types(b.Provider, r.Mode)); near != "" {
+		detail += " Did you mean \"" + near + "\"?"
+	}
+	return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s", detail)
+}
+
+// Nearest returns the candidate that is most like s, "" if none is near enough to be what was meant.
+func Nearest(s string, candidates []string) string {
+	best, distance := "", 4
+	for _, c := range candidates {
+		if d := levenshtein.Distance(s, c, nil); d < distance && d < len(s) {
+			best, distance = c, d
+		}
+	}
+	return best
+}
+
+// openSet is a set of ephemeral resource blocks. Sets are shared, never changed.
+type openSet struct {
+	all map[addr.ConfigResource]struct{}
+}
+
+var noOpens = &openSet{}
+
+func (s *openSet) empty() bool { return s == nil || len(s.all) == 0 }
+
+func (s *openSet) union(o *openSet) *openSet {
+	if o.empty() || o == s {
+		return s
+	}
+	if s.empty() {
+		return o
+	}
+	u := &openSet{all: map[addr.ConfigResource]struct{}{}}
+	for k := range s.all {
+		u.all[k] = struct{}{}
+	}
+	for k := range o.all {
+		u.all[k] = struct{}{}
+	}
+	return u
+}
+
+func single(r addr.ConfigResource) *openSet {
+	return &openSet{all: map[addr.ConfigResource]struct{}{r: {}}}
+}
+
+func (m *moduleBlock) computeOpens() {
+	for _, group := range []map[string]*valueBlock{m.variables, m.locals, m.outputs} {
+		for _, v := range group {
+			v.computeOpens()
+		}
+	}
+	for _, r := range m.resources {
+		r.opens = r.computeOpens()
+	}
+	for _, p := range m.providers {
+		p.opens = m.opensOf(p.body)
+	}
+}
+
+// computeOpens is recursive along references; a cycle, which evaluation reports, ends at the block that is being computed.
+func (v *valueBlock) computeOpens() *openSet {
+	if v.opens != nil {
+		return v.opens
+	}
+	v.opens = noOpens
+	in := v.module
+	if v.kind == variableValue {
+		in = v.module.parent
+	}
+	if v.expr != nil {
+		v.opens = in.opensOf([]*lang.Expr{v.expr})
+	}
+	return v.opens
+}
+
+func (r *ResourceBlock) computeOpens() *openSet {
+	set := r.module.opensOf(r.body)
+	for _, c := range append(append([]condition(nil), r.pre...), r.post...) {
+		set = set.union(r.module.opensOf([]*lang.Expr{c.cond, c.msg}))
+	}
+	for _, p := range r.provisioners {
+		set = set.union(r.module.opensOf(p.exprs))
+	}
+	for _, ref := range r.dependsOn {
+		set = set.union(r.module.opensOfRef(ref))
+	}
+	return set
+}
+
+func (m *moduleBlock) opensOf(exprs []*lang.Expr) *openSet {
+	set := noOpens
+	for _, x := range exprs {
+		if x == nil {
+			continue
+		}
+		for _, ref := range x.Refs {
+			set = set.union(m.opensOfRef(ref))
+		}
+	}
+	return set
+}
+
+func (m *moduleBlock) opensOfRef(ref lang.Ref) *openSet {
+	switch ref.Kind {
+	case lang.Variable:
+		if v := m.variables[ref.Name]; v != nil {
+			return v.computeOpens()
+		}
+	case lang.Local:
+		if v := m.locals[ref.Name]; v != nil {
+			return v.computeOpens()
+		}
+	case lang.Resource:
+		if ref.Resource.Mode == addr.Ephemeral && m.resources[ref.Resource] != nil {
+			return single(addr.ConfigResource{Module: m.cfg.Path, Resource: ref.Resource})
+		}
+	case lang.Module:
+		return m.opensOfModule(ref)
+	}
+	return noOpens
+}
+
+func (m *moduleBlock) opensOfModule(ref lang.Ref) *openSet {
+	call := m.calls[ref.Name]
+	if call == nil || call.child == nil {
+		return noOpens
+	}
+	if ref.Output != "" {
+		if o := call.child.outputs[ref.Output]; o != nil {
+			return o.computeOpens()
+		}
+		return noOpens
+	}
+	set := noOpens
+	for _, o := range call.child.outputs {
+		set = set.union(o.computeOpens())
+	}
+	return set
+}

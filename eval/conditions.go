@@ -1,0 +1,140 @@
+package eval
+
+import (
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// HasConditions reports whether the resource declares preconditions or postconditions.
+func (in *Instance) HasConditions() bool {
+	return len(in.Resource.Block.pre)+len(in.Resource.Block.post) > 0
+}
+
+// Preconditions evaluates the preconditions and reports failures; false means that the instance must not be worked on.
+func (in *Instance) Preconditions(t *future.Task, s *Session) bool {
+	return in.conditions(in.Resource.Block.pre, "Resource precondition failed", in.scope(t, s))
+}
+
+// Postconditions evaluates the postconditions with self as given and reports failures; false means that one failed.
+func (in *Instance) Postconditions(t *future.Task, s *Session, self cty.Value) bool {
+	sc := in.scope(t, s)
+	sc.self = func() cty.Value { return self }
+	return in.conditions(in.Resource.Block.post, "Resource postcondition failed", sc)
+}
+
+func (in *Instance) conditions(conds []condition, failed string, sc *scope) bool {
+	ok := true
+	for _, c := range conds {
+		status, message, diags := in.Run().condition(sc, c, failed)
+		in.Run().Report(diags)
+		in.Run().Checks.Add("resource", in.Addr().Config().String(), in.Addr().String(), status, message)
+		ok = ok && (status == state.CheckPass || status == state.CheckUnknown)
+	}
+	return ok
+}
+
+// condition evaluates one condition. The message of a failed one is hidden if it is sensitive or ephemeral.
+func (r *Run) condition(sc *scope, c condition, failed string) (state.CheckStatus, string, diag.List) {
+	v, diags := r.eval(sc, c.cond)
+	if diags.HasErrors() {
+		return state.CheckError, "", diags
+	}
+	v, _ = v.UnmarkDeep()
+	v, err := convert.Convert(v, cty.Bool)
+	if err != nil || v.IsNull() {
+		return state.CheckError, "", append(diags, diag.At(c.cond.Range(), "Invalid condition result", "A condition must be true or false, and this one is neither.")...)
+	}
+	if !v.IsKnown() {
+		return state.CheckUnknown, "", diags
+	}
+	if v.True() {
+		return state.CheckPass, "", diags
+	}
+	message, more := r.conditionMessage(sc, c)
+	diags = append(diags, more...)
+	d := diag.Diagnostic{
+		Summary: failed, Detail: message, Subject: c.cond.Range().Ptr(), Address: sc.address, Expression: c.cond.Expression,
+	}
+	if sc.sess == nil { // the values in play are shown only where none of them is dropped at the end of a session
+		d.EvalContext = r.context(sc, c.cond)
+	}
+	return state.CheckFail, message, append(diags, d)
+}
+
+const hiddenMessage = "The error message refers to a sensitive or ephemeral value, so it is not shown."
+
+func (r *Run) conditionMessage(sc *scope, c condition) (string, diag.List) {
+	v, diags := r.eval(sc, c.msg)
+	if diags.HasErrors() {
+		return "This condition was not met, and its error message could not be evaluated.", diags
+	}
+	if value.Contains(v, value.Sensitive) || value.Contains(v, value.Ephemeral) {
+		return hiddenMessage, diags
+	}
+	v, _ = v.UnmarkDeep()
+	v, err := convert.Convert(v, cty.String)
+	if err != nil || v.IsNull() || !v.IsKnown() {
+		return "This condition was not met.", diags
+	}
+	return strings.TrimSpace(v.AsString()), diags
+}
+
+// CheckVariables evaluates the validation conditions of the module's variables.
+func (m *Module) CheckVariables(t *future.Task) bool {
+	ok := true
+	for name, v := range m.variables {
+		for _, c := range v.block.conds {
+			s := NewSession()
+			sc := &scope{m: m, t: t, sess: s}
+			if m.run.opt.Phase == Validating {
+				sc.sess = nil
+			}
+			status, message, diags := m.run.condition(sc, c, "Invalid value for variable")
+			s.End()
+			for i := range diags {
+				if status == state.CheckFail && diags[i].Summary == "Invalid value for variable" {
+					diags[i].Context = diags[i].Subject
+					diags[i].Subject = v.block.rng.Ptr()
+					diags[i].Detail += "\n\nThis was checked by the validation rule at " + c.cfg.Range.String() + "."
+				}
+			}
+			m.run.Report(diags)
+			if m.run.opt.Phase != Validating {
+				m.run.Checks.Add("var", joinAddr2(m.block.cfg.Path, "var."+name), v.Addr(), status, message)
+			}
+			ok = ok && (status == state.CheckPass || status == state.CheckUnknown)
+		}
+	}
+	return ok
+}
+
+func joinAddr2(m addr.Module, rest string) string {
+	if m.IsRoot() {
+		return rest
+	}
+	return m.String() + "." + rest
+}
+
+// OutputPreconditions evaluates the preconditions of the module's outputs.
+func (m *Module) OutputPreconditions(t *future.Task) bool {
+	ok := true
+	for name, v := range m.outputs {
+		for _, c := range v.block.conds {
+			s := NewSession()
+			status, message, diags := m.run.condition(&scope{m: m, t: t, sess: s, address: v.Addr()}, c, "Module output value precondition failed")
+			s.End()
+			m.run.Report(diags)
+			m.run.Checks.Add("output", joinAddr2(m.block.cfg.Path, "output."+name), v.Addr(), status, message)
+			ok = ok && (status == state.CheckPass || status == state.CheckUnknown)
+		}
+	}
+	return ok
+}

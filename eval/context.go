@@ -1,0 +1,360 @@
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// scope is where an expression stands: its module object, its repetition, self, and the session it may use ephemeral resources in.
+type scope struct {
+	m       *Module
+	rep     *rep
+	self    func() cty.Value
+	t       *future.Task
+	sess    *Session
+	address string // of the object, for diagnostics
+}
+
+// eval evaluates one expression. On errors the value is unknown, and legal.
+func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
+	r.Stats.Evaluations.Add(1)
+	v, hd := x.Value(r.context(sc, x))
+	diags := diag.FromHCL(hd).WithAddress(sc.address)
+	if diags.HasErrors() || v == cty.NilVal {
+		return cty.DynamicVal, diags
+	}
+	return v, diags
+}
+
+// context puts what the expressions refer to in scope, and no more: an index that names one instance brings that instance alone.
+func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
+	b := builder{run: r, sc: sc}
+	functions := r.opt.Functions
+	for _, x := range exprs {
+		for i := range x.Refs {
+			b.add(&x.Refs[i])
+		}
+		functions = r.providerFunctions(sc.m, x.Functions, functions)
+	}
+	return &hcl.EvalContext{Variables: b.variables(), Functions: functions}
+}
+
+type builder struct {
+	run       *Run
+	sc        *scope
+	roots     map[string]map[string]cty.Value // var, local, each, count, path, terraform, tofu
+	resources map[*Resource]*resourcePart
+	modules   map[*Call]*modulePart
+	self      cty.Value
+}
+
+// resourcePart is what an evaluation needs of a resource object.
+type resourcePart struct {
+	whole bool
+	keys  map[addr.Key]*hcl.Range
+	bare  bool // referred to as TYPE.NAME
+	long  bool // referred to as resource.TYPE.NAME
+	via   *hcl.Range
+}
+
+type modulePart struct {
+	all  map[string]*hcl.Range // outputs needed of every instance; "" for all outputs
+	keys map[addr.Key]map[string]*hcl.Range
+}
+
+func (b *builder) set(root, name string, v cty.Value) {
+	if b.roots == nil {
+		b.roots = map[string]map[string]cty.Value{}
+	}
+	if b.roots[root] == nil {
+		b.roots[root] = map[string]cty.Value{}
+	}
+	b.roots[root][name] = v
+}
+
+func (b *builder) add(ref *lang.Ref) {
+	m, t := b.sc.m, b.sc.t
+	switch ref.Kind {
+	case lang.Variable:
+		if v := m.variables[ref.Name]; v != nil {
+			b.set("var", ref.Name, v.Get(t, b.sc.sess, &ref.Range))
+		}
+	case lang.Local:
+		if v := m.locals[ref.Name]; v != nil {
+			b.set("local", ref.Name, v.Get(t, b.sc.sess, &ref.Range))
+		}
+	case lang.Each, lang.Count:
+		if b.sc.rep != nil {
+			b.set(ref.Root, ref.Name, b.sc.rep.value(t, ref.Kind, ref.Name, &ref.Range))
+		}
+	case lang.Path:
+		b.set("path", ref.Name, m.pathValue(ref.Name))
+	case lang.Terraform:
+		b.set(ref.Root, ref.Name, b.run.terraformValue(ref.Name))
+	case lang.Self:
+		if b.sc.self != nil {
+			b.self = b.sc.self()
+		}
+	case lang.Resource:
+		b.addResource(ref)
+	case lang.Module:
+		b.addModule(ref)
+	}
+}
+
+func (b *builder) addResource(ref *lang.Ref) {
+	res := b.sc.m.resources[ref.Resource]
+	if res == nil {
+		return
+	}
+	if b.resources == nil {
+		b.resources = map[*Resource]*resourcePart{}
+	}
+	p := b.resources[res]
+	if p == nil {
+		p = &resourcePart{via: &ref.Range}
+		b.resources[res] = p
+	}
+	if ref.Root == "resource" {
+		p.long = true
+	} else {
+		p.bare = true
+	}
+	key, ok := b.sc.key(ref.Index)
+	if !ok || !res.repeat.repeated() {
+		p.whole = true
+		return
+	}
+	if p.keys == nil {
+		p.keys = map[addr.Key]*hcl.Range{}
+	}
+	p.keys[key] = &ref.Range
+}
+
+// key evaluates the instance key of a reference; false if there is none or it cannot be told.
+func (sc *scope) key(idx *lang.Index) (addr.Key, bool) {
+	if idx == nil {
+		return addr.NoKey, false
+	}
+	if idx.Expr == nil {
+		return idx.Key, true
+	}
+	v, diags := sc.m.run.eval(sc, idx.Expr)
+	if diags.HasErrors() || v.IsMarked() || !v.IsKnown() { // errors appear again when the whole expression is evaluated
+		return addr.NoKey, false
+	}
+	key, err := addr.KeyFromValue(v)
+	return key, err == nil
+}
+
+func (b *builder) addModule(ref *lang.Ref) {
+	call := b.sc.m.calls[ref.Name]
+	if call == nil || call.block.child == nil {
+		return
+	}
+	if b.modules == nil {
+		b.modules = map[*Call]*modulePart{}
+	}
+	p := b.modules[call]
+	if p == nil {
+		p = &modulePart{all: map[string]*hcl.Range{}, keys: map[addr.Key]map[string]*hcl.Range{}}
+		b.modules[call] = p
+	}
+	key, ok := b.sc.key(ref.Index)
+	switch {
+	case !call.repeat.repeated() || !ok:
+		name := ref.Output
+		if call.repeat.repeated() {
+			name = "" // x.y of a repeated module is an error or a splat: HCL tells which
+		}
+		p.all[name] = &ref.Range
+	default:
+		if p.keys[key] == nil {
+			p.keys[key] = map[string]*hcl.Range{}
+		}
+		p.keys[key][ref.Output] = &ref.Range
+	}
+}
+
+func (b *builder) variables() map[string]cty.Value {
+	vars := make(map[string]cty.Value, len(b.roots)+2)
+	for root, attrs := range b.roots {
+		vars[root] = cty.ObjectVal(attrs)
+	}
+	if b.self != cty.NilVal {
+		vars["self"] = b.self
+	}
+	b.resourceVariables(vars)
+	if len(b.modules) > 0 {
+		attrs := make(map[string]cty.Value, len(b.modules))
+		for call, p := range b.modules {
+			attrs[call.block.cfg.Name] = b.moduleValue(call, p)
+		}
+		vars["module"] = cty.ObjectVal(attrs)
+	}
+	return vars
+}
+
+func (b *builder) resourceVariables(vars map[string]cty.Value) {
+	trees := map[string]map[string]map[string]cty.Value{} // root ("" for bare) → type → name
+	put := func(root string, r addr.Resource, v cty.Value) {
+		if trees[root] == nil {
+			trees[root] = map[string]map[string]cty.Value{}
+		}
+		if trees[root][r.Type] == nil {
+			trees[root][r.Type] = map[string]cty.Value{}
+		}
+		trees[root][r.Type][r.Name] = v
+	}
+	for res, p := range b.resources {
+		v, r := b.resourceValue(res, p), res.Block.Config.Addr
+		if r.Mode != addr.Managed {
+			put(r.Mode.String(), r, v)
+			continue
+		}
+		if p.bare {
+			put("", r, v)
+		}
+		if p.long {
+			put("resource", r, v)
+		}
+	}
+	for root, types := range trees {
+		objects := make(map[string]cty.Value, len(types))
+		for name, attrs := range types {
+			objects[name] = cty.ObjectVal(attrs)
+		}
+		if root == "" {
+			for name, v := range objects {
+				vars[name] = v
+			}
+			continue
+		}
+		vars[root] = cty.ObjectVal(objects)
+	}
+}
+
+// resourceValue returns the value that stands for a resource object in one evaluation. Where only single instances are referred to, it holds
+// just these: as an object by key, which indexes like the tuple or object of all instances.
+func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
+	t, s := b.sc.t, b.sc.sess
+	if p.whole || b.run.opt.Phase == Validating {
+		return res.whole(t, s, p.via)
+	}
+	e := res.expand(t, p.via)
+	if e.failed {
+		return res.whole(t, s, p.via)
+	}
+	attrs := make(map[string]cty.Value, len(p.keys))
+	for key, via := range p.keys {
+		if e.has(key) {
+			attrs[keyText(key)] = res.Instance(key).get(t, s, via)
+		}
+	}
+	if len(attrs) == 0 && e.form == Counted {
+		return cty.EmptyTupleVal
+	}
+	return cty.ObjectVal(attrs)
+}
+
+func keyText(k addr.Key) string {
+	if k.Kind() == addr.KeyInt {
+		return k.Value().AsBigFloat().Text('f', 0)
+	}
+	return k.Str()
+}
+
+func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
+	if !call.repeat.repeated() {
+		return b.outputs(call.Child(addr.NoKey), p.all)
+	}
+	var via *hcl.Range
+	for _, rng := range p.all {
+		via = rng
+	}
+	e := call.expand(b.sc.t, via)
+	if e.failed || e.generic {
+		if opens(call, p) {
+			return cty.DynamicVal.Mark(value.Ephemeral)
+		}
+		return cty.DynamicVal
+	}
+	if len(p.all) > 0 || e.form == Enabled {
+		return b.allChildren(call, e, p)
+	}
+	attrs := make(map[string]cty.Value, len(p.keys))
+	for key, names := range p.keys {
+		if e.has(key) {
+			attrs[keyText(key)] = b.outputs(call.Child(key), names)
+		}
+	}
+	if len(attrs) == 0 && e.form == Counted {
+		return cty.EmptyTupleVal
+	}
+	return cty.ObjectVal(attrs)
+}
+
+// opens reports whether one of the outputs that are needed may be ephemeral.
+func opens(call *Call, p *modulePart) bool {
+	for name, o := range call.block.child.outputs {
+		_, named := p.all[name]
+		_, every := p.all[""]
+		if (named || every) && (!o.opens.empty() || o.output.Ephemeral) {
+			return true
+		}
+	}
+	for _, names := range p.keys {
+		for name := range names {
+			if o := call.block.child.outputs[name]; o != nil && (!o.opens.empty() || o.output.Ephemeral) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (b *builder) allChildren(call *Call, e *expansion, p *modulePart) cty.Value {
+	every := map[string]*hcl.Range{"": nil}
+	switch e.form {
+	case Counted:
+		elems := make([]cty.Value, len(e.keys))
+		for i, k := range e.keys {
+			elems[i] = b.outputs(call.Child(k), every)
+		}
+		return cty.TupleVal(elems)
+	case ForEach:
+		attrs := make(map[string]cty.Value, len(e.keys))
+		for _, k := range e.keys {
+			attrs[k.Str()] = b.outputs(call.Child(k), every)
+		}
+		return cty.ObjectVal(attrs)
+	default:
+		if len(e.keys) == 0 {
+			return cty.NullVal(cty.DynamicPseudoType)
+		}
+		return b.outputs(call.Child(addr.NoKey), p.all)
+	}
+}
+
+// outputs returns an object of the named outputs of a module object.
+func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
+	attrs := map[string]cty.Value{}
+	if via, every := names[""]; every {
+		for name, o := range m.outputs {
+			attrs[name] = o.Get(b.sc.t, b.sc.sess, via)
+		}
+		return cty.ObjectVal(attrs)
+	}
+	for name, via := range names {
+		if o := m.outputs[name]; o != nil {
+			attrs[name] = o.Get(b.sc.t, b.sc.sess, via)
+		}
+	}
+	return cty.ObjectVal(attrs)
+}

@@ -1,0 +1,12 @@
+// Package eval evaluates a configuration: it turns modules, resources and values into objects whose results are computed on demand, once, by whoever
+// asks first.
+//
+// Words: a *block* is what is declared (compiled once, shared by all walks); an *object* is a block within a module instance; an *instance* is one
+// repetition of a resource object. A Run is one walk over the configuration: validation, planning or applying. Run asks its Host for the
+// results of resource instances and so knows neither state nor plan nor provider processes.
+//
+// Values that come from ephemeral resources are never kept in a Run: they live in a Session, which its owner ends after the operation that needed
+// them, and which holds the leases meanwhile.
+//
+// It may import addr, diag, future, value, schema, config, lang and plan (for dependencies). It must not know state or how providers run.
+package eval

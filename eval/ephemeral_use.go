@@ -1,0 +1,87 @@
+package eval
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// checkEphemeralUse reports ephemeral values outside write-only attributes of a resource or data block.
+func checkEphemeralUse(v cty.Value, b *ResourceBlock) diag.List {
+	var diags diag.List
+	for _, path := range value.PathsWith(v, value.Ephemeral) {
+		if writeOnlyAt(b.Schema.Block, path) {
+			continue
+		}
+		name := schema.PathString(path)
+		if name == "" {
+			name = "this block"
+		}
+		detail := fmt.Sprintf("%q cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.", name)
+		if b.Config.Addr.Mode == addr.Data {
+			detail = fmt.Sprintf("%q cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.", name)
+		}
+		if sibling := writeOnlySibling(b.Schema.Block, path); sibling != "" {
+			detail += fmt.Sprintf(" The write-only attribute %q is meant for such values.", sibling)
+		}
+		d := diag.List{{Summary: "Invalid use of an ephemeral value", Detail: detail, Path: path}}
+		diags = append(diags, d.InConfigBody(b.Config.Body)...)
+	}
+	return diags
+}
+
+// writeOnlyAt reports whether the path leads to or into a write-only attribute.
+func writeOnlyAt(b *schema.Block, path cty.Path) bool {
+	attrs, blocks := b.Attributes, b.Blocks
+	for _, step := range path {
+		name, ok := step.(cty.GetAttrStep)
+		if !ok {
+			continue
+		}
+		if a := attrs[name.Name]; a != nil {
+			if a.WriteOnly {
+				return true
+			}
+			if a.Nested == nil {
+				return false
+			}
+			attrs, blocks = a.Nested.Attributes, nil
+			continue
+		}
+		nested := blocks[name.Name]
+		if nested == nil {
+			return false
+		}
+		attrs, blocks = nested.Attributes, nested.Blocks
+	}
+	return false
+}
+
+// writeOnlySibling returns the name of the write-only variant of a top-level attribute, if there is one.
+func writeOnlySibling(b *schema.Block, path cty.Path) string {
+	if len(path) == 0 {
+		return ""
+	}
+	step, ok := path[0].(cty.GetAttrStep)
+	if !ok {
+		return ""
+	}
+	if a := b.Attributes[step.Name+"_wo"]; a != nil && a.WriteOnly {
+		return step.Name + "_wo"
+	}
+	return ""
+}
+
+// refuseEphemeral returns an error if v carries an ephemeral value, saying where it stands and why it must not.
+func refuseEphemeral(v cty.Value, rng hcl.Range, why string) diag.List {
+	if !value.Contains(v, value.Ephemeral) {
+		return nil
+	}
+	return diag.At(rng, "Invalid use of an ephemeral value", "%s", why)
+}

@@ -1,0 +1,376 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// reads is the read-set of an object: what its expressions refer to, resolved to objects at the precision of the references.
+type reads struct {
+	values    []*Value
+	resources []resourceRead
+	calls     []*Call // repetition of these is read
+	objects   []*Resource
+	providers []*ProviderObject
+}
+
+type resourceRead struct {
+	res *Resource
+	key addr.Key
+	all bool
+}
+
+// collectReads resolves references without evaluating what they refer to; only instance keys are evaluated.
+func (sc *scope) collectReads(into *reads, exprs ...*lang.Expr) {
+	for _, x := range exprs {
+		if x == nil {
+			continue
+		}
+		sc.collectRefs(into, x.Refs)
+	}
+}
+
+func (sc *scope) collectRefs(into *reads, refs []lang.Ref) {
+	for i := range refs {
+		ref := &refs[i]
+		switch ref.Kind {
+		case lang.Variable:
+			into.addValue(sc.m.variables[ref.Name])
+		case lang.Local:
+			into.addValue(sc.m.locals[ref.Name])
+		case lang.Resource:
+			sc.collectResource(into, ref)
+		case lang.Module:
+			sc.collectModule(into, ref)
+		case lang.Each:
+			if ref.Name == "value" && sc.rep != nil {
+				sc.collectReads(into, sc.rep.of.repeat.forEach)
+			}
+		}
+	}
+}
+
+func (r *reads) addValue(v *Value) {
+	if v != nil {
+		r.values = append(r.values, v)
+	}
+}
+
+func (sc *scope) collectResource(into *reads, ref *lang.Ref) {
+	res := sc.m.resources[ref.Resource]
+	if res == nil {
+		return
+	}
+	if !res.repeat.repeated() {
+		into.resources = append(into.resources, resourceRead{res: res})
+		return
+	}
+	key, ok := sc.key(ref.Index)
+	into.resources = append(into.resources, resourceRead{res: res, key: key, all: !ok})
+}
+
+func (sc *scope) collectModule(into *reads, ref *lang.Ref) {
+	call := sc.m.calls[ref.Name]
+	if call == nil || call.block.child == nil {
+		return
+	}
+	into.calls = append(into.calls, call)
+	var children []*Module
+	if key, ok := sc.key(ref.Index); ok && call.repeat.repeated() {
+		if call.expand(sc.t, &ref.Range).has(key) {
+			children = []*Module{call.Child(key)}
+		}
+	} else {
+		children = call.Children(sc.t, &ref.Range)
+	}
+	for _, child := range children {
+		if ref.Output != "" && !call.repeat.repeated() || ref.Output != "" && ok(sc, ref) {
+			into.addValue(child.outputs[ref.Output])
+			continue
+		}
+		for _, o := range child.outputs {
+			into.addValue(o)
+		}
+	}
+}
+
+func ok(sc *scope, ref *lang.Ref) bool {
+	_, ok := sc.key(ref.Index)
+	return ok
+}
+
+// collectDependsOn resolves depends_on, where a module stands for everything in it.
+func (sc *scope) collectDependsOn(into *reads, refs []lang.Ref) {
+	for i := range refs {
+		ref := &refs[i]
+		if ref.Kind != lang.Module {
+			sc.collectRefs(into, refs[i:i+1])
+			continue
+		}
+		call := sc.m.calls[ref.Name]
+		if call == nil || call.block.child == nil {
+			continue
+		}
+		into.calls = append(into.calls, call)
+		for _, child := range call.Children(sc.t, &ref.Range) {
+			child.collectAll(into, sc.t)
+		}
+	}
+}
+
+// collectAll adds every resource of the module object and those below it.
+func (m *Module) collectAll(into *reads, t *future.Task) {
+	for _, res := range m.resources {
+		into.resources = append(into.resources, resourceRead{res: res, all: true})
+	}
+	for _, call := range m.calls {
+		if call.block.child == nil {
+			continue
+		}
+		for _, child := range call.Children(t, nil) {
+			child.collectAll(into, t)
+		}
+	}
+}
+
+// readSet returns what the instance refers to itself.
+func (in *Instance) readSet(t *future.Task) *reads {
+	got, cycle := in.reads.Get(t, in, nil, func() *reads {
+		b, out, sc := in.Resource.Block, &reads{}, in.scope(t, nil)
+		sc.collectReads(out, b.body...)
+		for _, c := range slices.Concat(b.pre, b.post) {
+			sc.collectReads(out, c.cond, c.msg)
+		}
+		for _, p := range b.provisioners {
+			sc.collectReads(out, p.exprs...)
+			sc.collectReads(out, p.connection...)
+		}
+		sc.collectReads(out, b.triggers...)
+		if p := in.Provider(t); p != nil {
+			out.providers = append(out.providers, p)
+		}
+		return out
+	})
+	if cycle != nil || got == nil {
+		return &reads{}
+	}
+	return got
+}
+
+// objectReads returns what holds for every instance of the resource object: repetition and depends_on, its own and those of the modules around it.
+func (r *Resource) objectReads(t *future.Task) *reads {
+	got, cycle := r.reads.Get(t, r, nil, func() *reads {
+		out := &reads{}
+		sc := &scope{m: r.Module, t: t}
+		sc.collectReads(out, r.repeat.count, r.repeat.forEach, r.repeat.enabled)
+		sc.collectDependsOn(out, r.Block.dependsOn)
+		r.Module.collectSurroundings(out, t)
+		return out
+	})
+	if cycle != nil || got == nil {
+		return &reads{}
+	}
+	return got
+}
+
+func (m *Module) collectSurroundings(into *reads, t *future.Task) {
+	for ; m.call != nil; m = m.call.module {
+		sc := &scope{m: m.call.module, t: t}
+		into.calls = append(into.calls, m.call)
+		sc.collectDependsOn(into, m.call.block.dependsOn)
+	}
+}
+
+func (v *Value) readSet(t *future.Task) *reads {
+	got, cycle := v.reads.Get(t, v, nil, func() *reads {
+		out := &reads{}
+		sc := &scope{m: v.module, t: t}
+		if v.block.kind == variableValue {
+			if v.module.call == nil {
+				return out
+			}
+			sc = &scope{m: v.module.call.module, rep: v.module.call.rep(v.module.key), t: t}
+		}
+		sc.collectReads(out, v.block.expr)
+		sc.collectDependsOn(out, v.block.dependsOn)
+		return out
+	})
+	if cycle != nil || got == nil {
+		return &reads{}
+	}
+	return got
+}
+
+// Deps returns the managed and data instances that the instance depends on, through values, modules, data sources, ephemeral resources and its
+// provider's configuration, without duplicates, in address order.
+func (in *Instance) Deps(t *future.Task) []plan.Dep {
+	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
+	f.instance(in)
+	return f.sorted()
+}
+
+// Deps returns what a root module output depends on.
+func (v *Value) Deps(t *future.Task) []plan.Dep {
+	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
+	f.reads(v.readSet(t))
+	return f.sorted()
+}
+
+type flattener struct {
+	t    *future.Task
+	seen map[any]struct{}
+	deps map[plan.Dep]struct{}
+	self *Instance
+}
+
+func (f *flattener) visit(key any) bool {
+	if _, ok := f.seen[key]; ok {
+		return false
+	}
+	f.seen[key] = struct{}{}
+	return true
+}
+
+func (f *flattener) instance(in *Instance) {
+	if !f.visit(in) {
+		return
+	}
+	f.reads(in.readSet(f.t))
+	f.object(in.Resource)
+}
+
+func (f *flattener) object(r *Resource) {
+	if f.visit(r) {
+		f.reads(r.objectReads(f.t))
+	}
+}
+
+func (f *flattener) reads(r *reads) {
+	for _, v := range r.values {
+		if f.visit(v) {
+			f.reads(v.readSet(f.t))
+		}
+	}
+	for _, c := range r.calls {
+		if f.visit(c) {
+			sub := &reads{}
+			sc := &scope{m: c.module, t: f.t}
+			sc.collectReads(sub, c.repeat.count, c.repeat.forEach, c.repeat.enabled)
+			f.reads(sub)
+		}
+	}
+	for _, p := range r.providers {
+		if f.visit(p) {
+			f.reads(p.readSet(f.t))
+		}
+	}
+	for _, rr := range r.resources {
+		f.resource(rr)
+	}
+}
+
+func (f *flattener) resource(rr resourceRead) {
+	mode := rr.res.Block.Config.Addr.Mode
+	if mode != addr.Ephemeral && !(f.self != nil && rr.res == f.self.Resource && (rr.all || rr.key == f.self.Key)) {
+		f.deps[plan.Dep{Resource: rr.res.Addr(), Key: rr.key, All: rr.all}] = struct{}{}
+	}
+	if mode == addr.Managed {
+		return
+	}
+	if !rr.all {
+		f.instance(rr.res.Instance(rr.key))
+		return
+	}
+	instances, _ := rr.res.Instances(f.t)
+	for _, in := range instances {
+		f.instance(in)
+	}
+	f.object(rr.res)
+}
+
+func (f *flattener) sorted() []plan.Dep {
+	out := make([]plan.Dep, 0, len(f.deps))
+	for d := range f.deps {
+		if !d.All {
+			if _, covered := f.deps[plan.Dep{Resource: d.Resource, All: true}]; covered {
+				continue
+			}
+		}
+		out = append(out, d)
+	}
+	slices.SortFunc(out, func(a, b plan.Dep) int {
+		if c := a.Resource.Compare(b.Resource); c != 0 {
+			return c
+		}
+		return a.Key.Compare(b.Key)
+	})
+	return out
+}
+
+// Prepare demands everything durable that the instance's configuration needs, also behind the values and ephemeral resources that are
+// evaluated later, so that evaluating within a session waits for nothing but openings.
+func (in *Instance) Prepare(t *future.Task) {
+	p := preparer{t: t, seen: map[any]struct{}{}}
+	p.instance(in)
+}
+
+type preparer struct {
+	t    *future.Task
+	seen map[any]struct{}
+}
+
+func (p *preparer) reads(r *reads) {
+	for _, v := range r.values {
+		if !v.opens() {
+			v.Get(p.t, nil, v.rangePtr())
+			continue
+		}
+		if _, ok := p.seen[v]; !ok {
+			p.seen[v] = struct{}{}
+			p.reads(v.readSet(p.t))
+		}
+	}
+	for _, rr := range r.resources {
+		p.resource(rr)
+	}
+	for _, po := range r.providers {
+		if _, ok := p.seen[po]; !ok {
+			p.seen[po] = struct{}{}
+			p.reads(po.readSet(p.t))
+		}
+	}
+}
+
+func (p *preparer) resource(rr resourceRead) {
+	ephemeral := rr.res.Block.Config.Addr.Mode == addr.Ephemeral
+	var instances []*Instance
+	if rr.all {
+		instances, _ = rr.res.Instances(p.t)
+	} else if rr.res.expand(p.t, nil).has(rr.key) {
+		instances = []*Instance{rr.res.Instance(rr.key)}
+	}
+	for _, in := range instances {
+		if ephemeral {
+			p.instance(in)
+		} else {
+			in.Value(p.t, nil)
+		}
+	}
+}
+
+func (p *preparer) instance(in *Instance) {
+	if _, ok := p.seen[in]; ok {
+		return
+	}
+	p.seen[in] = struct{}{}
+	p.reads(in.readSet(p.t))
+	p.reads(in.Resource.objectReads(p.t))
+}
+
+func (v *Value) rangePtr() *hcl.Range { return &v.block.rng }

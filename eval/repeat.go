@@ -1,0 +1,264 @@
+package eval
+
+import (
+	"math/big"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// repeated is what resources and module calls share: how often they are there.
+type repeated struct {
+	module *Module
+	repeat repetition
+	name   string // for messages
+	keys   future.Cell[*expansion]
+}
+
+// Repeat is the form of repetition.
+type Repeat uint8
+
+// The forms of repetition.
+const (
+	Single  Repeat = iota // one instance without a key
+	Counted               // count
+	ForEach               // for_each
+	Enabled               // one instance or none
+)
+
+// expansion is the outcome of a count, for_each or enabled argument.
+type expansion struct {
+	form   Repeat
+	keys   []addr.Key
+	values map[addr.Key]cty.Value // ForEach only
+	// failed says that the instances could not be told; the reason was reported. There are no keys then.
+	failed bool
+	// generic says that the one instance stands for all of them, while validating.
+	generic bool
+}
+
+func (e *expansion) has(k addr.Key) bool {
+	switch e.form {
+	case Counted:
+		return k.Kind() == addr.KeyInt && k.Int() < len(e.keys)
+	case ForEach:
+		_, ok := e.values[k]
+		return ok
+	default:
+		return k == addr.NoKey && len(e.keys) == 1
+	}
+}
+
+var singleExpansion = &expansion{form: Single, keys: []addr.Key{addr.NoKey}}
+
+// expand returns the instances, evaluating the arguments on first demand.
+func (r *repeated) expand(t *future.Task, via *hcl.Range) *expansion {
+	if e, ok := r.keys.Peek(); ok {
+		return e
+	}
+	e, cycle := r.keys.Get(t, r.name+" (instances)", via, func() *expansion { return r.evaluate(t) })
+	if cycle != nil {
+		r.module.run.reportCycle(cycle)
+		return failedExpansion
+	}
+	if e == nil { // the computation panicked
+		return failedExpansion
+	}
+	return e
+}
+
+var failedExpansion = &expansion{failed: true}
+
+func (r *repeated) evaluate(t *future.Task) *expansion {
+	run := r.module.run
+	var e *expansion
+	var diags diag.List
+	switch {
+	case r.repeat.count != nil:
+		e, diags = r.count(t)
+	case r.repeat.forEach != nil:
+		e, diags = r.forEach(t)
+	case r.repeat.enabled != nil:
+		e, diags = r.enabled(t)
+	default:
+		return singleExpansion
+	}
+	run.Report(diags.WithAddress(r.name))
+	if diags.HasErrors() {
+		return &expansion{form: e.form, failed: true}
+	}
+	if run.opt.Phase == Validating {
+		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
+	}
+	return e
+}
+
+func (r *repeated) argument(t *future.Task, x *lang.Expr) (cty.Value, diag.List) {
+	return r.module.run.eval(&scope{m: r.module, t: t}, x)
+}
+
+// refuse returns the errors that hold for any repetition argument.
+func refuse(v cty.Value, x *lang.Expr, arg string, unknownOK bool) (cty.Value, diag.List) {
+	rng := x.Range()
+	at := func(why string) diag.List {
+		return diag.List{{Summary: "Invalid " + arg + " argument", Detail: why, Subject: rng.Ptr(), Expression: x.Expression}}
+	}
+	if value.Contains(v, value.Ephemeral) {
+		return v, at("An ephemeral value cannot decide which instances exist: their keys are kept in the state, and the value must not be. Use a value that isn't ephemeral.")
+	}
+	if arg == "for_each" && value.Contains(v, value.Sensitive) {
+		return v, at("Sensitive values, or values derived from them, cannot be used as for_each arguments: the keys would be shown. Use nonsensitive() if the keys are not secret.")
+	}
+	v, _ = v.UnmarkDeep()
+	if v.IsNull() {
+		return v, at("The " + arg + " argument must not be null.")
+	}
+	if !v.IsKnown() && !unknownOK {
+		return v, at("The " + arg + " value depends on what will be known only after apply, so it cannot be told now how many instances there will be. " +
+			"Make it depend on values known in advance, or apply with -target first what it depends on.")
+	}
+	return v, nil
+}
+
+func (r *repeated) count(t *future.Task) (*expansion, diag.List) {
+	x, e := r.repeat.count, &expansion{form: Counted}
+	v, diags := r.argument(t, x)
+	if diags.HasErrors() {
+		return e, diags
+	}
+	v, more := refuse(v, x, "count", r.module.run.opt.Phase == Validating)
+	if diags = append(diags, more...); diags.HasErrors() {
+		return e, diags
+	}
+	v, err := convert.Convert(v, cty.Number)
+	if err != nil {
+		return e, append(diags, diag.At(x.Range(), "Invalid count argument", "A whole number is required: %s.", err)...)
+	}
+	if !v.IsKnown() {
+		return e, diags
+	}
+	n, acc := v.AsBigFloat().Int64()
+	if acc != big.Exact || n < 0 || n > maxCount {
+		return e, append(diags, diag.At(x.Range(), "Invalid count argument", "The count must be a whole number from zero to %d.", maxCount)...)
+	}
+	for i := range int(n) {
+		e.keys = append(e.keys, addr.IntKey(i))
+	}
+	return e, diags
+}
+
+const maxCount = 10_000_000
+
+func (r *repeated) forEach(t *future.Task) (*expansion, diag.List) {
+	x, e := r.repeat.forEach, &expansion{form: ForEach}
+	v, diags := r.argument(t, x)
+	if diags.HasErrors() {
+		return e, diags
+	}
+	validating := r.module.run.opt.Phase == Validating
+	v, more := refuse(v, x, "for_each", validating)
+	if diags = append(diags, more...); diags.HasErrors() || !v.IsKnown() {
+		return e, diags
+	}
+	bad := func(why string) (*expansion, diag.List) {
+		return e, append(diags, diag.Diagnostic{Summary: "Invalid for_each argument", Detail: why, Subject: x.Range().Ptr(), Expression: x.Expression})
+	}
+	ty := v.Type()
+	if !ty.IsMapType() && !ty.IsObjectType() && !(ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)) {
+		return bad("The for_each argument must be a map, an object, or a set of strings, and this is " + ty.FriendlyNameForConstraint() + ". A list of strings can be turned into a set with toset().")
+	}
+	e.values = make(map[addr.Key]cty.Value, v.LengthInt())
+	for it := v.ElementIterator(); it.Next(); {
+		k, elem := it.Element()
+		if ty.IsSetType() {
+			k = elem
+		}
+		if !k.IsKnown() && validating {
+			return &expansion{form: ForEach}, diags
+		}
+		if !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
+			return bad("Every element of the set must be a known string, not null.")
+		}
+		key := addr.StringKey(k.AsString())
+		e.values[key] = elem
+		e.keys = append(e.keys, key)
+	}
+	slices.SortFunc(e.keys, addr.Key.Compare)
+	return e, diags
+}
+
+func (r *repeated) enabled(t *future.Task) (*expansion, diag.List) {
+	x, e := r.repeat.enabled, &expansion{form: Enabled}
+	v, diags := r.argument(t, x)
+	if diags.HasErrors() {
+		return e, diags
+	}
+	v, more := refuse(v, x, "enabled", r.module.run.opt.Phase == Validating)
+	if diags = append(diags, more...); diags.HasErrors() {
+		return e, diags
+	}
+	v, err := convert.Convert(v, cty.Bool)
+	if err != nil {
+		return e, append(diags, diag.At(x.Range(), "Invalid enabled argument", "The enabled argument must be true or false: %s.", err)...)
+	}
+	if v.IsKnown() && v.True() {
+		e.keys = []addr.Key{addr.NoKey}
+	}
+	return e, diags
+}
+
+// Call is a module call object.
+type Call struct {
+	repeated
+	block *callBlock
+
+	mu       sync.Mutex
+	children map[addr.Key]*Module
+}
+
+// Addr returns the address of the call without an instance key.
+func (c *Call) Addr() addr.ModuleInstance { return c.module.Addr.Child(c.block.cfg.Name, addr.NoKey) }
+
+func formOf(r repetition) Repeat {
+	switch {
+	case r.count != nil:
+		return Counted
+	case r.forEach != nil:
+		return ForEach
+	case r.enabled != nil:
+		return Enabled
+	default:
+		return Single
+	}
+}
+
+// Children returns the module instances of the call, ordered by key.
+func (c *Call) Children(t *future.Task, via *hcl.Range) []*Module {
+	e := c.expand(t, via)
+	out := make([]*Module, len(e.keys))
+	for i, k := range e.keys {
+		out[i] = c.Child(k)
+	}
+	return out
+}
+
+// Child returns the instance with the given key, whether or not the call's arguments say that it exists.
+func (c *Call) Child(k addr.Key) *Module {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.children[k]
+	if m == nil && c.block.child != nil {
+		m = c.module.run.newModule(c.module.Addr.Child(c.block.cfg.Name, k), c.block.child, c)
+		c.children[k] = m
+	}
+	return m
+}

@@ -1,0 +1,203 @@
+package eval
+
+import (
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// Resource is a resource object: a resource, data or ephemeral block in one module instance.
+type Resource struct {
+	repeated
+	Block  *ResourceBlock
+	Module *Module
+
+	mu        sync.Mutex
+	instances map[addr.Key]*Instance
+	all       future.Cell[cty.Value]
+	reads     future.Cell[*reads]
+}
+
+// Addr returns the absolute address without an instance key.
+func (r *Resource) Addr() addr.AbsResource {
+	return addr.AbsResource{Module: r.Module.Addr, Resource: r.Block.Config.Addr}
+}
+
+// Instances returns the instances, ordered by key. ok is false if they could not be told, for a reason that was reported.
+func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
+	e := r.expand(t, nil)
+	out := make([]*Instance, len(e.keys))
+	for i, k := range e.keys {
+		out[i] = r.Instance(k)
+	}
+	return out, !e.failed
+}
+
+// Form returns the form of repetition.
+func (r *Resource) Form() Repeat { return formOf(r.repeat) }
+
+// Instance returns the instance with the given key, whether or not the arguments say that it exists.
+func (r *Resource) Instance(k addr.Key) *Instance {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	in := r.instances[k]
+	if in == nil {
+		in = &Instance{Resource: r, Key: k}
+		r.instances[k] = in
+	}
+	return in
+}
+
+// Instance is one repetition of a resource object.
+type Instance struct {
+	Resource *Resource
+	Key      addr.Key
+	cell     future.Cell[cty.Value]
+	reads    future.Cell[*reads]
+}
+
+// Addr returns the absolute address.
+func (in *Instance) Addr() addr.Instance { return in.Resource.Addr().Instance(in.Key) }
+
+// Config returns the block.
+func (in *Instance) Config() *config.Resource { return in.Resource.Block.Config }
+
+// Run returns the walk that the instance belongs to.
+func (in *Instance) Run() *Run { return in.Resource.Module.run }
+
+// Value returns the result of a managed or data instance, asking the host on first demand.
+func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
+	got, cycle := in.cell.Get(t, in, via, func() cty.Value { return in.Run().opt.Host.Result(t, in) })
+	if cycle != nil {
+		in.Run().reportCycle(cycle)
+		return cty.DynamicVal
+	}
+	if got == cty.NilVal { // the host panicked
+		return cty.DynamicVal
+	}
+	return got
+}
+
+// get returns the value of an instance of any mode.
+func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+	if in.Resource.Block.Config.Addr.Mode != addr.Ephemeral {
+		return in.Value(t, via)
+	}
+	if s == nil || in.Run().opt.Phase == Validating {
+		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+	}
+	if got, ok := s.instances[in]; ok {
+		return got
+	}
+	s.instances[in] = cty.DynamicVal.Mark(value.Ephemeral)
+	got := in.Run().opt.Host.Open(t, s, in)
+	s.instances[in] = got
+	return got
+}
+
+// whole returns the value of the resource object as a reference without an index sees it: an object, a tuple of all instances, or an object by key.
+func (r *Resource) whole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+	if r.Block.Config.Addr.Mode == addr.Ephemeral {
+		return r.collect(t, s, via)
+	}
+	if !r.repeat.repeated() {
+		return r.Instance(addr.NoKey).get(t, s, via)
+	}
+	got, cycle := r.all.Get(t, r, via, func() cty.Value { return r.collect(t, nil, via) })
+	if cycle != nil {
+		r.Module.run.reportCycle(cycle)
+		return cty.DynamicVal
+	}
+	return got
+}
+
+func (r *Resource) collect(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+	e := r.expand(t, via)
+	ephemeral := r.Block.Config.Addr.Mode == addr.Ephemeral
+	if e.failed || e.generic {
+		if ephemeral {
+			return cty.DynamicVal.Mark(value.Ephemeral)
+		}
+		return cty.DynamicVal
+	}
+	switch e.form {
+	case Counted:
+		elems := make([]cty.Value, len(e.keys))
+		for i, k := range e.keys {
+			elems[i] = r.Instance(k).get(t, s, via)
+		}
+		return cty.TupleVal(elems)
+	case ForEach:
+		attrs := make(map[string]cty.Value, len(e.keys))
+		for _, k := range e.keys {
+			attrs[k.Str()] = r.Instance(k).get(t, s, via)
+		}
+		return cty.ObjectVal(attrs)
+	default:
+		if len(e.keys) == 0 {
+			return cty.NullVal(r.Block.Schema.Block.Type())
+		}
+		return r.Instance(addr.NoKey).get(t, s, via)
+	}
+}
+
+// rep returns the repetition data for the given key.
+func (r *repeated) rep(k addr.Key) *rep {
+	if !r.repeat.repeated() {
+		return nil
+	}
+	return &rep{key: k, of: r}
+}
+
+// rep gives each and count within one instance.
+type rep struct {
+	key addr.Key
+	of  *repeated
+}
+
+func (r *rep) generic() bool { return r.of.module.run.opt.Phase == Validating }
+
+func (r *rep) value(t *future.Task, kind lang.Kind, name string, via *hcl.Range) cty.Value {
+	switch {
+	case kind == lang.Count && r.generic():
+		return cty.UnknownVal(cty.Number).RefineNotNull()
+	case kind == lang.Count:
+		return r.key.Value()
+	case name == "key" && r.generic():
+		return cty.UnknownVal(cty.String).RefineNotNull()
+	case name == "key":
+		return r.key.Value()
+	case r.generic():
+		return cty.DynamicVal
+	}
+	e := r.of.expand(t, via)
+	if v, ok := e.values[r.key]; ok {
+		return v
+	}
+	return cty.DynamicVal
+}
+
+// scope returns the scope of the instance's own expressions.
+func (in *Instance) scope(t *future.Task, s *Session) *scope {
+	return &scope{m: in.Resource.Module, rep: in.Resource.rep(in.Key), t: t, sess: s, address: in.Addr().String()}
+}
+
+// EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from ephemeral resources is unknown.
+func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
+	b, run := in.Resource.Block, in.Run()
+	run.Stats.Evaluations.Add(1)
+	ctx := run.context(in.scope(t, s), b.body...)
+	v, diags := b.Schema.Block.Decode(b.Config.Body, ctx)
+	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
+		diags = append(diags, checkEphemeralUse(v, b)...)
+	}
+	return v, diags.WithAddress(in.Addr().String())
+}

@@ -1,0 +1,160 @@
+package eval
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// Phase is what a run is for. It decides terraform.applying and whether repetition is unknown.
+type Phase uint8
+
+// The phases.
+const (
+	Validating Phase = iota // every result is unknown, every block has one instance that stands for all
+	Planning
+	Applying
+)
+
+// Host gives a run the results that need providers. Its methods are called on the goroutine of the demanding task, at most once per instance for
+// Result, and must return a legal value in every case; what went wrong they report to Run.Diags.
+type Host interface {
+	// Result returns the object of a managed or data instance, sensitive marks included.
+	Result(t *future.Task, in *Instance) cty.Value
+	// Open returns the object of an ephemeral instance, marked ephemeral, and lets s keep the lease on it.
+	Open(t *future.Task, s *Session, in *Instance) cty.Value
+	// CallFunction calls a provider-defined function.
+	CallFunction(p addr.Provider, name string, args []cty.Value) (cty.Value, error)
+}
+
+// Options are the inputs of a run.
+type Options struct {
+	Phase     Phase
+	Host      Host
+	Variables map[string]cty.Value // of the root module, converted, unmarked; absent ones take their default
+	Functions map[string]function.Function
+	Workspace string
+	RootDir   string // for path.root
+	WorkDir   string // for path.cwd, absolute
+	Now       time.Time
+}
+
+// Run is one walk over a configuration. Its methods may be called concurrently, each task by one goroutine.
+type Run struct {
+	Root  *Module
+	Diags *Collector
+	// Checks collects the results of conditions.
+	Checks *Checks
+	Stats  Stats
+
+	cfg *Config
+	opt Options
+
+	providersMu sync.Mutex // guards the two maps below
+	providers   map[addr.ProviderConfig]*ProviderObject
+	keyExprs    map[hcl.Expression]*lang.Expr
+}
+
+// Stats counts the work of a run.
+type Stats struct {
+	Evaluations atomic.Int64 // expressions and bodies evaluated
+}
+
+// NewRun starts a walk. Nothing is evaluated until it is demanded.
+func (c *Config) NewRun(opt Options) *Run {
+	r := &Run{
+		Diags: &Collector{}, Checks: newChecks(), cfg: c, opt: opt,
+		providers: map[addr.ProviderConfig]*ProviderObject{}, keyExprs: map[hcl.Expression]*lang.Expr{},
+	}
+	r.Root = r.newModule(addr.RootInstance, c.modules[addr.RootModule], nil)
+	return r
+}
+
+// Phase returns what the run is for.
+func (r *Run) Phase() Phase { return r.opt.Phase }
+
+// Module is a module object: one instance of a module.
+type Module struct {
+	Addr addr.ModuleInstance
+
+	run       *Run
+	block     *moduleBlock
+	call      *Call // nil for the root
+	key       addr.Key
+	variables map[string]*Value
+	locals    map[string]*Value
+	outputs   map[string]*Value
+	resources map[addr.Resource]*Resource
+	calls     map[string]*Call
+}
+
+func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Module {
+	m := &Module{
+		Addr: a, run: r, block: b, call: call,
+		variables: make(map[string]*Value, len(b.variables)), locals: make(map[string]*Value, len(b.locals)), outputs: make(map[string]*Value, len(b.outputs)),
+		resources: make(map[addr.Resource]*Resource, len(b.resources)), calls: make(map[string]*Call, len(b.calls)),
+	}
+	_, _, m.key = a.Parent()
+	for name, vb := range b.variables {
+		m.variables[name] = &Value{module: m, block: vb}
+	}
+	for name, vb := range b.locals {
+		m.locals[name] = &Value{module: m, block: vb}
+	}
+	for name, vb := range b.outputs {
+		m.outputs[name] = &Value{module: m, block: vb}
+	}
+	for a, rb := range b.resources {
+		res := &Resource{Block: rb, Module: m, instances: map[addr.Key]*Instance{}}
+		res.repeated = repeated{module: m, repeat: rb.repeat, name: res.Addr().String()}
+		m.resources[a] = res
+	}
+	for name, cb := range b.calls {
+		c := &Call{block: cb, children: map[addr.Key]*Module{}}
+		c.repeated = repeated{module: m, repeat: cb.repeat, name: joinAddr(a, "module."+name)}
+		m.calls[name] = c
+	}
+	return m
+}
+
+func joinAddr(m addr.ModuleInstance, rest string) string {
+	if m.IsRoot() {
+		return rest
+	}
+	return m.String() + "." + rest
+}
+
+// intrinsic returns the value of each, count, path and terraform references.
+func (m *Module) pathValue(name string) cty.Value {
+	switch name {
+	case "module":
+		return cty.StringVal(m.block.cfg.Dir)
+	case "root":
+		return cty.StringVal(m.run.opt.RootDir)
+	default:
+		return cty.StringVal(m.run.opt.WorkDir)
+	}
+}
+
+func (r *Run) terraformValue(name string) cty.Value {
+	if name == "workspace" {
+		return cty.StringVal(r.opt.Workspace)
+	}
+	if r.opt.Phase == Validating {
+		return cty.UnknownVal(cty.Bool).Mark(value.Ephemeral)
+	}
+	return cty.BoolVal(r.opt.Phase == Applying).Mark(value.Ephemeral)
+}
+
+// Report adds diagnostics to the run's.
+func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }

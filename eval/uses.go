@@ -1,0 +1,256 @@
+package eval
+
+import (
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+)
+
+// UseKind tells how exactly a Use is known.
+type UseKind uint8
+
+// The kinds of uses.
+const (
+	UseInstance UseKind = iota // one ephemeral instance
+	UseResource                // any instance of an ephemeral resource object
+	UseBlock                   // any instance of an ephemeral block in any module instance
+	UseProvider                // a provider configuration
+	UseSource                  // any configuration of a provider
+)
+
+// Use is something that an operation may come to use while it runs, known before it runs. It is comparable.
+type Use struct {
+	Kind     UseKind
+	Instance addr.Instance // UseInstance; without key for UseResource
+	Block    addr.ConfigResource
+	Provider addr.ProviderConfig
+}
+
+// Group returns the coarser use that u is part of.
+func (u Use) Group() (Use, bool) {
+	switch u.Kind {
+	case UseInstance:
+		i := u.Instance
+		i.Key = addr.NoKey
+		return Use{Kind: UseResource, Instance: i}, true
+	case UseResource:
+		return Use{Kind: UseBlock, Block: u.Instance.Config()}, true
+	case UseProvider:
+		return Use{Kind: UseSource, Provider: addr.ProviderConfig{Provider: u.Provider.Provider}}, true
+	default:
+		return Use{}, false
+	}
+}
+
+// Uses returns what working on the instance may use: its provider, and the ephemeral instances that its configuration leads to. It evaluates nothing
+// but instance keys that depend on each.key and count.index alone; what cannot be told exactly is told coarsely.
+func (in *Instance) Uses(t *future.Task) []Use {
+	b := in.Resource.Block
+	c := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
+	if p := in.Provider(t); p != nil {
+		c.uses[Use{Kind: UseProvider, Provider: p.Addr}] = struct{}{}
+	}
+	if !b.opens.empty() {
+		sc := in.scope(t, nil)
+		c.exprs(sc, b.body...)
+		for _, conds := range [][]condition{b.pre, b.post} {
+			for _, cond := range conds {
+				c.exprs(sc, cond.cond, cond.msg)
+			}
+		}
+		for _, p := range b.provisioners {
+			c.exprs(sc, p.exprs...)
+		}
+		for i := range b.dependsOn {
+			c.ref(sc, &b.dependsOn[i])
+		}
+	}
+	return c.list()
+}
+
+// Uses returns what the provider configuration may use.
+func (p *ProviderObject) Uses(t *future.Task) []Use {
+	if !p.Opens() {
+		return nil
+	}
+	c := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
+	c.exprs(p.scope(t, nil), p.block.body...)
+	return c.list()
+}
+
+// BlockUses returns what any instance of the resource may use, before its instances are known.
+func (b *ResourceBlock) BlockUses() []Use {
+	out := b.opens.uses()
+	return append(out, Use{Kind: UseSource, Provider: addr.ProviderConfig{Provider: b.Provider}})
+}
+
+func (s *openSet) uses() []Use {
+	var out []Use
+	if s != nil {
+		for r := range s.all {
+			out = append(out, Use{Kind: UseBlock, Block: r})
+		}
+	}
+	return out
+}
+
+// UsesOf returns what the target of u may itself use while it is open: the rule by which claims reach upstream.
+func (r *Run) UsesOf(t *future.Task, u Use) []Use {
+	switch u.Kind {
+	case UseInstance:
+		if m := r.Module(u.Instance.Module); m != nil && m.resources[u.Instance.Resource] != nil {
+			return m.resources[u.Instance.Resource].Instance(u.Instance.Key).Uses(t)
+		}
+	case UseResource:
+		return r.UsesOf(t, Use{Kind: UseBlock, Block: u.Instance.Config()})
+	case UseBlock:
+		if b := r.cfg.modules[u.Block.Module]; b != nil && b.resources[u.Block.Resource] != nil {
+			return b.resources[u.Block.Resource].BlockUses()
+		}
+	case UseProvider:
+		r.providersMu.Lock()
+		p := r.providers[u.Provider]
+		r.providersMu.Unlock()
+		if p != nil {
+			return p.Uses(t)
+		}
+	case UseSource:
+		return r.cfg.sourceUses(u.Provider.Provider)
+	}
+	return nil
+}
+
+// sourceUses returns what the configurations of a provider may use, all together.
+func (c *Config) sourceUses(p addr.Provider) []Use {
+	set := noOpens
+	for _, m := range c.modules {
+		for _, b := range m.providers {
+			if b.source == p {
+				set = set.union(b.opens)
+			}
+		}
+	}
+	return set.uses()
+}
+
+type useCollector struct {
+	t    *future.Task
+	seen map[any]struct{}
+	uses map[Use]struct{}
+}
+
+func (c *useCollector) list() []Use {
+	out := make([]Use, 0, len(c.uses))
+	for u := range c.uses {
+		out = append(out, u)
+	}
+	return out
+}
+
+func (c *useCollector) exprs(sc *scope, exprs ...*lang.Expr) {
+	for _, x := range exprs {
+		if x == nil {
+			continue
+		}
+		for i := range x.Refs {
+			c.ref(sc, &x.Refs[i])
+		}
+	}
+}
+
+func (c *useCollector) ref(sc *scope, ref *lang.Ref) {
+	switch ref.Kind {
+	case lang.Variable:
+		c.value(sc.m.variables[ref.Name])
+	case lang.Local:
+		c.value(sc.m.locals[ref.Name])
+	case lang.Module:
+		c.module(sc, ref)
+	case lang.Resource:
+		if ref.Resource.Mode == addr.Ephemeral && sc.m.resources[ref.Resource] != nil {
+			c.ephemeral(sc, sc.m.resources[ref.Resource], ref)
+		}
+	}
+}
+
+func (c *useCollector) ephemeral(sc *scope, res *Resource, ref *lang.Ref) {
+	u := Use{Kind: UseInstance, Instance: res.Addr().Instance(addr.NoKey)}
+	if res.repeat.repeated() && res.Form() != Enabled {
+		key, ok := sc.keyEarly(ref.Index)
+		if !ok {
+			u.Kind = UseResource
+		}
+		u.Instance.Key = key
+	}
+	c.uses[u] = struct{}{}
+}
+
+// keyEarly is key for references whose key depends on nothing but the instance's own.
+func (sc *scope) keyEarly(idx *lang.Index) (addr.Key, bool) {
+	if idx != nil && idx.Expr != nil {
+		for _, ref := range idx.Expr.Refs {
+			if ref.Kind != lang.Count && (ref.Kind != lang.Each || ref.Name != "key") {
+				return addr.NoKey, false
+			}
+		}
+	}
+	return sc.key(idx)
+}
+
+func (c *useCollector) value(v *Value) {
+	if v == nil || !v.opens() {
+		return
+	}
+	if _, ok := c.seen[v]; ok {
+		return
+	}
+	c.seen[v] = struct{}{}
+	for _, u := range v.earlyUses(c.t) {
+		c.uses[u] = struct{}{}
+	}
+}
+
+// earlyUses returns what evaluating v may use, collected once per value.
+func (v *Value) earlyUses(t *future.Task) []Use {
+	got, cycle := v.uses.Get(t, v, nil, func() []Use {
+		sub := useCollector{t: t, seen: map[any]struct{}{v: {}}, uses: map[Use]struct{}{}}
+		sc := &scope{m: v.module, t: t}
+		if v.block.kind == variableValue && v.module.call != nil {
+			sc = v.module.callScope(t)
+		}
+		sub.exprs(sc, v.block.expr)
+		return sub.list()
+	})
+	if cycle != nil {
+		return nil
+	}
+	return got
+}
+
+func (c *useCollector) module(sc *scope, ref *lang.Ref) {
+	call := sc.m.calls[ref.Name]
+	if call == nil || call.block.child == nil {
+		return
+	}
+	key, ok := sc.keyEarly(ref.Index)
+	switch {
+	case !call.repeat.repeated() || call.repeat.enabled != nil:
+		c.outputs(call.Child(addr.NoKey), ref.Output)
+	case ok:
+		c.outputs(call.Child(key), ref.Output)
+	default:
+		for r := range sc.m.block.opensOfModule(*ref).all {
+			c.uses[Use{Kind: UseBlock, Block: r}] = struct{}{}
+		}
+	}
+}
+
+func (c *useCollector) outputs(m *Module, name string) {
+	if name != "" {
+		c.value(m.outputs[name])
+		return
+	}
+	for _, o := range m.outputs {
+		c.value(o)
+	}
+}

@@ -1,0 +1,211 @@
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// Value is a variable, local or output of a module object.
+type Value struct {
+	module *Module
+	block  *valueBlock
+	cell   future.Cell[cty.Value]
+	reads  future.Cell[*reads]
+	uses   future.Cell[[]Use]
+}
+
+// Addr returns the absolute address, for messages.
+func (v *Value) Addr() string {
+	prefix := map[valueKind]string{variableValue: "var.", localValue: "local.", outputValue: "output."}[v.block.kind]
+	return joinAddr(v.module.Addr, prefix+v.block.name)
+}
+
+// opens reports whether evaluating v may open ephemeral resources, so that its value belongs in a session.
+func (v *Value) opens() bool { return !v.block.opens.empty() }
+
+// Get returns the value. A value that comes from ephemeral resources is evaluated within s, once per session; without a session it is unknown
+// and marked ephemeral.
+func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+	if !v.opens() {
+		got, cycle := v.cell.Get(t, v, via, func() cty.Value { return v.compute(t, nil) })
+		if cycle != nil {
+			v.module.run.reportCycle(cycle)
+			return cty.DynamicVal
+		}
+		return got
+	}
+	if s == nil {
+		return cty.DynamicVal.Mark(value.Ephemeral)
+	}
+	if got, ok := s.values[v]; ok {
+		return got
+	}
+	s.values[v] = cty.DynamicVal.Mark(value.Ephemeral) // what a cycle sees; it is reported where the durable walk meets it
+	got := v.compute(t, s)
+	s.values[v] = got
+	return got
+}
+
+func (v *Value) compute(t *future.Task, s *Session) cty.Value {
+	switch v.block.kind {
+	case variableValue:
+		return v.variable(t, s)
+	case outputValue:
+		return v.output(t, s)
+	default:
+		got, diags := v.module.run.eval(&scope{m: v.module, t: t, sess: s}, v.block.expr)
+		v.module.run.Report(diags)
+		return got
+	}
+}
+
+func (v *Value) variable(t *future.Task, s *Session) cty.Value {
+	b, run := v.block.variable, v.module.run
+	got, diags := v.given(t, s)
+	if !diags.HasErrors() {
+		var more diag.List
+		got, more = v.convert(got)
+		diags = append(diags, more...)
+	}
+	run.Report(diags)
+	if diags.HasErrors() {
+		got = cty.UnknownVal(b.Type)
+	}
+	if b.Sensitive {
+		got = got.Mark(value.Sensitive)
+	}
+	if b.Ephemeral {
+		got = got.Mark(value.Ephemeral)
+	}
+	return got
+}
+
+// given returns the value that the variable was given or its default, not yet converted.
+func (v *Value) given(t *future.Task, s *Session) (cty.Value, diag.List) {
+	b, run, m := v.block.variable, v.module.run, v.module
+	if m.call == nil {
+		if got, ok := run.opt.Variables[b.Name]; ok {
+			return got, nil
+		}
+		if run.opt.Phase == Validating {
+			return cty.UnknownVal(b.Type), nil
+		}
+		if b.Required() {
+			return cty.UnknownVal(b.Type), diag.At(b.Range, "No value for required variable",
+				"The root module's input variable %q is not set and has no default. Give it with -var, -var-file, or the environment variable TF_VAR_%s.", b.Name, b.Name)
+		}
+		return b.Default, nil
+	}
+	if v.block.expr == nil {
+		if b.Required() {
+			return cty.UnknownVal(b.Type), nil // reported when the configuration was loaded
+		}
+		return b.Default, nil
+	}
+	got, diags := run.eval(&scope{m: m.call.module, rep: m.call.rep(m.key), t: t, sess: s}, v.block.expr)
+	if diags.HasErrors() {
+		return got, diags
+	}
+	if value.Contains(got, value.Ephemeral) && !b.Ephemeral {
+		return got, append(diags, diag.Diagnostic{
+			Summary: "Invalid usage of ephemeral value",
+			Detail: "Variable `" + b.Name + "` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. " +
+				"In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true",
+			Subject: v.block.expr.Range().Ptr(), Expression: v.block.expr.Expression,
+		})
+	}
+	return got, diags
+}
+
+// convert brings a given value to the variable's type. Messages never show the value: it may be secret.
+func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
+	b := v.block.variable
+	if got.IsNull() && !b.Nullable {
+		if b.Required() {
+			return got, diag.At(v.block.rng, "Required variable not set", "The variable %q must not be null: it is declared with nullable = false.", b.Name)
+		}
+		got = b.Default
+	}
+	if b.Defaults != nil && !got.IsNull() {
+		got = b.Defaults.Apply(got)
+	}
+	out, err := convert.Convert(got, b.Constraint)
+	if err != nil {
+		return got, diag.At(v.block.rng, "Invalid value for input variable", "The value given for %s is not suitable: %s.", v.Addr(), err)
+	}
+	return out, nil
+}
+
+func (v *Value) output(t *future.Task, s *Session) cty.Value {
+	b, run := v.block.output, v.module.run
+	got, diags := run.eval(&scope{m: v.module, t: t, sess: s}, v.block.expr)
+	if !diags.HasErrors() {
+		diags = append(diags, v.checkOutput(got)...)
+	}
+	run.Report(diags)
+	if diags.HasErrors() {
+		return cty.DynamicVal
+	}
+	if b.Sensitive {
+		got = got.Mark(value.Sensitive)
+	}
+	if b.Ephemeral {
+		got = got.Mark(value.Ephemeral)
+	}
+	if b.Deprecated != "" && v.module.call != nil {
+		got = got.Mark(value.Deprecated{By: v.Addr(), Message: b.Deprecated})
+	}
+	return got
+}
+
+func (v *Value) checkOutput(got cty.Value) diag.List {
+	b := v.block.output
+	rng := b.Expr.Range()
+	if value.Contains(got, value.Ephemeral) && !b.Ephemeral {
+		diags := diag.List{{
+			Summary: "Output not marked as ephemeral",
+			Detail:  "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.",
+			Subject: rng.Ptr(), Expression: b.Expr,
+		}}
+		if v.module.call == nil {
+			diags[0].Detail = "The value is ephemeral, and outputs of the root module are stored in the state, so they cannot be ephemeral."
+			diags = append(diags, diag.Diagnostic{
+				Severity: diag.Warning, Summary: "Ephemeral value in a root module output",
+				Detail:  "To output what is not ephemeral in this value, pass it through the ephemeralasnull function: it puts null in place of the ephemeral parts.",
+				Subject: rng.Ptr(),
+			})
+		}
+		return diags
+	}
+	if v.module.call == nil && !b.Sensitive && value.Contains(got, value.Sensitive) {
+		return diag.At(rng, "Output refers to sensitive values",
+			"To reduce the risk of showing a secret by accident, an output of the root module whose value is sensitive must say so: add the argument\n    sensitive = true")
+	}
+	return nil
+}
+
+// Config returns the block of an output.
+func (v *Value) Output() *config.Output { return v.block.output }
+
+// ParseModule finds the module object at a, creating the objects on the way.
+func (r *Run) Module(a addr.ModuleInstance) *Module {
+	m := r.Root
+	for _, step := range a.Path() {
+		_, name, key := step.Parent()
+		call := m.calls[name]
+		if call == nil {
+			return nil
+		}
+		if m = call.Child(key); m == nil {
+			return nil
+		}
+	}
+	return m
+}

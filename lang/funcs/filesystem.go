@@ -1,0 +1,240 @@
+package funcs
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// files is the file system as expressions see it: relative paths start at base. Marks of a path carry over to what is read there.
+type files struct {
+	base string
+}
+
+func (f files) functions() map[string]function.Function {
+	return map[string]function.Function{
+		"abspath":          textFunc("path", f.absolute),
+		"basename":         textFunc("path", func(p string) (string, error) { return filepath.Base(p), nil }),
+		"dirname":          textFunc("path", func(p string) (string, error) { return filepath.Dir(p), nil }),
+		"file":             pathFunc(f.text),
+		"filebase64":       pathFunc(f.base64),
+		"filebase64sha256": pathFunc(f.digest(sha256.New, base64.StdEncoding.EncodeToString)),
+		"filebase64sha512": pathFunc(f.digest(sha512.New, base64.StdEncoding.EncodeToString)),
+		"fileexists":       f.existsFunc(),
+		"filemd5":          pathFunc(f.digest(md5.New, hex.EncodeToString)),
+		"fileset":          f.setFunc(),
+		"filesha1":         pathFunc(f.digest(sha1.New, hex.EncodeToString)),
+		"filesha256":       pathFunc(f.digest(sha256.New, hex.EncodeToString)),
+		"filesha512":       pathFunc(f.digest(sha512.New, hex.EncodeToString)),
+		"pathexpand":       textFunc("path", expandHome),
+	}
+}
+
+// pathFunc returns a function of a path, whose errors are about that path.
+func pathFunc(f func(string) (string, error)) function.Function {
+	return textFunc("path", func(p string) (string, error) {
+		s, err := f(p)
+		if err != nil {
+			return "", function.NewArgError(0, err)
+		}
+		return s, nil
+	})
+}
+
+// expandHome replaces a leading ~ by the home directory of the user who runs the process.
+func expandHome(p string) (string, error) {
+	if !strings.HasPrefix(p, "~") {
+		return p, nil
+	}
+	if len(p) > 1 && p[1] != '/' && !os.IsPathSeparator(p[1]) {
+		return "", errors.New("cannot expand user-specific home dir")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("cannot expand ~: %w", err)
+	}
+	return filepath.Join(home, p[1:]), nil
+}
+
+// resolve returns the place of a path in the real file system.
+func (f files) resolve(p string) (string, error) {
+	p, err := expandHome(p)
+	if err != nil {
+		return "", err
+	}
+	if !filepath.IsAbs(p) {
+		p = filepath.Join(f.base, p)
+	}
+	return filepath.Clean(p), nil
+}
+
+// absolute does not expand ~: in this function it is an ordinary character.
+func (f files) absolute(p string) (string, error) {
+	if !filepath.IsAbs(p) {
+		p = filepath.Join(f.base, p)
+	}
+	abs, err := filepath.Abs(p)
+	return filepath.ToSlash(abs), err
+}
+
+// open opens a file for reading; its errors name the path as the author wrote it.
+func (f files) open(p string) (*os.File, error) {
+	full, err := f.resolve(p)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no file exists at %q; this function works only with files that are distributed as part of the "+
+			"configuration source code, so if this file will be created by a resource in this configuration you must instead obtain "+
+			"this result from an attribute of that resource", p)
+	case err != nil:
+		return nil, readError(p, err)
+	}
+	return file, nil
+}
+
+func readError(p string, err error) error {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err
+	}
+	return fmt.Errorf("failed to read file: read %s: %w", p, err)
+}
+
+func (f files) read(p string) ([]byte, error) {
+	file, err := f.open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var buf bytes.Buffer
+	if _, err := buf.ReadFrom(file); err != nil {
+		return nil, readError(p, err)
+	}
+	return buf.Bytes(), nil
+}
+
+func (f files) text(p string) (string, error) {
+	raw, err := f.read(p)
+	if err != nil {
+		return "", err
+	}
+	if !utf8.Valid(raw) {
+		return "", fmt.Errorf("contents of %q are not valid UTF-8; use the filebase64 function to obtain the Base64 encoded contents or "+
+			"the other file functions (e.g. filemd5, filesha256) to obtain file hashing results instead", p)
+	}
+	return string(raw), nil
+}
+
+func (f files) base64(p string) (string, error) {
+	raw, err := f.read(p)
+	return base64.StdEncoding.EncodeToString(raw), err
+}
+
+// digest returns a function that hashes a file without holding it in memory.
+func (f files) digest(algorithm func() hash.Hash, encode func([]byte) string) func(string) (string, error) {
+	return func(p string) (string, error) {
+		file, err := f.open(p)
+		if err != nil {
+			return "", err
+		}
+		defer file.Close()
+		h := algorithm()
+		if _, err := io.Copy(h, file); err != nil {
+			return "", readError(p, err)
+		}
+		return encode(h.Sum(nil)), nil
+	}
+}
+
+func (f files) existsFunc() function.Function {
+	return function.New(&function.Spec{
+		Params:       []function.Parameter{stringParam("path")},
+		Type:         function.StaticReturnType(cty.Bool),
+		RefineResult: notNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			p := args[0].AsString()
+			full, err := f.resolve(p)
+			if err != nil {
+				return cty.NilVal, function.NewArgError(0, err)
+			}
+			info, err := os.Stat(full)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return cty.False, nil
+			case err != nil:
+				return cty.NilVal, function.NewArgError(0, readError(p, err))
+			case info.IsDir():
+				return cty.NilVal, function.NewArgErrorf(0, "%q is a directory, not a file", p)
+			case !info.Mode().IsRegular():
+				return cty.NilVal, function.NewArgErrorf(0, "%q is not a regular file", p)
+			}
+			return cty.True, nil
+		},
+	})
+}
+
+func (f files) setFunc() function.Function {
+	return function.New(&function.Spec{
+		Params:       []function.Parameter{stringParam("path"), stringParam("pattern")},
+		Type:         function.StaticReturnType(cty.Set(cty.String)),
+		RefineResult: notNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			root, err := f.resolve(args[0].AsString())
+			if err != nil {
+				return cty.NilVal, function.NewArgError(0, err)
+			}
+			matches, err := glob(root, args[1].AsString())
+			if err != nil {
+				return cty.NilVal, function.NewArgError(1, err)
+			}
+			if len(matches) == 0 {
+				return cty.SetValEmpty(cty.String), nil
+			}
+			return cty.SetVal(matches), nil
+		},
+	})
+}
+
+// glob returns the regular files below root that match, as slash-separated paths relative to root. The literal start of the pattern is
+// taken out first: it may lead out of root, which the file system interface forbids, and root may hold characters that look like a
+// pattern.
+func glob(root, pattern string) ([]cty.Value, error) {
+	pattern = path.Clean(filepath.ToSlash(pattern))
+	if !doublestar.ValidatePattern(pattern) {
+		return nil, fmt.Errorf("failed to glob pattern %q: %w", pattern, doublestar.ErrBadPattern)
+	}
+	fixed, rest := doublestar.SplitPattern(pattern)
+	dir := filepath.Join(root, filepath.FromSlash(fixed))
+	var matches []cty.Value
+	err := doublestar.GlobWalk(os.DirFS(dir), rest, func(p string, _ fs.DirEntry) error {
+		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p)))
+		if err == nil && info.Mode().IsRegular() {
+			matches = append(matches, cty.StringVal(path.Join(fixed, p)))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("failed to glob pattern %q: %w", pattern, err)
+	}
+	return matches, nil
+}

@@ -1,0 +1,121 @@
+package funcs
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// TestE24ErrorsNeverShowSecrets calls every function with secrets in all places and looks for them in the errors.
+func TestE24ErrorsNeverShowSecrets(t *testing.T) {
+	table := Table(Options{BaseDir: t.TempDir(), Console: true})
+	secrets := []cty.Value{
+		str(secretText), tuple(str(secretText)), cty.ObjectVal(map[string]cty.Value{secretText: str(secretText)}),
+		strs(secretText), cty.MapVal(map[string]cty.Value{secretText: str(secretText)}), str("{" + secretText),
+	}
+	failures := 0
+	for name, f := range table {
+		if name = strings.TrimPrefix(name, CorePrefix); name == "can" || name == "try" {
+			continue
+		}
+		for _, secret := range secrets {
+			for _, m := range []value.Mark{value.Sensitive, value.Ephemeral} {
+				args := make([]cty.Value, len(f.Params()), len(f.Params())+1)
+				for i := range args {
+					args[i] = secret.Mark(m)
+				}
+				if f.VarParam() != nil {
+					args = append(args, secret.Mark(m))
+				}
+				_, err := f.Call(args)
+				if err != nil {
+					failures++
+					if strings.Contains(err.Error(), secretText) {
+						t.Errorf("%s shows the secret: %s", name, err)
+					}
+				}
+			}
+		}
+	}
+	if failures < 200 {
+		t.Errorf("only %d calls failed; the test does not test much", failures)
+	}
+}
+
+func TestE24PublicReasonsStay(t *testing.T) {
+	runExprs(t, Options{}, []exprTest{
+		{expr: `tonumber(s)`, err: "cannot convert the value to number; the details are withheld because they could reveal a value: (sensitive value)"},
+		{expr: `tonumber(se)`, err: "(sensitive, ephemeral value)"},
+		{expr: `base64decode(e)`, err: "failed to decode base64 data; the details"},
+		{expr: `cidrsubnet(s, 8, 1)`, err: "invalid CIDR expression"},
+		// What does not depend on the secret is told in full.
+		{expr: `cidrsubnets("nope", sensitive(1))`, err: "the details are withheld"},
+		{expr: `tobool([s])`, err: "cannot convert tuple to bool"},
+		{expr: `element([], sensitive(1))`, err: "details are withheld"},
+		{expr: `length(sensitive(5))`, err: "argument must be a string"},
+		{expr: `upper(sensitive(null))`, err: "argument must not be null"},
+		{expr: `tonumber("` + "abc" + `")`, err: `cannot convert "abc" to number`},
+		{expr: `tonumber(d)`, err: `cannot convert "old" to number`},
+	})
+}
+
+func TestGuardKeepsArgumentIndex(t *testing.T) {
+	_, err := Table(Options{})["timecmp"].Call([]cty.Value{str("2020-01-01T00:00:00Z"), sens(str(secretText))})
+	if argErr, ok := err.(function.ArgError); !ok || argErr.Index != 1 {
+		t.Errorf("got %#v, want an error about argument 1", err)
+	}
+}
+
+func TestGuardCatchesPanics(t *testing.T) {
+	f := guard("test", function.New(&function.Spec{
+		Params: []function.Parameter{stringParam("s")},
+		Type:   function.StaticReturnType(cty.String),
+		Impl:   func([]cty.Value, cty.Type) (cty.Value, error) { panic(secretText) },
+	}))
+	_, err := f.Call([]cty.Value{str("x")})
+	if err == nil || strings.Contains(err.Error(), "goroutine") || strings.Contains(err.Error(), secretText) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestGuardMarksUnknownResults(t *testing.T) {
+	runExprs(t, Options{}, []exprTest{
+		{expr: `element(el, un)`, want: eph(cty.UnknownVal(cty.String))},
+		{expr: `replace(e, u, "x")`, want: eph(cty.UnknownVal(cty.String).RefineNotNull())},
+		{expr: `merge(eo, dy)`, want: eph(cty.DynamicVal)},
+		{expr: `concat(el, dy)`, want: eph(cty.DynamicVal)},
+		{expr: `format("%s-%s", e, u)`, want: eph(cty.UnknownVal(cty.String).RefineNotNull())},
+		{expr: `jsonencode([e, u])`, want: eph(cty.UnknownVal(cty.String).Refine().NotNull().StringPrefixFull("[").NewValue())},
+	})
+}
+
+// FuzzCalls feeds text to the functions that parse: no panic, no hang, and no secret in an error.
+func FuzzCalls(f *testing.F) {
+	table := Table(Options{})
+	names := []string{
+		"base64decode", "base64gunzip", "cidrhost", "cidrnetmask", "csvdecode", "formatdate", "jsondecode", "parseint", "regex", "replace",
+		"templatestring", "textdecodebase64", "timeadd", "timecmp", "urldecode", "uuidv5", "yamldecode", "cidrcontains", "rsadecrypt",
+	}
+	for i, seed := range []string{`{"a":[1]}`, "10.0.0.0/8", "a: [*x]", "${a", "2020-01-01T00:00:00Z", "aGk=", "/(x/", "%zz"} {
+		f.Add(uint8(i), seed, "UTF-8")
+	}
+	f.Fuzz(func(t *testing.T, which uint8, a, b string) {
+		fn := table[names[int(which)%len(names)]]
+		args := []cty.Value{str(a), str(b), str("c")}[:len(fn.Params())]
+		for i, p := range fn.Params() {
+			switch {
+			case p.Type == cty.Number:
+				args[i] = num(int64(len(b)))
+			case p.Name == "vars":
+				args[i] = cty.EmptyObjectVal
+			}
+		}
+		if _, err := fn.Call(args); err != nil && strings.Contains(err.Error(), "goroutine ") {
+			t.Fatalf("an error with a stack: %s", err)
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package funcs
+
+import (
+	"maps"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+var markFuncs = map[string]function.Function{
+	"ephemeralasnull": markFunc(EphemeralAsNull),
+	"issensitive":     issensitiveFunc,
+	"nonsensitive":    markFunc(func(v cty.Value) cty.Value { return withoutMark(v, value.Sensitive) }),
+	"sensitive":       markFunc(func(v cty.Value) cty.Value { return v.Mark(value.Sensitive) }),
+}
+
+func anyParam(name string) function.Parameter {
+	return function.Parameter{
+		Name: name, Type: cty.DynamicPseudoType,
+		AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true,
+	}
+}
+
+// markFunc returns a function that accepts anything and returns it with other marks.
+func markFunc(change func(cty.Value) cty.Value) function.Function {
+	return function.New(&function.Spec{
+		Params: []function.Parameter{anyParam("value")},
+		Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+		Impl:   func(args []cty.Value, _ cty.Type) (cty.Value, error) { return change(args[0]), nil },
+	})
+}
+
+// withoutMark removes one mark from the value itself, not from what is nested in it.
+func withoutMark(v cty.Value, m value.Mark) cty.Value {
+	v, marks := v.Unmark()
+	if _, ok := marks[m]; ok {
+		marks = maps.Clone(marks)
+		delete(marks, m)
+	}
+	return v.WithMarks(marks)
+}
+
+// issensitiveFunc looks at the value itself. An unknown value without the mark may still turn out sensitive. The answer says nothing
+// about the value, and so no mark stays.
+var issensitiveFunc = function.New(&function.Spec{
+	Params:       []function.Parameter{anyParam("value")},
+	Type:         function.StaticReturnType(cty.Bool),
+	RefineResult: notNull,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		switch v := args[0]; {
+		case value.Has(v, value.Sensitive):
+			return cty.True, nil
+		case !v.IsKnown():
+			return cty.UnknownVal(cty.Bool), nil
+		default:
+			return cty.False, nil
+		}
+	},
+})
+
+// EphemeralAsNull replaces every ephemeral part of a value by null of its type, and keeps all other marks. An unknown ephemeral part
+// stays unknown, without promises that null would break. The result carries no ephemeral mark anywhere.
+func EphemeralAsNull(v cty.Value) cty.Value {
+	if !v.ContainsMarked() {
+		return v
+	}
+	// The callback never fails, and so Transform does not either.
+	out, _ := cty.Transform(v, func(_ cty.Path, part cty.Value) (cty.Value, error) {
+		if !value.Has(part, value.Ephemeral) {
+			return part, nil
+		}
+		bare, marks := withoutMark(part, value.Ephemeral).Unmark()
+		if !bare.IsKnown() {
+			return cty.UnknownVal(bare.Type()).WithMarks(marks), nil
+		}
+		return cty.NullVal(bare.Type()).WithMarks(marks), nil
+	})
+	return out
+}

@@ -1,0 +1,79 @@
+package funcs
+
+import (
+	"maps"
+	"time"
+
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// CorePrefix is the namespace under which every function can be called as well.
+const CorePrefix = "core::"
+
+// Options says what the functions of a table stand on.
+type Options struct {
+	// BaseDir is the directory that relative paths are resolved against; empty means the process's working directory.
+	BaseDir string
+	// PureOnly makes timestamp, uuid and bcrypt return unknown, because their results differ between plan and apply.
+	PureOnly bool
+	// PlanTimestamp is what plantimestamp returns; it returns unknown if this is zero.
+	PlanTimestamp time.Time
+	// Console adds the functions that exist only at the interactive prompt: type.
+	Console bool
+}
+
+// Table returns the functions callable in expressions, each also under "core::NAME". The map is the caller's own; the functions in it
+// are immutable and may be called from many goroutines at once.
+func Table(o Options) map[string]function.Function {
+	table := make(map[string]function.Function, 2*(len(static)+40))
+	add := func(name string, f function.Function) {
+		table[name] = f
+		table[CorePrefix+name] = f
+	}
+	for name, f := range static {
+		add(name, f)
+	}
+	for name, f := range contextual(o) {
+		add(name, guard(name, f))
+	}
+	if o.Console {
+		add("type", guard("type", typeFunc))
+	}
+	// Templates call the same functions, except for the template functions themselves: those count how deep they are nested.
+	r := &renderer{files: files{base: o.BaseDir}, functions: maps.Clone(table)}
+	for name, f := range r.nested() {
+		table[name] = f
+	}
+	return table
+}
+
+// static holds the functions that depend on nothing but their arguments, guarded once for all tables.
+var static = buildStatic()
+
+func buildStatic() map[string]function.Function {
+	all := make(map[string]function.Function, 110)
+	for _, topic := range []map[string]function.Function{
+		stringFuncs, numberFuncs, collectionFuncs, conversionFuncs, markFuncs, encodingFuncs, cryptoFuncs, networkFuncs, datetimeFuncs,
+	} {
+		for name, f := range topic {
+			all[name] = guard(name, f)
+		}
+	}
+	// These two receive expressions, not values, and so do their own redaction.
+	all["can"] = canFunc
+	all["try"] = tryFunc
+	return all
+}
+
+// contextual returns the functions that depend on the options, not guarded yet.
+func contextual(o Options) map[string]function.Function {
+	fs := files{base: o.BaseDir}.functions()
+	fs["plantimestamp"] = planTimestampFunc(o.PlanTimestamp)
+	for name, f := range impureFuncs {
+		if o.PureOnly {
+			f = function.Unpredictable(f)
+		}
+		fs[name] = f
+	}
+	return fs
+}

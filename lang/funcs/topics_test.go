@@ -1,0 +1,254 @@
+package funcs
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"strings"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+func TestStrings(t *testing.T) {
+	unknownBool := cty.UnknownVal(cty.Bool).RefineNotNull()
+	runExprs(t, Options{}, []exprTest{
+		{expr: `startswith("abc", "a")`, want: cty.True},
+		{expr: `startswith("abc", "")`, want: cty.True},
+		{expr: `startswith("abc", "b")`, want: cty.False},
+		{expr: `startswith(u, "b")`, want: unknownBool},
+		{expr: `startswith(e, "b")`, want: eph(cty.False)},
+		{expr: `startswith(null, "b")`, err: "must not be null"},
+		{expr: `endswith("abc", "c")`, want: cty.True},
+		{expr: `endswith("abc", "b")`, want: cty.False},
+		{expr: `strcontains("abc", "b")`, want: cty.True},
+		{expr: `strcontains("abc", "d")`, want: cty.False},
+		{expr: `replace("hello", "l", "L")`, want: str("heLLo")},
+		{expr: `replace("hello", "/l+/", "L")`, want: str("heLo")},
+		{expr: `replace("hello", "/(?P<x>l+)/", "<$x>")`, want: str("he<ll>o")},
+		{expr: `replace("a/b", "/", "-")`, want: str("a-b")},
+		{expr: `replace("a/b", "//", "-")`, want: str("-a-/-b-")},
+		{expr: `replace("a", "/(/", "-")`, err: "error parsing regexp"},
+		{expr: `replace(s, "/(/", "-")`, err: "details are withheld"},
+		{expr: `indent(2, "a\nb")`, want: str("a\n  b")},
+		{expr: `indent(-1, "a\nb")`, err: "between 0 and"},
+		{expr: `indent(1e18, "a\nb")`, err: "between 0 and"},
+		{expr: `strrev("añ")`, want: str("ña")},
+		{expr: `format("%s %d", "a", 1)`, want: str("a 1")},
+		{expr: `join(",", [1, 2], ["x"])`, want: str("1,2,x")},
+		{expr: `regex("a(b)", "ab")`, want: tuple(str("b"))},
+		{expr: `log(-1, 10)`, err: "cannot handle these arguments"},
+	})
+}
+
+func TestConversions(t *testing.T) {
+	runExprs(t, Options{}, []exprTest{
+		{expr: `tonumber("1.5")`, want: cty.NumberFloatVal(1.5)},
+		{expr: `tobool("true")`, want: cty.True},
+		{expr: `tobool("TRUE")`, err: `cannot convert "TRUE" to bool; only the strings "true" or "false" are allowed`},
+		{expr: `tostring(null)`, want: cty.NullVal(cty.String)},
+		{expr: `tostring(u)`, want: cty.UnknownVal(cty.String)},
+		{expr: `tostring([])`, err: "cannot convert tuple to string"},
+		{expr: `tolist([1, "a"])`, want: strs("1", "a")},
+		{expr: `tolist([e, "b"])`, want: cty.ListVal([]cty.Value{eph(str(secretText)), str("b")})},
+		{expr: `tolist(sensitive(["b"]))`, want: sens(strs("b"))},
+		{expr: `tolist({})`, err: "cannot convert object to list of any single type"},
+		{expr: `tomap({ a = 1, b = "x" })`, want: cty.MapVal(map[string]cty.Value{"a": str("1"), "b": str("x")})},
+		{expr: `tomap(o)["b"]`, want: str("x")},
+		{expr: `toset(["a", null])`, want: cty.SetVal([]cty.Value{str("a"), cty.NullVal(cty.String)})},
+		{expr: `toset([e, "b"])`, want: eph(cty.SetVal([]cty.Value{str(secretText), str("b")}))},
+		{expr: `tolist(ul)`, want: cty.UnknownVal(cty.List(cty.String)).Refine().NewValue()},
+		{expr: `tonumber(dy)`, want: cty.UnknownVal(cty.Number)},
+		{expr: `list(1)`, err: "use tolist([ ... ]) syntax to write a literal list"},
+		{expr: `list()`, err: "tolist"},
+		{expr: `map("a", null)`, err: "use tomap({ ... }) syntax to write a literal map"},
+		{expr: `map(e, u)`, err: "tomap"},
+	})
+}
+
+func TestType(t *testing.T) {
+	tests := []struct {
+		expr, want string
+		marks      []value.Mark
+	}{
+		{expr: `type(1)`, want: "number"},
+		{expr: `type(null)`, want: "dynamic"},
+		{expr: `type(u)`, want: "string"},
+		{expr: `type(e)`, want: "string", marks: []value.Mark{value.Ephemeral}},
+		{expr: `type(s)`, want: "string", marks: []value.Mark{value.Sensitive}},
+		{expr: `type({ b = e, a = "" })`, want: "object({\n    a: string,\n    b: string,\n})", marks: []value.Mark{value.Ephemeral}},
+		{expr: `type({})`, want: "object({})"},
+		{expr: `type([])`, want: "tuple([])"},
+		{expr: `type(tomap({ a = 1 }))`, want: "map(number)"},
+		{expr: `type(toset(["a"]))`, want: "set(string)"},
+		{expr: `type(tolist([{ a = 1 }]))`, want: "list(\n    object({\n        a: number,\n    }),\n)"},
+		{expr: `type([1, { a = [1] }])`, want: "tuple([\n    number,\n    object({\n        a: tuple([\n            number,\n        ]),\n    }),\n])"},
+	}
+	for _, test := range tests {
+		v, err := evalIn(t, Options{Console: true}, test.expr)
+		if err != nil {
+			t.Fatalf("%s: %s", test.expr, err)
+		}
+		ty, err := TypeOf(v)
+		if err != nil || TypeText(ty) != test.want {
+			t.Errorf("%s: got %q, %v; want %q", test.expr, TypeText(ty), err, test.want)
+		}
+		for _, m := range append(test.marks, value.TypeValue) {
+			if !value.Has(v, m) {
+				t.Errorf("%s lost the mark %s", test.expr, m)
+			}
+		}
+		if len(v.Marks()) != len(test.marks)+1 {
+			t.Errorf("%s has marks %#v", test.expr, v.Marks())
+		}
+	}
+	if _, err := TypeOf(str("x")); err != ErrNotType {
+		t.Errorf("TypeOf a string: %v", err)
+	}
+}
+
+func TestEncodings(t *testing.T) {
+	runExprs(t, Options{}, []exprTest{
+		{expr: `base64decode("aGk=")`, want: str("hi")},
+		{expr: `base64decode("!!")`, err: `failed to decode base64 data "!!"`},
+		{expr: `base64decode("//4=")`, err: "not valid UTF-8"},
+		{expr: `base64decode(u)`, want: cty.UnknownVal(cty.String).RefineNotNull()},
+		{expr: `base64encode(e)`, want: eph(str(base64.StdEncoding.EncodeToString([]byte(secretText))))},
+		{expr: `base64gzip("hello world")`, want: str("H4sIAAAAAAAA/8pIzcnJVyjPL8pJAQAAAP//AQAA//+FEUoNCwAAAA==")},
+		{expr: `base64gzip("")`, want: str("H4sIAAAAAAAA/wAAAP//AQAA//8AAAAAAAAAAA==")},
+		{expr: `base64gunzip(base64gzip("hello"))`, want: str("hello")},
+		{expr: `base64gunzip(base64gzip(se))`, want: sens(eph(str(secretText)))},
+		{expr: `base64gunzip("aGVsbG8=")`, err: "failed to gunzip bytestream"},
+		{expr: `base64gunzip("!!")`, err: "failed to decode base64 data"},
+		{expr: `urldecode("a%20b+c%2B")`, want: str("a b c+")},
+		{expr: `urldecode("%zz")`, err: `invalid URL escape "%zz"`},
+		{expr: `urldecode("%ff")`, err: "not valid UTF-8"},
+		{expr: `urlencode("a b/")`, want: str("a+b%2F")},
+		{expr: `textencodebase64("héé", "UTF-16LE")`, want: str("aADpAOkA")},
+		{expr: `textdecodebase64("aADpAOkA", "UTF-16LE")`, want: str("héé")},
+		{expr: `textencodebase64("a", "nope")`, err: `"nope" is not a supported IANA encoding name`},
+		{expr: `textencodebase64("日", "ISO-8859-1")`, err: "cannot be represented in ISO_8859-1:1987"},
+		{expr: `textdecodebase64("!!", "UTF-8")`, err: "invalid base64 symbol at offset 0"},
+		{expr: `textdecodebase64("gA==", "US-ASCII")`, err: "symbols that are not defined for US-ASCII"},
+		{expr: `textdecodebase64("/w==", "UTF-8")`, err: "symbols that are not defined for UTF-8"},
+		{expr: `textdecodebase64("aGk=", sensitive("UTF-8"))`, want: sens(str("hi"))},
+		{expr: `jsonencode(o)`, want: eph(str(`{"a":"` + secretText + `","b":"x","n":1}`))},
+		{expr: `jsondecode(e)`, err: "not valid JSON"},
+		{expr: `yamlencode({ a = 1 })`, want: str("\"a\": 1\n")},
+		{expr: `yamldecode("a: [1]").a`, want: tuple(num(1))},
+		{expr: `yamldecode(s)`, want: sens(str(secretText))},
+		{expr: `csvdecode("a,b\n1,2")[0].b`, want: str("2")},
+	})
+}
+
+func TestNetworks(t *testing.T) {
+	runExprs(t, Options{}, []exprTest{
+		{expr: `cidrcontains("10.0.0.0/8", "10.1.2.3")`, want: cty.True},
+		{expr: `cidrcontains("10.0.0.0/8", "11.1.2.3")`, want: cty.False},
+		{expr: `cidrcontains("10.0.0.0/8", "10.0.0.0/8")`, want: cty.True},
+		{expr: `cidrcontains("10.0.0.0/8", "10.1.0.0/7")`, want: cty.False},
+		{expr: `cidrcontains("fe80::/16", "fe80::1")`, want: cty.True},
+		{expr: `cidrcontains("10.0.0.0/8", "fe80::1")`, err: "address family mismatch: 10.0.0.0/8 vs. fe80::1"},
+		{expr: `cidrcontains("10.0.0.0/8", "junk")`, err: "invalid IP address or prefix: junk"},
+		{expr: `cidrcontains("junk", "10.0.0.1")`, err: "invalid CIDR address: junk"},
+		{expr: `cidrcontains("10.0.0.0/8", e)`, err: "invalid IP address or prefix; the details"},
+		{expr: `cidrhost("10.0.0.0/8", 5)`, want: str("10.0.0.5")},
+		{expr: `cidrhost("10.0.0.0/8", -1)`, want: str("10.255.255.255")},
+		{expr: `cidrhost("010.001.0.0/16", 5)`, want: str("10.1.0.5")},
+		{expr: `cidrhost("fe80::/64", 18446744073709551615)`, want: str("fe80::ffff:ffff:ffff:ffff")},
+		{expr: `cidrhost("junk", 5)`, err: "invalid CIDR expression: invalid CIDR address: junk"},
+		{expr: `cidrhost("10.0.0.0/30", 5)`, err: "prefix of 30 does not accommodate a host numbered 5"},
+		{expr: `cidrhost("10.0.0.0/30", 1.5)`, err: "whole number"},
+		{expr: `cidrhost("10.0.0.0/8", un)`, want: cty.UnknownVal(cty.String).RefineNotNull()},
+		{expr: `cidrnetmask("10.0.0.0/20")`, want: str("255.255.240.0")},
+		{expr: `cidrnetmask("fe80::/64")`, err: "IPv6 addresses cannot have a netmask: fe80::/64"},
+		{expr: `cidrsubnet("fe80::/16", 48, 281474976710655)`, want: str("fe80:ffff:ffff:ffff::/64")},
+		{expr: `cidrsubnet("10.0.0.0/8", 8, 2)`, want: str("10.2.0.0/16")},
+		{expr: `cidrsubnet("10.1.0.0/16", -8, 0)`, want: str("10.1.0.0/8")},
+		{expr: `cidrsubnet("10.1.0.0/16", -17, 0)`, err: "shorter than zero bits"},
+		{expr: `cidrsubnet("10.0.0.0/8", 8, 256)`, err: "prefix extension of 8 does not accommodate a subnet numbered 256"},
+		{expr: `cidrsubnet("10.0.0.0/8", 33, 1)`, err: "insufficient address space"},
+		{expr: `cidrsubnet("10.0.0.0/8", 1.5, 1)`, err: "whole number"},
+		{expr: `cidrsubnet("10.0.0.0/8", 8, 1.5)`, err: "whole number"},
+		{expr: `cidrsubnet("10.0.0.0/8", sensitive(8), 2)`, want: sens(str("10.2.0.0/16"))},
+		{expr: `cidrsubnets("010.0.0.0/8", 8, 4)`, want: strs("10.0.0.0/16", "10.16.0.0/12")},
+		{expr: `cidrsubnets("10.0.0.0/8")`, want: strs()},
+		{expr: `cidrsubnets("10.0.0.0/8", 0)`, err: "must extend prefix by at least one bit"},
+		{expr: `cidrsubnets("x", 1)`, err: "invalid CIDR"},
+	})
+}
+
+func TestTimes(t *testing.T) {
+	runExprs(t, Options{}, []exprTest{
+		{expr: `timecmp("2020-01-01T00:00:00Z", "2020-01-01T01:00:00+01:00")`, want: num(0)},
+		{expr: `timecmp("2020-01-01T00:00:00Z", "2020-01-01T00:00:01Z")`, want: num(-1)},
+		{expr: `timecmp("2020-01-01T00:00:00.5Z", "2020-01-01T00:00:00Z")`, want: num(1)},
+		{expr: `timecmp("x", "2020-01-01T00:00:01Z")`, err: `cannot use "x" as year`},
+		{expr: `timecmp("2020-01-01T00:00:00Z", "2020-01-01")`, err: `"timestamp_b" parameter: not a valid RFC3339 timestamp: missing`},
+		{expr: `timecmp("2020-01-01T00:00:00Z", u)`, want: cty.UnknownVal(cty.Number).RefineNotNull()},
+		{expr: `timecmp(e, "2020-01-01T00:00:00Z")`, err: "not a valid RFC3339 timestamp; the details"},
+		{expr: `timeadd("2020-01-01T00:00:00Z", "1h")`, want: str("2020-01-01T01:00:00Z")},
+		{expr: `formatdate("YYYY", "2020-01-01T00:00:00Z")`, want: str("2020")},
+	})
+}
+
+func TestHashes(t *testing.T) {
+	runExprs(t, Options{}, []exprTest{
+		{expr: `md5("")`, want: str("d41d8cd98f00b204e9800998ecf8427e")},
+		{expr: `sha1("x")`, want: str("11f6ad8ec52a2984abaafd7c3b516503785c2072")},
+		{expr: `base64sha256("x")`, want: str("LXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE=")},
+		{expr: `base64sha256(u)`, want: cty.UnknownVal(cty.String).RefineNotNull()},
+		{expr: `length(base64sha512(e))`, want: eph(num(88))},
+		{expr: `sha512(null)`, err: "must not be null"},
+		{expr: `uuidv5("bad", "x")`, err: "doesn't support namespace bad"},
+		{expr: `bcrypt("x", 4, 5)`, err: "no more than two arguments"},
+	})
+	got, err := evalIn(t, Options{}, `bcrypt("x", 4)`)
+	if err != nil || bcrypt.CompareHashAndPassword([]byte(got.AsString()), []byte("x")) != nil {
+		t.Errorf("bcrypt: %#v, %v", got, err)
+	}
+}
+
+func TestRSADecrypt(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := rsa.EncryptPKCS1v15(rand.Reader, &key.PublicKey, []byte("message"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cipher := str(base64.StdEncoding.EncodeToString(raw))
+	pem1 := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+	pem8 := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}))
+	f := Table(Options{})["rsadecrypt"]
+	for _, text := range []string{pem1, pem8} {
+		got, err := f.Call([]cty.Value{cipher, sens(str(text))})
+		if err != nil || !got.RawEquals(sens(str("message"))) {
+			t.Errorf("got %#v, %v", got, err)
+		}
+	}
+	for _, test := range []struct {
+		cipher, key cty.Value
+		want        string
+	}{
+		{cipher, str(secretText), "invalid private key"},
+		{str(secretText + "!"), str(pem1), "must be base64-encoded"},
+		{str("aaaa"), str(pem1), "was not made for this key"},
+		{str("aaaa"), sens(str(pem1)), "cannot decrypt the ciphertext"},
+	} {
+		_, err := f.Call([]cty.Value{test.cipher, test.key})
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), secretText) {
+			t.Errorf("got error %v, want one with %q", err, test.want)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package funcs
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/customdecode"
+	"github.com/hashicorp/hcl/v2/ext/tryfunc"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// canFunc is HCL's, with one difference: whether an expression works can tell a bit about an ephemeral value, and so the answer is
+// ephemeral if it could depend on one. Sensitive and deprecated marks don't carry over: conditions such as
+// `count = can(tonumber(var.x)) ? 1 : 0` are common with sensitive variables and have always been allowed.
+var canFunc = function.New(&function.Spec{
+	Description: descriptions["can"],
+	Params:      tryfunc.CanFunc.Params(),
+	Type:        function.StaticReturnType(cty.Bool),
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		closure := customdecode.ExpressionClosureFromVal(args[0])
+		v, err := tryfunc.CanFunc.Call(args)
+		if err != nil {
+			return cty.NilVal, err
+		}
+		return v.WithMarks(ephemeralOnly(dependencyMarks(closure))), nil
+	},
+})
+
+// tryFunc is HCL's, with three differences. A result that was reached because an expression over ephemeral values failed is ephemeral
+// itself; an unknown result keeps its marks; and the error of a failed call shows no details of expressions over secret values.
+// The result's type is not predicted: that would evaluate each expression twice, and nested calls exponentially often.
+var tryFunc = function.New(&function.Spec{
+	Description: descriptions["try"],
+	VarParam:    tryfunc.TryFunc.VarParam(),
+	Type:        function.StaticReturnType(cty.DynamicPseudoType),
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		if len(args) == 0 {
+			return cty.NilVal, errors.New("at least one argument is required")
+		}
+		failed := make(cty.ValueMarks)
+		var failures []string
+		for _, arg := range args {
+			closure := customdecode.ExpressionClosureFromVal(arg)
+			v, diags := closure.Value()
+			if !diags.HasErrors() {
+				if !v.IsWhollyKnown() {
+					// Once the unknown parts are known the expression may still fail, and so not even the type is certain.
+					_, marks := v.UnmarkDeep()
+					v = cty.DynamicVal.WithMarks(marks)
+				}
+				return v.WithMarks(ephemeralOnly(failed)), nil
+			}
+			marks := dependencyMarks(closure)
+			for m := range marks {
+				failed[m] = struct{}{}
+			}
+			failures = appendFailures(failures, diags, marks)
+		}
+		return cty.NilVal, fmt.Errorf("no expression succeeded:\n%s\n\nAt least one expression must produce a successful result",
+			strings.Join(failures, "\n"))
+	},
+})
+
+func appendFailures(failures []string, diags hcl.Diagnostics, marks cty.ValueMarks) []string {
+	for _, d := range diags {
+		line := "- " + d.Summary
+		if d.Subject != nil {
+			line += fmt.Sprintf(" (at %s)", d.Subject)
+		}
+		detail := d.Detail
+		if word, secret := value.Redacted(marks); secret {
+			detail = "The details are withheld because the expression uses a value: " + word
+		}
+		failures = append(failures, line+"\n  "+detail)
+	}
+	return failures
+}
+
+func ephemeralOnly(marks cty.ValueMarks) cty.ValueMarks {
+	if _, ok := marks[value.Ephemeral]; !ok {
+		return nil
+	}
+	return cty.NewValueMarks(value.Ephemeral)
+}

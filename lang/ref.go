@@ -1,0 +1,318 @@
+// Package lang compiles expressions: it finds what an expression refers to, at the precision of the reference, before anything is evaluated.
+//
+// It may import addr, diag, schema and HCL's packages. It must not know modules, values of objects, state or plans.
+package lang
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// Kind is the kind of object that a Ref names.
+type Kind uint8
+
+// The kinds of references.
+const (
+	Variable  Kind = iota // var.NAME
+	Local                 // local.NAME
+	Resource              // TYPE.NAME, data.TYPE.NAME, ephemeral.TYPE.NAME
+	Module                // module.NAME
+	Each                  // each.key, each.value
+	Count                 // count.index
+	Self                  // self
+	Path                  // path.module, path.root, path.cwd
+	Terraform             // terraform.workspace, terraform.applying, and the same under tofu
+)
+
+// Ref is one reference: an object, the instance of it if the reference tells, and what follows.
+type Ref struct {
+	Kind     Kind
+	Name     string        // of the variable, local or module; the attribute of each, count, path and terraform
+	Root     string        // the first word as written
+	Resource addr.Resource // Resource only
+	Index    *Index        // nil if the reference is to the object as a whole
+	Output   string        // Module only; "" for all outputs
+	Rest     hcl.Traversal // what follows the object and index (and the output's name)
+	Range    hcl.Range
+}
+
+// Index is the instance key of a reference.
+type Index struct {
+	Key  addr.Key // set if Expr is nil
+	Expr *Expr    // a key that must be evaluated
+}
+
+// Expr is an expression with its references.
+type Expr struct {
+	hcl.Expression
+	Refs []Ref
+	// Functions lists the names of provider-defined functions called, as written.
+	Functions []string
+}
+
+// Compile finds the references of an expression. Names in scope are local to the expression's surroundings (the iterators of dynamic blocks) and not
+// references. A nil expression gives nil.
+func Compile(e hcl.Expression, scope ...string) (*Expr, diag.List) {
+	if e == nil {
+		return nil, nil
+	}
+	c := compiler{scope: scope}
+	c.index(e)
+	x := &Expr{Expression: e, Functions: c.functions}
+	for _, t := range e.Variables() {
+		if c.inScope(t.RootName()) {
+			continue
+		}
+		c.add(x, t)
+	}
+	return x, c.diags
+}
+
+type compiler struct {
+	scope     []string
+	functions []string
+	diags     diag.List
+	indexed   map[hcl.Pos]indexing // by the start of the traversal that is indexed
+}
+
+// indexing is an index expression over a plain traversal: collection[key].rest
+type indexing struct {
+	end  hcl.Pos
+	key  hcl.Expression
+	rest hcl.Traversal
+}
+
+func (c *compiler) inScope(name string) bool {
+	for _, s := range c.scope {
+		if s == name {
+			return true
+		}
+	}
+	return false
+}
+
+// index walks native syntax for what Variables does not tell: index expressions and function calls.
+func (c *compiler) index(e hcl.Expression) {
+	node, ok := e.(hclsyntax.Node)
+	if !ok {
+		return
+	}
+	w := &indexWalker{c: c, rests: map[*hclsyntax.IndexExpr]hcl.Traversal{}}
+	hclsyntax.Walk(node, w)
+}
+
+type indexWalker struct {
+	c     *compiler
+	names []string // variables of enclosing for expressions
+	rests map[*hclsyntax.IndexExpr]hcl.Traversal
+}
+
+// Enter implements hclsyntax.Walker.
+func (w *indexWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
+	switch n := n.(type) {
+	case *hclsyntax.FunctionCallExpr:
+		if strings.HasPrefix(n.Name, "provider::") {
+			w.c.functions = append(w.c.functions, n.Name)
+		}
+	case *hclsyntax.ForExpr:
+		w.names = append(w.names, n.KeyVar, n.ValVar)
+	case *hclsyntax.RelativeTraversalExpr:
+		if idx, ok := n.Source.(*hclsyntax.IndexExpr); ok {
+			w.rests[idx] = n.Traversal
+		}
+	case *hclsyntax.IndexExpr:
+		w.found(n)
+	}
+	return nil
+}
+
+// Exit implements hclsyntax.Walker.
+func (w *indexWalker) Exit(n hclsyntax.Node) hcl.Diagnostics {
+	if _, ok := n.(*hclsyntax.ForExpr); ok {
+		w.names = w.names[:len(w.names)-2]
+	}
+	return nil
+}
+
+func (w *indexWalker) found(n *hclsyntax.IndexExpr) {
+	coll, ok := n.Collection.(*hclsyntax.ScopeTraversalExpr)
+	if !ok {
+		return
+	}
+	for _, t := range n.Key.Variables() {
+		root := t.RootName()
+		for _, name := range w.names {
+			if name == root {
+				return
+			}
+		}
+		if w.c.inScope(root) {
+			return
+		}
+	}
+	if w.c.indexed == nil {
+		w.c.indexed = map[hcl.Pos]indexing{}
+	}
+	w.c.indexed[coll.SrcRange.Start] = indexing{end: coll.SrcRange.End, key: n.Key, rest: w.rests[n]}
+}
+
+func (c *compiler) add(x *Expr, t hcl.Traversal) {
+	ref, diags := ParseRef(t)
+	c.diags = append(c.diags, diags...)
+	if diags.HasErrors() {
+		return
+	}
+	if at, ok := c.indexed[t.SourceRange().Start]; ok && at.end == t.SourceRange().End && ref.Index == nil && len(ref.Rest) == 0 && ref.Output == "" &&
+		(ref.Kind == Resource || ref.Kind == Module) {
+		key, diags := Compile(at.key)
+		if !diags.HasErrors() { // errors are reported where Variables lists the key's own references
+			ref.Index = &Index{Expr: key}
+			ref.Rest = at.rest
+			if ref.Kind == Module {
+				ref.Output, ref.Rest = takeName(ref.Rest)
+			}
+		}
+	}
+	x.Refs = append(x.Refs, ref)
+}
+
+// ParseRef interprets an absolute traversal as a reference.
+func ParseRef(t hcl.Traversal) (Ref, diag.List) {
+	root := t.RootName()
+	ref := Ref{Root: root, Range: t.SourceRange()}
+	switch root {
+	case "var":
+		return ref.named(Variable, t, "a variable name")
+	case "local":
+		return ref.named(Local, t, "the name of a local value")
+	case "each":
+		return ref.oneOf(Each, t, "key", "value")
+	case "count":
+		return ref.oneOf(Count, t, "index")
+	case "path":
+		return ref.oneOf(Path, t, "module", "root", "cwd")
+	case "terraform", "tofu":
+		return ref.oneOf(Terraform, t, "workspace", "applying")
+	case "self":
+		ref.Kind, ref.Rest = Self, t[1:]
+		return ref, nil
+	case "module":
+		return ref.module(t)
+	case "data":
+		return ref.resource(addr.Data, t[1:])
+	case "ephemeral":
+		return ref.resource(addr.Ephemeral, t[1:])
+	case "resource":
+		return ref.resource(addr.Managed, t[1:])
+	default:
+		return ref.resource(addr.Managed, t)
+	}
+}
+
+func (r Ref) named(kind Kind, t hcl.Traversal, what string) (Ref, diag.List) {
+	name, rest := takeName(t[1:])
+	if name == "" {
+		return r, diag.At(r.Range, "Invalid reference", "The %q object cannot be accessed directly. It must be followed by a dot and %s, like %q.", r.Root, what, r.Root+".name")
+	}
+	r.Kind, r.Name, r.Rest = kind, name, rest
+	return r, nil
+}
+
+func (r Ref) oneOf(kind Kind, t hcl.Traversal, names ...string) (Ref, diag.List) {
+	r, diags := r.named(kind, t, "one of its attributes: "+strings.Join(names, ", "))
+	if diags.HasErrors() {
+		return r, diags
+	}
+	for _, n := range names {
+		if n == r.Name {
+			return r, nil
+		}
+	}
+	return r, diag.At(r.Range, `Invalid "`+r.Root+`" attribute`, "The %q object does not have an attribute named %q. It has: %s.", r.Root, r.Name, strings.Join(names, ", "))
+}
+
+func (r Ref) module(t hcl.Traversal) (Ref, diag.List) {
+	r, diags := r.named(Module, t, "the name of a module call")
+	if diags.HasErrors() {
+		return r, diags
+	}
+	if diags := r.takeIndex(); diags.HasErrors() {
+		return r, diags
+	}
+	r.Output, r.Rest = takeName(r.Rest)
+	return r, nil
+}
+
+func (r Ref) resource(mode addr.Mode, t hcl.Traversal) (Ref, diag.List) {
+	if len(t) < 2 || name(t[0]) == "" || name(t[1]) == "" {
+		what := "a resource type and a resource name"
+		if mode != addr.Managed {
+			what = "a type and a name, like \"" + mode.String() + ".type.name\""
+		}
+		return r, diag.At(r.Range, "Invalid reference", "A reference to a %s must have %s, each after a dot. (For a variable or local value, start with \"var.\" or \"local.\".)", mode.String(), what)
+	}
+	r.Kind, r.Resource = Resource, addr.Resource{Mode: mode, Type: name(t[0]), Name: name(t[1])}
+	r.Rest = t[2:]
+	return r, r.takeIndex()
+}
+
+func (r *Ref) takeIndex() diag.List {
+	if len(r.Rest) == 0 {
+		return nil
+	}
+	idx, ok := r.Rest[0].(hcl.TraverseIndex)
+	if !ok {
+		return nil
+	}
+	if !idx.Key.IsKnown() {
+		return nil
+	}
+	key, err := addr.KeyFromValue(idx.Key)
+	if err != nil {
+		return diag.At(idx.SrcRange, "Invalid index", "This is not a valid instance key: %s.", err)
+	}
+	r.Index, r.Rest = &Index{Key: key}, r.Rest[1:]
+	return nil
+}
+
+func takeName(t hcl.Traversal) (string, hcl.Traversal) {
+	if len(t) == 0 {
+		return "", t
+	}
+	if n := name(t[0]); n != "" {
+		return n, t[1:]
+	}
+	return "", t
+}
+
+func name(s hcl.Traverser) string {
+	switch s := s.(type) {
+	case hcl.TraverseRoot:
+		return s.Name
+	case hcl.TraverseAttr:
+		return s.Name
+	case hcl.TraverseIndex:
+		if s.Key.Type() == cty.String && s.Key.IsKnown() && !s.Key.IsNull() {
+			return "" // x["name"] is an index, never a name
+		}
+	}
+	return ""
+}
+
+// String returns the object part of the reference as it would be written.
+func (r Ref) String() string {
+	switch r.Kind {
+	case Resource:
+		return r.Resource.String()
+	case Self:
+		return "self"
+	default:
+		return r.Root + "." + r.Name
+	}
+}

@@ -1,0 +1,54 @@
+package plan
+
+import (
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// SpreadReplaceOrder makes create-before-destroy hold for everything that an object with that order depends on, and turns replacements round
+// accordingly: were a dependency destroyed first, its dependent would have to be destroyed first too. The result is remembered in the changes
+// and, through apply, in the state.
+func (p *Plan) SpreadReplaceOrder() {
+	current := make(map[addr.Instance]*Change, len(p.Changes))
+	resource := map[addr.AbsResource][]*Change{}
+	block := map[addr.ConfigResource][]*Change{}
+	var queue []*Change
+	for _, c := range p.Changes {
+		if c.Deposed == addr.Current {
+			current[c.Addr] = c
+			resource[c.Addr.Abs()] = append(resource[c.Addr.Abs()], c)
+			block[c.Addr.Config()] = append(block[c.Addr.Config()], c)
+		}
+		if c.CreateBeforeDestroy {
+			queue = append(queue, c)
+		}
+	}
+	mark := func(c *Change) {
+		if c != nil && !c.CreateBeforeDestroy && c.Addr.Resource.Mode == addr.Managed {
+			c.CreateBeforeDestroy = true
+			queue = append(queue, c)
+		}
+	}
+	for len(queue) > 0 {
+		c := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if c.Action == DeleteThenCreate {
+			c.Action = CreateThenDelete
+		}
+		for _, d := range c.Deps {
+			if !d.All {
+				mark(current[d.Resource.Instance(d.Key)])
+				continue
+			}
+			for _, dep := range resource[d.Resource] {
+				mark(dep)
+			}
+			resource[d.Resource] = nil // marked as a whole: not again
+		}
+		for _, r := range c.StateDeps {
+			for _, dep := range block[r] {
+				mark(dep)
+			}
+			block[r] = nil
+		}
+	}
+}

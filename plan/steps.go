@@ -1,0 +1,304 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// Leg is the half of a change that a step carries out.
+type Leg uint8
+
+// The legs.
+const (
+	Gate       Leg = iota // no work: stands for all its predecessors
+	ApplyLeg              // create, update or read
+	DestroyLeg            // delete the current, replaced or deposed object
+	ForgetLeg
+)
+
+// Rule is the reason for an edge between two steps.
+type Rule string
+
+// The rules.
+const (
+	RuleDependency     Rule = "create after dependency"
+	RuleDependents     Rule = "destroy after dependents"
+	RuleUpdates        Rule = "destroy after dependents' updates"
+	RuleDestroyFirst   Rule = "destroy before create"
+	RuleCreateFirst    Rule = "create before destroy"
+	RuleGate           Rule = "all of a resource"
+	maxCycleStepsShown      = 20
+)
+
+// Edge leads to a step that must wait.
+type Edge struct {
+	To   int32
+	Rule Rule
+}
+
+// Step is one unit of work of an apply.
+type Step struct {
+	Leg    Leg
+	Change *Change // nil for a Gate
+	Name   string  // of a Gate
+	Needs  int32   // number of steps that come before
+	Next   []Edge
+}
+
+// String names the step in messages.
+func (s *Step) String() string {
+	switch s.Leg {
+	case Gate:
+		return s.Name
+	case DestroyLeg:
+		return s.Change.Object().String() + " (destroy)"
+	case ForgetLeg:
+		return s.Change.Object().String() + " (forget)"
+	default:
+		return s.Change.Object().String()
+	}
+}
+
+// Steps orders the plan's changes. It is a pure function of the changes, their dependencies and their replace order: the result doesn't depend on
+// map order, and its size is linear in the number of changes and dependencies. An error means that the plan contradicts itself.
+func (p *Plan) Steps() ([]Step, diag.List) {
+	b := newStepBuilder(p.Changes)
+	for i, c := range p.Changes {
+		b.legs(i, c)
+	}
+	for i, c := range p.Changes {
+		b.edges(i, c)
+	}
+	return b.steps, b.acyclic()
+}
+
+type stepBuilder struct {
+	changes []*Change
+	steps   []Step
+	apply   []int32 // by change, -1 if none
+	destroy []int32
+
+	current  map[addr.Instance]int
+	resource map[addr.AbsResource][]int
+	block    map[addr.ConfigResource][]int
+
+	created   map[addr.AbsResource]int32    // gate after all apply legs of a resource
+	destroys  map[addr.ConfigResource]int32 // gate before all destroy legs of a block: its dependents are destroyed
+	updates   map[addr.ConfigResource]int32 // gate before destroy legs that wait for dependents' updates
+	seenEdges map[[2]int32]struct{}
+}
+
+func newStepBuilder(changes []*Change) *stepBuilder {
+	b := &stepBuilder{
+		changes: changes, apply: make([]int32, len(changes)), destroy: make([]int32, len(changes)),
+		current: make(map[addr.Instance]int, len(changes)), resource: map[addr.AbsResource][]int{}, block: map[addr.ConfigResource][]int{},
+		created: map[addr.AbsResource]int32{}, destroys: map[addr.ConfigResource]int32{}, updates: map[addr.ConfigResource]int32{},
+		seenEdges: map[[2]int32]struct{}{},
+	}
+	for i, c := range changes {
+		if c.Deposed == addr.Current {
+			b.current[c.Addr] = i
+			b.resource[c.Addr.Abs()] = append(b.resource[c.Addr.Abs()], i)
+		}
+		b.block[c.Addr.Config()] = append(b.block[c.Addr.Config()], i)
+	}
+	return b
+}
+
+func (b *stepBuilder) step(s Step) int32 {
+	b.steps = append(b.steps, s)
+	return int32(len(b.steps) - 1)
+}
+
+func (b *stepBuilder) edge(from, to int32, rule Rule) {
+	if from < 0 || to < 0 || from == to {
+		return
+	}
+	key := [2]int32{from, to}
+	if _, ok := b.seenEdges[key]; ok {
+		return
+	}
+	b.seenEdges[key] = struct{}{}
+	b.steps[from].Next = append(b.steps[from].Next, Edge{to, rule})
+	b.steps[to].Needs++
+}
+
+// legs makes the steps of a change and, for a replacement, the edge between them.
+func (b *stepBuilder) legs(i int, c *Change) {
+	b.apply[i], b.destroy[i] = -1, -1
+	switch c.Action {
+	case Create, Update, Read:
+		b.apply[i] = b.step(Step{Leg: ApplyLeg, Change: c})
+	case Delete:
+		b.destroy[i] = b.step(Step{Leg: DestroyLeg, Change: c})
+	case Forget:
+		b.step(Step{Leg: ForgetLeg, Change: c})
+	case DeleteThenCreate:
+		b.destroy[i] = b.step(Step{Leg: DestroyLeg, Change: c})
+		b.apply[i] = b.step(Step{Leg: ApplyLeg, Change: c})
+		b.edge(b.destroy[i], b.apply[i], RuleDestroyFirst)
+	case CreateThenDelete:
+		b.apply[i] = b.step(Step{Leg: ApplyLeg, Change: c})
+		b.destroy[i] = b.step(Step{Leg: DestroyLeg, Change: c})
+		b.edge(b.apply[i], b.destroy[i], RuleCreateFirst)
+	}
+}
+
+// destroysLate reports whether the change's destroy leg waits until dependents no longer use the object.
+func destroysLate(c *Change) bool { return c.Action == Delete || c.Action == CreateThenDelete }
+
+func (b *stepBuilder) edges(i int, c *Change) {
+	precise := make(map[addr.ConfigResource]struct{}, len(c.Deps))
+	for _, d := range c.Deps {
+		precise[d.Resource.Config()] = struct{}{}
+		if d.All {
+			b.edge(b.createdGate(d.Resource), b.apply[i], RuleDependency)
+			b.eachOf(d.Resource, func(j int) { b.destroyEdges(i, j) })
+			continue
+		}
+		if j, ok := b.current[d.Resource.Instance(d.Key)]; ok {
+			b.edge(b.apply[j], b.apply[i], RuleDependency)
+			b.destroyEdges(i, j)
+		}
+	}
+	self := c.Addr.Config()
+	for _, r := range c.StateDeps {
+		if _, ok := precise[r]; ok || r == self || len(b.block[r]) == 0 {
+			continue
+		}
+		if b.destroy[i] >= 0 {
+			b.edge(b.destroy[i], b.destroyGate(r), RuleDependents)
+		}
+		if b.apply[i] >= 0 {
+			b.edge(b.apply[i], b.updateGate(r), RuleUpdates)
+		}
+	}
+}
+
+// destroyEdges orders the destruction of change j, which change i depends on, after i's own legs.
+func (b *stepBuilder) destroyEdges(i, j int) {
+	if b.destroy[j] < 0 || i == j {
+		return
+	}
+	b.edge(b.destroy[i], b.destroy[j], RuleDependents)
+	if destroysLate(b.changes[j]) {
+		b.edge(b.apply[i], b.destroy[j], RuleUpdates)
+	}
+}
+
+// eachOf calls f for the changes of a resource that destroy something: the others need no edge of their own.
+func (b *stepBuilder) eachOf(r addr.AbsResource, f func(int)) {
+	for _, j := range b.resource[r] {
+		if b.destroy[j] >= 0 {
+			f(j)
+		}
+	}
+}
+
+func (b *stepBuilder) createdGate(r addr.AbsResource) int32 {
+	if g, ok := b.created[r]; ok {
+		return g
+	}
+	g := int32(-1)
+	for _, j := range b.resource[r] {
+		if b.apply[j] < 0 {
+			continue
+		}
+		if g < 0 {
+			g = b.step(Step{Leg: Gate, Name: r.String() + " (all instances)"})
+		}
+		b.edge(b.apply[j], g, RuleGate)
+	}
+	b.created[r] = g
+	return g
+}
+
+func (b *stepBuilder) destroyGate(r addr.ConfigResource) int32 {
+	if g, ok := b.destroys[r]; ok {
+		return g
+	}
+	g := b.step(Step{Leg: Gate, Name: r.String() + " (dependents destroyed)"})
+	for _, j := range b.block[r] {
+		b.edge(g, b.destroy[j], RuleDependents)
+	}
+	b.destroys[r] = g
+	return g
+}
+
+func (b *stepBuilder) updateGate(r addr.ConfigResource) int32 {
+	if g, ok := b.updates[r]; ok {
+		return g
+	}
+	g := b.step(Step{Leg: Gate, Name: r.String() + " (dependents updated)"})
+	for _, j := range b.block[r] {
+		if destroysLate(b.changes[j]) {
+			b.edge(g, b.destroy[j], RuleUpdates)
+		}
+	}
+	b.updates[r] = g
+	return g
+}
+
+// acyclic reports a cycle among the steps, with the rule behind each hop.
+func (b *stepBuilder) acyclic() diag.List {
+	needs := make([]int32, len(b.steps))
+	var ready []int32
+	for i := range b.steps {
+		needs[i] = b.steps[i].Needs
+		if needs[i] == 0 {
+			ready = append(ready, int32(i))
+		}
+	}
+	done := 0
+	for len(ready) > 0 {
+		i := ready[len(ready)-1]
+		ready = ready[:len(ready)-1]
+		done++
+		for _, e := range b.steps[i].Next {
+			if needs[e.To]--; needs[e.To] == 0 {
+				ready = append(ready, e.To)
+			}
+		}
+	}
+	if done == len(b.steps) {
+		return nil
+	}
+	return diag.Errorf("Contradicting order of changes", "The planned changes cannot be put in an order, because they wait for each other:\n%s\n\n"+
+		"This usually comes from create_before_destroy on only some of the resources in a chain. Set it alike on all of them, or apply part of the change first with -target.", b.describeCycle(needs))
+}
+
+func (b *stepBuilder) describeCycle(needs []int32) string {
+	at := int32(-1)
+	for i, n := range needs {
+		if n > 0 {
+			at = int32(i)
+			break
+		}
+	}
+	// Every step left over waits for another one left over: walking back along such waits must come round.
+	before := make([]Edge, len(b.steps))
+	for i := range b.steps {
+		for _, e := range b.steps[i].Next {
+			if needs[i] > 0 && needs[e.To] > 0 {
+				before[e.To] = Edge{int32(i), e.Rule}
+			}
+		}
+	}
+	seen := map[int32]bool{}
+	for !seen[at] {
+		seen[at] = true
+		at = before[at].To
+	}
+	var sb strings.Builder
+	for i, start := 0, at; i < maxCycleStepsShown; i++ {
+		e := before[at]
+		fmt.Fprintf(&sb, "\n  %s waits for %s (%s)", &b.steps[at], &b.steps[e.To], e.Rule)
+		if at = e.To; at == start {
+			break
+		}
+	}
+	return sb.String()
+}
