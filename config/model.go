@@ -1,7 +1,10 @@
 // Package config holds the static model of a configuration: files parsed into a tree of modules whose blocks keep their expressions unevaluated.
 //
-// It may import addr, diag and HCL's packages. It must not know values of variables, provider schemas, state or plans, and it evaluates nothing
-// beyond what the language demands to be static.
+// A Loader makes a Tree: it selects the files of a directory, parses them, lays override files over the others block by block (overlay),
+// decodes each block (decoder), follows module calls, and at the end checks modules against each other (checker).
+//
+// It may import addr, diag, HCL's packages, cty and the libraries for version constraints and provider addresses. It must not know
+// values of variables, provider schemas, state or plans, and it evaluates nothing beyond what the language demands to be static.
 package config
 
 import (
@@ -188,10 +191,14 @@ type Resource struct {
 	Connection   *Connection
 	Range        hcl.Range // the block header
 	TypeRange    hcl.Range
+	// Check is the check block that r is nested in, nil for a block of its own. Failures of a nested block are warnings.
+	Check *Check
 }
 
 // Config returns the address of the block.
-func (r *Resource) Config() addr.ConfigResource { return addr.ConfigResource{Module: r.Module.Path, Resource: r.Addr} }
+func (r *Resource) Config() addr.ConfigResource {
+	return addr.ConfigResource{Module: r.Module.Path, Resource: r.Addr}
+}
 
 // ProviderRef returns the provider configuration that the resource uses, as named in its module.
 func (r *Resource) ProviderRef() ProviderRef {

@@ -138,3 +138,66 @@ func (m *Module) OutputPreconditions(t *future.Task) bool {
 	}
 	return ok
 }
+
+// PreventDestroy evaluates lifecycle.prevent_destroy.
+func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
+	x := in.Resource.Block.prevent
+	if x == nil {
+		return false, nil
+	}
+	v, diags := in.Run().eval(&scope{m: in.Resource.Module, t: t, address: in.Addr().String()}, x)
+	if diags.HasErrors() {
+		return true, diags
+	}
+	diags = append(diags, refuseEphemeral(v, x.Range(), "An ephemeral value cannot decide whether an object may be destroyed.")...)
+	v, _ = v.UnmarkDeep()
+	v, err := convert.Convert(v, cty.Bool)
+	if err != nil || v.IsNull() || !v.IsKnown() {
+		return true, append(diags, diag.At(x.Range(), "Invalid prevent_destroy argument", "prevent_destroy must be true or false, and known before apply.")...)
+	}
+	return v.True(), diags
+}
+
+// HasConditions reports whether the block declares preconditions or postconditions.
+func (b *ResourceBlock) HasConditions() bool { return len(b.pre)+len(b.post) > 0 }
+
+// HasWork reports whether conditions are declared in the module or below it.
+func (m *Module) HasWork() bool { return m.block.hasConditions() }
+
+func (b *moduleBlock) hasConditions() bool {
+	for _, r := range b.resources {
+		if r.HasConditions() {
+			return true
+		}
+	}
+	for _, o := range b.outputs {
+		if len(o.conds) > 0 {
+			return true
+		}
+	}
+	for _, c := range b.calls {
+		if c.child != nil && c.child.hasConditions() {
+			return true
+		}
+	}
+	return false
+}
+
+// Output returns the named output of the module, nil if it has none.
+func (m *Module) Output(name string) *Value { return m.outputs[name] }
+
+// ValidateValues evaluates every local, output and variable of the module, for validation.
+func (m *Module) ValidateValues(t *future.Task) {
+	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
+		for _, v := range group {
+			if v.opens() {
+				s := NewSession()
+				v.Get(t, s, v.rangePtr())
+				s.End()
+				continue
+			}
+			v.Get(t, nil, v.rangePtr())
+		}
+	}
+	m.OutputPreconditions(t)
+}

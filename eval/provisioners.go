@@ -1,6 +1,9 @@
 package eval
 
 import (
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/schema"
@@ -14,4 +17,23 @@ var provisionerSchemas = map[string]*schema.Block{
 		"environment": {Type: cty.Map(cty.String), Optional: true},
 		"quiet":       {Type: cty.Bool, Optional: true},
 	}},
+}
+
+// Provisioners returns the provisioner blocks of the instance in order.
+func (in *Instance) Provisioners() []*config.Provisioner {
+	out := make([]*config.Provisioner, len(in.Resource.Block.provisioners))
+	for i, p := range in.Resource.Block.provisioners {
+		out[i] = p.cfg
+	}
+	return out
+}
+
+// EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the instance's object.
+func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
+	p := in.Resource.Block.provisioners[index]
+	sc := in.scope(t, s)
+	sc.self = func() cty.Value { return self }
+	in.Run().Stats.Evaluations.Add(1)
+	v, diags := p.schema.Decode(p.cfg.Body, in.Run().context(sc, p.exprs...))
+	return v, diags.WithAddress(in.Addr().String())
 }

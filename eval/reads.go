@@ -374,3 +374,31 @@ func (p *preparer) instance(in *Instance) {
 }
 
 func (v *Value) rangePtr() *hcl.Range { return &v.block.rng }
+
+// ExplicitDeps returns the managed instances that depends_on names, of the instance and of the modules around it, through data sources.
+func (in *Instance) ExplicitDeps(t *future.Task) []plan.Dep {
+	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
+	sub := &reads{}
+	sc := &scope{m: in.Resource.Module, t: t}
+	sc.collectDependsOn(sub, in.Resource.Block.dependsOn)
+	in.Resource.Module.collectSurroundings(sub, t)
+	sub.calls = nil // what repetition reads is no reason to wait
+	f.reads(sub)
+	return f.sorted()
+}
+
+// Deps returns what the provider configuration depends on.
+func (p *ProviderObject) Deps(t *future.Task) []plan.Dep {
+	f := flattener{t: t, seen: map[any]struct{}{p: {}}, deps: map[plan.Dep]struct{}{}}
+	f.reads(p.readSet(t))
+	return f.sorted()
+}
+
+// Opens reports whether evaluating the value may open ephemeral resources.
+func (v *Value) Opens() bool { return v.opens() }
+
+// Prepare demands everything durable that the value needs.
+func (v *Value) Prepare(t *future.Task) {
+	p := preparer{t: t, seen: map[any]struct{}{v: {}}}
+	p.reads(v.readSet(t))
+}

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -158,3 +160,61 @@ func (r *Run) terraformValue(name string) cty.Value {
 
 // Report adds diagnostics to the run's.
 func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }
+
+// EachResource calls f for every compiled resource block of the tree.
+func (c *Config) EachResource(f func(*ResourceBlock)) {
+	for _, m := range c.modules {
+		for _, b := range m.resources {
+			f(b)
+		}
+	}
+}
+
+// Resources returns the resource objects of the module in source order.
+func (m *Module) Resources() []*Resource {
+	out := make([]*Resource, 0, len(m.resources))
+	for _, cfg := range m.block.cfg.Order {
+		if r := m.resources[cfg.Addr]; r != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Calls returns the module call objects, ordered by name.
+func (m *Module) Calls() []*Call {
+	out := make([]*Call, 0, len(m.calls))
+	for _, name := range slices.Sorted(maps.Keys(m.calls)) {
+		if m.calls[name].block.child != nil {
+			out = append(out, m.calls[name])
+		}
+	}
+	return out
+}
+
+// Outputs returns the outputs of the module, ordered by name.
+func (m *Module) Outputs() []*Value {
+	out := make([]*Value, 0, len(m.outputs))
+	for _, name := range slices.Sorted(maps.Keys(m.outputs)) {
+		out = append(out, m.outputs[name])
+	}
+	return out
+}
+
+// Resource returns the resource object at the address, nil if the configuration has none.
+func (m *Module) Resource(r addr.Resource) *Resource { return m.resources[r] }
+
+// BlockUses returns what the blocks of the called module, and of those that it calls, may use.
+func (c *Call) BlockUses() []Use { return c.block.child.blockUses(nil) }
+
+func (m *moduleBlock) blockUses(into []Use) []Use {
+	for _, b := range m.resources {
+		into = append(into, b.BlockUses()...)
+	}
+	for _, c := range m.calls {
+		if c.child != nil {
+			into = c.child.blockUses(into)
+		}
+	}
+	return into
+}

@@ -254,3 +254,11 @@ func (c *useCollector) outputs(m *Module, name string) {
 		c.value(o)
 	}
 }
+
+// Uses returns the ephemeral instances that evaluating the value may open.
+func (v *Value) Uses(t *future.Task) []Use {
+	if !v.opens() {
+		return nil
+	}
+	return v.earlyUses(t)
+}

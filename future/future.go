@@ -6,6 +6,7 @@
 package future
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -14,6 +15,7 @@ import (
 // The zero value is ready to use.
 type Task struct {
 	stack   []Frame
+	via     any // of the demand that the task waits with; written before waiting is
 	waiting atomic.Pointer[core]
 	// Park, if set, is called before the task starts to wait for another one, and Unpark after. A pool uses them to keep its workers busy.
 	Park, Unpark func()
@@ -106,10 +108,12 @@ func (c *core) finish(t *Task) {
 // await waits until c is done. It first publishes what t waits for and then looks for itself along the chain of owners: of all tasks that
 // close a circle, the last to publish is sure to see the others.
 func (c *core) await(t *Task, via any) *Cycle {
+	t.via = via
 	t.waiting.Store(c)
-	if c.leadsTo(t) {
-		t.waiting.Store(nil)
-		return &Cycle{Frames: c.circle(t, via)}
+	if c.trace(t) != nil {
+		if cycle := c.withdraw(t); cycle != nil {
+			return cycle
+		}
 	}
 	c.mu.Lock()
 	if c.state.Load() == done {
@@ -133,18 +137,45 @@ func (c *core) await(t *Task, via any) *Cycle {
 	return nil
 }
 
-func (c *core) leadsTo(t *Task) bool {
+// trace follows the chain of waiting tasks from c and returns the cells on it if it leads to t, nil otherwise. The chain may change meanwhile, so that the
+// answer can be wrong unless a circle through t stands, which nobody but its own tasks can break.
+func (c *core) trace(t *Task) []*core {
+	var path []*core
+	mark, steps := c, 0 // a chain that runs into somebody else's circle must end: mark is moved up in growing strides until it is met again
 	for at := c; at != nil; {
+		path = append(path, at)
 		owner := at.ownerNow()
 		if owner == t {
-			return true
+			return path
 		}
 		if owner == nil {
-			return false
+			return nil
 		}
-		at = owner.waiting.Load()
+		if at = owner.waiting.Load(); at == mark {
+			return nil
+		}
+		if steps++; steps&(steps-1) == 0 {
+			mark = at
+		}
 	}
-	return false
+	return nil
+}
+
+// breaking is held while a circle is broken: of several tasks that see the same one, only the first gives up its demand.
+var breaking sync.Mutex
+
+// withdraw gives up t's demand for c if it closes a circle. Two equal looks at the chain prove that it stood as a whole in between, because a
+// task never waits for a cell again that it has waited for, and a cell never has a second owner.
+func (c *core) withdraw(t *Task) *Cycle {
+	breaking.Lock()
+	defer breaking.Unlock()
+	path := c.trace(t)
+	if path == nil || !slices.Equal(path, c.trace(t)) {
+		return nil
+	}
+	frames := circle(path)
+	t.waiting.Store(nil)
+	return &Cycle{Frames: frames}
 }
 
 // ownerNow returns the task computing c, or nil once c is done. Between winning the right to compute and storing the owner there is a moment
@@ -160,32 +191,18 @@ func (c *core) ownerNow() *Task {
 	}
 }
 
-// circle collects the frames of the circle that t's demand for c closes. The stacks of the other tasks are stable: each waits within the circle.
-func (c *core) circle(t *Task, via any) []Frame {
+// circle collects the frames of a circle of cells in which each one's owner waits for the next one, and the last one's owner for the first. The
+// stacks of all the owners are stable: each waits within the circle.
+func circle(path []*core) []Frame {
 	var frames []Frame
-	for at, demand := c, via; ; {
+	via := path[len(path)-1].ownerNow().via
+	for _, at := range path {
 		owner := at.ownerNow()
-		if owner == nil {
-			return frames
-		}
-		from := len(frames)
-		on := false
-		for _, f := range owner.stack {
-			on = on || f.cell == at
-			if on {
-				frames = append(frames, f)
-			}
-		}
-		if from < len(frames) {
-			frames[from].Via = demand
-		}
-		if owner == t {
-			return frames
-		}
-		demand = nil
-		at = owner.waiting.Load()
-		if at == nil {
-			return frames
-		}
+		from := slices.IndexFunc(owner.stack, func(f Frame) bool { return f.cell == at })
+		part := slices.Clone(owner.stack[from:])
+		part[0].Via = via
+		frames = append(frames, part...)
+		via = owner.via
 	}
+	return frames
 }

@@ -21,7 +21,13 @@ type State struct {
 type Resource struct {
 	Addr      addr.AbsResource
 	Instances map[addr.Key]*Instance
+
+	extra fields
 }
+
+// fields are members of a JSON object that this program does not know, as `,"name":value` one after the other in compact form. They are
+// written back where they were found, so that a newer engine does not lose what it wrote.
+type fields []byte
 
 // Instance is a resource instance: its current object, if any, and deposed ones.
 type Instance struct {
@@ -30,9 +36,11 @@ type Instance struct {
 	Deposed  map[addr.Deposed]*Object
 }
 
-// Object is one stored object. Its attributes are encoded; Decode gives the value. Objects are immutable: a change makes a new one.
+// Object is one stored object. Its attributes are encoded; Decode gives the value. Objects are immutable once they stand in a State: a change
+// makes a new one, see Clone. Immutability is what makes Copy cheap and lets an object be shared between goroutines.
 type Object struct {
-	attrs []byte // JSON
+	attrs []byte // compact JSON; nil if Flatmap is set
+	extra fields
 
 	Flatmap             map[string]string // attributes of states before version 4, attrs is nil then
 	SchemaVersion       int64
@@ -41,6 +49,7 @@ type Object struct {
 	Tainted             bool
 	Dependencies        []addr.ConfigResource
 	CreateBeforeDestroy bool
+	SkipDestroy         bool   // to be forgotten instead of destroyed, as its configuration last said
 	Identity            []byte // JSON, nil if none
 	IdentityVersion     int64
 }
@@ -64,7 +73,7 @@ const (
 
 // CheckResult is the aggregate result of the conditions of one block.
 type CheckResult struct {
-	Kind    string // "resource", "output_value", "check", "input_variable"
+	Kind    string // "resource", "output", "check", "var"
 	Config  string // the static address
 	Status  CheckStatus
 	Objects []CheckObject

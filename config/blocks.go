@@ -1,0 +1,234 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+var fileSchema = schema("", "terraform", "language", "provider name", "variable name", "locals", "output name", "resource type name",
+	"data type name", "ephemeral type name", "module name", "moved", "removed", "import", "check name")
+
+// decl is a top-level block with what override files lay over it.
+type decl struct {
+	block *hcl.Block
+	key   string
+}
+
+// declKey identifies what a block declares, "" for blocks that declare nothing by name. For providers it looks at the alias.
+func declKey(b *hcl.Block) string {
+	switch b.Type {
+	case "variable", "output", "module", "resource", "data", "ephemeral", "check":
+		return b.Type + " " + strings.Join(b.Labels, " ")
+	case "provider":
+		content, _, _ := b.Body.PartialContent(schema("alias"))
+		if attr := content.Attributes["alias"]; attr != nil {
+			if v, diags := attr.Expr.Value(nil); !diags.HasErrors() && v.Type() == cty.String && v.IsWhollyKnown() && !v.IsNull() {
+				return "provider " + b.Labels[0] + " " + v.AsString()
+			}
+		}
+		return "provider " + b.Labels[0]
+	default:
+		return ""
+	}
+}
+
+// blocks reads the top level of the files of a module: declarations in order with overrides laid over, and apart from them the blocks
+// whose settings merge one by one.
+type blocks struct {
+	decls    []*decl
+	byKey    map[string]*decl
+	settings []setting
+	locals   []setting
+}
+
+type setting struct {
+	block    *hcl.Block
+	override bool
+}
+
+func (d *decoder) collect(primary, override []hcl.Body) *blocks {
+	bs := &blocks{byKey: map[string]*decl{}}
+	for _, body := range primary {
+		for _, b := range d.topLevel(body) {
+			d.collectPrimary(bs, b)
+		}
+	}
+	for _, body := range override {
+		for _, b := range d.topLevel(body) {
+			d.collectOverride(bs, b)
+		}
+	}
+	return bs
+}
+
+func (d *decoder) topLevel(body hcl.Body) hcl.Blocks {
+	content, diags := body.Content(fileSchema)
+	d.diags = append(d.diags, limit(diag.FromHCL(diags), body.MissingItemRange().Filename)...)
+	return content.Blocks
+}
+
+func (d *decoder) collectPrimary(bs *blocks, b *hcl.Block) {
+	switch b.Type {
+	case "terraform", "language":
+		bs.settings = append(bs.settings, setting{b, false})
+		return
+	case "locals":
+		bs.locals = append(bs.locals, setting{b, false})
+		return
+	}
+	dc := &decl{block: b, key: declKey(b)}
+	if dc.key != "" {
+		if first := bs.byKey[dc.key]; first != nil {
+			d.duplicate(b, first.block)
+			return
+		}
+		bs.byKey[dc.key] = dc
+	}
+	bs.decls = append(bs.decls, dc)
+}
+
+// duplicate reports a second declaration of the same thing, in the words usual for each block type.
+func (d *decoder) duplicate(b, first *hcl.Block) {
+	at := first.DefRange
+	var summary, detail string
+	switch b.Type {
+	case "resource", "data", "ephemeral":
+		kind := map[string]string{"resource": "resource", "data": "data source", "ephemeral": "ephemeral resource"}[b.Type]
+		word := b.Type
+		if b.Type == "ephemeral" {
+			word = "ephemeral resource"
+		}
+		summary = fmt.Sprintf("Duplicate %s %q configuration", word, b.Labels[0])
+		detail = fmt.Sprintf("A block for the %s %s named %q already stands at %s. Rename one of them.",
+			b.Labels[0], kind, b.Labels[1], at)
+	case "provider":
+		summary = "Duplicate provider configuration"
+		if key := declKey(b); strings.Count(key, " ") > 1 {
+			detail = fmt.Sprintf("A configuration of provider %q with this alias is already at %s. Choose another alias.",
+				b.Labels[0], at)
+		} else {
+			detail = fmt.Sprintf("The default configuration of provider %q is already at %s. Merge the two blocks, or give this one an \"alias\".",
+				b.Labels[0], at)
+		}
+	default:
+		what := map[string]string{"variable": "variable declaration", "output": "output definition", "module": "module call", "check": "check configuration"}[b.Type]
+		noun := map[string]string{"variable": "A variable", "output": "An output", "module": "A module call", "check": "A check block"}[b.Type]
+		summary = "Duplicate " + what
+		detail = fmt.Sprintf("%s named %q was already defined at %s. The names of %s blocks must be unique within a module.", noun, b.Labels[0], at, b.Type)
+	}
+	d.errorAt(b.DefRange, summary, "%s", detail)
+}
+
+func (d *decoder) collectOverride(bs *blocks, b *hcl.Block) {
+	switch b.Type {
+	case "terraform", "language":
+		bs.settings = append(bs.settings, setting{b, true})
+		return
+	case "locals":
+		bs.locals = append(bs.locals, setting{b, true})
+		return
+	case "moved", "removed", "import", "check":
+		d.errorAt(b.DefRange, fmt.Sprintf("Cannot override %q blocks", b.Type), "Blocks of type %q can appear only in normal files, not in override files.", b.Type)
+		return
+	}
+	base := bs.byKey[declKey(b)]
+	if base == nil {
+		what := map[string]string{"variable": "base variable declaration", "output": "base output definition", "module": "module call",
+			"provider": "base provider configuration", "resource": "resource", "data": "data resource", "ephemeral": "ephemeral resource"}[b.Type]
+		if what == "" {
+			what = b.Type + " block"
+		}
+		d.errorAt(b.DefRange, fmt.Sprintf("Missing %s to override", what),
+			"There is no %s block named %q. An override file can only override a block that is declared in a normal configuration file.",
+			b.Type, strings.Join(b.Labels, "."))
+		return
+	}
+	content, _, _ := b.Body.PartialContent(schema("depends_on"))
+	if attr := content.Attributes["depends_on"]; attr != nil && b.Type != "provider" {
+		d.errorAt(attr.NameRange, "Unsupported override", "The depends_on argument may not be overridden. Set it in the normal configuration file.")
+		return
+	}
+	merged := *base.block
+	o := overlay{base: base.block.Body, over: b.Body}
+	if b.Type == "resource" || b.Type == "data" || b.Type == "ephemeral" {
+		o.deep = []string{"lifecycle"}
+	}
+	merged.Body = o
+	base.block = &merged
+}
+
+// decode fills the module from the top-level blocks.
+func (d *decoder) decode(bs *blocks) {
+	d.settings(bs.settings)
+	d.locals(bs.locals)
+	for _, dc := range bs.decls {
+		b := dc.block
+		switch b.Type {
+		case "provider":
+			d.provider(b)
+		case "variable":
+			d.variable(b)
+		case "output":
+			d.output(b)
+		case "resource", "data", "ephemeral":
+			d.resource(b)
+		case "module":
+			d.moduleCall(b)
+		case "check":
+			d.check(b)
+		case "moved":
+			d.moved(b)
+		case "removed":
+			d.removed(b)
+		case "import":
+			d.importBlock(b)
+		}
+	}
+}
+
+// locals decodes locals blocks; overrides replace single values.
+func (d *decoder) locals(list []setting) {
+	for _, s := range list {
+		attrs, diags := s.block.Body.JustAttributes()
+		d.hcl(diags)
+		for _, attr := range inOrder(attrs) {
+			first := d.m.Locals[attr.Name]
+			switch {
+			case !d.identifier(attr.Name, attr.NameRange, "local value name"):
+				continue
+			case s.override && first == nil:
+				d.errorAt(attr.NameRange, "Missing base local value definition to override",
+					"There is no local value named %q. An override file can only override a local value that is defined in a normal configuration file.", attr.Name)
+				continue
+			case !s.override && first != nil:
+				d.errorAt(attr.NameRange, "Duplicate local value definition",
+					"The local value %q is already defined at %s. Rename one of them.", attr.Name, first.Range)
+				continue
+			}
+			d.m.Locals[attr.Name] = &Local{Name: attr.Name, Expr: attr.Expr, Range: attr.Range}
+		}
+	}
+}
+
+// inOrder returns attributes in source order.
+func inOrder(attrs hcl.Attributes) []*hcl.Attribute {
+	out := make([]*hcl.Attribute, 0, len(attrs))
+	for _, a := range attrs {
+		out = append(out, a)
+	}
+	slices.SortFunc(out, func(a, b *hcl.Attribute) int { return compareRange(a.NameRange, b.NameRange) })
+	return out
+}
+
+func compareRange(a, b hcl.Range) int {
+	if c := strings.Compare(a.Filename, b.Filename); c != 0 {
+		return c
+	}
+	return a.Start.Byte - b.Start.Byte
+}

@@ -1,0 +1,274 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// crossCheck checks modules against each other and references to provider configurations: all that needs no evaluation and no schemas.
+func crossCheck(t *Tree) diag.List {
+	c := &checker{}
+	for _, m := range t.SortedModules() {
+		c.duplicateRequirements(m)
+		c.providerRefs(m)
+		c.providerForEach(m)
+		if m.Call != nil {
+			c.inputs(m)
+			c.passed(m)
+			c.inheritedAliases(m)
+			c.repeated(m)
+		}
+	}
+	return c.diags
+}
+
+type checker struct{ diags diag.List }
+
+func (c *checker) errorAt(rng hcl.Range, summary, format string, args ...any) {
+	c.diags = append(c.diags, diag.At(rng, summary, format, args...)...)
+}
+
+func (c *checker) warnAt(rng hcl.Range, summary, format string, args ...any) {
+	c.diags = append(c.diags, diag.At(rng, summary, format, args...).AsWarnings()...)
+}
+
+// inputs compares the arguments of the call of m with the variables of m.
+func (c *checker) inputs(m *Module) {
+	for _, attr := range inOrder(m.Call.Inputs) {
+		if m.Variables[attr.Name] == nil {
+			known := append(slices.Collect(maps.Keys(m.Variables)), "source", "version", "providers", "count", "for_each", "depends_on")
+			c.errorAt(attr.NameRange, "Unsupported argument", "An argument named %q is not expected here: module %q declares no such variable.%s",
+				attr.Name, m.Call.Name, suggest(attr.Name, known))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Variables)) {
+		if m.Variables[name].Required() && m.Call.Inputs[name] == nil {
+			c.errorAt(m.Call.Range, "Missing required argument",
+				"The argument %q is required, but no definition was found. Module %q declares this variable without a default, at %s.",
+				name, m.Call.Name, m.Variables[name].Range)
+		}
+	}
+}
+
+// duplicateRequirements warns about one provider under two local names.
+func (c *checker) duplicateRequirements(m *Module) {
+	names := map[addr.Provider]string{}
+	for _, name := range slices.Sorted(maps.Keys(m.Required)) {
+		rp := m.Required[name]
+		if first, dup := names[rp.Source]; dup {
+			c.warnAt(rp.Range, "Duplicate required provider",
+				"Provider %s with the local name %q is also required as %q. Keep one of the two entries.",
+				rp.Source.ForDisplay(), name, first)
+			continue
+		}
+		names[rp.Source] = name
+	}
+}
+
+// providerRefs checks what resources and imports name as their provider configuration.
+func (c *checker) providerRefs(m *Module) {
+	for _, r := range m.Order {
+		if r.Provider != nil {
+			c.providerRef(m, *r.Provider)
+		}
+	}
+	for _, im := range m.Imports {
+		if im.Provider != nil {
+			c.providerRef(m, *im.Provider)
+		}
+	}
+}
+
+// providerRef checks that ref leads to a configuration of m, with an instance key exactly if that has several instances.
+func (c *checker) providerRef(m *Module, ref ProviderRef) bool {
+	if ref.Alias != "" && !m.HasAlias(ref) {
+		c.errorAt(ref.Range, "Provider configuration not present",
+			"There is no provider configuration %q in %s.%s Declare it with a provider block that has alias = %q%s.",
+			ref.String(), moduleName(m), suggest(ref.String(), configurations(m)), ref.Alias, passHint(m))
+		return false
+	}
+	p := m.Providers[ref.String()]
+	many := p != nil && p.ForEach != nil
+	switch {
+	case many && ref.KeyExpr == nil:
+		c.errorAt(ref.Range, "Missing provider instance key",
+			"The provider configuration %q has for_each, so one of its instances must be chosen, as in %s[each.key].", ref.String(), ref)
+	case !many && ref.KeyExpr != nil:
+		c.errorAt(ref.KeyExpr.Range(), "Unexpected provider instance key",
+			"The provider configuration %q has no for_each, so it has a single instance. Remove the key.", ref.String())
+	default:
+		return true
+	}
+	return false
+}
+
+func passHint(m *Module) string {
+	if m.Path.IsRoot() {
+		return ""
+	}
+	return ", or list it in configuration_aliases and pass it in the module call"
+}
+
+func moduleName(m *Module) string {
+	if m.Path.IsRoot() {
+		return "the root module"
+	}
+	return m.Path.String()
+}
+
+// configurations lists what other blocks of m can name as a provider configuration with an alias.
+func configurations(m *Module) []string {
+	out := slices.Collect(maps.Keys(m.Providers))
+	for _, rp := range m.Required {
+		for _, a := range rp.Aliases {
+			out = append(out, a.String())
+		}
+	}
+	return out
+}
+
+// passed checks the providers argument of the call of m.
+func (c *checker) passed(m *Module) {
+	for _, p := range m.Call.Providers {
+		c.passedChild(m, p)
+		if !c.providerRef(m.Parent, p.InParent) {
+			continue
+		}
+		want, got := m.ProviderFor(p.InChild.Name), m.Parent.ProviderFor(p.InParent.Name)
+		if want != got {
+			c.errorAt(p.InParent.Range, "Provider type mismatch",
+				"The configuration %q is for provider %s, but %q in %s is for %s. Pass a configuration of the same provider, or state the source of both in required_providers.",
+				p.InParent.String(), got.ForDisplay(), p.InChild.String(), m.Path, want.ForDisplay())
+		}
+	}
+}
+
+// passedChild checks that m expects the configuration that is passed to it.
+func (c *checker) passedChild(m *Module, p PassedProvider) {
+	ref := p.InChild
+	if own := m.Providers[ref.String()]; own != nil && !emptyBody(own.Body) {
+		c.errorAt(ref.Range, "Cannot override provider configuration",
+			"The configuration %q of %s is given by the provider block at %s and can't be passed as well. Remove that block, or this entry.", ref.String(), m.Path, own.Range)
+		return
+	}
+	if ref.Alias != "" && !m.HasAlias(ref) {
+		c.errorAt(ref.Range, "Reference to undefined provider",
+			"%s declares no provider configuration %q.%s Add it to configuration_aliases in required_providers there, or remove this entry.",
+			m.Path, ref.String(), suggest(ref.String(), configurations(m)))
+		return
+	}
+	if ref.Alias == "" && m.Required[ref.Name] == nil && m.Providers[ref.Name] == nil && !usesProvider(m, ref.Name) {
+		c.warnAt(ref.Range, "Reference to undefined provider",
+			"There is no explicit declaration for local provider name %q in %s, so it is taken for %q. Add it to required_providers there, or remove this entry.",
+			ref.Name, m.Path, m.ProviderFor(ref.Name).ForDisplay())
+	}
+}
+
+func usesProvider(m *Module, name string) bool {
+	for _, r := range m.Order {
+		if r.ProviderRef().Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// inheritedAliases checks that the call passes every configuration that m demands.
+func (c *checker) inheritedAliases(m *Module) {
+	given := map[string]bool{}
+	for _, p := range m.Call.Providers {
+		given[p.InChild.String()] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Required)) {
+		for _, a := range m.Required[name].Aliases {
+			if !given[a.String()] && m.Providers[a.String()] == nil {
+				c.errorAt(m.Call.Range, "Missing required provider configuration",
+					"The child module requires a configuration for provider %s, under the name %q. Add to this block: providers = { %s = ... }.",
+					m.Required[name].Source.ForDisplay(), a.String(), a)
+			}
+		}
+	}
+}
+
+// repeated refuses provider configurations in modules that come in several instances or depend on others as a whole: a provider's
+// configuration must outlive the objects that it manages.
+func (c *checker) repeated(m *Module) {
+	var own *Provider
+	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
+		if p := m.Providers[name]; !emptyBody(p.Body) || p.ForEach != nil {
+			own = p
+			break
+		}
+	}
+	if own == nil {
+		return
+	}
+	for at := m; at.Call != nil; at = at.Parent {
+		if used := repeats(at.Call); len(used) > 0 {
+			c.errorAt(at.Call.Range, "Module is incompatible with count, for_each, and depends_on",
+				"%s contains its own provider configuration, at %s, and so calls of it can't use %s. Move the provider block to the root module and pass the configuration with the \"providers\" argument.",
+				m.Path, own.Range, strings.Join(used, ", "))
+			return
+		}
+	}
+}
+
+func repeats(call *ModuleCall) []string {
+	var used []string
+	for _, u := range []struct {
+		name string
+		set  bool
+	}{{"count", call.Repeat.Count != nil}, {"for_each", call.Repeat.ForEach != nil}, {"enabled", call.Repeat.Enabled != nil},
+		{"depends_on", len(call.DependsOn) > 0}} {
+		if u.set {
+			used = append(used, u.name)
+		}
+	}
+	return used
+}
+
+// providerForEach checks that resources don't take the key of a provider instance for granted: with the same expression as their own
+// for_each they couldn't be destroyed once the key is gone.
+func (c *checker) providerForEach(m *Module) {
+	for _, r := range m.Order {
+		if r.Provider == nil || r.Provider.KeyExpr == nil || r.Repeat.ForEach == nil {
+			continue
+		}
+		p := m.Providers[r.Provider.String()]
+		if p == nil || p.ForEach == nil || !sameReference(p.ForEach, r.Repeat.ForEach) {
+			continue
+		}
+		c.warnAt(r.Repeat.ForEach.Range(), "Provider configuration for_each matches resource",
+			"%s and the provider configuration %q have the same for_each expression. When an element goes away, so does the provider instance that would destroy the object. Let the provider's collection keep elements for at least one run longer.",
+			r.Addr, fmt.Sprint(r.Provider))
+	}
+}
+
+func sameReference(a, b hcl.Expression) bool {
+	ta, da := hcl.AbsTraversalForExpr(a)
+	tb, db := hcl.AbsTraversalForExpr(b)
+	if da.HasErrors() || db.HasErrors() || len(ta) != len(tb) || ta.RootName() != tb.RootName() {
+		return false
+	}
+	for i := 1; i < len(ta); i++ {
+		x, okx := ta[i].(hcl.TraverseAttr)
+		y, oky := tb[i].(hcl.TraverseAttr)
+		if !okx || !oky || x.Name != y.Name {
+			return false
+		}
+	}
+	return true
+}
+
+// emptyBody reports whether a body has no content: an old way for a module to say that it expects a configuration by that name.
+func emptyBody(body hcl.Body) bool {
+	attrs, diags := body.JustAttributes()
+	return len(attrs) == 0 && !diags.HasErrors()
+}

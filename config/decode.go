@@ -1,0 +1,284 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"github.com/hashicorp/go-version"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// decoder turns the blocks of one module's files into a Module and collects the diagnostics on the way.
+type decoder struct {
+	m     *Module
+	diags diag.List
+	// ephemeralRootOutputs permits ephemeral outputs in the root module, as for a module under test.
+	ephemeralRootOutputs bool
+}
+
+func (d *decoder) errorAt(rng hcl.Range, summary, format string, args ...any) {
+	d.diags = append(d.diags, diag.At(rng, summary, format, args...)...)
+}
+
+func (d *decoder) warnAt(rng hcl.Range, summary, format string, args ...any) {
+	d.diags = append(d.diags, diag.At(rng, summary, format, args...).AsWarnings()...)
+}
+
+func (d *decoder) hcl(diags hcl.Diagnostics) bool {
+	d.diags = append(d.diags, diag.FromHCL(diags)...)
+	return !diags.HasErrors()
+}
+
+// schema builds a body schema; an argument name that ends in "!" is required. Block types are given as "type" or "type label ...".
+func schema(attrs string, blocks ...string) *hcl.BodySchema {
+	s := &hcl.BodySchema{}
+	for _, name := range strings.Fields(attrs) {
+		name, required := strings.CutSuffix(name, "!")
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: name, Required: required})
+	}
+	for _, b := range blocks {
+		words := strings.Fields(b)
+		s.Blocks = append(s.Blocks, hcl.BlockHeaderSchema{Type: words[0], LabelNames: words[1:]})
+	}
+	return s
+}
+
+// content decodes a whole body by schema and reports everything that isn't in it.
+func (d *decoder) content(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
+	content, diags := body.Content(s)
+	d.hcl(diags)
+	return content
+}
+
+// attributes returns all arguments of a body that is to have no blocks. Unlike hcl.Body.JustAttributes, which looks at a body as it was
+// written, it doesn't mind blocks that were already taken out.
+func (d *decoder) attributes(body hcl.Body) hcl.Attributes {
+	attrs, _ := body.JustAttributes()
+	s := &hcl.BodySchema{}
+	for _, attr := range inOrder(attrs) {
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: attr.Name})
+	}
+	return d.content(body, s).Attributes
+}
+
+// partial takes the schema's items out of body and returns the rest, to which the content of a "_" block is added: there, arguments may
+// have names that are otherwise meta-arguments.
+func (d *decoder) partial(body hcl.Body, s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body) {
+	s = &hcl.BodySchema{Attributes: s.Attributes, Blocks: append(slices.Clip(s.Blocks), hcl.BlockHeaderSchema{Type: "_"})}
+	content, rest, diags := body.PartialContent(s)
+	d.hcl(diags)
+	if escape := d.single(content, "_", "meta-argument escaping block"); escape != nil {
+		rest = hcl.MergeBodies([]hcl.Body{rest, escape.Body})
+	}
+	return content, rest
+}
+
+// single returns the only block of a type, nil if there is none. More than one is reported, and the first returned.
+func (d *decoder) single(content *hcl.BodyContent, typ, what string) *hcl.Block {
+	var first *hcl.Block
+	for _, b := range content.Blocks {
+		if b.Type != typ {
+			continue
+		}
+		if first == nil {
+			first = b
+			continue
+		}
+		d.errorAt(b.DefRange, fmt.Sprintf("Duplicate %s", what), "There is already a %s at %s. Only one is allowed here.", what, first.DefRange)
+	}
+	return first
+}
+
+// static evaluates an argument that must be a constant of the given type. It returns cty.NilVal, having reported it, for anything else.
+func (d *decoder) static(attr *hcl.Attribute, ty cty.Type) cty.Value {
+	v, diags := attr.Expr.Value(nil)
+	if !d.hcl(diags) {
+		return cty.NilVal
+	}
+	v, err := convert.Convert(v, ty)
+	switch {
+	case err != nil:
+		d.errorAt(attr.Expr.Range(), "Unsuitable value type", "Unsuitable value for %q: %s.", attr.Name, err)
+		return cty.NilVal
+	case v.IsNull() || !v.IsWhollyKnown():
+		d.errorAt(attr.Expr.Range(), "Unsuitable value type", "The argument %q must not be null. Remove it, or give it a constant value.", attr.Name)
+		return cty.NilVal
+	}
+	return v
+}
+
+// text returns the constant string of an optional argument, "" if it is absent or wrong.
+func (d *decoder) text(content *hcl.BodyContent, name string) string {
+	if attr := content.Attributes[name]; attr != nil {
+		if v := d.static(attr, cty.String); v != cty.NilVal {
+			return v.AsString()
+		}
+	}
+	return ""
+}
+
+// flag returns the constant bool of an optional argument, or def.
+func (d *decoder) flag(content *hcl.BodyContent, name string, def bool) bool {
+	if attr := content.Attributes[name]; attr != nil {
+		if v := d.static(attr, cty.Bool); v != cty.NilVal {
+			return v.True()
+		}
+	}
+	return def
+}
+
+// keyword returns the bare word of an optional argument and true. A quoted word is accepted with a warning.
+func (d *decoder) keyword(attr *hcl.Attribute, allowed ...string) (string, bool) {
+	word := hcl.ExprAsKeyword(attr.Expr)
+	if s, ok := quotedText(attr.Expr); ok && word == "" {
+		word = s
+		d.warnQuoted(attr.Expr, "Quoted keywords are deprecated", "keywords", "keyword")
+	}
+	if slices.Contains(allowed, word) {
+		return word, true
+	}
+	d.errorAt(attr.Expr.Range(), fmt.Sprintf("Invalid %q keyword", attr.Name),
+		"The %q argument requires one of the following keywords: %s.", attr.Name, strings.Join(allowed, " or "))
+	return "", false
+}
+
+func (d *decoder) warnQuoted(expr hcl.Expression, summary, what, one string) {
+	if hcljson.IsJSONExpression(expr) {
+		return
+	}
+	d.warnAt(expr.Range(), summary, "In this context, %s are written without quotes. Remove the quotes surrounding this %s to silence this warning.", what, one)
+}
+
+// quotedText returns the text of an expression that is a constant string in quotes.
+func quotedText(expr hcl.Expression) (string, bool) {
+	if key, ok := expr.(*hclsyntax.ObjectConsKeyExpr); ok {
+		expr = key.Wrapped
+	}
+	if _, ok := expr.(*hclsyntax.TemplateExpr); !ok && !hcljson.IsJSONExpression(expr) {
+		return "", false
+	}
+	v, diags := expr.Value(nil)
+	if diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String {
+		return "", false
+	}
+	return v.AsString(), true
+}
+
+// unquote returns expr itself, or the expression that stands in its quotes: the form that JSON needs wherever a reference is expected and
+// that old configurations use elsewhere, which gives a warning.
+func (d *decoder) unquote(expr hcl.Expression) hcl.Expression {
+	s, ok := quotedText(expr)
+	if !ok {
+		return expr
+	}
+	start := expr.StartRange().Start
+	start.Byte++
+	start.Column++
+	src := []byte(s)
+	if diags := checkExpressionNesting(src, expr.Range().Filename); diags.HasErrors() {
+		d.diags = append(d.diags, diags...)
+		return nil
+	}
+	inner, diags := hclsyntax.ParseExpression(src, expr.Range().Filename, start)
+	if !d.hcl(diags) {
+		return nil
+	}
+	d.warnQuoted(expr, "Quoted references are deprecated", "references", "reference")
+	return inner
+}
+
+// traversal interprets expr as an absolute reference without computed parts. It returns nil, having reported it, for anything else.
+func (d *decoder) traversal(expr hcl.Expression) hcl.Traversal {
+	inner := d.unquote(expr)
+	if inner == nil {
+		return nil
+	}
+	t, diags := hcl.AbsTraversalForExpr(inner)
+	if !d.hcl(diags) {
+		return nil
+	}
+	return t
+}
+
+// constraint decodes a version constraint argument and checks its syntax.
+func (d *decoder) constraint(attr *hcl.Attribute) VersionConstraint {
+	v := d.static(attr, cty.String)
+	if v == cty.NilVal {
+		return VersionConstraint{}
+	}
+	return d.constraintText(v.AsString(), attr.Expr.Range())
+}
+
+func (d *decoder) constraintText(text string, rng hcl.Range) VersionConstraint {
+	if _, err := version.NewConstraint(text); err != nil {
+		d.errorAt(rng, "Invalid version constraint",
+			"This string does not use correct version constraint syntax. Write for example \">= 1.2.0\" or \"~> 3.1\", with commas between several conditions.")
+		return VersionConstraint{}
+	}
+	return VersionConstraint{Text: text, Range: rng}
+}
+
+// name checks a label that becomes part of an address.
+func (d *decoder) name(block *hcl.Block, label int, what string) bool {
+	return d.identifier(block.Labels[label], block.LabelRanges[label], what)
+}
+
+func (d *decoder) identifier(name string, rng hcl.Range, what string) bool {
+	if hclsyntax.ValidIdentifier(name) {
+		return true
+	}
+	d.errorAt(rng, "Invalid "+what,
+		"%q is not a valid name. A name must start with a letter or underscore and may contain only letters, digits, underscores, and dashes.", name)
+	return false
+}
+
+var conditionSchema = schema("condition! error_message!")
+
+// condition decodes a precondition, postcondition, validation or assert block; nil if an argument is missing.
+func (d *decoder) condition(block *hcl.Block) *Condition {
+	content := d.content(block.Body, conditionSchema)
+	cond, msg := content.Attributes["condition"], content.Attributes["error_message"]
+	if cond == nil || msg == nil {
+		return nil
+	}
+	if len(cond.Expr.Variables()) == 0 {
+		d.errorAt(cond.Expr.Range(), fmt.Sprintf("Invalid %s expression", block.Type),
+			"This condition refers to nothing, so its result is always the same. Make it test some object of the configuration, or remove the block.")
+		return nil
+	}
+	return &Condition{Condition: cond.Expr, ErrorMessage: msg.Expr, Range: block.DefRange}
+}
+
+func (d *decoder) conditions(content *hcl.BodyContent, typ string) []*Condition {
+	var out []*Condition
+	for _, b := range content.Blocks {
+		if b.Type == typ {
+			if c := d.condition(b); c != nil {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// suggest returns " Did you mean ...?" for the candidate nearest to name, "" if none is near.
+func suggest(name string, candidates []string) string {
+	best, bestDistance := "", 3
+	for _, c := range slices.Sorted(slices.Values(candidates)) {
+		if dist := levenshtein.Distance(name, c, nil); dist < bestDistance {
+			best, bestDistance = c, dist
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(" Did you mean %q?", best)
+}

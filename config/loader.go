@@ -1,0 +1,267 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/go-version"
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// maxDepth bounds how deep module calls nest. Cycles are found before; only a directory that contains itself by a link gets here.
+const maxDepth = 100
+
+// Loader reads configurations. The zero value reads the operating system's files and refuses modules that aren't local directories.
+// A Loader must not be changed while it is in use; its methods may then be called concurrently if FS allows that.
+type Loader struct {
+	// FS is where files are read from; nil stands for OSFS.
+	FS FS
+	// ModuleDir finds the directory of a call whose source isn't a local path, as installed before. If it is nil, such calls are errors.
+	ModuleDir func(parent *Module, call *ModuleCall) (dir string, diags diag.List)
+	// EphemeralRootOutputs permits ephemeral outputs in the root module. Test runs set it, since they read the outputs of the module under
+	// test while it is open.
+	EphemeralRootOutputs bool
+}
+
+func (l *Loader) fs() FS {
+	if l.FS == nil {
+		return OSFS{}
+	}
+	return l.FS
+}
+
+// Load reads the root module in rootDir and all modules that it calls, and checks them against each other. It reports all problems of all
+// modules; with errors, the tree is what could be understood and still serves to show source snippets. It is never nil.
+func (l *Loader) Load(rootDir string) (*Tree, diag.List) {
+	run := l.newRun()
+	root := run.module(rootDir, addr.RootModule)
+	run.tree.Root = root
+	run.children(root, []string{root.Dir})
+	run.diags = append(run.diags, crossCheck(run.tree)...)
+	return run.tree, distinct(run.diags)
+}
+
+// LoadModule reads the module in one directory, without those that it calls.
+func (l *Loader) LoadModule(dir string, path addr.Module) (*Module, diag.List) {
+	run := l.newRun()
+	m := run.module(dir, path)
+	return m, distinct(run.diags)
+}
+
+// IsConfigDir reports whether dir holds configuration files.
+func (l *Loader) IsConfigDir(dir string) bool {
+	entries, err := l.fs().ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	primary, override := selectFiles(entries)
+	return len(primary)+len(override) > 0
+}
+
+// loadRun is the state of one call of Load. Directories are read and parsed once, however many calls lead to them.
+type loadRun struct {
+	*Loader
+	tree    *Tree
+	diags   diag.List
+	dirs    map[string]*dirFiles
+	stopped bool
+}
+
+type dirFiles struct{ primary, override []hcl.Body }
+
+func (l *Loader) newRun() *loadRun {
+	return &loadRun{Loader: l, dirs: map[string]*dirFiles{},
+		tree: &Tree{Modules: map[addr.Module]*Module{}, Sources: map[string][]byte{}}}
+}
+
+// module decodes one module and enters it in the tree.
+func (r *loadRun) module(dir string, p addr.Module) *Module {
+	dir = path.Clean(filepath.ToSlash(dir))
+	d := &decoder{m: newModule(p, dir), ephemeralRootOutputs: r.EphemeralRootOutputs}
+	files := r.readDir(dir)
+	d.decode(d.collect(files.primary, files.override))
+	r.diags = append(r.diags, d.diags...)
+	r.tree.Modules[p] = d.m
+	return d.m
+}
+
+func (r *loadRun) readDir(dir string) *dirFiles {
+	if files := r.dirs[dir]; files != nil {
+		return files
+	}
+	files := &dirFiles{}
+	r.dirs[dir] = files
+	entries, err := r.fs().ReadDir(dir)
+	if err != nil {
+		r.diags = append(r.diags, diag.Errorf("Failed to read module directory",
+			"The module directory %s could not be read: %s.", dir, reason(err))...)
+		return files
+	}
+	primary, override := selectFiles(entries)
+	files.primary = r.parseAll(dir, primary)
+	files.override = r.parseAll(dir, override)
+	return files
+}
+
+func (r *loadRun) parseAll(dir string, names []string) []hcl.Body {
+	var bodies []hcl.Body
+	for _, name := range names {
+		file := joinFile(dir, name)
+		src, diags := readChecked(r.fs(), file)
+		r.diags = append(r.diags, diags...)
+		if diags.HasErrors() {
+			continue
+		}
+		r.tree.Sources[file] = src
+		body, diags := parse(src, file)
+		r.diags = append(r.diags, diags...)
+		bodies = append(bodies, body)
+	}
+	return bodies
+}
+
+// children loads the modules that m calls. dirs holds the directories from the root to m.
+func (r *loadRun) children(m *Module, dirs []string) {
+	for _, call := range sortedCalls(m) {
+		if r.stopped {
+			return
+		}
+		dir, ok := r.callDir(m, call)
+		if !ok {
+			continue
+		}
+		if slices.Contains(dirs, dir) {
+			r.diags = append(r.diags, diag.At(call.SrcRange, "Module calls itself",
+				"The source of module %q is the directory %s, which is already being loaded by this chain of calls: %s. A module can't contain itself.",
+				call.Name, dir, strings.Join(append(slices.Clone(dirs), dir), " → "))...)
+			continue
+		}
+		if len(dirs) >= maxDepth {
+			r.diags = append(r.diags, diag.At(call.SrcRange, "Module calls nest too deeply", "Modules may call each other %d levels deep.", maxDepth)...)
+			r.stopped = true
+			return
+		}
+		if !r.exists(call, dir) {
+			continue
+		}
+		child := r.module(dir, m.Path.Child(call.Name))
+		child.Parent, child.Call = m, call
+		m.Children[call.Name] = child
+		r.children(child, append(slices.Clip(dirs), dir))
+	}
+}
+
+func sortedCalls(m *Module) []*ModuleCall {
+	calls := make([]*ModuleCall, 0, len(m.Calls))
+	for _, c := range m.Calls {
+		calls = append(calls, c)
+	}
+	slices.SortFunc(calls, func(a, b *ModuleCall) int { return compareRange(a.Range, b.Range) })
+	return calls
+}
+
+// callDir resolves the source of a call to a directory.
+func (r *loadRun) callDir(m *Module, call *ModuleCall) (string, bool) {
+	if !call.SourceSet {
+		return "", false
+	}
+	if call.Local() {
+		return path.Join(m.Dir, filepath.ToSlash(call.Source)), true
+	}
+	if r.ModuleDir == nil {
+		r.diags = append(r.diags, diag.At(call.SrcRange, "Module not installed",
+			"This module is not yet installed. Run \"mayfly init\" to install all modules required by this configuration.")...)
+		return "", false
+	}
+	dir, diags := r.ModuleDir(m, call)
+	for i := range diags {
+		if diags[i].Subject == nil {
+			diags[i].Subject = call.SrcRange.Ptr()
+		}
+	}
+	r.diags = append(r.diags, diags...)
+	return path.Clean(filepath.ToSlash(dir)), dir != "" && !diags.HasErrors()
+}
+
+func (r *loadRun) exists(call *ModuleCall, dir string) bool {
+	if r.dirs[dir] != nil {
+		return true
+	}
+	_, err := r.fs().ReadDir(dir)
+	if err == nil {
+		return true
+	}
+	why := reason(err)
+	if errors.Is(err, fs.ErrNotExist) {
+		why = "it does not exist"
+	}
+	r.diags = append(r.diags, diag.At(call.SrcRange, "Unreadable module directory",
+		"Unable to read the directory %s of module %q: %s.", dir, call.Name, why)...)
+	return false
+}
+
+// distinct drops repetitions: a directory that several calls lead to has the same problems each time.
+func distinct(diags diag.List) diag.List {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
+		key := fmt.Sprintf("%d %s", d.Severity, d)
+		if seen[key] {
+			return true
+		}
+		seen[key] = true
+		return false
+	})
+}
+
+// CheckVersion compares the language version v, such as "1.12.6", with what the modules of the tree require, and reports each constraint
+// that it doesn't meet. A pre-release version counts as its release.
+func (t *Tree) CheckVersion(v string) diag.List {
+	current, err := version.NewVersion(v)
+	if err != nil {
+		return diag.Errorf("Invalid version", "%q is not a version number.", v)
+	}
+	current = current.Core()
+	var diags diag.List
+	for _, m := range t.SortedModules() {
+		for _, c := range m.RequiredVersions {
+			required, err := version.NewConstraint(c.Text)
+			if err != nil || required.Check(current) {
+				continue
+			}
+			what := "This configuration"
+			if !m.Path.IsRoot() {
+				what = fmt.Sprintf("Module %s (from %s)", m.Path, m.Call.Source)
+			}
+			diags = append(diags, diag.At(c.Range, "Unsupported version",
+				"%s requires a version that is %s, but this program is compatible with version %s. Use a program that meets the constraint, or change the constraint.",
+				what, c.Text, current)...)
+		}
+	}
+	return diags
+}
+
+// sorted returns the modules of the tree, each after its parent, calls in source order.
+func (t *Tree) SortedModules() []*Module {
+	var out []*Module
+	var walk func(*Module)
+	walk = func(m *Module) {
+		out = append(out, m)
+		for _, c := range sortedCalls(m) {
+			if child := m.Children[c.Name]; child != nil {
+				walk(child)
+			}
+		}
+	}
+	if t.Root != nil {
+		walk(t.Root)
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	registry "github.com/opentofu/registry-address/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+var (
+	moduleSchema          = schema("source version count for_each depends_on providers", "lifecycle", "locals")
+	moduleLifecycleSchema = schema("enabled")
+)
+
+func newModule(path addr.Module, dir string) *Module {
+	return &Module{
+		Path: path, Dir: dir,
+		Children: map[string]*Module{}, Required: map[string]*RequiredProvider{}, ProviderMeta: map[string]*ProviderMeta{},
+		Providers: map[string]*Provider{}, Variables: map[string]*Variable{}, Locals: map[string]*Local{}, Outputs: map[string]*Output{},
+		Resources: map[addr.Resource]*Resource{}, Calls: map[string]*ModuleCall{}, Checks: map[string]*Check{},
+	}
+}
+
+// ProviderFor returns the provider that a local name stands for in m: as required_providers says, or the default for the name.
+func (m *Module) ProviderFor(local string) addr.Provider {
+	if rp := m.Required[local]; rp != nil {
+		return rp.Source
+	}
+	return defaultProvider(local)
+}
+
+// defaultProvider is addr.DefaultProvider for any text: a resource type may start with what can't be part of a provider address. That is
+// reported where the resource is declared.
+func defaultProvider(local string) addr.Provider {
+	norm, err := registry.ParseProviderPart(local)
+	if err != nil {
+		return addr.Provider{Hostname: addr.DefaultHost, Namespace: "hashicorp", Type: local}
+	}
+	return addr.DefaultProvider(norm)
+}
+
+// HasAlias reports whether m can use the configuration name.alias: by a provider block of its own, or because its caller has to pass it.
+func (m *Module) HasAlias(ref ProviderRef) bool {
+	if m.Providers[ref.String()] != nil {
+		return true
+	}
+	if rp := m.Required[ref.Name]; rp != nil {
+		for _, a := range rp.Aliases {
+			if a.Alias == ref.Alias {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Local reports whether the call's source is a directory relative to the calling module's.
+func (c *ModuleCall) Local() bool { return isLocalSource(c.Source) }
+
+func isLocalSource(s string) bool {
+	return s == "." || s == ".." || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "../") ||
+		strings.HasPrefix(s, `.\`) || strings.HasPrefix(s, `..\`)
+}
+
+func (d *decoder) moduleCall(block *hcl.Block) {
+	c := &ModuleCall{Name: block.Labels[0], Range: block.DefRange, SrcRange: block.DefRange}
+	if !d.name(block, 0, "module instance name") {
+		return
+	}
+	content, rest := d.partial(block.Body, moduleSchema)
+	if attr := content.Attributes["source"]; attr != nil {
+		d.moduleSource(c, attr)
+	} else {
+		d.errorAt(block.Body.MissingItemRange(), "Missing required argument", "The argument \"source\" is required, but no definition was found. It tells where module %q comes from.", c.Name)
+	}
+	if attr := content.Attributes["version"]; attr != nil {
+		if len(attr.Expr.Variables()) > 0 {
+			d.dynamicArgument(attr)
+		} else {
+			c.Version = d.constraint(attr)
+		}
+		if c.SourceSet && c.Local() {
+			d.errorAt(attr.NameRange, "Invalid registry module source address",
+				"The argument \"version\" applies only to modules from a registry, but %q is a local directory. Remove the version, or correct the source.", c.Source)
+		}
+	}
+	d.repetition(&c.Repeat, content)
+	if b := d.single(content, "lifecycle", "lifecycle block"); b != nil {
+		if attr := d.content(b.Body, moduleLifecycleSchema).Attributes["enabled"]; attr != nil {
+			c.Repeat.Enabled = attr.Expr
+		}
+	}
+	d.conflicts(c.Repeat)
+	for _, b := range content.Blocks.OfType("locals") {
+		d.errorAt(b.TypeRange, "Reserved block type name in module block", "The block type name \"locals\" is reserved for use in a future version.")
+	}
+	c.DependsOn = d.dependsOn(content)
+	if attr := content.Attributes["providers"]; attr != nil {
+		c.Providers = d.passedProviders(attr)
+	}
+	c.Inputs = d.attributes(rest)
+	d.m.Calls[c.Name] = c
+}
+
+func (d *decoder) moduleSource(c *ModuleCall, attr *hcl.Attribute) {
+	c.SrcRange = attr.Expr.Range()
+	if len(attr.Expr.Variables()) > 0 {
+		d.dynamicArgument(attr)
+		return
+	}
+	v := d.static(attr, cty.String)
+	if v == cty.NilVal {
+		return
+	}
+	if strings.TrimSpace(v.AsString()) == "" {
+		d.errorAt(c.SrcRange, "Invalid module source address", "The source of a module must not be empty. A local directory starts with \"./\" or \"../\".")
+		return
+	}
+	c.Source, c.SourceSet = v.AsString(), true
+}
+
+// dynamicArgument reports a reference in an argument that is needed before anything can be evaluated.
+func (d *decoder) dynamicArgument(attr *hcl.Attribute) {
+	d.errorAt(attr.Expr.Range(), "Unsupported module "+attr.Name,
+		"Only constant strings are supported at present in the argument %q, because modules are loaded before anything is evaluated. Write it without references.", attr.Name)
+}
+
+func (d *decoder) passedProviders(attr *hcl.Attribute) []PassedProvider {
+	pairs, diags := hcl.ExprMap(attr.Expr)
+	if !d.hcl(diags) {
+		return nil
+	}
+	var out []PassedProvider
+	seen := map[string]hcl.Range{}
+	for _, p := range pairs {
+		child, parent := d.providerRef(p.Key), d.providerRef(p.Value)
+		if child == nil || parent == nil {
+			continue
+		}
+		if child.KeyExpr != nil {
+			d.errorAt(child.Range, "Invalid provider configuration reference",
+				"The name of a provider configuration inside the module can't have an instance key. A module gets single instances; put the key on the right-hand side.")
+			continue
+		}
+		if first, dup := seen[child.String()]; dup {
+			d.errorAt(child.Range, "Duplicate provider address",
+				"%s already gets a configuration at %s. Remove one of the two entries.", child, first)
+			continue
+		}
+		seen[child.String()] = child.Range
+		out = append(out, PassedProvider{InChild: *child, InParent: *parent})
+	}
+	return out
+}

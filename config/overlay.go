@@ -1,0 +1,117 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// overlay is a body whose arguments and nested blocks are replaced by those of an override file: argument by argument, and all nested blocks
+// of a type at once. Blocks of the types in deep are overlaid in turn.
+type overlay struct {
+	base, over hcl.Body
+	deep       []string
+}
+
+// Content implements hcl.Body.
+func (o overlay) Content(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
+	relaxed := optional(schema)
+	base, diags := o.base.Content(relaxed)
+	over, overDiags := o.over.Content(relaxed)
+	content := o.merge(base, over)
+	diags = append(diags, overDiags...)
+	return content, append(diags, o.missing(schema, content)...)
+}
+
+// PartialContent implements hcl.Body.
+func (o overlay) PartialContent(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Body, hcl.Diagnostics) {
+	relaxed := optional(schema)
+	base, baseRest, diags := o.base.PartialContent(relaxed)
+	over, overRest, overDiags := o.over.PartialContent(relaxed)
+	content := o.merge(base, over)
+	diags = append(diags, overDiags...)
+	return content, overlay{base: baseRest, over: overRest}, append(diags, o.missing(schema, content)...)
+}
+
+// JustAttributes implements hcl.Body.
+func (o overlay) JustAttributes() (hcl.Attributes, hcl.Diagnostics) {
+	base, diags := o.base.JustAttributes()
+	over, overDiags := o.over.JustAttributes()
+	merged := hcl.Attributes{}
+	for name, attr := range base {
+		merged[name] = attr
+	}
+	for name, attr := range over {
+		merged[name] = attr
+	}
+	return merged, append(diags, overDiags...)
+}
+
+// MissingItemRange implements hcl.Body.
+func (o overlay) MissingItemRange() hcl.Range { return o.base.MissingItemRange() }
+
+// optional returns the schema with no argument required, since either body may hold it.
+func optional(schema *hcl.BodySchema) *hcl.BodySchema {
+	out := &hcl.BodySchema{Blocks: schema.Blocks, Attributes: slices.Clone(schema.Attributes)}
+	for i := range out.Attributes {
+		out.Attributes[i].Required = false
+	}
+	return out
+}
+
+func (o overlay) missing(schema *hcl.BodySchema, content *hcl.BodyContent) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, a := range schema.Attributes {
+		if a.Required && content.Attributes[a.Name] == nil {
+			diags = append(diags, &hcl.Diagnostic{
+				Severity: hcl.DiagError, Summary: "Missing required argument",
+				Detail:  "The argument \"" + a.Name + "\" is required, but no definition was found.",
+				Subject: o.MissingItemRange().Ptr(),
+			})
+		}
+	}
+	return diags
+}
+
+func (o overlay) merge(base, over *hcl.BodyContent) *hcl.BodyContent {
+	out := &hcl.BodyContent{Attributes: hcl.Attributes{}, MissingItemRange: o.MissingItemRange()}
+	for _, c := range []*hcl.BodyContent{base, over} {
+		for name, attr := range c.Attributes {
+			out.Attributes[name] = attr
+		}
+	}
+	replaced := map[string]bool{}
+	deep := map[string]*hcl.Block{}
+	for _, b := range over.Blocks {
+		if slices.Contains(o.deep, b.Type) && deep[b.Type] == nil {
+			deep[b.Type] = b
+			continue
+		}
+		replaced[blockKind(b)] = true
+	}
+	used := map[string]bool{}
+	for _, b := range base.Blocks {
+		if d := deep[b.Type]; d != nil && !used[b.Type] {
+			merged := *b
+			merged.Body = overlay{base: b.Body, over: d.Body}
+			used[b.Type] = true
+			out.Blocks = append(out.Blocks, &merged)
+		} else if !replaced[blockKind(b)] {
+			out.Blocks = append(out.Blocks, b)
+		}
+	}
+	for _, b := range over.Blocks {
+		if deep[b.Type] != b || !used[b.Type] {
+			out.Blocks = append(out.Blocks, b)
+		}
+	}
+	return out
+}
+
+// blockKind is the block type that b stands for: a dynamic block stands for those that it generates.
+func blockKind(b *hcl.Block) string {
+	if b.Type == "dynamic" && len(b.Labels) == 1 {
+		return b.Labels[0]
+	}
+	return b.Type
+}

@@ -1,0 +1,83 @@
+package config
+
+import (
+	"github.com/hashicorp/hcl/v2"
+)
+
+var (
+	provisionerSchema = schema("when on_failure", "connection", "lifecycle")
+	emptySchema       = schema("")
+)
+
+// connection decodes the connection block of a resource or provisioner, nil if there is none.
+func (d *decoder) connection(content *hcl.BodyContent) *Connection {
+	block := d.single(content, "connection", "connection block")
+	if block == nil {
+		return nil
+	}
+	_, rest := d.partial(block.Body, emptySchema)
+	return &Connection{Body: rest, Range: block.DefRange}
+}
+
+// provisioners decodes the provisioner blocks in content. outer is the connection of the resource, which they use unless they have their own.
+func (d *decoder) provisioners(content *hcl.BodyContent, outer *Connection) []*Provisioner {
+	var out []*Provisioner
+	for _, block := range content.Blocks.OfType("provisioner") {
+		p := d.provisioner(block)
+		out = append(out, p)
+		if p.Destroy {
+			d.destroyReferences(p.Body)
+			if p.Connection != nil {
+				d.destroyReferences(p.Connection.Body)
+			} else if outer != nil {
+				d.destroyReferences(outer.Body)
+			}
+		}
+	}
+	return out
+}
+
+func (d *decoder) provisioner(block *hcl.Block) *Provisioner {
+	p := &Provisioner{Type: block.Labels[0], Range: block.DefRange}
+	switch p.Type {
+	case "chef", "habitat", "puppet", "salt-masterless":
+		d.errorAt(block.LabelRanges[0], "Provisioner not supported",
+			"The %q provisioner is no longer part of the language. Use \"local-exec\" or \"remote-exec\" to run the tool.", p.Type)
+	}
+	content, rest := d.partial(block.Body, provisionerSchema)
+	p.Body = rest
+	if attr := content.Attributes["when"]; attr != nil {
+		word, _ := d.keyword(attr, "create", "destroy")
+		p.Destroy = word == "destroy"
+	}
+	if attr := content.Attributes["on_failure"]; attr != nil {
+		word, _ := d.keyword(attr, "continue", "fail")
+		p.Continue = word == "continue"
+	}
+	p.Connection = d.connection(content)
+	for _, b := range content.Blocks.OfType("lifecycle") {
+		d.errorAt(b.TypeRange, "Reserved block type name in provisioner block", "The block type name \"lifecycle\" is reserved for use in a future version.")
+	}
+	return p
+}
+
+// destroyReferences checks what a destroy-time provisioner refers to: when it runs, other objects may be gone already, while ephemeral
+// resources are opened for it.
+func (d *decoder) destroyReferences(body hcl.Body) {
+	// Blocks in the body are reported when it is decoded by the provisioner's schema.
+	attrs, _ := body.JustAttributes()
+	for _, attr := range inOrder(attrs) {
+		for _, t := range attr.Expr.Variables() {
+			switch t.RootName() {
+			case "self", "count", "path", "terraform", "tofu", "ephemeral":
+				continue
+			case "each":
+				if isRepetitionKey(t) {
+					continue
+				}
+			}
+			d.errorAt(t.SourceRange(), "Invalid reference from destroy provisioner",
+				"When this provisioner runs, other objects may already be gone. It and its connection can use only \"self\", \"count.index\", \"each.key\" and ephemeral resources; keep what else it needs in an argument of the resource and read it through \"self\".")
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+var (
+	movedSchema            = schema("from! to!")
+	removedSchema          = schema("from!", "lifecycle", "provisioner type", "connection")
+	removedLifecycleSchema = schema("destroy")
+	importSchema           = schema("to! id identity for_each provider")
+	checkSchema            = schema("", "data type name", "ephemeral type name", "assert")
+)
+
+func (d *decoder) moved(block *hcl.Block) {
+	content := d.content(block.Body, movedSchema)
+	m := &Moved{Range: block.DefRange}
+	from, okFrom := d.movedAddress(content.Attributes["from"])
+	to, okTo := d.movedAddress(content.Attributes["to"])
+	if !okFrom || !okTo {
+		return
+	}
+	if (from.target.Resource == nil) != (to.target.Resource == nil) {
+		d.errorAt(block.DefRange, `Invalid "moved" addresses`, "A resource can move only to a resource address, and a module only to a module address.")
+		return
+	}
+	m.From, m.To = from.traversal, to.traversal
+	d.m.Moved = append(d.m.Moved, m)
+}
+
+type address struct {
+	traversal hcl.Traversal
+	target    addr.Target
+}
+
+// address decodes an argument that holds a static address relative to the module.
+func (d *decoder) address(attr *hcl.Attribute) (address, bool) {
+	if attr == nil {
+		return address{}, false
+	}
+	t := d.traversal(attr.Expr)
+	if t == nil {
+		return address{}, false
+	}
+	target, err := addr.TargetFromTraversal(t)
+	if err != nil {
+		d.errorAt(attr.Expr.Range(), "Invalid address", "The argument %q needs the address of a resource or module: %s.", attr.Name, err)
+		return address{}, false
+	}
+	return address{t, target}, true
+}
+
+func (d *decoder) movedAddress(attr *hcl.Attribute) (address, bool) {
+	a, ok := d.address(attr)
+	if ok && a.target.Resource != nil && a.target.Resource.Mode != addr.Managed {
+		d.errorAt(attr.Expr.Range(), `Invalid "moved" address`,
+			"The resource referenced by the %q attribute is not allowed to be moved: %ss have no state to move.", attr.Name, modeNames[a.target.Resource.Mode])
+		return a, false
+	}
+	return a, ok
+}
+
+func (d *decoder) removed(block *hcl.Block) {
+	content := d.content(block.Body, removedSchema)
+	r := &Removed{Range: block.DefRange}
+	a, ok := d.address(content.Attributes["from"])
+	if ok {
+		ok = d.removedAddress(a, content.Attributes["from"].Expr.Range())
+	}
+	if lc := d.single(content, "lifecycle", "lifecycle block"); lc != nil {
+		r.Destroy = d.flag(d.content(lc.Body, removedLifecycleSchema), "destroy", false)
+	} else {
+		d.warnAt(block.DefRange, "Missing lifecycle from the removed block",
+			"Say in a \"lifecycle\" block whether the object is to be destroyed: \"destroy = true\", or \"destroy = false\" to only forget it, which is what happens without that block.")
+	}
+	r.Connection = d.connection(content)
+	r.Provisioners = d.provisioners(content, r.Connection)
+	for _, p := range r.Provisioners {
+		switch {
+		case ok && a.target.Resource == nil:
+			d.errorAt(p.Range, "Invalid provisioner in removed block", "Provisioners can be given only where \"from\" is a resource, not a module.")
+		case !p.Destroy:
+			d.errorAt(p.Range, "Invalid provisioner in removed block", "Only destroy-time provisioners are allowed in \"removed\" blocks. Set \"when = destroy\" in this one.")
+		}
+	}
+	if ok {
+		r.From = a.traversal
+		d.m.Removed = append(d.m.Removed, r)
+	}
+}
+
+func (d *decoder) removedAddress(a address, rng hcl.Range) bool {
+	for _, m := range a.target.Module.Path() {
+		if _, _, key := m.Parent(); key != addr.NoKey {
+			d.errorAt(rng, "Module instance address with keys is not allowed",
+				"A removed block covers all instances of a module call. Write the address without keys, as in \"module.a\".")
+			return false
+		}
+	}
+	res := a.target.Resource
+	switch {
+	case res == nil:
+		return true
+	case res.Mode == addr.Data:
+		d.errorAt(rng, "Data source address is not allowed",
+			"There is nothing to destroy or forget for a data source. Delete its data block; the next run drops it from the state.")
+	case res.Mode == addr.Ephemeral:
+		d.errorAt(rng, "Ephemeral resource address is not allowed",
+			"Nothing of an ephemeral resource is ever kept, so there is nothing to remove. Delete its ephemeral block and this one.")
+	case a.target.Key != addr.NoKey:
+		d.errorAt(rng, "Resource instance address with keys is not allowed",
+			"A removed block covers all instances of a resource. Write the address without a key, as in \"null_resource.a\".")
+	default:
+		return true
+	}
+	return false
+}
+
+func (d *decoder) importBlock(block *hcl.Block) {
+	content := d.content(block.Body, importSchema)
+	im := &Import{Range: block.DefRange}
+	if attr := content.Attributes["for_each"]; attr != nil {
+		im.ForEach = attr.Expr
+	}
+	id, identity := content.Attributes["id"], content.Attributes["identity"]
+	switch {
+	case id == nil && identity == nil:
+		d.errorAt(block.DefRange, "Missing required import argument",
+			"Say which existing object to import, with \"id\" or \"identity\".")
+	case id != nil && identity != nil:
+		d.errorAt(identity.Range, "Invalid combination of \"id\" and \"identity\"", "Only one of \"id\" and \"identity\" can be given. The other is at %s.", id.Range)
+	case id != nil:
+		im.ID = id.Expr
+		d.importID(id)
+	default:
+		im.Identity = identity.Expr
+	}
+	if attr := content.Attributes["provider"]; attr != nil {
+		im.Provider = d.providerRef(attr.Expr)
+	}
+	if !d.m.Path.IsRoot() {
+		d.errorAt(block.DefRange, "Invalid import configuration",
+			"An import block was found in %s. Import blocks are only allowed in the root module.", d.m.Path)
+		return
+	}
+	if attr := content.Attributes["to"]; attr != nil {
+		if im.To = d.importTarget(attr); im.To != nil {
+			d.m.Imports = append(d.m.Imports, im)
+		}
+	}
+}
+
+func (d *decoder) importID(attr *hcl.Attribute) {
+	v, diags := attr.Expr.Value(nil)
+	if diags.HasErrors() || !v.IsKnown() {
+		return
+	}
+	if v.IsNull() || v.Type() == cty.String && v.AsString() == "" {
+		d.errorAt(attr.Expr.Range(), "Invalid import id argument", "The import ID must be a string that is not empty.")
+	}
+}
+
+// importTarget checks the shape of a resource instance address whose keys may be expressions.
+func (d *decoder) importTarget(attr *hcl.Attribute) hcl.Expression {
+	const summary = "Invalid import address expression"
+	inner := d.unquote(attr.Expr)
+	if inner == nil {
+		return nil
+	}
+	steps, _ := flatten(hcl.UnwrapExpression(inner))
+	target, err := addr.Target{}, errors.New("it is not a reference")
+	if steps != nil {
+		target, err = addr.TargetFromTraversal(steps)
+	}
+	switch {
+	case err != nil || target.Resource == nil:
+		d.errorAt(attr.Expr.Range(), summary, "The argument \"to\" must be the address of a resource instance, as in \"aws_instance.web[0]\" or \"module.a.aws_instance.web\".")
+		return nil
+	case target.Resource.Mode != addr.Managed:
+		d.errorAt(attr.Expr.Range(), summary, "Only managed resources can be imported, but %s is not one.", target.Resource)
+		return nil
+	}
+	return inner
+}
+
+func (d *decoder) check(block *hcl.Block) {
+	c := &Check{Name: block.Labels[0], Range: block.DefRange}
+	if !d.name(block, 0, "check block name") {
+		return
+	}
+	content := d.content(block.Body, checkSchema)
+	for _, b := range content.Blocks {
+		if b.Type == "assert" {
+			continue
+		}
+		if c.Scoped != nil {
+			d.errorAt(b.DefRange, "Multiple data resource blocks", "This check block already has a nested block at %s. Only one data or ephemeral block is allowed.", c.Scoped.Range)
+			continue
+		}
+		if c.Scoped = d.resourceBody(b); c.Scoped != nil {
+			c.Scoped.Check = c
+			d.nested(c.Scoped, b.Type)
+			d.addResource(c.Scoped)
+		}
+	}
+	if len(content.Blocks.OfType("assert")) == 0 {
+		d.errorAt(block.DefRange, "Zero assert blocks", "Check blocks must have at least one assert block.")
+	}
+	c.Asserts = d.conditions(content, "assert")
+	d.m.Checks[c.Name] = c
+}
+
+// nested refuses what a block nested in a check can't have: it is a single instance whose lifecycle is that of the check.
+func (d *decoder) nested(r *Resource, typ string) {
+	for name, expr := range map[string]hcl.Expression{"count": r.Repeat.Count, "for_each": r.Repeat.ForEach} {
+		if expr != nil {
+			d.errorAt(expr.Range(), fmt.Sprintf("Invalid %q attribute", name), "The %q meta-argument is not supported within nested %s blocks.", name, typ)
+		}
+	}
+	if !r.Lifecycle.Range.Empty() {
+		d.errorAt(r.Lifecycle.Range, "Invalid lifecycle block",
+			"A %s block in a check lives and fails with the check. Remove the lifecycle block.", typ)
+	}
+}

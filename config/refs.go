@@ -1,0 +1,217 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// dependsOn decodes a depends_on argument: a list of references to whole objects.
+func (d *decoder) dependsOn(content *hcl.BodyContent) []hcl.Traversal {
+	attr := content.Attributes["depends_on"]
+	if attr == nil {
+		return nil
+	}
+	exprs, diags := hcl.ExprList(attr.Expr)
+	if !d.hcl(diags) {
+		return nil
+	}
+	var out []hcl.Traversal
+	for _, expr := range exprs {
+		if t := d.traversal(expr); t != nil && d.wholeObject(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// wholeObject checks that t names an object, possibly one instance of it, and not something in it.
+func (d *decoder) wholeObject(t hcl.Traversal) bool {
+	steps := 2
+	switch t.RootName() {
+	case "data", "ephemeral", "resource":
+		steps = 3
+	case "each", "count", "self", "path", "terraform", "tofu":
+		d.errorAt(t.SourceRange(), "Invalid depends_on reference",
+			"%q is not an object that something can depend on. Refer to resources, module calls, variables or local values.", t.RootName())
+		return false
+	}
+	if len(t) < steps {
+		d.errorAt(t.SourceRange(), "Invalid reference", "A reference in depends_on must be followed by the name of the object, as in \"TYPE.NAME\" or \"module.NAME\".")
+		return false
+	}
+	for _, step := range t[1:steps] {
+		if _, ok := step.(hcl.TraverseAttr); !ok {
+			d.errorAt(step.SourceRange(), "Invalid reference", "The name of the object must follow here, after a dot.")
+			return false
+		}
+	}
+	rest := t[steps:]
+	if len(rest) > 0 {
+		if _, ok := rest[0].(hcl.TraverseIndex); ok {
+			rest = rest[1:]
+		}
+	}
+	if t.RootName() == "module" && len(rest) == 1 {
+		// An output value is an object of its own.
+		if _, ok := rest[0].(hcl.TraverseAttr); ok {
+			return true
+		}
+	}
+	if len(rest) > 0 {
+		d.errorAt(rest.SourceRange(), "Invalid depends_on reference",
+			"Dependencies are on whole objects. Leave out what follows the object's name.")
+		return false
+	}
+	return true
+}
+
+// providerRef interprets expr as "name", "name.alias" or "name.alias[key]". The key may be any expression.
+func (d *decoder) providerRef(expr hcl.Expression) *ProviderRef {
+	inner := d.unquote(expr)
+	if inner == nil {
+		return nil
+	}
+	ref := &ProviderRef{Range: expr.Range()}
+	if idx, ok := hcl.UnwrapExpression(inner).(*hclsyntax.IndexExpr); ok {
+		ref.KeyExpr, inner = idx.Key, idx.Collection
+	}
+	t, diags := hcl.AbsTraversalForExpr(inner)
+	if diags.HasErrors() {
+		d.badProviderRef(expr)
+		return nil
+	}
+	if idx, ok := t[len(t)-1].(hcl.TraverseIndex); ok && len(t) > 1 && ref.KeyExpr == nil {
+		ref.KeyExpr, t = hcl.StaticExpr(idx.Key, idx.SrcRange), t[:len(t)-1]
+	}
+	ref.Name = t.RootName()
+	switch len(t) {
+	case 1:
+		if ref.KeyExpr == nil {
+			return ref
+		}
+		d.errorAt(ref.Range, "Invalid provider configuration reference",
+			"An instance key can be given only together with an alias, as in \"%s.ALIAS[...]\": the default configuration of a provider has a single instance.", ref.Name)
+		return nil
+	case 2:
+		if a, ok := t[1].(hcl.TraverseAttr); ok {
+			ref.Alias = a.Name
+			return ref
+		}
+	}
+	d.badProviderRef(expr)
+	return nil
+}
+
+func (d *decoder) badProviderRef(expr hcl.Expression) {
+	d.errorAt(expr.Range(), "Invalid provider configuration reference",
+		"Write NAME for the default configuration of a provider, NAME.ALIAS for another one, or NAME.ALIAS[KEY] for an instance of one that has for_each.")
+}
+
+// ignoreChanges decodes an ignore_changes argument: the keyword all, or a list of paths relative to the resource.
+func (d *decoder) ignoreChanges(attr *hcl.Attribute) (paths []hcl.Traversal, all bool) {
+	if hcl.ExprAsKeyword(attr.Expr) == "all" {
+		return nil, true
+	}
+	exprs, diags := hcl.ExprList(attr.Expr)
+	if !d.hcl(diags) {
+		return nil, false
+	}
+	for _, expr := range exprs {
+		if s, ok := quotedText(expr); ok && s == "*" {
+			d.errorAt(expr.Range(), "Invalid ignore_changes wildcard",
+				"The [\"*\"] form of ignore_changes wildcard is no longer valid. Write \"ignore_changes = all\" instead.")
+			continue
+		}
+		inner := d.unquote(expr)
+		if inner == nil {
+			continue
+		}
+		t, diags := hcl.RelTraversalForExpr(inner)
+		if d.hcl(diags) {
+			paths = append(paths, t)
+		}
+	}
+	return paths, false
+}
+
+// notManaged are the first words of references that don't lead to a managed resource.
+var notManaged = map[string]string{
+	"var": "an input variable", "local": "a local value", "module": "a module call", "data": "a data source", "ephemeral": "an ephemeral resource",
+	"each": "a repetition value", "count": "a repetition value", "path": "a file system path", "terraform": "a run-time value",
+	"tofu": "a run-time value", "self": "the resource itself",
+}
+
+// replaceTriggers decodes replace_triggered_by: references to managed resources, their instances or attributes. Keys in brackets may use
+// count.index and each.key.
+func (d *decoder) replaceTriggers(attr *hcl.Attribute) []hcl.Expression {
+	exprs, diags := hcl.ExprList(attr.Expr)
+	if !d.hcl(diags) {
+		return nil
+	}
+	var out []hcl.Expression
+	for _, expr := range exprs {
+		inner := d.unquote(expr)
+		if inner != nil && d.replaceTrigger(inner) {
+			out = append(out, inner)
+		}
+	}
+	return out
+}
+
+func (d *decoder) replaceTrigger(expr hcl.Expression) bool {
+	const summary = "Invalid replace_triggered_by expression"
+	base, keys := flatten(expr)
+	if len(base) < 2 {
+		d.errorAt(expr.Range(), summary, "Missing resource reference in replace_triggered_by expression. Write for example \"aws_instance.web\" or \"aws_instance.web[count.index].id\".")
+		return false
+	}
+	if what := notManaged[base.RootName()]; what != "" {
+		d.errorAt(expr.Range(), summary,
+			"Only managed resources have changes that can trigger a replacement; %q is %s. To react to a plain value, keep it in a terraform_data resource and refer to that.",
+			base.RootName(), what)
+		return false
+	}
+	for _, key := range keys {
+		for _, t := range key.Variables() {
+			if !isRepetitionKey(t) {
+				d.errorAt(t.SourceRange(), summary, "Only \"count.index\" and \"each.key\" can be used in a key here.")
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isRepetitionKey(t hcl.Traversal) bool {
+	if len(t) < 2 {
+		return false
+	}
+	a, ok := t[1].(hcl.TraverseAttr)
+	return ok && (t.RootName() == "count" && a.Name == "index" || t.RootName() == "each" && a.Name == "key")
+}
+
+// flatten returns the steps of a reference whose index keys may be computed, and those keys; nil if expr is something else. Computed keys
+// appear in the steps as a string, which fits wherever a key does.
+func flatten(expr hcl.Expression) (t hcl.Traversal, keys []hcl.Expression) {
+	var parts []hcl.Traversal
+	for {
+		switch e := expr.(type) {
+		case *hclsyntax.ScopeTraversalExpr:
+			parts = append(parts, e.Traversal)
+			slices.Reverse(parts)
+			return slices.Concat(parts...), keys
+		case *hclsyntax.RelativeTraversalExpr:
+			parts = append(parts, e.Traversal)
+			expr = e.Source
+		case *hclsyntax.IndexExpr:
+			keys = append(keys, e.Key)
+			parts = append(parts, hcl.Traversal{hcl.TraverseIndex{Key: cty.StringVal("key"), SrcRange: e.BracketRange}})
+			expr = e.Collection
+		default:
+			return nil, nil
+		}
+	}
+}

@@ -1,0 +1,287 @@
+package config
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+	registry "github.com/opentofu/registry-address/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+var (
+	terraformSchema = schema("required_version experiments language", "required_providers", "backend type", "cloud", "encryption", "provider_meta name")
+	languageSchema  = schema("edition experiments", "compatible_with")
+	compatSchema    = schema("opentofu")
+)
+
+// settingsState remembers what of the settings was set by which kind of file: an override replaces, a repetition is an error.
+type settingsState struct {
+	required, state             *hcl.Block
+	requiredOverride, stateOver bool
+	versionOverride             bool
+}
+
+func (d *decoder) settings(list []setting) {
+	st := &settingsState{}
+	for _, s := range list {
+		if s.block.Type == "language" {
+			d.language(s, st)
+		} else {
+			d.terraform(s, st)
+		}
+	}
+}
+
+func (d *decoder) requireVersion(attr *hcl.Attribute, override bool, st *settingsState) {
+	if attr == nil {
+		return
+	}
+	if override && !st.versionOverride {
+		d.m.RequiredVersions, st.versionOverride = nil, true
+	}
+	if c := d.constraint(attr); c.Text != "" {
+		d.m.RequiredVersions = append(d.m.RequiredVersions, c)
+	}
+}
+
+func (d *decoder) language(s setting, st *settingsState) {
+	content := d.content(s.block.Body, languageSchema)
+	d.edition(content.Attributes["edition"])
+	d.experiments(content.Attributes["experiments"])
+	for _, b := range content.Blocks {
+		// Arguments for other software are none of our business.
+		inner, _, diags := b.Body.PartialContent(compatSchema)
+		d.hcl(diags)
+		d.requireVersion(inner.Attributes["opentofu"], s.override, st)
+	}
+}
+
+func (d *decoder) edition(attr *hcl.Attribute) {
+	if attr == nil {
+		return
+	}
+	if word := hcl.ExprAsKeyword(attr.Expr); word != "tofu2024" && word != "TF2021" {
+		d.errorAt(attr.Expr.Range(), "Unsupported language edition", "The only language edition is tofu2024, which is the default. Remove this argument.")
+	}
+}
+
+func (d *decoder) experiments(attr *hcl.Attribute) {
+	if attr == nil {
+		return
+	}
+	exprs, diags := hcl.ExprList(attr.Expr)
+	if !d.hcl(diags) {
+		return
+	}
+	for _, e := range exprs {
+		name := hcl.ExprAsKeyword(e)
+		if name == "" {
+			d.errorAt(e.Range(), "Invalid experiment keyword", "Experiments are given as bare words.")
+			continue
+		}
+		d.errorAt(e.Range(), "Unknown experiment keyword", "There is no current experiment with the keyword %q. Remove it from the list.", name)
+	}
+}
+
+func (d *decoder) terraform(s setting, st *settingsState) {
+	content := d.content(s.block.Body, terraformSchema)
+	d.requireVersion(content.Attributes["required_version"], s.override, st)
+	d.experiments(content.Attributes["experiments"])
+	d.edition(content.Attributes["language"])
+	for _, b := range content.Blocks {
+		switch b.Type {
+		case "required_providers":
+			d.requiredProviders(b, s.override, st)
+		case "backend", "cloud":
+			d.backend(b, s.override, st)
+		case "encryption":
+			if first := d.m.Encryption; first != nil && !s.override {
+				d.errorAt(b.DefRange, "Duplicate encryption configuration", "Encryption was already configured at %s. A module may have only one encryption block.", first.Range)
+				continue
+			}
+			d.m.Encryption = &Encryption{Body: b.Body, Range: b.DefRange}
+		case "provider_meta":
+			name := b.Labels[0]
+			if first := d.m.ProviderMeta[name]; first != nil && !s.override {
+				d.errorAt(b.DefRange, "Duplicate provider_meta block", "Metadata for the provider %q was already given at %s.", name, first.Range)
+				continue
+			}
+			d.m.ProviderMeta[name] = &ProviderMeta{Name: name, Body: b.Body, Range: b.DefRange}
+		}
+	}
+}
+
+func (d *decoder) backend(b *hcl.Block, override bool, st *settingsState) {
+	if !d.m.Path.IsRoot() {
+		d.warnAt(b.DefRange, "Backend configuration ignored",
+			"Only the root module says where the state is kept. The %s block in %s has no effect; remove it unless this module is also used on its own.", b.Type, d.m.Path)
+		return
+	}
+	if b.Type == "cloud" {
+		d.errorAt(b.DefRange, "Cloud configuration is not supported",
+			"The \"cloud\" block connects to a hosted service that this program doesn't work with. Remove the block and use a \"backend\" block, for example backend \"http\" or backend \"s3\", to keep the state remotely.")
+	}
+	if first := st.state; first != nil && (!override || st.stateOver) {
+		if first.Type != b.Type {
+			d.errorAt(b.DefRange, "Both a backend and a cloud configuration are present",
+				"A module may declare either one \"cloud\" block or one \"backend\" block. The other one is at %s.", first.DefRange)
+		} else {
+			d.errorAt(b.DefRange, fmt.Sprintf("Duplicate %s configuration", b.Type),
+				"A module may have only one %s configuration. It was previously configured at %s.", b.Type, first.DefRange)
+		}
+		return
+	}
+	st.state, st.stateOver = b, override
+	d.m.Backend = nil
+	if b.Type == "backend" {
+		d.m.Backend = &Backend{Type: b.Labels[0], Body: b.Body, Range: b.DefRange}
+	}
+}
+
+func (d *decoder) requiredProviders(b *hcl.Block, override bool, st *settingsState) {
+	if first := st.required; first != nil && (!override || st.requiredOverride) {
+		d.errorAt(b.DefRange, "Duplicate required providers configuration",
+			"There is already a required_providers block at %s. Move these entries there.", first.DefRange)
+		return
+	}
+	st.required, st.requiredOverride = b, override
+	attrs, diags := b.Body.JustAttributes()
+	d.hcl(diags)
+	for _, attr := range inOrder(attrs) {
+		if rp := d.requiredProvider(attr); rp != nil {
+			d.m.Required[rp.Name] = rp
+		}
+	}
+}
+
+func (d *decoder) requiredProvider(attr *hcl.Attribute) *RequiredProvider {
+	norm, err := registry.ParseProviderPart(attr.Name)
+	if err != nil {
+		d.errorAt(attr.NameRange, "Invalid provider local name", "%q is an invalid provider local name: %s.", attr.Name, err)
+		return nil
+	}
+	if norm != attr.Name {
+		d.errorAt(attr.NameRange, "Invalid provider local name", "Provider names must be normalized. Replace %q with %q to fix this error.", attr.Name, norm)
+		return nil
+	}
+	rp := &RequiredProvider{Name: attr.Name, Source: defaultProvider(attr.Name), Range: attr.Range}
+	pairs, mapDiags := hcl.ExprMap(attr.Expr)
+	if mapDiags.HasErrors() {
+		if v, diags := attr.Expr.Value(nil); !diags.HasErrors() && v.Type() == cty.String {
+			rp.Version = d.constraint(attr)
+			return rp
+		}
+		d.errorAt(attr.Expr.Range(), "Invalid required_providers object",
+			"Write an object with the elements \"source\" and \"version\", as in { source = \"hashicorp/%s\", version = \"~> 1.0\" }.", attr.Name)
+		return nil
+	}
+	for _, p := range pairs {
+		d.requiredProviderItem(rp, p)
+	}
+	return rp
+}
+
+func (d *decoder) requiredProviderItem(rp *RequiredProvider, p hcl.KeyValuePair) {
+	name := hcl.ExprAsKeyword(p.Key)
+	if name == "" {
+		if v, diags := p.Key.Value(nil); !diags.HasErrors() && v.Type() == cty.String && v.IsKnown() && !v.IsNull() {
+			name = v.AsString()
+		}
+	}
+	item := &hcl.Attribute{Name: name, Expr: p.Value, Range: p.Value.Range(), NameRange: p.Key.Range()}
+	switch name {
+	case "version":
+		rp.Version = d.constraint(item)
+	case "source":
+		v := d.static(item, cty.String)
+		if v == cty.NilVal {
+			return
+		}
+		source, err := addr.ParseProvider(v.AsString())
+		if err != nil {
+			d.errorAt(p.Value.Range(), "Invalid provider source string",
+				"%q is not a provider source address. It must have the form \"[hostname/][namespace/]name\", in letters, digits and dashes.", v.AsString())
+			return
+		}
+		rp.Source, rp.SourceGiven = source, true
+	case "configuration_aliases":
+		rp.Aliases = d.configurationAliases(rp.Name, p.Value)
+	default:
+		d.errorAt(p.Key.Range(), "Invalid required_providers object",
+			"Only \"source\", \"version\" and \"configuration_aliases\" can be given here. Settings of the provider itself belong in a \"provider\" block.%s",
+			suggest(name, []string{"version", "source", "configuration_aliases"}))
+	}
+}
+
+func (d *decoder) configurationAliases(name string, expr hcl.Expression) []ProviderRef {
+	exprs, diags := hcl.ExprList(expr)
+	if !d.hcl(diags) {
+		return nil
+	}
+	var out []ProviderRef
+	seen := map[string]bool{}
+	for _, e := range exprs {
+		if s, quoted := quotedText(e); quoted && !hcljson.IsJSONExpression(e) {
+			d.errorAt(e.Range(), "Invalid configuration_aliases value", "Configuration aliases can only contain references to local provider configuration names, without quotes: write %s.", s)
+			continue
+		}
+		ref := d.providerRef(e)
+		switch {
+		case ref == nil:
+		case ref.Name != name || ref.Alias == "" || ref.KeyExpr != nil:
+			d.errorAt(e.Range(), "Invalid configuration_aliases value", "Configuration aliases of this provider must have the form \"%s.ALIAS\".", name)
+		case seen[ref.Alias]:
+			d.errorAt(e.Range(), "Invalid configuration_aliases value", "The alias %q is already in the list.", ref.String())
+		default:
+			seen[ref.Alias] = true
+			out = append(out, *ref)
+		}
+	}
+	return out
+}
+
+var providerSchema = schema("alias version for_each count depends_on source", "lifecycle", "locals")
+
+func (d *decoder) provider(block *hcl.Block) {
+	p := &Provider{Name: block.Labels[0], Range: block.DefRange}
+	if norm, err := registry.ParseProviderPart(p.Name); err != nil || norm != p.Name {
+		d.errorAt(block.LabelRanges[0], "Invalid provider local name",
+			"%q is an invalid provider local name: it may contain only lowercase letters, digits and dashes, not at its start or end.", p.Name)
+		return
+	}
+	content, rest := d.partial(block.Body, providerSchema)
+	p.Body = rest
+	if attr := content.Attributes["alias"]; attr != nil {
+		if v := d.static(attr, cty.String); v != cty.NilVal && d.identifier(v.AsString(), attr.Expr.Range(), "provider configuration alias") {
+			p.Alias = v.AsString()
+		} else {
+			return
+		}
+	}
+	if attr := content.Attributes["version"]; attr != nil {
+		d.warnAt(attr.Expr.Range(), "Version constraints inside provider configuration blocks are deprecated",
+			"Move the version constraint into the required_providers block of the terraform block.")
+		p.Version = d.constraint(attr)
+	}
+	if attr := content.Attributes["for_each"]; attr != nil {
+		if p.Alias == "" {
+			d.errorAt(attr.NameRange, `Alias required when using "for_each"`, "The default configuration of a provider has exactly one instance. Add an \"alias\" to have several.")
+		} else {
+			p.ForEach = attr.Expr
+		}
+	}
+	for _, name := range []string{"count", "depends_on", "source"} {
+		if attr := content.Attributes[name]; attr != nil {
+			d.errorAt(attr.NameRange, "Reserved argument name in provider block", "The provider argument name %q is reserved for use in a future version.", name)
+		}
+	}
+	for _, b := range content.Blocks {
+		if b.Type != "_" {
+			d.errorAt(b.TypeRange, "Reserved block type name in provider block", "The block type name %q is reserved for use in a future version.", b.Type)
+		}
+	}
+	d.m.Providers[p.Ref().String()] = p
+}

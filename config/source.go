@@ -1,0 +1,164 @@
+package config
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// FS is where configuration files are read from. Names are slash separated and relative to the working directory, or absolute.
+// Implementations must be safe for use by one goroutine at a time; testing/fstest.MapFS satisfies it.
+type FS interface {
+	ReadFile(name string) ([]byte, error)
+	ReadDir(name string) ([]fs.DirEntry, error)
+}
+
+// OSFS reads from the operating system's file system.
+type OSFS struct{}
+
+// ReadFile reads the whole file.
+func (OSFS) ReadFile(name string) ([]byte, error) { return os.ReadFile(filepath.FromSlash(name)) }
+
+// ReadDir lists a directory, sorted by name.
+func (OSFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(filepath.FromSlash(name)) }
+
+// maxFileSize bounds one configuration or values file, in bytes. Syntax trees take about fifty times the size of their source.
+const maxFileSize = 16 << 20
+
+// maxFileDiagnostics bounds the errors of each kind, of syntax and of structure, reported for one file: a file that isn't configuration at all has one per line.
+const maxFileDiagnostics = 100
+
+// suffixes of configuration files; where two share a base name and syntax, the first shadows the second.
+var nativeSuffixes, jsonSuffixes = []string{".tofu", ".tf"}, []string{".tofu.json", ".tf.json"}
+
+// splitName returns the base name and the suffix of a configuration file's name; ok is false for other files.
+func splitName(name string) (base, suffix string, ok bool) {
+	if ignoredName(name) {
+		return "", "", false
+	}
+	for _, list := range [][]string{jsonSuffixes, nativeSuffixes} {
+		for _, s := range list {
+			if b, found := strings.CutSuffix(name, s); found && b != "" {
+				return b, s, true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// ignoredName reports whether name is a hidden file or an editor's backup or lock file.
+func ignoredName(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") ||
+		(strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#"))
+}
+
+// regular reports whether a directory entry can be read to its end: a pipe or a device might block for ever.
+func regular(e fs.DirEntry) bool {
+	const special = fs.ModeDir | fs.ModeNamedPipe | fs.ModeSocket | fs.ModeDevice | fs.ModeCharDevice
+	return e.Type()&special == 0
+}
+
+// selectFiles picks the configuration files out of a directory listing: primary files and override files, each sorted by name.
+func selectFiles(entries []fs.DirEntry) (primary, override []string) {
+	names := map[string]bool{}
+	for _, e := range entries {
+		if _, _, ok := splitName(e.Name()); ok && regular(e) {
+			names[e.Name()] = true
+		}
+	}
+	for name := range names {
+		base, suffix, _ := splitName(name)
+		if shadow, ok := strings.CutPrefix(suffix, ".tf"); ok && names[base+".tofu"+shadow] {
+			continue
+		}
+		if base == "override" || strings.HasSuffix(base, "_override") {
+			override = append(override, name)
+		} else {
+			primary = append(primary, name)
+		}
+	}
+	slices.Sort(primary)
+	slices.Sort(override)
+	return primary, override
+}
+
+// readChecked reads a file and refuses what no parser should see. The returned bytes have no byte order mark.
+func readChecked(fsys FS, name string) ([]byte, diag.List) {
+	src, err := fsys.ReadFile(name)
+	if err != nil {
+		return nil, diag.Errorf("Failed to read file", "The file %q could not be read: %s.", name, reason(err))
+	}
+	if len(src) > maxFileSize {
+		return nil, diag.At(startOf(name), "File too large",
+			"The file %q has %d bytes; at most %d are accepted. Split it into several files, or load bulk data with a function such as jsondecode(file(...)).",
+			name, len(src), maxFileSize)
+	}
+	return checkEncoding(src, name)
+}
+
+// reason returns the cause of a file system error without the operation and path that the message already names.
+func reason(err error) string {
+	if pe, ok := err.(*fs.PathError); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func startOf(filename string) hcl.Range {
+	return hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}
+}
+
+// parse parses the source of a file by the syntax that its name tells. The body is never nil.
+func parse(src []byte, name string) (hcl.Body, diag.List) {
+	isJSON := strings.HasSuffix(name, ".json")
+	if diags := checkNesting(src, name, isJSON); diags.HasErrors() {
+		return hcl.EmptyBody(), diags
+	}
+	var file *hcl.File
+	var hd hcl.Diagnostics
+	if isJSON {
+		file, hd = hcljson.Parse(src, name)
+	} else {
+		file, hd = hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	}
+	diags := limit(diag.FromHCL(hd), name)
+	if file == nil || file.Body == nil {
+		return hcl.EmptyBody(), diags
+	}
+	return file.Body, diags
+}
+
+func limit(diags diag.List, name string) diag.List {
+	if len(diags) <= maxFileDiagnostics {
+		return diags
+	}
+	more := len(diags) - maxFileDiagnostics
+	return append(diags[:maxFileDiagnostics:maxFileDiagnostics], diag.Errorf("Too many errors in one file",
+		"%d more problems in %q are not shown. Check that this is a configuration file.", more, name)...)
+}
+
+// joinFile returns the name of a file in a directory as it appears in source ranges.
+func joinFile(dir, name string) string { return path.Join(dir, name) }
+
+// quoteList writes names as `"a", "b" or "c"`.
+func quoteList(names []string, conj string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	if len(quoted) < 2 {
+		return strings.Join(quoted, "")
+	}
+	last := len(quoted) - 1
+	return strings.Join(quoted[:last], ", ") + " " + conj + " " + quoted[last]
+}

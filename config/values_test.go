@@ -1,0 +1,134 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+)
+
+func TestParseVariableValue(t *testing.T) {
+	tests := []struct{ decl, text, want string }{
+		{``, `[1]`, `cty.StringVal("[1]")`},
+		{`type = string`, `a "b" ${c}`, `cty.StringVal("a \"b\" ${c}")`},
+		{`type = number`, `5`, `cty.NumberIntVal(5)`},
+		{`type = number`, ` 5`, `Unsuitable value for var.v set using -var: a number is required.`},
+		{`type = bool`, `true`, `cty.True`},
+		{`type = any`, `[1]`, `cty.TupleVal([]cty.Value{cty.NumberIntVal(1)})`},
+		{`type = list(string)`, `[1]`, `cty.ListVal([]cty.Value{cty.StringVal("1")})`},
+		{`type = object({a = optional(string, "d")})`, `{}`, `cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("d")})`},
+		{`type = map(number)`, `{ a = "x" }`, `Unsuitable value for var.v set using -var: at ["a"]: a number is required.`},
+		{`type = list(string)`, `null`, `cty.NullVal(cty.List(cty.String))`},
+		{`type = list(string)`, `[var.x]`, `Variables may not be used here.`},
+		{"type = map(number)\nsensitive = true", `{ hunter2 = "x" }`, `Unsuitable value for var.v set using -var: map of number required.`},
+		{"type = list(string)\nephemeral = true", `[hunter2`, `The value of var.v from -var is not a valid expression. It is not shown because the variable is sensitive or ephemeral.`},
+		{"type = list(string)\nephemeral = true", `[hunter2()]`, `The value of var.v from -var is not a valid expression. It is not shown because the variable is sensitive or ephemeral.`},
+	}
+	for _, tt := range tests {
+		tree, problems := load("m.tf", "variable \"v\" {\n"+tt.decl+"\n}")
+		if problems != "" {
+			t.Fatal(problems)
+		}
+		val, diags := ParseVariableValue(tree.Root.Variables["v"], tt.text, "-var")
+		got := val.GoString()
+		if diags.HasErrors() {
+			got = diags[0].Detail
+			if val.IsKnown() {
+				t.Errorf("%s = %s: known value with an error", tt.decl, tt.text)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s = %s: got %s, want %s", tt.decl, tt.text, got, tt.want)
+		}
+	}
+}
+
+// TestE7_ConversionHidesValues has secrets in every place of a value from where conversion errors could take them.
+func TestE7_ConversionHidesValues(t *testing.T) {
+	for _, mark := range []string{"sensitive", "ephemeral"} {
+		tree, _ := load("m.tf", "variable \"v\" {\n"+mark+" = true\ntype = object({ a = map(number) })\n}")
+		v := tree.Root.Variables["v"]
+		for _, val := range []cty.Value{
+			cty.StringVal("hunter2"),
+			cty.ObjectVal(map[string]cty.Value{"a": cty.MapVal(map[string]cty.Value{"hunter2": cty.StringVal("x")})}),
+			cty.ObjectVal(map[string]cty.Value{"a": cty.MapVal(map[string]cty.Value{"x": cty.StringVal("hunter2")})}),
+			cty.ObjectVal(map[string]cty.Value{"hunter2": cty.True}),
+		} {
+			if _, err := v.Convert(val); err == nil || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s: %v", mark, err)
+			}
+		}
+	}
+}
+
+func TestLoadVarsFile(t *testing.T) {
+	fsys := fstest.MapFS{
+		"a.tfvars":      {Data: []byte("a = [1, \"x\"]\nb = foo\nc = upper(\"x\")\nvariable \"d\" {}\n")},
+		"b.tfvars.json": {Data: []byte(`{"a": {"b": "${not.a.template}"}, "n": null}`)},
+		"c.tfvars":      {Data: []byte("a = ")},
+	}
+	tests := []struct {
+		file   string
+		values map[string]string
+		diags  string
+	}{
+		{"a.tfvars", map[string]string{"a": `cty.TupleVal([]cty.Value{cty.NumberIntVal(1), cty.StringVal("x")})`, "b": "cty.DynamicVal", "c": "cty.DynamicVal"},
+			`error: a.tfvars:4,1-9: Unexpected "variable" block: Blocks are not allowed here. This file gives values, as in name = "value"; declare variables in a configuration file (.tf or .tofu).
+error: a.tfvars:2,5-8: Variables not allowed: Variables may not be used here.
+error: a.tfvars:3,5-15: Function calls not allowed: Functions may not be called here.
+`},
+		{"b.tfvars.json", map[string]string{"a": `cty.ObjectVal(map[string]cty.Value{"b":cty.StringVal("${not.a.template}")})`, "n": "cty.NullVal(cty.DynamicPseudoType)"}, ""},
+		{"c.tfvars", nil, "error: c.tfvars:1,5-5: Missing expression: Expected the start of an expression, but found the end of the file.\n"},
+		{"gone.tfvars", nil, "error: Failed to read file: The file \"gone.tfvars\" could not be read: file does not exist.\n"},
+	}
+	for _, tt := range tests {
+		values, diags := LoadVarsFile(fsys, tt.file)
+		got := map[string]string{}
+		for name, v := range values {
+			got[name] = v.Value.GoString()
+			if v.Range.Filename != tt.file {
+				t.Errorf("%s: range %s", name, v.Range)
+			}
+		}
+		if tt.values != nil {
+			if d := cmp.Diff(tt.values, got); d != "" {
+				t.Errorf("%s: %s", tt.file, d)
+			}
+		}
+		if d := cmp.Diff(tt.diags, show(diags)); d != "" {
+			t.Errorf("%s: %s", tt.file, d)
+		}
+	}
+}
+
+func TestAutoVarsFiles(t *testing.T) {
+	fsys := fstest.MapFS{}
+	for _, name := range []string{"terraform.tfvars.json", "terraform.tfvars", "b.auto.tfvars", "a.auto.tfvars.json", "other.tfvars", ".c.auto.tfvars", "d.auto.tfvars~", "sub/x.auto.tfvars"} {
+		fsys["root/"+name] = &fstest.MapFile{}
+	}
+	got := (&Loader{FS: fsys}).AutoVarsFiles("root")
+	want := []string{"root/terraform.tfvars", "root/terraform.tfvars.json", "root/a.auto.tfvars.json", "root/b.auto.tfvars"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if got := (&Loader{FS: fsys}).AutoVarsFiles("none"); got != nil {
+		t.Error(got)
+	}
+}
+
+func TestVariableRequired(t *testing.T) {
+	tree, problems := load("m.tf", "variable \"a\" {}\nvariable \"b\" {\n default = null\n}\nvariable \"c\" {\n default = 1\n}")
+	var required []string
+	for _, name := range slices.Sorted(maps.Keys(tree.Root.Variables)) {
+		if tree.Root.Variables[name].Required() {
+			required = append(required, name)
+		}
+	}
+	if d := cmp.Diff([]string{"a"}, required); d != "" || problems != "" {
+		t.Error(d, problems)
+	}
+}

@@ -1,0 +1,203 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+var (
+	variableSchema = schema("type default description sensitive nullable ephemeral deprecated const", "validation")
+	outputSchema   = schema("value! description sensitive ephemeral deprecated depends_on", "precondition", "postcondition")
+)
+
+// reservedVariables can't be variable names because they are meta-arguments of module blocks.
+var reservedVariables = []string{"source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"}
+
+func (d *decoder) variable(block *hcl.Block) {
+	v := &Variable{Name: block.Labels[0], Nullable: true, Type: cty.DynamicPseudoType, Constraint: cty.DynamicPseudoType,
+		ParseLiteral: true, Range: block.DefRange}
+	if !d.name(block, 0, "variable name") {
+		return
+	}
+	if slices.Contains(reservedVariables, v.Name) {
+		d.errorAt(block.LabelRanges[0], "Invalid variable name",
+			"A variable can't be named %q, because a module block has an argument or block of that name with a meaning of its own. Rename the variable.", v.Name)
+		return
+	}
+	content := d.content(block.Body, variableSchema)
+	v.Description = d.text(content, "description")
+	v.Sensitive = d.flag(content, "sensitive", false)
+	v.Ephemeral = d.flag(content, "ephemeral", false)
+	v.Nullable = d.flag(content, "nullable", true)
+	v.Const = d.flag(content, "const", false)
+	v.Deprecated = d.deprecated(content)
+	v.Validations = d.conditions(content, "validation")
+	if v.Const && v.Ephemeral {
+		d.errorAt(content.Attributes["const"].Range, "Invalid combination of \"const\" and \"ephemeral\"",
+			"The variable %q can't be both constant and ephemeral: constant values choose module sources and backends, which are recorded. Remove one of the two arguments.",
+			v.Name)
+	}
+	if attr := content.Attributes["type"]; attr != nil {
+		d.variableType(v, attr)
+	}
+	if attr := content.Attributes["default"]; attr != nil {
+		d.variableDefault(v, attr)
+	}
+	d.m.Variables[v.Name] = v
+}
+
+func (d *decoder) deprecated(content *hcl.BodyContent) string {
+	attr := content.Attributes["deprecated"]
+	if attr == nil {
+		return ""
+	}
+	msg := d.static(attr, cty.String)
+	if msg != cty.NilVal && strings.TrimSpace(msg.AsString()) == "" {
+		d.errorAt(attr.Expr.Range(), "Invalid `deprecated` value",
+			"The \"deprecated\" argument must not be empty. It should say what to use instead.")
+		return ""
+	}
+	if msg == cty.NilVal {
+		return ""
+	}
+	return msg.AsString()
+}
+
+func (d *decoder) variableType(v *Variable, attr *hcl.Attribute) {
+	v.TypeRange = attr.Expr.Range()
+	if text, quoted := quotedText(attr.Expr); quoted {
+		if !hcljson.IsJSONExpression(attr.Expr) {
+			d.errorAt(attr.Expr.Range(), "Invalid quoted type constraints", "Type constraints are written without quotes. Remove the quotes around %q.", text)
+			return
+		}
+		if len(text) > maxOperators {
+			d.errorAt(attr.Expr.Range(), "Invalid type specification", "This type constraint is too long.")
+			return
+		}
+	}
+	// The bare words are the form from before element types could be given.
+	switch hcl.ExprAsKeyword(attr.Expr) {
+	case "list":
+		v.Constraint = cty.List(cty.DynamicPseudoType)
+	case "map":
+		v.Constraint = cty.Map(cty.DynamicPseudoType)
+	default:
+		ty, defaults, diags := typeexpr.TypeConstraintWithDefaults(attr.Expr)
+		if !d.hcl(diags) {
+			return
+		}
+		v.Constraint, v.Defaults = ty, defaults
+	}
+	v.Type = v.Constraint.WithoutOptionalAttributesDeep()
+	v.ParseLiteral = v.Type.IsPrimitiveType()
+}
+
+func (d *decoder) variableDefault(v *Variable, attr *hcl.Attribute) {
+	val, diags := attr.Expr.Value(nil)
+	if !d.hcl(diags) {
+		// The variable counts as optional, so that its callers don't get errors that follow from this one.
+		v.Default = cty.UnknownVal(v.Type)
+		return
+	}
+	if val.IsNull() && !v.Nullable {
+		d.errorAt(attr.Expr.Range(), "Invalid default value for variable", "A null default value is not valid when nullable=false.")
+		v.Default = cty.UnknownVal(v.Type)
+		return
+	}
+	converted, err := v.Convert(val)
+	if err != nil {
+		d.errorAt(attr.Expr.Range(), "Invalid default value for variable",
+			"This default value is not compatible with the variable's type constraint: %s.", err)
+		v.Default = cty.UnknownVal(v.Type)
+		return
+	}
+	v.Default = converted
+}
+
+// Secret reports whether values of v must not be shown.
+func (v *Variable) Secret() bool { return v.Sensitive || v.Ephemeral }
+
+// Convert fits a value to the variable's type constraint, with the defaults of optional attributes filled in. The value may be unknown or
+// marked. It does not replace null by the variable's default. For sensitive and ephemeral variables the error tells no part of the value,
+// not even its keys.
+func (v *Variable) Convert(val cty.Value) (out cty.Value, err error) {
+	if v.Defaults != nil && !val.IsNull() {
+		val = v.Defaults.Apply(val)
+	}
+	out, err = convert.Convert(val, v.Constraint)
+	if err == nil {
+		return out, nil
+	}
+	if v.Secret() {
+		return cty.UnknownVal(v.Type), fmt.Errorf("%s required", v.Type.FriendlyNameForConstraint())
+	}
+	return cty.UnknownVal(v.Type), describe(err)
+}
+
+// describe adds the path to a conversion error.
+func describe(err error) error {
+	var pe cty.PathError
+	if !errors.As(err, &pe) || len(pe.Path) == 0 {
+		return err
+	}
+	var sb strings.Builder
+	for _, step := range pe.Path {
+		switch step := step.(type) {
+		case cty.GetAttrStep:
+			sb.WriteString("." + step.Name)
+		case cty.IndexStep:
+			sb.WriteString(indexText(step.Key))
+		}
+	}
+	return fmt.Errorf("at %s: %w", strings.TrimPrefix(sb.String(), "."), err)
+}
+
+func indexText(key cty.Value) string {
+	switch {
+	case key.IsMarked() || !key.IsKnown() || key.IsNull():
+		return "[...]"
+	case key.Type() == cty.String:
+		return fmt.Sprintf("[%q]", key.AsString())
+	case key.Type() == cty.Number:
+		return "[" + key.AsBigFloat().Text('f', -1) + "]"
+	default:
+		return "[...]"
+	}
+}
+
+func (d *decoder) output(block *hcl.Block) {
+	o := &Output{Name: block.Labels[0], Range: block.DefRange}
+	if !d.name(block, 0, "output name") {
+		return
+	}
+	content := d.content(block.Body, outputSchema)
+	o.Description = d.text(content, "description")
+	o.Sensitive = d.flag(content, "sensitive", false)
+	o.Ephemeral = d.flag(content, "ephemeral", false)
+	o.Deprecated = d.deprecated(content)
+	o.DependsOn = d.dependsOn(content)
+	o.Preconditions = d.conditions(content, "precondition")
+	for _, b := range content.Blocks.OfType("postcondition") {
+		d.errorAt(b.TypeRange, "Postconditions are not allowed", "Output values can only have preconditions, not postconditions.")
+	}
+	if attr := content.Attributes["ephemeral"]; attr != nil {
+		o.EphemeralRange = attr.Range
+	}
+	if o.Ephemeral && d.m.Path.IsRoot() && !d.ephemeralRootOutputs {
+		d.errorAt(block.DefRange, "Unallowed ephemeral output", "Root module is not allowed to have ephemeral outputs")
+	}
+	if attr := content.Attributes["value"]; attr != nil {
+		o.Expr = attr.Expr
+	} else {
+		o.Expr = hcl.StaticExpr(cty.DynamicVal, block.DefRange)
+	}
+	d.m.Outputs[o.Name] = o
+}

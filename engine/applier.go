@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// ApplyRequest is what an apply works from.
+type ApplyRequest struct {
+	Config    *eval.Config
+	Plan      *plan.Plan
+	Variables map[string]cty.Value // as for PlanRequest, ephemeral ones included
+	Journal   state.Journal        // makes each result durable before anything that depends on it starts
+	Soft      context.Context      // ends on the first interrupt; nil for never
+}
+
+// Applied is the outcome of an apply.
+type Applied struct {
+	State  *state.State
+	Counts plan.Counts // what was really done
+}
+
+// Apply carries out a plan. The state is returned in every case; it is what the providers said last.
+func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.List) {
+	if req.Soft == nil {
+		req.Soft = ctx
+	}
+	a := &applier{
+		walk: e.newWalk(ctx, req.Soft), req: req, state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
+		blocked: map[addr.Instance]struct{}{}, blockedIn: map[addr.AbsResource]struct{}{}, opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{},
+	}
+	a.run = e.run(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp)
+	before := *a.walk
+	before.durable = &sync.Map{}
+	before.run = e.run(req.Config, eval.Applying, &beforeHost{applier: a}, req.Variables, req.Plan.Timestamp)
+	before.run.Diags = a.run.Diags
+	a.before = &before
+	defer func() {
+		e.stats.Evaluations += a.run.Stats.Evaluations.Load() + before.run.Stats.Evaluations.Load()
+	}()
+	defer a.pool.Shutdown()
+	a.apply()
+	a.pool.Shutdown()
+	a.state.Checks = mergeChecks(req.Plan.Checks, a.run.Checks.Results())
+	return &Applied{State: a.state, Counts: a.counts}, a.run.Diags.List()
+}
+
+// applier carries out one apply. It implements eval.Host: the value of an instance is its final object.
+type applier struct {
+	*walk
+	req    ApplyRequest
+	before *walk // evaluates with the objects as they were: for the providers of what is destroyed
+
+	mu        sync.Mutex // guards all below
+	state     *state.State
+	results   map[addr.Instance]cty.Value
+	blocked   map[addr.Instance]struct{} // instances whose step failed or was not reached
+	blockedIn map[addr.AbsResource]struct{}
+	opened    map[addr.Instance]struct{}     // ephemeral instances that were opened
+	deposedBy map[addr.Instance]addr.Deposed // what replacements that create first have set aside
+	counts    plan.Counts
+}
+
+func (a *applier) apply() {
+	if !a.run.Root.CheckVariables(&future.Task{}) {
+		return
+	}
+	steps, diags := a.req.Plan.Steps()
+	a.run.Report(diags)
+	if diags.HasErrors() {
+		return
+	}
+	if err := a.recordPrior(); err != nil {
+		a.run.Report(journalFailed(err))
+		return
+	}
+	uses := a.claimSteps(steps)
+	a.runSteps(steps, uses)
+	a.finish()
+}
+
+// claimSteps claims what each step may use; stepDone waives it.
+func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
+	t := &future.Task{}
+	uses := make([][]eval.Use, len(steps))
+	for i := range steps {
+		c := steps[i].Change
+		switch steps[i].Leg {
+		case plan.ApplyLeg:
+			if in := a.instance(c.Addr); in != nil {
+				uses[i] = in.Uses(t)
+			}
+		case plan.DestroyLeg:
+			if po, diags := a.before.run.ProviderByAddr(t, c.Provider); !diags.HasErrors() && po.Opens() {
+				uses[i] = []eval.Use{{Kind: eval.UseProvider, Provider: po.Addr}}
+			}
+		}
+		a.pool.Claim(uses[i]...)
+	}
+	for _, o := range a.run.Root.Outputs() {
+		a.pool.Claim(o.Uses(t)...)
+	}
+	return uses
+}
+
+// instance returns the instance object of a change, nil if the configuration has no such block.
+func (a *applier) instance(i addr.Instance) *eval.Instance {
+	m := a.run.Module(i.Module)
+	if m == nil || m.Resource(i.Resource) == nil {
+		return nil
+	}
+	return m.Resource(i.Resource).Instance(i.Key)
+}
+
+// runSteps carries out the steps in dependency order. After a failure, what depends on it is passed over; after an interrupt, everything not yet
+// started is.
+func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
+	pool := future.NewPool(a.workers())
+	needs := make([]int32, len(steps))
+	bad := make([]bool, len(steps))
+	var mu sync.Mutex
+	var start func(i int32)
+	done := func(i int32, ok bool) {
+		a.pool.Waive(uses[i]...)
+		mu.Lock()
+		var ready []int32
+		for _, e := range steps[i].Next {
+			bad[e.To] = bad[e.To] || !ok
+			if needs[e.To]--; needs[e.To] == 0 {
+				ready = append(ready, e.To)
+			}
+		}
+		mu.Unlock()
+		for _, r := range ready {
+			start(r)
+		}
+	}
+	start = func(i int32) {
+		pool.Go(func(t *future.Task) {
+			mu.Lock()
+			skip := bad[i]
+			mu.Unlock()
+			ok := false
+			switch {
+			case skip || a.interrupted() && steps[i].Leg != plan.Gate:
+				a.block(steps[i].Change)
+			default:
+				a.guard(steps[i].String(), func() { ok = a.step(t, &steps[i]) })
+				if !ok {
+					a.block(steps[i].Change)
+				}
+			}
+			done(i, ok)
+		})
+	}
+	var first []int32
+	for i := range steps {
+		needs[i] = steps[i].Needs
+		if needs[i] == 0 {
+			first = append(first, int32(i))
+		}
+	}
+	for _, i := range first {
+		start(i)
+	}
+	pool.Wait()
+	if a.interrupted() {
+		a.run.Report(diag.Errorf("Apply interrupted", "The apply was interrupted: what was under way has been finished and recorded, everything else was left as it was. Plan and apply again to continue."))
+	}
+}
+
+func (a *applier) step(t *future.Task, s *plan.Step) bool {
+	switch s.Leg {
+	case plan.ApplyLeg:
+		if s.Change.Addr.Resource.Mode == addr.Data {
+			return a.readStep(t, s.Change)
+		}
+		return a.applyStep(t, s.Change)
+	case plan.DestroyLeg:
+		return a.destroyStep(t, s.Change)
+	case plan.ForgetLeg:
+		return a.forgetStep(s.Change)
+	default:
+		return true
+	}
+}
+
+// block remembers that the instance has no final object, so that outputs that depend on it keep their old value.
+func (a *applier) block(c *plan.Change) {
+	if c == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.blocked[c.Addr] = struct{}{}
+	a.blockedIn[c.Addr.Abs()] = struct{}{}
+}
+
+// Result implements eval.Host.
+func (a *applier) Result(t *future.Task, in *eval.Instance) cty.Value {
+	a.mu.Lock()
+	v, ok := a.results[in.Addr()]
+	a.mu.Unlock()
+	if ok {
+		return v
+	}
+	return a.fromState(in)
+}
+
+// fromState returns the object as the state has it, unknown if there is none.
+func (a *applier) fromState(in *eval.Instance) cty.Value {
+	b := in.Resource.Block.Schema.Block
+	a.mu.Lock()
+	o := a.req.Plan.Prior.Object(addr.Object{Instance: in.Addr()})
+	a.mu.Unlock()
+	if o == nil {
+		return cty.UnknownVal(b.Type())
+	}
+	v, err := o.Decode(b.Type())
+	if err != nil {
+		return cty.UnknownVal(b.Type())
+	}
+	return value.MarkPaths(v, b.SensitivePaths(v), value.Sensitive)
+}
+
+// Open implements eval.Host.
+func (a *applier) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
+	a.mu.Lock()
+	a.opened[in.Addr()] = struct{}{}
+	a.mu.Unlock()
+	return a.open(t, s, in, func(*future.Task, *eval.Instance) bool { return false })
+}
+
+// beforeHost gives the objects as they were before the apply.
+type beforeHost struct{ *applier }
+
+// Result implements eval.Host.
+func (h *beforeHost) Result(t *future.Task, in *eval.Instance) cty.Value { return h.fromState(in) }
+
+// newDeposedKey returns a key that is free in the instance. a.mu is held.
+func (a *applier) newDeposedKey(i addr.Instance) (addr.Deposed, error) {
+	return a.state.NewDeposedKey(i, rand.Reader)
+}
+
+func journalFailed(err error) diag.List {
+	return diag.Errorf("Result could not be recorded", "Writing to the journal of the state failed, so nothing further is started: %s. What was done so far is kept in memory and written at the end if possible.", err)
+}
+
+// mergeChecks lays the results of the apply over those of the plan.
+func mergeChecks(planned, applied []state.CheckResult) []state.CheckResult {
+	byConfig := map[string]int{}
+	out := append([]state.CheckResult(nil), planned...)
+	for i, r := range out {
+		byConfig[r.Config] = i
+	}
+	for _, r := range applied {
+		i, ok := byConfig[r.Config]
+		if !ok {
+			out = append(out, r)
+			continue
+		}
+		out[i] = mergeCheck(out[i], r)
+	}
+	return out
+}
+
+func mergeCheck(old, new state.CheckResult) state.CheckResult {
+	have := map[string]struct{}{}
+	merged := state.CheckResult{Kind: new.Kind, Config: new.Config, Status: new.Status}
+	merged.Objects = append(merged.Objects, new.Objects...)
+	for _, o := range new.Objects {
+		have[o.Addr] = struct{}{}
+	}
+	rank := map[state.CheckStatus]int{state.CheckPass: 0, state.CheckUnknown: 1, state.CheckFail: 2, state.CheckError: 3}
+	for _, o := range old.Objects {
+		if _, ok := have[o.Addr]; ok {
+			continue
+		}
+		merged.Objects = append(merged.Objects, o)
+		if rank[o.Status] > rank[merged.Status] {
+			merged.Status = o.Status
+		}
+	}
+	return merged
+}

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// finish evaluates what needs the final objects but is no step: outputs, conditions that planning could not decide, and the conditions of
+// ephemeral resources that nobody used.
+func (a *applier) finish() {
+	p := a.req.Plan
+	if p.Mode == plan.Destroy {
+		a.finishDestroy()
+		return
+	}
+	pool := future.NewPool(a.workers())
+	if p.Mode == plan.Normal && !a.interrupted() {
+		a.finishConditions(pool)
+	}
+	planned := map[string]bool{}
+	for _, o := range p.Outputs {
+		planned[o.Name] = true
+		if o.Action == plan.Delete && a.run.Root.Output(o.Name) == nil {
+			delete(a.state.Outputs, o.Name)
+		}
+	}
+	for _, o := range a.run.Root.Outputs() {
+		if planned[o.Output().Name] {
+			pool.Go(func(t *future.Task) { a.guard(o.Addr(), func() { a.finishOutput(t, o) }) })
+		}
+	}
+	pool.Wait()
+}
+
+// finishDestroy drops the outputs once nothing is left that they could be about.
+func (a *applier) finishDestroy() {
+	if a.run.Diags.HasErrors() || len(a.req.Plan.Targets) > 0 || len(a.req.Plan.Excludes) > 0 {
+		return
+	}
+	a.state.Outputs = map[string]*state.Output{}
+}
+
+func (a *applier) finishOutput(t *future.Task, o *eval.Value) {
+	name := o.Output().Name
+	if a.anyBlocked(o.Deps(t)) {
+		return // its old value stays
+	}
+	v, ok := a.rootOutput(t, o)
+	if !ok {
+		return
+	}
+	d, err := value.Seal(v, v.Type(), nil)
+	if err != nil {
+		a.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", name, err))
+		return
+	}
+	plain, _ := v.UnmarkDeep()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case !plain.IsWhollyKnown():
+	case d.IsNull():
+		delete(a.state.Outputs, name)
+	default:
+		if a.state.Outputs == nil {
+			a.state.Outputs = map[string]*state.Output{}
+		}
+		a.state.Outputs[name] = outputState(d, o.Output().Sensitive)
+	}
+}
+
+// anyBlocked reports whether one of the dependencies has no final object.
+func (a *applier) anyBlocked(deps []plan.Dep) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, d := range deps {
+		_, one := a.blocked[d.Resource.Instance(d.Key)]
+		_, any := a.blockedIn[d.Resource]
+		if one && !d.All || d.All && any {
+			return true
+		}
+	}
+	return false
+}
+
+// finishConditions evaluates what is still undecided among the conditions.
+func (a *applier) finishConditions(pool *future.Pool) {
+	undecided := map[string]bool{}
+	for _, r := range a.req.Plan.Checks {
+		for _, o := range r.Objects {
+			if o.Status == state.CheckUnknown {
+				undecided[o.Addr] = true
+			}
+		}
+	}
+	var walk func(t *future.Task, m *eval.Module)
+	walk = func(t *future.Task, m *eval.Module) {
+		if !m.HasWork() {
+			return
+		}
+		if len(a.req.Plan.Targets) == 0 && !a.run.Diags.HasErrors() {
+			m.OutputPreconditions(t)
+		}
+		for _, r := range m.Resources() {
+			if !r.Block.HasConditions() {
+				continue
+			}
+			instances, _ := r.Instances(t)
+			for _, in := range instances {
+				pool.Go(func(t *future.Task) { a.guard(in.Addr().String(), func() { a.finishInstance(t, in, undecided) }) })
+			}
+		}
+		for _, c := range m.Calls() {
+			for _, child := range c.Children(t, nil) {
+				walk(t, child)
+			}
+		}
+	}
+	pool.Go(func(t *future.Task) { a.guard("conditions", func() { walk(t, a.run.Root) }) })
+	pool.Wait()
+}
+
+func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided map[string]bool) {
+	if a.anyBlocked(in.Deps(t)) {
+		return
+	}
+	s := eval.NewSession()
+	if in.Config().Addr.Mode == addr.Ephemeral {
+		a.mu.Lock()
+		_, was := a.opened[in.Addr()]
+		a.mu.Unlock()
+		if was || !a.selectedInstance(in.Addr()) {
+			return
+		}
+		in.Prepare(t)
+		a.inSlot(func() {
+			defer s.End()
+			a.Open(t, s, in)
+		})
+		return
+	}
+	a.mu.Lock()
+	_, stepped := a.results[in.Addr()]
+	a.mu.Unlock()
+	if stepped || !undecided[in.Addr().String()] {
+		return
+	}
+	in.Prepare(t)
+	a.inSlot(func() {
+		defer s.End()
+		if in.Preconditions(t, s) {
+			in.Postconditions(t, s, in.Value(t, nil))
+		}
+	})
+}
+
+// selectedInstance reports whether -target and -exclude left the instance in the plan.
+func (a *applier) selectedInstance(i addr.Instance) bool {
+	p := planner{req: PlanRequest{Targets: a.req.Plan.Targets, Excludes: a.req.Plan.Excludes}}
+	return p.selected(i)
+}

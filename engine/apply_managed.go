@@ -1,0 +1,339 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// instanceApply creates or updates one managed instance.
+type instanceApply struct {
+	subject
+	a      *applier
+	t      *future.Task
+	s      *eval.Session
+	in     *eval.Instance
+	change *plan.Change
+
+	prior     *state.Object // nil when creating
+	before    prior
+	config    cty.Value
+	sensitive []cty.Path
+}
+
+func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
+	in := a.instance(c.Addr)
+	if in == nil {
+		a.run.Report(diag.Errorf("Configuration doesn't match the plan", "The plan changes %s, which the configuration does not declare. Make a new plan.", c.Addr))
+		return false
+	}
+	in.Prepare(t)
+	ok := false
+	a.inSlot(func() {
+		ia := instanceApply{a: a, t: t, s: eval.NewSession(), in: in, change: c}
+		defer ia.s.End()
+		ia.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider}
+		ok = ia.apply()
+	})
+	return ok
+}
+
+func (ia *instanceApply) apply() bool {
+	if ia.p = ia.providerFor(ia.t, ia.s, ia.in); ia.p == nil {
+		return false
+	}
+	if !ia.in.Preconditions(ia.t, ia.s) || !ia.loadPrior() || !ia.evaluate() {
+		return false
+	}
+	planned, private, identity, legacy, ok := ia.planAgain()
+	if !ok {
+		return false
+	}
+	if ia.change.Action == plan.Update && planned.RawEquals(ia.before.value) {
+		return ia.nothingToDo(planned)
+	}
+	return ia.make(planned, private, identity, legacy)
+}
+
+// loadPrior takes the object that an update starts from; a creation, also that of a replacement, starts from nothing.
+func (ia *instanceApply) loadPrior() bool {
+	ia.before = noPrior(ia.block())
+	if ia.change.Action != plan.Update {
+		return true
+	}
+	if ia.prior = ia.a.object(ia.obj); ia.prior == nil {
+		ia.report(diag.Errorf("Object to update is gone", "The plan updates %s, but the state has no such object any more. Make a new plan.", ia.obj))
+		return false
+	}
+	var ok bool
+	ia.before, ok = ia.upgraded(ia.prior)
+	return ok
+}
+
+// evaluate evaluates the configuration with final upstream values and fresh leases.
+func (ia *instanceApply) evaluate() bool {
+	cfg, diags := ia.in.EvalBody(ia.t, ia.s)
+	ia.run.Report(diags)
+	if diags.HasErrors() || ia.anyFailed(ia.in.Uses(ia.t)) {
+		return false
+	}
+	ia.sensitive = value.PathsWith(cfg, value.Sensitive)
+	ia.config, _ = cfg.UnmarkDeep()
+	lc := &ia.in.Config().Lifecycle
+	if !ia.before.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
+		ia.config = ignoreChanges(ia.block(), lc, ia.before.value, ia.config)
+	}
+	if !ia.config.IsWhollyKnown() {
+		ia.report(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", ia.obj))
+		return false
+	}
+	return true
+}
+
+// planAgain asks for the plan with what is known now. It must keep every promise of the first plan.
+func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identity cty.Value, legacy, ok bool) {
+	first, err := ia.change.After.Unmarked()
+	if err != nil {
+		ia.report(diag.Errorf("Plan cannot be read", "The planned object of %s cannot be decoded: %s.", ia.obj, err))
+		return
+	}
+	resp, diags := ia.p.PlanResource(ia.ctx, provider.PlanRequest{
+		Type: ia.typeName(), Prior: ia.before.value, Proposed: schema.ProposedNew(ia.block(), ia.before.value, ia.config), Config: ia.config,
+		PriorPrivate: ia.before.private, Identity: ia.before.identity,
+	})
+	if !diags.HasErrors() && resp.Deferred != "" {
+		diags = append(diags, ia.deferredAnswer("planning", resp.Deferred)...)
+	}
+	if !diags.HasErrors() {
+		resp.Planned, diags = ia.accept(resp.Planned, diags, "plan", false)
+	}
+	if !diags.HasErrors() && !resp.LegacyTypes {
+		for _, err := range schema.AssertPlanValid(ia.block(), ia.before.value, ia.config, resp.Planned) {
+			diags = append(diags, ia.violation("plan", err))
+		}
+		for _, err := range schema.AssertSecondPlan(ia.block(), first, resp.Planned) {
+			d := ia.violation("final plan", err)
+			d.Summary = "Provider produced inconsistent final plan"
+			diags = append(diags, d)
+		}
+	}
+	ia.reportConfig(diags)
+	return resp.Planned, resp.Private, resp.Identity, resp.LegacyTypes, !diags.HasErrors()
+}
+
+func (ia *instanceApply) reportConfig(diags diag.List) {
+	ia.report(diags.InConfigBody(ia.in.Config().Body))
+}
+
+// nothingToDo ends an update that turned out, with final values, to change nothing but what the state says about the object.
+func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
+	op := ia.a.begin(ia.obj, "update")
+	if op == nil {
+		return false
+	}
+	o := ia.object(planned, ia.before.private, ia.before.identity, false)
+	if o == nil {
+		op.end(true)
+		return false
+	}
+	ok := op.end(false, ia.changeTo(o))
+	ia.final(planned)
+	return ok && ia.in.Postconditions(ia.t, ia.s, ia.marked(planned, ia.sensitive))
+}
+
+// object makes the state's record of v.
+func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value, tainted bool) *state.Object {
+	o := ia.stored(v, slices.Concat(ia.sensitive, ia.block().SensitivePaths(v)), private, identity, nil)
+	if o != nil {
+		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy
+	}
+	return o
+}
+
+func (ia *instanceApply) changeTo(o *state.Object) state.ObjectChange {
+	return state.ObjectChange{Object: ia.obj, Provider: ia.change.Provider, New: o}
+}
+
+// final makes v the instance's value for everything downstream.
+func (ia *instanceApply) final(v cty.Value) {
+	ia.a.mu.Lock()
+	defer ia.a.mu.Unlock()
+	ia.a.results[ia.obj.Instance] = ia.marked(v, ia.sensitive)
+}
+
+// make makes the change.
+func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Value, legacy bool) bool {
+	kind, action := OpCreate, plan.Create
+	if ia.change.Action == plan.Update {
+		kind, action = OpUpdate, plan.Update
+	}
+	op := ia.a.begin(ia.obj, string(kind))
+	if op == nil {
+		return false
+	}
+	deposed, ok := ia.depose(op)
+	if !ok {
+		return false
+	}
+	idKey, id := identifying(ia.before.value, ia.block())
+	done := ia.started(kind, ia.obj, action, idKey, id)
+	resp, diags := ia.p.ApplyResource(ia.ctx, provider.ApplyRequest{
+		Type: ia.typeName(), Prior: ia.before.value, Planned: planned, Config: ia.config, PlannedPrivate: private, Identity: identity,
+	})
+	if resp.Identity == cty.NilVal || resp.Identity.IsNull() {
+		resp.Identity = ia.before.identity
+	}
+	o := ia.outcome(planned, resp, diags, legacy)
+	if o.exists && !o.failed && kind == OpCreate {
+		o.failed = !ia.provision(o.value) || o.failed
+		o.tainted = o.failed
+	}
+	idKey, id = identifying(o.value, ia.block())
+	done(o.diags, idKey, id)
+	return ia.conclude(op, o, resp, deposed, kind)
+}
+
+// depose sets the current object aside for a replacement that creates first.
+func (ia *instanceApply) depose(op *operation) (addr.Object, bool) {
+	none := addr.Object{}
+	if ia.change.Action != plan.CreateThenDelete {
+		return none, true
+	}
+	old := ia.a.object(ia.obj)
+	if old == nil {
+		return none, true
+	}
+	ia.a.mu.Lock()
+	key, err := ia.a.newDeposedKey(ia.obj.Instance)
+	ia.a.mu.Unlock()
+	if err != nil {
+		ia.report(diag.Errorf("Cannot set the old object aside", "No key for the deposed object of %s: %s.", ia.obj, err))
+		op.end(true)
+		return none, false
+	}
+	deposed := addr.Object{Instance: ia.obj.Instance, Deposed: key}
+	aside := ia.a.begin(deposed, "depose")
+	if aside == nil || !aside.end(false, state.ObjectChange{Object: ia.obj, Provider: ia.change.Provider}, state.ObjectChange{Object: deposed, Provider: ia.change.Provider, New: old}) {
+		op.end(true)
+		return none, false
+	}
+	ia.a.mu.Lock()
+	ia.a.deposedBy[ia.obj.Instance] = key
+	ia.a.mu.Unlock()
+	return deposed, true
+}
+
+// conclude records the outcome.
+func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyResponse, deposed addr.Object, kind Operation) bool {
+	if !o.exists {
+		if deposed.Deposed != addr.Current {
+			return ia.undepose(op, deposed)
+		}
+		op.end(true)
+		return false
+	}
+	obj := ia.object(o.value, resp.Private, resp.Identity, o.tainted)
+	if obj == nil {
+		op.end(true)
+		return false
+	}
+	ok := op.end(o.failed, ia.changeTo(obj))
+	ia.final(o.value)
+	if o.failed {
+		return false
+	}
+	ia.a.count(func(n *plan.Counts) {
+		if kind == OpUpdate {
+			n.Change++
+		} else {
+			n.Add++
+		}
+		if ia.change.Importing != nil {
+			n.Import++
+		}
+	})
+	return ia.in.Postconditions(ia.t, ia.s, ia.marked(o.value, ia.sensitive)) && ok
+}
+
+// undepose puts the old object back in its place after the new one could not be made.
+func (ia *instanceApply) undepose(op *operation, deposed addr.Object) bool {
+	old := ia.a.object(deposed)
+	op.end(true, ia.changeTo(old), state.ObjectChange{Object: deposed, Provider: ia.change.Provider})
+	return false
+}
+
+// outcome is what an apply call led to.
+type outcome struct {
+	value   cty.Value
+	exists  bool
+	failed  bool
+	tainted bool
+	diags   diag.List
+}
+
+// outcome holds the answer of an apply call against the contract. Whatever exists is kept, whatever else is wrong with the answer.
+func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse, diags diag.List, legacy bool) outcome {
+	o := outcome{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
+	if resp.New == cty.NilVal || resp.New.IsNull() {
+		if !o.failed {
+			diags = append(diags, ia.violation("object", fmt.Errorf("%w after it was applied", errNull)))
+		}
+		return ia.unusable(o, diags)
+	}
+	v, diags := ia.accept(resp.New, diags, "object", false)
+	if v == cty.NilVal {
+		return ia.unusable(o, diags)
+	}
+	if errs := schema.AssertWhollyKnown(v); len(errs) > 0 {
+		for _, err := range errs {
+			diags = append(diags, ia.violation("object", fmt.Errorf("%s: unknown values are not allowed after apply", contractText(err))))
+		}
+		v, o.tainted = nullUnknown(v), true
+	} else if !legacy && !resp.LegacyTypes && !o.failed {
+		for _, err := range schema.AssertApplyResult(ia.block(), planned, v) {
+			d := ia.violation("object", err)
+			d.Summary = "Provider produced inconsistent result after apply"
+			diags, o.tainted = append(diags, d), true
+		}
+	}
+	o.value, o.exists, o.diags = v, true, diags
+	o.failed = diags.HasErrors()
+	o.tainted = o.tainted && o.failed && ia.before.value.IsNull()
+	ia.reportConfig(diags)
+	return o
+}
+
+// unusable is the outcome of an answer without an object that can be kept: an object that was there before stays as it was.
+func (ia *instanceApply) unusable(o outcome, diags diag.List) outcome {
+	ia.reportConfig(diags)
+	o.failed, o.diags = true, diags
+	if !ia.before.value.IsNull() {
+		o.value, o.exists, o.tainted = ia.before.value, true, ia.prior != nil && ia.prior.Tainted
+	}
+	return o
+}
+
+// nullUnknown puts null in place of unknown parts, so that the object can be stored.
+func nullUnknown(v cty.Value) cty.Value {
+	out, err := cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) {
+		if !v.IsKnown() {
+			return cty.NullVal(v.Type()), nil
+		}
+		return v, nil
+	})
+	if err != nil {
+		return cty.NullVal(v.Type())
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// recordPrior makes durable what planning changed without a provider's help: moved, refreshed, imported and upgraded objects, and data that was read.
+func (a *applier) recordPrior() error {
+	a.relink()
+	base := a.req.Plan.Base
+	var changes []state.ObjectChange
+	for i, in := range a.state.AllInstances() {
+		old := base.Instance(i)
+		if in.Current != nil && (old == nil || old.Current != in.Current) {
+			changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i}, Provider: in.Provider, New: in.Current})
+		}
+		for key, o := range in.Deposed {
+			if old == nil || old.Deposed[key] != o {
+				changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i, Deposed: key}, Provider: in.Provider, New: o})
+			}
+		}
+	}
+	for i, old := range base.AllInstances() {
+		in := a.state.Instance(i)
+		if old.Current != nil && (in == nil || in.Current == nil) {
+			changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i}, Provider: old.Provider})
+		}
+		for key := range old.Deposed {
+			if in == nil || in.Deposed[key] == nil {
+				changes = append(changes, state.ObjectChange{Object: addr.Object{Instance: i, Deposed: key}, Provider: old.Provider})
+			}
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	id, err := a.req.Journal.Begin(changes[0].Object, "refresh")
+	if err != nil {
+		return err
+	}
+	return a.req.Journal.Commit(id, changes...)
+}
+
+// relink gives objects that the plan leaves as they are the dependencies, replace order and provider that the configuration now asks for.
+func (a *applier) relink() {
+	for _, c := range a.req.Plan.Changes {
+		if c.Action != plan.NoOp || c.Deposed != addr.Current {
+			continue
+		}
+		o := a.state.Object(c.Object())
+		if o == nil {
+			continue
+		}
+		deps := stateDeps(c.Deps)
+		in := a.state.Instance(c.Addr)
+		if sameResources(o.Dependencies, deps) && o.CreateBeforeDestroy == c.CreateBeforeDestroy && in.Provider == c.Provider {
+			continue
+		}
+		n := o.Clone()
+		n.Dependencies, n.CreateBeforeDestroy = deps, c.CreateBeforeDestroy
+		a.state.SetObject(c.Object(), n, c.Provider)
+	}
+}
+
+func sameResources(a, b []addr.ConfigResource) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	have := make(map[addr.ConfigResource]struct{}, len(a))
+	for _, r := range a {
+		have[r] = struct{}{}
+	}
+	for _, r := range b {
+		if _, ok := have[r]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// operation is one entry of the journal while it is open.
+type operation struct {
+	*applier
+	id uint64
+	ok bool
+}
+
+// begin makes it durable that an operation on an object is about to start. False means that it must not.
+func (a *applier) begin(o addr.Object, action string) *operation {
+	id, err := a.req.Journal.Begin(o, action)
+	if err != nil {
+		a.run.Report(journalFailed(err))
+		return nil
+	}
+	return &operation{applier: a, id: id}
+}
+
+// end records the results in memory and makes them durable.
+func (op *operation) end(failed bool, changes ...state.ObjectChange) bool {
+	op.mu.Lock()
+	for _, c := range changes {
+		if c.New == nil {
+			op.state.RemoveObject(c.Object)
+		} else {
+			op.state.SetObject(c.Object, c.New, c.Provider)
+		}
+	}
+	op.mu.Unlock()
+	write := op.req.Journal.Commit
+	if failed {
+		write = op.req.Journal.Fail
+	}
+	if err := write(op.id, changes...); err != nil {
+		op.run.Report(journalFailed(err))
+		return false
+	}
+	return true
+}
+
+func (a *applier) object(o addr.Object) *state.Object {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.state.Object(o)
+}
+
+func (a *applier) count(f func(*plan.Counts)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f(&a.counts)
+}

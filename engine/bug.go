@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// bug describes a panic by its place in the program. What was panicked with is shown only if it is a runtime error: other values could
+// carry what must not be shown.
+func bug(what string, r any) diag.List {
+	reason := "an unexpected condition"
+	if err, ok := r.(runtime.Error); ok {
+		reason = err.Error()
+	}
+	return diag.Errorf("Bug in Mayfly", "While working on %s, the program met %s at %s. What was done before is kept. Please report this together with the configuration that leads to it.", what, reason, place())
+}
+
+// place returns the innermost frame of this module below the panic.
+func place() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	panicked := false
+	for {
+		f, more := frames.Next()
+		if strings.HasPrefix(f.Function, "runtime.") {
+			panicked = true
+		} else if panicked {
+			return fmt.Sprintf("%s:%d", f.Function[strings.LastIndexByte(f.Function, '/')+1:], f.Line)
+		}
+		if !more {
+			return "an unknown place"
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/lang/funcs"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
+)
+
+// Options are what an Engine works with.
+type Options struct {
+	Launcher    provider.Launcher
+	Observer    Observer
+	Parallelism int           // provider operations at once; 10 if zero
+	CloseLimit  time.Duration // for one Close of an ephemeral instance; 30 s if zero
+	Now         func() time.Time
+	Workspace   string
+	RootDir     string // of the root module, for path.root and relative file names
+	WorkDir     string // absolute, for path.cwd and provisioners
+	// Provisioner output and inputs come from the environment of the process; Environ is what local-exec passes on.
+	Environ []string
+}
+
+// Engine carries out operations on one configuration with one set of provider processes. Operations must not overlap. Close ends the processes.
+type Engine struct {
+	opt       Options
+	providers *providers
+	observers sync.Mutex // serialises calls of the observer
+	stats     Stats
+}
+
+// Stats counts the work of all operations of an engine.
+type Stats struct {
+	Evaluations   int64 // expressions and bodies
+	ProviderCalls int64 // of any kind but schema
+}
+
+// New returns an engine. Nothing is started.
+func New(opt Options) *Engine {
+	if opt.Parallelism <= 0 {
+		opt.Parallelism = 10
+	}
+	if opt.CloseLimit <= 0 {
+		opt.CloseLimit = 30 * time.Second
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Observer == nil {
+		opt.Observer = ObserverFunc(func(Event) {})
+	}
+	return &Engine{opt: opt, providers: newProviders(opt.Launcher)}
+}
+
+// Close ends every provider that is still running. It is safe to call more than once.
+func (e *Engine) Close() { e.providers.close() }
+
+// Stats returns the counts so far.
+func (e *Engine) Stats() Stats {
+	s := e.stats
+	s.ProviderCalls = e.providers.calls.Load()
+	return s
+}
+
+// Schemas gives access to the schemas of providers, starting them as needed.
+func (e *Engine) Schemas() eval.Schemas { return e.providers }
+
+// Catalog returns what a provider offers, starting it if needed.
+func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog, diag.List) {
+	return e.providers.catalog(ctx, p)
+}
+
+// Compile loads the schemas of the tree's providers and compiles the configuration.
+func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*eval.Config, diag.List) {
+	e.providers.ctx = ctx
+	return eval.Compile(tree, e.providers)
+}
+
+func (e *Engine) event(ev Event) {
+	if ev.Time.IsZero() {
+		ev.Time = e.opt.Now()
+	}
+	e.observers.Lock()
+	defer e.observers.Unlock()
+	e.opt.Observer.Event(ev)
+}
+
+// functions returns the function table for a phase.
+func (e *Engine) functions(phase eval.Phase, stamp time.Time) map[string]function.Function {
+	return funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: phase != eval.Applying, PlanTimestamp: stamp})
+}
+
+func (e *Engine) run(cfg *eval.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) *eval.Run {
+	return cfg.NewRun(eval.Options{
+		Phase: phase, Host: host, Variables: variables, Functions: e.functions(phase, stamp),
+		Workspace: e.opt.Workspace, RootDir: e.opt.RootDir, WorkDir: e.opt.WorkDir, Now: stamp,
+	})
+}
+
+// started begins reporting an operation: a Started event now, Progress every ten seconds, and the returned function ends it.
+func (e *Engine) started(op Operation, obj addr.Object, action plan.Action, idKey, id string) func(diags diag.List, idKey, id string) {
+	begin := e.opt.Now()
+	e.event(Event{Kind: Started, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id, Time: begin})
+	stop := make(chan struct{})
+	go e.progress(stop, Event{Kind: Progress, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id}, begin)
+	return func(diags diag.List, idKey, id string) {
+		close(stop)
+		kind := Completed
+		if diags.HasErrors() {
+			kind = Failed
+		}
+		e.event(Event{Kind: kind, Op: op, Object: obj, Action: action, Elapsed: e.opt.Now().Sub(begin), IDKey: idKey, ID: id, Diags: diags})
+	}
+}
+
+const progressEvery = 10 * time.Second
+
+func (e *Engine) progress(stop <-chan struct{}, ev Event, begin time.Time) {
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+			ev.Elapsed = e.opt.Now().Sub(begin)
+			ev.Time = time.Time{}
+			e.event(ev)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lease"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// pendingFunc reports whether something that an instance explicitly depends on has changes that are not made yet.
+type pendingFunc func(t *future.Task, in *eval.Instance) bool
+
+// open implements eval.Host.Open: it returns the object of an ephemeral instance, opening it if it is not open, and lets s hold a lease on it.
+func (w *walk) open(t *future.Task, s *eval.Session, in *eval.Instance, pending pendingFunc) cty.Value {
+	unusable := cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+	use := eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}
+	l, err := w.pool.Acquire(w.ctx, use, func(context.Context) (lease.Opened[opened], error) {
+		o := opener{walk: w, in: in, t: t}
+		return o.open(pending)
+	})
+	if err != nil {
+		w.reportAcquire(use, err)
+		return unusable
+	}
+	s.Keep(l.Release)
+	v, err := l.Value(w.ctx)
+	if err != nil {
+		w.reportAcquire(use, err)
+		return unusable
+	}
+	return v.object
+}
+
+// opener opens one ephemeral instance.
+type opener struct {
+	*walk
+	in *eval.Instance
+	t  *future.Task
+	s  *eval.Session // what the instance itself uses; lives until it is closed
+	p  provider.Provider
+
+	private []byte // the newest, for Renew and Close; renewals never overlap each other or Close
+}
+
+func (o *opener) typeName() string     { return o.in.Config().Addr.Type }
+func (o *opener) block() *schema.Block { return o.in.Resource.Block.Schema.Block }
+func (o *opener) object() addr.Object  { return addr.Object{Instance: o.in.Addr()} }
+
+func (o *opener) report(diags diag.List) {
+	o.run.Report(diags.InConfigBody(o.in.Config().Body).WithAddress(o.in.Addr().String()))
+}
+
+func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err error) {
+	o.s = eval.NewSession()
+	defer func() {
+		if err != nil {
+			o.s.End()
+		}
+	}()
+	if !o.in.Preconditions(o.t, o.s) {
+		return thing, errReported
+	}
+	cfg, diags := o.in.EvalBody(o.t, o.s)
+	o.report(diags)
+	if diags.HasErrors() || o.anyFailed(o.in.Uses(o.t)) {
+		return thing, errReported
+	}
+	config, _ := cfg.UnmarkDeep()
+	if !config.IsWhollyKnown() || pending(o.t, o.in) {
+		return o.deferred(config)
+	}
+	if o.p = o.providerFor(o.t, o.s, o.in); o.p == nil {
+		return thing, errReported
+	}
+	diags = o.p.ValidateResource(o.ctx, addr.Ephemeral, o.typeName(), config)
+	o.report(diags)
+	if diags.HasErrors() {
+		return thing, errReported
+	}
+	return o.callOpen(config)
+}
+
+// deferred stands in for an instance that cannot be opened yet: what the configuration says is known, all else is not.
+func (o *opener) deferred(config cty.Value) (lease.Opened[opened], error) {
+	if o.run.Phase() == eval.Applying {
+		o.report(diag.Errorf("Ephemeral resource configuration still unknown",
+			"%s cannot be opened: its configuration is not wholly known even now, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", o.in.Addr()))
+		return lease.Opened[opened]{}, errReported
+	}
+	o.event(Event{Kind: Deferred, Op: OpOpen, Object: o.object()})
+	v := schema.PlannedDataObject(o.block(), config)
+	return lease.Opened[opened]{
+		Value: opened{object: o.marked(v)},
+		Close: func(context.Context) {},
+		After: o.s.End,
+	}, nil
+}
+
+func (o *opener) marked(v cty.Value) cty.Value {
+	return value.MarkPaths(v, o.block().SensitivePaths(v), value.Sensitive).Mark(value.Ephemeral)
+}
+
+func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err error) {
+	done := o.started(OpOpen, o.object(), plan.NoOp, "", "")
+	resp, diags := o.p.OpenEphemeral(o.ctx, o.typeName(), config)
+	o.providers.calls.Add(1)
+	o.private = resp.Private
+	isOpen := !diags.HasErrors()
+	if isOpen {
+		diags = append(diags, o.checkResult(config, resp)...)
+	}
+	o.report(diags)
+	done(diags, "", "")
+	if !isOpen {
+		return thing, errReported
+	}
+	if diags.HasErrors() || !o.in.Postconditions(o.t, o.s, o.marked(resp.Result)) {
+		ctx, cancel := context.WithTimeout(context.Background(), o.opt.CloseLimit)
+		defer cancel()
+		o.close(ctx)
+		return thing, errReported
+	}
+	return lease.Opened[opened]{
+		Value: opened{object: o.marked(resp.Result)}, RenewAt: resp.RenewAt,
+		Renew: o.renew, Close: o.close, After: o.s.End,
+	}, nil
+}
+
+// checkResult holds the result of Open against the framework's rules. Messages name attributes, never values.
+func (o *opener) checkResult(config cty.Value, resp provider.OpenResponse) diag.List {
+	name := o.in.Resource.Block.Provider.ForDisplay()
+	if resp.Deferred != "" {
+		return diag.Errorf("Provider deferred an ephemeral resource", "The provider %s answered that it cannot open %s yet (%s), although deferring was not allowed. This is a bug in the provider.", name, o.in.Addr(), resp.Deferred)
+	}
+	var diags diag.List
+	for _, err := range schema.AssertOpenResult(o.block(), config, resp.Result) {
+		d := diag.Diagnostic{
+			Summary: "Provider produced an invalid ephemeral result",
+			Detail:  fmt.Sprintf("The provider %s opened %s with a result that breaks the rules: %s.\n\nThis is a bug in the provider. The instance is closed and its value is not used.", name, o.in.Addr(), contractText(err)),
+		}
+		diags = append(diags, d)
+	}
+	return diags
+}
+
+// renew implements lease.Opened.Renew.
+func (o *opener) renew(ctx context.Context) (time.Time, error) {
+	done := o.started(OpRenew, o.object(), plan.NoOp, "", "")
+	resp, diags := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
+	o.providers.calls.Add(1)
+	if ctx.Err() != nil {
+		diags = nil // closing ends renewals; that is no failure to report
+	}
+	o.report(diags)
+	done(diags, "", "")
+	if diags.HasErrors() {
+		return time.Time{}, errReported
+	}
+	if ctx.Err() != nil {
+		return time.Time{}, ctx.Err()
+	}
+	o.private = resp.Private
+	return resp.RenewAt, nil
+}
+
+// close implements lease.Opened.Close.
+func (o *opener) close(ctx context.Context) {
+	done := o.started(OpClose, o.object(), plan.NoOp, "", "")
+	diags := o.p.CloseEphemeral(ctx, o.typeName(), o.private)
+	o.providers.calls.Add(1)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		done(diags, "", "") // the pool has reported that the time was up
+		return
+	}
+	done(diags, "", "")
+	if diags.HasErrors() {
+		use := eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()}
+		diags = append(o.closeFailed(use, "What the provider said follows."), diags...)
+		if o.run.Phase() == eval.Planning {
+			diags.AsWarnings()
+		}
+	}
+	o.report(diags)
+}
+
+func (w *walk) closeFailed(u eval.Use, why string) diag.List {
+	diags := diag.Errorf("Ephemeral resource may still be live",
+		"Closing %s failed, so what it stands for (a lease, a token, a tunnel) may still exist until it expires by itself. %s", useText(u), why).WithAddress(useText(u))
+	if w.run.Phase() == eval.Planning {
+		diags.AsWarnings()
+	}
+	return diags
+}
+
+// contractText renders a violation of the contract: the path of the attribute and the rule.
+func contractText(err error) string {
+	var pe cty.PathError
+	if errors.As(err, &pe) && len(pe.Path) > 0 {
+		return schema.PathString(pe.Path) + ": " + pe.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,192 @@
+package engine
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// ignoreChanges returns the configuration with what ignore_changes names taken from the prior object instead. Write-only attributes keep their
+// configured value: the prior object has none, and null must not be sent in its place.
+func ignoreChanges(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) cty.Value {
+	if lc.IgnoreAll {
+		return configFromPrior(b.Attributes, b.Blocks, prior, cfg)
+	}
+	for _, t := range lc.IgnoreChanges {
+		path := traversalPath(t)
+		if len(path) == 0 || writeOnly(b, path) {
+			continue
+		}
+		cfg = replaceAt(cfg, prior, path)
+	}
+	return cfg
+}
+
+// configFromPrior returns a configuration that asks for what is there already.
+func configFromPrior(attrs map[string]*schema.Attribute, blocks map[string]*schema.NestedBlock, prior, cfg cty.Value) cty.Value {
+	out := map[string]cty.Value{}
+	for name, a := range attrs {
+		switch {
+		case a.WriteOnly, !a.Optional && !a.Required, a.Computed && cfg.GetAttr(name).IsNull():
+			out[name] = cfg.GetAttr(name)
+		default:
+			out[name] = prior.GetAttr(name)
+		}
+	}
+	for name := range blocks {
+		out[name] = cfg.GetAttr(name)
+		if !holdsWriteOnly(blocks[name]) {
+			out[name] = blockFromPrior(blocks[name], prior.GetAttr(name))
+		}
+	}
+	return cty.ObjectVal(out)
+}
+
+func holdsWriteOnly(n *schema.NestedBlock) bool { return n.HasWriteOnly() }
+
+// blockFromPrior nulls what only the provider sets in the prior's nested blocks.
+func blockFromPrior(n *schema.NestedBlock, v cty.Value) cty.Value {
+	out, err := cty.Transform(v, func(path cty.Path, v cty.Value) (cty.Value, error) {
+		if a := attributeAt(&n.Block, path); a != nil && a.Computed && !a.Optional {
+			return cty.NullVal(v.Type()), nil
+		}
+		return v, nil
+	})
+	if err != nil {
+		return v
+	}
+	return out
+}
+
+func attributeAt(b *schema.Block, path cty.Path) *schema.Attribute {
+	attrs, blocks := b.Attributes, b.Blocks
+	var at *schema.Attribute
+	for _, step := range path {
+		name, ok := step.(cty.GetAttrStep)
+		if !ok {
+			continue
+		}
+		at = nil
+		if a := attrs[name.Name]; a != nil {
+			at = a
+			attrs, blocks = nil, nil
+			if a.Nested != nil {
+				attrs = a.Nested.Attributes
+			}
+		} else if n := blocks[name.Name]; n != nil {
+			attrs, blocks = n.Attributes, n.Blocks
+		}
+	}
+	if len(path) > 0 {
+		if _, ok := path[len(path)-1].(cty.GetAttrStep); !ok {
+			return nil
+		}
+	}
+	return at
+}
+
+// traversalPath converts a relative traversal, as ignore_changes has it, to a path.
+func traversalPath(t hcl.Traversal) cty.Path {
+	var path cty.Path
+	for _, step := range t {
+		switch s := step.(type) {
+		case hcl.TraverseRoot:
+			path = append(path, cty.GetAttrStep{Name: s.Name})
+		case hcl.TraverseAttr:
+			path = append(path, cty.GetAttrStep{Name: s.Name})
+		case hcl.TraverseIndex:
+			path = append(path, cty.IndexStep{Key: s.Key})
+		}
+	}
+	return path
+}
+
+// replaceAt returns dst with the value at path taken from src. A map element that src lacks is removed, one that dst lacks is added; where the
+// path leads nowhere else, dst is returned as it is.
+func replaceAt(dst, src cty.Value, path cty.Path) cty.Value {
+	if len(path) == 0 {
+		return src
+	}
+	if dst.IsNull() || !dst.IsKnown() || src.IsNull() || !src.IsKnown() {
+		return replaceWhole(dst, src)
+	}
+	switch step := path[0].(type) {
+	case cty.GetAttrStep:
+		return replaceAttr(dst, src, step.Name, path[1:])
+	case cty.IndexStep:
+		return replaceElement(dst, src, step.Key, path[1:])
+	}
+	return dst
+}
+
+// replaceWhole handles a collection that one side doesn't have at all.
+func replaceWhole(dst, src cty.Value) cty.Value {
+	if dst.IsNull() && !src.IsNull() && src.Type().Equals(dst.Type()) {
+		return src
+	}
+	return dst
+}
+
+func replaceAttr(dst, src cty.Value, name string, rest cty.Path) cty.Value {
+	if dst.Type().IsMapType() {
+		return replaceElement(dst, src, cty.StringVal(name), rest)
+	}
+	if !dst.Type().IsObjectType() || !dst.Type().HasAttribute(name) || !src.Type().HasAttribute(name) {
+		return dst
+	}
+	attrs := dst.AsValueMap()
+	attrs[name] = replaceAt(attrs[name], src.GetAttr(name), rest)
+	return cty.ObjectVal(attrs)
+}
+
+func replaceElement(dst, src cty.Value, key cty.Value, rest cty.Path) cty.Value {
+	ty := dst.Type()
+	switch {
+	case ty.IsObjectType() && key.Type() == cty.String:
+		return replaceAttr(dst, src, key.AsString(), rest)
+	case ty.IsMapType() && key.Type() == cty.String:
+		return replaceInMap(dst, src, key.AsString(), rest)
+	case ty.IsListType() || ty.IsTupleType():
+		return replaceInList(dst, src, key, rest)
+	}
+	return dst
+}
+
+func replaceInMap(dst, src cty.Value, key string, rest cty.Path) cty.Value {
+	elems, from := dst.AsValueMap(), src.AsValueMap()
+	if elems == nil {
+		elems = map[string]cty.Value{}
+	}
+	old, inSrc := from[key]
+	cur, inDst := elems[key]
+	switch {
+	case inSrc && inDst:
+		elems[key] = replaceAt(cur, old, rest)
+	case inSrc:
+		elems[key] = old
+	case inDst && len(rest) == 0:
+		delete(elems, key)
+	}
+	if len(elems) == 0 {
+		return cty.MapValEmpty(dst.Type().ElementType())
+	}
+	return cty.MapVal(elems)
+}
+
+func replaceInList(dst, src, key cty.Value, rest cty.Path) cty.Value {
+	if key.Type() != cty.Number || !src.CanIterateElements() {
+		return dst
+	}
+	n, _ := key.AsBigFloat().Int64()
+	elems, from := dst.AsValueSlice(), src.AsValueSlice()
+	if n < 0 || int(n) >= len(elems) || int(n) >= len(from) {
+		return dst
+	}
+	elems[n] = replaceAt(elems[n], from[n], rest)
+	if dst.Type().IsTupleType() {
+		return cty.TupleVal(elems)
+	}
+	return cty.ListVal(elems)
+}

@@ -1,0 +1,262 @@
+package engine
+
+import (
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// move is a moved block: From and To are relative to Module.
+type move struct {
+	module   addr.Module
+	from, to addr.Target
+	rng      hcl.Range
+}
+
+// applyMoves renames the objects of the state as moved blocks ask, and between single and count instances.
+func (p *planner) applyMoves() {
+	p.moved = map[addr.Instance]addr.Instance{}
+	moves := p.collectMoves()
+	if len(moves) > 0 {
+		p.followMoves(moves)
+	}
+	p.implicitMoves()
+}
+
+func (p *planner) collectMoves() []move {
+	var out []move
+	for _, m := range p.req.Config.Tree.SortedModules() {
+		for _, b := range m.Moved {
+			mv, diags := parseMove(m, b)
+			p.run.Report(diags)
+			if !diags.HasErrors() {
+				out = append(out, mv)
+			}
+		}
+	}
+	return out
+}
+
+func parseMove(m *config.Module, b *config.Moved) (move, diag.List) {
+	mv := move{module: m.Path, rng: b.Range}
+	var err error
+	if mv.from, err = addr.TargetFromTraversal(b.From); err != nil {
+		return mv, diag.At(b.From.SourceRange(), "Invalid \"moved\" address", "The \"from\" address is not valid: %s.", err)
+	}
+	if mv.to, err = addr.TargetFromTraversal(b.To); err != nil {
+		return mv, diag.At(b.To.SourceRange(), "Invalid \"moved\" address", "The \"to\" address is not valid: %s.", err)
+	}
+	if (mv.from.Resource == nil) != (mv.to.Resource == nil) {
+		return mv, diag.At(b.Range, "Invalid \"moved\" addresses", "Both addresses must name modules, or both must name resources.")
+	}
+	if r := mv.from.Resource; r != nil {
+		if r.Mode != addr.Managed || mv.to.Resource.Mode != addr.Managed {
+			return mv, diag.At(b.Range, "Invalid \"moved\" addresses", "Only managed resources can be moved: what data and ephemeral blocks give is not kept.")
+		}
+		_, declared := m.Resources[*r]
+		if declared && mv.from.Module.IsRoot() && mv.from.Key == addr.NoKey && *mv.from.Resource != *mv.to.Resource {
+			return mv, diag.At(b.Range, "Moved object still exists", "%s is moved to %s, but the configuration still declares it. Remove its block, or the moved block.", mv.from, mv.to)
+		}
+	}
+	return mv, nil
+}
+
+// maxMoves bounds a chain of moves, so that moves in a circle end.
+const maxMoves = 100
+
+func (p *planner) followMoves(moves []move) {
+	var all []addr.Instance
+	for a := range p.prior.AllInstances() {
+		all = append(all, a)
+	}
+	for _, start := range all {
+		at := start
+		for step := 0; ; step++ {
+			next, mv, ok := nextMove(moves, at)
+			if !ok || next == at {
+				break
+			}
+			if step == maxMoves {
+				p.run.Report(diag.At(mv.rng, "Cyclic dependency in move statements", "The moved blocks lead from %s in a circle.", start))
+				return
+			}
+			at = next
+		}
+		if at != start {
+			p.moveTo(start, at)
+		}
+	}
+}
+
+func nextMove(moves []move, a addr.Instance) (addr.Instance, *move, bool) {
+	for i := range moves {
+		if to, ok := moves[i].apply(a); ok {
+			return to, &moves[i], true
+		}
+	}
+	return a, nil, false
+}
+
+// apply returns the address that the move gives to a.
+func (mv *move) apply(a addr.Instance) (addr.Instance, bool) {
+	steps := a.Module.Path()
+	depth := len(mv.module.Calls())
+	if len(steps) < depth {
+		return a, false
+	}
+	base := addr.RootInstance
+	if depth > 0 {
+		base = steps[depth-1]
+	}
+	if base.Module() != mv.module {
+		return a, false
+	}
+	rest, ok := matchSteps(mv.from.Module, steps[depth:], mv.from.Resource != nil)
+	if !ok {
+		return a, false
+	}
+	target, ok := graft(base, mv.to.Module, mv.from.Module, steps[depth:])
+	if !ok {
+		return a, false
+	}
+	for _, s := range rest {
+		_, name, key := s.Parent()
+		target = target.Child(name, key)
+	}
+	if mv.from.Resource == nil {
+		return addr.Instance{Module: target, Resource: a.Resource, Key: a.Key}, true
+	}
+	if *mv.from.Resource != a.Resource {
+		return a, false
+	}
+	key := a.Key
+	switch {
+	case mv.from.Key != addr.NoKey && mv.from.Key != a.Key:
+		return a, false
+	case mv.from.Key != addr.NoKey:
+		key = mv.to.Key
+	case mv.to.Key != addr.NoKey:
+		if a.Key != addr.NoKey {
+			return a, false
+		}
+		key = mv.to.Key
+	}
+	return addr.Instance{Module: target, Resource: *mv.to.Resource, Key: key}, true
+}
+
+// matchSteps matches the module steps of a pattern against those of an address and returns what is left over. A step without a key matches any key.
+func matchSteps(pattern addr.ModuleInstance, steps []addr.ModuleInstance, exact bool) ([]addr.ModuleInstance, bool) {
+	want := pattern.Path()
+	if len(steps) < len(want) || exact && len(steps) != len(want) {
+		return nil, false
+	}
+	for i, w := range want {
+		_, name, key := w.Parent()
+		_, gotName, gotKey := steps[i].Parent()
+		if name != gotName || key != addr.NoKey && key != gotKey {
+			return nil, false
+		}
+	}
+	return steps[len(want):], true
+}
+
+// graft builds the target module instance below base: steps of to, which take over the keys that steps of from without a key matched.
+func graft(base, to, from addr.ModuleInstance, matched []addr.ModuleInstance) (addr.ModuleInstance, bool) {
+	fromSteps := from.Path()
+	out := base
+	for i, s := range to.Path() {
+		_, name, key := s.Parent()
+		if key == addr.NoKey && i < len(fromSteps) {
+			if _, _, fromKey := fromSteps[i].Parent(); fromKey == addr.NoKey {
+				_, _, key = matched[i].Parent()
+			}
+		}
+		out = out.Child(name, key)
+	}
+	return out, true
+}
+
+// moveTo renames an object, unless its new place is taken.
+func (p *planner) moveTo(from, to addr.Instance) {
+	if p.prior.Instance(to) != nil {
+		p.run.Report(diag.Warnf("Unresolved resource instance address change",
+			"%s should have become %s, but the state already has an object there, so it was left where it is.", from, to))
+		return
+	}
+	if err := p.prior.Move(from, to); err != nil {
+		p.run.Report(diag.Errorf("Cannot move object", "%s could not become %s: %s.", from, to, err))
+		return
+	}
+	p.moved[to] = from
+	if orig, ok := p.moved[from]; ok {
+		p.moved[to] = orig
+		delete(p.moved, from)
+	}
+}
+
+// implicitMoves follows a resource that gained or lost its count: its only object goes between "no key" and index 0.
+func (p *planner) implicitMoves() {
+	type pair struct{ from, to addr.Instance }
+	var pairs []pair
+	for a := range p.prior.AllInstances() {
+		if a.Resource.Mode != addr.Managed {
+			continue
+		}
+		m := p.req.Config.Tree.Modules[a.Module.Module()]
+		if m == nil || m.Resources[a.Resource] == nil {
+			continue
+		}
+		r := m.Resources[a.Resource].Repeat
+		switch {
+		case r.Count != nil && a.Key == addr.NoKey:
+			pairs = append(pairs, pair{a, a.Abs().Instance(addr.IntKey(0))})
+		case r.Count == nil && r.ForEach == nil && a.Key == addr.IntKey(0):
+			pairs = append(pairs, pair{a, a.Abs().Instance(addr.NoKey)})
+		}
+	}
+	for _, x := range pairs {
+		if p.prior.Instance(x.to) == nil {
+			p.moveTo(x.from, x.to)
+		}
+	}
+}
+
+// convertMoved asks the provider of the new type to take over an object that was moved from another type.
+func (s *subject) convertMovedFrom(o *state.Object, from addr.Instance, source addr.ProviderConfig) (prior, bool) {
+	pr := prior{object: o}
+	resp, diags := s.p.MoveResource(s.ctx, provider.MoveRequest{
+		SourceProvider: source.Provider, SourceType: from.Resource.Type, SourceVersion: o.SchemaVersion, SourceJSON: o.JSON(), SourcePrivate: o.Private,
+		SourceIdentityJSON: o.Identity, SourceIdentityVersion: o.IdentityVersion, TargetType: s.typeName(),
+	})
+	if !diags.HasErrors() {
+		resp.Target, diags = s.accept(resp.Target, diags, "moved object", true)
+	}
+	s.report(diags)
+	if diags.HasErrors() {
+		return pr, false
+	}
+	pr.value, pr.private, pr.identity = resp.Target, resp.Private, resp.Identity
+	return pr, true
+}
+
+func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior, bool) {
+	source := addr.ProviderConfig{Provider: ip.source}
+	if in := ip.planner.req.State.Instance(from); in != nil {
+		source = in.Provider
+	}
+	pr, ok := ip.convertMovedFrom(o, from, source)
+	if !ok {
+		return pr, false
+	}
+	n := ip.subject.stored(pr.value, nil, pr.private, pr.identity, o)
+	if n == nil {
+		return pr, false
+	}
+	ip.planner.setPrior(ip.obj, n)
+	pr.object = n
+	return pr, true
+}

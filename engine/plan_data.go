@@ -1,0 +1,173 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// planData reads a data source, or plans to read it during apply if its configuration is unknown or something that it explicitly depends on
+// is about to change.
+func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
+	placeholder := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
+	in.Prepare(t)
+	deps := in.Deps(t)
+	if p.excluded(in.Addr(), deps) || p.dependencyFailed(deps) {
+		return placeholder
+	}
+	result, ok := placeholder, false
+	p.inSlot(func() {
+		s := eval.NewSession()
+		defer s.End()
+		d := dataRead{in: in, t: t, s: s}
+		d.subject = subject{walk: p.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider}
+		if !in.Preconditions(t, s) || !d.evaluate() {
+			return
+		}
+		reason := plan.NoReason
+		if !d.config.IsWhollyKnown() {
+			reason = plan.ReadConfigUnknown
+		} else if p.dependsPending(t, in) {
+			reason = plan.ReadDependency
+		}
+		if reason != plan.NoReason {
+			result, ok = p.planRead(&d, deps, reason)
+		} else if result, ok = d.read(); ok {
+			p.keepRead(&d, result, deps)
+		}
+		ok = ok && in.Postconditions(t, s, result)
+	})
+	if !ok {
+		p.fail(in.Addr())
+		return placeholder
+	}
+	return result
+}
+
+// dataRead reads one data source.
+type dataRead struct {
+	subject
+	in        *eval.Instance
+	t         *future.Task
+	s         *eval.Session
+	config    cty.Value // without marks
+	sensitive []cty.Path
+}
+
+// evaluate evaluates the configuration and gets the provider.
+func (d *dataRead) evaluate() bool {
+	cfg, diags := d.in.EvalBody(d.t, d.s)
+	d.run.Report(diags)
+	if diags.HasErrors() || d.anyFailed(d.in.Uses(d.t)) {
+		return false
+	}
+	d.sensitive = value.PathsWith(cfg, value.Sensitive)
+	d.config, _ = cfg.UnmarkDeep()
+	d.p = d.providerFor(d.t, d.s, d.in)
+	return d.p != nil
+}
+
+// read calls the provider and returns the object with its marks.
+func (d *dataRead) read() (cty.Value, bool) {
+	diags := d.p.ValidateResource(d.ctx, addr.Data, d.typeName(), d.config)
+	d.report(diags.InConfigBody(d.in.Config().Body))
+	if diags.HasErrors() {
+		return cty.NilVal, false
+	}
+	done := d.started(OpRead, d.obj, plan.Read, "", "")
+	resp, diags := d.p.ReadData(d.ctx, provider.DataRequest{Type: d.typeName(), Config: d.config})
+	if !diags.HasErrors() {
+		diags = append(diags, d.check(resp)...)
+	}
+	d.report(diags.InConfigBody(d.in.Config().Body))
+	if diags.HasErrors() {
+		done(diags, "", "")
+		return cty.NilVal, false
+	}
+	idKey, id := identifying(resp.State, d.block())
+	done(diags, idKey, id)
+	return d.marked(resp.State, d.sensitive), true
+}
+
+func (d *dataRead) check(resp provider.DataResponse) diag.List {
+	if resp.Deferred != "" {
+		return d.deferredAnswer("reading", resp.Deferred)
+	}
+	var diags diag.List
+	errs := schema.AssertObject(d.block(), resp.State)
+	if len(errs) == 0 && resp.State.IsNull() {
+		errs = append(errs, errNull)
+	}
+	if len(errs) == 0 {
+		errs = schema.AssertWhollyKnown(resp.State)
+	}
+	for _, err := range errs {
+		diags = append(diags, d.violation("object read", err))
+	}
+	return diags
+}
+
+// object makes the state's record of what was read.
+func (d *dataRead) object(v cty.Value) *state.Object {
+	plain, _ := v.UnmarkDeep()
+	return d.stored(plain, slices.Concat(d.sensitive, d.block().SensitivePaths(plain)), nil, cty.NilVal, nil)
+}
+
+// keepRead puts what was read into the state that the plan starts from.
+func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
+	o := d.object(v)
+	if o == nil {
+		return
+	}
+	o.Dependencies = stateDeps(deps)
+	po := d.in.Provider(d.t)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.prior.SetObject(d.obj, o, po.Addr)
+}
+
+// planRead records that the data source is to be read during apply.
+func (p *planner) planRead(d *dataRead, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
+	planned := schema.PlannedDataObject(d.block(), d.config)
+	c := &plan.Change{
+		Addr: d.in.Addr(), PrevAddr: d.in.Addr(), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps, SchemaVersion: d.schema.Version,
+	}
+	var ok bool
+	if c.After, ok = d.sealed(planned, slices.Concat(d.sensitive, d.block().SensitivePaths(planned))); !ok {
+		return cty.NilVal, false
+	}
+	if p.req.Mode == plan.Normal {
+		p.record(c)
+	}
+	return d.marked(planned, d.sensitive), true
+}
+
+// stateDeps returns the dependencies in the form that the state keeps.
+func stateDeps(deps []plan.Dep) []addr.ConfigResource {
+	var out []addr.ConfigResource
+	seen := map[addr.ConfigResource]struct{}{}
+	for _, d := range deps {
+		r := d.Resource.Config()
+		if _, ok := seen[r]; !ok {
+			seen[r] = struct{}{}
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b addr.ConfigResource) int {
+		if a.String() < b.String() {
+			return -1
+		}
+		return 1
+	})
+	return out
+}

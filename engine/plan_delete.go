@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// orphan is an object of the state that the configuration doesn't declare, or a deposed one.
+type orphan struct {
+	obj      addr.Object
+	stored   *state.Object
+	provider addr.ProviderConfig
+	reason   plan.Reason
+}
+
+// queueOrphans finds what the state has beyond the configuration and queues the planning of its destruction. It runs once all
+// instances that the configuration declares are known; its cost is one look at each object of the state.
+func (p *planner) queueOrphans(pool *future.Pool) {
+	if p.run.Diags.HasErrors() && len(p.unknown) > 0 && p.req.Mode != plan.Destroy {
+		return // some instances are unknown: nothing can be called an orphan safely
+	}
+	p.mu.Lock()
+	var found []orphan
+	for a, in := range p.prior.AllInstances() {
+		if a.Resource.Mode != addr.Managed {
+			p.dropOrphanedData(a)
+			continue
+		}
+		_, wanted := p.desired[a]
+		if in.Current != nil && !wanted && p.unresolved(a) {
+			continue
+		}
+		if in.Current != nil && !wanted {
+			found = append(found, orphan{addr.Object{Instance: a}, in.Current, in.Provider, plan.NoReason})
+		}
+		for key, o := range in.Deposed {
+			found = append(found, orphan{addr.Object{Instance: a, Deposed: key}, o, in.Provider, plan.NoReason})
+		}
+	}
+	p.mu.Unlock()
+	for i := range found {
+		o := &found[i]
+		if !p.selected(o.obj.Instance) {
+			continue
+		}
+		if o.obj.Deposed == addr.Current {
+			o.reason = p.run.WhyGone(o.obj.Instance)
+		}
+		use := eval.Use{Kind: eval.UseSource, Provider: addr.ProviderConfig{Provider: o.provider.Provider}}
+		p.pool.Claim(use)
+		pool.Go(func(t *future.Task) {
+			defer p.pool.Waive(use)
+			p.guard(o.obj.String(), func() { p.planOrphan(t, o) })
+		})
+	}
+}
+
+// unresolved reports whether the instances of the resource could not be told. p.mu is held.
+func (p *planner) unresolved(a addr.Instance) bool {
+	_, bad := p.unknown[a.Abs()]
+	return bad
+}
+
+// dropOrphanedData removes a data object that is no longer declared: there is nothing to destroy. p.mu is held.
+func (p *planner) dropOrphanedData(a addr.Instance) {
+	if _, wanted := p.desired[a]; !wanted && !p.unresolved(a) && len(p.req.Targets) == 0 || p.req.Mode == plan.Destroy {
+		p.prior.RemoveInstance(a)
+	}
+}
+
+func (p *planner) planOrphan(t *future.Task, o *orphan) {
+	po, diags := p.run.ProviderByAddr(t, o.provider)
+	if diags.HasErrors() {
+		p.run.Report(diags.WithAddress(o.obj.Instance.String()))
+		return
+	}
+	sch, diags := p.providers.Resource(o.provider.Provider, addr.Managed, o.obj.Resource.Type)
+	p.run.Report(diags)
+	if sch == nil {
+		if !diags.HasErrors() {
+			p.run.Report(missingType(o))
+		}
+		return
+	}
+	po.Prepare(t)
+	p.inSlot(func() {
+		s := eval.NewSession()
+		defer s.End()
+		dp := deletePlan{planner: p, provider: o.provider, deps: po.Deps(t)}
+		dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: p.configured(t, s, po)}
+		if dp.p == nil {
+			return
+		}
+		pr, ok := dp.upgraded(o.stored)
+		if !ok {
+			return
+		}
+		if !p.req.SkipRefresh {
+			before := pr
+			if pr, ok = dp.refreshed(pr, cty.NilVal); !ok {
+				return
+			}
+			p.noteDrift(&dp.subject, before, pr)
+		}
+		if p.req.Mode != plan.RefreshOnly && !pr.value.IsNull() {
+			dp.delete(pr, o.reason)
+		}
+	})
+}
+
+// deletePlan plans the destruction of one object.
+type deletePlan struct {
+	subject
+	planner  *planner
+	provider addr.ProviderConfig
+	deps     []plan.Dep
+}
+
+func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
+	c := &plan.Change{
+		Addr: dp.obj.Instance, PrevAddr: dp.obj.Instance, Deposed: dp.obj.Deposed, Provider: dp.provider, Action: plan.Delete, Reason: reason,
+		PriorPrivate: pr.private, PriorIdentity: dp.sealedIdentity(pr.identity), Deps: dp.deps, SchemaVersion: dp.schema.Version,
+	}
+	if from, ok := dp.planner.moved[dp.obj.Instance]; ok {
+		c.PrevAddr = from
+	}
+	var sensitive []cty.Path
+	if pr.object != nil {
+		c.StateDeps, c.CreateBeforeDestroy = pr.object.Dependencies, pr.object.CreateBeforeDestroy
+		sensitive = pr.object.Sensitive
+	}
+	catalog, diags := dp.providers.catalog(dp.ctx, dp.source)
+	if diags.HasErrors() {
+		return false
+	}
+	if catalog.Capabilities().PlanDestroy {
+		if !dp.ask(c, pr) {
+			return false
+		}
+	}
+	var ok bool
+	if c.Before, ok = dp.sealed(pr.value, slices.Concat(sensitive, dp.block().SensitivePaths(pr.value))); !ok {
+		return false
+	}
+	dp.planner.record(c)
+	return true
+}
+
+// ask lets the provider plan the destruction.
+func (dp *deletePlan) ask(c *plan.Change, pr prior) bool {
+	null := cty.NullVal(dp.block().Type())
+	resp, diags := dp.p.PlanResource(dp.ctx, provider.PlanRequest{
+		Type: dp.typeName(), Prior: pr.value, Proposed: null, Config: null, PriorPrivate: pr.private, Identity: pr.identity,
+	})
+	if !diags.HasErrors() && resp.Deferred != "" {
+		diags = append(diags, dp.deferredAnswer("planning to destroy", resp.Deferred)...)
+	}
+	if !diags.HasErrors() && !resp.Planned.IsNull() {
+		diags = append(diags, dp.violation("plan", errNotNull))
+	}
+	dp.report(diags)
+	c.PlannedPrivate = resp.Private
+	return !diags.HasErrors()
+}

@@ -1,0 +1,374 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// Result implements eval.Host: the object that the instance is planned to be.
+func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
+	placeholder := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
+	if p.interrupted() {
+		p.run.Report(diag.Errorf("Interrupted", "Planning was interrupted before it was complete."))
+		return placeholder
+	}
+	if in.Config().Addr.Mode == addr.Data {
+		return p.planData(t, in)
+	}
+	ip := &instancePlan{planner: p, t: t, in: in}
+	ip.subject = subject{walk: p.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider}
+	v, ok := ip.plan()
+	if !ok {
+		return placeholder
+	}
+	return v
+}
+
+// instancePlan plans one managed instance that the configuration declares.
+type instancePlan struct {
+	subject
+	planner *planner
+	t       *future.Task
+	in      *eval.Instance
+	deps    []plan.Dep
+	change  *plan.Change
+	// stored is the object as the state has it; prior the same upgraded and refreshed.
+	stored *state.Object
+	prior  prior
+	config cty.Value // without marks, ignore_changes applied
+	// sensitive are the paths that the configuration makes sensitive.
+	sensitive []cty.Path
+}
+
+// plan returns the planned object with its marks; false if it could not be planned, which was reported.
+func (ip *instancePlan) plan() (cty.Value, bool) {
+	in, t := ip.in, ip.t
+	if ip.planner.req.Mode != plan.Destroy {
+		in.Prepare(t)
+	} else if po := in.Provider(t); po != nil {
+		po.Prepare(t)
+	}
+	ip.deps = in.Deps(t)
+	if ip.planner.excluded(in.Addr(), ip.deps) {
+		return ip.keepPrior()
+	}
+	if ip.planner.req.Mode == plan.Normal && ip.planner.dependencyFailed(ip.deps) {
+		return cty.NilVal, false // the reason was reported where it arose
+	}
+	ok := false
+	var v cty.Value
+	ip.inSlot(func() {
+		s := eval.NewSession()
+		defer s.End()
+		v, ok = ip.inSession(s)
+	})
+	if !ok {
+		ip.planner.fail(in.Addr())
+	}
+	return v, ok
+}
+
+func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
+	if ip.p = ip.providerFor(ip.t, s, ip.in); ip.p == nil {
+		return cty.NilVal, false
+	}
+	if !ip.loadPrior() {
+		return cty.NilVal, false
+	}
+	switch ip.planner.req.Mode {
+	case plan.RefreshOnly:
+		return ip.marked(ip.prior.value, ip.storedSensitive()), true
+	case plan.Destroy:
+		return ip.destroy()
+	}
+	if !ip.in.Preconditions(ip.t, s) {
+		return cty.NilVal, false
+	}
+	cfg, diags := ip.in.EvalBody(ip.t, s)
+	ip.run.Report(diags)
+	if diags.HasErrors() || ip.anyFailed(ip.in.Uses(ip.t)) {
+		return cty.NilVal, false
+	}
+	ip.deprecated(cfg)
+	ip.takeConfig(cfg)
+	v, ok := ip.decide()
+	if !ok {
+		return cty.NilVal, false
+	}
+	return v, ip.in.Postconditions(ip.t, s, v)
+}
+
+// takeConfig separates the evaluated configuration from its marks and applies ignore_changes.
+func (ip *instancePlan) takeConfig(cfg cty.Value) {
+	ip.sensitive = value.PathsWith(cfg, value.Sensitive)
+	ip.config, _ = cfg.UnmarkDeep()
+	lc := &ip.in.Config().Lifecycle
+	if !ip.prior.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
+		ip.config = ignoreChanges(ip.block(), lc, ip.prior.value, ip.config)
+	}
+}
+
+func (ip *instancePlan) deprecated(cfg cty.Value) {
+	for _, d := range ip.block().DeprecatedUses(cfg) {
+		ip.run.Report(diag.List{d}.InConfigBody(ip.in.Config().Body).WithAddress(ip.obj.Instance.String()))
+	}
+}
+
+func (ip *instancePlan) storedSensitive() []cty.Path {
+	if ip.prior.object == nil {
+		return nil
+	}
+	return ip.prior.object.Sensitive
+}
+
+// loadPrior finds the object in the state, or imports it, and brings it up to date.
+func (ip *instancePlan) loadPrior() bool {
+	pl := ip.planner
+	pl.mu.Lock()
+	o := pl.prior.Object(ip.obj)
+	from, moved := pl.moved[ip.in.Addr()]
+	imp := pl.imports[ip.in.Addr()]
+	pl.mu.Unlock()
+	ip.stored = o
+	meta := cty.NilVal
+	ip.prior = noPrior(ip.block())
+	ok := true
+	switch {
+	case o != nil && moved && from.Resource.Type != ip.in.Addr().Resource.Type:
+		ip.prior, ok = ip.convertMoved(o, from)
+	case o != nil:
+		ip.prior, ok = ip.upgraded(o)
+	case imp != nil && pl.req.Mode != plan.Destroy:
+		return ip.importPrior(imp, meta)
+	}
+	if !ok || o == nil {
+		return ok
+	}
+	if pl.req.SkipRefresh {
+		ip.keepUpgraded(o)
+		return true
+	}
+	before := ip.prior
+	ip.prior, ok = ip.refreshed(ip.prior, meta)
+	if ok {
+		pl.noteDrift(&ip.subject, before, ip.prior)
+	}
+	return ok
+}
+
+// keepUpgraded stores an object that was upgraded or converted but not refreshed.
+func (ip *instancePlan) keepUpgraded(o *state.Object) {
+	if o == nil || o.SchemaVersion == ip.schema.Version && o.Flatmap == nil {
+		return
+	}
+	if n := ip.subject.stored(ip.prior.value, o.Sensitive, ip.prior.private, ip.prior.identity, o); n != nil {
+		ip.planner.setPrior(ip.obj, n)
+		ip.prior.object = n
+	}
+}
+
+// decide asks the provider for the planned object and settles the action.
+func (ip *instancePlan) decide() (cty.Value, bool) {
+	diags := ip.p.ValidateResource(ip.ctx, addr.Managed, ip.typeName(), ip.config)
+	ip.reportConfig(diags)
+	if diags.HasErrors() {
+		return cty.NilVal, false
+	}
+	pv, reason := ip.prior, ip.forcedReason()
+	base := pv
+	if reason != plan.NoReason {
+		base = ip.asNew(pv)
+	}
+	resp, ok := ip.planCall(base)
+	if !ok {
+		return cty.NilVal, false
+	}
+	ip.newChange(pv)
+	c := ip.change
+	switch {
+	case pv.value.IsNull():
+		c.Action = plan.Create
+	case reason != plan.NoReason:
+		c.Action, c.Reason = plan.DeleteThenCreate, reason
+	default:
+		if resp, ok = ip.compare(pv, resp); !ok {
+			return cty.NilVal, false
+		}
+	}
+	return ip.finish(resp)
+}
+
+// asNew returns the prior for planning a replacement: nothing.
+func (ip *instancePlan) asNew(prior) prior { return noPrior(ip.block()) }
+
+// forcedReason returns why the object must be replaced whatever the provider says.
+func (ip *instancePlan) forcedReason() plan.Reason {
+	if ip.prior.value.IsNull() {
+		return plan.NoReason
+	}
+	if ip.stored != nil && ip.stored.Tainted {
+		return plan.ReplaceTainted
+	}
+	if slices.Contains(ip.planner.req.ForceReplace, ip.in.Addr()) {
+		return plan.ReplaceRequested
+	}
+	if ip.in.Triggered(ip.t, ip.planner.changeFor) {
+		return plan.ReplaceTriggered
+	}
+	return plan.NoReason
+}
+
+// compare settles between no-op, update and replacement.
+func (ip *instancePlan) compare(pv prior, resp provider.PlanResponse) (provider.PlanResponse, bool) {
+	c := ip.change
+	c.RequiredReplace = replacePaths(ip.block(), pv.value, resp.Planned, resp.RequiresReplace)
+	switch {
+	case len(c.RequiredReplace) > 0:
+		c.Action, c.Reason = plan.DeleteThenCreate, plan.ReplaceCannotUpdate
+		return ip.planCall(ip.asNew(pv))
+	case resp.Planned.RawEquals(pv.value):
+		c.Action = plan.NoOp
+		if ip.marksChanged(resp.Planned) {
+			c.Action = plan.Update
+		}
+	default:
+		c.Action = plan.Update
+	}
+	return resp, true
+}
+
+// marksChanged reports whether what is sensitive differs from what the state says, schema apart.
+func (ip *instancePlan) marksChanged(planned cty.Value) bool {
+	if ip.stored == nil {
+		return false
+	}
+	bySchema := ip.block().SensitivePaths(planned)
+	return !samePaths(without(ip.sensitive, bySchema), without(ip.stored.Sensitive, bySchema))
+}
+
+// planCall asks for one plan and holds the answer against the contract.
+func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
+	proposed := schema.ProposedNew(ip.block(), pv.value, ip.config)
+	resp, diags := ip.p.PlanResource(ip.ctx, provider.PlanRequest{
+		Type: ip.typeName(), Prior: pv.value, Proposed: proposed, Config: ip.config, PriorPrivate: pv.private, Identity: pv.identity,
+	})
+	ip.reportConfig(diags)
+	if diags.HasErrors() {
+		return resp, false
+	}
+	if resp.Deferred != "" {
+		ip.report(ip.deferredAnswer("planning", resp.Deferred))
+		return resp, false
+	}
+	resp.Planned, diags = ip.accept(resp.Planned, nil, "plan", false)
+	if !diags.HasErrors() && !resp.LegacyTypes {
+		for _, err := range schema.AssertPlanValid(ip.block(), pv.value, ip.config, resp.Planned) {
+			diags = append(diags, ip.violation("plan", err))
+		}
+	}
+	if !diags.HasErrors() && resp.Planned.IsNull() {
+		diags = append(diags, ip.violation("plan", fmt.Errorf("the planned object is null although the configuration asks for one")))
+	}
+	ip.reportConfig(diags)
+	return resp, !diags.HasErrors()
+}
+
+func (ip *instancePlan) reportConfig(diags diag.List) {
+	ip.report(diags.InConfigBody(ip.in.Config().Body))
+}
+
+func (ip *instancePlan) newChange(pv prior) {
+	a := ip.in.Addr()
+	c := &plan.Change{
+		Addr: a, PrevAddr: a, Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.schema.Version,
+		PriorPrivate: pv.private, Importing: pv.importing, PriorIdentity: ip.sealedIdentity(pv.identity),
+		CreateBeforeDestroy: ip.in.Config().Lifecycle.CreateBeforeDestroy,
+	}
+	if from, ok := ip.planner.moved[a]; ok {
+		c.PrevAddr = from
+	}
+	if pv.object != nil {
+		c.StateDeps = pv.object.Dependencies
+	}
+	c.Before, _ = ip.sealed(pv.value, slices.Concat(ip.storedSensitive(), ip.block().SensitivePaths(pv.value)))
+	ip.change = c
+}
+
+// finish checks prevent_destroy, records the change and returns the planned object.
+func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
+	c := ip.change
+	if c.Action.IsReplace() && !ip.mayDestroy() {
+		return cty.NilVal, false
+	}
+	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
+		c.Action = plan.CreateThenDelete
+	}
+	var ok bool
+	c.After, ok = ip.sealed(resp.Planned, slices.Concat(ip.sensitive, ip.block().SensitivePaths(resp.Planned)))
+	if !ok {
+		return cty.NilVal, false
+	}
+	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.sealedIdentity(resp.Identity)
+	ip.planner.record(c)
+	return ip.marked(resp.Planned, ip.sensitive), true
+}
+
+// mayDestroy evaluates prevent_destroy.
+func (ip *instancePlan) mayDestroy() bool {
+	prevent, diags := ip.in.PreventDestroy(ip.t)
+	ip.run.Report(diags)
+	if !prevent {
+		return !diags.HasErrors()
+	}
+	ip.report(diag.At(ip.in.Config().Range, "Instance cannot be destroyed",
+		"%s has lifecycle.prevent_destroy set, but the plan calls for it to be destroyed. To go on, disable prevent_destroy or narrow the plan with -target.", ip.in.Addr()))
+	return false
+}
+
+// keepPrior returns the object as the state has it, for an instance that -exclude leaves alone.
+func (ip *instancePlan) keepPrior() (cty.Value, bool) {
+	ip.planner.mu.Lock()
+	o := ip.planner.prior.Object(ip.obj)
+	if ip.planner.left == nil {
+		ip.planner.left = map[addr.Instance]struct{}{}
+	}
+	ip.planner.left[ip.in.Addr()] = struct{}{}
+	ip.planner.mu.Unlock()
+	if o == nil {
+		return cty.NilVal, false
+	}
+	v, err := o.Decode(ip.block().Type())
+	if err != nil {
+		return cty.NilVal, false
+	}
+	return value.MarkPaths(v, ip.block().SensitivePaths(v), value.Sensitive), true
+}
+
+// destroy plans the destruction of an instance that the configuration still declares, and returns it as it is now: provider configurations may still
+// refer to it.
+func (ip *instancePlan) destroy() (cty.Value, bool) {
+	if ip.prior.value.IsNull() {
+		return cty.NilVal, false
+	}
+	v := ip.marked(ip.prior.value, ip.storedSensitive())
+	if !ip.planner.selected(ip.in.Addr()) {
+		return v, true
+	}
+	if !ip.mayDestroy() {
+		return cty.NilVal, false
+	}
+	dp := deletePlan{subject: ip.subject, planner: ip.planner, provider: ip.in.Provider(ip.t).Addr, deps: ip.deps}
+	return v, dp.delete(ip.prior, plan.NoReason)
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// finishOutputs queues the planning of the root module's outputs.
+func (p *planner) finishOutputs(pool *future.Pool) {
+	if p.run.Diags.HasErrors() {
+		return
+	}
+	declared := map[string]bool{}
+	for _, o := range p.run.Root.Outputs() {
+		declared[o.Output().Name] = true
+		if p.req.Mode == plan.Destroy {
+			continue
+		}
+		pool.Go(func(t *future.Task) { p.guard(o.Addr(), func() { p.planOutput(t, o) }) })
+	}
+	for name, old := range p.req.State.Outputs {
+		if !declared[name] || p.req.Mode == plan.Destroy {
+			p.addOutput(&plan.OutputChange{Name: name, Action: plan.Delete, Before: old.Value, Sensitive: old.Sensitive})
+		}
+	}
+}
+
+func (p *planner) planOutput(t *future.Task, o *eval.Value) {
+	if !p.outputSelected(t, o) {
+		return
+	}
+	v, ok := p.rootOutput(t, o)
+	if !ok {
+		return
+	}
+	c := &plan.OutputChange{Name: o.Output().Name, Action: plan.Create, Sensitive: o.Output().Sensitive}
+	var err error
+	if c.After, err = value.Seal(v, v.Type(), nil); err != nil {
+		p.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", c.Name, err))
+		return
+	}
+	if old := p.req.State.Outputs[c.Name]; old != nil {
+		c.Before = old.Value
+		c.Action = plan.Update
+		if sameDurable(old.Value, c.After) && old.Sensitive == c.Sensitive {
+			c.Action = plan.NoOp
+		}
+	}
+	if c.After.IsNull() { // null outputs are not kept in the state
+		switch c.Action {
+		case plan.Create:
+			return
+		case plan.Update:
+			c.Action = plan.Delete
+		}
+	}
+	p.addOutput(c)
+}
+
+// outputSelected reports whether an output is part of a plan restricted by -target or -exclude: if all that it depends on is.
+func (p *planner) outputSelected(t *future.Task, o *eval.Value) bool {
+	if len(p.req.Targets) == 0 && len(p.req.Excludes) == 0 {
+		return true
+	}
+	deps := o.Deps(t)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range deps {
+		if !d.All {
+			if p.changes[objectOf(d)] == nil && p.prior.Instance(d.Resource.Instance(d.Key)) == nil {
+				return false
+			}
+		} else if len(p.byResource[d.Resource]) == 0 && p.prior.Resources[d.Resource] == nil {
+			return false
+		}
+	}
+	return len(deps) > 0 || len(p.req.Targets) == 0
+}
+
+// rootOutput evaluates an output of the root module, opening what it needs.
+func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
+	o.Prepare(t)
+	var v cty.Value
+	s := eval.NewSession()
+	defer s.End()
+	if !o.Opens() {
+		v = o.Get(t, nil, nil)
+	} else {
+		w.inSlot(func() { v = o.Get(t, s, nil) })
+	}
+	return v, !value.Contains(v, value.Ephemeral)
+}
+
+func (p *planner) addOutput(c *plan.OutputChange) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plan.Outputs = append(p.plan.Outputs, c)
+	slices.SortFunc(p.plan.Outputs, func(a, b *plan.OutputChange) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+}
+
+func sameDurable(a, b value.Durable) bool {
+	x, errX := a.Unmarked()
+	y, errY := b.Unmarked()
+	return errX == nil && errY == nil && x != cty.NilVal && y != cty.NilVal && x.RawEquals(y)
+}
+
+func objectOf(d plan.Dep) addr.Object {
+	return addr.Object{Instance: d.Resource.Instance(d.Key)}
+}
+
+// outputState makes the state's record of an output.
+func outputState(v value.Durable, sensitive bool) *state.Output {
+	return &state.Output{Value: v, Sensitive: sensitive}
+}

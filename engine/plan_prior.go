@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// setPrior replaces an object of the state that planning starts from, or removes it if o is nil.
+func (p *planner) setPrior(obj addr.Object, o *state.Object) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if o == nil {
+		p.prior.RemoveObject(obj)
+		return
+	}
+	in := p.prior.Instance(obj.Instance)
+	provider := addr.ProviderConfig{}
+	if in != nil {
+		provider = in.Provider
+	}
+	p.prior.SetObject(obj, o, provider)
+}
+
+// noteDrift stores what refreshing found and remembers it as drift if it differs from before.
+func (p *planner) noteDrift(s *subject, before, after prior) {
+	o := before.object
+	same := before.value.RawEquals(after.value)
+	upgraded := o.SchemaVersion != s.schema.Version || o.Flatmap != nil
+	if same && !upgraded && string(before.private) == string(after.private) {
+		return
+	}
+	var n *state.Object
+	if !after.value.IsNull() {
+		if n = s.stored(after.value, o.Sensitive, after.private, after.identity, o); n == nil {
+			return
+		}
+	}
+	p.setPrior(s.obj, n)
+	if same {
+		return
+	}
+	c := &plan.Change{Addr: s.obj.Instance, PrevAddr: s.obj.Instance, Deposed: s.obj.Deposed, Action: plan.Update, SchemaVersion: s.schema.Version}
+	p.mu.Lock()
+	if in := p.req.State.Instance(s.obj.Instance); in != nil {
+		c.Provider = in.Provider
+	}
+	p.mu.Unlock()
+	c.Before, _ = s.sealed(before.value, append(s.block().SensitivePaths(before.value), o.Sensitive...))
+	c.After = value.Durable{}
+	if after.value.IsNull() {
+		c.Action = plan.Delete
+	} else {
+		c.After, _ = s.sealed(after.value, append(s.block().SensitivePaths(after.value), o.Sensitive...))
+	}
+	p.mu.Lock()
+	p.drift = append(p.drift, c)
+	p.mu.Unlock()
+}
+
+// changeFor returns the planned change of an instance, nil if there is none.
+func (p *planner) changeFor(a addr.Instance) *plan.Change {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.changes[addr.Object{Instance: a}]
+}
+
+// fail remembers that an instance could not be planned, so that what depends on it is passed over in silence.
+func (p *planner) fail(a addr.Instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken == nil {
+		p.broken, p.brokenIn = map[addr.Instance]struct{}{}, map[addr.AbsResource]struct{}{}
+	}
+	p.broken[a] = struct{}{}
+	p.brokenIn[a.Abs()] = struct{}{}
+}
+
+// dependencyFailed reports whether something that an instance depends on could not be planned.
+func (p *planner) dependencyFailed(deps []plan.Dep) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range deps {
+		_, one := p.broken[d.Resource.Instance(d.Key)]
+		_, any := p.brokenIn[d.Resource]
+		if one || d.All && any {
+			return true
+		}
+	}
+	return false
+}
+
+// excluded reports whether -exclude takes the instance out, itself or because it depends on something that is.
+func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
+	if len(p.req.Excludes) == 0 {
+		return false
+	}
+	for _, x := range p.req.Excludes {
+		if x.Selects(a) {
+			return true
+		}
+		for _, d := range deps {
+			if x.Selects(d.Resource.Instance(d.Key)) || d.All && x.Resource != nil && *x.Resource == d.Resource.Resource && x.Module == d.Resource.Module {
+				return true
+			}
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range deps {
+		if _, ok := p.left[d.Resource.Instance(d.Key)]; ok {
+			return true
+		}
+	}
+	return false
+}

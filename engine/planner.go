@@ -1,0 +1,347 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// PlanRequest is what a plan is made from.
+type PlanRequest struct {
+	Config    *eval.Config
+	State     *state.State // not changed
+	Meta      state.Meta
+	Mode      plan.Mode
+	Variables map[string]cty.Value // of the root module, set ones only, unmarked, of the declared type
+	// Targets and Excludes restrict what is planned; ForceReplace names instances to replace.
+	Targets, Excludes []addr.Target
+	ForceReplace      []addr.Instance
+	SkipRefresh       bool
+	// Imports are objects to import besides those of import blocks: for the import command.
+	Imports map[addr.Instance]string
+	Soft    context.Context // ends on the first interrupt; nil for never
+}
+
+// Plan plans. The plan is returned also when the diagnostics have errors, for showing; its Errored is set then.
+func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.List) {
+	if req.Soft == nil {
+		req.Soft = ctx
+	}
+	p := &planner{
+		walk: e.newWalk(ctx, req.Soft), req: req, prior: req.State.Copy(),
+		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, byResource: map[addr.AbsResource][]*plan.Change{},
+		plan: &plan.Plan{
+			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
+			SkipRefresh: req.SkipRefresh, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
+		},
+	}
+	p.run = e.run(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
+	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	defer p.pool.Shutdown()
+	p.makePlan()
+	p.pool.Shutdown()
+	diags := p.run.Diags.List()
+	p.plan.Errored = diags.HasErrors()
+	return p.plan, diags
+}
+
+// planner carries out one plan. It implements eval.Host.
+type planner struct {
+	*walk
+	req  PlanRequest
+	plan *plan.Plan
+
+	mu         sync.Mutex // guards all below
+	prior      *state.State
+	changes    map[addr.Object]*plan.Change
+	drift      []*plan.Change
+	desired    map[addr.Instance]struct{}    // what the configuration declares
+	unknown    map[addr.AbsResource]struct{} // resource objects whose instances could not be told
+	broken     map[addr.Instance]struct{}    // instances that could not be planned
+	brokenIn   map[addr.AbsResource]struct{}
+	left       map[addr.Instance]struct{} // instances left alone by -exclude
+	byResource map[addr.AbsResource][]*plan.Change
+	moved      map[addr.Instance]addr.Instance // new address → previous one
+	imports    map[addr.Instance]*importTarget
+	expands    int // expansions still to come, for orphans
+}
+
+func (p *planner) makePlan() {
+	p.planVariables()
+	if p.run.Diags.HasErrors() {
+		return
+	}
+	p.applyMoves()
+	p.resolveImports()
+	if p.run.Diags.HasErrors() {
+		return
+	}
+	pool := future.NewPool(p.workers())
+	p.claimAll()
+	p.expands = 1
+	pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
+	pool.Wait()
+	p.finishOutputs(pool)
+	pool.Wait()
+	p.collect()
+}
+
+// workers returns how many tasks run at once: enough to keep all provider slots busy while others evaluate.
+func (e *Engine) workers() int { return e.opt.Parallelism + 2 }
+
+// planVariables checks root variables and records the ones that are kept with the plan.
+func (p *planner) planVariables() {
+	p.run.Root.CheckVariables(&future.Task{})
+	p.plan.Variables = map[string]value.Durable{}
+	for name, v := range p.req.Variables {
+		cfg := p.req.Config.Tree.Root.Variables[name]
+		if cfg == nil {
+			continue
+		}
+		if cfg.Ephemeral {
+			p.plan.EphemeralVariables = append(p.plan.EphemeralVariables, name)
+			continue
+		}
+		d, err := value.Seal(v, v.Type(), nil)
+		if err != nil {
+			p.run.Report(diag.At(cfg.Range, "Invalid value for input variable", "The value of %q cannot be kept with the plan: %s.", name, err))
+			continue
+		}
+		p.plan.Variables[name] = d
+	}
+	slices.Sort(p.plan.EphemeralVariables)
+}
+
+// claimAll claims, for every block, what its instances may use, before any instance is known. visit trades these claims for exact ones.
+func (p *planner) claimAll() {
+	p.req.Config.EachResource(func(b *eval.ResourceBlock) { p.pool.Claim(b.BlockUses()...) })
+	p.pool.Claim(p.stateSources()...)
+}
+
+// stateSources returns a claim for each provider that has objects in the state: some may have to be destroyed.
+func (p *planner) stateSources() []eval.Use {
+	seen := map[addr.Provider]struct{}{}
+	var out []eval.Use
+	for _, r := range p.req.State.Resources {
+		for _, in := range r.Instances {
+			if _, ok := seen[in.Provider.Provider]; !ok {
+				seen[in.Provider.Provider] = struct{}{}
+				out = append(out, eval.Use{Kind: eval.UseSource, Provider: addr.ProviderConfig{Provider: in.Provider.Provider}})
+			}
+		}
+	}
+	return out
+}
+
+// visit queues the work of a module object: first everything that tells which instances there are, then the instances.
+func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
+	m.CheckVariables(t)
+	calls, resources := m.Calls(), m.Resources()
+	p.mu.Lock()
+	p.expands += len(calls) + len(resources)
+	p.mu.Unlock()
+	for _, c := range calls {
+		pool.Go(func(t *future.Task) {
+			defer p.expanded(pool)
+			p.guard("a module call", func() { p.visitCall(pool, t, c) })
+		})
+	}
+	for _, r := range resources {
+		pool.Go(func(t *future.Task) {
+			defer p.expanded(pool)
+			p.guard(r.Addr().String(), func() { p.visitResource(pool, t, r) })
+		})
+	}
+	pool.Go(func(t *future.Task) {
+		p.guard("the outputs of a module", func() {
+			if p.req.Mode != plan.Destroy && len(p.req.Targets) == 0 {
+				m.OutputPreconditions(t)
+			}
+		})
+	})
+	p.expanded(pool)
+}
+
+// expanded counts an expansion as done. After the last one, what the state has beyond the configuration is known.
+func (p *planner) expanded(pool *future.Pool) {
+	p.mu.Lock()
+	p.expands--
+	last := p.expands == 0
+	p.mu.Unlock()
+	if last {
+		p.queueOrphans(pool)
+		p.pool.Waive(p.stateSources()...)
+	}
+}
+
+func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
+	children := c.Children(t, nil)
+	// The claims of the called module's blocks stand for one instance of it.
+	uses := c.BlockUses()
+	for range len(children) - 1 {
+		p.pool.Claim(uses...)
+	}
+	if len(children) == 0 {
+		p.pool.Waive(uses...)
+	}
+	p.mu.Lock()
+	p.expands += len(children)
+	p.mu.Unlock()
+	for _, child := range children {
+		pool.Go(func(t *future.Task) { p.visit(pool, t, child) })
+	}
+}
+
+func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resource) {
+	instances, ok := r.Instances(t)
+	p.mu.Lock()
+	if !ok {
+		if p.unknown == nil {
+			p.unknown = map[addr.AbsResource]struct{}{}
+		}
+		p.unknown[r.Addr()] = struct{}{}
+	}
+	for _, in := range instances {
+		p.desired[in.Addr()] = struct{}{}
+	}
+	p.mu.Unlock()
+	uses := make([][]eval.Use, len(instances))
+	for i, in := range instances {
+		uses[i] = in.Uses(t)
+		p.pool.Claim(uses[i]...)
+	}
+	p.pool.Waive(r.Block.BlockUses()...)
+	for i, in := range instances {
+		pool.Go(func(t *future.Task) {
+			defer p.pool.Waive(uses[i]...)
+			p.guard(in.Addr().String(), func() { p.visitInstance(t, in) })
+		})
+	}
+}
+
+// visitInstance demands what the plan needs of an instance. An ephemeral instance is opened only for its own conditions.
+func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
+	if !p.selected(in.Addr()) {
+		return
+	}
+	switch in.Config().Addr.Mode {
+	case addr.Ephemeral:
+		if !in.HasConditions() || p.req.Mode != plan.Normal || p.interrupted() {
+			return
+		}
+		in.Prepare(t)
+		p.inSlot(func() {
+			s := eval.NewSession()
+			defer s.End()
+			p.Open(t, s, in)
+		})
+	case addr.Data:
+		if p.req.Mode != plan.Destroy {
+			in.Value(t, nil)
+		}
+	default:
+		in.Value(t, nil)
+	}
+}
+
+// selected reports whether -target and -exclude let the instance be planned for its own sake.
+func (p *planner) selected(a addr.Instance) bool {
+	for _, x := range p.req.Excludes {
+		if x.Selects(a) {
+			return false
+		}
+	}
+	if len(p.req.Targets) == 0 {
+		return true
+	}
+	for _, x := range p.req.Targets {
+		if x.Selects(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// guard turns a panic into a diagnostic, so that everything that is open is still closed and the state is still written.
+func (w *walk) guard(what string, f func()) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.run.Report(bug(what, r))
+		}
+	}()
+	f()
+}
+
+// Open implements eval.Host.
+func (p *planner) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
+	return p.open(t, s, in, p.dependsPending)
+}
+
+// dependsPending reports whether something that the instance's depends_on names has planned changes.
+func (p *planner) dependsPending(t *future.Task, in *eval.Instance) bool {
+	for _, d := range in.ExplicitDeps(t) {
+		if p.changing(d) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *planner) changing(d plan.Dep) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !d.All {
+		c := p.changes[addr.Object{Instance: d.Resource.Instance(d.Key)}]
+		return c != nil && c.Action != plan.NoOp
+	}
+	for _, c := range p.byResource[d.Resource] {
+		if c.Action != plan.NoOp {
+			return true
+		}
+	}
+	return false
+}
+
+// collect assembles the plan from what the tasks recorded.
+func (p *planner) collect() {
+	for _, c := range p.changes {
+		p.plan.Changes = append(p.plan.Changes, c)
+	}
+	byAddress := func(a, b *plan.Change) int {
+		if c := a.Addr.Compare(b.Addr); c != 0 {
+			return c
+		}
+		if a.Deposed < b.Deposed {
+			return -1
+		}
+		return 1
+	}
+	slices.SortFunc(p.plan.Changes, byAddress)
+	slices.SortFunc(p.drift, byAddress)
+	p.plan.Drift = p.drift
+	p.plan.Prior = p.prior
+	p.plan.Checks = p.run.Checks.Results()
+	p.plan.SpreadReplaceOrder()
+	if _, diags := p.plan.Steps(); diags.HasErrors() && !p.run.Diags.HasErrors() {
+		p.run.Report(diags)
+	}
+}
+
+// record stores a change.
+func (p *planner) record(c *plan.Change) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changes[c.Object()] = c
+	p.byResource[c.Addr.Abs()] = append(p.byResource[c.Addr.Abs()], c)
+}

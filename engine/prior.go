@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// prior is an object as planning starts from it: upgraded to the current schema and, unless refreshing is off, as it really is.
+type prior struct {
+	object    *state.Object // nil if there is none
+	value     cty.Value     // without marks; null if there is none
+	private   []byte
+	identity  cty.Value // cty.NilVal if there is none
+	importing *plan.Importing
+}
+
+func noPrior(b *schema.Block) prior {
+	return prior{value: cty.NullVal(b.Type())}
+}
+
+// subject is the object that an operation is about, with what is needed to work on it.
+type subject struct {
+	*walk
+	obj    addr.Object
+	schema *schema.Schema
+	p      provider.Provider
+	source addr.Provider
+}
+
+func (s *subject) typeName() string     { return s.obj.Resource.Type }
+func (s *subject) block() *schema.Block { return s.schema.Block }
+
+func (s *subject) report(diags diag.List) {
+	s.run.Report(diags.WithAddress(s.obj.Instance.String()))
+}
+
+// upgraded decodes a stored object, asking the provider to upgrade it if it was stored under another schema. An object that already has the
+// current version and shape costs no call.
+func (s *subject) upgraded(o *state.Object) (prior, bool) {
+	pr := prior{object: o, private: o.Private}
+	ty := s.schema.Block.Type()
+	if o.SchemaVersion == s.schema.Version && o.Flatmap == nil {
+		if v, err := o.DecodeUnmarked(ty); err == nil {
+			pr.value = v
+			return s.withIdentity(pr, o)
+		}
+	}
+	if o.SchemaVersion > s.schema.Version {
+		s.report(diag.Errorf("Resource instance was stored by a newer provider",
+			"The state holds %s in version %d of its schema, and the installed provider %s knows only version %d. Install a newer version of the provider.",
+			s.obj, o.SchemaVersion, s.source.ForDisplay(), s.schema.Version))
+		return pr, false
+	}
+	v, diags := s.p.UpgradeResource(s.ctx, provider.UpgradeRequest{Type: s.typeName(), Version: o.SchemaVersion, JSON: o.JSON(), Flatmap: o.Flatmap})
+	if !diags.HasErrors() {
+		v, diags = s.accept(v, diags, "upgraded state", true)
+	}
+	s.report(diags)
+	if diags.HasErrors() && v == cty.NilVal {
+		return pr, false
+	}
+	pr.value = v
+	return s.withIdentity(pr, o)
+}
+
+func (s *subject) withIdentity(pr prior, o *state.Object) (prior, bool) {
+	if len(o.Identity) == 0 {
+		return pr, true
+	}
+	c, diags := s.providers.catalog(s.ctx, s.source)
+	if diags.HasErrors() {
+		return pr, true
+	}
+	id, diags := c.Identity(s.typeName())
+	s.report(diags)
+	if id == nil {
+		return pr, true
+	}
+	if o.IdentityVersion == id.Version {
+		if v, err := ctyjson.Unmarshal(o.Identity, id.Type()); err == nil {
+			pr.identity = v
+			return pr, true
+		}
+	}
+	v, diags := s.p.UpgradeIdentity(s.ctx, provider.UpgradeRequest{Type: s.typeName(), Version: o.IdentityVersion, JSON: o.Identity})
+	s.report(diags)
+	if diags.HasErrors() {
+		return pr, false
+	}
+	pr.identity = v
+	return pr, true
+}
+
+// accept holds an object from a provider against what every object must be: of the schema's type, without write-only values, and known where known is
+// set. A write-only value is an error and is dropped; any other violation makes the object unusable (cty.NilVal).
+func (s *subject) accept(v cty.Value, diags diag.List, what string, known bool) (cty.Value, diag.List) {
+	leaks := s.schema.Block.WriteOnlyPaths(v)
+	for _, path := range leaks {
+		diags = append(diags, diag.Diagnostic{
+			Summary: "Provider returned a write-only value",
+			Detail: fmt.Sprintf("The provider %s returned a value for the write-only attribute %s in the %s of %s. Such values must never be returned. The value was dropped and not stored; the rest of the object is kept.\n\nThis is a bug in the provider.",
+				s.source.ForDisplay(), schema.PathString(path), what, s.obj),
+			Path: path,
+		})
+	}
+	if len(leaks) > 0 {
+		v = s.schema.Block.NullWriteOnly(v)
+	}
+	errs := schema.AssertObject(s.schema.Block, v)
+	if known && len(errs) == 0 {
+		errs = schema.AssertWhollyKnown(v)
+	}
+	for _, err := range errs {
+		diags = append(diags, s.violation(what, err))
+	}
+	if len(errs) > 0 {
+		return cty.NilVal, diags
+	}
+	return v, diags
+}
+
+// violation is the error for a broken rule of the contract.
+func (s *subject) violation(what string, err error) diag.Diagnostic {
+	return diag.Diagnostic{
+		Summary: "Provider produced invalid " + what,
+		Detail: fmt.Sprintf("The provider %s returned a %s for %s that breaks the rules: %s.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+			s.source.ForDisplay(), what, s.obj, contractText(err)),
+		Address: s.obj.Instance.String(),
+	}
+}
+
+// refreshed reads the real object. The result has no object if it is gone.
+func (s *subject) refreshed(pr prior, meta cty.Value) (prior, bool) {
+	idKey, id := identifying(pr.value, s.schema.Block)
+	done := s.started(OpRefresh, s.obj, plan.NoOp, idKey, id)
+	resp, diags := s.p.ReadResource(s.ctx, provider.ReadRequest{
+		Type: s.typeName(), Prior: pr.value, Private: pr.private, Identity: pr.identity, ProviderMeta: meta,
+	})
+	if !diags.HasErrors() && resp.Deferred != "" {
+		diags = append(diags, s.deferredAnswer("reading", resp.Deferred)...)
+	}
+	v := resp.New
+	if !diags.HasErrors() && !v.IsNull() {
+		v, diags = s.accept(v, diags, "object read", true)
+	}
+	s.report(diags)
+	done(diags, idKey, id)
+	if diags.HasErrors() && (v == cty.NilVal || v.IsNull()) {
+		return pr, false
+	}
+	if v.IsNull() {
+		return noPrior(s.schema.Block), true
+	}
+	pr.value, pr.private = v, resp.Private
+	if resp.Identity != cty.NilVal && !resp.Identity.IsNull() {
+		pr.identity = resp.Identity
+	}
+	return pr, !diags.HasErrors()
+}
+
+func (s *subject) deferredAnswer(doing, reason string) diag.List {
+	return diag.Errorf("Provider deferred a change", "The provider %s answered while %s %s that it must be done later (%s), although deferring was not allowed. This is a bug in the provider.",
+		s.source.ForDisplay(), doing, s.obj, reason)
+}
+
+// marked returns v with the sensitive marks that the schema and the given paths ask for.
+func (s *subject) marked(v cty.Value, paths []cty.Path) cty.Value {
+	if v.IsNull() {
+		return v
+	}
+	v = value.MarkPaths(v, s.schema.Block.SensitivePaths(v), value.Sensitive)
+	return value.MarkPaths(v, paths, value.Sensitive)
+}
+
+// sealed makes v durable.
+func (s *subject) sealed(v cty.Value, paths []cty.Path) (value.Durable, bool) {
+	d, err := value.Seal(value.MarkPaths(v, paths, value.Sensitive), s.schema.Block.Type(), s.schema.Block)
+	if err != nil {
+		s.report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", s.obj, err))
+		return value.Durable{}, false
+	}
+	return d, true
+}
+
+// sealedIdentity makes an identity durable; absent ones give the zero value.
+func (s *subject) sealedIdentity(id cty.Value) value.Durable {
+	if id == cty.NilVal || id.IsNull() {
+		return value.Durable{}
+	}
+	d, err := value.Seal(id, id.Type(), nil)
+	if err != nil {
+		s.report(diag.Errorf("Identity cannot be stored", "The identity of %s cannot be stored: %s.", s.obj, err))
+	}
+	return d
+}
+
+// identityVersion returns the version of the type's identity schema, 0 if it has none.
+func (s *subject) identityVersion() int64 {
+	c, diags := s.providers.catalog(s.ctx, s.source)
+	if diags.HasErrors() {
+		return 0
+	}
+	if id, _ := c.Identity(s.typeName()); id != nil {
+		return id.Version
+	}
+	return 0
+}
+
+// stored makes the state object for v, which must be wholly known.
+func (s *subject) stored(v cty.Value, paths []cty.Path, private []byte, identity cty.Value, like *state.Object) *state.Object {
+	d, ok := s.sealed(v, paths)
+	if !ok {
+		return nil
+	}
+	o, err := state.ObjectFrom(d)
+	if err != nil {
+		s.report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", s.obj, err))
+		return nil
+	}
+	if like != nil {
+		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = like.Tainted, like.Dependencies, like.CreateBeforeDestroy
+	}
+	o.SchemaVersion, o.Private = s.schema.Version, private
+	if id := s.sealedIdentity(identity); !id.IsZero() {
+		if o.Identity, err = state.IdentityFrom(id); err != nil {
+			s.report(diag.Errorf("Identity cannot be stored", "The identity of %s cannot be stored: %s.", s.obj, err))
+		}
+		o.IdentityVersion = s.identityVersion()
+	}
+	return o
+}
+
+// identifying returns the attribute that identifies an object to people: id, else name. Both results are empty if there is none or it is sensitive.
+func identifying(v cty.Value, b *schema.Block) (key, text string) {
+	v, _ = v.Unmark()
+	if v == cty.NilVal || v.IsNull() || !v.IsKnown() || !v.Type().IsObjectType() {
+		return "", ""
+	}
+	for _, name := range []string{"id", "name"} {
+		a := b.Attributes[name]
+		if a == nil || a.Sensitive || a.WriteOnly || a.Type != cty.String {
+			continue
+		}
+		if got := v.GetAttr(name); got.IsKnown() && !got.IsMarked() && !got.IsNull() && got.AsString() != "" {
+			return name, got.AsString()
+		}
+	}
+	return "", ""
+}

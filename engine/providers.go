@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// providers starts providers and keeps those that live for the whole command: one process for each distinct configuration. The first process of a
+// provider answers for its schema and validation, and becomes the first configured one.
+type providers struct {
+	launcher provider.Launcher
+	ctx      context.Context
+	calls    atomic.Int64
+
+	mu    sync.Mutex
+	bases map[addr.Provider]*base
+	kept  map[addr.ProviderConfig]*kept
+	live  map[provider.Provider]struct{}
+}
+
+// base is the first process of a provider.
+type base struct {
+	once    sync.Once
+	p       provider.Provider
+	catalog provider.Catalog
+	diags   diag.List
+	free    bool // not yet configured
+}
+
+// kept is a configured provider whose configuration holds nothing ephemeral, so that it serves plan and apply alike.
+type kept struct {
+	config cty.Value
+	p      provider.Provider
+}
+
+func newProviders(l provider.Launcher) *providers {
+	return &providers{
+		launcher: l, ctx: context.Background(),
+		bases: map[addr.Provider]*base{}, kept: map[addr.ProviderConfig]*kept{}, live: map[provider.Provider]struct{}{},
+	}
+}
+
+func (ps *providers) base(ctx context.Context, a addr.Provider) *base {
+	ps.mu.Lock()
+	b := ps.bases[a]
+	if b == nil {
+		b = &base{}
+		ps.bases[a] = b
+	}
+	ps.mu.Unlock()
+	b.once.Do(func() {
+		b.p, b.diags = ps.launch(ctx, a)
+		if b.diags.HasErrors() {
+			return
+		}
+		var more diag.List
+		b.catalog, more = b.p.Catalog(ctx)
+		b.diags = append(b.diags, more...)
+		b.free = true
+	})
+	return b
+}
+
+func (ps *providers) launch(ctx context.Context, a addr.Provider) (provider.Provider, diag.List) {
+	p, diags := ps.launcher.Launch(ctx, a)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	p = &counted{Provider: p, calls: &ps.calls}
+	ps.mu.Lock()
+	ps.live[p] = struct{}{}
+	ps.mu.Unlock()
+	return p, diags
+}
+
+// take returns an unconfigured process: the base one if nobody has it yet.
+func (ps *providers) take(ctx context.Context, a addr.Provider) (provider.Provider, diag.List) {
+	b := ps.base(ctx, a)
+	if b.diags.HasErrors() {
+		return nil, b.diags
+	}
+	ps.mu.Lock()
+	if b.free {
+		b.free = false
+		ps.mu.Unlock()
+		return b.p, nil
+	}
+	ps.mu.Unlock()
+	p, diags := ps.launch(ctx, a)
+	if !diags.HasErrors() && !b.catalog.Capabilities().SchemaOptional {
+		_, more := p.Catalog(ctx)
+		diags = append(diags, more...)
+	}
+	return p, diags
+}
+
+// end closes one process.
+func (ps *providers) end(p provider.Provider) {
+	ps.mu.Lock()
+	_, ok := ps.live[p]
+	delete(ps.live, p)
+	ps.mu.Unlock()
+	if ok {
+		_ = p.Close() // a process that is gone already is what was wanted
+	}
+}
+
+func (ps *providers) close() {
+	ps.mu.Lock()
+	all := make([]provider.Provider, 0, len(ps.live))
+	for p := range ps.live {
+		all = append(all, p)
+	}
+	ps.live = map[provider.Provider]struct{}{}
+	ps.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, p := range all {
+		wg.Go(func() { _ = p.Close() })
+	}
+	wg.Wait()
+}
+
+// stop asks every provider to cancel what it does.
+func (ps *providers) stop(ctx context.Context) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	for p := range ps.live {
+		go func() { _ = p.Stop(ctx) }() // a provider that cannot stop is waited for as if it had not been asked
+	}
+}
+
+func (ps *providers) catalog(ctx context.Context, a addr.Provider) (provider.Catalog, diag.List) {
+	b := ps.base(ctx, a)
+	return b.catalog, b.diags
+}
+
+// Provider implements eval.Schemas.
+func (ps *providers) Provider(a addr.Provider) (*schema.Schema, diag.List) {
+	c, diags := ps.catalog(ps.ctx, a)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return c.Provider()
+}
+
+// Resource implements eval.Schemas.
+func (ps *providers) Resource(a addr.Provider, mode addr.Mode, typeName string) (*schema.Schema, diag.List) {
+	c, diags := ps.catalog(ps.ctx, a)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return c.Resource(mode, typeName)
+}
+
+// Types implements eval.Schemas.
+func (ps *providers) Types(a addr.Provider, mode addr.Mode) []string {
+	c, diags := ps.catalog(ps.ctx, a)
+	if diags.HasErrors() {
+		return nil
+	}
+	return c.Types(mode)
+}
+
+// Functions implements eval.Schemas.
+func (ps *providers) Functions(a addr.Provider) (map[string]*schema.Function, diag.List) {
+	c, diags := ps.catalog(ps.ctx, a)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return c.Functions()
+}
+
+// counted counts the operations on a provider.
+type counted struct {
+	provider.Provider
+	calls *atomic.Int64
+}
+
+func (c *counted) ValidateConfig(ctx context.Context, v cty.Value) diag.List {
+	c.calls.Add(1)
+	return c.Provider.ValidateConfig(ctx, v)
+}
+
+func (c *counted) ValidateResource(ctx context.Context, mode addr.Mode, typeName string, v cty.Value) diag.List {
+	c.calls.Add(1)
+	return c.Provider.ValidateResource(ctx, mode, typeName, v)
+}
+
+func (c *counted) UpgradeResource(ctx context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
+	c.calls.Add(1)
+	return c.Provider.UpgradeResource(ctx, req)
+}
+
+func (c *counted) ReadResource(ctx context.Context, req provider.ReadRequest) (provider.ReadResponse, diag.List) {
+	c.calls.Add(1)
+	return c.Provider.ReadResource(ctx, req)
+}
+
+func (c *counted) PlanResource(ctx context.Context, req provider.PlanRequest) (provider.PlanResponse, diag.List) {
+	c.calls.Add(1)
+	return c.Provider.PlanResource(ctx, req)
+}
+
+func (c *counted) ApplyResource(ctx context.Context, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
+	c.calls.Add(1)
+	return c.Provider.ApplyResource(ctx, req)
+}
+
+func (c *counted) ReadData(ctx context.Context, req provider.DataRequest) (provider.DataResponse, diag.List) {
+	c.calls.Add(1)
+	return c.Provider.ReadData(ctx, req)
+}

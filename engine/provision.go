@@ -1,0 +1,250 @@
+package engine
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// provision runs the creation provisioners of a new object; false means that one failed and the object is tainted.
+func (ia *instanceApply) provision(created cty.Value) bool {
+	self := ia.marked(created, ia.sensitive)
+	for i := range ia.in.Provisioners() {
+		if ia.interrupted() {
+			ia.report(diag.Errorf("Provisioning interrupted", "The provisioners of %s were not all run before the interrupt, so it is tainted and will be replaced.", ia.obj))
+			return false
+		}
+		if !ia.provisionOne(i, self) {
+			return false
+		}
+	}
+	return true
+}
+
+func (ia *instanceApply) provisionOne(i int, self cty.Value) bool {
+	p := ia.in.Provisioners()[i]
+	args, diags := ia.in.EvalProvisioner(ia.t, ia.s, i, self)
+	ia.run.Report(diags)
+	if diags.HasErrors() {
+		return false
+	}
+	le := localExec{walk: ia.walk, obj: ia.obj, hidden: hiddenBy(args)}
+	args, _ = args.UnmarkDeep()
+	if !args.IsWhollyKnown() {
+		ia.report(diag.At(p.Range, "Invalid provisioner configuration", "The arguments of the provisioner are not wholly known."))
+		return false
+	}
+	ia.event(Event{Kind: Started, Op: OpProvision, Object: ia.obj, Action: plan.Create, Provisioner: p.Type})
+	begin := ia.opt.Now()
+	err := le.execute(args)
+	kind := Completed
+	if err != nil {
+		kind = Failed
+	}
+	ia.event(Event{Kind: kind, Op: OpProvision, Object: ia.obj, Action: plan.Create, Provisioner: p.Type, Elapsed: ia.opt.Now().Sub(begin)})
+	if err == nil {
+		return true
+	}
+	d := diag.At(p.Range, "local-exec provisioner error", "Error running command %s", err).WithAddress(ia.obj.Instance.String())
+	if p.Continue {
+		ia.run.Report(d.AsWarnings())
+		return true
+	}
+	ia.run.Report(d)
+	return false
+}
+
+// hiddenBy returns the reason why a provisioner's output must not be shown, "" if it may.
+func hiddenBy(args cty.Value) string {
+	var words []string
+	if value.Contains(args, value.Sensitive) {
+		words = append(words, "sensitive")
+	}
+	if value.Contains(args, value.Ephemeral) {
+		words = append(words, "ephemeral")
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "(output suppressed due to " + strings.Join(words, ", ") + " value in config)"
+}
+
+// localExec runs a command on this machine.
+type localExec struct {
+	*walk
+	obj    addr.Object
+	hidden string // shown in place of each output; "" to show everything
+	quiet  bool
+}
+
+// outputTail is how much of a failed command's output its error shows.
+const outputTail = 8 << 10
+
+func (le *localExec) execute(args cty.Value) error {
+	command := args.GetAttr("command").AsString()
+	if strings.TrimSpace(command) == "" {
+		return errors.New("failed: the command is empty")
+	}
+	argv := interpreter(args.GetAttr("interpreter"))
+	argv = append(argv, command)
+	le.quiet = !args.GetAttr("quiet").IsNull() && args.GetAttr("quiet").True()
+	ctx, cancel := context.WithCancel(le.ctx)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(append([]string(nil), le.opt.Environ...), environment(args.GetAttr("environment"))...)
+	cmd.Dir = le.opt.WorkDir
+	if dir := args.GetAttr("working_dir"); !dir.IsNull() && dir.AsString() != "" {
+		cmd.Dir = dir.AsString()
+		if !filepath.IsAbs(cmd.Dir) {
+			cmd.Dir = filepath.Join(le.opt.WorkDir, cmd.Dir)
+		}
+	}
+	cmd.WaitDelay = 5 * time.Second
+	stop := context.AfterFunc(le.soft, func() { interrupt(cmd.Process) })
+	defer stop()
+	switch {
+	case le.hidden != "":
+		le.line(le.hidden)
+	case le.quiet:
+		le.line("local-exec: Executing: Suppressed by quiet=true")
+	default:
+		le.line("Executing: " + quoteArgs(argv))
+	}
+	return le.result(le.runOutput(cmd), argv)
+}
+
+type commandResult struct {
+	tail string
+	err  error
+}
+
+// runOutput runs the command and passes on its output line by line.
+func (le *localExec) runOutput(cmd *exec.Cmd) commandResult {
+	pr, pw, err := os.Pipe()
+	if err != nil {
+		return commandResult{err: err}
+	}
+	defer func() { _ = pr.Close() }()
+	cmd.Stdout, cmd.Stderr = pw, pw
+	if err := cmd.Start(); err != nil {
+		_ = pw.Close()
+		return commandResult{err: err}
+	}
+	_ = pw.Close()
+	read := make(chan string, 1)
+	go func() { read <- le.copyOutput(pr) }()
+	err = cmd.Wait()
+	select {
+	case tail := <-read:
+		return commandResult{tail, err}
+	case <-time.After(cmd.WaitDelay): // something that the command left running still holds its output
+		return commandResult{err: err}
+	}
+}
+
+func (le *localExec) copyOutput(r io.Reader) string {
+	var tail strings.Builder
+	hidden := false
+	br := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, err := br.ReadString('\n')
+		if line != "" {
+			if le.hidden == "" {
+				le.line(strings.TrimRight(line, "\r\n"))
+				if tail.Len() < outputTail {
+					tail.WriteString(line)
+				}
+			} else if !hidden {
+				hidden = true
+				le.line(le.hidden)
+			}
+		}
+		if err != nil {
+			return tail.String()
+		}
+	}
+}
+
+func (le *localExec) line(text string) {
+	le.event(Event{Kind: Output, Op: OpProvision, Object: le.obj, Action: plan.Create, Provisioner: "local-exec", Line: text})
+}
+
+// result describes a failure. With secrets in the arguments, command line and output stay hidden and only the exit status is told.
+func (le *localExec) result(r commandResult, argv []string) error {
+	if r.err == nil {
+		return nil
+	}
+	status := "it could not be started"
+	var exit *exec.ExitError
+	if errors.As(r.err, &exit) {
+		status = exit.Error()
+	}
+	if le.hidden != "" {
+		return fmt.Errorf("%s: %s. The command line is hidden for the same reason", le.hidden, status)
+	}
+	if exit == nil {
+		status = r.err.Error()
+	}
+	return fmt.Errorf("'%s': %s. Output: %s", argv[len(argv)-1], status, r.tail)
+}
+
+func interpreter(v cty.Value) []string {
+	if !v.IsNull() && v.LengthInt() > 0 {
+		var argv []string
+		for _, e := range v.AsValueSlice() {
+			if !e.IsNull() {
+				argv = append(argv, e.AsString())
+			}
+		}
+		return argv
+	}
+	if runtime.GOOS == "windows" {
+		return []string{"cmd", "/C"}
+	}
+	return []string{"/bin/sh", "-c"}
+}
+
+func environment(v cty.Value) []string {
+	var env []string
+	if v.IsNull() {
+		return nil
+	}
+	for name, e := range v.AsValueMap() {
+		if !e.IsNull() {
+			env = append(env, name+"="+e.AsString())
+		}
+	}
+	return env
+}
+
+func quoteArgs(argv []string) string {
+	quoted := make([]string, len(argv))
+	for i, a := range argv {
+		quoted[i] = fmt.Sprintf("%q", a)
+	}
+	return "[" + strings.Join(quoted, " ") + "]"
+}
+
+func interrupt(p *os.Process) {
+	if p == nil {
+		return
+	}
+	if err := p.Signal(os.Interrupt); err != nil {
+		_ = p.Kill() // systems without interrupts
+	}
+}

@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lease"
+	"github.com/mayfly-iac/mayfly/provider"
+)
+
+// walk is what planning and applying share: the run of the evaluator, the pool of what is open, and the slots of provider operations.
+type walk struct {
+	*Engine
+	ctx    context.Context // ends when the user insists; operations are abandoned then
+	soft   context.Context // ends on the first interrupt; nothing new is started then
+	run    *eval.Run
+	pool   *lease.Pool[eval.Use, opened]
+	slots  chan struct{}
+	failed *sync.Map // eval.Use → true: opening it failed and was reported
+
+	durable *sync.Map // addr.ProviderConfig → *configured
+}
+
+// opened is what the pool holds: an ephemeral object or a provider.
+type opened struct {
+	object   cty.Value
+	provider provider.Provider
+}
+
+// configured is a provider whose configuration holds nothing ephemeral.
+type configured struct {
+	cell future.Cell[provider.Provider]
+}
+
+func (e *Engine) newWalk(ctx, soft context.Context) *walk {
+	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), failed: &sync.Map{}, durable: &sync.Map{}}
+	w.pool = lease.NewPool[eval.Use, opened](lease.Options[eval.Use]{
+		Group:      eval.Use.Group,
+		Uses:       func(u eval.Use) []eval.Use { return w.run.UsesOf(&future.Task{}, u) },
+		CloseLimit: e.opt.CloseLimit,
+		CloseTimeout: func(u eval.Use) {
+			w.run.Report(w.closeFailed(u, "The provider did not answer within "+e.opt.CloseLimit.String()+"."))
+		},
+		Now: e.opt.Now,
+	})
+	return w
+}
+
+// interrupted reports whether nothing new may be started.
+func (w *walk) interrupted() bool { return w.soft.Err() != nil }
+
+// inSlot runs f while holding one of the slots for provider operations. A task must not wait for evaluation within f.
+func (w *walk) inSlot(f func()) {
+	w.slots <- struct{}{}
+	defer func() { <-w.slots }()
+	f()
+}
+
+// providerFor returns the provider that works on the instance, configured. If its configuration comes from ephemeral resources, s holds a lease on it.
+// What the configuration needs must have been prepared. A nil provider means that the reason was reported.
+func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) provider.Provider {
+	po := in.Provider(t)
+	if po == nil {
+		return nil
+	}
+	return w.configured(t, s, po)
+}
+
+func (w *walk) configured(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
+	if po.Opens() {
+		return w.leasedProvider(t, s, po)
+	}
+	v, _ := w.durable.LoadOrStore(po.Addr, &configured{})
+	p, cycle := v.(*configured).cell.Get(t, po.Addr.String(), nil, func() provider.Provider {
+		p, diags := w.durableProvider(t, po)
+		w.run.Report(diags)
+		return p
+	})
+	if cycle != nil {
+		return nil
+	}
+	return p
+}
+
+// durableProvider returns the provider for a configuration without ephemeral resources: the one that an earlier walk configured alike, or a new one.
+func (w *walk) durableProvider(t *future.Task, po *eval.ProviderObject) (provider.Provider, diag.List) {
+	cfg, diags := po.EvalBody(t, nil)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	plain, _ := cfg.UnmarkDeep()
+	w.providers.mu.Lock()
+	k := w.providers.kept[po.Addr]
+	w.providers.mu.Unlock()
+	if k != nil && k.config.RawEquals(plain) {
+		return k.p, diags
+	}
+	p, more := w.startConfigured(po, plain)
+	diags = append(diags, more...)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	if plain.IsWhollyKnown() {
+		w.providers.mu.Lock()
+		w.providers.kept[po.Addr] = &kept{config: plain, p: p}
+		w.providers.mu.Unlock()
+	}
+	return p, diags
+}
+
+// startConfigured starts and configures a provider. cfg has no marks.
+func (w *walk) startConfigured(po *eval.ProviderObject, cfg cty.Value) (provider.Provider, diag.List) {
+	p, diags := w.providers.take(w.ctx, po.Addr.Provider)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	at := fmt.Sprintf("provider[%q]", po.Addr.Provider.String())
+	more := p.ValidateConfig(w.ctx, cfg)
+	if !more.HasErrors() {
+		more = append(more, p.Configure(w.ctx, cfg)...)
+	}
+	diags = append(diags, more.InConfigBody(po.Body()).WithAddress(at)...)
+	if diags.HasErrors() {
+		w.providers.end(p)
+		return nil, diags
+	}
+	return p, diags
+}
+
+// leasedProvider returns a provider configured from ephemeral values. Its process ends when its last user is done, and only then are the
+// ephemeral resources that it was configured with closed.
+func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
+	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
+	l, err := w.pool.Acquire(w.ctx, use, func(context.Context) (lease.Opened[opened], error) {
+		inner := eval.NewSession()
+		p, diags := w.openProvider(t, inner, po)
+		w.run.Report(diags)
+		if diags.HasErrors() || p == nil {
+			inner.End()
+			return lease.Opened[opened]{}, errReported
+		}
+		return lease.Opened[opened]{
+			Value: opened{provider: p},
+			Close: func(context.Context) { w.providers.end(p) },
+			After: inner.End,
+		}, nil
+	})
+	if err != nil {
+		w.reportAcquire(use, err)
+		return nil
+	}
+	s.Keep(l.Release)
+	v, err := l.Value(w.ctx)
+	if err != nil {
+		w.reportAcquire(use, err)
+		return nil
+	}
+	return v.provider
+}
+
+// errReported stands for diagnostics that were already reported.
+var errReported = errors.New("the reason was reported")
+
+func (w *walk) openProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) (provider.Provider, diag.List) {
+	cfg, diags := po.EvalBody(t, s)
+	if diags.HasErrors() || w.anyFailed(po.Uses(t)) {
+		return nil, diags
+	}
+	plain, _ := cfg.UnmarkDeep()
+	p, more := w.startConfigured(po, plain)
+	return p, append(diags, more...)
+}
+
+func (w *walk) reportAcquire(u eval.Use, err error) {
+	w.failed.Store(u, true)
+	switch {
+	case errors.Is(err, errReported):
+	case errors.Is(err, lease.ErrExpired):
+		w.run.Report(diag.Errorf("Ephemeral resource expired",
+			"%s could not be renewed, so its value may no longer be valid and is not used any more. What went wrong was reported above.", useText(u)).WithAddress(useText(u)))
+	default:
+		w.run.Report(diag.Errorf("Operation interrupted", "%s was not opened: %s.", useText(u), err).WithAddress(useText(u)))
+	}
+}
+
+// anyFailed reports whether one of the uses could not be opened; the reason was reported then.
+func (w *walk) anyFailed(uses []eval.Use) bool {
+	for _, u := range uses {
+		if _, bad := w.failed.Load(u); bad {
+			return true
+		}
+	}
+	return false
+}
+
+func useText(u eval.Use) string {
+	switch u.Kind {
+	case eval.UseProvider, eval.UseSource:
+		return u.Provider.String()
+	case eval.UseBlock:
+		return u.Block.String()
+	default:
+		return u.Instance.String()
+	}
+}
+
+// CallFunction implements eval.Host: functions run on the provider's first process, which need not be configured.
+func (w *walk) CallFunction(p addr.Provider, name string, args []cty.Value) (cty.Value, error) {
+	b := w.providers.base(w.ctx, p)
+	if err := b.diags.Err(); err != nil {
+		return cty.DynamicVal, err
+	}
+	return b.p.CallFunction(w.ctx, name, args)
+}

@@ -1,0 +1,103 @@
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// Triggered reports whether replace_triggered_by asks for the instance to be replaced: something that it names has a planned change, or, for a reference to
+// an attribute, that attribute changes. changeFor gives the planned change of an instance.
+func (in *Instance) Triggered(t *future.Task, changeFor func(addr.Instance) *plan.Change) bool {
+	sc := in.scope(t, nil)
+	for _, x := range in.Resource.Block.triggers {
+		for i := range x.Refs {
+			ref := &x.Refs[i]
+			if ref.Kind == lang.Resource && sc.triggeredBy(ref, changeFor) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.Change) bool {
+	res := sc.m.resources[ref.Resource]
+	if res == nil || ref.Resource.Mode != addr.Managed {
+		return false
+	}
+	var instances []*Instance
+	if key, ok := sc.key(ref.Index); ok && res.repeat.repeated() {
+		instances = []*Instance{res.Instance(key)}
+	} else {
+		instances, _ = res.Instances(sc.t)
+	}
+	for _, in := range instances {
+		in.Value(sc.t, &ref.Range)
+		if c := changeFor(in.Addr()); c != nil && attributeChanges(c, ref.Rest) {
+			return true
+		}
+	}
+	return false
+}
+
+// attributeChanges reports whether the change alters what the traversal leads to; the whole object if it is empty.
+func attributeChanges(c *plan.Change, rest hcl.Traversal) bool {
+	switch c.Action {
+	case plan.NoOp, plan.Read:
+		return false
+	case plan.Create:
+		return true
+	}
+	if len(rest) == 0 {
+		return true
+	}
+	before, errB := c.Before.Unmarked()
+	after, errA := c.After.Unmarked()
+	if errB != nil || errA != nil || before == cty.NilVal || after == cty.NilVal {
+		return true
+	}
+	x, xd := rest.TraverseRel(before)
+	y, yd := rest.TraverseRel(after)
+	if xd.HasErrors() || yd.HasErrors() {
+		return xd.HasErrors() != yd.HasErrors()
+	}
+	return !y.IsWhollyKnown() || !x.RawEquals(y)
+}
+
+// WhyGone returns why the configuration doesn't declare an instance that the state has.
+func (r *Run) WhyGone(a addr.Instance) plan.Reason {
+	m := r.Root
+	t := &future.Task{}
+	for _, step := range a.Module.Path() {
+		_, name, key := step.Parent()
+		call := m.calls[name]
+		if call == nil || call.block.child == nil || !call.expand(t, nil).has(key) {
+			return plan.DeleteNoModule
+		}
+		m = call.Child(key)
+	}
+	res := m.resources[a.Resource]
+	if res == nil {
+		return plan.DeleteNoConfig
+	}
+	switch e := res.expand(t, nil); {
+	case e.form == Enabled && a.Key == addr.NoKey:
+		return plan.DeleteDisabled
+	case e.form == Counted && a.Key.Kind() == addr.KeyInt:
+		return plan.DeleteCountIndex
+	case e.form == ForEach && a.Key.Kind() == addr.KeyString:
+		return plan.DeleteEachKey
+	}
+	return plan.DeleteRepetition
+}
+
+// Declared reports whether the configuration has a block for the instance, whatever its repetition says.
+func (r *Run) Declared(a addr.Instance) bool {
+	m := r.Module(a.Module)
+	return m != nil && m.resources[a.Resource] != nil
+}

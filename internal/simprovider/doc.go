@@ -1,0 +1,103 @@
+// Package simprovider is a provider for tests, written directly at the level of the plugin protocol so that it can also break the protocol.
+//
+// It is two things. By default it is a well-behaved provider, mayfly.dev/test/sim, whose cloud is a directory with one JSON file per object:
+// objects outlive the process, and a test can look at them (ReadObject, Objects), change them (WriteObject) and count open ephemerals
+// (OpenLeases). With rules it breaks, at chosen calls, one rule of the contract each. In both it notices what an engine does wrong (see
+// below), and it writes a transcript of every call, which package simlog reads.
+//
+// It may import terraform-plugin-go, gRPC's status codes and package simlog. It must not know the engine: no other package of this module.
+//
+// # Serving
+//
+// A test binary becomes the provider by asking in TestMain:
+//
+//	if simprovider.Serving() {
+//		simprovider.ServeMain()
+//	}
+//
+// with SIM_SERVE=1 in the environment of the engine; cmd/terraform-provider-sim is the same as a plugin binary. New6 and New5 make servers
+// for use within a process. The environment variables are the constants Env….
+//
+// # Types
+//
+//   - provider: prefix, token (sensitive; a lease must be live at every use), region.
+//   - resource sim_thing (schema version 1; identity: name): name; optional size, tags, replace_me (a change replaces, as does one of name),
+//     delay (how long create and update take), fail_on, json (white space does not matter), secret_wo (write-only), secret_wo_version;
+//     list block rule {port, note, computed rule_id}, set block zone {name, computed zone_id}; map-nested attribute nested {value, computed
+//     hash} (protocol 6 only); computed id ("<name>-<n>"), serial (counts changes), status, label (prefix and name, known at plan),
+//     computed_list. State of version 0 is upgraded; a sim_old can be moved to it; import is by id or by identity. fail_on is one of
+//     validate, plan, create, update, delete, read, and create-partial and update-partial, which answer the new state and an error.
+//   - resource sim_slow: name, trigger, plan_delay, read_delay, create_delay, update_delay, delete_delay; computed id, serial.
+//   - resource sim_legacy (legacy type system): name, value (upper-cased by apply), defaulted (set by the plan though not computed);
+//     computed id, serial.
+//   - resource sim_old: name, old_value; computed id.
+//   - data sim_lookup: name, hint; the newest sim_thing of the name: computed id, size, tags, label, serial.
+//   - ephemeral sim_secret: name; optional hint, renew_after, expire_after, open_delay, renew_delay, close_delay, fail_on (validate, open,
+//     renew, close); computed value (Canary, depends on type and name only), lease (unlike at each opening), opened (how many times so far).
+//   - ephemeral sim_token: the same and parent_token.
+//   - functions echo(any), concat2(string, string), fail(string).
+//
+// # What it notices
+//
+// "Engine broke the contract" is the summary of an error about the caller: use before configuration or a second configuration; a
+// write-only value in stored, prior, current or planned state, or sent without the capability; unknown values in the configuration of apply,
+// open and data reads; a planned state that was not planned again; lost private data; a lease (in secret_wo, token or parent_token) that is
+// used after it was closed or has expired; a renewal or close with private data that is not the latest; a second close; a parent closed
+// before the ephemeral that was opened with its lease. With SIM_LENIENT the uses of dead leases and the order of closes are not looked at.
+//
+// # Misbehaviour
+//
+// SIM_MISBEHAVE names a JSON file with a list of Rule, such as [{"rpc":"PlanResourceChange","name":"x","nth":2,"do":"change-known"}]. Nth
+// counts the matching calls within a process, or with shared those of all processes of the same cloud. All rules that match a call strike, in order. A rule that matches but finds nothing to
+// work on makes the call fail with a message that says so, and an unknown rpc, deed or field is refused at start: no rule is silently without
+// effect. Deeds, with the optional fields they heed:
+//
+// The call as a whole, before the work:
+//
+//   - rpc-error, unimplemented (text): a gRPC error of code Unknown, Unimplemented; nothing is done
+//   - delay (ms): the work starts later, whatever is cancelled
+//   - hang (ms): as delay, for a day by default
+//   - hang-until-stop: nothing until the call is cancelled or the provider stopped, then a gRPC error
+//   - answer-late (ms): nothing until cancelled or stopped; then, after a pause, the work is done and answered
+//   - stderr (text): text on standard error
+//   - exit (when, code, text), panic (when, text): the process ends before the work, during (work done, not answered; the default), or after
+//     the answer (ms: how long after)
+//
+// The answer, whatever it is:
+//
+//   - error, warning (text): a diagnostic besides the answer; for a function, its error
+//   - invalid-path (text): an error about an attribute that does not exist
+//   - deferred: a deferral that was not allowed
+//   - no-private: private data is left out
+//   - garbage: bytes that are no MessagePack
+//   - not-an-object: a string in place of the object
+//   - no-value: the object is left out of the message
+//
+// The object in the answer (attr is a path such as rule.0.rule_id, elements of sets by position; value is JSON):
+//
+//   - change-config (attr, value): an argument that is set gets another value
+//   - set-unconfigured (attr, value): an argument that is null and not computed gets a value
+//   - change-known (attr, value): a computed value gets another; in apply one that was planned; in plan with nth 2 (and
+//     shared, if apply is another process) the second plan differs
+//   - unknown (attr): a computed attribute is unknown
+//   - set (attr, value): any attribute gets any value
+//   - write-only (attr, value): a write-only attribute has a value
+//   - echo-write-only (attr): the configured write-only value stands in the computed attribute status, or attr
+//   - drop-block, add-block (attr: block type): one nested block fewer, one more
+//   - huge (size, attr): a string of 8 MiB, or size bytes
+//   - null-object: null; keep-object: the prior object (for delete)
+//   - wrong-type (attr): the object with a list of bool where name, or attr, has another type
+//
+// Single messages:
+//
+//   - plan, apply: legacy: the legacy type system flag is set
+//   - plan: replace (attr), bad-replace: a replacement for name, for an attribute that does not exist
+//   - plan, apply, read, import, move: change-identity (text: the name), no-identity
+//   - import: empty-import, wrong-type-name (text), twice
+//   - open, renew: renew-at (text: a duration from now, may be negative)
+//
+// Before the handshake, as rpc Start: garbage-stdout (text), wrong-protocol, hang, delay (ms), exit, panic, stderr.
+//
+// SIM_SCHEMA selects a schema with one thing wrong: wo-in-set-block, wo-in-set-attr, wo-computed, wo-data, wo-provider, wo-ephemeral; or a
+// correct one that differs: no-capabilities, wo-in-list-block, wo-in-nested-attr.
+package simprovider

@@ -1,0 +1,133 @@
+package simprovider
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov5"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+)
+
+// The environment of a served provider.
+const (
+	EnvServe     = "SIM_SERVE"     // set: this process may be the provider (see Serving)
+	EnvDir       = "SIM_DIR"       // directory that is the cloud; default: a new temporary one
+	EnvLog       = "SIM_LOG"       // file to which the RPC transcript is appended; default: none
+	EnvMisbehave = "SIM_MISBEHAVE" // JSON file with the misbehaviour rules; default: none
+	EnvSchema    = "SIM_SCHEMA"    // schema variant; default: the correct schema
+	EnvProtocol  = "SIM_PROTOCOL"  // 5 or 6; default: 6
+	EnvLenient   = "SIM_LENIENT"   // set: leases may be used when they are not live, and parents closed first, as other engines do
+)
+
+// Source is the provider's source address.
+const Source = "mayfly.dev/test/sim"
+
+// Options configure a server. The zero value is a well-behaved provider with a temporary cloud and no transcript.
+type Options struct {
+	Dir    string // the cloud
+	Log    string // the transcript
+	Rules  []Rule // the misbehaviours
+	Schema string // the schema variant
+
+	// Lenient lets the uses of dead leases and closes in the wrong order pass, to compare with engines that do such things.
+	Lenient bool
+	// Clock gives the monotonic nanoseconds of the transcript; nil takes the wall clock, which a synctest bubble makes virtual.
+	Clock func() int64
+	// Exit ends the process for the rules that crash it; nil takes os.Exit. An Exit that returns lets the call go on with an error.
+	Exit func(code int)
+}
+
+// FromEnv reads the options from the environment.
+func FromEnv() (Options, error) {
+	o := Options{Dir: os.Getenv(EnvDir), Log: os.Getenv(EnvLog), Schema: os.Getenv(EnvSchema), Lenient: os.Getenv(EnvLenient) != ""}
+	path := os.Getenv(EnvMisbehave)
+	if path == "" {
+		return o, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return o, fmt.Errorf("reading the misbehaviour rules: %w", err)
+	}
+	o.Rules, err = ParseRules(text)
+	return o, err
+}
+
+// New6 makes a protocol 6 server for in-process use. Each server is one provider instance: it is configured once.
+func New6(o Options) (tfprotov6.ProviderServer, error) {
+	return newCore(o, 6)
+}
+
+// New5 makes a protocol 5 server, the same provider without nested attributes.
+func New5(o Options) (tfprotov5.ProviderServer, error) {
+	c, err := newCore(o, 5)
+	if err != nil {
+		return nil, err
+	}
+	return &server5{core: c}, nil
+}
+
+// NewServer6 makes a protocol 6 server from the environment. It panics if the environment is wrong: a test must not run with a provider
+// other than the one it describes.
+func NewServer6() tfprotov6.ProviderServer { return must(fromEnv(New6)) }
+
+// NewServer5 is NewServer6 for protocol 5.
+func NewServer5() tfprotov5.ProviderServer { return must(fromEnv(New5)) }
+
+func fromEnv[S any](make func(Options) (S, error)) (S, error) {
+	o, err := FromEnv()
+	if err != nil {
+		var none S
+		return none, err
+	}
+	return make(o)
+}
+
+func must[S any](s S, err error) S {
+	if err != nil {
+		panic(fmt.Sprintf("simprovider: %s", err))
+	}
+	return s
+}
+
+func newCore(o Options, protocol int) (*core, error) {
+	if o.Schema != "" && !slices.Contains(variants, o.Schema) {
+		return nil, fmt.Errorf("%s is %q; it must be one of %q", EnvSchema, o.Schema, variants)
+	}
+	if o.Dir == "" {
+		dir, err := os.MkdirTemp("", "sim-cloud-*")
+		if err != nil {
+			return nil, err
+		}
+		o.Dir = dir
+	}
+	if o.Clock == nil {
+		o.Clock = func() int64 { return time.Now().UnixNano() }
+	}
+	if o.Exit == nil {
+		o.Exit = os.Exit
+	}
+	cl, err := newCloud(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := newRuleSet(o.Rules, cl)
+	if err != nil {
+		return nil, err
+	}
+	cl.lenient = o.Lenient
+	rec, err := newRecorder(o.Log, o.Clock)
+	if err != nil {
+		return nil, err
+	}
+	return &core{
+		variant: o.Schema, rules: rules, cloud: cl, rec: rec, exit: o.Exit,
+		running:    map[int]context.CancelCauseFunc{},
+		provider:   providerSchema(o.Schema),
+		resources:  resourceSchemas(o.Schema, protocol),
+		data:       dataSchemas(o.Schema),
+		ephemerals: ephemeralSchemas(o.Schema),
+	}, nil
+}

@@ -1,0 +1,88 @@
+package simprovider
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov5"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov5/tf5server"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
+
+	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+)
+
+// The cookie that an engine sets for the plugins that it starts, and for nothing else.
+const (
+	cookieKey   = "TF_PLUGIN_MAGIC_COOKIE"
+	cookieValue = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2"
+)
+
+// Serving says that this process was started by an engine as a plugin, and that SIM_SERVE tells test binaries to be this provider then. A
+// TestMain asks it first; the engine itself may run with SIM_SERVE in its environment, for its children.
+func Serving() bool {
+	return os.Getenv(EnvServe) != "" && os.Getenv(cookieKey) == cookieValue
+}
+
+// ServeMain is the main function of the provider: it serves until the engine ends it, and does not return. What is wrong in the environment
+// is reported on standard error with exit status 2.
+func ServeMain() {
+	if err := serveEnv(); err != nil {
+		fmt.Fprintf(realStderr, "simprovider: %s\n", err)
+		os.Exit(2)
+	}
+	os.Exit(0)
+}
+
+func serveEnv() error {
+	o, err := FromEnv()
+	if err != nil {
+		return err
+	}
+	o.Clock = machineClock
+	protocol := os.Getenv(EnvProtocol)
+	if protocol != "" && protocol != "5" && protocol != "6" {
+		return fmt.Errorf("%s is %q; it must be 5 or 6", EnvProtocol, protocol)
+	}
+	number := 6
+	if protocol == "5" {
+		number = 5
+	}
+	c, err := newCore(o, number)
+	if err != nil {
+		return err
+	}
+	if err := c.start(); err != nil {
+		return err
+	}
+	if number == 5 {
+		return tf5server.Serve(Source, func() tfprotov5.ProviderServer { return &server5{core: c} })
+	}
+	return tf6server.Serve(Source, func() tfprotov6.ProviderServer { return c })
+}
+
+// start carries out the rules for what comes before the handshake.
+func (c *core) start() error {
+	rules, err := c.rules.match(simlog.Entry{RPC: startRPC})
+	if err != nil {
+		return err
+	}
+	for _, r := range rules {
+		switch r.Do {
+		case doGarbageOut:
+			fmt.Fprint(os.Stdout, r.message("\x00\xff this is no handshake\n"))
+		case doWrongProto:
+			fmt.Fprintln(os.Stdout, "1|4|unix|/nonexistent/sim.sock|grpc|")
+		case doHang:
+			time.Sleep(r.pause(hangForever))
+		case doDelay:
+			time.Sleep(r.pause(lateByDefault))
+		case doStderr:
+			fmt.Fprintln(realStderr, r.message("a line on the provider's standard error"))
+		case doExit, doPanic:
+			c.crash(r)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package simprovider
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// violation is one rule at work on one answer.
+type violation struct {
+	rule Rule
+	call call
+	ans  answer
+}
+
+// alteration changes an answer. It fails if the answer has nothing to which the deed could be done: a rule must not strike without effect.
+type alteration func(v *violation) error
+
+// alterations are the deeds that change an answer.
+var alterations map[string]alteration
+
+// The table refers to functions that use rules, and a rule checks its deed in the table: hence not a plain variable.
+func init() {
+	alterations = map[string]alteration{
+		"change-config":    objectDeed((*violation).changeConfig),
+		"set-unconfigured": objectDeed((*violation).setUnconfigured),
+		"change-known":     objectDeed((*violation).changeKnown),
+		"unknown":          objectDeed((*violation).makeUnknown),
+		"set":              objectDeed((*violation).setValue),
+		"write-only":       objectDeed((*violation).setWriteOnly),
+		"echo-write-only":  objectDeed((*violation).echoWriteOnly),
+		"drop-block":       objectDeed((*violation).dropBlock),
+		"add-block":        objectDeed((*violation).addBlock),
+		"huge":             objectDeed((*violation).huge),
+		"null-object":      (*violation).nullObject,
+		"keep-object":      (*violation).keepObject,
+		"wrong-type":       (*violation).wrongType,
+		"not-an-object":    (*violation).notAnObject,
+		"garbage":          (*violation).garbage,
+		"no-value":         (*violation).noValue,
+		"warning":          (*violation).warning,
+		"invalid-path":     (*violation).invalidPath,
+		"deferred":         (*violation).deferred,
+		"no-private":       (*violation).noPrivate,
+		"legacy":           (*violation).legacy,
+		"replace":          (*violation).replace,
+		"bad-replace":      (*violation).badReplace,
+		"renew-at":         (*violation).renewAt,
+		"change-identity":  (*violation).changeIdentity,
+		"no-identity":      (*violation).noIdentity,
+		"empty-import":     (*violation).emptyImport,
+		"wrong-type-name":  (*violation).wrongTypeName,
+		"twice":            (*violation).twice,
+		doError:            (*violation).failure,
+	}
+}
+
+// violate applies the rules that change the answer, in order.
+func violate(rules []Rule, cl call, a answer) error {
+	for _, r := range rules {
+		deed, ok := alterations[r.Do]
+		if !ok {
+			continue
+		}
+		v := &violation{rule: r, call: cl, ans: a}
+		if err := deed(v); err != nil {
+			return fmt.Errorf("misbehaviour rule %s of %s cannot be carried out: %w", r.Do, r.RPC, err)
+		}
+	}
+	return nil
+}
+
+// objectDeed lifts a change of the answered object to a change of the answer.
+func objectDeed(change func(*violation, object) error) alteration {
+	return func(v *violation) error {
+		dv, typ, err := v.typedSlot()
+		if err != nil {
+			return err
+		}
+		o, err := decode(*dv, typ)
+		if err != nil {
+			return err
+		}
+		if o == nil {
+			return fmt.Errorf("the answer holds no object")
+		}
+		if err := change(v, o); err != nil {
+			return err
+		}
+		*dv, err = encode(o, typ)
+		return err
+	}
+}
+
+// slot is where the answered object stands.
+func (v *violation) slot() (**tfprotov6.DynamicValue, error) {
+	if v.ans.imported != nil && len(*v.ans.imported) > 0 {
+		return &(*v.ans.imported)[0].State, nil
+	}
+	if v.ans.object == nil {
+		return nil, fmt.Errorf("%s answers no object", v.call.RPC)
+	}
+	return v.ans.object, nil
+}
+
+// typedSlot is the slot and the schema's type of what belongs there.
+func (v *violation) typedSlot() (**tfprotov6.DynamicValue, tftypes.Type, error) {
+	if v.call.block == nil {
+		return nil, nil, fmt.Errorf("%s answers no object of a schema", v.call.RPC)
+	}
+	dv, err := v.slot()
+	return dv, v.call.block.ValueType(), err
+}
+
+// pick is the path that the rule names, or the first top-level attribute that fits.
+func (v *violation) pick(fits func(a *tfprotov6.SchemaAttribute) bool) ([]string, error) {
+	if v.rule.Attr != "" {
+		return strings.Split(v.rule.Attr, "."), nil
+	}
+	var found []string
+	for _, a := range v.call.block.Attributes {
+		if a.NestedType == nil && fits(a) {
+			found = append(found, a.Name)
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no attribute fits; name one with attr")
+	}
+	slices.Sort(found)
+	return found[:1], nil
+}
+
+func (v *violation) changeConfig(o object) error {
+	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool {
+		return !a.Computed && !a.WriteOnly && a.Type.Is(tftypes.String) && isKnownNonNull(o[a.Name])
+	})
+	if err != nil {
+		return err
+	}
+	return o.alter(path, v.changed)
+}
+
+func (v *violation) setUnconfigured(o object) error {
+	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool {
+		return a.Optional && !a.Computed && !a.WriteOnly && a.Type.Is(tftypes.String) && isUnset(o[a.Name])
+	})
+	if err != nil {
+		return err
+	}
+	return o.alter(path, v.filled("set by the provider"))
+}
+
+// changeKnown changes a computed value; at apply, one that the plan promised.
+func (v *violation) changeKnown(o object) error {
+	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool {
+		promised := v.call.planned == nil || isKnownNonNull(v.call.planned[a.Name])
+		return a.Computed && promised && isKnownNonNull(o[a.Name])
+	})
+	if err != nil {
+		return err
+	}
+	return o.alter(path, v.changed)
+}
+
+func (v *violation) makeUnknown(o object) error {
+	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool { return a.Computed })
+	if err != nil {
+		return err
+	}
+	return o.alter(path, func(old tftypes.Value) (tftypes.Value, error) { return unknown(old.Type()), nil })
+}
+
+func (v *violation) setValue(o object) error {
+	if v.rule.Attr == "" || v.rule.Value == nil {
+		return fmt.Errorf("it needs attr and value")
+	}
+	return o.alter(strings.Split(v.rule.Attr, "."), v.changed)
+}
+
+func (v *violation) setWriteOnly(o object) error {
+	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool { return a.WriteOnly })
+	if err != nil {
+		return err
+	}
+	return o.alter(path, v.filled("CANARY-write-only-"+v.call.RPC))
+}
+
+// echoWriteOnly copies the configured write-only value into a computed attribute, where the engine would store it.
+func (v *violation) echoWriteOnly(o object) error {
+	secret := ""
+	mapBlock(v.call.block, v.call.config, func(a *tfprotov6.SchemaAttribute, _ object, val tftypes.Value) tftypes.Value {
+		if text := textOf(val); a.WriteOnly && text != "" {
+			secret = text
+		}
+		return val
+	})
+	if secret == "" {
+		return fmt.Errorf("the configuration in the request holds no write-only text")
+	}
+	path := []string{"status"}
+	if v.rule.Attr != "" {
+		path = strings.Split(v.rule.Attr, ".")
+	}
+	return o.alter(path, func(tftypes.Value) (tftypes.Value, error) { return str(secret), nil })
+}
+
+func (v *violation) dropBlock(o object) error {
+	name, list, err := v.blocks(o, 1)
+	if err != nil {
+		return err
+	}
+	o[name] = tftypes.NewValue(o[name].Type(), list[:len(list)-1])
+	return nil
+}
+
+func (v *violation) addBlock(o object) error {
+	name, list, err := v.blocks(o, 0)
+	if err != nil {
+		return err
+	}
+	typ := elementType(o[name].Type())
+	o[name] = tftypes.NewValue(o[name].Type(), append(list, nullObject(typ).value(typ)))
+	return nil
+}
+
+// blocks is the nested block type that the rule names, or the first with enough blocks, and its blocks.
+func (v *violation) blocks(o object, least int) (string, []tftypes.Value, error) {
+	for _, nb := range v.call.block.BlockTypes {
+		if v.rule.Attr != "" && v.rule.Attr != nb.TypeName {
+			continue
+		}
+		var list []tftypes.Value
+		if val := o[nb.TypeName]; isKnownNonNull(val) && val.As(&list) == nil && len(list) >= least {
+			return nb.TypeName, list, nil
+		}
+	}
+	return "", nil, fmt.Errorf("the object has no such nested blocks")
+}
+
+func elementType(t tftypes.Type) tftypes.Type {
+	if s, ok := t.(tftypes.Set); ok {
+		return s.ElementType
+	}
+	return t.(tftypes.List).ElementType
+}
+
+func (v *violation) huge(o object) error {
+	size := v.rule.Size
+	if size == 0 {
+		size = 8 << 20
+	}
+	path, err := v.pick(func(a *tfprotov6.SchemaAttribute) bool { return a.Computed && a.Type.Is(tftypes.String) })
+	if err != nil {
+		return err
+	}
+	return o.alter(path, func(tftypes.Value) (tftypes.Value, error) { return str(strings.Repeat("x", size)), nil })
+}
+
+func (v *violation) renewAt() error {
+	if v.ans.renewAt == nil {
+		return fmt.Errorf("%s answers no renewal time", v.call.RPC)
+	}
+	d, err := time.ParseDuration(v.rule.Text)
+	if err != nil {
+		return fmt.Errorf("text must be a duration: %w", err)
+	}
+	*v.ans.renewAt = time.Now().Add(d)
+	return nil
+}

@@ -1,0 +1,282 @@
+package simprovider
+
+import (
+	"fmt"
+	"maps"
+	"math/big"
+	"strconv"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+)
+
+// alter replaces the value at the path in place.
+func (o object) alter(path []string, f func(tftypes.Value) (tftypes.Value, error)) error {
+	v, ok := o[path[0]]
+	if !ok {
+		return fmt.Errorf("there is no attribute %q", path[0])
+	}
+	var err error
+	o[path[0]], err = alterAt(v, path[1:], f)
+	return err
+}
+
+func alterAt(v tftypes.Value, path []string, f func(tftypes.Value) (tftypes.Value, error)) (tftypes.Value, error) {
+	if len(path) == 0 {
+		return f(v)
+	}
+	if m := asObject(v); m != nil {
+		err := m.alter(path, f)
+		return tftypes.NewValue(v.Type(), map[string]tftypes.Value(m)), err
+	}
+	var list []tftypes.Value
+	i, err := strconv.Atoi(path[0])
+	if err != nil || !isKnownNonNull(v) || v.As(&list) != nil || i < 0 || i >= len(list) {
+		return v, fmt.Errorf("there is no element %q", path[0])
+	}
+	if list[i], err = alterAt(list[i], path[1:], f); err != nil {
+		return v, err
+	}
+	return tftypes.NewValue(v.Type(), list), nil
+}
+
+// changed is the rule's value, or another value of the same type than the old one.
+func (v *violation) changed(old tftypes.Value) (tftypes.Value, error) {
+	if v.rule.Value != nil {
+		return v.ruleValue(old.Type())
+	}
+	if !isKnownNonNull(old) {
+		return old, fmt.Errorf("the attribute has no value to change; give one with value")
+	}
+	switch t := old.Type(); {
+	case t.Is(tftypes.String):
+		return str(textOf(old) + "-changed"), nil
+	case t.Is(tftypes.Number):
+		var f big.Float
+		if err := old.As(&f); err != nil {
+			return old, err
+		}
+		return tftypes.NewValue(t, f.Add(&f, big.NewFloat(1))), nil
+	case t.Is(tftypes.Bool):
+		var b bool
+		if err := old.As(&b); err != nil {
+			return old, err
+		}
+		return tftypes.NewValue(t, !b), nil
+	}
+	var list []tftypes.Value
+	if old.As(&list) != nil || len(list) == 0 {
+		return old, fmt.Errorf("how to change a %s is not obvious; give a value", old.Type())
+	}
+	return tftypes.NewValue(old.Type(), list[:len(list)-1]), nil
+}
+
+// filled is the rule's value, or the text if the attribute is a string.
+func (v *violation) filled(text string) func(tftypes.Value) (tftypes.Value, error) {
+	return func(old tftypes.Value) (tftypes.Value, error) {
+		if v.rule.Value != nil {
+			return v.ruleValue(old.Type())
+		}
+		if !old.Type().Is(tftypes.String) {
+			return old, fmt.Errorf("the attribute is no string; give a value")
+		}
+		return str(text), nil
+	}
+}
+
+func (v *violation) ruleValue(typ tftypes.Type) (tftypes.Value, error) {
+	val, err := tfprotov6.DynamicValue{JSON: v.rule.Value}.Unmarshal(typ)
+	if err != nil {
+		return tftypes.Value{}, fmt.Errorf("the rule's value does not fit the attribute: %w", err)
+	}
+	return val, nil
+}
+
+func (v *violation) nullObject() error {
+	dv, typ, err := v.typedSlot()
+	if err != nil {
+		return err
+	}
+	*dv, err = encode(nil, typ)
+	return err
+}
+
+// keepObject answers the prior object where null would be right.
+func (v *violation) keepObject() error {
+	if v.call.prior == nil {
+		return fmt.Errorf("the request holds no prior object")
+	}
+	dv, typ, err := v.typedSlot()
+	if err != nil {
+		return err
+	}
+	*dv, err = encode(v.call.prior, typ)
+	return err
+}
+
+// wrongType answers the object with one attribute of another type than the schema says.
+func (v *violation) wrongType() error {
+	name := v.rule.Attr
+	if name == "" {
+		name = "name"
+	}
+	dv, typ, err := v.typedSlot()
+	if err != nil {
+		return err
+	}
+	o, err := decode(*dv, typ)
+	if err != nil {
+		return err
+	}
+	if _, ok := o[name]; !ok {
+		return fmt.Errorf("the answered object has no attribute %q", name)
+	}
+	o[name] = tftypes.NewValue(tftypes.List{ElementType: tftypes.Bool}, []tftypes.Value{tftypes.NewValue(tftypes.Bool, true)})
+	types := maps.Clone(typ.(tftypes.Object).AttributeTypes)
+	types[name] = o[name].Type()
+	*dv, err = encode(o, tftypes.Object{AttributeTypes: types})
+	return err
+}
+
+func (v *violation) notAnObject() error {
+	dv, err := encodeValue(str("this is no object"), tftypes.String)
+	if err != nil {
+		return err
+	}
+	return v.put(dv)
+}
+
+// garbage answers bytes that are no MessagePack at all: 0xc1 is never used.
+func (v *violation) garbage() error {
+	return v.put(&tfprotov6.DynamicValue{MsgPack: []byte{0xc1, 0xc1, 0x00, 0xff}})
+}
+
+// noValue leaves the object out of the message.
+func (v *violation) noValue() error {
+	return v.put(nil)
+}
+
+// put replaces the answered object whatever it was.
+func (v *violation) put(with *tfprotov6.DynamicValue) error {
+	dv, err := v.slot()
+	if err != nil {
+		return err
+	}
+	*dv = with
+	return nil
+}
+
+// failure adds an error to the answer, whose other parts stay: the work was done.
+func (v *violation) failure() error {
+	text := v.rule.message("The simulated provider fails on purpose.")
+	if v.ans.failure != nil {
+		*v.ans.failure = &tfprotov6.FunctionError{Text: text}
+		return nil
+	}
+	return v.diagnose(tfprotov6.DiagnosticSeverityError, text, nil)
+}
+
+func (v *violation) warning() error {
+	return v.diagnose(tfprotov6.DiagnosticSeverityWarning, v.rule.message("The simulated provider warns on purpose."), nil)
+}
+
+// invalidPath adds an error about an attribute that cannot exist.
+func (v *violation) invalidPath() error {
+	path := tftypes.NewAttributePath().WithElementKeyInt(7).WithAttributeName("no_such_attribute").WithElementKeyString("x")
+	return v.diagnose(tfprotov6.DiagnosticSeverityError, v.rule.message("This error is about an attribute that does not exist."), path)
+}
+
+func (v *violation) diagnose(s tfprotov6.DiagnosticSeverity, text string, path *tftypes.AttributePath) error {
+	if v.ans.diags == nil {
+		return fmt.Errorf("%s answers no diagnostics", v.call.RPC)
+	}
+	*v.ans.diags = append(*v.ans.diags, &tfprotov6.Diagnostic{Severity: s, Summary: "Simulated misbehaviour", Detail: text, Attribute: path})
+	return nil
+}
+
+func (v *violation) deferred() error {
+	if v.ans.deferred == nil {
+		return fmt.Errorf("%s cannot be deferred", v.call.RPC)
+	}
+	*v.ans.deferred = &tfprotov6.Deferred{Reason: tfprotov6.DeferredReasonResourceConfigUnknown}
+	return nil
+}
+
+func (v *violation) noPrivate() error {
+	if v.ans.private == nil {
+		return fmt.Errorf("%s answers no private data", v.call.RPC)
+	}
+	*v.ans.private = nil
+	return nil
+}
+
+func (v *violation) legacy() error {
+	if v.ans.legacy == nil {
+		return fmt.Errorf("%s has no legacy flag", v.call.RPC)
+	}
+	*v.ans.legacy = true
+	return nil
+}
+
+// replace demands a replacement for the attribute in attr, or for name.
+func (v *violation) replace() error {
+	name := v.rule.Attr
+	if name == "" {
+		name = "name"
+	}
+	return v.demandReplace(tftypes.NewAttributePath().WithAttributeName(name))
+}
+
+func (v *violation) badReplace() error {
+	return v.demandReplace(tftypes.NewAttributePath().WithAttributeName("no_such_attribute").WithElementKeyInt(3))
+}
+
+func (v *violation) demandReplace(path *tftypes.AttributePath) error {
+	if v.ans.replace == nil {
+		return fmt.Errorf("%s answers no replacement paths", v.call.RPC)
+	}
+	*v.ans.replace = append(*v.ans.replace, path)
+	return nil
+}
+
+func (v *violation) changeIdentity() error {
+	if v.ans.identity == nil || *v.ans.identity == nil {
+		return fmt.Errorf("%s answers no identity", v.call.RPC)
+	}
+	id, err := identityOf(v.rule.message("another-identity"))
+	*v.ans.identity = id
+	return err
+}
+
+func (v *violation) noIdentity() error {
+	if v.ans.identity == nil {
+		return fmt.Errorf("%s answers no identity", v.call.RPC)
+	}
+	*v.ans.identity = nil
+	return nil
+}
+
+func (v *violation) emptyImport() error {
+	if v.ans.imported == nil {
+		return fmt.Errorf("%s imports nothing", v.call.RPC)
+	}
+	*v.ans.imported = nil
+	return nil
+}
+
+func (v *violation) wrongTypeName() error {
+	if v.ans.imported == nil || len(*v.ans.imported) == 0 {
+		return fmt.Errorf("%s imports nothing", v.call.RPC)
+	}
+	(*v.ans.imported)[0].TypeName = v.rule.message("sim_no_such_type")
+	return nil
+}
+
+// twice answers the imported object two times.
+func (v *violation) twice() error {
+	if v.ans.imported == nil || len(*v.ans.imported) == 0 {
+		return fmt.Errorf("%s imports nothing", v.call.RPC)
+	}
+	*v.ans.imported = append(*v.ans.imported, (*v.ans.imported)[0])
+	return nil
+}

@@ -1,0 +1,142 @@
+// Package builtin is the provider that is part of the program, terraform.io/builtin/terraform: the resource type terraform_data, the data
+// source terraform_remote_state and the functions that encode and decode variable files. It works in process, on values.
+//
+// It may import addr, diag, schema, provider, state (to read the outputs of local states), HCL and cty. It must not know backends other than
+// the local one: the program that has them injects how a state is read. Nor may it know wire formats, plans or evaluation.
+package builtin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// ReadState reads the root module's outputs from the state that a backend stores for a workspace ("default" if none is named). config is the
+// backend's configuration as given, an object or null. A state that does not exist is an error that wraps ErrNoState. Errors must not hold
+// values of config, any of which may be secret. A cty.PathError leads to the place in config that it is about.
+type ReadState func(ctx context.Context, backendType string, config cty.Value, workspace string) (outputs map[string]cty.Value, err error)
+
+// CheckBackend reports whether a backend type exists and config, an object with possibly unknown parts or null, fits it. The rules for errors
+// are those of ReadState; ErrNoBackend says that there is no such type.
+type CheckBackend func(backendType string, config cty.Value) error
+
+// Options are what the provider needs of its surroundings. Each has a default.
+type Options struct {
+	// Dir is the directory that relative paths of local states start from; "" is the working directory of the process.
+	Dir string
+	// ReadState reads the states of other configurations; nil reads those of the local backend.
+	ReadState ReadState
+	// CheckBackend validates terraform_remote_state's configuration; nil accepts what the local backend does if ReadState is nil too, or else
+	// leaves all checks to ReadState.
+	CheckBackend CheckBackend
+	// NewID makes the id of a new terraform_data; nil makes random UUIDs. It may be called concurrently.
+	NewID func() string
+}
+
+// New returns a started provider. It has no process, keeps nothing between calls, and need not be configured.
+func New(o Options) provider.Provider {
+	if o.ReadState == nil {
+		o.ReadState = ReadLocal(o.Dir)
+		if o.CheckBackend == nil {
+			o.CheckBackend = CheckLocal
+		}
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	life, end := context.WithCancel(context.Background())
+	return &builtin{o: o, life: life, end: end}
+}
+
+type builtin struct {
+	o    Options
+	life context.Context // ends with Stop or Close
+	end  context.CancelFunc
+}
+
+var _ provider.Provider = (*builtin)(nil)
+
+// Catalog implements provider.Reader.
+func (*builtin) Catalog(context.Context) (provider.Catalog, diag.List) { return Catalog(), nil }
+
+// ValidateConfig implements provider.Reader. There is nothing to configure.
+func (*builtin) ValidateConfig(context.Context, cty.Value) diag.List { return nil }
+
+// Configure implements provider.Reader.
+func (*builtin) Configure(context.Context, cty.Value) diag.List { return nil }
+
+// ValidateResource implements provider.Reader.
+func (b *builtin) ValidateResource(_ context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List {
+	block, diags := blockOf(mode, typeName)
+	if diags.HasErrors() {
+		return diags
+	}
+	if diags := checkObject(block, "configuration", config); diags.HasErrors() {
+		return diags
+	}
+	if mode == addr.Data && !config.IsNull() && config.IsKnown() {
+		return b.validateRemoteState(config)
+	}
+	return nil
+}
+
+// OpenEphemeral implements provider.Reader.
+func (*builtin) OpenEphemeral(_ context.Context, typeName string, _ cty.Value) (provider.OpenResponse, diag.List) {
+	return provider.OpenResponse{}, unknownType(addr.Ephemeral, typeName)
+}
+
+// RenewEphemeral implements provider.Reader.
+func (*builtin) RenewEphemeral(_ context.Context, typeName string, _ []byte) (provider.RenewResponse, diag.List) {
+	return provider.RenewResponse{}, unknownType(addr.Ephemeral, typeName)
+}
+
+// CloseEphemeral implements provider.Reader.
+func (*builtin) CloseEphemeral(_ context.Context, typeName string, _ []byte) diag.List {
+	return unknownType(addr.Ephemeral, typeName)
+}
+
+// Stop implements provider.Reader: reads of remote states end.
+func (b *builtin) Stop(context.Context) error {
+	b.end()
+	return nil
+}
+
+// Close implements provider.Reader.
+func (b *builtin) Close() error {
+	b.end()
+	return nil
+}
+
+func unknownType(mode addr.Mode, typeName string) diag.List {
+	kind := map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data source", addr.Ephemeral: "ephemeral resource"}[mode]
+	return diag.Errorf("Unknown "+kind+" type", "The built-in provider has no %s type %q. It has the resource type %s and the data source %s.",
+		kind, typeName, dataType, remoteStateType)
+}
+
+func blockOf(mode addr.Mode, typeName string) (*schema.Block, diag.List) {
+	s, _ := catalog{}.Resource(mode, typeName)
+	if s == nil {
+		return nil, unknownType(mode, typeName)
+	}
+	return s.Block, nil
+}
+
+// checkObject guards against values that were not made for the schema, which would otherwise fail deep inside cty.
+func checkObject(block *schema.Block, what string, v cty.Value) diag.List {
+	if v == cty.NilVal || len(v.Type().TestConformance(block.Type())) > 0 || v.ContainsMarked() {
+		return diag.Errorf("Invalid request to provider", "The %s was not prepared for the schema of the built-in provider. This is a bug in the program "+
+			"that uses it: report it to its developers.", what)
+	}
+	return nil
+}
+
+func unsupported(format string, args ...any) diag.List {
+	return diag.Errorf("Operation not supported by provider", "%s", fmt.Sprintf(format, args...))
+}

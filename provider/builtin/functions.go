@@ -1,0 +1,189 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// CallFunction implements provider.Reader. Errors about the argument are function.ArgErrors, and never quote it.
+func (*builtin) CallFunction(_ context.Context, name string, args []cty.Value) (cty.Value, error) {
+	call := map[string]func(cty.Value) (cty.Value, error){
+		"encode_tfvars": encodeTfvars, "decode_tfvars": decodeTfvars, "encode_expr": encodeExpr,
+	}[name]
+	if call == nil {
+		return cty.NilVal, fmt.Errorf("the built-in provider has no function %q; it has encode_tfvars, decode_tfvars and encode_expr", name)
+	}
+	if len(args) != 1 || args[0] == cty.NilVal {
+		return cty.NilVal, fmt.Errorf("the function %s takes one argument", name)
+	}
+	arg, marks := args[0].UnmarkDeep()
+	v, err := call(arg)
+	if err != nil {
+		return cty.NilVal, function.NewArgError(0, err)
+	}
+	return v.WithMarks(marks), nil
+}
+
+// encodable reports why v cannot be written as an expression, if it cannot.
+func encodable(v cty.Value) error {
+	return cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
+		switch {
+		case v.Type().IsCapsuleType():
+			return false, fmt.Errorf("a value of type %s cannot be written as an expression", v.Type().FriendlyName())
+		case v.Type() == cty.Number && v.IsKnown() && !v.IsNull() && v.AsBigFloat().IsInf():
+			return false, errors.New("an infinite number cannot be written as an expression")
+		}
+		return true, nil
+	})
+}
+
+func encodeExpr(v cty.Value) (cty.Value, error) {
+	if err := encodable(v); err != nil {
+		return cty.NilVal, err
+	}
+	if !v.IsWhollyKnown() {
+		return cty.UnknownVal(cty.String).RefineNotNull(), nil
+	}
+	return cty.StringVal(string(hclwrite.TokensForValue(v).Bytes())), nil
+}
+
+func encodeTfvars(v cty.Value) (cty.Value, error) {
+	switch {
+	case v.IsNull():
+		return cty.NilVal, errors.New("the value must not be null")
+	case v.Type() == cty.DynamicPseudoType:
+		return cty.UnknownVal(cty.String).RefineNotNull(), nil
+	case !v.Type().IsObjectType() && !v.Type().IsMapType():
+		return cty.NilVal, errors.New("an object whose attributes are the variables is required")
+	case !v.IsKnown():
+		return cty.UnknownVal(cty.String).RefineNotNull(), nil
+	}
+	variables := v.AsValueMap()
+	names := slices.Sorted(maps.Keys(variables))
+	for i, name := range names {
+		if !hclsyntax.ValidIdentifier(name) {
+			return cty.NilVal, fmt.Errorf("key %d of %d, in alphabetical order, is not a valid variable name: names consist of letters, digits, underscores and "+
+				"hyphens and don't begin with a digit", i+1, len(names))
+		}
+	}
+	if err := encodable(v); err != nil {
+		return cty.NilVal, err
+	}
+	if !v.IsWhollyKnown() {
+		return cty.UnknownVal(cty.String).RefineNotNull(), nil
+	}
+	file := hclwrite.NewEmptyFile()
+	for _, name := range names {
+		file.Body().SetAttributeValue(name, variables[name])
+	}
+	return cty.StringVal(string(hclwrite.Format(file.Bytes()))), nil
+}
+
+// maxNesting bounds how many brackets, operators and template parts may be open at once: the parser recurses for each, and a stack that
+// overflows ends the whole program.
+const maxNesting = 2_000
+
+func decodeTfvars(v cty.Value) (cty.Value, error) {
+	switch {
+	case v.Type() != cty.String && v.Type() != cty.DynamicPseudoType:
+		return cty.NilVal, errors.New("a string is required")
+	case !v.IsKnown():
+		return cty.DynamicVal, nil
+	case v.IsNull():
+		return cty.NilVal, errors.New("the value must not be null")
+	}
+	src := []byte(v.AsString())
+	if err := checkNesting(src); err != nil {
+		return cty.NilVal, err
+	}
+	file, diags := hclsyntax.ParseConfig(src, "", hcl.InitialPos)
+	if diags.HasErrors() {
+		return cty.NilVal, decodeError(diags)
+	}
+	attrs, diags := file.Body.JustAttributes()
+	if diags.HasErrors() {
+		return cty.NilVal, decodeError(diags)
+	}
+	variables := make(map[string]cty.Value, len(attrs))
+	for _, name := range slices.Sorted(maps.Keys(attrs)) {
+		value, diags := attrs[name].Expr.Value(nil)
+		if diags.HasErrors() {
+			return cty.NilVal, decodeError(diags)
+		}
+		variables[name] = value
+	}
+	return cty.ObjectVal(variables), nil
+}
+
+// decodeError explains the first error. The details of diagnostics quote the text, which may be secret, so there is none.
+func decodeError(diags hcl.Diagnostics) error {
+	for _, d := range diags {
+		if d.Severity != hcl.DiagError {
+			continue
+		}
+		summary := d.Summary
+		if d.Detail == "Blocks are not allowed here." {
+			summary = "Blocks not allowed"
+		}
+		if d.Subject == nil {
+			return fmt.Errorf("the text is not that of a variable file: %s", summary)
+		}
+		return fmt.Errorf("the text is not that of a variable file: %s (line %d, column %d)", summary, d.Subject.Start.Line, d.Subject.Start.Column)
+	}
+	return errors.New("the text is not that of a variable file")
+}
+
+// checkNesting refuses texts that would make the parser recurse too deeply. Operators within one bracket count until the expression's end,
+// since each may be a level of the syntax tree.
+func checkNesting(src []byte) error {
+	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos)
+	pending := []int{0} // by open bracket, below them the text as a whole
+	opened := []hclsyntax.TokenType{hclsyntax.TokenOBrace}
+	depth := 0
+	for _, t := range tokens {
+		top := len(pending) - 1
+		switch t.Type {
+		case hclsyntax.TokenTemplateControl: // what it begins ends with the template at the latest
+			pending[top]++
+			pending = append(pending, 0)
+			opened = append(opened, t.Type)
+			depth += 2
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenOQuote,
+			hclsyntax.TokenOHeredoc:
+			pending = append(pending, 0)
+			opened = append(opened, t.Type)
+			depth++
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote,
+			hclsyntax.TokenCHeredoc:
+			if top > 0 {
+				depth -= pending[top] + 1
+				pending, opened = pending[:top], opened[:top]
+			}
+		case hclsyntax.TokenComma, hclsyntax.TokenNewline:
+			if t.Type == hclsyntax.TokenNewline && (opened[top] == hclsyntax.TokenOParen || opened[top] == hclsyntax.TokenTemplateInterp) {
+				continue // the expression goes on in the next line
+			}
+			depth -= pending[top]
+			pending[top] = 0
+		case hclsyntax.TokenBang, hclsyntax.TokenMinus, hclsyntax.TokenPlus, hclsyntax.TokenStar, hclsyntax.TokenSlash, hclsyntax.TokenPercent,
+			hclsyntax.TokenQuestion, hclsyntax.TokenDot, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual,
+			hclsyntax.TokenGreaterThan, hclsyntax.TokenGreaterThanEq, hclsyntax.TokenLessThan, hclsyntax.TokenLessThanEq, hclsyntax.TokenEqual,
+			hclsyntax.TokenColon:
+			pending[top]++
+			depth++
+		}
+		if depth > maxNesting {
+			return fmt.Errorf("the text is nested more than %d levels deep (line %d)", maxNesting, t.Range.Start.Line)
+		}
+	}
+	return nil
+}

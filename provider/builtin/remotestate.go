@@ -1,0 +1,237 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Errors that ReadState and CheckBackend functions wrap.
+var (
+	// ErrNoState says that the backend stores no state for the workspace.
+	ErrNoState = errors.New("no state is stored there")
+	// ErrNoBackend says that there is no backend of the type.
+	ErrNoBackend = errors.New("this program cannot read states from such a backend")
+)
+
+const defaultWorkspace = "default"
+
+func (b *builtin) validateRemoteState(config cty.Value) diag.List {
+	var diags diag.List
+	backend, backendConfig := config.GetAttr("backend"), config.GetAttr("config")
+	if backend.IsKnown() && !backend.IsNull() && b.o.CheckBackend != nil {
+		if err := b.o.CheckBackend(backend.AsString(), backendConfig); err != nil {
+			diags = append(diags, backendError(backend.AsString(), err)...)
+		}
+	}
+	if d := config.GetAttr("defaults"); d.IsKnown() && !d.IsNull() && !isObject(d) {
+		diags = append(diags, diag.Diagnostic{
+			Summary: "Invalid default values", Detail: "Defaults must be given in an object value.", Path: cty.GetAttrPath("defaults"),
+		})
+	}
+	if w := config.GetAttr("workspace"); w.IsKnown() && !w.IsNull() && w.AsString() == "" {
+		diags = append(diags, diag.Diagnostic{
+			Summary: "Invalid workspace name", Detail: "The name of a workspace must not be empty. Leave the argument out for the default workspace.",
+			Path: cty.GetAttrPath("workspace"),
+		})
+	}
+	return diags
+}
+
+func isObject(v cty.Value) bool { return v.Type().IsObjectType() || v.Type().IsMapType() }
+
+// backendError turns an error of the injected functions into a diagnostic at the argument that it is about.
+func backendError(backend string, err error) diag.List {
+	d := diag.Diagnostic{Summary: "Invalid backend configuration", Path: cty.GetAttrPath("config")}
+	var at cty.PathError
+	switch {
+	case errors.Is(err, ErrNoBackend):
+		d.Path = cty.GetAttrPath("backend")
+		d.Detail = fmt.Sprintf("There is no backend type named %q for terraform_remote_state: %s.", backend, err)
+	case errors.As(err, &at):
+		d.Path = append(d.Path, at.Path...)
+		where := ""
+		if len(at.Path) > 0 {
+			where = "argument " + schema.PathString(at.Path) + ": "
+		}
+		d.Detail = fmt.Sprintf("The given configuration is not valid for backend %q: %s%s.", backend, where, err)
+	case errors.Is(err, ErrNoState):
+		d.Summary, d.Path = "Unable to find remote state", nil
+		d.Detail = "No stored state was found for the given workspace in the given backend. Check the backend's configuration and the workspace, and " +
+			"whether the other configuration has been applied."
+	default:
+		d.Summary, d.Path = "Unable to read remote state", nil
+		d.Detail = fmt.Sprintf("The state could not be read from backend %q: %s.", backend, strings.TrimSuffix(err.Error(), "."))
+	}
+	return diag.List{d}
+}
+
+// ReadData implements provider.Reader.
+func (b *builtin) ReadData(ctx context.Context, req provider.DataRequest) (provider.DataResponse, diag.List) {
+	block, diags := blockOf(addr.Data, req.Type)
+	if diags.HasErrors() {
+		return provider.DataResponse{}, diags
+	}
+	diags = checkObject(block, "configuration", req.Config)
+	if diags.HasErrors() {
+		return provider.DataResponse{}, diags
+	}
+	if req.Config.IsNull() || !req.Config.IsWhollyKnown() || req.Config.GetAttr("backend").IsNull() {
+		return provider.DataResponse{}, diag.Errorf("Invalid request to provider", "A %s can only be read when its arguments are known and name a backend. "+
+			"This is a bug in the program that uses the built-in provider: report it to its developers.", req.Type)
+	}
+	if diags = b.validateRemoteState(req.Config); diags.HasErrors() {
+		return provider.DataResponse{}, diags
+	}
+	result := req.Config.AsValueMap()
+	workspace := defaultWorkspace
+	if w := result["workspace"]; !w.IsNull() {
+		workspace = w.AsString()
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(b.life, cancel)()
+	backend := result["backend"].AsString()
+	read, err := b.o.ReadState(ctx, backend, result["config"], workspace)
+	if err != nil {
+		return provider.DataResponse{}, append(diags, backendError(backend, err)...)
+	}
+	outputs := map[string]cty.Value{}
+	if d := result["defaults"]; !d.IsNull() {
+		maps.Copy(outputs, d.AsValueMap())
+	}
+	for name, v := range read {
+		outputs[name], _ = v.UnmarkDeep()
+	}
+	result["outputs"] = cty.ObjectVal(outputs)
+	return provider.DataResponse{State: cty.ObjectVal(result)}, diags
+}
+
+// CheckLocal is the CheckBackend of the local backend: the only type is "local", its arguments are path and workspace_dir.
+func CheckLocal(backendType string, config cty.Value) error {
+	if backendType != "local" {
+		return fmt.Errorf("%w. Use the backend \"local\", with a copy of the state in a file", ErrNoBackend)
+	}
+	_, err := localArgs(config)
+	return err
+}
+
+// localArgs returns the arguments that are known and set.
+func localArgs(config cty.Value) (map[string]string, error) {
+	if config.IsNull() || !config.IsKnown() {
+		return nil, nil
+	}
+	if !isObject(config) {
+		return nil, cty.Path{}.NewErrorf("an object is required")
+	}
+	args := map[string]string{}
+	values := config.AsValueMap()
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		path := cty.GetAttrPath(name)
+		if name != "path" && name != "workspace_dir" {
+			return nil, cty.Path{}.NewErrorf("unexpected attribute %q", name)
+		}
+		v, err := convert.Convert(values[name], cty.String)
+		switch {
+		case err != nil:
+			return nil, path.NewErrorf("a string is required")
+		case v.IsNull() || !v.IsKnown():
+			continue
+		case v.AsString() == "":
+			return nil, path.NewErrorf("the value must not be empty")
+		}
+		args[name] = v.AsString()
+	}
+	return args, nil
+}
+
+// ReadLocal returns the ReadState of the local backend. Relative paths start from dir, or the process's working directory if dir is "".
+func ReadLocal(dir string) ReadState {
+	return func(ctx context.Context, backendType string, config cty.Value, workspace string) (map[string]cty.Value, error) {
+		if err := CheckLocal(backendType, config); err != nil {
+			return nil, err
+		}
+		args, err := localArgs(config)
+		if err != nil {
+			return nil, err
+		}
+		path, err := localPath(args, workspace)
+		if err != nil {
+			return nil, err
+		}
+		if dir != "" && !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return readOutputs(path)
+	}
+}
+
+// localPath is where the local backend keeps the state of a workspace.
+func localPath(args map[string]string, workspace string) (string, error) {
+	if workspace == defaultWorkspace {
+		if path := args["path"]; path != "" {
+			return path, nil
+		}
+		return "terraform.tfstate", nil
+	}
+	if workspace == "" || workspace == "." || workspace == ".." || strings.ContainsAny(workspace, `/\:`) {
+		return "", errors.New("the workspace's name would lead out of the directory of the workspaces")
+	}
+	root := args["workspace_dir"]
+	if root == "" {
+		root = "terraform.tfstate.d"
+	}
+	return filepath.Join(root, workspace, "terraform.tfstate"), nil
+}
+
+// readOutputs reads the outputs of a state file. Its errors leave the path out, which may be secret.
+func readOutputs(path string) (map[string]cty.Value, error) {
+	src, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoState
+	}
+	var perr *fs.PathError
+	if errors.As(err, &perr) {
+		return nil, perr.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, err := state.Read(src)
+	if err != nil {
+		return nil, err
+	}
+	if file == nil {
+		return nil, ErrNoState
+	}
+	outputs := make(map[string]cty.Value, len(file.State.Outputs))
+	for name, o := range file.State.Outputs {
+		v, err := o.Value.Live()
+		if err != nil {
+			return nil, fmt.Errorf("output %q: %w", name, err)
+		}
+		if v == cty.NilVal {
+			v = cty.NullVal(cty.DynamicPseudoType)
+		}
+		outputs[name] = v
+	}
+	return outputs, nil
+}

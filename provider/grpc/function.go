@@ -1,0 +1,90 @@
+package grpcprovider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// CallFunction implements provider.Reader. An error about an argument, from us or from the provider, is a function.ArgError.
+func (c *client) CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error) {
+	x := c.exchange(ctx, "CallFunction", "")
+	f, err := x.function(name)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	req := &tfplugin6.CallFunction_Request{Name: name}
+	for i, arg := range args {
+		p, err := parameter(f, name, i)
+		if err != nil {
+			return cty.NilVal, err
+		}
+		v, err := encodeValue(arg, p.Type)
+		if err != nil {
+			return cty.NilVal, function.NewArgErrorf(i, "invalid value for the parameter %q: %w", p.Name, err)
+		}
+		req.Arguments = append(req.Arguments, v)
+		x.sent = append(x.sent, v)
+	}
+	if len(args) < len(f.Params) {
+		return cty.NilVal, fmt.Errorf("the function %s of provider %s needs %d arguments, %d given", name, c.name, len(f.Params), len(args))
+	}
+	var resp tfplugin6.CallFunction_Response
+	x.call(req, &resp)
+	if err := x.diags.Err(); err != nil {
+		return cty.NilVal, err
+	}
+	if resp.Error != nil {
+		return cty.NilVal, functionError(resp.Error, len(args))
+	}
+	if !hasValue(resp.Result) {
+		return cty.NilVal, fmt.Errorf("the function %s of provider %s returned nothing; this is a bug in the provider", name, c.name)
+	}
+	v, err := decodeValue(resp.Result, f.Return)
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("the function %s of provider %s returned a value that cannot be used: %w; this is a bug in the provider",
+			name, c.name, err)
+	}
+	return v, nil
+}
+
+func (x *exchange) function(name string) (*schema.Function, error) {
+	cat := x.catalog()
+	if cat == nil {
+		return nil, x.diags.Err()
+	}
+	functions, diags := cat.Functions()
+	if f := functions[name]; f != nil {
+		return f, nil
+	}
+	if err := diags.Err(); err != nil {
+		return nil, err
+	}
+	return nil, fmt.Errorf("provider %s has no function %q", x.c.name, name)
+}
+
+// parameter returns the parameter that takes argument i.
+func parameter(f *schema.Function, name string, i int) (*schema.FunctionParam, error) {
+	switch {
+	case i < len(f.Params):
+		return &f.Params[i], nil
+	case f.Variadic != nil:
+		return f.Variadic, nil
+	default:
+		return nil, function.NewArgErrorf(i, "the function %s takes at most %d arguments", name, len(f.Params))
+	}
+}
+
+func functionError(in *tfplugin6.FunctionError, args int) error {
+	err := errors.New(in.Text)
+	if i := in.FunctionArgument; i != nil && *i >= 0 && *i < int64(args) {
+		return function.NewArgError(int(*i), err)
+	}
+	return err
+}

@@ -1,0 +1,120 @@
+package keep
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mayfly-iac/mayfly/provider/keep/store"
+)
+
+// noteResource is keep_note: a record in the same store whose text is not secret.
+type noteResource struct{ resourceHolder }
+
+var (
+	_ resource.ResourceWithConfigure   = (*noteResource)(nil)
+	_ resource.ResourceWithImportState = (*noteResource)(nil)
+)
+
+type noteModel struct {
+	ID   types.String `tfsdk:"id"`
+	Name types.String `tfsdk:"name"`
+	Text types.String `tfsdk:"text"`
+}
+
+func (m *noteModel) note() store.Note {
+	return store.Note{Name: m.Name.ValueString(), Text: m.Text.ValueString()}
+}
+
+func (r *noteResource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = "keep_note"
+}
+
+func (r *noteResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		Description: "A plain text record in the keep store.",
+		Attributes: map[string]schema.Attribute{
+			"id": schema.StringAttribute{Computed: true, Description: "keep:note/ and the name.",
+				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()}},
+			"name": schema.StringAttribute{Required: true, Description: "The name; another name is another note.",
+				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+				Validators:    []validator.String{nameValidator{}}},
+			"text": schema.StringAttribute{Required: true, Description: "The text. It stands in plan and state: nothing secret belongs here."},
+		},
+	}
+}
+
+func (r *noteResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m noteModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	kept := r.session.open(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if err := kept.CreateNote(ctx, m.note()); err != nil {
+		addError(&resp.Diagnostics, err)
+		return
+	}
+	m.ID = types.StringValue(noteIDPrefix + m.Name.ValueString())
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func (r *noteResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var m noteModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if r.session.unsettled() && !m.Text.IsNull() {
+		r.session.warnUnrefreshed(&resp.Diagnostics, m.ID.ValueString())
+		return
+	}
+	kept := r.session.open(&resp.Diagnostics)
+	if kept == nil {
+		return
+	}
+	found, err := kept.Note(ctx, m.Name.ValueString())
+	if err != nil {
+		if gone(&resp.Diagnostics, err) {
+			resp.State.RemoveResource(ctx)
+		}
+		return
+	}
+	m.Text = types.StringValue(found.Text)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func (r *noteResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var m noteModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	kept := r.session.open(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if err := kept.UpdateNote(ctx, m.note()); err != nil {
+		addError(&resp.Diagnostics, err)
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func (r *noteResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var m noteModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	kept := r.session.open(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if err := kept.DeleteNote(ctx, m.Name.ValueString()); err != nil {
+		addError(&resp.Diagnostics, err)
+	}
+}
+
+func (r *noteResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	importByName(ctx, req.ID, noteIDPrefix, resp)
+}

@@ -1,0 +1,198 @@
+package keep
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mayfly-iac/mayfly/provider/keep/store"
+)
+
+// secretResource is the managed keep_secret. Its value goes in and never comes out: only the ephemeral keep_secret reads it.
+type secretResource struct{ resourceHolder }
+
+var (
+	_ resource.ResourceWithConfigure   = (*secretResource)(nil)
+	_ resource.ResourceWithImportState = (*secretResource)(nil)
+)
+
+type secretModel struct {
+	ID             types.String `tfsdk:"id"`
+	Name           types.String `tfsdk:"name"`
+	ValueWO        types.String `tfsdk:"value_wo"`
+	ValueWOVersion types.Int64  `tfsdk:"value_wo_version"`
+	Version        types.Int64  `tfsdk:"version"`
+	Description    types.String `tfsdk:"description"`
+}
+
+func (r *secretResource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = "keep_secret"
+}
+
+func (r *secretResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{
+		Description: "A secret in the keep store.",
+		Attributes: map[string]schema.Attribute{
+			"id": schema.StringAttribute{Computed: true, Description: "keep:secret/ and the name.",
+				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()}},
+			"name": schema.StringAttribute{Required: true, Description: "The name; another name is another secret.",
+				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
+				Validators:    []validator.String{nameValidator{}}},
+			"value_wo": schema.StringAttribute{Required: true, WriteOnly: true, Sensitive: true,
+				Description: "The value. It is stored on creation and whenever value_wo_version changes, and never read back."},
+			"value_wo_version": schema.Int64Attribute{Optional: true,
+				Description: "Change this number to store the present value_wo."},
+			"version": schema.Int64Attribute{Computed: true, Description: "1 for the first value stored, one more for each since.",
+				PlanModifiers: []planmodifier.Int64{versionPlan{}}},
+			"description": schema.StringAttribute{Optional: true, Description: "Free text, not secret."},
+		},
+	}
+}
+
+// versionPlan keeps the version unless a new value is going to be stored.
+type versionPlan struct{}
+
+func (versionPlan) Description(context.Context) string {
+	return "changes only when value_wo_version does"
+}
+
+func (m versionPlan) MarkdownDescription(ctx context.Context) string { return m.Description(ctx) }
+
+func (versionPlan) PlanModifyInt64(ctx context.Context, req planmodifier.Int64Request, resp *planmodifier.Int64Response) {
+	if req.State.Raw.IsNull() || req.StateValue.IsNull() {
+		return
+	}
+	var before, after types.Int64
+	at := path.Root("value_wo_version")
+	resp.Diagnostics.Append(req.State.GetAttribute(ctx, at, &before)...)
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, at, &after)...)
+	if !resp.Diagnostics.HasError() && before.Equal(after) {
+		resp.PlanValue = req.StateValue
+	}
+}
+
+func (r *secretResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var m secretModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	value := writeOnlyValue(ctx, req.Config, &resp.Diagnostics)
+	defer clear(value)
+	kept := r.session.open(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	made, err := kept.CreateSecret(ctx, m.Name.ValueString(), m.Description.ValueStringPointer(), value)
+	if err != nil {
+		addError(&resp.Diagnostics, err)
+		return
+	}
+	m.Version = types.Int64Value(made.Version)
+	m.settle()
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func (r *secretResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var m secretModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	// Right after an import nothing but the name is known, so there is nothing to fall back to.
+	if r.session.unsettled() && !m.Version.IsNull() {
+		r.session.warnUnrefreshed(&resp.Diagnostics, m.ID.ValueString())
+		return
+	}
+	kept := r.session.open(&resp.Diagnostics)
+	if kept == nil {
+		return
+	}
+	found, err := kept.Secret(ctx, m.Name.ValueString())
+	if err != nil {
+		if gone(&resp.Diagnostics, err) {
+			resp.State.RemoveResource(ctx)
+		}
+		return
+	}
+	m.Version = types.Int64Value(found.Version)
+	m.Description = types.StringPointerValue(found.Description)
+	m.settle()
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func (r *secretResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	var m, prior secretModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &prior)...)
+	var value []byte
+	if !m.ValueWOVersion.Equal(prior.ValueWOVersion) {
+		value = writeOnlyValue(ctx, req.Config, &resp.Diagnostics)
+	}
+	defer clear(value)
+	kept := r.session.open(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	made, err := kept.UpdateSecret(ctx, m.Name.ValueString(), m.Description.ValueStringPointer(), value)
+	if err != nil {
+		addError(&resp.Diagnostics, err)
+		return
+	}
+	// A version that was planned stays, even if someone else stored a value meanwhile: the next refresh shows that as drift.
+	if m.Version.IsUnknown() {
+		m.Version = types.Int64Value(made.Version)
+	}
+	m.settle()
+	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+}
+
+func (r *secretResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	var m secretModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
+	kept := r.session.open(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if err := kept.DeleteSecret(ctx, m.Name.ValueString()); err != nil {
+		addError(&resp.Diagnostics, err)
+	}
+}
+
+func (r *secretResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	importByName(ctx, req.ID, secretIDPrefix, resp)
+}
+
+// settle gives the attributes their stored form: the id follows the name, the value is not kept.
+func (m *secretModel) settle() {
+	m.ID = types.StringValue(secretIDPrefix + m.Name.ValueString())
+	m.ValueWO = types.StringNull()
+}
+
+// writeOnlyValue takes value_wo from the configuration, the only place it ever is. The result is not nil unless there are errors.
+func writeOnlyValue(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) []byte {
+	at := path.Root("value_wo")
+	var v types.String
+	diags.Append(config.GetAttribute(ctx, at, &v)...)
+	if v.IsNull() || v.IsUnknown() {
+		diags.AddAttributeError(at, "No value to store", "value_wo has no known value at this moment. "+
+			"Check what it refers to: an ephemeral value must be available in apply, not only while planning.")
+		return nil
+	}
+	return append([]byte{}, v.ValueString()...)
+}
+
+func importByName(ctx context.Context, id, prefix string, resp *resource.ImportStateResponse) {
+	name := bareName(id, prefix)
+	if err := store.CheckName(name); err != nil {
+		addError(&resp.Diagnostics, err)
+		return
+	}
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("name"), name)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), prefix+name)...)
+}

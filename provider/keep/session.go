@@ -1,0 +1,96 @@
+package keep
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/mayfly-iac/mayfly/provider/keep/store"
+)
+
+// session is what a configured provider hands to its types. It is immutable.
+type session struct {
+	store   *store.Store // nil while an argument of the provider configuration is unknown
+	unknown []string     // the names of those arguments
+	now     func() time.Time
+}
+
+// open gives the store, or reports why there is none to work with. A nil session is that of a provider never configured.
+func (s *session) open(diags *diag.Diagnostics) *store.Store {
+	switch {
+	case s == nil:
+		diags.AddError("Provider not configured", "The keep provider was asked to use its store before it was configured. This is an error of the program that runs the provider.")
+		return nil
+	case s.store == nil:
+		diags.AddError("Store not known yet",
+			"This needs the keep store now, but the provider configuration depends on values that are known only after apply: "+
+				strings.Join(s.unknown, ", ")+". Apply what they depend on first, or set them to values known in advance.")
+	}
+	return s.store
+}
+
+// unsettled reports that the configuration is not fully known.
+func (s *session) unsettled() bool { return s != nil && s.store == nil }
+
+// holder is the part of every type that works with the store.
+type holder struct{ session *session }
+
+func (h *holder) take(data any) {
+	// Before the provider is configured the framework passes nil, for validation and schema calls.
+	h.session, _ = data.(*session)
+}
+
+type resourceHolder struct{ holder }
+
+func (h *resourceHolder) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
+	h.take(req.ProviderData)
+}
+
+type dataHolder struct{ holder }
+
+func (h *dataHolder) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
+	h.take(req.ProviderData)
+}
+
+type ephemeralHolder struct{ holder }
+
+func (h *ephemeralHolder) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {
+	h.take(req.ProviderData)
+}
+
+// addError turns a failure of the store into a diagnostic.
+func addError(diags *diag.Diagnostics, err error) {
+	if p, ok := errors.AsType[*store.Problem](err); ok {
+		diags.AddError(p.Summary, p.Detail)
+		return
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		diags.AddError("Interrupted", "The operation on the keep store was interrupted before it changed anything.")
+		return
+	}
+	diags.AddError("Keep store failed", err.Error())
+}
+
+// gone handles a failed look-up on refresh: true means that the object is no longer there, and a missing file is worth a warning.
+func gone(diags *diag.Diagnostics, err error) bool {
+	if !errors.Is(err, store.ErrNotFound) {
+		addError(diags, err)
+		return false
+	}
+	if p, ok := errors.AsType[*store.Problem](err); ok && errors.Is(err, store.ErrNoStore) {
+		diags.AddWarning("Keep store does not exist", p.Detail+" What the state says was kept there counts as deleted.")
+	}
+	return true
+}
+
+// warnUnrefreshed says why an object was not looked up.
+func (s *session) warnUnrefreshed(diags *diag.Diagnostics, id string) {
+	diags.AddWarning("Not refreshed", "The keep store can't be read yet because the provider configuration depends on values known only after apply ("+
+		strings.Join(s.unknown, ", ")+"). "+id+" is taken to be as it was last seen.")
+}

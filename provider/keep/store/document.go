@@ -1,0 +1,145 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"time"
+)
+
+const (
+	formatName    = "mayfly-keep"
+	formatVersion = 1
+
+	maxFile   = 64 << 20
+	maxValue  = 1 << 20
+	maxLeases = 4096
+)
+
+// document is the decrypted content of the file, in the shape the package comment specifies.
+type document struct {
+	Format  string                   `json:"format"`
+	Version int                      `json:"version"`
+	Secrets map[string]*secretRecord `json:"secrets"`
+	Notes   map[string]*noteRecord   `json:"notes"`
+	Leases  map[string]*leaseRecord  `json:"leases"`
+
+	absent bool // the file does not exist; content is that of an empty store
+}
+
+type secretRecord struct {
+	Value       []byte  `json:"value"`
+	Version     int64   `json:"version"`
+	Description *string `json:"description,omitempty"`
+}
+
+type noteRecord struct {
+	Text string `json:"text"`
+}
+
+type leaseRecord struct {
+	TokenSHA256 []byte    `json:"token_sha256"`
+	TTLMillis   int64     `json:"ttl_ms"`
+	ExpiresAt   time.Time `json:"expires_at"`
+	Purpose     string    `json:"purpose,omitempty"`
+}
+
+func newDocument() *document {
+	return &document{
+		Format: formatName, Version: formatVersion,
+		Secrets: map[string]*secretRecord{}, Notes: map[string]*noteRecord{}, Leases: map[string]*leaseRecord{},
+	}
+}
+
+var (
+	errNotOurs = errors.New("the decrypted content is not a keep store")
+	errNewer   = errors.New("written by a newer version")
+)
+
+// parse reads plaintext. Its errors hold nothing of the content: a JSON error would quote it.
+func parse(plain []byte) (*document, error) {
+	var head struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+	}
+	if json.Unmarshal(plain, &head) != nil || head.Format != formatName || head.Version < 1 {
+		return nil, errNotOurs
+	}
+	if head.Version > formatVersion {
+		return nil, fmt.Errorf("%w: format %d, known up to %d", errNewer, head.Version, formatVersion)
+	}
+	doc := newDocument()
+	dec := json.NewDecoder(bytes.NewReader(plain))
+	dec.DisallowUnknownFields()
+	if dec.Decode(doc) != nil {
+		return nil, errNotOurs
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, errNotOurs
+	}
+	if !doc.whole() {
+		return nil, errNotOurs
+	}
+	return doc, nil
+}
+
+// whole reports that no map or record is null, which the rest of the package relies on.
+func (d *document) whole() bool {
+	if d.Secrets == nil || d.Notes == nil || d.Leases == nil {
+		return false
+	}
+	for _, r := range d.Secrets {
+		if r == nil {
+			return false
+		}
+	}
+	for _, r := range d.Notes {
+		if r == nil {
+			return false
+		}
+	}
+	for _, r := range d.Leases {
+		if r == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// wipe clears the secret bytes; the document is not usable afterwards.
+func (d *document) wipe() {
+	for _, r := range d.Secrets {
+		clear(r.Value)
+	}
+}
+
+// dropExpired forgets the leases whose time is over.
+func (d *document) dropExpired(now time.Time) {
+	for id, l := range d.Leases {
+		if !now.Before(l.ExpiresAt) {
+			delete(d.Leases, id)
+		}
+	}
+}
+
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@/-]{0,254}$`)
+
+// CheckName tells whether a secret or note may have this name. Names have no colon, so that they never look like an id.
+func CheckName(name string) error {
+	if namePattern.MatchString(name) {
+		return nil
+	}
+	return &Problem{Kind: ErrInvalid, Summary: "Invalid name", Detail: fmt.Sprintf(
+		"%q can't name a secret or note: use 1 to 255 letters, digits and . _ - @ /, beginning with a letter or digit.", name)}
+}
+
+func checkSize(what, name string, n int) error {
+	if n <= maxValue {
+		return nil
+	}
+	return &Problem{Kind: ErrTooLarge, Summary: "Too large to keep", Detail: fmt.Sprintf(
+		"The %s of %q has %d bytes; the limit is %d. Keep large data elsewhere and a key to it here.", what, name, n, maxValue)}
+}

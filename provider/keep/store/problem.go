@@ -1,0 +1,48 @@
+package store
+
+import "errors"
+
+// Kinds of [Problem], for errors.Is.
+var (
+	ErrNotFound    = errors.New("not found")
+	ErrNoStore     = errors.New("store file does not exist") // comes together with ErrNotFound
+	ErrExists      = errors.New("already exists")
+	ErrWrongKey    = errors.New("wrong key or passphrase")
+	ErrKeyMissing  = errors.New("key file missing")
+	ErrKeyUnusable = errors.New("key file unusable")
+	ErrDamaged     = errors.New("store damaged")
+	ErrTooNew      = errors.New("store format too new")
+	ErrTooLarge    = errors.New("too large")
+	ErrBusy        = errors.New("store locked")
+	ErrNoLease     = errors.New("no live lease")
+	ErrInvalid     = errors.New("invalid argument")
+	ErrIO          = errors.New("file operation failed")
+)
+
+// Problem is a failure that a person can act on: Summary says what went wrong, Detail where, why and what to do.
+// Neither text, nor any wrapped cause, ever holds a secret, a token or key material.
+type Problem struct {
+	Kind    error // one of the Err… variables
+	Summary string
+	Detail  string
+	Cause   error // underlying error of the operating system or context, may be nil
+}
+
+// Error gives both texts in one line.
+func (p *Problem) Error() string { return p.Summary + ": " + p.Detail }
+
+// Unwrap makes the kind and the cause visible to errors.Is.
+func (p *Problem) Unwrap() []error {
+	kinds := []error{p.Kind}
+	if p.Kind == ErrNoStore {
+		kinds = append(kinds, ErrNotFound)
+	}
+	if p.Cause != nil {
+		kinds = append(kinds, p.Cause)
+	}
+	return kinds
+}
+
+func ioProblem(summary, path string, cause error, advice string) *Problem {
+	return &Problem{Kind: ErrIO, Summary: summary, Detail: path + ": " + cause.Error() + ". " + advice, Cause: cause}
+}

@@ -1,0 +1,230 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Secret is what may be shown of a secret: all but its value.
+type Secret struct {
+	Name        string
+	Version     int64   // 1 for the first value, one more with each value stored since
+	Description *string // nil if none was given
+}
+
+// Note is a plain record.
+type Note struct {
+	Name, Text string
+}
+
+func (r *secretRecord) show(name string) Secret {
+	shown := Secret{Name: name, Version: r.Version}
+	if r.Description != nil {
+		text := *r.Description
+		shown.Description = &text
+	}
+	return shown
+}
+
+// CreateSecret stores a new secret with version 1. It fails with [ErrExists] if the name is taken. The value is copied.
+func (s *Store) CreateSecret(ctx context.Context, name string, description *string, value []byte) (Secret, error) {
+	if err := checkSecret(name, description, value); err != nil {
+		return Secret{}, err
+	}
+	var made Secret
+	err := s.update(ctx, func(d *document) error {
+		if d.Secrets[name] != nil {
+			return s.taken("secret", name)
+		}
+		r := &secretRecord{Value: slices.Clone(value), Version: 1, Description: description}
+		d.Secrets[name] = r
+		made = r.show(name)
+		return nil
+	})
+	return made, err
+}
+
+// UpdateSecret sets the description and, unless value is nil, stores a new value under the next version. [ErrNotFound] if there is none.
+func (s *Store) UpdateSecret(ctx context.Context, name string, description *string, value []byte) (Secret, error) {
+	if err := checkSecret(name, description, value); err != nil {
+		return Secret{}, err
+	}
+	var made Secret
+	err := s.update(ctx, func(d *document) error {
+		r := d.Secrets[name]
+		if r == nil {
+			return s.missing(d, "secret", name)
+		}
+		if value != nil {
+			clear(r.Value)
+			r.Value = slices.Clone(value)
+			r.Version++
+		}
+		r.Description = description
+		made = r.show(name)
+		return nil
+	})
+	return made, err
+}
+
+// Secret looks a secret up without its value; [ErrNotFound] if there is none.
+func (s *Store) Secret(ctx context.Context, name string) (Secret, error) {
+	var found Secret
+	err := s.view(ctx, func(d *document) error {
+		r := d.Secrets[name]
+		if r == nil {
+			return s.missing(d, "secret", name)
+		}
+		found = r.show(name)
+		return nil
+	})
+	return found, err
+}
+
+// Reveal gives a secret with its value, which the caller clears after use; [ErrNotFound] if there is none.
+func (s *Store) Reveal(ctx context.Context, name string) (Secret, []byte, error) {
+	var found Secret
+	var value []byte
+	err := s.view(ctx, func(d *document) error {
+		r := d.Secrets[name]
+		if r == nil {
+			return s.missing(d, "secret", name)
+		}
+		found, value = r.show(name), slices.Clone(r.Value)
+		return nil
+	})
+	return found, value, err
+}
+
+// DeleteSecret removes a secret; one that is not there is no error.
+func (s *Store) DeleteSecret(ctx context.Context, name string) error {
+	return s.change(ctx, func(d *document) bool {
+		r := d.Secrets[name]
+		if r == nil {
+			return false
+		}
+		clear(r.Value)
+		delete(d.Secrets, name)
+		return true
+	})
+}
+
+// SecretNames lists, sorted, the names that begin with prefix.
+func (s *Store) SecretNames(ctx context.Context, prefix string) ([]string, error) {
+	var names []string
+	err := s.view(ctx, func(d *document) error {
+		for name := range maps.Keys(d.Secrets) {
+			if strings.HasPrefix(name, prefix) {
+				names = append(names, name)
+			}
+		}
+		return nil
+	})
+	slices.Sort(names)
+	return names, err
+}
+
+// CreateNote stores a new note; [ErrExists] if the name is taken.
+func (s *Store) CreateNote(ctx context.Context, n Note) error {
+	if err := checkNote(n); err != nil {
+		return err
+	}
+	return s.update(ctx, func(d *document) error {
+		if d.Notes[n.Name] != nil {
+			return s.taken("note", n.Name)
+		}
+		d.Notes[n.Name] = &noteRecord{Text: n.Text}
+		return nil
+	})
+}
+
+// UpdateNote replaces the text of a note; [ErrNotFound] if there is none.
+func (s *Store) UpdateNote(ctx context.Context, n Note) error {
+	if err := checkNote(n); err != nil {
+		return err
+	}
+	return s.update(ctx, func(d *document) error {
+		r := d.Notes[n.Name]
+		if r == nil {
+			return s.missing(d, "note", n.Name)
+		}
+		r.Text = n.Text
+		return nil
+	})
+}
+
+// Note looks a note up; [ErrNotFound] if there is none.
+func (s *Store) Note(ctx context.Context, name string) (Note, error) {
+	var found Note
+	err := s.view(ctx, func(d *document) error {
+		r := d.Notes[name]
+		if r == nil {
+			return s.missing(d, "note", name)
+		}
+		found = Note{Name: name, Text: r.Text}
+		return nil
+	})
+	return found, err
+}
+
+// DeleteNote removes a note; one that is not there is no error.
+func (s *Store) DeleteNote(ctx context.Context, name string) error {
+	return s.change(ctx, func(d *document) bool {
+		_, there := d.Notes[name]
+		delete(d.Notes, name)
+		return there
+	})
+}
+
+// change is update for removals: when there is nothing to remove the file stays untouched, and a missing store is not made.
+func (s *Store) change(ctx context.Context, fn func(*document) (changed bool)) error {
+	if !s.exists() {
+		return s.Check(ctx)
+	}
+	err := s.update(ctx, func(d *document) error {
+		if !fn(d) {
+			return errUnchanged
+		}
+		return nil
+	})
+	if err == errUnchanged {
+		return nil
+	}
+	return err
+}
+
+func checkSecret(name string, description *string, value []byte) error {
+	if err := CheckName(name); err != nil {
+		return err
+	}
+	if description != nil {
+		if err := checkSize("description", name, len(*description)); err != nil {
+			return err
+		}
+	}
+	return checkSize("value", name, len(value))
+}
+
+func checkNote(n Note) error {
+	if err := CheckName(n.Name); err != nil {
+		return err
+	}
+	return checkSize("text", n.Name, len(n.Text))
+}
+
+func (s *Store) taken(what, name string) error {
+	return &Problem{Kind: ErrExists, Summary: "Name already in use", Detail: fmt.Sprintf(
+		"The store %s already holds a %s named %q. Import it to manage it here, or choose another name.", s.path, what, name)}
+}
+
+func (s *Store) missing(d *document, what, name string) error {
+	if d.absent {
+		return &Problem{Kind: ErrNoStore, Summary: "No such " + what, Detail: fmt.Sprintf(
+			"There is no %s named %q because the store file %s does not exist. Check the path; the first %s created there makes the file.", what, name, s.path, what)}
+	}
+	return &Problem{Kind: ErrNotFound, Summary: "No such " + what, Detail: fmt.Sprintf(
+		"The store %s holds no %s named %q. Check the name, or create it first.", s.path, what, name)}
+}

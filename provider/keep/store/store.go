@@ -1,0 +1,312 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	lockWait = time.Minute
+	lockPoll = 10 * time.Millisecond
+)
+
+// Options say where a store is and what opens it. Only Path is required.
+type Options struct {
+	// Path of the store file; relative to the working directory.
+	Path string
+	// KeyFile holds the age identity; Path + ".key" if empty. Not used with a passphrase.
+	KeyFile string
+	// Passphrase opens the store instead of a key file.
+	Passphrase string
+	// Token, if not empty, ties every operation to a lease of this store: none succeeds unless the lease is live at that moment.
+	Token string
+	// Now is the clock that leases live by; time.Now if nil.
+	Now func() time.Time
+}
+
+// Store is a handle on one store file. It holds neither open files nor decrypted content between calls, so it needs no closing.
+// It is safe for concurrent use, and so are several handles and several processes on one file.
+//
+// All errors of its methods are [*Problem], or come from the context.
+type Store struct {
+	path, keyFile string
+	secretKeys    *keys // from the passphrase; nil with a key file
+	token         string
+	now           func() time.Time
+	turn          chan struct{} // one writer of this handle at a time queues for the file lock
+}
+
+// Open checks the options. It touches no file but to follow a symbolic link: the first change makes the store and its key.
+func Open(o Options) (*Store, error) {
+	if o.Path == "" {
+		return nil, &Problem{Kind: ErrInvalid, Summary: "No store path", Detail: "The path of the store is empty. Set path to a file name."}
+	}
+	path, err := filepath.Abs(o.Path)
+	if err != nil {
+		return nil, ioProblem("Cannot find the working directory", o.Path, err, "Give an absolute path.")
+	}
+	keyFile := o.KeyFile
+	if keyFile == "" {
+		keyFile = path + ".key"
+	}
+	if keyFile, err = filepath.Abs(keyFile); err != nil {
+		return nil, ioProblem("Cannot find the working directory", o.KeyFile, err, "Give an absolute path.")
+	}
+	// A rename would replace the link instead of the file it points to.
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	s := &Store{path: path, keyFile: keyFile, token: o.Token, now: o.Now, turn: make(chan struct{}, 1)}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if o.Passphrase != "" {
+		k, err := passphraseKeys(o.Passphrase)
+		if err != nil {
+			return nil, &Problem{Kind: ErrInvalid, Summary: "Unusable passphrase", Detail: "The passphrase was not accepted. Choose another one."}
+		}
+		s.secretKeys = &k
+	}
+	return s, nil
+}
+
+// Path is the absolute path of the store file.
+func (s *Store) Path() string { return s.path }
+
+// Check opens the store and, if there is a token, verifies its lease. A store that doesn't exist yet passes without a token.
+func (s *Store) Check(ctx context.Context) error {
+	return s.view(ctx, func(*document) error { return nil })
+}
+
+// view runs fn on the current content. What fn keeps of the document it must copy.
+func (s *Store) view(ctx context.Context, fn func(*document) error) error {
+	if readsNeedLock && s.exists() {
+		unlock, err := s.lock(ctx)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	doc, _, err := s.load(ctx)
+	if err != nil {
+		return err
+	}
+	defer doc.wipe()
+	if err := s.authenticate(doc); err != nil {
+		return err
+	}
+	return fn(doc)
+}
+
+// update runs fn on the content under the exclusive lock and writes back what it made of it, unless it fails.
+func (s *Store) update(ctx context.Context, fn func(*document) error) error {
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+		return ioProblem("Cannot create the store's folder", filepath.Dir(s.path), err, "Choose a path in a folder this user may write to.")
+	}
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	doc, k, err := s.load(ctx)
+	if err != nil {
+		return err
+	}
+	defer doc.wipe()
+	if err := s.authenticate(doc); err != nil {
+		return err
+	}
+	doc.dropExpired(s.now())
+	if err := fn(doc); err != nil {
+		return err
+	}
+	return s.save(ctx, doc, k)
+}
+
+func (s *Store) exists() bool {
+	_, err := os.Lstat(s.path)
+	return err == nil
+}
+
+// load reads the file. If there is none the document is empty, and no key comes with it.
+func (s *Store) load(ctx context.Context) (*document, *keys, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	sealed, err := readBounded(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		doc := newDocument()
+		doc.absent = true
+		return doc, nil, nil
+	}
+	if err != nil {
+		return nil, nil, ioProblem("Cannot read the store", s.path, err, "Check the path, and that this user may read the file.")
+	}
+	k, err := s.existingKeys()
+	if err != nil {
+		return nil, nil, err
+	}
+	plain, err := k.open(s.path, sealed)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer clear(plain)
+	doc, err := parse(plain)
+	if errors.Is(err, errNewer) {
+		return nil, nil, &Problem{Kind: ErrTooNew, Summary: "Store format too new", Detail: fmt.Sprintf(
+			"%s was %s. Use a newer version of the keep provider. Nothing was changed.", s.path, err)}
+	}
+	if err != nil {
+		return nil, nil, damaged(s.path, err.Error())
+	}
+	return doc, k, nil
+}
+
+// existingKeys finds what opens the store that is there; it never makes a key.
+func (s *Store) existingKeys() (*keys, error) {
+	if s.secretKeys != nil {
+		return s.secretKeys, nil
+	}
+	k, err := loadKeys(s.keyFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &Problem{Kind: ErrKeyMissing, Summary: "Key file missing", Cause: fs.ErrNotExist, Detail: fmt.Sprintf(
+			"The store %s exists, but its key file %s does not. No new key was made: it could not open this store. "+
+				"Restore the key file from a backup, point key_file at it, or set the passphrase if the store has one.", s.path, s.keyFile)}
+	}
+	return &k, err
+}
+
+func (s *Store) save(ctx context.Context, doc *document, k *keys) error {
+	if k == nil {
+		fresh, err := s.firstKeys()
+		if err != nil {
+			return err
+		}
+		k = &fresh
+	}
+	plain, err := json.Marshal(doc)
+	if err != nil {
+		return &Problem{Kind: ErrInvalid, Summary: "Cannot write the store", Detail: s.path + ": the content could not be encoded. Nothing was changed."}
+	}
+	defer clear(plain)
+	sealed, err := k.seal(plain)
+	if err != nil {
+		return ioProblem("Cannot encrypt the store", s.path, err, "Nothing was changed.")
+	}
+	if len(sealed) > maxFile {
+		return &Problem{Kind: ErrTooLarge, Summary: "Store full", Detail: fmt.Sprintf(
+			"%s would grow to %d bytes; the limit is %d. Nothing was changed. Remove what is no longer needed, or use a second store.", s.path, len(sealed), maxFile)}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := replaceFile(s.path, sealed); err != nil {
+		return ioProblem("Cannot write the store", s.path, err, "The store holds what it held before. Check free space and permissions, then try again.")
+	}
+	return nil
+}
+
+// firstKeys gives the keys for a store that is about to come into being: an existing key file is used, a missing one made.
+func (s *Store) firstKeys() (keys, error) {
+	if s.secretKeys != nil {
+		return *s.secretKeys, nil
+	}
+	k, err := loadKeys(s.keyFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return createKeys(s.keyFile, s.now().UTC())
+	}
+	return k, err
+}
+
+func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() {
+		if err != nil {
+			<-s.turn
+		}
+	}()
+	name := s.path + ".lock"
+	fl := flock.New(name, flock.SetPermissions(0o600))
+	bounded, cancel := context.WithTimeout(ctx, lockWait)
+	defer cancel()
+	if _, err := fl.TryLockContext(bounded, lockPoll); err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case errors.Is(err, context.DeadlineExceeded):
+			return nil, &Problem{Kind: ErrBusy, Summary: "Store is locked", Cause: err, Detail: fmt.Sprintf(
+				"Another process has held %s for more than %s. Wait for it to end, then try again.", name, lockWait)}
+		}
+		return nil, ioProblem("Cannot lock the store", name, err, "The lock file must be writable for everyone who uses the store.")
+	}
+	return func() {
+		// An unlock can't fail in a way that matters: closing the file drops the lock.
+		_ = fl.Close()
+		<-s.turn
+	}, nil
+}
+
+func readBounded(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("the file has more than %d bytes, which no keep store has", maxFile)
+	}
+	return data, nil
+}
+
+// createExclusive makes a new file that only this user may read, whole or not at all; fs.ErrExist if there is one already.
+func createExclusive(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	tmp, err := os.CreateTemp(dir, ".key-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	err = errors.Join(err, tmp.Sync(), tmp.Close())
+	if err != nil {
+		return err
+	}
+	// A link, unlike a rename, never replaces: two stores may share one key file and come into being at once.
+	err = os.Link(tmp.Name(), path)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = writeExclusive(path, data) // a file system without links
+	}
+	if err != nil {
+		return err
+	}
+	return syncFolder(dir)
+}
+
+func writeExclusive(path string, data []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package keep
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/mayfly-iac/mayfly/provider/keep/store"
+)
+
+// nameValidator accepts what the store accepts as a name, and the same after the prefix of an id if there is one.
+type nameValidator struct{ idPrefix string }
+
+func (nameValidator) Description(context.Context) string {
+	return "1 to 255 letters, digits and . _ - @ /, beginning with a letter or digit"
+}
+
+func (v nameValidator) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (v nameValidator) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	if store.CheckName(bareName(req.ConfigValue.ValueString(), v.idPrefix)) != nil {
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid name",
+			"Use 1 to 255 letters, digits and . _ - @ /, beginning with a letter or digit.")
+	}
+}
+
+// ttlValidator accepts durations within the store's bounds.
+type ttlValidator struct{}
+
+func (ttlValidator) Description(context.Context) string {
+	return "a duration such as \"90s\" or \"5m\", between 1s and 24h"
+}
+
+func (v ttlValidator) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+func (v ttlValidator) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() {
+		return
+	}
+	if _, ok := parseTTL(req.ConfigValue.ValueString()); !ok {
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid ttl", "Give "+v.Description(ctx)+".")
+	}
+}
+
+func parseTTL(text string) (time.Duration, bool) {
+	ttl, err := time.ParseDuration(text)
+	return ttl, err == nil && store.CheckTTL(ttl) == nil
+}
+
+// Ids are the names with a prefix; names hold no colon, so where a name is asked for an id can be taken without ambiguity.
+const (
+	secretIDPrefix = "keep:secret/"
+	noteIDPrefix   = "keep:note/"
+)
+
+func bareName(nameOrID, prefix string) string { return strings.TrimPrefix(nameOrID, prefix) }

@@ -1,0 +1,122 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// AssertObject checks that v has the block's type and that all write-only attributes in it are null. Null and unknown values are fine.
+// The errors are cty.PathErrors without values.
+func AssertObject(b *Block, v cty.Value) []error {
+	if v == cty.NilVal {
+		return []error{cty.Path(nil).NewErrorf("there is no value")}
+	}
+	var errs []error
+	if !conforms(b, v) {
+		for _, err := range v.Type().TestConformance(b.Type()) {
+			errs = append(errs, cty.Path(nil).NewError(err))
+		}
+		return errs
+	}
+	for _, path := range b.WriteOnlyPaths(v) {
+		errs = append(errs, path.NewErrorf("a write-only attribute must be null in everything that a provider returns"))
+	}
+	return errs
+}
+
+// conforms reports whether v is null, unknown or an object of the block's type. Types are compared at every call, but for the common case
+// of equal types cheaply.
+func conforms(b *Block, v cty.Value) bool {
+	typ, want := v.Type(), b.Type()
+	return typ == cty.DynamicPseudoType && !isOpen(unmarked(v)) || typ.Equals(want) || len(typ.TestConformance(want)) == 0
+}
+
+// AssertWhollyKnown returns an error for each unknown value in v. Within a set the path is that of the set. The errors are
+// cty.PathErrors.
+func AssertWhollyKnown(v cty.Value) []error {
+	if v == cty.NilVal || v.IsWhollyKnown() {
+		return nil
+	}
+	var unknown paths
+	collectUnknown(&unknown, nil, v, false)
+	errs := make([]error, len(unknown))
+	for i, path := range unknown {
+		errs[i] = path.NewErrorf("the value is unknown, but must be known now")
+	}
+	return errs
+}
+
+func collectUnknown(found *paths, path cty.Path, v cty.Value, inSet bool) {
+	v, _ = v.Unmark()
+	switch {
+	case !v.IsKnown():
+		found.add(path)
+	case v.IsNull() || !v.CanIterateElements():
+	default:
+		inSet = inSet || v.Type().IsSetType()
+		for it := v.ElementIterator(); it.Next(); {
+			key, one := it.Element()
+			if inSet {
+				collectUnknown(found, path, one, inSet)
+			} else {
+				collectUnknown(found, append(path, stepTo(v.Type(), key)), one, inSet)
+			}
+		}
+	}
+}
+
+// equal reports whether two values are the same to a provider: unknown values are, whatever else is known about them, and numbers
+// are, whatever their precision.
+func equal(a, b cty.Value) bool {
+	if a.RawEquals(b) {
+		return true
+	}
+	if !holdsSets(a.Type()) && (a.IsWhollyKnown() || b.IsWhollyKnown()) {
+		return false
+	}
+	// RawEquals tells unknown values with different refinements apart, and depends on the order of sets, where cty sorts elements by a
+	// text that leaves out the last digits of large numbers.
+	check := sameCheck{}
+	check.value(nil, unrefined(a), b)
+	if len(check.errs) > 0 {
+		return false
+	}
+	check.value(nil, unrefined(b), a)
+	return len(check.errs) == 0
+}
+
+func holdsSets(typ cty.Type) bool {
+	switch {
+	case typ.IsSetType():
+		return true
+	case typ.IsCollectionType():
+		return holdsSets(typ.ElementType())
+	case typ.IsTupleType():
+		return slices.ContainsFunc(typ.TupleElementTypes(), holdsSets)
+	case typ.IsObjectType():
+		for _, attr := range typ.AttributeTypes() {
+			if holdsSets(attr) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unrefined returns v with plain unknown values in place of refined ones.
+func unrefined(v cty.Value) cty.Value {
+	if v.IsWhollyKnown() {
+		return v
+	}
+	plain, err := cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) {
+		if !v.IsKnown() {
+			return cty.UnknownVal(v.Type()), nil
+		}
+		return v, nil
+	})
+	if err != nil {
+		return v
+	}
+	return plain
+}

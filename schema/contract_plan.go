@@ -1,0 +1,204 @@
+package schema
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// AssertPlanValid checks what a provider planned: each attribute that is set in the configuration must have that value, or keep the
+// prior one; attributes that are neither set nor computed must be null, write-only ones always; and there must be one nested object for
+// each block. prior and config are null for a new and a deleted object. The errors are cty.PathErrors without values.
+func AssertPlanValid(b *Block, prior, config, planned cty.Value) []error {
+	prior, config, planned = unmarked(prior), unmarked(config), unmarked(planned)
+	switch {
+	case config.IsNull() && planned != cty.NilVal && planned.IsNull():
+		return nil
+	case config.IsNull():
+		return []error{cty.Path(nil).NewErrorf("the object is to be deleted, but the plan is not null")}
+	case !isOpen(planned):
+		return []error{cty.Path(nil).NewErrorf("the object is configured, but the plan is null or unknown as a whole")}
+	}
+	errs := AssertObject(b, planned)
+	if !conforms(b, planned) {
+		return errs
+	}
+	check := planCheck{what: "the planned value", errs: errs}
+	check.object(b.content(), nil, orNone(prior), config, planned)
+	return check.errs
+}
+
+// AssertOpenResult checks what opening an ephemeral resource returned: an object of the right type, wholly known, which has everything
+// exactly as it is configured; only computed attributes that are not configured may be filled in. The errors are cty.PathErrors without
+// values.
+func AssertOpenResult(b *Block, config, result cty.Value) []error {
+	config, result = unmarked(config), unmarked(result)
+	if !isOpen(result) {
+		return []error{cty.Path(nil).NewErrorf("the result is null or unknown as a whole")}
+	}
+	errs := append(AssertObject(b, result), AssertWhollyKnown(result)...)
+	if !conforms(b, result) {
+		return errs
+	}
+	check := planCheck{what: "the result", errs: errs}
+	check.object(b.content(), nil, cty.NilVal, config, result)
+	return check.errs
+}
+
+// planCheck compares values that a provider derived from a configuration with that configuration. In all methods prior is NilVal if
+// there is no prior value. Paths are valid during the call only: errors copy them.
+type planCheck struct {
+	what string // what is checked, as the subject of a sentence
+	errs []error
+}
+
+func (c *planCheck) fail(path cty.Path, format string, args ...any) {
+	c.errs = append(c.errs, path.NewErrorf(c.what+" "+format, args...))
+}
+
+func (c *planCheck) object(parts content, path cty.Path, prior, config, planned cty.Value) {
+	if !isOpen(config) || !isOpen(planned) {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(parts.attrs)) {
+		path := append(path, cty.GetAttrStep{Name: name})
+		c.attr(parts.attrs[name], path, part(prior, name), part(config, name), part(planned, name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(parts.blocks)) {
+		path := append(path, cty.GetAttrStep{Name: name})
+		c.blocks(parts.blocks[name], path, part(prior, name), part(config, name), part(planned, name))
+	}
+}
+
+func (c *planCheck) attr(a *Attribute, path cty.Path, prior, config, planned cty.Value) {
+	switch {
+	case a.WriteOnly: // all write-only attributes have been checked together
+	case config == cty.NilVal || planned == cty.NilVal:
+		c.fail(path, "lacks this attribute, or the configuration does")
+	case equal(planned, config):
+	case config.IsNull() && a.Computed:
+	case config.IsNull():
+		c.fail(path, "must be null: the attribute is not computed and the configuration does not set it")
+	case prior != cty.NilVal && !prior.IsNull() && equal(planned, prior):
+	case a.Nested != nil && isOpen(config) && isOpen(planned):
+		c.each(a.Nested.Nesting, a.Nested.content(), path, prior, config, planned)
+	default:
+		if prior == cty.NilVal || prior.IsNull() {
+			c.fail(path, "differs from the configured one")
+		} else {
+			c.fail(path, "is neither the configured nor the prior one")
+		}
+	}
+}
+
+func (c *planCheck) blocks(n *NestedBlock, path cty.Path, prior, config, planned cty.Value) {
+	switch {
+	case config == cty.NilVal || planned == cty.NilVal:
+		c.fail(path, "lacks these blocks, or the configuration does")
+	case !config.IsKnown(): // an unknown number of blocks
+	case !planned.IsKnown():
+		c.fail(path, "must not be unknown as a whole: the blocks are known, only their attributes may be unknown")
+	case config.IsNull() != planned.IsNull():
+		c.fail(path, "must have an object for each configured block and no others")
+	case !config.IsNull():
+		c.each(n.Nesting, n.content(), path, prior, config, planned)
+	}
+}
+
+// each compares the objects of a nested attribute or of blocks.
+func (c *planCheck) each(nesting Nesting, parts content, path cty.Path, prior, config, planned cty.Value) {
+	switch nesting {
+	case Set:
+		c.set(parts, path, elements(prior), elements(config), elements(planned))
+	case List:
+		priors, configs, all := elements(prior), elements(config), elements(planned)
+		if len(configs) != len(all) {
+			c.fail(path, "has %d elements, but %d are configured", len(all), len(configs))
+			return
+		}
+		for i := range configs {
+			before := cty.NilVal
+			if i < len(priors) {
+				before = orNone(priors[i])
+			}
+			c.one(parts, append(path, cty.IndexStep{Key: cty.NumberIntVal(int64(i))}), before, configs[i], all[i])
+		}
+	case Map:
+		c.keyed(parts, path, prior, config, planned)
+	default:
+		c.one(parts, path, orNone(prior), config, planned)
+	}
+}
+
+func (c *planCheck) keyed(parts content, path cty.Path, prior, config, planned cty.Value) {
+	priors, configs, all := entries(prior), entries(config), entries(planned)
+	for _, key := range slices.Sorted(maps.Keys(configs)) {
+		path := append(path, stepTo(config.Type(), cty.StringVal(key)))
+		if one, ok := all[key]; ok {
+			c.one(parts, path, orNone(priors[key]), configs[key], one)
+		} else {
+			c.fail(path, "lacks this configured element")
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if _, ok := configs[key]; !ok {
+			c.fail(append(path, stepTo(planned.Type(), cty.StringVal(key))), "has this element, which is not configured")
+		}
+	}
+}
+
+func (c *planCheck) one(parts content, path cty.Path, prior, config, planned cty.Value) {
+	switch {
+	case !isOpen(config) && !equal(config, planned) && (prior == cty.NilVal || !equal(planned, prior)):
+		c.fail(path, "differs from the configured one")
+	case isOpen(config) && !isOpen(planned):
+		c.fail(path, "is null or unknown, but is configured")
+	default:
+		c.object(parts, path, prior, config, planned)
+	}
+}
+
+// set compares sets, whose elements may have come from the configuration or, if the provider found a change not to matter, from prior.
+func (c *planCheck) set(parts content, path cty.Path, priors, configs, all []cty.Value) {
+	matching := configPatterns(parts)
+	matching.fits = func(config, one cty.Value) bool {
+		inner := planCheck{}
+		inner.one(parts, nil, cty.NilVal, config, one)
+		return len(inner.errs) == 0
+	}
+	lonely, stray := matching.cover(configs, all)
+	kept := contained(priors, stray)
+	switch {
+	case len(all) > len(configs):
+		c.fail(path, "has %d elements, but %d are configured", len(all), len(configs))
+	case len(stray) > kept:
+		c.fail(path, "has an element that corresponds to none in the configuration")
+	case len(lonely) > kept:
+		c.fail(path, "has no element that corresponds to one in the configuration")
+	case len(all) < len(configs) && whollyKnown(configs):
+		c.fail(path, "has %d elements, but %d are configured", len(all), len(configs))
+	}
+}
+
+func whollyKnown(values []cty.Value) bool {
+	return !slices.ContainsFunc(values, func(v cty.Value) bool { return !v.IsWhollyKnown() })
+}
+
+// contained counts those of some that are among all.
+func contained(all, some []cty.Value) int {
+	if len(some) == 0 || len(all) == 0 {
+		return 0
+	}
+	byHash := make(map[int][]cty.Value, len(all))
+	for _, v := range all {
+		byHash[v.Hash()] = append(byHash[v.Hash()], v)
+	}
+	count := 0
+	for _, v := range some {
+		if slices.ContainsFunc(byHash[v.Hash()], func(other cty.Value) bool { return equal(v, other) }) {
+			count++
+		}
+	}
+	return count
+}

@@ -1,0 +1,209 @@
+package schema
+
+import (
+	"maps"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/dynblock"
+	"github.com/hashicorp/hcl/v2/hcldec"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// Decode evaluates the body in ctx and returns an object of the block's type. It expands dynamic blocks and accepts blocks in place of
+// attributes that hold collections of objects. Marks of evaluated values are kept; those of a dynamic block's for_each are put on all
+// that it generates. With errors, the value still conforms to the type, with unknown values where nothing better is known.
+func (b *Block) Decode(body hcl.Body, ctx *hcl.EvalContext) (cty.Value, diag.List) {
+	view := configBody{Body: dynblock.Expand(body, ctx), block: b, lost: map[string]cty.ValueMarks{}}
+	v, diags := hcldec.Decode(view, b.Spec(), ctx)
+	if len(view.lost) > 0 && isOpen(v) {
+		values := v.AsValueMap()
+		for name, marks := range view.lost {
+			values[name] = values[name].WithMarks(marks)
+		}
+		v = cty.ObjectVal(values)
+	}
+	if diags.HasErrors() && (v == cty.NilVal || len(v.Type().TestConformance(b.Type())) > 0) {
+		v = cty.UnknownVal(b.Type())
+	}
+	return v, diag.FromHCL(diags)
+}
+
+// FixUpAttrsAsBlocks returns a view of body in which an attribute that holds a list or set of objects may also be written as a sequence
+// of blocks, as providers from before such attributes had a syntax of their own expect. If body has dynamic blocks it must have been
+// expanded first. The view also keeps the marks of generated blocks on everything inside them.
+func FixUpAttrsAsBlocks(body hcl.Body, b *Block) hcl.Body {
+	return configBody{Body: body, block: b, marks: marksOf(body)}
+}
+
+// configBody is the view that FixUpAttrsAsBlocks returns.
+type configBody struct {
+	hcl.Body
+	block *Block
+	marks cty.ValueMarks
+	// lost collects, by the name of the outermost block type, the marks of blocks that are unknown in number: hcldec drops them together
+	// with the blocks. It is nil if nobody puts them back.
+	lost map[string]cty.ValueMarks
+	root string // the outermost block type around the body, "" at the top
+}
+
+var (
+	_ hcldec.UnknownBody = configBody{}
+	_ hcldec.MarkedBody  = configBody{}
+)
+
+func marksOf(body hcl.Body) cty.ValueMarks {
+	if marked, ok := body.(hcldec.MarkedBody); ok {
+		return marked.BodyValueMarks()
+	}
+	return nil
+}
+
+func isUnknown(body hcl.Body) bool {
+	unknown, ok := body.(hcldec.UnknownBody)
+	return ok && unknown.Unknown()
+}
+
+// Unknown reports whether the body belongs to a dynamic block whose for_each is unknown.
+func (c configBody) Unknown() bool { return isUnknown(c.Body) }
+
+// BodyValueMarks returns the marks that everything in the body inherits.
+func (c configBody) BodyValueMarks() cty.ValueMarks { return c.marks }
+
+// Content implements hcl.Body.
+func (c configBody) Content(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
+	schema, asBlocks := c.adjust(schema)
+	content, diags := c.Body.Content(schema)
+	moreDiags := c.fixUp(content, asBlocks)
+	return content, append(diags, moreDiags...)
+}
+
+// PartialContent implements hcl.Body.
+func (c configBody) PartialContent(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Body, hcl.Diagnostics) {
+	schema, asBlocks := c.adjust(schema)
+	content, rest, diags := c.Body.PartialContent(schema)
+	moreDiags := c.fixUp(content, asBlocks)
+	rest = configBody{Body: rest, block: c.block, marks: c.marks, lost: c.lost, root: c.root}
+	return content, rest, append(diags, moreDiags...)
+}
+
+// adjust asks for blocks instead of attributes where only blocks can be there, and returns the attributes that it did so for.
+func (c configBody) adjust(schema *hcl.BodySchema) (*hcl.BodySchema, map[string]hcl.AttributeSchema) {
+	candidates := c.block.attrsAsBlocks()
+	if len(candidates) == 0 {
+		return schema, nil
+	}
+	attrs, diags := c.Body.JustAttributes()
+	if _, generates := attrs["dynamic"]; !diags.HasErrors() && !generates {
+		return schema, nil // no blocks at all
+	}
+	var asBlocks map[string]hcl.AttributeSchema
+	adjusted := &hcl.BodySchema{Blocks: schema.Blocks}
+	for _, attr := range schema.Attributes {
+		if candidates[attr.Name] == nil || attrs[attr.Name] != nil {
+			adjusted.Attributes = append(adjusted.Attributes, attr)
+			continue
+		}
+		if asBlocks == nil {
+			asBlocks = map[string]hcl.AttributeSchema{}
+			adjusted.Blocks = append([]hcl.BlockHeaderSchema(nil), schema.Blocks...)
+		}
+		asBlocks[attr.Name] = attr
+		adjusted.Blocks = append(adjusted.Blocks, hcl.BlockHeaderSchema{Type: attr.Name})
+	}
+	return adjusted, asBlocks
+}
+
+// fixUp turns blocks that stand for attributes into attributes and wraps the bodies of all others.
+func (c configBody) fixUp(content *hcl.BodyContent, asBlocks map[string]hcl.AttributeSchema) hcl.Diagnostics {
+	if content == nil {
+		return nil
+	}
+	if len(c.marks) > 0 {
+		attrs := make(hcl.Attributes, len(content.Attributes))
+		for name, attr := range content.Attributes {
+			marked := *attr
+			marked.Expr = markedExpr{attr.Expr, c.marks}
+			attrs[name] = &marked
+		}
+		content.Attributes = attrs
+	}
+	blocks := make(hcl.Blocks, 0, len(content.Blocks))
+	elements := make(map[string]hcl.Blocks, len(asBlocks))
+	for _, block := range content.Blocks {
+		if _, ok := asBlocks[block.Type]; ok {
+			elements[block.Type] = append(elements[block.Type], c.wrap(block, c.block.attrsAsBlocks()[block.Type]))
+		} else if nested := c.block.Blocks[block.Type]; nested != nil {
+			blocks = append(blocks, c.wrap(block, &nested.Block))
+		} else {
+			blocks = append(blocks, block)
+		}
+	}
+	content.Blocks = blocks
+	return c.addElements(content, asBlocks, elements)
+}
+
+func (c configBody) addElements(
+	content *hcl.BodyContent, asBlocks map[string]hcl.AttributeSchema, elements map[string]hcl.Blocks,
+) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for name, attr := range asBlocks {
+		blocks := elements[name]
+		switch {
+		case len(blocks) > 0:
+			if content.Attributes == nil {
+				content.Attributes = hcl.Attributes{}
+			}
+			content.Attributes[name] = &hcl.Attribute{
+				Name: name, Range: blocks[0].DefRange, NameRange: blocks[0].TypeRange,
+				Expr: elementsExpr{element: c.block.attrsAsBlocks()[name], attr: c.block.Attributes[name], blocks: blocks},
+			}
+		case attr.Required:
+			diags = append(diags, &hcl.Diagnostic{
+				Severity: hcl.DiagError, Summary: "Missing required argument",
+				Detail:  "The argument \"" + name + "\" is required, but no definition was found.",
+				Subject: c.MissingItemRange().Ptr(),
+			})
+		}
+	}
+	return diags
+}
+
+func (c configBody) wrap(block *hcl.Block, content *Block) *hcl.Block {
+	inner := configBody{Body: block.Body, block: content, lost: c.lost, root: c.root}
+	inner.marks = union(c.marks, marksOf(block.Body))
+	if inner.root == "" {
+		inner.root = block.Type
+	}
+	if len(inner.marks) > 0 && inner.lost != nil && inner.Unknown() {
+		inner.lost[inner.root] = union(inner.lost[inner.root], inner.marks)
+	}
+	wrapped := *block
+	wrapped.Body = inner
+	return &wrapped
+}
+
+func union(a, b cty.ValueMarks) cty.ValueMarks {
+	if len(a) == 0 {
+		return b
+	}
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// markedExpr puts marks on the results of an expression.
+type markedExpr struct {
+	hcl.Expression
+	marks cty.ValueMarks
+}
+
+// Value implements hcl.Expression.
+func (e markedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	v, diags := e.Expression.Value(ctx)
+	return v.WithMarks(e.marks), diags
+}
+
+// UnwrapExpression lets hcl.UnwrapExpression find the expression of the source text.
+func (e markedExpr) UnwrapExpression() hcl.Expression { return e.Expression }

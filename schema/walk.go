@@ -1,0 +1,176 @@
+package schema
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// attrWalk visits the attributes of an object together with what the schema says about them. Paths given to visit are only valid during
+// the call. Inside a set, paths end at the set: its elements have no keys but themselves, which would put their content into the path.
+type attrWalk struct {
+	want  func(traits) bool
+	visit func(path cty.Path, a *Attribute, v cty.Value)
+	block func(path cty.Path, b *Block, v cty.Value)
+	inSet bool
+}
+
+func (w attrWalk) ofBlock(b *Block, path cty.Path, v cty.Value) {
+	v, _ = v.Unmark()
+	if !w.want(b.known().has) || !isOpen(v) || !v.Type().IsObjectType() {
+		return
+	}
+	for _, name := range b.known().attrNames {
+		w.attr(b.Attributes[name], name, path, v)
+	}
+	for _, name := range b.known().blockNames {
+		nested := b.Blocks[name]
+		if !v.Type().HasAttribute(name) {
+			continue
+		}
+		w.each(nested.Nesting, w.at(path, name), v.GetAttr(name), func(w attrWalk, path cty.Path, one cty.Value) {
+			if w.block != nil {
+				w.block(path, &nested.Block, one)
+			}
+			w.ofBlock(&nested.Block, path, one)
+		})
+	}
+}
+
+func (w attrWalk) at(path cty.Path, name string) cty.Path {
+	if w.inSet {
+		return path
+	}
+	return append(path, cty.GetAttrStep{Name: name})
+}
+
+func (w attrWalk) attr(a *Attribute, name string, path cty.Path, object cty.Value) {
+	if !object.Type().HasAttribute(name) {
+		return
+	}
+	path, v := w.at(path, name), object.GetAttr(name)
+	w.visit(path, a, v)
+	if a.Nested == nil || !w.want(a.traits()) {
+		return
+	}
+	w.each(a.Nested.Nesting, path, v, func(w attrWalk, path cty.Path, one cty.Value) {
+		w.ofObject(a.Nested, path, one)
+	})
+}
+
+func (w attrWalk) ofObject(o *Object, path cty.Path, v cty.Value) {
+	v, _ = v.Unmark()
+	if !isOpen(v) || !v.Type().IsObjectType() {
+		return
+	}
+	for _, name := range o.names() {
+		w.attr(o.Attributes[name], name, path, v)
+	}
+}
+
+// each calls f for each object that v holds. Nothing is known about the objects of unknown collections.
+func (w attrWalk) each(nesting Nesting, path cty.Path, v cty.Value, f func(attrWalk, cty.Path, cty.Value)) {
+	v, _ = v.Unmark()
+	if !isOpen(v) {
+		return
+	}
+	if nesting == Single || nesting == Group {
+		f(w, path, v)
+		return
+	}
+	if !v.CanIterateElements() {
+		return
+	}
+	w.inSet = w.inSet || v.Type().IsSetType()
+	for it := v.ElementIterator(); it.Next(); {
+		key, one := it.Element()
+		if w.inSet {
+			f(w, path, one)
+		} else {
+			f(w, append(path, stepTo(v.Type(), key)), one)
+		}
+	}
+}
+
+// isOpen reports whether an unmarked value has content to look at.
+func isOpen(v cty.Value) bool { return v != cty.NilVal && v.IsKnown() && !v.IsNull() }
+
+// stepTo is the path step to the element with the given key of a value of type typ.
+func stepTo(typ cty.Type, key cty.Value) cty.PathStep {
+	if typ.IsObjectType() {
+		return cty.GetAttrStep{Name: key.AsString()}
+	}
+	return cty.IndexStep{Key: key}
+}
+
+// paths collects distinct paths from a walk, which visits equal ones in a row.
+type paths []cty.Path
+
+func (p *paths) add(path cty.Path) bool {
+	if n := len(*p); n > 0 && (*p)[n-1].Equals(path) {
+		return false
+	}
+	*p = append(*p, path.Copy())
+	return true
+}
+
+// WriteOnlyPaths returns the paths of all write-only attributes that are not null in v, an object of the block's type. Unknown values
+// count as not null. For an attribute within a set the path is that of the set.
+func (b *Block) WriteOnlyPaths(v cty.Value) []cty.Path {
+	var found paths
+	attrWalk{
+		want: func(t traits) bool { return t.writeOnly },
+		visit: func(path cty.Path, a *Attribute, v cty.Value) {
+			if v, _ = v.Unmark(); a.WriteOnly && !v.IsNull() {
+				found.add(path)
+			}
+		},
+	}.ofBlock(b, nil, v)
+	return found
+}
+
+// SensitivePaths returns the paths of all attributes in v that the schema calls sensitive, whether they are null or not. For an
+// attribute within a set the path is that of the set.
+func (b *Block) SensitivePaths(v cty.Value) []cty.Path {
+	var found paths
+	attrWalk{
+		want: func(t traits) bool { return t.sensitive },
+		visit: func(path cty.Path, a *Attribute, _ cty.Value) {
+			if a.Sensitive {
+				found.add(path)
+			}
+		},
+	}.ofBlock(b, nil, v)
+	return found
+}
+
+// DeprecatedUses returns a warning for each deprecated attribute that is not null in v and for each deprecated block, with its path.
+func (b *Block) DeprecatedUses(v cty.Value) diag.List {
+	var found paths
+	var list diag.List
+	warn := func(path cty.Path, what, message string) {
+		if !found.add(path) {
+			return
+		}
+		if message == "" {
+			message = "The provider no longer recommends " + PathString(path) + " and gives no alternative."
+		}
+		list = append(list, diag.Diagnostic{
+			Severity: diag.Warning, Summary: what + " is deprecated", Detail: message, Path: found[len(found)-1],
+		})
+	}
+	attrWalk{
+		want: func(t traits) bool { return t.deprecated },
+		visit: func(path cty.Path, a *Attribute, v cty.Value) {
+			if v, _ = v.Unmark(); a.Deprecated && !v.IsNull() {
+				warn(path, "Argument", a.DeprecationMessage)
+			}
+		},
+		block: func(path cty.Path, b *Block, v cty.Value) {
+			if v, _ = v.Unmark(); b.Deprecated && !v.IsNull() {
+				warn(path, "Block", b.DeprecationMessage)
+			}
+		},
+	}.ofBlock(b, nil, v)
+	return list
+}

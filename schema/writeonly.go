@@ -1,0 +1,104 @@
+package schema
+
+import "github.com/zclconf/go-cty/cty"
+
+// NullWriteOnly returns v, an object of the block's type, with null in place of all write-only attributes. All other values keep their
+// marks. A value without any write-only content is returned as it is.
+func (b *Block) NullWriteOnly(v cty.Value) cty.Value {
+	if !b.HasWriteOnly() {
+		return v
+	}
+	return b.nullWriteOnly(v)
+}
+
+func (b *Block) nullWriteOnly(v cty.Value) cty.Value {
+	return rewriteObject(v, func(name string, v cty.Value) cty.Value {
+		if nested := b.Blocks[name]; nested != nil && nested.HasWriteOnly() {
+			return rewriteEach(nested.Nesting, v, nested.nullWriteOnly)
+		}
+		return b.Attributes[name].nullWriteOnly(v)
+	})
+}
+
+func (a *Attribute) nullWriteOnly(v cty.Value) cty.Value {
+	switch bare, _ := v.Unmark(); {
+	case a == nil:
+		return v
+	case a.WriteOnly:
+		if bare.IsNull() && !v.IsMarked() {
+			return v
+		}
+		return cty.NullVal(bare.Type())
+	case a.Nested != nil && a.traits().writeOnly:
+		return rewriteEach(a.Nested.Nesting, v, func(one cty.Value) cty.Value {
+			return rewriteObject(one, func(name string, v cty.Value) cty.Value { return a.Nested.Attributes[name].nullWriteOnly(v) })
+		})
+	}
+	return v
+}
+
+// rewriteObject replaces the attributes of v; values that are not known objects stay as they are.
+func rewriteObject(v cty.Value, f func(name string, v cty.Value) cty.Value) cty.Value {
+	bare, marks := v.Unmark()
+	if !isOpen(bare) || !bare.Type().IsObjectType() || len(bare.Type().AttributeTypes()) == 0 {
+		return v
+	}
+	values := bare.AsValueMap()
+	for name, old := range values {
+		values[name] = f(name, old)
+	}
+	return cty.ObjectVal(values).WithMarks(marks)
+}
+
+// rewriteEach replaces each of the objects that v holds by one of the same type.
+func rewriteEach(nesting Nesting, v cty.Value, f func(cty.Value) cty.Value) cty.Value {
+	if nesting == Single || nesting == Group {
+		return f(v)
+	}
+	bare, marks := v.Unmark()
+	if !isOpen(bare) || !bare.CanIterateElements() || bare.LengthInt() == 0 {
+		return v
+	}
+	switch typ := bare.Type(); {
+	case typ.IsObjectType(), typ.IsMapType():
+		values := bare.AsValueMap()
+		for key, old := range values {
+			values[key] = f(old)
+		}
+		return keyedVal(typ, values).WithMarks(marks)
+	default:
+		values := bare.AsValueSlice()
+		for i, old := range values {
+			values[i] = f(old)
+		}
+		return sequenceVal(typ, values).WithMarks(marks)
+	}
+}
+
+// sequenceVal makes a list, set or tuple from values, according to typ. Without elements it is typ's empty value.
+func sequenceVal(typ cty.Type, values []cty.Value) cty.Value {
+	switch {
+	case typ.IsListType() && len(values) == 0:
+		return cty.ListValEmpty(typ.ElementType())
+	case typ.IsSetType() && len(values) == 0:
+		return cty.SetValEmpty(typ.ElementType())
+	case typ.IsListType() && cty.CanListVal(values):
+		return cty.ListVal(values)
+	case typ.IsSetType() && cty.CanSetVal(values):
+		return cty.SetVal(values)
+	default:
+		return cty.TupleVal(values)
+	}
+}
+
+// keyedVal makes a map or an object from values, according to typ.
+func keyedVal(typ cty.Type, values map[string]cty.Value) cty.Value {
+	switch {
+	case typ.IsMapType() && len(values) == 0:
+		return cty.MapValEmpty(typ.ElementType())
+	case typ.IsMapType() && cty.CanMapVal(values):
+		return cty.MapVal(values)
+	default:
+		return cty.ObjectVal(values)
+	}
+}

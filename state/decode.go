@@ -1,0 +1,391 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+	"github.com/zclconf/go-cty/cty/msgpack"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// Kinds of state files that cannot be used as they are. Read's errors wrap one of them; their messages say what to do.
+var (
+	ErrCorrupt   = errors.New("the state file is damaged")
+	ErrEncrypted = errors.New("the state file is encrypted")
+	ErrNewer     = errors.New("the state file was written in a newer format")
+)
+
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf("%w: %s. Restore it from its backup or from your own copies; nothing has been changed", ErrCorrupt, fmt.Sprintf(format, args...))
+}
+
+// Read decodes a state file of any format version up to 4; older ones are upgraded. An empty file, as a run leaves that took the lock and
+// wrote nothing, is no state: the result is nil. Errors wrap ErrCorrupt, ErrEncrypted or ErrNewer and never quote the file's values.
+func Read(src []byte) (*File, error) {
+	if len(src) == 0 {
+		return nil, nil
+	}
+	var head struct {
+		Version       *json.RawMessage `json:"version"`
+		Writer        string           `json:"terraform_version"`
+		EncryptedData json.RawMessage  `json:"encrypted_data"`
+	}
+	if err := json.Unmarshal(src, &head); err != nil {
+		return nil, jsonError(src, err)
+	}
+	if head.EncryptedData != nil {
+		return nil, fmt.Errorf("%w, and no encryption is configured that could open it. Configure the encryption that it was written with", ErrEncrypted)
+	}
+	if head.Version == nil {
+		return nil, corrupt("it has no format version, so it is not a state file")
+	}
+	var version int
+	if err := json.Unmarshal(*head.Version, &version); err != nil || version < 1 {
+		return nil, corrupt("its format version is not a positive whole number")
+	}
+	switch {
+	case version > FormatVersion:
+		by := ""
+		if head.Writer != "" {
+			by = fmt.Sprintf(" by version %q", head.Writer)
+		}
+		return nil, fmt.Errorf("%w (%d, this program knows up to %d)%s. Use the program that wrote it, or a newer version of this one",
+			ErrNewer, version, FormatVersion, by)
+	case version < FormatVersion:
+		return readLegacy(src, version)
+	}
+	return readV4(src)
+}
+
+// jsonError explains why src is not valid JSON, without quoting it.
+func jsonError(src []byte, err error) error {
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		if syntax.Offset >= int64(len(bytes.TrimRight(src, " \n\r\t\x00"))) {
+			return corrupt("it ends in the middle (after %d bytes), as if writing it had been cut off", len(src))
+		}
+		line := 1 + bytes.Count(src[:syntax.Offset], []byte{'\n'})
+		return corrupt("it is not valid JSON from line %d on", line)
+	}
+	var typ *json.UnmarshalTypeError
+	if errors.As(err, &typ) {
+		return corrupt("its member %q has the wrong type", typ.Field)
+	}
+	return corrupt("it is not valid JSON")
+}
+
+type fileV4 struct {
+	Version   json.RawMessage     `json:"version"`
+	Writer    string              `json:"terraform_version"`
+	Serial    uint64              `json:"serial"`
+	Lineage   string              `json:"lineage"`
+	Outputs   map[string]outputV4 `json:"outputs"`
+	Resources []resourceV4        `json:"resources"`
+	Checks    []checkV4           `json:"check_results"`
+}
+
+type outputV4 struct {
+	Value     json.RawMessage `json:"value"`
+	Type      json.RawMessage `json:"type"`
+	Sensitive bool            `json:"sensitive"`
+}
+
+type resourceV4 struct {
+	Module    string       `json:"module"`
+	Mode      string       `json:"mode"`
+	Type      string       `json:"type"`
+	Name      string       `json:"name"`
+	Each      string       `json:"each"` // of early files; the keys say the same
+	Provider  string       `json:"provider"`
+	Instances []instanceV4 `json:"instances"`
+}
+
+type instanceV4 struct {
+	IndexKey            any               `json:"index_key"`
+	Status              string            `json:"status"`
+	Deposed             string            `json:"deposed"`
+	Provider            string            `json:"provider"`
+	SchemaVersion       int64             `json:"schema_version"`
+	Attributes          json.RawMessage   `json:"attributes"`
+	AttributesFlat      map[string]string `json:"attributes_flat"`
+	Sensitive           json.RawMessage   `json:"sensitive_attributes"`
+	IdentityVersion     int64             `json:"identity_schema_version"`
+	Identity            json.RawMessage   `json:"identity"`
+	Private             []byte            `json:"private"`
+	Dependencies        []string          `json:"dependencies"`
+	DependsOn           []string          `json:"depends_on"` // of early files
+	CreateBeforeDestroy bool              `json:"create_before_destroy"`
+	SkipDestroy         bool              `json:"skip_destroy"`
+}
+
+type checkV4 struct {
+	Kind    string          `json:"object_kind"`
+	Config  string          `json:"config_addr"`
+	Status  string          `json:"status"`
+	Objects []checkObjectV4 `json:"objects"`
+}
+
+type checkObjectV4 struct {
+	Addr     string   `json:"object_addr"`
+	Status   string   `json:"status"`
+	Failures []string `json:"failure_messages"`
+}
+
+func readV4(src []byte) (*File, error) {
+	var doc fileV4
+	dec := json.NewDecoder(bytes.NewReader(src))
+	dec.DisallowUnknownFields()
+	var more *unknownV4
+	if err := dec.Decode(&doc); err != nil {
+		doc = fileV4{}
+		if err := json.Unmarshal(src, &doc); err != nil {
+			return nil, jsonError(src, err)
+		}
+		if more, err = findUnknown(src); err != nil {
+			return nil, jsonError(src, err)
+		}
+	}
+	f := &File{Meta: Meta{Lineage: doc.Lineage, Serial: doc.Serial, Version: doc.Writer}, State: New()}
+	d := newDecoder()
+	for name, o := range doc.Outputs {
+		out, err := o.decode()
+		if err != nil {
+			return nil, corrupt("output value %q: %v", name, err)
+		}
+		f.State.Outputs[name] = out
+	}
+	for i := range doc.Resources {
+		if err := d.resource(f.State, &doc.Resources[i], more.resource(i)); err != nil {
+			return nil, err
+		}
+		doc.Resources[i] = resourceV4{}
+	}
+	f.State.Checks = decodeChecks(doc.Checks)
+	f.extra = more.file()
+	return f, nil
+}
+
+func (o outputV4) decode() (*Output, error) {
+	ty := cty.DynamicPseudoType
+	if len(o.Type) > 0 {
+		var err error
+		if ty, err = ctyjson.UnmarshalType(o.Type); err != nil {
+			return nil, errors.New("its type is not valid")
+		}
+	}
+	if len(o.Value) == 0 {
+		return nil, errors.New("it has no value")
+	}
+	v, err := ctyjson.Unmarshal(o.Value, ty)
+	if err != nil {
+		return nil, errors.New("its value does not fit its type")
+	}
+	packed, err := msgpack.Marshal(v, ty)
+	if err != nil {
+		return nil, errors.New("its value cannot be used")
+	}
+	var sensitive []cty.Path
+	if o.Sensitive {
+		sensitive = []cty.Path{{}}
+	}
+	return &Output{Value: value.Restore(ty, packed, sensitive), Sensitive: o.Sensitive}, nil
+}
+
+func decodeChecks(in []checkV4) []CheckResult {
+	var checks []CheckResult
+	for _, c := range in {
+		r := CheckResult{Kind: c.Kind, Config: c.Config, Status: CheckStatus(c.Status)}
+		for _, o := range c.Objects {
+			r.Objects = append(r.Objects, CheckObject{Addr: o.Addr, Status: CheckStatus(o.Status), Failures: o.Failures})
+		}
+		checks = append(checks, r)
+	}
+	return checks
+}
+
+// decoder parses each distinct address once, since a state repeats them with every instance.
+type decoder struct {
+	modules   map[string]addr.ModuleInstance
+	providers map[string]addr.ProviderConfig
+	deps      map[string]addr.ConfigResource
+}
+
+func newDecoder() *decoder {
+	return &decoder{map[string]addr.ModuleInstance{}, map[string]addr.ProviderConfig{}, map[string]addr.ConfigResource{}}
+}
+
+func cached[V any](m map[string]V, key string, parse func(string) (V, error)) (V, error) {
+	if v, ok := m[key]; ok {
+		return v, nil
+	}
+	v, err := parse(key)
+	if err == nil {
+		m[key] = v
+	}
+	return v, err
+}
+
+func (d *decoder) address(r *resourceV4) (addr.AbsResource, error) {
+	m, err := cached(d.modules, r.Module, addr.ParseModuleInstance)
+	if err != nil {
+		return addr.AbsResource{}, corrupt("a resource is in the invalid module address %q", r.Module)
+	}
+	a := addr.AbsResource{Module: m, Resource: addr.Resource{Type: r.Type, Name: r.Name}}
+	switch r.Mode {
+	case "managed":
+	case "data":
+		a.Mode = addr.Data
+	default:
+		return a, corrupt("the resource %s has the unknown mode %q", a, r.Mode)
+	}
+	if r.Type == "" || r.Name == "" {
+		return a, corrupt("a resource has no type or no name")
+	}
+	return a, nil
+}
+
+func (d *decoder) resource(s *State, r *resourceV4, more *unknownResource) error {
+	a, err := d.address(r)
+	if err != nil {
+		return err
+	}
+	for i := range r.Instances {
+		in := &r.Instances[i]
+		key, err := decodeKey(in.IndexKey)
+		if err != nil {
+			return corrupt("the resource %s has an instance with an invalid key: %v", a, err)
+		}
+		obj := addr.Object{Instance: a.Instance(key), Deposed: addr.Deposed(in.Deposed)}
+		if s.Object(obj) != nil {
+			return corrupt("it has %s twice", obj)
+		}
+		pc, err := cached(d.providers, orElse(in.Provider, r.Provider), addr.ParseProviderConfig)
+		if err != nil {
+			return corrupt("%s: %v", obj, err)
+		}
+		o, err := d.object(a.Module, in)
+		if err != nil {
+			return corrupt("%s: %v", obj, err)
+		}
+		o.extra = more.instance(i)
+		s.SetObject(obj, o, pc)
+	}
+	if stored := s.Resources[a]; stored != nil && more != nil {
+		stored.extra = more.own
+	}
+	return nil
+}
+
+func orElse(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func decodeKey(k any) (addr.Key, error) {
+	switch k := k.(type) {
+	case nil:
+		return addr.NoKey, nil
+	case string:
+		return addr.StringKey(k), nil
+	case float64:
+		if k < 0 || k != math.Trunc(k) || k > 1<<53 {
+			return addr.NoKey, errors.New("it is not a whole number, zero or greater")
+		}
+		return addr.IntKey(int(k)), nil
+	default:
+		return addr.NoKey, errors.New("it is neither a string nor a number")
+	}
+}
+
+func (d *decoder) object(m addr.ModuleInstance, in *instanceV4) (*Object, error) {
+	o := &Object{
+		SchemaVersion: in.SchemaVersion, Private: in.Private, Tainted: in.Status == "tainted",
+		CreateBeforeDestroy: in.CreateBeforeDestroy, SkipDestroy: in.SkipDestroy, IdentityVersion: in.IdentityVersion,
+	}
+	if in.Status != "" && in.Status != "tainted" {
+		return nil, fmt.Errorf("its status %q is unknown", in.Status)
+	}
+	if in.SchemaVersion < 0 {
+		return nil, errors.New("its schema version is negative")
+	}
+	var err error
+	if o.attrs, err = compactObject(in.Attributes); err != nil {
+		return nil, fmt.Errorf("its attributes %w", err)
+	}
+	if o.attrs == nil {
+		if o.Flatmap = in.AttributesFlat; o.Flatmap == nil {
+			o.Flatmap = map[string]string{}
+		}
+	}
+	if o.Identity, err = compactObject(in.Identity); err != nil {
+		return nil, fmt.Errorf("its identity %w", err)
+	}
+	if o.Identity == nil {
+		o.IdentityVersion = 0
+	}
+	if o.Sensitive, err = parsePaths(in.Sensitive); err != nil {
+		return nil, err
+	}
+	for _, text := range in.Dependencies {
+		dep, err := cached(d.deps, text, parseConfigResource)
+		if err != nil {
+			return nil, fmt.Errorf("its dependency %q is not the address of a resource", text)
+		}
+		o.Dependencies = append(o.Dependencies, dep)
+	}
+	d.oldDependencies(o, m, in.DependsOn)
+	return o, nil
+}
+
+// oldDependencies takes over the dependencies of early files, which stand relative to the object's module. Those on whole modules have no
+// counterpart and are dropped; the next apply records them anew.
+func (d *decoder) oldDependencies(o *Object, m addr.ModuleInstance, texts []string) {
+	for _, text := range texts {
+		dep, err := cached(d.deps, strings.TrimSuffix(text, ".*"), parseConfigResource)
+		if err == nil && dep.Module.IsRoot() {
+			dep.Module = m.Module()
+			if !slices.Contains(o.Dependencies, dep) {
+				o.Dependencies = append(o.Dependencies, dep)
+			}
+		}
+	}
+}
+
+func parseConfigResource(text string) (addr.ConfigResource, error) {
+	t, err := addr.ParseTarget(text)
+	if err != nil {
+		return addr.ConfigResource{}, err
+	}
+	if t.Resource == nil {
+		return addr.ConfigResource{}, errors.New("not a resource")
+	}
+	return addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource}, nil
+}
+
+// compactObject returns a copy of a JSON object without white space, nil for null or nothing.
+func compactObject(src []byte) ([]byte, error) {
+	src = bytes.TrimSpace(src)
+	if len(src) == 0 || string(src) == "null" {
+		return nil, nil
+	}
+	if src[0] != '{' {
+		return nil, errors.New("are not an object")
+	}
+	var buf bytes.Buffer
+	buf.Grow(len(src))
+	if err := json.Compact(&buf, src); err != nil {
+		return nil, errors.New("are not valid JSON")
+	}
+	return bytes.Clone(buf.Bytes()), nil
+}

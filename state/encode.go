@@ -1,0 +1,354 @@
+package state
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// Write returns the state file of f in format version 4. See Encode.
+func Write(f *File) ([]byte, error) {
+	var buf bytes.Buffer
+	if err := Encode(&buf, f); err != nil {
+		return nil, err
+	}
+	return buf.Bytes(), nil
+}
+
+// Encode writes f to w in format version 4, laid out as the format's other engines do: members in their order, two spaces of indentation,
+// resources by module, mode, type and name, a newline at the end. Equal files give equal bytes. It holds no more than a resource instance and a
+// block of output in memory. Errors of w are returned as they are.
+func Encode(w io.Writer, f *File) error {
+	if f.Lineage == "" || f.Version == "" {
+		return errors.New("a state file needs a lineage and the version of the program that writes it")
+	}
+	e := &encoder{w: w}
+	e.out.WriteString("{\n  \"version\": 4,\n  \"terraform_version\": ")
+	e.out.Write(appendString(nil, f.Version))
+	e.out.WriteString(",\n  \"serial\": " + strconv.FormatUint(f.Serial, 10) + ",\n  \"lineage\": ")
+	e.out.Write(appendString(nil, f.Lineage))
+	e.out.WriteString(",\n  \"outputs\": ")
+	e.outputs(f.State.Outputs)
+	e.out.WriteString(",\n  \"resources\": ")
+	e.resources(f.State)
+	e.out.WriteString(",\n  \"check_results\": ")
+	e.indented("  ", appendChecks(nil, f.State.Checks))
+	if len(f.extra) > 0 {
+		e.extra(f.extra)
+	}
+	e.out.WriteString("\n}\n")
+	return e.flush(0)
+}
+
+// encoder collects output and hands it on in blocks. The first error sticks.
+type encoder struct {
+	w       io.Writer
+	out     bytes.Buffer
+	scratch []byte
+	err     error
+}
+
+// blockSize is how much output is collected before it is written.
+const blockSize = 256 << 10
+
+func (e *encoder) flush(limit int) error {
+	if e.err == nil && e.out.Len() > limit {
+		_, e.err = e.w.Write(e.out.Bytes())
+		e.out.Reset()
+	}
+	return e.err
+}
+
+func (e *encoder) fail(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+// indented writes a JSON value in its indented form, for a line that starts with prefix.
+func (e *encoder) indented(prefix string, b []byte) {
+	if err := json.Indent(&e.out, b, prefix, "  "); err != nil {
+		e.fail(fmt.Errorf("encoding the state: %w", err))
+	}
+}
+
+// extra writes unknown members of the file's object after the known ones.
+func (e *encoder) extra(x fields) {
+	obj := append([]byte{'{'}, x[1:]...)
+	var buf bytes.Buffer
+	if err := json.Indent(&buf, append(obj, '}'), "", "  "); err != nil {
+		e.fail(fmt.Errorf("encoding the state: %w", err))
+		return
+	}
+	e.out.WriteString(",\n  ")
+	e.out.Write(bytes.TrimSpace(buf.Bytes()[1 : buf.Len()-1]))
+}
+
+func (e *encoder) outputs(outputs map[string]*Output) {
+	b := []byte{'{'}
+	for i, name := range slices.Sorted(maps.Keys(outputs)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, name), ':')
+		var err error
+		if b, err = appendOutput(b, outputs[name]); err != nil {
+			e.fail(fmt.Errorf("output value %q: %w", name, err))
+			return
+		}
+	}
+	e.indented("  ", append(b, '}'))
+}
+
+func appendOutput(b []byte, o *Output) ([]byte, error) {
+	v, err := o.Value.Unmarked()
+	if err != nil {
+		return nil, err
+	}
+	ty := o.Value.Type()
+	if v == cty.NilVal {
+		v, ty = cty.NullVal(cty.DynamicPseudoType), cty.DynamicPseudoType
+	}
+	if !v.IsWhollyKnown() {
+		return nil, errors.New("a value that is not known cannot be stored")
+	}
+	vj, err := ctyjson.Marshal(v, ty)
+	if err != nil {
+		return nil, err
+	}
+	tj, err := ctyjson.MarshalType(ty)
+	if err != nil {
+		return nil, err
+	}
+	b = append(append(b, `{"value":`...), vj...)
+	b = append(append(b, `,"type":`...), tj...)
+	if o.sensitive() {
+		b = append(b, `,"sensitive":true`...)
+	}
+	return append(b, '}'), nil
+}
+
+func (e *encoder) resources(s *State) {
+	if len(s.Resources) == 0 {
+		e.out.WriteString("[]")
+		return
+	}
+	sep := "[\n    {\n      "
+	for r := range s.AllResources() {
+		e.out.WriteString(sep)
+		e.resource(r)
+		if e.flush(blockSize) != nil {
+			return
+		}
+		e.out.WriteString("\n    }")
+		sep = ",\n    {\n      "
+	}
+	e.out.WriteString("\n  ]")
+}
+
+func (e *encoder) resource(r *Resource) {
+	if r.Addr.Mode == addr.Ephemeral {
+		e.fail(fmt.Errorf("the ephemeral resource %s cannot be stored", r.Addr))
+		return
+	}
+	provider, shared := r.provider()
+	head := appendResourceHead(e.scratch[:0], r.Addr)
+	if shared {
+		head = appendString(append(head, `,"provider":`...), provider.String())
+	}
+	head = append(append(head, r.extra...), '}')
+	start := e.out.Len()
+	e.indented("    ", head)
+	// The object is left open for its instances, and its first line is the caller's.
+	text := bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimPrefix(e.out.Bytes()[start:], []byte("{")), []byte("}")))
+	copy(e.out.Bytes()[start:], text)
+	e.out.Truncate(start + len(text))
+	e.out.WriteString(",\n      \"instances\": ")
+	e.scratch = head
+	sep := "[\n        "
+	for _, k := range r.Keys() {
+		i := r.Instances[k]
+		head := instanceHead{key: k}
+		if !shared {
+			head.provider = i.Provider.String()
+		}
+		if i.Current != nil {
+			e.instance(sep, head, i.Current)
+			sep = ",\n        "
+		}
+		for _, d := range i.DeposedKeys() {
+			head.deposed = d
+			e.instance(sep, head, i.Deposed[d])
+			sep = ",\n        "
+		}
+	}
+	e.out.WriteString("\n      ]")
+}
+
+func (e *encoder) instance(sep string, head instanceHead, o *Object) {
+	b, err := appendInstance(e.scratch[:0], head, o)
+	if err != nil {
+		e.fail(err)
+		return
+	}
+	e.scratch = b
+	e.out.WriteString(sep)
+	e.indented("        ", b)
+	_ = e.flush(blockSize)
+}
+
+// provider returns the provider configuration of the whole resource. It is not shared, and then stands with every instance, if an instance key
+// selects among configurations or the instances differ.
+func (r *Resource) provider() (pc addr.ProviderConfig, shared bool) {
+	first := true
+	for _, i := range r.Instances {
+		if i.Provider.Key != addr.NoKey || !first && i.Provider != pc {
+			return addr.ProviderConfig{}, false
+		}
+		pc, first = i.Provider, false
+	}
+	return pc, true
+}
+
+// appendResourceHead appends the members that name a resource, with the opening brace.
+func appendResourceHead(b []byte, r addr.AbsResource) []byte {
+	b = append(b, '{')
+	if !r.Module.IsRoot() {
+		b = append(appendString(append(b, `"module":`...), r.Module.String()), ',')
+	}
+	mode := "managed"
+	if r.Mode == addr.Data {
+		mode = "data"
+	}
+	b = appendString(append(b, `"mode":`...), mode)
+	b = appendString(append(b, `,"type":`...), r.Type)
+	return appendString(append(b, `,"name":`...), r.Name)
+}
+
+// instanceHead is what an entry of a resource's instances says beside the object.
+type instanceHead struct {
+	key      addr.Key
+	deposed  addr.Deposed
+	provider string // "" if it stands with the resource
+}
+
+// append appends the members of h that precede the object, each followed by a comma.
+func (h instanceHead) append(b []byte, tainted bool) []byte {
+	switch h.key.Kind() {
+	case addr.KeyInt:
+		b = append(strconv.AppendInt(append(b, `"index_key":`...), int64(h.key.Int()), 10), ',')
+	case addr.KeyString:
+		b = append(appendString(append(b, `"index_key":`...), h.key.Str()), ',')
+	}
+	if tainted {
+		b = append(b, `"status":"tainted",`...)
+	}
+	if h.deposed != addr.Current {
+		b = append(appendString(append(b, `"deposed":`...), string(h.deposed)), ',')
+	}
+	if h.provider != "" {
+		b = append(appendString(append(b, `"provider":`...), h.provider), ',')
+	}
+	return b
+}
+
+// appendInstance appends one entry of a resource's instances in compact form.
+func appendInstance(b []byte, head instanceHead, o *Object) ([]byte, error) {
+	b = head.append(append(b, '{'), o.Tainted)
+	b = strconv.AppendInt(append(b, `"schema_version":`...), o.SchemaVersion, 10)
+	if o.attrs != nil {
+		b = append(append(b, `,"attributes":`...), o.attrs...)
+	} else if len(o.Flatmap) > 0 {
+		b = append(b, `,"attributes_flat":`...)
+		for i, k := range slices.Sorted(maps.Keys(o.Flatmap)) {
+			b = appendString(append(b, "{,"[min(i, 1)]), k)
+			b = appendString(append(b, ':'), o.Flatmap[k])
+		}
+		b = append(b, '}')
+	}
+	b = append(b, `,"sensitive_attributes":`...)
+	b = appendPaths(b, o.Sensitive)
+	if o.Identity != nil {
+		b = strconv.AppendInt(append(b, `,"identity_schema_version":`...), o.IdentityVersion, 10)
+		b = append(append(b, `,"identity":`...), o.Identity...)
+	}
+	if len(o.Private) > 0 {
+		b = append(b, `,"private":"`...)
+		b = append(base64.StdEncoding.AppendEncode(b, o.Private), '"')
+	}
+	for i, d := range o.Dependencies {
+		if i == 0 {
+			b = append(b, `,"dependencies":[`...)
+		}
+		b = append(appendString(b, d.String()), ',')
+	}
+	if len(o.Dependencies) > 0 {
+		b[len(b)-1] = ']'
+	}
+	if o.CreateBeforeDestroy {
+		b = append(b, `,"create_before_destroy":true`...)
+	}
+	if o.SkipDestroy {
+		b = append(b, `,"skip_destroy":true`...)
+	}
+	return append(append(b, o.extra...), '}'), nil
+}
+
+func appendChecks(b []byte, checks []CheckResult) []byte {
+	if len(checks) == 0 {
+		return append(b, "null"...)
+	}
+	for i, c := range sortedChecks(checks) {
+		b = appendString(append(append(b, "[,"[min(i, 1)]), `{"object_kind":`...), c.Kind)
+		b = appendString(append(b, `,"config_addr":`...), c.Config)
+		b = appendString(append(b, `,"status":`...), string(c.Status))
+		b = append(b, `,"objects":`...)
+		if len(c.Objects) == 0 {
+			b = append(b, "null}"...)
+			continue
+		}
+		for j, o := range c.Objects {
+			b = appendString(append(append(b, "[,"[min(j, 1)]), `{"object_addr":`...), o.Addr)
+			b = appendString(append(b, `,"status":`...), string(o.Status))
+			for k, msg := range o.Failures {
+				if k == 0 {
+					b = append(b, `,"failure_messages":[`...)
+				}
+				b = append(appendString(b, msg), ',')
+			}
+			if len(o.Failures) > 0 {
+				b[len(b)-1] = ']'
+			}
+			b = append(b, '}')
+		}
+		b = append(b, "]}"...)
+	}
+	return append(b, ']')
+}
+
+// appendString appends s as a JSON string, with the escapes that encoding/json makes.
+func appendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			q, err := json.Marshal(s)
+			if err != nil { // strings always encode; an empty one stands for the impossible
+				return append(b, `""`...)
+			}
+			return append(b, q...)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}

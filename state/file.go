@@ -1,0 +1,44 @@
+package state
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/google/uuid"
+)
+
+// FormatVersion is the version of the file format that Encode writes.
+const FormatVersion = 4
+
+// File is a state together with what its file says of itself.
+type File struct {
+	Meta
+	State *State
+
+	extra fields
+}
+
+// NewFile returns a file with an empty state, serial 0 and a new lineage. version is the program's version, random is read for 16 bytes.
+func NewFile(version string, random io.Reader) (*File, error) {
+	id, err := uuid.NewRandomFromReader(random)
+	if err != nil {
+		return nil, fmt.Errorf("choosing the lineage of a new state: %w", err)
+	}
+	return &File{Meta: Meta{Lineage: id.String(), Version: version}, State: New()}, nil
+}
+
+// Next returns a file that follows f in its lineage: the same with s as its state, written by the given program version, the serial one higher.
+func (f *File) Next(s *State, version string) *File {
+	next := *f
+	next.State, next.Version = s, version
+	next.Serial++
+	return &next
+}
+
+// Unchanged reports whether both files hold the same state of the same lineage, so that b need not be written over a. Either may be nil.
+func Unchanged(a, b *File) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a == b || a.Lineage == b.Lineage && string(a.extra) == string(b.extra) && a.State.Equal(b.State)
+}

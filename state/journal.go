@@ -1,0 +1,252 @@
+package state
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// Journal makes single results durable while a run is under way, long before the state as a whole is stored. Its methods are safe for concurrent use.
+type Journal interface {
+	// Begin notes that action ("create", "delete" and so on) is about to be done to the object. It returns when that is durable.
+	Begin(o addr.Object, action string) (id uint64, err error)
+	// Commit ends an operation with its results. It returns when they are durable; what depends on them may start then.
+	Commit(id uint64, changes ...ObjectChange) error
+	// Fail ends an operation that failed, with what it nevertheless changed, such as a tainted object.
+	Fail(id uint64, changes ...ObjectChange) error
+}
+
+// ObjectChange is a new or removed object.
+type ObjectChange struct {
+	Object   addr.Object
+	Provider addr.ProviderConfig
+	New      *Object // nil removes
+}
+
+// Apply makes the change in s.
+func (c ObjectChange) Apply(s *State) { s.SetObject(c.Object, c.New, c.Provider) }
+
+// LogFile is where a Log writes: a file opened for appending.
+type LogFile interface {
+	Write(b []byte) (int, error)
+	// Sync returns when everything written is on stable storage.
+	Sync() error
+}
+
+// Sealer encrypts what a journal stores. Each call is independent of the others.
+type Sealer interface {
+	Seal(plain []byte) ([]byte, error)
+	Unseal(sealed []byte) ([]byte, error)
+}
+
+// Log is a Journal in an append-only file. Calls that arrive while the file is being synchronised share the next synchronisation (group
+// commit), so that durability costs few of them under load. An error of the file is final: the file's end is then unknown, so every later call
+// returns the same error. Nothing is written before the first call.
+type Log struct {
+	file   LogFile
+	sealer Sealer
+
+	flushing sync.Mutex // held while writing; taken before mu
+
+	mu      sync.Mutex
+	next    uint64
+	header  []byte // the first frame, until it is written
+	pending *batch
+	failed  error
+	changes int
+	open    map[uint64]struct{}
+}
+
+// batch is a group of records that become durable together, as one frame.
+type batch struct {
+	records []byte // comma-separated JSON
+	done    bool   // guarded by Log.flushing
+	err     error
+}
+
+// NewLog returns a journal for changes to base, which is the state that they will be replayed on. sealer may be nil.
+func NewLog(file LogFile, base Meta, sealer Sealer) (*Log, error) {
+	header, err := json.Marshal(headerRecord{Format: journalFormat, Version: journalVersion, Lineage: base.Lineage, Serial: base.Serial, Writer: base.Version})
+	if err != nil {
+		return nil, fmt.Errorf("starting the journal: %w", err)
+	}
+	return &Log{file: file, sealer: sealer, header: frame(header), next: 1, open: map[uint64]struct{}{}}, nil
+}
+
+// Begin implements Journal.
+func (l *Log) Begin(o addr.Object, action string) (uint64, error) {
+	l.mu.Lock()
+	id := l.next
+	l.next++
+	l.open[id] = struct{}{}
+	l.mu.Unlock()
+	b := strconv.AppendUint([]byte(`{"begin":{"id":`), id, 10)
+	b = appendString(append(b, `,"action":`...), action)
+	b = appendResourceHead(append(b, `,"object":`...), o.Abs())
+	b = appendHeadOnly(append(b, `,"instance":`...), o)
+	return id, l.append(append(b, "}}}"...))
+}
+
+// Commit implements Journal.
+func (l *Log) Commit(id uint64, changes ...ObjectChange) error { return l.end("commit", id, changes) }
+
+// Fail implements Journal.
+func (l *Log) Fail(id uint64, changes ...ObjectChange) error { return l.end("fail", id, changes) }
+
+// Idle reports whether the journal holds nothing that a later run would need: no change and no operation that has not ended.
+func (l *Log) Idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changes == 0 && len(l.open) == 0
+}
+
+// Folded notes that a state file with the given serial and checksum (SHA-256 of its bytes) is about to take the place of the base and
+// contains everything in the journal. It returns when that is durable.
+func (l *Log) Folded(serial uint64, sum [32]byte) error {
+	return l.append(foldedRecord(serial, sum))
+}
+
+// FoldedFrame returns the frame that Folded writes, to be appended to a journal that an earlier run left.
+func FoldedFrame(serial uint64, sum [32]byte, sealer Sealer) ([]byte, error) {
+	return sealedFrame(foldedRecord(serial, sum), sealer)
+}
+
+func foldedRecord(serial uint64, sum [32]byte) []byte {
+	return fmt.Appendf(nil, `{"folded":{"serial":%d,"sha256":"%x"}}`, serial, sum)
+}
+
+func (l *Log) end(kind string, id uint64, changes []ObjectChange) error {
+	l.mu.Lock()
+	if _, ok := l.open[id]; !ok {
+		l.mu.Unlock()
+		return fmt.Errorf("the journal knows no operation %d that could end", id)
+	}
+	delete(l.open, id)
+	l.changes += len(changes)
+	l.mu.Unlock()
+	b := append(append([]byte(`{"`), kind...), `":{"id":`...)
+	b = strconv.AppendUint(b, id, 10)
+	b = append(b, `,"changes":[`...)
+	for i, c := range changes {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = appendChange(b, c); err != nil {
+			return err
+		}
+	}
+	return l.append(append(b, "]}}"...))
+}
+
+// appendChange appends a change as an entry of the state file's resources with one instance; that of a removal says only which.
+func appendChange(b []byte, c ObjectChange) ([]byte, error) {
+	b = appendResourceHead(b, c.Object.Abs())
+	if c.New == nil {
+		return append(appendHeadOnly(append(b, `,"removed":true,"instance":`...), c.Object), '}'), nil
+	}
+	b = appendString(append(b, `,"provider":`...), c.Provider.String())
+	b, err := appendInstance(append(b, `,"instance":`...), instanceHead{key: c.Object.Key, deposed: c.Object.Deposed}, c.New)
+	return append(b, '}'), err
+}
+
+func appendHeadOnly(b []byte, o addr.Object) []byte {
+	b = instanceHead{key: o.Key, deposed: o.Deposed}.append(append(b, '{'), false)
+	if b[len(b)-1] == ',' {
+		b = b[:len(b)-1]
+	}
+	return append(b, '}')
+}
+
+// append adds a record to the pending batch and returns when the batch is durable. Whoever gets to write first writes for all that have joined.
+func (l *Log) append(record []byte) error {
+	l.mu.Lock()
+	if l.failed != nil {
+		defer l.mu.Unlock()
+		return l.failed
+	}
+	if l.pending == nil {
+		l.pending = &batch{}
+	} else {
+		l.pending.records = append(l.pending.records, ',')
+	}
+	b := l.pending
+	b.records = append(b.records, record...)
+	l.mu.Unlock()
+
+	l.flushing.Lock()
+	defer l.flushing.Unlock()
+	if !b.done {
+		l.flush(b)
+	}
+	return b.err
+}
+
+// flush writes the pending batch b and the header if it is the first. The caller holds flushing.
+func (l *Log) flush(b *batch) {
+	l.mu.Lock()
+	l.pending = nil
+	header, failed := l.header, l.failed
+	l.header = nil
+	l.mu.Unlock()
+
+	b.done, b.err = true, failed
+	if b.err == nil {
+		b.err = l.write(header, b.records)
+	}
+	if b.err != nil {
+		l.mu.Lock()
+		l.failed = b.err
+		l.mu.Unlock()
+	}
+}
+
+func (l *Log) write(header, records []byte) error {
+	text, err := sealedFrame(records, l.sealer)
+	if err != nil {
+		return err
+	}
+	if _, err := l.file.Write(slices.Concat(header, text)); err != nil {
+		return fmt.Errorf("writing the journal: %w", err)
+	}
+	if err := l.file.Sync(); err != nil {
+		return fmt.Errorf("making the journal durable: %w", err)
+	}
+	return nil
+}
+
+// Format of the journal file. Each frame is a line: the CRC-32C of the payload in eight hexadecimal digits, a space, the payload in JSON.
+const (
+	journalFormat  = "mayfly state journal"
+	journalVersion = 1
+	crcDigits      = 8
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+var errNoSealer = errors.New("the journal is encrypted, and no encryption is configured that could open it")
+
+func frame(payload []byte) []byte {
+	b := fmt.Appendf(make([]byte, 0, len(payload)+crcDigits+2), "%0*x ", crcDigits, crc32.Checksum(payload, castagnoli))
+	return append(append(b, payload...), '\n')
+}
+
+// sealedFrame returns the frame of a group of records: a JSON array of them, or a string with its encrypted form in base64.
+func sealedFrame(records []byte, sealer Sealer) ([]byte, error) {
+	payload := append(append([]byte{'['}, records...), ']')
+	if sealer != nil {
+		sealed, err := sealer.Seal(payload)
+		if err != nil {
+			return nil, fmt.Errorf("encrypting the journal: %w", err)
+		}
+		payload = append(base64.StdEncoding.AppendEncode([]byte{'"'}, sealed), '"')
+	}
+	return frame(payload), nil
+}

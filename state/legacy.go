@@ -1,0 +1,285 @@
+package state
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+	"github.com/zclconf/go-cty/cty/msgpack"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// legacyFile is a file of format version 1, 2 or 3. The three differ in the form of outputs, in how tainted objects stand, and in how maps are
+// counted in flat attributes.
+type legacyFile struct {
+	Version int            `json:"version"`
+	Writer  string         `json:"terraform_version"`
+	Serial  uint64         `json:"serial"`
+	Lineage string         `json:"lineage"`
+	Modules []legacyModule `json:"modules"`
+}
+
+type legacyModule struct {
+	Path      []string                   `json:"path"`
+	Outputs   map[string]json.RawMessage `json:"outputs"`
+	Resources map[string]*legacyResource `json:"resources"`
+}
+
+type legacyResource struct {
+	Type      string            `json:"type"`
+	DependsOn []string          `json:"depends_on"`
+	Primary   *legacyInstance   `json:"primary"`
+	Tainted   []*legacyInstance `json:"tainted"` // version 1
+	Deposed   []*legacyInstance `json:"deposed"`
+	Provider  string            `json:"provider"`
+}
+
+type legacyInstance struct {
+	ID         string                     `json:"id"`
+	Attributes map[string]string          `json:"attributes"`
+	Meta       map[string]json.RawMessage `json:"meta"`
+	Tainted    bool                       `json:"tainted"`
+}
+
+type legacyOutput struct {
+	Sensitive bool            `json:"sensitive"`
+	Type      string          `json:"type"`
+	Value     json.RawMessage `json:"value"`
+}
+
+func readLegacy(src []byte, version int) (*File, error) {
+	var doc legacyFile
+	if err := json.Unmarshal(src, &doc); err != nil {
+		return nil, jsonError(src, err)
+	}
+	f := &File{Meta: Meta{Lineage: doc.Lineage, Serial: doc.Serial, Version: doc.Writer}, State: New()}
+	if f.Lineage == "" {
+		// Files before version 3 have no lineage. It is derived from the content, so that every reading of one file gives the same.
+		sum := sha256.Sum256(src)
+		f.Lineage = uuid.NewSHA1(uuid.NameSpaceOID, sum[:]).String()
+	}
+	for _, m := range doc.Modules {
+		if err := m.upgrade(f.State, version); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func (m legacyModule) upgrade(s *State, version int) error {
+	if len(m.Path) == 0 || m.Path[0] != "root" {
+		return corrupt("a module's path does not start at the root module")
+	}
+	module := addr.RootInstance
+	for _, call := range m.Path[1:] {
+		module = module.Child(call, addr.NoKey)
+	}
+	if module.IsRoot() {
+		for name, raw := range m.Outputs {
+			o, err := upgradeOutput(raw)
+			if err != nil {
+				return corrupt("output value %q: %v", name, err)
+			}
+			s.Outputs[name] = o
+		}
+	}
+	for key, r := range m.Resources {
+		if r == nil {
+			continue
+		}
+		if err := r.upgrade(s, module, key, version); err != nil {
+			return corrupt("the resource %q in module path %q: %v", key, strings.Join(m.Path, "."), err)
+		}
+	}
+	return nil
+}
+
+// upgradeOutput reads an output value: a plain string in version 1, an object since.
+func upgradeOutput(raw json.RawMessage) (*Output, error) {
+	var o legacyOutput
+	var plain string
+	if json.Unmarshal(raw, &plain) == nil {
+		o.Value = raw
+	} else if err := json.Unmarshal(raw, &o); err != nil || len(o.Value) == 0 {
+		return nil, errors.New("it is neither a string nor an object with a value")
+	}
+	ty, err := ctyjson.ImpliedType(o.Value)
+	if err != nil {
+		return nil, errors.New("its value is not valid")
+	}
+	v, err := ctyjson.Unmarshal(o.Value, ty)
+	if err != nil {
+		return nil, errors.New("its value is not valid")
+	}
+	packed, err := msgpack.Marshal(v, ty)
+	if err != nil {
+		return nil, errors.New("its value cannot be used")
+	}
+	var sensitive []cty.Path
+	if o.Sensitive {
+		sensitive = []cty.Path{{}}
+	}
+	return &Output{Value: value.Restore(ty, packed, sensitive), Sensitive: o.Sensitive}, nil
+}
+
+// parseLegacyKey splits the key of a resource, "[data.]type.name[.index]".
+func parseLegacyKey(key string) (addr.Resource, addr.Key, error) {
+	parts := strings.Split(key, ".")
+	r := addr.Resource{}
+	if parts[0] == "data" {
+		r.Mode, parts = addr.Data, parts[1:]
+	}
+	if len(parts) < 2 || len(parts) > 3 || parts[0] == "" || parts[1] == "" {
+		return r, addr.NoKey, errors.New("its key is not of the form type.name")
+	}
+	r.Type, r.Name = parts[0], parts[1]
+	if len(parts) == 2 {
+		return r, addr.NoKey, nil
+	}
+	n, err := strconv.Atoi(parts[2])
+	if err != nil || n < 0 {
+		return r, addr.NoKey, errors.New("its index is not a whole number")
+	}
+	return r, addr.IntKey(n), nil
+}
+
+func (r *legacyResource) upgrade(s *State, m addr.ModuleInstance, key string, version int) error {
+	res, index, err := parseLegacyKey(key)
+	if err != nil {
+		return err
+	}
+	pc, err := r.provider(m, res)
+	if err != nil {
+		return err
+	}
+	deps := r.dependencies(m)
+	store := func(d addr.Deposed, in *legacyInstance, tainted bool) error {
+		if in == nil || in.ID == "" {
+			return nil
+		}
+		o, err := in.object(version)
+		if err != nil {
+			return err
+		}
+		o.Tainted = o.Tainted || tainted
+		o.Dependencies = deps
+		a := addr.Object{Instance: addr.Instance{Module: m, Resource: res, Key: index}, Deposed: d}
+		s.SetObject(a, o, pc)
+		return nil
+	}
+	current, tainted, deposed := r.Primary, false, slices.Clone(r.Deposed)
+	if version == 1 && len(r.Tainted) > 0 {
+		rest := r.Tainted
+		if current == nil || current.ID == "" {
+			current, tainted, rest = rest[0], true, rest[1:]
+		}
+		deposed = append(deposed, rest...)
+	}
+	if err := store(addr.Current, current, tainted); err != nil {
+		return err
+	}
+	for i, in := range deposed {
+		// These files number deposed objects instead of naming them.
+		if err := store(addr.Deposed(fmt.Sprintf("%08x", i+1)), in, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// provider returns the provider configuration that the resource names, in any of the forms "", "aws", "aws.west", "provider.aws" and
+// "module.a.provider.aws.west".
+func (r *legacyResource) provider(m addr.ModuleInstance, res addr.Resource) (addr.ProviderConfig, error) {
+	switch {
+	case r.Provider == "":
+		name, _, _ := strings.Cut(res.Type, "_")
+		return addr.ProviderConfig{Provider: addr.DefaultProvider(name)}, nil
+	case strings.Contains(r.Provider, "provider."):
+		return addr.ParseProviderConfig(r.Provider)
+	default:
+		pc, err := addr.ParseProviderConfig("provider." + r.Provider)
+		pc.Module = m
+		return pc, err
+	}
+}
+
+// dependencies converts references relative to the module; those on modules and providers have no counterpart.
+func (r *legacyResource) dependencies(m addr.ModuleInstance) []addr.ConfigResource {
+	var deps []addr.ConfigResource
+	for _, text := range r.DependsOn {
+		if strings.HasPrefix(text, "module.") || strings.HasPrefix(text, "provider.") {
+			continue
+		}
+		if res, _, err := parseLegacyKey(strings.TrimSuffix(text, ".*")); err == nil {
+			dep := addr.ConfigResource{Module: m.Module(), Resource: res}
+			if !slices.Contains(deps, dep) {
+				deps = append(deps, dep)
+			}
+		}
+	}
+	slices.SortFunc(deps, func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) })
+	return deps
+}
+
+func (in *legacyInstance) object(version int) (*Object, error) {
+	o := &Object{Flatmap: map[string]string{}, Tainted: in.Tainted}
+	for k, v := range in.Attributes {
+		o.Flatmap[k] = v
+	}
+	o.Flatmap["id"] = in.ID
+	if version < 3 {
+		countMaps(o.Flatmap)
+	}
+	if raw, ok := in.Meta["schema_version"]; ok {
+		text := strings.Trim(string(raw), `"`)
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 0 {
+			return nil, errors.New("its schema version is not a whole number")
+		}
+		o.SchemaVersion = n
+	}
+	if len(in.Meta) > 0 {
+		// Providers find their own notes, such as timeouts, in the private data.
+		private, err := json.Marshal(in.Meta)
+		if err != nil {
+			return nil, errors.New("its meta data is not valid")
+		}
+		o.Private = private
+	}
+	return o, nil
+}
+
+// countMaps renames the counts of maps from "name.#", which stands for lists alone since version 3, to "name.%". A container is a map if any of
+// its keys is not a number; the empty ones stay lists.
+func countMaps(flat map[string]string) {
+	isMap := map[string]bool{}
+	for k := range flat {
+		for i := 0; i < len(k); i++ {
+			if k[i] != '.' {
+				continue
+			}
+			elem, _, _ := strings.Cut(k[i+1:], ".")
+			if elem == "#" || elem == "%" {
+				continue
+			}
+			if _, err := strconv.ParseUint(elem, 10, 64); err != nil {
+				isMap[k[:i]] = true
+			}
+		}
+	}
+	for name := range isMap {
+		if n, ok := flat[name+".#"]; ok {
+			delete(flat, name+".#")
+			flat[name+".%"] = n
+		}
+	}
+}

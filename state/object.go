@@ -1,0 +1,127 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// ErrLegacyObject is returned by Decode for an object whose attributes are still in the flat form of old state files. Only its provider can
+// convert it, by upgrading it from the Flatmap.
+var ErrLegacyObject = errors.New("the object was stored by an old version and must first be upgraded by its provider")
+
+// ObjectFrom encodes d as the attributes of a new object. It fails if d is null or has unknown parts, naming the place but no value. The caller
+// may set the other fields of the result until it hands the object to a State.
+func ObjectFrom(d value.Durable) (*Object, error) {
+	if d.IsNull() {
+		return nil, errors.New("a null value cannot be stored as an object")
+	}
+	attrs, err := encodeKnown(d)
+	if err != nil {
+		return nil, err
+	}
+	return &Object{attrs: attrs, Sensitive: sortedPaths(d.Sensitive())}, nil
+}
+
+// IdentityFrom encodes d in the form of Object.Identity; a null or absent value gives nil.
+func IdentityFrom(d value.Durable) ([]byte, error) {
+	if d.IsNull() {
+		return nil, nil
+	}
+	return encodeKnown(d)
+}
+
+func encodeKnown(d value.Durable) ([]byte, error) {
+	v, err := d.Unmarked()
+	if err != nil {
+		return nil, err
+	}
+	if !v.IsWhollyKnown() {
+		return nil, fmt.Errorf("the value at %q is not known, so the object cannot be stored", schema.PathString(firstUnknown(v)))
+	}
+	b, err := ctyjson.Marshal(v, d.Type())
+	if err != nil {
+		return nil, fmt.Errorf("encoding an object for the state: %w", err)
+	}
+	return b, nil
+}
+
+func firstUnknown(v cty.Value) cty.Path {
+	var found cty.Path
+	_ = cty.Walk(v, func(p cty.Path, v cty.Value) (bool, error) {
+		if found == nil && !v.IsKnown() {
+			found = p.Copy()
+		}
+		return found == nil, nil
+	})
+	return found
+}
+
+// sortedPaths brings paths into the one order in which they are stored, without touching the argument.
+func sortedPaths(paths []cty.Path) []cty.Path {
+	sorted := slices.Clone(paths)
+	slices.SortStableFunc(sorted, func(a, b cty.Path) int {
+		return strings.Compare(schema.PathString(a), schema.PathString(b))
+	})
+	return sorted
+}
+
+// Clone returns a copy of o whose fields the caller may set before it hands the copy to a State. The slices are shared: replace them, don't
+// write into them.
+func (o *Object) Clone() *Object {
+	c := *o
+	return &c
+}
+
+// JSON returns the attributes as compact JSON, nil for a legacy object (see Flatmap). The caller must not change it.
+func (o *Object) JSON() []byte { return o.attrs }
+
+// Decode returns the object's value, decoded against ty, with its sensitive marks restored. It fails with ErrLegacyObject for a flat object, and if the
+// attributes don't fit ty, which usually means that the provider must upgrade the object first.
+func (o *Object) Decode(ty cty.Type) (cty.Value, error) {
+	v, err := o.DecodeUnmarked(ty)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	return value.MarkPaths(v, o.Sensitive, value.Sensitive), nil
+}
+
+// DecodeUnmarked is Decode without the marks.
+func (o *Object) DecodeUnmarked(ty cty.Type) (cty.Value, error) {
+	if o.attrs == nil {
+		return cty.NilVal, ErrLegacyObject
+	}
+	v, err := ctyjson.Unmarshal(o.attrs, ty)
+	if err != nil {
+		var pe cty.PathError
+		if errors.As(err, &pe) {
+			return cty.NilVal, fmt.Errorf("the stored attribute %q does not fit the provider's schema", schema.PathString(pe.Path))
+		}
+		return cty.NilVal, errors.New("the stored attributes do not fit the provider's schema")
+	}
+	return v, nil
+}
+
+// Equal reports whether both objects would be stored as the same bytes. Either may be nil.
+func (o *Object) Equal(other *Object) bool {
+	if o == other {
+		return true
+	}
+	if o == nil || other == nil {
+		return false
+	}
+	if !bytes.Equal(o.attrs, other.attrs) {
+		return false
+	}
+	a, errA := appendInstance(nil, instanceHead{}, o)
+	b, errB := appendInstance(nil, instanceHead{}, other)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}

@@ -1,0 +1,309 @@
+package state
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// Kinds of journals that cannot be replayed. Errors wrap one of them and say why.
+var (
+	ErrJournalCorrupt = errors.New("the state's journal is damaged")
+	ErrJournalForeign = errors.New("the state's journal belongs to another state")
+)
+
+// JournalFile is what a journal says, as read by ParseJournal.
+type JournalFile struct {
+	Base Meta // of the state that the journal belongs to
+	// Torn reports that the last write was cut off. Nobody was told that it had succeeded.
+	Torn bool
+	// Size is the length of the intact part in bytes; something may be appended only there.
+	Size int64
+	// Folded is the state file that was about to replace the base, if it came to that.
+	Folded *Folded
+
+	records []record
+}
+
+// Folded names a state file that contains all of a journal.
+type Folded struct {
+	Serial uint64
+	Sum    [32]byte // SHA-256 of the file
+}
+
+// Unfinished is an operation that began and did not end: the run stopped in the middle of it, so what it did is not known.
+type Unfinished struct {
+	Object addr.Object
+	Action string
+}
+
+// Replayed is the outcome of a replay.
+type Replayed struct {
+	File       *File // the base itself if there were no changes
+	Changes    int
+	Unfinished []Unfinished // in the order in which they began
+	Torn       bool
+}
+
+type headerRecord struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Lineage string `json:"lineage"`
+	Serial  uint64 `json:"serial"`
+	Writer  string `json:"writer"`
+}
+
+type record struct {
+	Begin  *beginRecord `json:"begin"`
+	Commit *endRecord   `json:"commit"`
+	Fail   *endRecord   `json:"fail"`
+	Folded *foldedJSON  `json:"folded"`
+}
+
+type beginRecord struct {
+	ID     uint64       `json:"id"`
+	Action string       `json:"action"`
+	Object changeRecord `json:"object"`
+}
+
+type endRecord struct {
+	ID      uint64         `json:"id"`
+	Changes []changeRecord `json:"changes"`
+}
+
+type changeRecord struct {
+	resourceV4
+	Removed  bool            `json:"removed"`
+	Instance json.RawMessage `json:"instance"`
+}
+
+type foldedJSON struct {
+	Serial uint64 `json:"serial"`
+	Sum    string `json:"sha256"`
+}
+
+// Replay applies a journal to the state that it belongs to. base is nil if there is no state file. See ParseJournal and JournalFile.Replay.
+func Replay(base *File, journal []byte) (*Replayed, error) {
+	j, err := ParseJournal(journal, nil)
+	if err != nil {
+		return nil, err
+	}
+	return j.Replay(base)
+}
+
+// ParseJournal reads a journal. A write that was cut off at the end is reported as Torn; damage anywhere else is ErrJournalCorrupt. A journal
+// whose first write was cut off, or that is empty, gives nil. sealer may be nil unless the journal is encrypted.
+func ParseJournal(src []byte, sealer Sealer) (*JournalFile, error) {
+	frames, torn, err := splitFrames(src)
+	if err != nil || len(frames) == 0 {
+		return nil, err
+	}
+	var h headerRecord
+	if err := json.Unmarshal(frames[0], &h); err != nil || h.Format != journalFormat {
+		return nil, fmt.Errorf("%w: it does not start with a header", ErrJournalCorrupt)
+	}
+	if h.Version != journalVersion {
+		return nil, fmt.Errorf("%w: its format version %d is not known. Use the version of the program that wrote it", ErrJournalCorrupt, h.Version)
+	}
+	j := &JournalFile{Base: Meta{Lineage: h.Lineage, Serial: h.Serial, Version: h.Writer}, Torn: torn}
+	for _, payload := range frames {
+		j.Size += int64(crcDigits + 1 + len(payload) + 1)
+	}
+	for i, payload := range frames[1:] {
+		records, err := parseRecords(payload, sealer)
+		if errors.Is(err, errNoSealer) {
+			return nil, err
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: line %d is not what this program writes", ErrJournalCorrupt, i+2)
+		}
+		j.records = append(j.records, records...)
+	}
+	return j, j.findFolded()
+}
+
+func parseRecords(payload []byte, sealer Sealer) ([]record, error) {
+	if payload[0] == '"' {
+		if sealer == nil {
+			return nil, errNoSealer
+		}
+		var sealed []byte
+		if err := json.Unmarshal(payload, &sealed); err != nil {
+			return nil, err
+		}
+		plain, err := sealer.Unseal(sealed)
+		if err != nil {
+			return nil, err
+		}
+		payload = plain
+	}
+	var records []record
+	err := json.Unmarshal(payload, &records)
+	return records, err
+}
+
+func (j *JournalFile) findFolded() error {
+	for _, r := range j.records {
+		if r.Folded == nil {
+			continue
+		}
+		sum, err := hex.DecodeString(r.Folded.Sum)
+		if err != nil || len(sum) != 32 {
+			return fmt.Errorf("%w: a checksum in it is not one", ErrJournalCorrupt)
+		}
+		j.Folded = &Folded{Serial: r.Folded.Serial, Sum: [32]byte(sum)}
+	}
+	return nil
+}
+
+// splitFrames returns the payloads of the valid frames. The writer starts a frame only when all before it are on stable storage, so
+// an invalid frame with a valid one behind it cannot come from a crash.
+func splitFrames(src []byte) (payloads [][]byte, torn bool, err error) {
+	line := 0
+	for len(src) > 0 {
+		text, rest, whole := bytes.Cut(src, []byte{'\n'})
+		payload, ok := checkFrame(text)
+		line++
+		if !whole || !ok {
+			for more := range bytes.SplitSeq(rest, []byte{'\n'}) {
+				if _, valid := checkFrame(more); valid {
+					return nil, false, fmt.Errorf("%w: line %d does not match its checksum, but later ones do", ErrJournalCorrupt, line)
+				}
+			}
+			return payloads, true, nil
+		}
+		payloads = append(payloads, payload)
+		src = rest
+	}
+	return payloads, false, nil
+}
+
+func checkFrame(text []byte) ([]byte, bool) {
+	if len(text) < crcDigits+2 || text[crcDigits] != ' ' {
+		return nil, false
+	}
+	sum, err := strconv.ParseUint(string(text[:crcDigits]), 16, 32)
+	payload := text[crcDigits+1:]
+	return payload, err == nil && uint32(sum) == crc32.Checksum(payload, castagnoli)
+}
+
+// Replay applies the journal to base, which is nil if there is no state file, and returns the resulting file, one serial later than base if
+// there were changes. base itself is not changed. A journal that belongs to another lineage or serial fails with ErrJournalForeign.
+func (j *JournalFile) Replay(base *File) (*Replayed, error) {
+	if err := j.belongsTo(base); err != nil {
+		return nil, err
+	}
+	if base == nil {
+		base = &File{Meta: j.Base, State: New()}
+	}
+	out := &Replayed{File: base, Torn: j.Torn}
+	d, next := newDecoder(), (*State)(nil)
+	begun := map[uint64]Unfinished{}
+	for _, r := range j.records {
+		if r.Begin != nil {
+			o, err := d.changed(&r.Begin.Object)
+			if err != nil {
+				return nil, err
+			}
+			begun[r.Begin.ID] = Unfinished{Object: o, Action: r.Begin.Action}
+		}
+		for _, end := range []*endRecord{r.Commit, r.Fail} {
+			if end == nil {
+				continue
+			}
+			delete(begun, end.ID)
+			for i := range end.Changes {
+				if next == nil {
+					next = base.State.Copy()
+				}
+				c, err := d.change(&end.Changes[i])
+				if err != nil {
+					return nil, err
+				}
+				c.Apply(next)
+				out.Changes++
+			}
+		}
+	}
+	if next != nil {
+		out.File = base.Next(next, j.Base.Version)
+	}
+	for _, id := range slices.Sorted(maps.Keys(begun)) {
+		out.Unfinished = append(out.Unfinished, begun[id])
+	}
+	return out, nil
+}
+
+func (j *JournalFile) belongsTo(base *File) error {
+	switch {
+	case base == nil && j.Base.Serial == 0:
+		return nil
+	case base == nil:
+		return fmt.Errorf("%w: it continues serial %d of the lineage %s, but there is no state", ErrJournalForeign, j.Base.Serial, j.Base.Lineage)
+	case base.Lineage != j.Base.Lineage:
+		return fmt.Errorf("%w: it is of the lineage %s, the state of %s", ErrJournalForeign, j.Base.Lineage, base.Lineage)
+	case base.Serial != j.Base.Serial:
+		return fmt.Errorf("%w: it continues serial %d, but the state has serial %d, so something else has changed the state since",
+			ErrJournalForeign, j.Base.Serial, base.Serial)
+	}
+	return nil
+}
+
+// changed returns the address that a record is about.
+func (d *decoder) changed(c *changeRecord) (addr.Object, error) {
+	a, err := d.address(&c.resourceV4)
+	if err != nil {
+		return addr.Object{}, fmt.Errorf("%w: a record has no valid address", ErrJournalCorrupt)
+	}
+	var in instanceV4
+	if err := json.Unmarshal(c.Instance, &in); err != nil {
+		return addr.Object{}, fmt.Errorf("%w: a record about %s has no valid instance", ErrJournalCorrupt, a)
+	}
+	key, err := decodeKey(in.IndexKey)
+	if err != nil {
+		return addr.Object{}, fmt.Errorf("%w: a record about %s has an invalid key", ErrJournalCorrupt, a)
+	}
+	return addr.Object{Instance: a.Instance(key), Deposed: addr.Deposed(in.Deposed)}, nil
+}
+
+func (d *decoder) change(c *changeRecord) (ObjectChange, error) {
+	a, err := d.changed(c)
+	if err != nil || c.Removed {
+		return ObjectChange{Object: a}, err
+	}
+	pc, err := cached(d.providers, c.Provider, addr.ParseProviderConfig)
+	if err != nil {
+		return ObjectChange{}, fmt.Errorf("%w: a record about %s names no valid provider", ErrJournalCorrupt, a)
+	}
+	o, err := d.instance(c.Instance, a.Module)
+	if err != nil {
+		return ObjectChange{}, fmt.Errorf("%w: the record about %s: %v", ErrJournalCorrupt, a, err)
+	}
+	return ObjectChange{Object: a, Provider: pc, New: o}, nil
+}
+
+// instance decodes an object that stands alone, with its unknown members.
+func (d *decoder) instance(src []byte, m addr.ModuleInstance) (*Object, error) {
+	var in instanceV4
+	if err := json.Unmarshal(src, &in); err != nil {
+		return nil, errors.New("its instance is not valid")
+	}
+	o, err := d.object(m, &in)
+	if err != nil {
+		return nil, err
+	}
+	var doc map[string]json.RawMessage
+	if err := json.Unmarshal(src, &doc); err != nil {
+		return nil, errors.New("its instance is not valid")
+	}
+	o.extra = unknownFields(doc, instanceType)
+	return o, nil
+}

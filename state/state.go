@@ -1,0 +1,317 @@
+package state
+
+import (
+	"cmp"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// New returns an empty state.
+func New() *State {
+	return &State{Resources: map[addr.AbsResource]*Resource{}, Outputs: map[string]*Output{}}
+}
+
+// Empty reports whether s holds neither resources nor outputs. Check results don't count.
+func (s *State) Empty() bool { return len(s.Resources) == 0 && len(s.Outputs) == 0 }
+
+// Instance returns what s holds of a resource instance, or nil. The caller must not change it except through the methods of s.
+func (s *State) Instance(a addr.Instance) *Instance {
+	r := s.Resources[a.Abs()]
+	if r == nil {
+		return nil
+	}
+	return r.Instances[a.Key]
+}
+
+// Object returns one object, or nil if s does not hold it.
+func (s *State) Object(a addr.Object) *Object {
+	i := s.Instance(a.Instance)
+	if i == nil {
+		return nil
+	}
+	return i.object(a.Deposed)
+}
+
+func (i *Instance) object(d addr.Deposed) *Object {
+	if d == addr.Current {
+		return i.Current
+	}
+	return i.Deposed[d]
+}
+
+func (i *Instance) empty() bool { return i.Current == nil && len(i.Deposed) == 0 }
+
+// SetObject stores an object in place of the one at its address and makes provider the configuration that the whole instance belongs to.
+// A nil object removes.
+func (s *State) SetObject(a addr.Object, o *Object, provider addr.ProviderConfig) {
+	if o == nil {
+		s.RemoveObject(a)
+		return
+	}
+	i := s.ensure(a.Instance)
+	i.Provider = provider
+	if a.Deposed == addr.Current {
+		i.Current = o
+		return
+	}
+	if i.Deposed == nil {
+		i.Deposed = map[addr.Deposed]*Object{}
+	}
+	i.Deposed[a.Deposed] = o
+}
+
+func (s *State) ensure(a addr.Instance) *Instance {
+	r := s.Resources[a.Abs()]
+	if r == nil {
+		r = &Resource{Addr: a.Abs(), Instances: map[addr.Key]*Instance{}}
+		s.Resources[a.Abs()] = r
+	}
+	i := r.Instances[a.Key]
+	if i == nil {
+		i = &Instance{}
+		r.Instances[a.Key] = i
+	}
+	return i
+}
+
+// RemoveObject removes an object, and with the last object of an instance or resource also that. Removing what is not there does nothing.
+func (s *State) RemoveObject(a addr.Object) {
+	i := s.Instance(a.Instance)
+	if i == nil {
+		return
+	}
+	if a.Deposed == addr.Current {
+		i.Current = nil
+	} else {
+		delete(i.Deposed, a.Deposed)
+	}
+	if i.empty() {
+		s.RemoveInstance(a.Instance)
+	}
+}
+
+// RemoveInstance removes an instance with all its objects.
+func (s *State) RemoveInstance(a addr.Instance) {
+	r := s.Resources[a.Abs()]
+	if r == nil {
+		return
+	}
+	delete(r.Instances, a.Key)
+	if len(r.Instances) == 0 {
+		delete(s.Resources, a.Abs())
+	}
+}
+
+// Move gives an instance, with its deposed objects, another address. It fails, leaving s as it is, if there is nothing at from or something at to.
+func (s *State) Move(from, to addr.Instance) error {
+	i := s.Instance(from)
+	if i == nil {
+		return fmt.Errorf("the state has no resource instance %s to move", from)
+	}
+	if s.Instance(to) != nil {
+		return fmt.Errorf("cannot move %s to %s: the state already has a resource instance of that address", from, to)
+	}
+	s.RemoveInstance(from)
+	*s.ensure(to) = *i
+	return nil
+}
+
+// Depose makes the current object of an instance a deposed one with the given key.
+func (s *State) Depose(a addr.Instance, key addr.Deposed) error {
+	i := s.Instance(a)
+	if i == nil || i.Current == nil {
+		return fmt.Errorf("%s has no current object to depose", a)
+	}
+	if i.Deposed == nil {
+		i.Deposed = map[addr.Deposed]*Object{}
+	}
+	if i.Deposed[key] != nil {
+		return fmt.Errorf("%s already has a deposed object %s", a, key)
+	}
+	i.Deposed[key], i.Current = i.Current, nil
+	return nil
+}
+
+// NewDeposedKey returns a key that no deposed object of the instance has. random is read for four bytes at a time.
+func (s *State) NewDeposedKey(a addr.Instance, random io.Reader) (addr.Deposed, error) {
+	i := s.Instance(a)
+	for range 1000 {
+		var b [4]byte
+		if _, err := io.ReadFull(random, b[:]); err != nil {
+			return "", fmt.Errorf("choosing a key for a deposed object: %w", err)
+		}
+		key := addr.Deposed(hex.EncodeToString(b[:]))
+		if i == nil || i.Deposed[key] == nil {
+			return key, nil
+		}
+	}
+	return "", fmt.Errorf("choosing a key for a deposed object of %s: the source of randomness repeats itself", a)
+}
+
+// Copy returns a state that can be changed without changing s. The objects are shared, since they are immutable.
+func (s *State) Copy() *State {
+	c := &State{
+		Resources: make(map[addr.AbsResource]*Resource, len(s.Resources)),
+		Outputs:   maps.Clone(s.Outputs),
+		Checks:    slices.Clone(s.Checks),
+	}
+	if c.Outputs == nil {
+		c.Outputs = map[string]*Output{}
+	}
+	for a, r := range s.Resources {
+		rc := &Resource{Addr: r.Addr, Instances: make(map[addr.Key]*Instance, len(r.Instances)), extra: r.extra}
+		for k, i := range r.Instances {
+			ic := *i
+			ic.Deposed = maps.Clone(i.Deposed)
+			rc.Instances[k] = &ic
+		}
+		c.Resources[a] = rc
+	}
+	return c
+}
+
+// AllResources yields the resources in the order of the state file: by module, mode, type and name.
+func (s *State) AllResources() iter.Seq[*Resource] {
+	return func(yield func(*Resource) bool) {
+		byModule := s.ByModule()
+		for _, m := range sortedModules(maps.Keys(byModule)) {
+			for _, r := range byModule[m] {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// AllInstances yields the resource instances in the order of the state file.
+func (s *State) AllInstances() iter.Seq2[addr.Instance, *Instance] {
+	return func(yield func(addr.Instance, *Instance) bool) {
+		for r := range s.AllResources() {
+			for _, k := range r.Keys() {
+				if !yield(r.Addr.Instance(k), r.Instances[k]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Keys returns the instance keys of r in order.
+func (r *Resource) Keys() []addr.Key {
+	return slices.SortedFunc(maps.Keys(r.Instances), addr.Key.Compare)
+}
+
+// DeposedKeys returns the keys of the deposed objects of i in order.
+func (i *Instance) DeposedKeys() []addr.Deposed { return slices.Sorted(maps.Keys(i.Deposed)) }
+
+// ByModule returns the resources of every module instance that has any, each list in the order of the state file. It is linear in the
+// number of resources; use it rather than ResourcesIn to visit many modules.
+func (s *State) ByModule() map[addr.ModuleInstance][]*Resource {
+	byModule := map[addr.ModuleInstance][]*Resource{}
+	for a, r := range s.Resources {
+		byModule[a.Module] = append(byModule[a.Module], r)
+	}
+	for _, rs := range byModule {
+		slices.SortFunc(rs, func(a, b *Resource) int { return a.Addr.Resource.Compare(b.Addr.Resource) })
+	}
+	return byModule
+}
+
+// ResourcesIn returns the resources that stand directly in the module instance, in order. It looks at all resources of s.
+func (s *State) ResourcesIn(m addr.ModuleInstance) []*Resource {
+	var rs []*Resource
+	for a, r := range s.Resources {
+		if a.Module == m {
+			rs = append(rs, r)
+		}
+	}
+	slices.SortFunc(rs, func(a, b *Resource) int { return a.Addr.Resource.Compare(b.Addr.Resource) })
+	return rs
+}
+
+// sortedModules orders module instances by their addresses' text, which is the order that peers write.
+func sortedModules(modules iter.Seq[addr.ModuleInstance]) []addr.ModuleInstance {
+	type named struct {
+		m    addr.ModuleInstance
+		text string
+	}
+	var list []named
+	for m := range modules {
+		list = append(list, named{m, m.String()})
+	}
+	slices.SortFunc(list, func(a, b named) int { return cmp.Compare(a.text, b.text) })
+	sorted := make([]addr.ModuleInstance, len(list))
+	for i, n := range list {
+		sorted[i] = n.m
+	}
+	return sorted
+}
+
+// Equal reports whether both states would be stored as the same bytes, so that storing one over the other would change nothing but the
+// serial. It is cheap where the states share their objects.
+func (s *State) Equal(other *State) bool {
+	if len(s.Resources) != len(other.Resources) || len(s.Outputs) != len(other.Outputs) {
+		return false
+	}
+	for a, r := range s.Resources {
+		o := other.Resources[a]
+		if o == nil || !r.equal(o) {
+			return false
+		}
+	}
+	for name, v := range s.Outputs {
+		if o := other.Outputs[name]; o == nil || !v.equal(o) {
+			return false
+		}
+	}
+	return slices.EqualFunc(sortedChecks(s.Checks), sortedChecks(other.Checks), CheckResult.equal)
+}
+
+func (r *Resource) equal(o *Resource) bool {
+	if string(r.extra) != string(o.extra) {
+		return false
+	}
+	return maps.EqualFunc(r.Instances, o.Instances, func(a, b *Instance) bool {
+		return a.Provider == b.Provider && a.Current.Equal(b.Current) && maps.EqualFunc(a.Deposed, b.Deposed, (*Object).Equal)
+	})
+}
+
+func (o *Output) equal(p *Output) bool {
+	return o == p || o.sensitive() == p.sensitive() && o.Value.Type().Equals(p.Value.Type()) &&
+		string(o.Value.Packed()) == string(p.Value.Packed())
+}
+
+// sensitive reports whether any part of the output is to be hidden; the file can only say so of the whole.
+func (o *Output) sensitive() bool { return o.Sensitive || len(o.Value.Sensitive()) > 0 }
+
+func (c CheckResult) equal(o CheckResult) bool {
+	return c.Kind == o.Kind && c.Config == o.Config && c.Status == o.Status && slices.EqualFunc(c.Objects, o.Objects, CheckObject.equal)
+}
+
+func (c CheckObject) equal(o CheckObject) bool {
+	return c.Addr == o.Addr && c.Status == o.Status && slices.Equal(c.Failures, o.Failures)
+}
+
+// checkKinds is the order in which the kinds of check results are stored.
+var checkKinds = []string{"resource", "var", "output", "check"}
+
+// sortedChecks returns check results, and the objects in each, in the order in which they are stored.
+func sortedChecks(checks []CheckResult) []CheckResult {
+	sorted := slices.Clone(checks)
+	slices.SortStableFunc(sorted, func(a, b CheckResult) int {
+		return cmp.Or(cmp.Compare(slices.Index(checkKinds, a.Kind), slices.Index(checkKinds, b.Kind)), strings.Compare(a.Config, b.Config))
+	})
+	for i := range sorted {
+		sorted[i].Objects = slices.Clone(sorted[i].Objects)
+		slices.SortStableFunc(sorted[i].Objects, func(a, b CheckObject) int { return strings.Compare(a.Addr, b.Addr) })
+	}
+	return sorted
+}

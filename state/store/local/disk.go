@@ -1,0 +1,172 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// disk is what can fail when files are written. Tests put failures in its place.
+type disk struct {
+	writeAt func(f *os.File, b []byte, off int64) (int, error)
+	sync    func(f *os.File) error
+	rename  func(from, to string) error
+	link    func(from, to string) error
+	swap    bool // whether an open file can be renamed over
+}
+
+var systemDisk = disk{
+	writeAt: (*os.File).WriteAt,
+	sync:    (*os.File).Sync,
+	rename:  os.Rename,
+	link:    os.Link,
+	swap:    canReplaceOpen,
+}
+
+// Suffixes of files beside the state file that live only while it is written.
+const (
+	keepSuffix = ".keep" // a second name of the locked file
+	copySuffix = ".new"  // a copy of what is being written over the locked file
+)
+
+// resolve follows symbolic links, so that the file they lead to is replaced and not the link.
+func resolve(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
+}
+
+// temp writes b to a new durable file beside path and returns it open, with the permissions of the file at path, or else for its owner only.
+func (d disk) temp(path string, b []byte) (*os.File, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	mode := fs.FileMode(0o600)
+	if fi, err := os.Stat(path); err == nil {
+		mode = fi.Mode().Perm()
+	}
+	_, err = d.writeAt(f, b, 0)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = d.sync(f)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, nil
+}
+
+// replace makes b the content of the file at path: at any moment, also after a power cut, the file has all of the old content or all of b.
+func (d disk) replace(path string, b []byte) error {
+	path = resolve(path)
+	f, err := d.temp(path, b)
+	if err != nil {
+		return err
+	}
+	// Windows cannot rename open files, and nothing here needs it open.
+	if err := f.Close(); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if err := d.rename(f.Name(), path); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// replaceHeld is replace for a file that is locked by h, and keeps it so:
+//
+//  1. A new file gets the content and is locked.
+//  2. The locked file gets a second name.
+//  3. The new file is renamed over the first name: the content is now durable and in place.
+//  4. The locked file, nameless for others, is overwritten with the content.
+//  5. It is renamed back over the first name. The lock is where it was, and so are peers that wait for it with the file open.
+//
+// Where the second name cannot be given or step 4 fails, say because the disk is full, the new file stays, under the lock taken in step 1.
+func (d disk) replaceHeld(path string, b []byte, h *held) error {
+	path = resolve(path)
+	if !d.swap {
+		return d.overwriteHeld(path, b, h)
+	}
+	f, err := d.temp(path, b)
+	if err != nil {
+		return err
+	}
+	discard := func(err error) error { return errors.Join(err, f.Close(), os.Remove(f.Name())) }
+	if err := tryLock(f); err != nil {
+		return discard(fmt.Errorf("locking the new file: %w", err))
+	}
+	keep := path + keepSuffix
+	if err := os.Remove(keep); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return discard(err)
+	}
+	linkErr := d.link(path, keep)
+	if err := d.rename(f.Name(), path); err != nil {
+		if linkErr == nil {
+			err = errors.Join(err, os.Remove(keep))
+		}
+		return discard(err)
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return errors.Join(err, d.stay(f, keep, h))
+	}
+	if linkErr != nil || d.overwrite(h.current(), b) != nil || d.rename(keep, path) != nil {
+		return d.stay(f, keep, h)
+	}
+	return errors.Join(f.Close(), syncDir(filepath.Dir(path)))
+}
+
+// stay leaves the new file f in place and makes it the locked one.
+func (d disk) stay(f *os.File, keep string, h *held) error {
+	locks.adopt(h, f)
+	if err := os.Remove(keep); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (d disk) overwrite(f *os.File, b []byte) error {
+	if _, err := d.writeAt(f, b, 0); err != nil {
+		return err
+	}
+	if err := f.Truncate(int64(len(b))); err != nil {
+		return err
+	}
+	return d.sync(f)
+}
+
+// overwriteHeld is for systems that cannot rename over open files: a durable copy of the content lies beside the file while that is
+// overwritten, for readCopy to find.
+func (d disk) overwriteHeld(path string, b []byte, h *held) error {
+	f, err := d.temp(path+copySuffix, b)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if err := d.rename(f.Name(), path+copySuffix); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	if err := d.overwrite(h.current(), b); err != nil {
+		return err
+	}
+	return os.Remove(path + copySuffix)
+}
+
+// readCopy returns the content that was being written over the file at path when the writer died, nil if there is none.
+func readCopy(path string) ([]byte, error) {
+	b, err := os.ReadFile(resolve(path) + copySuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}

@@ -1,0 +1,138 @@
+package local
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+)
+
+var errHeld = errors.New("the file is locked")
+
+// held is a lock that this process holds on a state file.
+//
+// The file that peers lock is the state file itself, so replacing it by a rename would leave the lock on a file that has no name any more,
+// and a peer that waits with that file open would later read and write the nameless one. Therefore a replaced file is put back under its name, see
+// replaceHeld; only where that is impossible does the lock go over to the new file, and both stay locked until the end.
+type held struct {
+	files   []*os.File // the last one is the state file, earlier ones were replaced
+	created bool       // by taking the lock
+}
+
+func (h *held) current() *os.File { return h.files[len(h.files)-1] }
+
+// registry knows the state files that this process holds locked. Record locks don't exclude two holders in one process, and on some systems
+// closing any descriptor of a file gives up all of the process's locks on it. So locked files are never opened a second time: who
+// wants to read one does so through the descriptor that holds the lock.
+type registry struct {
+	mu   sync.Mutex
+	open []*os.File
+}
+
+var locks registry
+
+func (r *registry) find(fi fs.FileInfo) *os.File {
+	for _, f := range r.open {
+		if other, err := f.Stat(); err == nil && os.SameFile(fi, other) {
+			return f
+		}
+	}
+	return nil
+}
+
+// read returns the content of a file, nil if it does not exist.
+func (r *registry) read(path string) ([]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fi, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f := r.find(fi); f != nil {
+		b := make([]byte, fi.Size())
+		_, err := io.ReadFull(io.NewSectionReader(f, 0, fi.Size()), b)
+		return b, err
+	}
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// lock opens path, creating it if need be, and locks it. It fails with errHeld if this or another process holds it.
+func (r *registry) lock(path string) (*held, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		fi, err := os.Stat(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		created := err != nil
+		if !created && r.find(fi) != nil {
+			return nil, errHeld
+		}
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := tryLock(f); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if sameFile(path, f) {
+			r.open = append(r.open, f)
+			return &held{files: []*os.File{f}, created: created}, nil
+		}
+		// The holder before us replaced or removed the file between our opening and locking it.
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// adopt makes a file that is already locked the current one of h.
+func (r *registry) adopt(h *held, f *os.File) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h.files = append(h.files, f)
+	r.open = append(r.open, f)
+}
+
+// unlock closes the files of h. A file that taking the lock created and that is still empty is removed, as peers do.
+func (r *registry) unlock(h *held, path string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var errs []error
+	fi, err := h.current().Stat()
+	remove := h.created && err == nil && fi.Size() == 0 && sameFile(path, h.current())
+	if remove && canReplaceOpen {
+		errs = append(errs, os.Remove(path))
+	}
+	for _, f := range h.files {
+		r.open = slices.DeleteFunc(r.open, func(o *os.File) bool { return o == f })
+		errs = append(errs, f.Close())
+	}
+	if remove && !canReplaceOpen {
+		errs = append(errs, os.Remove(path))
+	}
+	return errors.Join(errs...)
+}
+
+func sameFile(path string, f *os.File) bool {
+	a, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	b, err := f.Stat()
+	return err == nil && os.SameFile(a, b)
+}

@@ -1,0 +1,36 @@
+//go:build unix
+
+package local
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// tryLock takes the lock that other engines take: an exclusive record lock on the whole file. It lasts until f is closed.
+func tryLock(f *os.File) error {
+	err := unix.FcntlFlock(f.Fd(), setLock, &unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart})
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return errHeld
+	}
+	return err
+}
+
+// syncDir makes renames in a folder durable. File systems that cannot do so have nothing to do.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOTSUP) {
+		return err
+	}
+	return nil
+}
+
+// canReplaceOpen says that a file can be renamed over while it is open.
+const canReplaceOpen = true

@@ -1,0 +1,25 @@
+package local
+
+import (
+	"errors"
+	"math"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// tryLock takes the lock that other engines take: an exclusive lock on the whole file. It lasts until f is closed.
+func tryLock(f *os.File) error {
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
+		0, math.MaxUint32, math.MaxUint32, new(windows.Overlapped))
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
+		return errHeld
+	}
+	return err
+}
+
+// syncDir does nothing: the system has no such operation, and keeps renames durable by itself.
+func syncDir(string) error { return nil }
+
+// canReplaceOpen says that a file can be renamed over while it is open.
+const canReplaceOpen = false

@@ -1,0 +1,178 @@
+// Package local keeps states in files of this machine, where other engines keep theirs: terraform.tfstate and terraform.tfstate.d.
+//
+// It may import state and state/store. It must not know configuration, plans or providers.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// Names that are the same for every engine.
+const (
+	DefaultPath         = "terraform.tfstate"
+	DefaultWorkspaceDir = "terraform.tfstate.d"
+	backupSuffix        = ".backup"
+	journalSuffix       = ".journal"
+)
+
+// NoBackup as Options.Backup switches the backup off.
+const NoBackup = "-"
+
+// Options configure a Store. The zero value is that of a configuration without a backend block.
+type Options struct {
+	Dir          string // that relative paths start from; "" is the working directory
+	Path         string // state of the default workspace; DefaultPath if ""
+	WorkspaceDir string // of the other workspaces; DefaultWorkspaceDir if ""
+
+	// What -state, -state-out and -backup say: the file to read, the file to write and the file to keep the previous content in, for whatever
+	// workspace. By default the workspace's file, the file to read, and the file to write with ".backup".
+	State    string
+	StateOut string
+	Backup   string
+
+	Cipher store.Cipher // nil leaves states in the clear
+}
+
+// Store is a store.Store in the file system.
+type Store struct {
+	opts Options
+	disk disk
+}
+
+var _ store.Store = (*Store)(nil)
+
+// New returns a store. It touches no file.
+func New(opts Options) *Store {
+	if opts.Path == "" {
+		opts.Path = DefaultPath
+	}
+	if opts.WorkspaceDir == "" {
+		opts.WorkspaceDir = DefaultWorkspaceDir
+	}
+	return &Store{opts: opts, disk: systemDisk}
+}
+
+func (s *Store) abs(path string) string {
+	if s.opts.Dir == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.opts.Dir, path)
+}
+
+func (s *Store) workspaceDir(name string) string {
+	return filepath.Join(s.abs(s.opts.WorkspaceDir), name)
+}
+
+// Workspaces implements store.Store.
+func (s *Store) Workspaces(context.Context) ([]string, error) {
+	entries, err := os.ReadDir(s.abs(s.opts.WorkspaceDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("listing the workspaces: %w", err)
+	}
+	names := []string{store.DefaultWorkspace}
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != store.DefaultWorkspace && store.CheckWorkspaceName(e.Name()) == nil {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names[1:])
+	return names, nil
+}
+
+// CreateWorkspace implements store.Store.
+func (s *Store) CreateWorkspace(_ context.Context, name string) error {
+	if err := store.CheckWorkspaceName(name); err != nil {
+		return err
+	}
+	if name == store.DefaultWorkspace {
+		return fmt.Errorf("%w: %q", store.ErrWorkspaceExists, name)
+	}
+	if err := os.MkdirAll(s.abs(s.opts.WorkspaceDir), 0o755); err != nil {
+		return fmt.Errorf("creating the workspace: %w", err)
+	}
+	err := os.Mkdir(s.workspaceDir(name), 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: %q", store.ErrWorkspaceExists, name)
+	}
+	if err != nil {
+		return fmt.Errorf("creating the workspace: %w", err)
+	}
+	return nil
+}
+
+// DeleteWorkspace implements store.Store.
+func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) error {
+	if name == store.DefaultWorkspace {
+		return store.ErrDefault
+	}
+	if err := store.CheckWorkspaceName(name); err != nil {
+		return err
+	}
+	dir := s.workspaceDir(name)
+	if _, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("%w: %q", store.ErrNoWorkspace, name)
+	}
+	if !force {
+		m := s.manager(filepath.Join(dir, DefaultPath))
+		f, err := m.Read(ctx)
+		if err != nil {
+			return err
+		}
+		if f != nil && len(f.State.Resources) > 0 {
+			return fmt.Errorf("%w: %q", store.ErrNotEmpty, name)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("deleting the workspace: %w", err)
+	}
+	return nil
+}
+
+// Manager implements store.Store.
+func (s *Store) Manager(name string) (store.Manager, error) {
+	if err := store.CheckWorkspaceName(name); err != nil {
+		return nil, err
+	}
+	path := s.abs(s.opts.Path)
+	if name != store.DefaultWorkspace {
+		path = filepath.Join(s.workspaceDir(name), DefaultPath)
+	}
+	return s.manager(path), nil
+}
+
+func (s *Store) manager(path string) *Manager {
+	p := paths{read: path}
+	if s.opts.State != "" {
+		p.read = s.abs(s.opts.State)
+	}
+	p.write = p.read
+	if s.opts.StateOut != "" {
+		p.write = s.abs(s.opts.StateOut)
+	}
+	switch s.opts.Backup {
+	case NoBackup:
+	case "":
+		p.backup = p.write + backupSuffix
+	default:
+		p.backup = s.abs(s.opts.Backup)
+	}
+	p.journal = p.write + journalSuffix
+	p.info = filepath.Join(filepath.Dir(p.write), "."+filepath.Base(p.write)+".lock.info")
+	return &Manager{paths: p, cipher: s.opts.Cipher, disk: s.disk}
+}
+
+// paths are the files of one workspace.
+type paths struct {
+	read, write string
+	backup      string // "" for none
+	journal     string
+	info        string // of the lock
+}

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// LockInfo says who holds a lock. Its JSON form is the one that peers keep beside a locked state.
+type LockInfo struct {
+	ID        string
+	Operation string // such as "OperationTypeApply"
+	Info      string // more about the run, free text
+	Who       string // user@host
+	Version   string // of the program
+	Created   time.Time
+	Path      string // of the state, as the store names it
+}
+
+// NewLockInfo returns the information for a lock about to be taken by this process. random is read for 16 bytes.
+func NewLockInfo(operation, version string, now time.Time, random io.Reader) (LockInfo, error) {
+	id, err := uuid.NewRandomFromReader(random)
+	if err != nil {
+		return LockInfo{}, fmt.Errorf("choosing the ID of a lock: %w", err)
+	}
+	host, _ := os.Hostname()
+	name := "unknown"
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	return LockInfo{ID: id.String(), Operation: operation, Who: name + "@" + host, Version: version, Created: now.UTC()}, nil
+}
+
+// Marshal returns the JSON form.
+func (i LockInfo) Marshal() ([]byte, error) { return json.Marshal(i) }
+
+// ParseLockInfo reads the JSON form.
+func ParseLockInfo(b []byte) (LockInfo, error) {
+	var i LockInfo
+	if err := json.Unmarshal(b, &i); err != nil {
+		return LockInfo{}, errors.New("the lock information is not valid")
+	}
+	return i, nil
+}
+
+// String returns the information as a block of lines for people.
+func (i LockInfo) String() string {
+	var sb strings.Builder
+	sb.WriteString("Lock Info:\n")
+	for _, f := range [][2]string{
+		{"ID", i.ID}, {"Path", i.Path}, {"Operation", i.Operation}, {"Who", i.Who}, {"Version", i.Version},
+		{"Created", i.Created.UTC().String()}, {"Info", i.Info},
+	} {
+		fmt.Fprintf(&sb, "  %-10s %s\n", f[0]+":", f[1])
+	}
+	return sb.String()
+}
+
+// LockError reports that a lock is held by someone else, or that it could not be given back.
+type LockError struct {
+	Info *LockInfo // the holder; nil if it is not known
+	Err  error     // what the store said, if it said more
+}
+
+// Error says who holds the lock, where, and since when.
+func (e *LockError) Error() string {
+	var sb strings.Builder
+	sb.WriteString("the state is locked")
+	if e.Info != nil {
+		fmt.Fprintf(&sb, " by %s since %s", e.Info.Who, e.Info.Created.Local().Format(time.DateTime))
+	} else {
+		sb.WriteString(" by another process that left no information about itself")
+	}
+	if e.Err != nil {
+		sb.WriteString(": " + e.Err.Error())
+	}
+	if e.Info != nil {
+		sb.WriteString("\n\n" + e.Info.String())
+	}
+	return sb.String()
+}
+
+// Unwrap returns Err.
+func (e *LockError) Unwrap() error { return e.Err }
+
+// The pauses between two attempts to take a lock: doubling from the first to the longest.
+const (
+	firstLockPause   = 250 * time.Millisecond
+	longestLockPause = 8 * time.Second
+)
+
+// LockWithRetry takes the lock and, while someone else holds it, tries again until timeout is over; zero tries once. The error is then the
+// last *LockError. When ctx ends first, the error wraps both that and the cause of ctx.
+func LockWithRetry(ctx context.Context, m Manager, info LockInfo, timeout time.Duration) (string, error) {
+	over := time.NewTimer(timeout)
+	defer over.Stop()
+	for pause := firstLockPause; ; pause = min(2*pause, longestLockPause) {
+		id, err := m.Lock(ctx, info)
+		var held *LockError
+		if !errors.As(err, &held) || timeout <= 0 {
+			return id, err
+		}
+		again := time.NewTimer(pause)
+		select {
+		case <-again.C:
+		case <-over.C:
+			again.Stop()
+			return "", err
+		case <-ctx.Done():
+			again.Stop()
+			return "", errors.Join(context.Cause(ctx), err)
+		}
+	}
+}

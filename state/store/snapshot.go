@@ -1,0 +1,126 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// SnapshotInterval is the time between two snapshots that suits remote stores.
+const SnapshotInterval = 20 * time.Second
+
+// Snapshotting is the journal of stores that can only store whole states. It keeps the changes in memory and stores everything when an operation ends and
+// the last time is at least an interval ago. What happened since the last snapshot is lost with the process: such a store cannot do better.
+// All snapshots have the serial after the base's, which is also that of the run's final state.
+type Snapshotting struct {
+	save     func(*state.File) error
+	interval time.Duration
+	now      func() time.Time
+
+	mu     sync.Mutex
+	file   *state.File
+	last   time.Time
+	nextID uint64
+	open   map[uint64]struct{}
+	failed error
+}
+
+// NewSnapshotting returns a journal for changes to base. save stores a file and is never called concurrently; it must not keep it. now reads the clock.
+func NewSnapshotting(base *state.File, save func(*state.File) error, interval time.Duration, now func() time.Time) *Snapshotting {
+	return &Snapshotting{
+		save: save, interval: interval, now: now, nextID: 1, open: map[uint64]struct{}{},
+		file: base.Next(base.State.Copy(), base.Version), last: now(),
+	}
+}
+
+// Begin implements state.Journal. Nothing is made durable.
+func (s *Snapshotting) Begin(addr.Object, string) (uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := s.nextID
+	s.nextID++
+	s.open[id] = struct{}{}
+	return id, nil
+}
+
+// Commit implements state.Journal. It fails only if a snapshot found the lock lost; other failures to store are tried again with the next
+// snapshot, and kept for Err.
+func (s *Snapshotting) Commit(id uint64, changes ...state.ObjectChange) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.open[id]; !ok {
+		return fmt.Errorf("the journal knows no operation %d that could end", id)
+	}
+	delete(s.open, id)
+	for _, c := range changes {
+		c.Apply(s.file.State)
+	}
+	if s.now().Sub(s.last) < s.interval {
+		return nil
+	}
+	s.failed = s.save(s.file)
+	s.last = s.now()
+	if errors.Is(s.failed, ErrLockLost) {
+		return s.failed
+	}
+	return nil
+}
+
+// Fail implements state.Journal, see Commit.
+func (s *Snapshotting) Fail(id uint64, changes ...state.ObjectChange) error {
+	return s.Commit(id, changes...)
+}
+
+// Err returns the error of the last snapshot, nil if it was stored or there was none.
+func (s *Snapshotting) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
+}
+
+// RescueName is the name of the file that keeps a state that could not be stored.
+const RescueName = "errored.tfstate"
+
+// Rescue keeps f in a new file in dir, readable by its owner only, because the store did not take it. It never replaces a file: if there is
+// already one, the name gets a suffix. It returns the path, to be told to the user. c may be nil.
+func Rescue(dir string, f *state.File, c Cipher) (string, error) {
+	b, err := Encode(f, c)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, RescueName)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		id, idErr := uuid.NewRandomFromReader(rand.Reader)
+		if idErr != nil {
+			return "", idErr
+		}
+		path += "." + id.String()[:8]
+		file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}
+	if err != nil {
+		return "", fmt.Errorf("keeping the state in a file: %w", err)
+	}
+	_, err = file.Write(b)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err != nil {
+		return path, fmt.Errorf("keeping the state in %s: %w", path, err)
+	}
+	return path, nil
+}
+
+// SnapshotJournal starts the journal of a manager that has none of its own: it stores snapshots through m.Write, undisturbed by the end of ctx.
+func SnapshotJournal(ctx context.Context, m Manager, base *state.File) *Snapshotting {
+	ctx = context.WithoutCancel(ctx)
+	return NewSnapshotting(base, func(f *state.File) error { return m.Write(ctx, f) }, SnapshotInterval, time.Now)
+}

@@ -1,0 +1,530 @@
+// Package storetest is the conformance suite that every state store passes.
+//
+// It may import state, state/store and what those may, and the testing package.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// Harness gives the suite access to one new, empty place to store in.
+type Harness struct {
+	// Open returns another handle on the place, as another process would have.
+	Open func() store.Store
+	// Corrupt replaces the stored bytes of a workspace's state. The suite skips nothing: every store can be corrupted somehow.
+	Corrupt func(workspace string, data []byte) error
+	// Stored returns the stored bytes of a workspace's state.
+	Stored func(workspace string) ([]byte, error)
+	// Large is the number of instances of the large state; 0 means 2000.
+	Large int
+}
+
+// Run runs the suite. setup is called once for each test in it.
+func Run(t *testing.T, setup func(t *testing.T) Harness) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, Harness)
+	}{
+		{"empty", testEmpty},
+		{"round trip", testRoundTrip},
+		{"large", testLarge},
+		{"lock", testLock},
+		{"lock lost to nobody", testUnlockForeign},
+		{"lock waits", testLockWaits},
+		{"lock race", testLockRace},
+		{"updates do not interleave", testUpdates},
+		{"workspaces", testWorkspaces},
+		{"workspaces apart", testWorkspacesApart},
+		{"corrupted", testCorrupted},
+		{"journal", testJournal},
+		{"lineage and serial", testLineage},
+		{"written after cancel", testCancelled},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, setup(t)) })
+	}
+}
+
+// Info returns lock information for tests.
+func Info(who string) store.LockInfo {
+	return store.LockInfo{ID: "id-" + who, Operation: "test", Who: who, Version: "1.0.0", Created: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
+}
+
+// Provider is the provider configuration of Object's objects.
+var Provider = addr.ProviderConfig{Provider: addr.DefaultProvider("test")}
+
+// Address returns the address of the current object of test_thing.NAME[n].
+func Address(name string, n int) addr.Object {
+	return addr.Object{Instance: addr.Instance{Resource: addr.Resource{Type: "test_thing", Name: name}, Key: addr.IntKey(n)}}
+}
+
+// Object returns an object with one attribute.
+func Object(t testing.TB, text string) *state.Object {
+	t.Helper()
+	v := cty.ObjectVal(map[string]cty.Value{"text": cty.StringVal(text)})
+	d, err := value.Seal(v, v.Type(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := state.ObjectFrom(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// File returns a file with a number of objects.
+func File(t testing.TB, lineage string, serial uint64, objects int) *state.File {
+	t.Helper()
+	f := &state.File{Meta: state.Meta{Lineage: lineage, Serial: serial, Version: "1.0.0"}, State: state.New()}
+	for i := range objects {
+		f.State.SetObject(Address("a", i), Object(t, fmt.Sprint("object ", i)), Provider)
+	}
+	return f
+}
+
+func manager(t *testing.T, h Harness, workspace string) store.Manager {
+	t.Helper()
+	m, err := h.Open().Manager(workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func lock(t *testing.T, m store.Manager, who string) (unlock func()) {
+	t.Helper()
+	id, err := m.Lock(t.Context(), Info(who))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sync.OnceFunc(func() {
+		if err := m.Unlock(context.WithoutCancel(t.Context()), id); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// read reads through a new handle and returns the encoded state, "" for none.
+func read(t *testing.T, h Harness, workspace string) string {
+	t.Helper()
+	f, err := manager(t, h, workspace).Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text(t, f)
+}
+
+func text(t *testing.T, f *state.File) string {
+	t.Helper()
+	if f == nil {
+		return ""
+	}
+	b, err := state.Write(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func testEmpty(t *testing.T, h Harness) {
+	if got := read(t, h, store.DefaultWorkspace); got != "" {
+		t.Errorf("a new store has the state %s", got)
+	}
+	m := manager(t, h, store.DefaultWorkspace)
+	lock(t, m, "a")()
+	if got := read(t, h, store.DefaultWorkspace); got != "" {
+		t.Errorf("locking made the state %s", got)
+	}
+	if err := h.Corrupt(store.DefaultWorkspace, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, h, store.DefaultWorkspace); got != "" {
+		t.Errorf("nothing stored reads as %s", got)
+	}
+	if err := m.Write(t.Context(), File(t, "l", 1, 1)); err != nil {
+		t.Errorf("writing over nothing: %v", err)
+	}
+}
+
+func testRoundTrip(t *testing.T, h Harness) {
+	m := manager(t, h, store.DefaultWorkspace)
+	unlock := lock(t, m, "a")
+	for serial := range uint64(4) {
+		// Shrinking and growing finds stores that leave the rest of what was there.
+		f := File(t, "l", serial+1, []int{30, 2, 0, 5}[serial])
+		if err := m.Write(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(text(t, f), text(t, got)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	unlock()
+	if diff := cmp.Diff(text(t, File(t, "l", 4, 5)), read(t, h, store.DefaultWorkspace)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func testLarge(t *testing.T, h Harness) {
+	n := h.Large
+	if n == 0 {
+		n = 2000
+	}
+	f := File(t, "l", 1, n)
+	m := manager(t, h, store.DefaultWorkspace)
+	defer lock(t, m, "a")()
+	if err := m.Write(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	if read(t, h, store.DefaultWorkspace) != text(t, f) {
+		t.Error("a large state is not read as it was written")
+	}
+}
+
+func testLock(t *testing.T, h Harness) {
+	a, b := manager(t, h, store.DefaultWorkspace), manager(t, h, store.DefaultWorkspace)
+	id, err := a.Lock(t.Context(), Info("alice@there"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Lock(t.Context(), Info("bob"))
+	var held *store.LockError
+	if !errors.As(err, &held) {
+		t.Fatalf("second lock: %v, want a LockError", err)
+	}
+	if held.Info == nil || held.Info.Who != "alice@there" || held.Info.ID != id || !held.Info.Created.Equal(Info("").Created) || held.Info.Path == "" {
+		t.Errorf("the holder is %+v", held.Info)
+	}
+	if !strings.Contains(held.Error(), "alice@there") {
+		t.Errorf("the message does not name the holder: %s", held)
+	}
+	if _, err := a.Lock(t.Context(), Info("alice again")); !errors.As(err, &held) {
+		t.Errorf("second lock of the same handle: %v", err)
+	}
+	if err := a.Unlock(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	lock(t, b, "bob")()
+}
+
+func testUnlockForeign(t *testing.T, h Harness) {
+	a := manager(t, h, store.DefaultWorkspace)
+	unlock := lock(t, a, "a")
+	var held *store.LockError
+	if err := a.Unlock(t.Context(), "another"); !errors.As(err, &held) {
+		t.Errorf("unlocking with a wrong ID: %v", err)
+	}
+	if _, err := manager(t, h, store.DefaultWorkspace).Lock(t.Context(), Info("b")); !errors.As(err, &held) {
+		t.Errorf("the lock is gone after a refused unlock: %v", err)
+	}
+	unlock()
+	if err := a.Unlock(t.Context(), "id-a"); err == nil {
+		t.Error("unlocking twice succeeds")
+	}
+}
+
+func testLockWaits(t *testing.T, h Harness) {
+	a, b := manager(t, h, store.DefaultWorkspace), manager(t, h, store.DefaultWorkspace)
+	unlock := lock(t, a, "a")
+	var held *store.LockError
+	if _, err := store.LockWithRetry(t.Context(), b, Info("b"), 10*time.Millisecond); !errors.As(err, &held) {
+		t.Errorf("waiting in vain: %v", err)
+	}
+	got := make(chan error)
+	go func() {
+		id, err := store.LockWithRetry(t.Context(), b, Info("b"), time.Minute)
+		got <- errors.Join(err, b.Unlock(t.Context(), id))
+	}()
+	unlock()
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+}
+
+// testLockRace lets many handles try at once: exactly one gets the lock.
+func testLockRace(t *testing.T, h Harness) {
+	const n = 8
+	var won sync.Map
+	var wg sync.WaitGroup
+	for i := range n {
+		m := manager(t, h, store.DefaultWorkspace)
+		wg.Go(func() {
+			if id, err := m.Lock(t.Context(), Info(fmt.Sprint(i))); err == nil {
+				won.Store(id, m)
+			} else if held := new(store.LockError); !errors.As(err, &held) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	winners := 0
+	for id, m := range won.Range {
+		winners++
+		if err := m.(store.Manager).Unlock(t.Context(), id.(string)); err != nil {
+			t.Error(err)
+		}
+	}
+	if winners != 1 {
+		t.Errorf("%d handles hold the lock at once", winners)
+	}
+}
+
+// testUpdates has several handles add to the state in turn under the lock: no addition is lost.
+func testUpdates(t *testing.T, h Harness) {
+	const handles, rounds = 3, 2
+	var wg sync.WaitGroup
+	for i := range handles {
+		m := manager(t, h, store.DefaultWorkspace)
+		wg.Go(func() {
+			for j := range rounds {
+				if err := addOne(t, m, i, j); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	f, err := manager(t, h, store.DefaultWorkspace).Read(t.Context())
+	if err != nil || f == nil {
+		t.Fatal(f, err)
+	}
+	for i := range handles {
+		for j := range rounds {
+			if f.State.Object(Address(fmt.Sprint("h", i), j)) == nil {
+				t.Errorf("the addition %d of handle %d is lost", j, i)
+			}
+		}
+	}
+	if f.Serial != handles*rounds {
+		t.Errorf("serial %d after %d writes", f.Serial, handles*rounds)
+	}
+}
+
+func addOne(t *testing.T, m store.Manager, handle, round int) (err error) {
+	id, err := store.LockWithRetry(t.Context(), m, Info(fmt.Sprint(handle)), time.Minute)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Unlock(t.Context(), id)) }()
+	f, err := m.Read(t.Context())
+	if err != nil {
+		return err
+	}
+	if f == nil {
+		f = File(t, "l", 0, 0)
+	}
+	f.State.SetObject(Address(fmt.Sprint("h", handle), round), Object(t, "x"), Provider)
+	return m.Write(t.Context(), f.Next(f.State, "1.0.0"))
+}
+
+func testWorkspaces(t *testing.T, h Harness) {
+	ctx := t.Context()
+	s := h.Open()
+	wantNames := func(want ...string) {
+		t.Helper()
+		got, err := h.Open().Workspaces(ctx)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("workspaces %q, %v; want %q", got, err, want)
+		}
+	}
+	wantNames("default")
+	for _, name := range []string{"prod", "blue-1"} {
+		if err := s.CreateWorkspace(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantNames("default", "blue-1", "prod")
+	for _, name := range []string{"prod", "default"} {
+		if err := s.CreateWorkspace(ctx, name); !errors.Is(err, store.ErrWorkspaceExists) {
+			t.Errorf("creating %q twice: %v", name, err)
+		}
+	}
+	for _, name := range []string{"", "..", "a/b", "a b", "é"} {
+		if _, err := s.Manager(name); err == nil {
+			t.Errorf("the workspace name %q is accepted", name)
+		}
+		if err := s.CreateWorkspace(ctx, name); err == nil {
+			t.Errorf("the workspace %q is created", name)
+		}
+	}
+	if err := manager(t, h, "prod").Write(ctx, File(t, "l", 1, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteWorkspace(ctx, "prod", false); !errors.Is(err, store.ErrNotEmpty) {
+		t.Errorf("deleting a workspace with resources: %v", err)
+	}
+	for name, want := range map[string]error{"default": store.ErrDefault, "nope": store.ErrNoWorkspace} {
+		if err := s.DeleteWorkspace(ctx, name, true); !errors.Is(err, want) {
+			t.Errorf("deleting %q: %v", name, err)
+		}
+	}
+	if err := errors.Join(s.DeleteWorkspace(ctx, "prod", true), s.DeleteWorkspace(ctx, "blue-1", false)); err != nil {
+		t.Fatal(err)
+	}
+	wantNames("default")
+	if got := read(t, h, "prod"); got != "" {
+		t.Errorf("a deleted workspace has the state %s", got)
+	}
+}
+
+func testWorkspacesApart(t *testing.T, h Harness) {
+	a, b := manager(t, h, store.DefaultWorkspace), manager(t, h, "other")
+	defer lock(t, a, "a")()
+	defer lock(t, b, "b")()
+	for i, m := range []store.Manager{a, b} {
+		if err := m.Write(t.Context(), File(t, fmt.Sprint("lineage", i), 1, i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(text(t, File(t, "lineage0", 1, 1)), read(t, h, store.DefaultWorkspace)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(text(t, File(t, "lineage1", 1, 2)), read(t, h, "other")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func testCorrupted(t *testing.T, h Harness) {
+	m := manager(t, h, store.DefaultWorkspace)
+	unlock := lock(t, m, "a")
+	if err := m.Write(t.Context(), File(t, "l", 1, 3)); err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	whole, err := h.Stored(store.DefaultWorkspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := whole[:len(whole)/2]
+	if err := h.Corrupt(store.DefaultWorkspace, damaged); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := manager(t, h, store.DefaultWorkspace).Read(t.Context()); !errors.Is(err, state.ErrCorrupt) {
+		t.Errorf("reading half a state: %v", err)
+	}
+	if err := manager(t, h, store.DefaultWorkspace).Write(t.Context(), File(t, "l", 2, 1)); !errors.Is(err, state.ErrCorrupt) {
+		t.Errorf("writing over half a state: %v", err)
+	}
+	left, err := h.Stored(store.DefaultWorkspace)
+	if err != nil || string(left) != string(damaged) {
+		t.Errorf("the damaged state was changed (%v): %s", err, left)
+	}
+}
+
+func testJournal(t *testing.T, h Harness) {
+	m := manager(t, h, store.DefaultWorkspace)
+	unlock := lock(t, m, "a")
+	base := File(t, "l", 0, 0)
+	j, err := m.Journal(t.Context(), base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for i := range 10 {
+		change := state.ObjectChange{Object: Address("a", i), Provider: Provider, New: Object(t, fmt.Sprint("object ", i))}
+		wg.Go(func() {
+			id, err := j.Begin(change.Object, "create")
+			if err != nil {
+				t.Error(err)
+			}
+			end := j.Commit
+			if i%3 == 0 {
+				end = j.Fail
+			}
+			if err := end(id, change); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := j.Commit(99); err == nil {
+		t.Error("an operation that never began can end")
+	}
+	if err := m.Write(t.Context(), File(t, "l", 1, 10)); err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	again := manager(t, h, store.DefaultWorkspace)
+	got, err := again.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(text(t, File(t, "l", 1, 10)), text(t, got)); diff != "" {
+		t.Error(diff)
+	}
+	if r := store.RecoveredBy(again); r != nil {
+		t.Errorf("a run that ended properly is recovered: %+v", r)
+	}
+}
+
+// testLineage shows that stores keep what they are given; CheckPush guards what people push.
+func testLineage(t *testing.T, h Harness) {
+	m := manager(t, h, store.DefaultWorkspace)
+	defer lock(t, m, "a")()
+	first := File(t, "one", 7, 1)
+	if err := m.Write(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := m.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored.Lineage != "one" || stored.Serial != 7 || stored.Version != "1.0.0" {
+		t.Errorf("stored %+v", stored.Meta)
+	}
+	for _, test := range []struct {
+		next *state.File
+		ok   bool
+	}{
+		{File(t, "one", 8, 2), true},
+		{File(t, "one", 7, 1), true},
+		{File(t, "one", 7, 2), false},
+		{File(t, "one", 6, 1), false},
+		{File(t, "two", 9, 1), false},
+	} {
+		if err := store.CheckPush(stored, test.next); (err == nil) != test.ok {
+			t.Errorf("pushing %+v: %v", test.next.Meta, err)
+		}
+	}
+	if err := m.Write(t.Context(), File(t, "two", 1, 1)); err != nil {
+		t.Errorf("a forced push: %v", err)
+	}
+}
+
+func testCancelled(t *testing.T, h Harness) {
+	m := manager(t, h, store.DefaultWorkspace)
+	id, err := m.Lock(t.Context(), Info("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := m.Write(ctx, File(t, "l", 1, 1)); err != nil {
+		t.Errorf("writing after an interrupt: %v", err)
+	}
+	if err := m.Unlock(ctx, id); err != nil {
+		t.Errorf("unlocking after an interrupt: %v", err)
+	}
+	if _, err := m.Lock(ctx, Info("b")); !errors.Is(err, context.Canceled) {
+		t.Errorf("locking after an interrupt: %v", err)
+	}
+}
