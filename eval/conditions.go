@@ -26,7 +26,7 @@ func (in *Instance) Preconditions(t *future.Task, s *Session) bool {
 // Postconditions evaluates the postconditions with self as given and reports failures; false means that one failed.
 func (in *Instance) Postconditions(t *future.Task, s *Session, self cty.Value) bool {
 	sc := in.scope(t, s)
-	sc.self = func() cty.Value { return self }
+	sc.self, sc.own = func() cty.Value { return self }, in
 	return in.conditions(in.Resource.Block.post, "Resource postcondition failed", sc)
 }
 

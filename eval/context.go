@@ -16,6 +16,7 @@ type scope struct {
 	m       *Module
 	rep     *rep
 	self    func() cty.Value
+	own     *Instance // whose object self is; a reference to it by address gives self too
 	t       *future.Task
 	sess    *Session
 	address string // of the object, for diagnostics
@@ -244,6 +245,9 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 // just these: as an object by key, which indexes like the tuple or object of all instances.
 func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 	t, s := b.sc.t, b.sc.sess
+	if !res.repeat.repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
+		return b.sc.self()
+	}
 	if p.whole || b.run.opt.Phase == Validating {
 		return res.whole(t, s, p.via)
 	}
@@ -254,7 +258,12 @@ func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 	attrs := make(map[string]cty.Value, len(p.keys))
 	for key, via := range p.keys {
 		if e.has(key) {
-			attrs[keyText(key)] = res.Instance(key).get(t, s, via)
+			in := res.Instance(key)
+			if b.sc.isOwn(in) {
+				attrs[keyText(key)] = b.sc.self()
+				continue
+			}
+			attrs[keyText(key)] = in.get(t, s, via)
 		}
 	}
 	if len(attrs) == 0 && e.form == Counted {
@@ -262,6 +271,8 @@ func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 	}
 	return cty.ObjectVal(attrs)
 }
+
+func (sc *scope) isOwn(in *Instance) bool { return sc.self != nil && sc.own == in }
 
 func keyText(k addr.Key) string {
 	if k.Kind() == addr.KeyInt {

@@ -32,7 +32,7 @@ func (in *Instance) Provisioners() []*config.Provisioner {
 func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
 	p := in.Resource.Block.provisioners[index]
 	sc := in.scope(t, s)
-	sc.self = func() cty.Value { return self }
+	sc.self, sc.own = func() cty.Value { return self }, in
 	in.Run().Stats.Evaluations.Add(1)
 	v, diags := p.schema.Decode(p.cfg.Body, in.Run().context(sc, p.exprs...))
 	return v, diags.WithAddress(in.Addr().String())

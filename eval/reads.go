@@ -16,7 +16,6 @@ type reads struct {
 	values    []*Value
 	resources []resourceRead
 	calls     []*Call // repetition of these is read
-	objects   []*Resource
 	providers []*ProviderObject
 }
 
@@ -54,6 +53,12 @@ func (sc *scope) collectRefs(into *reads, refs []lang.Ref) {
 			}
 		}
 	}
+}
+
+func (r *reads) add(o *reads) {
+	r.values = append(r.values, o.values...)
+	r.resources = append(r.resources, o.resources...)
+	r.calls = append(r.calls, o.calls...)
 }
 
 func (r *reads) addValue(v *Value) {
@@ -144,14 +149,20 @@ func (in *Instance) readSet(t *future.Task) *reads {
 	got, cycle := in.reads.Get(t, in, nil, func() *reads {
 		b, out, sc := in.Resource.Block, &reads{}, in.scope(t, nil)
 		sc.collectReads(out, b.body...)
-		for _, c := range slices.Concat(b.pre, b.post) {
+		for _, c := range b.pre {
 			sc.collectReads(out, c.cond, c.msg)
 		}
-		for _, p := range b.provisioners {
-			sc.collectReads(out, p.exprs...)
-			sc.collectReads(out, p.connection...)
-		}
 		sc.collectReads(out, b.triggers...)
+		after := &reads{} // evaluated once the object exists, so that it may be referred to by its own address
+		for _, c := range b.post {
+			sc.collectReads(after, c.cond, c.msg)
+		}
+		for _, p := range b.provisioners {
+			sc.collectReads(after, p.exprs...)
+			sc.collectReads(after, p.connection...)
+		}
+		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.res == in.Resource && !r.all && r.key == in.Key })
+		out.add(after)
 		if p := in.Provider(t); p != nil {
 			out.providers = append(out.providers, p)
 		}

@@ -92,7 +92,9 @@ func (r *repeated) evaluate(t *future.Task) *expansion {
 	default:
 		return singleExpansion
 	}
-	run.Report(diags.WithAddress(r.name))
+	if !unknownAfterFailure(diags) || !run.Diags.HasErrors() {
+		run.Report(diags.WithAddress(r.name))
+	}
 	if diags.HasErrors() {
 		return &expansion{form: e.form, failed: true}
 	}
@@ -100,6 +102,13 @@ func (r *repeated) evaluate(t *future.Task) *expansion {
 		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
 	}
 	return e
+}
+
+// unknownRepetition marks the error for an argument that is not known. It is left unsaid after other errors, which are its likely cause.
+type unknownRepetition struct{}
+
+func unknownAfterFailure(diags diag.List) bool {
+	return slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Extra == unknownRepetition{} })
 }
 
 func (r *repeated) argument(t *future.Task, x *lang.Expr) (cty.Value, diag.List) {
@@ -123,8 +132,10 @@ func refuse(v cty.Value, x *lang.Expr, arg string, unknownOK bool) (cty.Value, d
 		return v, at("The " + arg + " argument must not be null.")
 	}
 	if !v.IsKnown() && !unknownOK {
-		return v, at("The " + arg + " value depends on what will be known only after apply, so it cannot be told now how many instances there will be. " +
+		diags := at("The " + arg + " value depends on what will be known only after apply, so it cannot be told now how many instances there will be. " +
 			"Make it depend on values known in advance, or apply with -target first what it depends on.")
+		diags[0].Extra = unknownRepetition{}
+		return v, diags
 	}
 	return v, nil
 }

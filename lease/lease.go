@@ -19,9 +19,10 @@ import (
 type Opened[V any] struct {
 	Value   V
 	RenewAt time.Time // zero if it needs no renewal
-	// Renew extends the life and returns the next time to renew, zero for never. It is never called concurrently with itself or Close.
+	// Renew extends the life and returns the next time to renew, zero for never. It is never called concurrently with itself or Close, so it
+	// must return once its context ends: after the end of the use that needed it, or CloseLimit after the last use if it runs in the background.
 	Renew func(context.Context) (time.Time, error)
-	// Close ends the thing. It is called exactly once, with a context that ends after the pool's limit.
+	// Close ends the thing. It is called exactly once, with a context that ends after the pool's limit. It may be nil.
 	Close func(context.Context)
 	// After is called once Close has returned or its time is up: it releases what the thing itself was using.
 	After func()
@@ -34,11 +35,11 @@ type Options[K comparable] struct {
 	// Uses returns what k may use while it is open or may be opened. The pool claims it for as long as k is claimed or leased. It is called
 	// without locks held, possibly more than once, and must not lead back to k.
 	Uses func(K) []K
-	// CloseLimit bounds one Close.
+	// CloseLimit bounds one Close, and how long Shutdown waits for openings that are under way.
 	CloseLimit time.Duration
 	// CloseTimeout is told of a Close that did not return within the limit.
 	CloseTimeout func(K)
-	// Now is the clock.
+	// Now is the clock, nil for the machine's.
 	Now func() time.Time
 }
 
@@ -54,13 +55,20 @@ type Pool[K comparable, V any] struct {
 	known   sync.Map // K → []K: what Uses returned
 	mu      sync.Mutex
 	entries map[K]*entry[K, V]
-	closing sync.WaitGroup
+	opens   int        // openings under way
+	closes  int        // closings under way
+	ended   *sync.Cond // on mu: an opening or a closing has ended
 	shut    bool
 }
 
 // NewPool returns an empty pool.
 func NewPool[K comparable, V any](opt Options[K]) *Pool[K, V] {
-	return &Pool[K, V]{opt: opt, entries: map[K]*entry[K, V]{}}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	p := &Pool[K, V]{opt: opt, entries: map[K]*entry[K, V]{}}
+	p.ended = sync.NewCond(&p.mu)
+	return p
 }
 
 type phase uint8
@@ -72,26 +80,21 @@ const (
 	closing
 )
 
-// entry is what the pool knows of one key or group. All fields are guarded by the pool's mutex, but for renewal, which has its own.
+// entry is what the pool knows of one key or group. All fields are guarded by the pool's mutex.
 type entry[K comparable, V any] struct {
 	key     K
 	group   *entry[K, V]
 	members []*entry[K, V]
-	claims  int
+	claims  int // by callers
+	needs   int // claims by engaged entries that may use this one
 	leases  int
-	uses    []K // claimed upstream while claims+leases > 0
+	uses    []K // the needs of these count e while it is engaged
 	engaged bool
 
 	phase  phase
-	thing  Opened[V]
+	life   *life[V]      // set while open
 	failed error         // the error of the last attempt to open
 	ready  chan struct{} // closed when the phase leaves opening or closing
-	stop   func()        // ends the renewal loop
-
-	renewal sync.Mutex
-	renewAt time.Time
-	renewed time.Time // of the last successful renewal
-	renewOK error
 }
 
 func (p *Pool[K, V]) entry(k K) *entry[K, V] {
@@ -111,16 +114,21 @@ func (p *Pool[K, V]) entry(k K) *entry[K, V] {
 
 // Claim announces that somebody may come to use each key (or any key of the group) later. Every Claim is ended by a Waive of the same key.
 func (p *Pool[K, V]) Claim(keys ...K) {
-	p.learn(keys)
+	p.learn(keys, map[K]struct{}{})
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.shut {
+		return
+	}
 	for _, k := range keys {
-		p.claim(k)
+		e := p.entry(k)
+		e.claims++
+		p.engage(e)
 	}
 }
 
-// learn asks for the uses of keys, and of their uses, before the lock is taken.
-func (p *Pool[K, V]) learn(keys []K) {
+// learn asks for the uses of keys, and of their uses, before the lock is taken. What is known of a key is complete: its uses are known too.
+func (p *Pool[K, V]) learn(keys []K, asked map[K]struct{}) {
 	if p.opt.Uses == nil {
 		return
 	}
@@ -128,16 +136,14 @@ func (p *Pool[K, V]) learn(keys []K) {
 		if _, ok := p.known.Load(k); ok {
 			continue
 		}
+		if _, ok := asked[k]; ok {
+			continue
+		}
+		asked[k] = struct{}{}
 		uses := p.opt.Uses(k)
+		p.learn(uses, asked)
 		p.known.Store(k, uses)
-		p.learn(uses)
 	}
-}
-
-func (p *Pool[K, V]) claim(k K) {
-	e := p.entry(k)
-	e.claims++
-	p.engage(e)
 }
 
 // engage claims what e may use, on the first claim or lease.
@@ -149,42 +155,48 @@ func (p *Pool[K, V]) engage(e *entry[K, V]) {
 	if uses, ok := p.known.Load(e.key); ok {
 		e.uses = uses.([]K)
 		for _, u := range e.uses {
-			p.claim(u)
+			used := p.entry(u)
+			used.needs++
+			p.engage(used)
 		}
 	}
 }
 
-// Waive ends claims. What nobody uses or may use any more is closed in the background.
+// Waive ends claims. What nobody uses or may use any more is closed in the background. Without a claim to end it does nothing.
 func (p *Pool[K, V]) Waive(keys ...K) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, k := range keys {
-		p.waive(k)
+		if e := p.entries[k]; e != nil && e.claims > 0 {
+			e.claims--
+			p.settle(e)
+		}
 	}
 }
 
-func (p *Pool[K, V]) waive(k K) {
-	e := p.entry(k)
-	e.claims--
-	p.settle(e)
-}
-
-// wanted reports whether somebody uses e or may still come to use it.
-func (e *entry[K, V]) wanted() bool {
-	if e.leases > 0 {
-		return true
-	}
+// needed reports whether something that is open or may be opened may use e.
+func (e *entry[K, V]) needed() bool {
 	for g := e; g != nil; g = g.group {
-		if g.claims > 0 {
+		if g.needs > 0 {
 			return true
 		}
 	}
 	return false
 }
 
+// wanted reports whether somebody uses e or may still come to use it.
+func (e *entry[K, V]) wanted() bool {
+	for g := e; g != nil; g = g.group {
+		if g.claims > 0 {
+			return true
+		}
+	}
+	return e.leases > 0 || e.needed()
+}
+
 // settle closes e and the members of its group if nothing wants them, and gives up what they were claiming.
 func (p *Pool[K, V]) settle(e *entry[K, V]) {
-	if e.claims == 0 {
+	if e.claims == 0 && e.needs == 0 {
 		for _, m := range e.members {
 			p.settle(m)
 		}
@@ -207,7 +219,9 @@ func (p *Pool[K, V]) disengage(e *entry[K, V]) {
 	uses := e.uses
 	e.uses = nil
 	for _, u := range uses {
-		p.waive(u)
+		used := p.entries[u]
+		used.needs--
+		p.settle(used)
 	}
 }
 
@@ -215,13 +229,14 @@ func (p *Pool[K, V]) disengage(e *entry[K, V]) {
 type Lease[K comparable, V any] struct {
 	pool     *Pool[K, V]
 	entry    *entry[K, V]
+	life     *life[V]
 	released bool
 }
 
 // Acquire returns a lease on k, opening it with open if it is not open. Of several callers one opens and the others wait for it. If opening
 // fails, every waiting caller gets the error, and later callers get the same error without another attempt.
 func (p *Pool[K, V]) Acquire(ctx context.Context, k K, openFn func(context.Context) (Opened[V], error)) (*Lease[K, V], error) {
-	p.learn([]K{k})
+	p.learn([]K{k}, map[K]struct{}{})
 	p.mu.Lock()
 	e := p.entry(k)
 	for {
@@ -236,8 +251,9 @@ func (p *Pool[K, V]) Acquire(ctx context.Context, k K, openFn func(context.Conte
 		}
 		if e.phase == open {
 			e.leases++
+			l := &Lease[K, V]{pool: p, entry: e, life: e.life}
 			p.mu.Unlock()
-			return &Lease[K, V]{pool: p, entry: e}, nil
+			return l, nil
 		}
 		if e.phase == unopened {
 			break
@@ -253,43 +269,60 @@ func (p *Pool[K, V]) Acquire(ctx context.Context, k K, openFn func(context.Conte
 	}
 	e.phase, e.ready = opening, make(chan struct{})
 	e.leases++
+	p.opens++
 	p.engage(e)
 	p.mu.Unlock()
 	return p.open(ctx, e, openFn)
 }
 
-func (p *Pool[K, V]) open(ctx context.Context, e *entry[K, V], openFn func(context.Context) (Opened[V], error)) (_ *Lease[K, V], err error) {
+func (p *Pool[K, V]) open(ctx context.Context, e *entry[K, V], openFn func(context.Context) (Opened[V], error)) (l *Lease[K, V], err error) {
 	var thing Opened[V]
 	err = errors.New("opening did not end normally")
 	defer func() { // also when openFn panics
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		close(e.ready)
-		if err != nil {
+		p.opens--
+		p.ended.Broadcast()
+		switch {
+		case err != nil:
 			e.phase, e.failed = unopened, err
 			e.leases--
 			p.settle(e)
-			return
+		case p.shut:
+			e.phase, e.life = open, newLife(thing, p.opt.Now)
+			e.leases = 0
+			p.startClose(e)
+			err = ErrClosed
+		default:
+			e.phase, e.life = open, newLife(thing, p.opt.Now)
+			l = &Lease[K, V]{pool: p, entry: e, life: e.life}
 		}
-		e.phase, e.thing, e.renewAt = open, thing, thing.RenewAt
-		p.startRenewal(e)
 	}()
 	thing, err = openFn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &Lease[K, V]{pool: p, entry: e}, nil
+	return nil, err
 }
 
 // Value returns the value, after renewing it if its time has come. A renewal that failed is tried once more at each use; if that fails
-// too, the error wraps ErrExpired.
+// too, the error wraps ErrExpired. After Release or Shutdown the error is ErrClosed.
 func (l *Lease[K, V]) Value(ctx context.Context) (V, error) {
-	e := l.entry
-	if err := e.renewIfDue(ctx, l.pool.opt.Now); err != nil {
-		var none V
+	var none V
+	l.pool.mu.Lock()
+	life := l.life
+	usable := !l.released && l.entry.life == life
+	l.pool.mu.Unlock()
+	if !usable {
+		return none, ErrClosed
+	}
+	if err := life.fresh(ctx); err != nil {
 		return none, err
 	}
-	return e.thing.Value, nil
+	l.pool.mu.Lock()
+	defer l.pool.mu.Unlock()
+	if l.entry.life != life {
+		return none, ErrClosed
+	}
+	return life.thing.Value, nil
 }
 
 // Release ends the use. A second call does nothing.
@@ -300,27 +333,24 @@ func (l *Lease[K, V]) Release() {
 		return
 	}
 	l.released = true
-	l.entry.leases--
-	l.pool.settle(l.entry)
+	if l.entry.life == l.life { // else it was closed by force
+		l.entry.leases--
+		l.pool.settle(l.entry)
+	}
+	l.life = nil
 }
 
 // startClose closes e in a goroutine of its own. p.mu is held.
 func (p *Pool[K, V]) startClose(e *entry[K, V]) {
 	e.phase, e.ready = closing, make(chan struct{})
-	thing := e.thing
-	e.thing = Opened[V]{}
-	stop := e.stop
-	e.stop = nil
-	p.closing.Add(1)
+	ending := e.life
+	thing := ending.thing
+	ending.thing = Opened[V]{} // a lease that was never released must not keep the value
+	e.life = nil
+	p.closes++
 	go func() {
-		defer p.closing.Done()
-		if stop != nil {
-			stop()
-		}
-		e.renewal.Lock() // a renewal that runs ends first: Close must come last and see its private data
+		ending.end(p.opt.CloseLimit)
 		p.runClose(e.key, thing)
-		e.renewAt, e.renewed, e.renewOK = time.Time{}, time.Time{}, nil
-		e.renewal.Unlock()
 		if thing.After != nil {
 			thing.After()
 		}
@@ -329,10 +359,15 @@ func (p *Pool[K, V]) startClose(e *entry[K, V]) {
 		e.phase = unopened
 		close(e.ready)
 		p.settle(e)
+		p.closes--
+		p.ended.Broadcast()
 	}()
 }
 
 func (p *Pool[K, V]) runClose(k K, thing Opened[V]) {
+	if thing.Close == nil {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), p.opt.CloseLimit)
 	defer cancel()
 	ended := make(chan struct{})
@@ -354,40 +389,72 @@ func (p *Pool[K, V]) runClose(k K, thing Opened[V]) {
 }
 
 // Shutdown closes everything that is still open, whatever claims there are, users before what they use, and returns when every Close has
-// ended or timed out. Nothing can be opened afterwards. It is safe to call more than once.
+// ended or timed out. It is called when everybody has ended: what is still leased then, because a panic kept its user from releasing it, is
+// closed too. An opening that is under way is waited for, within the limit, and closed as soon as it has succeeded; its caller gets ErrClosed,
+// as does everyone who comes to open something afterwards. It is safe to call more than once.
 func (p *Pool[K, V]) Shutdown() {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.shut = true
 	for _, e := range p.entries {
 		e.claims = 0
 	}
 	for _, e := range p.entries {
-		p.settleFinal(e)
+		p.settle(e)
 	}
-	p.mu.Unlock()
-	p.closing.Wait()
-	p.force()
+	p.awaitOpens()
+	p.drain()
+	for p.force() {
+		p.drain()
+	}
 }
 
-// force closes what is still leased although everybody has ended: a use that a panic kept from releasing.
-func (p *Pool[K, V]) force() {
-	p.mu.Lock()
+// awaitOpens waits until nothing is being opened or CloseLimit is over. p.mu is held.
+func (p *Pool[K, V]) awaitOpens() {
+	late := false
+	timer := time.AfterFunc(p.opt.CloseLimit, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		late = true
+		p.ended.Broadcast()
+	})
+	defer timer.Stop()
+	for p.opens > 0 && !late {
+		p.ended.Wait()
+	}
+}
+
+// force closes those of the things still open that nothing else open may use, in spite of leases, and reports whether there were any. p.mu is held.
+func (p *Pool[K, V]) force() bool {
+	var left, first []*entry[K, V]
 	for _, e := range p.entries {
 		if e.phase == open {
-			p.startClose(e)
+			left = append(left, e)
+			if !e.needed() {
+				first = append(first, e)
+			}
 		}
 	}
-	p.mu.Unlock()
-	p.closing.Wait()
+	if len(first) == 0 {
+		first = left // they use each other
+	}
+	for _, e := range first {
+		e.leases = 0
+		p.startClose(e)
+	}
+	return len(first) > 0
 }
 
-// settleFinal closes e if it is open and not leased: what is leased closes when its user's After releases it.
-func (p *Pool[K, V]) settleFinal(e *entry[K, V]) {
-	e.uses, e.engaged = nil, false
-	if e.leases == 0 && e.phase == open {
-		p.startClose(e)
+// drain waits until nothing is being closed. p.mu is held.
+func (p *Pool[K, V]) drain() {
+	for p.closes > 0 {
+		p.ended.Wait()
 	}
 }
 
 // Drained waits for the closings that are under way.
-func (p *Pool[K, V]) Drained() { p.closing.Wait() }
+func (p *Pool[K, V]) Drained() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drain()
+}

@@ -12,79 +12,158 @@ const minRenewGap = time.Second
 // maxRenewPause bounds the growing pause between attempts after failures.
 const maxRenewPause = 30 * time.Second
 
-// startRenewal starts the loop that renews e for as long as it is open. p.mu is held.
-func (p *Pool[K, V]) startRenewal(e *entry[K, V]) {
-	if e.renewAt.IsZero() || e.thing.Renew == nil {
+// life is one opened thing between Open and Close.
+type life[V any] struct {
+	thing Opened[V] // guarded by the pool's mutex; zero once closing has begun
+	renew func(context.Context) (time.Time, error)
+	now   func() time.Time
+
+	ctx    context.Context // of renewals in the background
+	cancel context.CancelFunc
+	ending chan struct{} // closed when closing begins: no renewal is begun any more
+	kick   chan struct{} // tells the loop that a use has renewed, or tried to
+
+	turn    chan struct{} // holds a token while somebody uses what follows
+	due     time.Time     // zero for never
+	renewed time.Time     // of the last success, zero if none yet
+	failed  error         // of the last attempt
+	tried   time.Time     // of the last failure
+	pause   time.Duration // after the last failure
+}
+
+// newLife takes over what was opened and starts the loop that renews it for as long as it is open.
+func newLife[V any](thing Opened[V], now func() time.Time) *life[V] {
+	l := &life[V]{
+		thing: thing, renew: thing.Renew, due: thing.RenewAt, now: now,
+		ending: make(chan struct{}), kick: make(chan struct{}, 1), turn: make(chan struct{}, 1),
+	}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	if l.renew != nil && !l.due.IsZero() {
+		go l.keep()
+	}
+	return l
+}
+
+// end lets a renewal that is under way come to its end, for limit at most, and allows none afterwards.
+func (l *life[V]) end(limit time.Duration) {
+	close(l.ending)
+	timer := time.AfterFunc(limit, l.cancel)
+	l.turn <- struct{}{}
+	timer.Stop()
+	l.cancel()
+}
+
+// take waits for the turn. It fails when ctx or the life ends.
+func (l *life[V]) take(ctx context.Context) error {
+	select {
+	case <-l.ending:
+		return ErrClosed
+	default:
+	}
+	select {
+	case l.turn <- struct{}{}:
+	case <-l.ending:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	select {
+	case <-l.ending: // it began while waiting
+		l.give()
+		return ErrClosed
+	default:
+		return nil
+	}
+}
+
+func (l *life[V]) give() { <-l.turn }
+
+// next returns the time of the next renewal in the background, zero for never. The turn is held.
+func (l *life[V]) next() time.Time {
+	switch earliest := l.renewed.Add(minRenewGap); {
+	case l.due.IsZero():
+		return time.Time{}
+	case l.failed != nil:
+		return l.tried.Add(max(l.pause, minRenewGap))
+	case !l.renewed.IsZero() && l.due.Before(earliest):
+		return earliest
+	default:
+		return l.due
+	}
+}
+
+// attempt renews once. The turn is held. A failure leaves due where it is.
+func (l *life[V]) attempt(ctx context.Context) {
+	at, err := l.renew(ctx)
+	l.failed = err
+	if err != nil {
+		l.tried = l.now()
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	e.stop = cancel
-	renew := e.thing.Renew
-	go e.renewLoop(ctx, renew, p.opt.Now)
+	l.due, l.renewed, l.pause = at, l.now(), 0
 }
 
-func (e *entry[K, V]) renewLoop(ctx context.Context, renew func(context.Context) (time.Time, error), now func() time.Time) {
-	pause := minRenewGap
+// keep renews in the background, each time when it is due, and after failures with growing pauses.
+func (l *life[V]) keep() {
 	for {
-		e.renewal.Lock()
-		at := e.renewAt
-		e.renewal.Unlock()
-		if at.IsZero() {
+		next, ok := l.keepOnce()
+		if !ok || next.IsZero() {
 			return
 		}
-		wait := max(at.Sub(now()), minRenewGap)
-		if e.failing() {
-			wait = pause
-			pause = min(2*pause, maxRenewPause)
-		} else {
-			pause = minRenewGap
-		}
-		timer := time.NewTimer(wait)
+		timer := time.NewTimer(next.Sub(l.now()))
 		select {
-		case <-ctx.Done():
+		case <-l.ending:
 			timer.Stop()
 			return
+		case <-l.kick:
+			timer.Stop()
 		case <-timer.C:
 		}
-		e.renewal.Lock()
-		if ctx.Err() == nil && !e.renewAt.IsZero() && !now().Before(e.renewAt) {
-			e.renewOnce(ctx, renew, now)
-		}
-		e.renewal.Unlock()
 	}
 }
 
-func (e *entry[K, V]) failing() bool {
-	e.renewal.Lock()
-	defer e.renewal.Unlock()
-	return e.renewOK != nil
+// keepOnce renews if it is time to, and returns when it will be next. It is false once the life ends.
+func (l *life[V]) keepOnce() (time.Time, bool) {
+	if l.take(l.ctx) != nil {
+		return time.Time{}, false
+	}
+	defer l.give()
+	if next := l.next(); next.IsZero() || l.now().Before(next) {
+		return next, true
+	}
+	l.attempt(l.ctx)
+	if l.failed != nil {
+		l.pause = min(max(2*l.pause, minRenewGap), maxRenewPause)
+	}
+	return l.next(), true
 }
 
-// renewOnce makes one attempt. e.renewal is held. A failure leaves renewAt where it is, so that the next use tries again.
-func (e *entry[K, V]) renewOnce(ctx context.Context, renew func(context.Context) (time.Time, error), now func() time.Time) {
-	at, err := renew(ctx)
-	e.renewOK = err
-	if err == nil {
-		e.renewAt, e.renewed = at, now()
-	}
-}
-
-// renewIfDue renews e if its time has come or the last attempt failed.
-func (e *entry[K, V]) renewIfDue(ctx context.Context, now func() time.Time) error {
-	if e.thing.Renew == nil {
+// fresh renews before a use if it is due or if the last attempt failed.
+func (l *life[V]) fresh(ctx context.Context) error {
+	if l.renew == nil {
 		return nil
 	}
-	e.renewal.Lock()
-	defer e.renewal.Unlock()
-	if e.renewAt.IsZero() || now().Before(e.renewAt) && e.renewOK == nil {
+	if err := l.take(ctx); err != nil {
+		return err
+	}
+	defer l.give()
+	if l.due.IsZero() || l.failed == nil && l.now().Before(l.next()) {
 		return nil
 	}
-	if e.renewOK == nil && now().Sub(e.renewed) < minRenewGap {
+	trying, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(l.ctx, cancel)()
+	l.attempt(trying)
+	select {
+	case l.kick <- struct{}{}:
+	default:
+	}
+	switch {
+	case l.failed == nil:
 		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	default:
+		return fmt.Errorf("%w: %w", ErrExpired, l.failed)
 	}
-	e.renewOnce(ctx, e.thing.Renew, now)
-	if e.renewOK != nil {
-		return fmt.Errorf("%w: %w", ErrExpired, e.renewOK)
-	}
-	return nil
 }

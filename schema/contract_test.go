@@ -29,9 +29,9 @@ func TestProposedNew(t *testing.T) {
 			prior, config, want cty.Value
 		}{
 			{"create", cty.NullVal(b.Type()), collect(nesting, elem(str("a"), null, null, null)),
-				collect(nesting, elem(str("a"), null, unknown, unknown))},
+				collect(nesting, elem(str("a"), null, null, null))},
 			{"create with unknown", cty.NilVal, collect(nesting, elem(str("a"), unknown, str("x"), null)),
-				collect(nesting, elem(str("a"), unknown, str("x"), unknown))},
+				collect(nesting, elem(str("a"), unknown, str("x"), null))},
 			{"keep", prior, collect(nesting, elem(str("a"), str("old"), null, null)), prior},
 			{"set what was computed", prior, collect(nesting, elem(str("a"), str("old"), str("chosen"), null)), prior},
 			{"delete", prior, cty.NullVal(b.Type()), cty.NullVal(b.Type())},

@@ -34,6 +34,9 @@ func Read(src []byte) (*File, error) {
 	if len(src) == 0 {
 		return nil, nil
 	}
+	if doc := strictV4(src); doc != nil {
+		return doc.decode(nil)
+	}
 	var head struct {
 		Version       *json.RawMessage `json:"version"`
 		Writer        string           `json:"terraform_version"`
@@ -63,7 +66,26 @@ func Read(src []byte) (*File, error) {
 	case version < FormatVersion:
 		return readLegacy(src, version)
 	}
-	return readV4(src)
+	var doc fileV4
+	if err := json.Unmarshal(src, &doc); err != nil {
+		return nil, jsonError(src, err)
+	}
+	more, err := findUnknown(src)
+	if err != nil {
+		return nil, jsonError(src, err)
+	}
+	return doc.decode(more)
+}
+
+// strictV4 decodes the usual kind of file in one pass: one of version 4 with no member that is not known. It returns nil for any other.
+func strictV4(src []byte) *fileV4 {
+	var doc fileV4
+	dec := json.NewDecoder(bytes.NewReader(src))
+	dec.DisallowUnknownFields()
+	if dec.Decode(&doc) != nil || doc.Version != FormatVersion || len(bytes.TrimSpace(src[dec.InputOffset():])) > 0 {
+		return nil
+	}
+	return &doc
 }
 
 // jsonError explains why src is not valid JSON, without quoting it.
@@ -84,7 +106,7 @@ func jsonError(src []byte, err error) error {
 }
 
 type fileV4 struct {
-	Version   json.RawMessage     `json:"version"`
+	Version   int                 `json:"version"`
 	Writer    string              `json:"terraform_version"`
 	Serial    uint64              `json:"serial"`
 	Lineage   string              `json:"lineage"`
@@ -140,20 +162,8 @@ type checkObjectV4 struct {
 	Failures []string `json:"failure_messages"`
 }
 
-func readV4(src []byte) (*File, error) {
-	var doc fileV4
-	dec := json.NewDecoder(bytes.NewReader(src))
-	dec.DisallowUnknownFields()
-	var more *unknownV4
-	if err := dec.Decode(&doc); err != nil {
-		doc = fileV4{}
-		if err := json.Unmarshal(src, &doc); err != nil {
-			return nil, jsonError(src, err)
-		}
-		if more, err = findUnknown(src); err != nil {
-			return nil, jsonError(src, err)
-		}
-	}
+// decode converts doc, using it up. more holds what stands in the file beyond doc, nil for nothing.
+func (doc *fileV4) decode(more *unknownV4) (*File, error) {
 	f := &File{Meta: Meta{Lineage: doc.Lineage, Serial: doc.Serial, Version: doc.Writer}, State: New()}
 	d := newDecoder()
 	for name, o := range doc.Outputs {
@@ -212,15 +222,16 @@ func decodeChecks(in []checkV4) []CheckResult {
 	return checks
 }
 
-// decoder parses each distinct address once, since a state repeats them with every instance.
+// decoder parses each distinct address and list of paths once, since a state repeats them with every instance.
 type decoder struct {
 	modules   map[string]addr.ModuleInstance
 	providers map[string]addr.ProviderConfig
 	deps      map[string]addr.ConfigResource
+	paths     map[string][]cty.Path // of sensitive attributes, by their text; shared, as nobody changes them
 }
 
 func newDecoder() *decoder {
-	return &decoder{map[string]addr.ModuleInstance{}, map[string]addr.ProviderConfig{}, map[string]addr.ConfigResource{}}
+	return &decoder{map[string]addr.ModuleInstance{}, map[string]addr.ProviderConfig{}, map[string]addr.ConfigResource{}, map[string][]cty.Path{}}
 }
 
 func cached[V any](m map[string]V, key string, parse func(string) (V, error)) (V, error) {
@@ -334,7 +345,7 @@ func (d *decoder) object(m addr.ModuleInstance, in *instanceV4) (*Object, error)
 	if o.Identity == nil {
 		o.IdentityVersion = 0
 	}
-	if o.Sensitive, err = parsePaths(in.Sensitive); err != nil {
+	if o.Sensitive, err = cached(d.paths, string(in.Sensitive), parsePaths); err != nil {
 		return nil, err
 	}
 	for _, text := range in.Dependencies {

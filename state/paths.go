@@ -70,12 +70,12 @@ type stepJSON struct {
 	Value json.RawMessage `json:"value"`
 }
 
-func parsePaths(src []byte) ([]cty.Path, error) {
-	if src = bytes.TrimSpace(src); len(src) == 0 || string(src) == "[]" || string(src) == "null" {
+func parsePaths(src string) ([]cty.Path, error) {
+	if src == "" || src == "[]" || src == "null" {
 		return nil, nil
 	}
 	var raw [][]stepJSON
-	if err := json.Unmarshal(src, &raw); err != nil {
+	if err := json.Unmarshal([]byte(src), &raw); err != nil {
 		return nil, errors.New("its list of sensitive attributes is not in the form of paths")
 	}
 	paths := make([]cty.Path, len(raw))

@@ -23,7 +23,7 @@ func (*builtin) ReadResource(_ context.Context, req provider.ReadRequest) (provi
 	if diags := checkObject(block, "prior object", req.Prior); diags.HasErrors() {
 		return provider.ReadResponse{}, diags
 	}
-	return provider.ReadResponse{New: block.NullWriteOnly(req.Prior), Private: req.Private}, nil
+	return provider.ReadResponse{New: stored(block, req.Prior), Private: req.Private}, nil
 }
 
 // PlanResource implements provider.Reader. output follows input: it is unknown when input changed, and has input's type, null for none. A
@@ -37,7 +37,7 @@ func (*builtin) PlanResource(_ context.Context, req provider.PlanRequest) (provi
 	if diags.HasErrors() {
 		return provider.PlanResponse{}, diags
 	}
-	resp := provider.PlanResponse{Planned: block.NullWriteOnly(req.Proposed), Private: req.PriorPrivate}
+	resp := provider.PlanResponse{Planned: stored(block, req.Proposed), Private: req.PriorPrivate}
 	if req.Proposed.IsNull() || !req.Proposed.IsKnown() {
 		return resp, nil
 	}
@@ -56,6 +56,20 @@ func (*builtin) PlanResource(_ context.Context, req provider.PlanRequest) (provi
 	}
 	resp.Planned = cty.ObjectVal(planned)
 	return resp, nil
+}
+
+// stored returns an object without its write-only argument. The null in its place has no type: that of the argument is nobody's business.
+func stored(block *schema.Block, v cty.Value) cty.Value {
+	if v.IsNull() || !v.IsKnown() || !block.HasWriteOnly() {
+		return v
+	}
+	attrs := v.AsValueMap()
+	for name, a := range block.Attributes {
+		if a.WriteOnly {
+			attrs[name] = cty.NullVal(a.Type)
+		}
+	}
+	return cty.ObjectVal(attrs)
 }
 
 func same(prior cty.Value, planned map[string]cty.Value, name string) bool {
@@ -80,7 +94,7 @@ func (b *builtin) ApplyResource(_ context.Context, req provider.ApplyRequest) (p
 	if diags.HasErrors() {
 		return provider.ApplyResponse{New: req.Prior}, diags
 	}
-	resp := provider.ApplyResponse{New: block.NullWriteOnly(req.Planned), Private: req.PlannedPrivate}
+	resp := provider.ApplyResponse{New: stored(block, req.Planned), Private: req.PlannedPrivate}
 	if req.Planned.IsNull() {
 		return resp, nil
 	}
@@ -120,18 +134,18 @@ func (*builtin) UpgradeResource(_ context.Context, req provider.UpgradeRequest) 
 	if err != nil {
 		return cty.NilVal, diag.Errorf("Stored object cannot be read", "The stored object of type %s is damaged: %s. Restore the state from a backup.", req.Type, err)
 	}
-	return s.Block.NullWriteOnly(v), nil
+	return stored(s.Block, v), nil
 }
 
 // decodeObject decodes the attributes of an object that the block has. Its errors hold no values.
 func decodeObject(block *schema.Block, src []byte) (cty.Value, error) {
-	var stored map[string]json.RawMessage
-	if err := json.Unmarshal(src, &stored); err != nil || stored == nil {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(src, &members); err != nil || members == nil {
 		return cty.NilVal, errors.New("its attributes are not a JSON object")
 	}
 	attrs := make(map[string]cty.Value, len(block.Attributes))
 	for name, a := range block.Attributes {
-		raw, ok := stored[name]
+		raw, ok := members[name]
 		if !ok {
 			attrs[name] = cty.NullVal(a.Type)
 			continue
@@ -179,21 +193,21 @@ func (*builtin) MoveResource(_ context.Context, req provider.MoveRequest) (provi
 		return provider.MoveResponse{}, unsupported("A %s of provider %s cannot become a %s: only a null_resource of hashicorp/null can.",
 			req.SourceType, source.ForDisplay(), dataType)
 	}
-	var stored struct {
+	var old struct {
 		ID       string            `json:"id"`
 		Triggers map[string]string `json:"triggers"`
 	}
-	if err := json.Unmarshal(req.SourceJSON, &stored); err != nil || stored.ID == "" {
+	if err := json.Unmarshal(req.SourceJSON, &old); err != nil || old.ID == "" {
 		return provider.MoveResponse{}, diag.Errorf("Stored object cannot be read", "The stored null_resource is not in the form that its provider writes. "+
 			"Remove it from the state, and let the %s be created.", dataType)
 	}
 	triggers := cty.NullVal(cty.DynamicPseudoType)
-	if stored.Triggers != nil {
-		attrs := make(map[string]cty.Value, len(stored.Triggers))
-		for name, text := range stored.Triggers {
+	if old.Triggers != nil {
+		attrs := make(map[string]cty.Value, len(old.Triggers))
+		for name, text := range old.Triggers {
 			attrs[cty.NormalizeString(name)] = cty.StringVal(text)
 		}
 		triggers = cty.ObjectVal(attrs)
 	}
-	return provider.MoveResponse{Target: newData(stored.ID, triggers)}, nil
+	return provider.MoveResponse{Target: newData(old.ID, triggers)}, nil
 }

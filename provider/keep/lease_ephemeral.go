@@ -47,7 +47,7 @@ func (e *leaseEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, re
 			"ttl": schema.StringAttribute{Optional: true, Computed: true, Validators: []validator.String{ttlValidator{}},
 				Description: "How long the lease lives without renewal: 1s to 24h. Default: 5m."},
 			"purpose":    schema.StringAttribute{Optional: true, Description: "What it is for; shown by the data source keep_leases."},
-			"token":      schema.StringAttribute{Computed: true, Sensitive: true, Description: "The token."},
+			"token":      schema.StringAttribute{Computed: true, Description: "The token."},
 			"lease_id":   schema.StringAttribute{Computed: true, Description: "Names the lease; not secret."},
 			"expires_at": schema.StringAttribute{Computed: true, Description: "When the lease ends unless renewed (RFC 3339). Renewals don't change it here."},
 		},

@@ -54,7 +54,7 @@ func (e *passwordEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest,
 			"min_special":      least("special characters"),
 			"override_special": schema.StringAttribute{Optional: true, Description: "The special characters to use instead of " + defaultSpecial},
 			"exclude":          schema.StringAttribute{Optional: true, Description: "Characters never to use, of whatever class."},
-			"result":           schema.StringAttribute{Computed: true, Sensitive: true, Description: "The password."},
+			"result":           schema.StringAttribute{Computed: true, Description: "The password."},
 		},
 	}
 }

@@ -26,7 +26,7 @@ import (
 type Harness struct {
 	// Open returns another handle on the place, as another process would have.
 	Open func() store.Store
-	// Corrupt replaces the stored bytes of a workspace's state. The suite skips nothing: every store can be corrupted somehow.
+	// Corrupt replaces the stored bytes of a workspace's state, whatever they are.
 	Corrupt func(workspace string, data []byte) error
 	// Stored returns the stored bytes of a workspace's state.
 	Stored func(workspace string) ([]byte, error)

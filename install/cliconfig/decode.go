@@ -1,0 +1,256 @@
+package cliconfig
+
+import (
+	"math/big"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/opentofu/svchost"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/internal/plainhcl"
+)
+
+// schema describes a body: names of arguments, and blocks as "type label".
+func schema(attrs string, blocks ...string) *hcl.BodySchema {
+	s := &hcl.BodySchema{}
+	for _, name := range strings.Fields(attrs) {
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: name})
+	}
+	for _, b := range blocks {
+		words := strings.Fields(b)
+		s.Blocks = append(s.Blocks, hcl.BlockHeaderSchema{Type: words[0], LabelNames: words[1:]})
+	}
+	return s
+}
+
+var (
+	topSchema = schema("plugin_cache_dir plugin_cache_may_break_dependency_lock_file disable_checkpoint disable_checkpoint_signature",
+		"credentials host", "credentials_helper name", "host name", "provider_installation", "providers", "provisioners",
+		"oci_default_credentials", "oci_credentials repository", "registry_protocols")
+	credentialsSchema = schema("token")
+	helperSchema      = schema("args")
+	hostSchema        = schema("services")
+	registrySchema    = schema("retry_count request_timeout_seconds")
+	ociDefaultSchema  = schema("discover_ambient_credentials docker_style_config_files docker_credentials_helper")
+	ociSchema         = schema("username password access_token refresh_token docker_credentials_helper")
+)
+
+// decode reads the body of one file. What it doesn't know is only warned about: the files are shared with other programs and versions.
+func (l *loader) decode(body hcl.Body) {
+	content, rest, hd := body.PartialContent(topSchema)
+	l.add(plainhcl.Blind(hd))
+	_, hd = rest.Content(&hcl.BodySchema{})
+	unknown := plainhcl.Blind(hd).AsWarnings()
+	for i := range unknown {
+		unknown[i].Summary = "Unknown setting in CLI configuration"
+		unknown[i].Detail += " It is ignored."
+	}
+	l.add(unknown)
+	l.settings(content.Attributes)
+	for _, b := range content.Blocks {
+		l.block(b)
+	}
+}
+
+func (l *loader) settings(attrs hcl.Attributes) {
+	c := l.config
+	if s, ok := l.text(attrs["plugin_cache_dir"]); ok {
+		c.PluginCacheDir = l.env.expand(s)
+	}
+	l.flag(attrs["plugin_cache_may_break_dependency_lock_file"], &c.PluginCacheMayBreakLockFile)
+	l.flag(attrs["disable_checkpoint"], &c.DisableCheckpoint)
+	l.flag(attrs["disable_checkpoint_signature"], &c.DisableCheckpointSignature)
+}
+
+func (l *loader) block(b *hcl.Block) {
+	switch b.Type {
+	case "credentials":
+		l.credentials(b)
+	case "credentials_helper":
+		l.helper(b)
+	case "host":
+		l.host(b)
+	case "provider_installation":
+		l.installation(b)
+	case "registry_protocols":
+		attrs := l.content(b.Body, registrySchema).Attributes
+		l.number(attrs["retry_count"], &l.config.Retries)
+		l.number(attrs["request_timeout_seconds"], &l.config.TimeoutSeconds)
+	case "oci_default_credentials", "oci_credentials":
+		l.oci(b)
+	default:
+		l.warnAt(b.DefRange, "Ignored block in CLI configuration",
+			"Blocks of type %q have no effect any more. To use plugins from a directory of yours, write a filesystem_mirror block in provider_installation.", b.Type)
+	}
+}
+
+func (l *loader) content(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
+	content, hd := body.Content(s)
+	l.add(plainhcl.Blind(hd))
+	return content
+}
+
+// hostname decodes the label of a block.
+func (l *loader) hostname(b *hcl.Block) (svchost.Hostname, bool) {
+	host, err := svchost.ForComparison(b.Labels[0])
+	if err != nil {
+		l.errorAt(b.LabelRanges[0], "Invalid host name", "The %s block has the host name %q, which is not valid: %s.", b.Type, b.Labels[0], err)
+		return "", false
+	}
+	return host, true
+}
+
+func (l *loader) credentials(b *hcl.Block) {
+	host, ok := l.hostname(b)
+	token, given := l.text(l.content(b.Body, credentialsSchema).Attributes["token"])
+	if ok && given {
+		l.config.Credentials[host] = NewSecret(token)
+	}
+}
+
+func (l *loader) helper(b *hcl.Block) {
+	if first := l.config.CredentialsHelper; first != nil {
+		l.errorAt(b.DefRange, "Duplicate credentials helper", "At most one credentials_helper block is allowed; another is at %s.", first.Range)
+		return
+	}
+	h := &CredentialsHelper{Name: b.Labels[0], Range: b.DefRange}
+	h.Args, _ = l.list(l.content(b.Body, helperSchema).Attributes["args"])
+	l.config.CredentialsHelper = h
+}
+
+func (l *loader) host(b *hcl.Block) {
+	host, ok := l.hostname(b)
+	attr := l.content(b.Body, hostSchema).Attributes["services"]
+	v, given := l.value(attr)
+	if !ok {
+		return
+	}
+	h := Host{Services: map[string]any{}, Range: b.DefRange}
+	if given && !v.Type().IsObjectType() {
+		l.errorAt(attr.Expr.Range(), "Invalid services", "The argument \"services\" must be an object of service names and their addresses.")
+		return
+	}
+	if given {
+		h.Services = plain(v).(map[string]any)
+	}
+	l.config.Hosts[host] = h
+}
+
+// plain converts a known value to maps, slices, strings, numbers and booleans.
+func plain(v cty.Value) any {
+	ty := v.Type()
+	switch {
+	case v.IsNull():
+		return nil
+	case ty.IsObjectType() || ty.IsMapType():
+		m := map[string]any{}
+		for name, elem := range v.AsValueMap() {
+			m[name] = plain(elem)
+		}
+		return m
+	case ty.IsTupleType() || ty.IsListType():
+		list := []any{}
+		for _, elem := range v.AsValueSlice() {
+			list = append(list, plain(elem))
+		}
+		return list
+	case ty == cty.Bool:
+		return v.True()
+	case ty == cty.Number:
+		f, _ := v.AsBigFloat().Float64()
+		return f
+	}
+	return v.AsString()
+}
+
+func (l *loader) oci(b *hcl.Block) {
+	prefix, s := "", ociDefaultSchema
+	if len(b.Labels) > 0 {
+		prefix, s = b.Labels[0], ociSchema
+	}
+	if first, dup := l.config.OCI[prefix]; dup {
+		l.errorAt(b.DefRange, "Duplicate OCI credentials", "There already are credentials for the same repositories at %s.", first.Range)
+		return
+	}
+	attrs := l.content(b.Body, s).Attributes
+	c := OCICredentials{Range: b.DefRange, DiscoverAmbient: true}
+	for name, to := range map[string]*Secret{"username": &c.Username, "password": &c.Password,
+		"access_token": &c.AccessToken, "refresh_token": &c.RefreshToken} {
+		if text, ok := l.text(attrs[name]); ok {
+			*to = NewSecret(text)
+		}
+	}
+	c.DockerHelper, _ = l.text(attrs["docker_credentials_helper"])
+	l.flag(attrs["discover_ambient_credentials"], &c.DiscoverAmbient)
+	c.DockerConfigFiles, _ = l.list(attrs["docker_style_config_files"])
+	l.config.OCI[prefix] = c
+}
+
+// value evaluates an argument, which may be nil. The result is known, and not null if ok.
+func (l *loader) value(attr *hcl.Attribute) (v cty.Value, ok bool) {
+	if attr == nil {
+		return cty.NilVal, false
+	}
+	v, hd := attr.Expr.Value(nil)
+	return v, l.add(plainhcl.Blind(hd)) && !v.IsNull() && v.IsWhollyKnown()
+}
+
+// as evaluates an argument and converts it to a type. Errors name the argument but no value.
+func (l *loader) as(attr *hcl.Attribute, ty cty.Type) (cty.Value, bool) {
+	v, ok := l.value(attr)
+	if !ok {
+		return v, false
+	}
+	v, err := convert.Convert(v, ty)
+	if err != nil || v.IsNull() {
+		l.errorAt(attr.Expr.Range(), "Invalid value in CLI configuration", "The argument %q must be a %s.", attr.Name, ty.FriendlyName())
+		return v, false
+	}
+	return v, true
+}
+
+func (l *loader) text(attr *hcl.Attribute) (string, bool) {
+	v, ok := l.as(attr, cty.String)
+	if !ok {
+		return "", false
+	}
+	return v.AsString(), true
+}
+
+func (l *loader) flag(attr *hcl.Attribute, to *bool) {
+	if v, ok := l.as(attr, cty.Bool); ok {
+		*to = v.True()
+	}
+}
+
+func (l *loader) number(attr *hcl.Attribute, to *int) {
+	v, ok := l.as(attr, cty.Number)
+	if !ok {
+		return
+	}
+	n, acc := v.AsBigFloat().Int64()
+	if acc != big.Exact || n < 0 || n > 1<<30 {
+		l.errorAt(attr.Expr.Range(), "Invalid value in CLI configuration", "The argument %q must be a whole number that is not negative.", attr.Name)
+		return
+	}
+	*to = int(n)
+}
+
+func (l *loader) list(attr *hcl.Attribute) ([]string, bool) {
+	v, ok := l.as(attr, cty.List(cty.String))
+	if !ok {
+		return nil, false
+	}
+	out := make([]string, 0, v.LengthInt())
+	for _, elem := range v.AsValueSlice() {
+		if elem.IsNull() {
+			l.add(diag.At(attr.Expr.Range(), "Invalid value in CLI configuration", "The elements of %q must not be null.", attr.Name))
+			return nil, false
+		}
+		out = append(out, elem.AsString())
+	}
+	return out, true
+}

@@ -1,0 +1,157 @@
+package cliconfig
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/opentofu/svchost"
+)
+
+// Environment is what the search for files depends on besides the disk. Its methods don't change it.
+type Environment struct {
+	Vars map[string]string
+	Home string // "" if unknown
+	GOOS string
+}
+
+// SystemEnvironment returns the environment of this process.
+func SystemEnvironment() Environment {
+	e := Environment{Vars: map[string]string{}, GOOS: runtime.GOOS}
+	for _, kv := range os.Environ() {
+		// Windows has variables whose names start with the equals sign.
+		if name, val, ok := strings.Cut(kv, "="); ok && name != "" {
+			e.Vars[name] = val
+		}
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		e.Home = home
+	}
+	return e
+}
+
+func (e Environment) windows() bool { return e.GOOS == "windows" }
+
+// MainFile returns the path of the user's configuration file and whether an environment variable names it; "" if there is none.
+func (e Environment) MainFile() (path string, explicit bool) {
+	for _, name := range []string{"TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"} {
+		if p := e.Vars[name]; p != "" {
+			return p, true
+		}
+	}
+	for _, path := range e.candidates() {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
+			return path, false
+		}
+	}
+	return "", false
+}
+
+func (e Environment) candidates() []string {
+	if e.windows() {
+		if dir := e.Vars["APPDATA"]; dir != "" {
+			return []string{filepath.Join(dir, "tofu.rc"), filepath.Join(dir, "terraform.rc")}
+		}
+		return nil
+	}
+	var paths []string
+	if e.Home != "" {
+		paths = append(paths, filepath.Join(e.Home, ".tofurc"), filepath.Join(e.Home, ".terraformrc"))
+	}
+	if dir := e.xdg("XDG_CONFIG_HOME", ".config"); dir != "" {
+		paths = append(paths, filepath.Join(dir, "opentofu", "tofurc"))
+	}
+	return paths
+}
+
+// xdg returns the directory that the variable names, or its default below the home directory.
+func (e Environment) xdg(name, fallback string) string {
+	if dir := e.Vars[name]; filepath.IsAbs(dir) {
+		return dir
+	}
+	if e.Home == "" {
+		return ""
+	}
+	return filepath.Join(e.Home, fallback)
+}
+
+// ConfigDir returns the directory that holds more configuration files and by convention providers, "" if unknown.
+func (e Environment) ConfigDir() string {
+	if e.windows() {
+		if dir := e.Vars["APPDATA"]; dir != "" {
+			return filepath.Join(dir, "terraform.d")
+		}
+		return ""
+	}
+	if e.Home == "" {
+		return ""
+	}
+	return filepath.Join(e.Home, ".terraform.d")
+}
+
+// ImpliedMirrors returns the directories that are filesystem mirrors if they exist and no provider_installation block says otherwise, in
+// order of preference. The first is relative to the working directory.
+func (e Environment) ImpliedMirrors() []string {
+	dirs := []string{filepath.Join("terraform.d", "plugins")}
+	if dir := e.ConfigDir(); dir != "" {
+		dirs = append(dirs, filepath.Join(dir, "plugins"))
+	}
+	switch e.GOOS {
+	case "windows":
+		if dir := e.Vars["APPDATA"]; dir != "" {
+			dirs = append(dirs, filepath.Join(dir, "HashiCorp", "Terraform", "plugins"))
+		}
+	case "darwin", "ios":
+		const sub = "Library/Application Support/io.terraform/plugins"
+		if e.Home != "" {
+			dirs = append(dirs, filepath.Join(e.Home, sub))
+		}
+		dirs = append(dirs, "/"+sub)
+	default:
+		for _, base := range e.xdgDataDirs() {
+			dirs = append(dirs, filepath.Join(base, "opentofu", "plugins"), filepath.Join(base, "terraform", "plugins"))
+		}
+	}
+	return dirs
+}
+
+func (e Environment) xdgDataDirs() []string {
+	var dirs []string
+	if dir := e.xdg("XDG_DATA_HOME", filepath.Join(".local", "share")); dir != "" {
+		dirs = append(dirs, dir)
+	}
+	list := e.Vars["XDG_DATA_DIRS"]
+	if list == "" {
+		list = "/usr/local/share:/usr/share"
+	}
+	for _, dir := range strings.Split(list, ":") {
+		if filepath.IsAbs(dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// expand replaces $NAME and ${NAME} by the variables' values.
+func (e Environment) expand(s string) string {
+	return os.Expand(s, func(name string) string { return e.Vars[name] })
+}
+
+const tokenPrefix = "TF_TOKEN_"
+
+// tokens returns the credentials in TF_TOKEN_* variables. In the names, an underscore stands for a dot and two for a dash.
+func (e Environment) tokens() map[svchost.Hostname]Secret {
+	tokens := map[svchost.Hostname]Secret{}
+	for name, token := range e.Vars {
+		rest, ok := strings.CutPrefix(name, tokenPrefix)
+		if !ok || token == "" {
+			continue
+		}
+		rest = strings.ReplaceAll(strings.ReplaceAll(rest, "__", "-"), "_", ".")
+		if host, err := svchost.ForComparison(rest); err == nil {
+			tokens[host] = NewSecret(token)
+		}
+	}
+	return tokens
+}

@@ -1,0 +1,125 @@
+package cliconfig
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/opentofu/svchost"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/internal/plainhcl"
+)
+
+// Load reads the configuration files that env leads to and applies the variables that override them. Settings that are not known are warnings;
+// with errors, the result is what could be understood. It is never nil. Diagnostics have source ranges, but the text of the files is
+// not handed out, because it may hold tokens.
+func Load(env Environment) (*Config, diag.List) {
+	l := newLoader(env)
+	path, explicit := env.MainFile()
+	if path != "" {
+		l.file(path, explicit)
+	}
+	if !explicit {
+		l.dir(env.ConfigDir())
+	}
+	l.environment()
+	return l.config, l.diags
+}
+
+// Parse reads one configuration file from memory, without the environment's overrides.
+func Parse(src []byte, filename string, env Environment) (*Config, diag.List) {
+	l := newLoader(env)
+	l.parse(src, filename)
+	return l.config, l.diags
+}
+
+type loader struct {
+	env    Environment
+	config *Config
+	diags  diag.List
+}
+
+func newLoader(env Environment) *loader {
+	return &loader{env: env, config: &Config{
+		Credentials: map[svchost.Hostname]Secret{}, Hosts: map[svchost.Hostname]Host{}, OCI: map[string]OCICredentials{},
+	}}
+}
+
+func (l *loader) add(diags diag.List) bool {
+	l.diags = append(l.diags, diags...)
+	return !diags.HasErrors()
+}
+
+func (l *loader) errorAt(rng hcl.Range, summary, format string, args ...any) {
+	l.add(diag.At(rng, summary, format, args...))
+}
+
+func (l *loader) warnAt(rng hcl.Range, summary, format string, args ...any) {
+	l.add(diag.At(rng, summary, format, args...).AsWarnings())
+}
+
+func (l *loader) file(path string, explicit bool) {
+	src, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && explicit:
+		l.add(diag.Warnf("Unable to open CLI configuration file",
+			"The CLI configuration file at %q does not exist, so the defaults apply. Correct the environment variable TF_CLI_CONFIG_FILE, or unset it.", path))
+	case err != nil:
+		l.add(diag.Errorf("Unable to open CLI configuration file", "The CLI configuration file can't be read: %s.", err))
+	default:
+		l.parse(src, path)
+	}
+}
+
+// dir reads the files in the configuration directory, where for example the login command stores tokens.
+func (l *loader) dir(dir string) {
+	if dir == "" {
+		return
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			l.add(diag.Errorf("Error reading CLI configuration directory", "The directory can't be read: %s.", err))
+		}
+		return
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !e.IsDir() && !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".tfrc") || strings.HasSuffix(name, ".tfrc.json")) {
+			l.file(filepath.Join(dir, name), false)
+		}
+	}
+}
+
+func (l *loader) parse(src []byte, path string) {
+	l.config.Files = append(l.config.Files, path)
+	var body hcl.Body
+	var diags diag.List
+	if text := strings.TrimSpace(string(src)); strings.HasSuffix(path, ".json") || strings.HasPrefix(text, "{") {
+		body, diags = plainhcl.ParseJSON(src, path)
+	} else {
+		body, diags = plainhcl.Parse(objectOverrides(src, path), path)
+	}
+	if l.add(diags) {
+		l.decode(body)
+	}
+}
+
+func (l *loader) environment() {
+	c, vars := l.config, l.env.Vars
+	if dir := vars["TF_PLUGIN_CACHE_DIR"]; dir != "" {
+		c.PluginCacheDir = dir
+	}
+	if v := vars["TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE"]; v != "" && v != "0" {
+		c.PluginCacheMayBreakLockFile = true
+	}
+	if vars["CHECKPOINT_DISABLE"] != "" {
+		c.DisableCheckpoint = true
+	}
+	maps.Copy(c.Credentials, l.env.tokens())
+}

@@ -1,0 +1,203 @@
+package install
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apparentlymart/go-versions/versions"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+)
+
+// Ensure installs what is required and not there yet. The versions are those of the lock, which may be nil, else the newest that the constraints
+// allow. The lock returned is to be written by the caller if it differs from the one given, which is not changed. With errors, the lock is
+// the one given, and the disk may hold some of the packages, each of them complete.
+func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, opts Options) (Selections, *lockfile.Lock, diag.List) {
+	if lock == nil {
+		lock = lockfile.New()
+	}
+	if opts.Upgrade && opts.Readonly {
+		return nil, lock, diag.Errorf("Conflicting options", "Upgrading providers changes the dependency lock file. Leave out one of -upgrade and -lockfile=readonly.")
+	}
+	sel, rest, diags := i.local(reqs)
+	if diags.HasErrors() {
+		return sel, lock, diags
+	}
+	next := i.kept(reqs, lock)
+	plan, ds := i.choose(ctx, rest, lock, opts)
+	diags = append(diags, ds...)
+	if ds.HasErrors() {
+		return sel, lock, diags
+	}
+	for _, c := range plan {
+		next.Set(lockfile.Entry{Provider: c.req.Provider, Version: c.version})
+	}
+	if opts.Readonly && !next.SameProviders(lock) {
+		return sel, lock, append(diags, readonlyError(lock, next)...)
+	}
+	for _, c := range plan {
+		s, entry, ds := i.install(ctx, c)
+		diags = append(diags, ds...)
+		if ds.HasErrors() {
+			continue
+		}
+		sel[c.req.Provider] = s
+		next.Set(entry)
+	}
+	if diags.HasErrors() || opts.Readonly {
+		return sel, lock, diags
+	}
+	return sel, next, diags
+}
+
+// kept returns a lock with the entries of providers that are required but not installed at present, so that a development override or a
+// debugger doesn't make the lock file forget them.
+func (i *Installer) kept(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) *lockfile.Lock {
+	next := lockfile.New()
+	for p := range reqs {
+		_, dev := i.override(p)
+		if e, ok := lock.Entry(p); ok && (dev || i.running(p)) {
+			next.Set(e)
+		}
+	}
+	return next
+}
+
+func readonlyError(lock, next *lockfile.Lock) diag.List {
+	var changes strings.Builder
+	for e := range next.All() {
+		if _, ok := lock.Entry(e.Provider); !ok {
+			fmt.Fprintf(&changes, "\n  - %s is required but not in the lock file", e.Provider)
+		}
+	}
+	for e := range lock.All() {
+		if _, ok := next.Entry(e.Provider); !ok {
+			fmt.Fprintf(&changes, "\n  - %s is in the lock file but not required any more", e.Provider)
+		}
+	}
+	return diag.Errorf("Provider dependency changes detected",
+		"Changes to the required provider dependencies were detected, but the lock file is read-only:%s\n\nTo use and record these requirements, run \"mayfly init\" without the \"-lockfile=readonly\" flag.",
+		changes.String())
+}
+
+// choice is a version chosen for a requirement.
+type choice struct {
+	req     *Requirement
+	version versions.Version
+	locked  lockfile.Entry // the entry of the same version, zero if there is none
+}
+
+// choose selects versions. It reads the sources but changes nothing.
+func (i *Installer) choose(ctx context.Context, reqs []*Requirement, lock *lockfile.Lock, opts Options) ([]choice, diag.List) {
+	var plan []choice
+	var diags diag.List
+	for _, r := range reqs {
+		entry, locked := lock.Entry(r.Provider)
+		if locked && !opts.Upgrade {
+			if !r.allows().Has(entry.Version) {
+				diags = append(diags, r.errorf("Failed to query available provider packages",
+					"The dependency lock file has provider %s %s, which does not match the version constraints:%s\n\nTo select another version, run \"mayfly init -upgrade\".",
+					r.Provider.ForDisplay(), entry.Version, r.sources())...)
+				continue
+			}
+			i.observer().Reusing(r.Provider, entry.Version)
+			plan = append(plan, choice{r, entry.Version, entry})
+			continue
+		}
+		i.observer().Finding(r.Provider, r.Text())
+		v, ds := i.newest(ctx, r)
+		diags = append(diags, ds...)
+		if ds.HasErrors() {
+			continue
+		}
+		c := choice{req: r, version: v}
+		if locked && entry.Version == v {
+			c.locked = entry
+		}
+		plan = append(plan, c)
+	}
+	return plan, diags
+}
+
+// newest returns the newest version that the constraints allow. It must have a package for the platform: an older version that has one is not
+// taken instead, because then the same configuration would mean different versions on different machines.
+func (i *Installer) newest(ctx context.Context, r *Requirement) (versions.Version, diag.List) {
+	available, places, ds := i.available(ctx, r)
+	if ds.HasErrors() {
+		return versions.Unspecified, ds
+	}
+	if len(available) == 0 {
+		return versions.Unspecified, i.notFound(r, places)
+	}
+	list := versions.List(slices.Collect(maps.Keys(available)))
+	allowed := list.Filter(r.allows())
+	if len(allowed) == 0 {
+		return versions.Unspecified, r.errorf("Failed to query available provider packages",
+			"No available version of provider %s matches the version constraints:%s\n\nAvailable are %s.%s",
+			r.Provider.ForDisplay(), r.sources(), versionsText(list), unavailableHint(places))
+	}
+	v := allowed.Newest()
+	if !slices.Contains(available[v], i.platform()) {
+		return v, r.errorf("Incompatible provider version",
+			"Provider %s %s has no package for this platform, %s; it has packages for %s. Add one, or select another version with a version constraint. Available are %s.",
+			r.Provider.ForDisplay(), v, i.platform(), platformsText(available[v]), versionsText(list))
+	}
+	return v, nil
+}
+
+// searched is a source that was asked for a provider.
+type searched struct {
+	source Source
+	usable bool
+}
+
+// available merges what all sources have of a provider.
+func (i *Installer) available(ctx context.Context, r *Requirement) (Available, []searched, diag.List) {
+	merged := Available{}
+	var places []searched
+	for _, s := range i.Sources {
+		if !s.Allows(r.Provider) {
+			continue
+		}
+		found, usable, err := ask(ctx, s, r.Provider)
+		if err != nil {
+			return nil, nil, r.errorf("Failed to query available provider packages",
+				"The versions of provider %s could not be listed: %s.", r.Provider.ForDisplay(), err)
+		}
+		places = append(places, searched{s, usable})
+		for v, platforms := range found {
+			merged[v] = append(merged[v], platforms...)
+		}
+	}
+	return merged, places, nil
+}
+
+func versionsText(list versions.List) string {
+	const most = 10
+	list.Sort()
+	slices.Reverse(list)
+	var texts []string
+	for n, v := range list {
+		if n == most {
+			texts = append(texts, fmt.Sprintf("%d older ones", len(list)-most))
+			break
+		}
+		texts = append(texts, v.String())
+	}
+	return strings.Join(texts, ", ")
+}
+
+func platformsText(platforms []Platform) string {
+	var texts []string
+	for _, p := range platforms {
+		texts = append(texts, p.String())
+	}
+	slices.SortFunc(texts, cmp.Compare[string])
+	return strings.Join(slices.Compact(texts), ", ")
+}

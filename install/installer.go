@@ -1,0 +1,186 @@
+package install
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/apparentlymart/go-versions/versions"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+)
+
+// Installer installs providers for one working directory. Its fields must not change while it is in use. Several processes may run installers
+// for the same data directory and the same plugin cache at the same time.
+type Installer struct {
+	// DataDir is the directory of installed things, usually ".terraform".
+	DataDir string
+	// Config tells the plugin cache and the development overrides; nil stands for the defaults.
+	Config *cliconfig.Config
+	// Sources are the places to take packages from; see the function Sources.
+	Sources []Source
+	// Platform is the one to install for; the zero value stands for the one of this program.
+	Platform Platform
+	// Embedded reports whether a provider is part of the program, besides the built-in one; nil stands for none.
+	Embedded func(addr.Provider) bool
+	// Reattached reports whether somebody else already runs the provider; nil stands for none.
+	Reattached func(addr.Provider) bool
+	// Observer is told what Ensure does, by the goroutine that called it; nil for nobody.
+	Observer Observer
+}
+
+// Observer is told about the progress of an installation.
+type Observer interface {
+	// Finding precedes the search for the newest version; constraints is "" if any will do.
+	Finding(p addr.Provider, constraints string)
+	// Reusing says that the version of the lock file is taken.
+	Reusing(p addr.Provider, v versions.Version)
+	// Installing precedes the installation from the source named.
+	Installing(p addr.Provider, v versions.Version, from string)
+	// Installed follows it.
+	Installed(p addr.Provider, v versions.Version)
+	// Using says that a package is taken which was installed before; cached if it comes from the plugin cache.
+	Using(p addr.Provider, v versions.Version, cached bool)
+}
+
+// Selection is a provider that is ready to be run.
+type Selection struct {
+	Version    versions.Version // unspecified for a development override
+	Dir        string
+	Executable string
+	Hash       lockfile.Hash // h1 of the package, "" for a development override
+	Dev        bool          // a development override
+}
+
+// Selections holds the installed providers. Providers that are built in, embedded or reattached have none.
+type Selections map[addr.Provider]Selection
+
+// Options changes what Ensure does.
+type Options struct {
+	// Upgrade selects the newest versions that the constraints allow, rather than those of the lock file.
+	Upgrade bool
+	// Readonly forbids changes of the lock file.
+	Readonly bool
+}
+
+// quiet is the observer for nobody.
+type quiet struct{}
+
+func (quiet) Finding(addr.Provider, string)                      {}
+func (quiet) Reusing(addr.Provider, versions.Version)            {}
+func (quiet) Installing(addr.Provider, versions.Version, string) {}
+func (quiet) Installed(addr.Provider, versions.Version)          {}
+func (quiet) Using(addr.Provider, versions.Version, bool)        {}
+
+func (i *Installer) observer() Observer {
+	if i.Observer == nil {
+		return quiet{}
+	}
+	return i.Observer
+}
+
+func (i *Installer) platform() Platform {
+	if i.Platform == (Platform{}) {
+		return CurrentPlatform()
+	}
+	return i.Platform
+}
+
+func (i *Installer) cacheDir() string {
+	if i.Config == nil {
+		return ""
+	}
+	return i.Config.PluginCacheDir
+}
+
+// providersDir holds the installed packages.
+func (i *Installer) providersDir() string { return filepath.Join(i.DataDir, "providers") }
+
+// packageDir is where the package of a version lies below base: the data directory's or the plugin cache's.
+func (i *Installer) packageDir(base string, p addr.Provider, v versions.Version) string {
+	return filepath.Join(base, providerPath(p), v.String(), i.platform().String())
+}
+
+// within reports whether a provider is part of the program.
+func (i *Installer) within(p addr.Provider) bool {
+	return p.IsBuiltIn() || i.Embedded != nil && i.Embedded(p)
+}
+
+// running reports whether a provider is run by somebody else.
+func (i *Installer) running(p addr.Provider) bool { return i.Reattached != nil && i.Reattached(p) }
+
+func (i *Installer) override(p addr.Provider) (string, bool) {
+	if i.Config == nil || i.Config.Installation == nil {
+		return "", false
+	}
+	dir, ok := i.Config.Installation.DevOverrides[p]
+	return dir, ok
+}
+
+// CanSelfInit reports whether nothing has to be installed, so that a command may go on in a fresh directory without init: every
+// provider is part of the program, run by somebody else, or overridden for development.
+func (i *Installer) CanSelfInit(reqs map[addr.Provider]*Requirement) bool {
+	for p := range reqs {
+		if _, dev := i.override(p); !dev && !i.within(p) && !i.running(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// local selects the providers that need no installation and returns the requirements that do, in order.
+func (i *Installer) local(reqs map[addr.Provider]*Requirement) (Selections, []*Requirement, diag.List) {
+	sel := Selections{}
+	var rest []*Requirement
+	var diags diag.List
+	var overrides []string
+	for _, r := range sorted(reqs) {
+		dir, dev := i.override(r.Provider)
+		switch {
+		case i.within(r.Provider):
+			diags = append(diags, r.checkWithin()...)
+		case i.running(r.Provider):
+		case dev:
+			s, ds := overridden(r, dir)
+			diags = append(diags, ds...)
+			sel[r.Provider] = s
+			overrides = append(overrides, "\n  - "+r.Provider.ForDisplay()+" in "+dir)
+		default:
+			rest = append(rest, r)
+		}
+	}
+	if overrides != nil {
+		diags = append(diags, diag.Warnf("Provider development overrides are in effect",
+			"The following provider development overrides are set in the CLI configuration:%s\n\nThe behavior may therefore not match any released version of the provider, "+
+				"and applying changes may cause the state to become incompatible with published releases.", strings.Join(overrides, ""))...)
+	}
+	return sel, rest, diags
+}
+
+// checkWithin checks what is said about a provider that is part of the program.
+func (r *Requirement) checkWithin() diag.List {
+	if r.Provider.IsBuiltIn() && r.Provider != addr.BuiltinProvider {
+		return r.errorf("Invalid built-in provider", "There is no built-in provider %s. The only one is %s.", r.Provider, addr.BuiltinProvider)
+	}
+	if len(r.Constraints) > 0 {
+		return diag.At(r.Constraints[0].Range, "Version constraint without effect",
+			"Provider %s is part of this program and has no version of its own. Remove the constraint.", r.Provider).AsWarnings()
+	}
+	return nil
+}
+
+func overridden(r *Requirement, dir string) (Selection, diag.List) {
+	const summary = "Invalid provider development override"
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return Selection{Dev: true}, r.errorf(summary, "The override of provider %s: %s.", r.Provider.ForDisplay(), err)
+	}
+	exe, err := findExecutable(abs, r.Provider)
+	if err != nil {
+		return Selection{Dev: true}, r.errorf(summary,
+			"The CLI configuration overrides provider %s: %s. Build the provider there, or remove the override.", r.Provider.ForDisplay(), err)
+	}
+	return Selection{Dir: abs, Executable: exe, Dev: true}, nil
+}

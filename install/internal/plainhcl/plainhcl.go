@@ -1,0 +1,99 @@
+// Package plainhcl parses files that are HCL in syntax but plain data in content: literals, lists and objects, without computation.
+//
+// It may import diag and HCL's packages. It must not know what the files mean.
+package plainhcl
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+const (
+	// MaxSize bounds a file, in bytes.
+	MaxSize = 1 << 20
+	// maxNesting bounds brackets and quotes within each other: the parser recurses for each, and a stack overflow can't be recovered from.
+	maxNesting = 50
+)
+
+// Parse parses native syntax. It refuses operators, deep nesting and text that isn't UTF-8. The body is never nil. No diagnostic refers to an
+// expression, so none can show a value.
+func Parse(src []byte, filename string) (hcl.Body, diag.List) {
+	if diags := checkText(src, filename); diags.HasErrors() {
+		return hcl.EmptyBody(), diags
+	}
+	tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
+	if diags := checkTokens(tokens); diags.HasErrors() {
+		return hcl.EmptyBody(), diags
+	}
+	file, hd := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
+	return body(file), Blind(hd)
+}
+
+// ParseJSON is Parse for HCL's JSON syntax.
+func ParseJSON(src []byte, filename string) (hcl.Body, diag.List) {
+	if diags := checkText(src, filename); diags.HasErrors() {
+		return hcl.EmptyBody(), diags
+	}
+	// The standard library's scanner doesn't recurse and bounds the depth that HCL's recursive parser will meet.
+	if json.Valid(src) {
+		file, hd := hcljson.Parse(src, filename)
+		return body(file), Blind(hd)
+	}
+	return hcl.EmptyBody(), diag.At(start(filename), "Invalid JSON", "The file %s is not valid JSON.", filename)
+}
+
+// Blind converts HCL's diagnostics, without the expressions that they refer to.
+func Blind(hd hcl.Diagnostics) diag.List {
+	diags := diag.FromHCL(hd)
+	for i := range diags {
+		diags[i].Expression, diags[i].EvalContext = nil, nil
+	}
+	return diags
+}
+
+func body(file *hcl.File) hcl.Body {
+	if file == nil || file.Body == nil {
+		return hcl.EmptyBody()
+	}
+	return file.Body
+}
+
+func start(filename string) hcl.Range {
+	return hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}
+}
+
+func checkText(src []byte, filename string) diag.List {
+	if len(src) > MaxSize {
+		return diag.At(start(filename), "File too large", "The file %s has %d bytes; at most %d are accepted.", filename, len(src), MaxSize)
+	}
+	if !utf8.Valid(src) {
+		return diag.At(start(filename), "Invalid character encoding", "The file %s is not encoded in UTF-8.", filename)
+	}
+	return nil
+}
+
+// checkTokens reports the first token that has no place in plain data.
+func checkTokens(tokens hclsyntax.Tokens) diag.List {
+	depth := 0
+	for _, tok := range tokens {
+		switch tok.Type {
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc, hclsyntax.TokenTemplateInterp:
+			if depth++; depth > maxNesting {
+				return diag.At(tok.Range, "Nesting too deep", "Blocks and values in this file may be nested %d levels deep.", maxNesting)
+			}
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
+			depth--
+		case hclsyntax.TokenPlus, hclsyntax.TokenMinus, hclsyntax.TokenStar, hclsyntax.TokenSlash, hclsyntax.TokenPercent, hclsyntax.TokenBang,
+			hclsyntax.TokenQuestion, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenLessThan,
+			hclsyntax.TokenLessThanEq, hclsyntax.TokenGreaterThan, hclsyntax.TokenGreaterThanEq, hclsyntax.TokenOParen, hclsyntax.TokenTemplateControl:
+			return diag.At(tok.Range, "Unsupported expression", "This file holds plain values; operators, function calls and template directives are not supported here.")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+// Package lockfile reads and writes the dependency lock file .terraform.lock.hcl: which version of each provider was selected and what its
+// packages' checksums are.
+//
+// It may import addr, diag, HCL's packages, go-versions and the hash of Go modules. It must not know configuration, nor where packages come from.
+package lockfile
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apparentlymart/go-versions/versions"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// FileName is the name of the lock file in the root module's directory.
+const FileName = ".terraform.lock.hcl"
+
+// Hash is a checksum with its scheme: "h1:" for the content of a package, packed or not, "zh:" for the bytes of a zip archive.
+// Schemes that this program doesn't know are kept, but never match.
+type Hash string
+
+// Entry is the selection of one provider.
+type Entry struct {
+	Provider addr.Provider
+	Version  versions.Version
+	// Constraints is what the configuration demanded at the time of the selection, as ConstraintsText writes it; "" for no constraints.
+	Constraints string
+	Hashes      []Hash // sorted, without repetitions
+}
+
+// Matches reports whether one of the hashes given is one of the entry's.
+func (e Entry) Matches(hashes ...Hash) bool {
+	return slices.ContainsFunc(hashes, func(h Hash) bool { return slices.Contains(e.Hashes, h) })
+}
+
+func (e Entry) equal(o Entry) bool {
+	return e.Provider == o.Provider && e.Version == o.Version && e.Constraints == o.Constraints && slices.Equal(e.Hashes, o.Hashes)
+}
+
+// Lock is the content of a lock file. A nil Lock is empty and can be read. A Lock is not safe for concurrent changes.
+type Lock struct{ entries map[addr.Provider]Entry }
+
+// New returns an empty lock.
+func New() *Lock { return &Lock{entries: map[addr.Provider]Entry{}} }
+
+// Entry returns the selection of a provider.
+func (l *Lock) Entry(p addr.Provider) (Entry, bool) {
+	if l == nil {
+		return Entry{}, false
+	}
+	e, ok := l.entries[p]
+	return e, ok
+}
+
+// Set stores a selection in place of the one of the same provider, with its hashes sorted and without repetitions.
+func (l *Lock) Set(e Entry) {
+	e.Hashes = sortedHashes(e.Hashes)
+	l.entries[e.Provider] = e
+}
+
+func sortedHashes(hashes []Hash) []Hash { return slices.Compact(slices.Sorted(slices.Values(hashes))) }
+
+// Len returns the number of providers.
+func (l *Lock) Len() int {
+	if l == nil {
+		return 0
+	}
+	return len(l.entries)
+}
+
+// All yields the entries in the order of the file: by host, namespace and type.
+func (l *Lock) All() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		if l == nil {
+			return
+		}
+		for _, p := range slices.SortedFunc(maps.Keys(l.entries), CompareProviders) {
+			if !yield(l.entries[p]) {
+				return
+			}
+		}
+	}
+}
+
+// Equal reports whether both locks would be written as the same file. Either may be nil.
+func (l *Lock) Equal(o *Lock) bool {
+	if l.Len() != o.Len() {
+		return false
+	}
+	for e := range l.All() {
+		if other, ok := o.Entry(e.Provider); !ok || !e.equal(other) {
+			return false
+		}
+	}
+	return true
+}
+
+// SameProviders reports whether both locks hold selections of the same providers, whatever these are.
+func (l *Lock) SameProviders(o *Lock) bool {
+	if l.Len() != o.Len() {
+		return false
+	}
+	for e := range l.All() {
+		if _, ok := o.Entry(e.Provider); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// CompareProviders orders providers by host, namespace and type.
+func CompareProviders(a, b addr.Provider) int {
+	if c := strings.Compare(a.Hostname.String(), b.Hostname.String()); c != 0 {
+		return c
+	}
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Type, b.Type)
+}

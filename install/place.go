@@ -1,0 +1,272 @@
+package install
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/apparentlymart/go-versions/versions"
+	"github.com/gofrs/flock"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+)
+
+// errMismatch says that a package isn't the one that the lock file means.
+var errMismatch = errors.New("the package does not match any of the checksums recorded in the dependency lock file")
+
+// install makes the chosen version present in the data directory and returns its entry for the lock file.
+func (i *Installer) install(ctx context.Context, c choice) (Selection, lockfile.Entry, diag.List) {
+	p := c.req.Provider
+	entry := lockfile.Entry{Provider: p, Version: c.version, Constraints: c.req.Text()}
+	dst := i.packageDir(i.providersDir(), p, c.version)
+	var hash lockfile.Hash
+	err := withLock(ctx, dst, func() (err error) {
+		hash, err = i.present(ctx, c, dst)
+		return err
+	})
+	if err == nil {
+		var s Selection
+		s, err = selection(c.req.Provider, c.version, dst, hash)
+		entry.Hashes = append(append(entry.Hashes, c.locked.Hashes...), hash)
+		if err == nil {
+			return s, entry, nil
+		}
+	}
+	if errors.Is(err, errMismatch) {
+		return Selection{}, entry, c.req.errorf("Failed to install provider",
+			"Provider %s %s: %s. Either the package was changed, which may be an attack, or the lock file was made on another platform and has no checksum for %s.\n\n"+
+				"If you trust this package, remove the provider's block from %s and run \"mayfly init\" again.", p.ForDisplay(), c.version, err, i.platform(), lockfile.FileName)
+	}
+	return Selection{}, entry, c.req.errorf("Failed to install provider", "Provider %s %s could not be installed: %s.", p.ForDisplay(), c.version, err)
+}
+
+// withLock runs f while no other process works on the package at path, whose parent directory it creates.
+func withLock(ctx context.Context, path string, f func() error) (err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	lock := flock.New(path + ".lock")
+	if _, err := lock.TryLockContext(ctx, 50*time.Millisecond); err != nil {
+		return fmt.Errorf("waiting for another process that installs the same provider: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	return f()
+}
+
+// present makes dst the package, from itself, the plugin cache or a source, and returns its h1 hash.
+func (i *Installer) present(ctx context.Context, c choice, dst string) (lockfile.Hash, error) {
+	p, v := c.req.Provider, c.version
+	if h, ok := intact(dst, c.locked); ok {
+		i.observer().Using(p, v, false)
+		return h, nil
+	}
+	if i.cacheDir() == "" {
+		return i.fetch(ctx, c, dst)
+	}
+	if info, err := os.Stat(i.cacheDir()); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("the plugin cache directory %s can't be opened; create it, or correct the setting plugin_cache_dir", i.cacheDir())
+	}
+	cached := i.packageDir(i.cacheDir(), p, v)
+	var hash lockfile.Hash
+	err := withLock(ctx, cached, func() error {
+		h, ok := intact(cached, c.locked)
+		if !ok && i.Config.PluginCacheMayBreakLockFile && len(c.locked.Hashes) == 0 {
+			var err error
+			h, err = lockfile.HashDir(cached)
+			ok = err == nil
+		}
+		if ok {
+			i.observer().Using(p, v, true)
+		} else {
+			var err error
+			if h, err = i.fetch(ctx, c, cached); err != nil {
+				return err
+			}
+		}
+		hash = h
+		return link(cached, dst)
+	})
+	return hash, err
+}
+
+// intact returns the h1 hash of an installed package if the lock file has it.
+func intact(dir string, locked lockfile.Entry) (lockfile.Hash, bool) {
+	if len(locked.Hashes) == 0 {
+		return "", false
+	}
+	h, err := lockfile.HashDir(dir)
+	return h, err == nil && locked.Matches(h)
+}
+
+// fetch puts the package of the first source that has it at dst, after checking it.
+func (i *Installer) fetch(ctx context.Context, c choice, dst string) (lockfile.Hash, error) {
+	p, v := c.req.Provider, c.version
+	var places []searched
+	for _, s := range i.Sources {
+		if !s.Allows(p) {
+			continue
+		}
+		found, usable, err := ask(ctx, s, p)
+		if err != nil {
+			return "", err
+		}
+		places = append(places, searched{s, usable})
+		if !hasBuild(found, v, i.platform()) {
+			continue
+		}
+		pkg, err := s.Package(ctx, p, v, i.platform())
+		if err != nil {
+			return "", err
+		}
+		i.observer().Installing(p, v, s.String())
+		put := putDir
+		if pkg.Packed {
+			put = putArchive
+		}
+		h, err := put(pkg.Path, dst, c.locked)
+		if err == nil {
+			i.observer().Installed(p, v)
+		}
+		return h, err
+	}
+	names := ""
+	for _, s := range places {
+		if s.usable {
+			names += "\n  - " + s.source.String()
+		}
+	}
+	return "", fmt.Errorf("no package of this version for %s is in any of the search locations:%s%s", i.platform(), names, unavailableHint(places))
+}
+
+func hasBuild(found Available, v versions.Version, platform Platform) bool {
+	return slices.Contains(found[v], platform)
+}
+
+// putDir installs an unpacked package: as a link to it, so that it takes no space, else as a copy.
+func putDir(src, dst string, locked lockfile.Entry) (lockfile.Hash, error) {
+	h, err := lockfile.HashDir(src)
+	if err != nil {
+		return "", err
+	}
+	if len(locked.Hashes) > 0 && !locked.Matches(h) {
+		return "", errMismatch
+	}
+	return h, link(src, dst)
+}
+
+// putArchive installs a packed package. What becomes visible at dst is checked in full: the archive's bytes or the unpacked content.
+func putArchive(src, dst string, locked lockfile.Entry) (hash lockfile.Hash, err error) {
+	file, err := os.Open(src)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	archiveHash, err := lockfile.HashArchive(file, info.Size())
+	if err != nil {
+		return "", err
+	}
+	archive, err := zip.NewReader(file, info.Size())
+	if err != nil {
+		return "", fmt.Errorf("%s is not a zip archive: %w", src, err)
+	}
+	err = replace(dst, func(tmp string) error {
+		if err := unpack(archive, tmp, packageLimits); err != nil {
+			return fmt.Errorf("unpacking %s: %w", src, err)
+		}
+		if hash, err = lockfile.HashDir(tmp); err != nil {
+			return err
+		}
+		if len(locked.Hashes) > 0 && !locked.Matches(hash, archiveHash) {
+			return errMismatch
+		}
+		return makeExecutable(tmp)
+	})
+	return hash, err
+}
+
+// makeExecutable permits everybody to run the programs of a package: archives made on Windows don't say who may.
+func makeExecutable(dir string) error {
+	names, err := filepath.Glob(filepath.Join(escapeGlob(dir), "terraform-provider-*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
+			if err := os.Chmod(name, info.Mode().Perm()|0o111); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// replace fills a new directory beside dst and, if that succeeds, puts it in the place of dst. The caller holds the lock of dst.
+func replace(dst string, fill func(tmp string) error) error {
+	tmp, err := os.MkdirTemp(filepath.Dir(dst), ".new-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	content := filepath.Join(tmp, "package")
+	if err := os.Mkdir(content, 0o755); err != nil {
+		return err
+	}
+	if err := fill(content); err != nil {
+		return err
+	}
+	return swap(content, dst)
+}
+
+// swap renames src to dst, whatever dst was. A program that runs from the old dst is not disturbed where the system permits that.
+func swap(src, dst string) error {
+	old := src + ".old"
+	if err := os.Rename(dst, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Rename(src, dst)
+}
+
+// link makes dst a symbolic link to the directory src, or a copy of it where links aren't possible. If both already are the same directory, as
+// with a plugin cache that also is a mirror, nothing changes.
+func link(src, dst string) error {
+	abs, err := filepath.Abs(src)
+	if err != nil {
+		return err
+	}
+	if same(abs, dst) {
+		return nil
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(dst), ".new-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	content := filepath.Join(tmp, "package")
+	if err := os.Symlink(abs, content); err != nil {
+		real, err := filepath.EvalSymlinks(abs)
+		if err != nil {
+			return err
+		}
+		if err := os.CopyFS(content, os.DirFS(real)); err != nil {
+			return fmt.Errorf("copying the package: %w", err)
+		}
+	}
+	return swap(content, dst)
+}
+
+func same(a, b string) bool {
+	ia, errA := os.Stat(a)
+	ib, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(ia, ib)
+}

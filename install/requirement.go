@@ -1,0 +1,145 @@
+package install
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apparentlymart/go-versions/versions"
+	"github.com/apparentlymart/go-versions/versions/constraints"
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Requirement says that a provider is needed, in which versions, and by what.
+type Requirement struct {
+	Provider    addr.Provider
+	Constraints []config.VersionConstraint // as written, in the order of the modules
+	// Range is the first place that declares or uses the provider; nil if only the state does.
+	Range *hcl.Range
+	// Address is a resource of the state that needs the provider, "" if the configuration does.
+	Address string
+
+	spec constraints.IntersectionSpec // all constraints together
+}
+
+// Requirements collects the providers that a configuration and the objects of a state need: those of required_providers and provider blocks,
+// those implied by resources, and those that the state's objects belong to. Either argument may be nil. The result also holds providers that
+// are never installed, such as the built-in one; Installer knows which.
+func Requirements(tree *config.Tree, st *state.State) (map[addr.Provider]*Requirement, diag.List) {
+	c := &collector{reqs: map[addr.Provider]*Requirement{}}
+	if tree != nil {
+		modules := slices.SortedFunc(maps.Values(tree.Modules), func(a, b *config.Module) int {
+			return strings.Compare(a.Path.String(), b.Path.String())
+		})
+		for _, m := range modules {
+			c.module(m)
+		}
+	}
+	if st != nil {
+		c.state(st)
+	}
+	return c.reqs, c.diags
+}
+
+type collector struct {
+	reqs  map[addr.Provider]*Requirement
+	diags diag.List
+}
+
+func (c *collector) module(m *config.Module) {
+	for _, name := range slices.Sorted(maps.Keys(m.Required)) {
+		rp := m.Required[name]
+		c.need(rp.Source, rp.Range)
+		c.constrain(rp.Source, rp.Version)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
+		block := m.Providers[name]
+		p := m.ProviderFor(block.Name)
+		c.need(p, block.Range)
+		c.constrain(p, block.Version)
+	}
+	for _, r := range m.Order {
+		ref := r.ProviderRef()
+		c.need(m.ProviderFor(ref.Name), ref.Range)
+	}
+	for _, im := range m.Imports {
+		if im.Provider != nil {
+			c.need(m.ProviderFor(im.Provider.Name), im.Provider.Range)
+		}
+	}
+}
+
+func (c *collector) need(p addr.Provider, rng hcl.Range) *Requirement {
+	r := c.reqs[p]
+	if r == nil {
+		r = &Requirement{Provider: p, Range: rng.Ptr()}
+		c.reqs[p] = r
+	}
+	return r
+}
+
+func (c *collector) constrain(p addr.Provider, vc config.VersionConstraint) {
+	if vc.Text == "" {
+		return
+	}
+	spec, err := constraints.ParseRubyStyleMulti(vc.Text)
+	if err != nil {
+		c.diags = append(c.diags, diag.At(vc.Range, "Invalid provider version constraint",
+			"The version constraint %q for provider %s is not valid: %s.", vc.Text, p.ForDisplay(), err)...)
+		return
+	}
+	r := c.reqs[p]
+	r.Constraints = append(r.Constraints, vc)
+	r.spec = append(r.spec, spec...)
+}
+
+func (c *collector) state(st *state.State) {
+	for r := range st.AllResources() {
+		for _, i := range r.Instances {
+			p := i.Provider.Provider
+			if !p.IsZero() && c.reqs[p] == nil {
+				c.reqs[p] = &Requirement{Provider: p, Address: r.Addr.String()}
+			}
+		}
+	}
+}
+
+// Text returns all constraints in the form of the lock file, "" if any version will do.
+func (r *Requirement) Text() string { return lockfile.ConstraintsText(r.spec) }
+
+// allows returns the versions that meet all constraints. Pre-releases are among them only if asked for exactly.
+func (r *Requirement) allows() versions.Set { return versions.MeetingConstraints(r.spec) }
+
+// sources lists each constraint with its place, one a line, for messages.
+func (r *Requirement) sources() string {
+	var sb strings.Builder
+	for _, c := range r.Constraints {
+		sb.WriteString("\n  - " + c.Text + " at " + place(c.Range))
+	}
+	if r.Address != "" {
+		sb.WriteString("\n  - in the state, by " + r.Address)
+	} else if len(r.Constraints) == 0 && r.Range != nil {
+		sb.WriteString("\n  - used at " + place(*r.Range))
+	}
+	return sb.String()
+}
+
+// errorf makes an error about the requirement.
+func (r *Requirement) errorf(summary, format string, args ...any) diag.List {
+	diags := diag.Errorf(summary, format, args...)
+	diags[0].Subject, diags[0].Address = r.Range, r.Address
+	return diags
+}
+
+func place(rng hcl.Range) string { return rng.String() }
+
+// sorted returns the requirements in the order of the lock file.
+func sorted(reqs map[addr.Provider]*Requirement) []*Requirement {
+	return slices.SortedFunc(maps.Values(reqs), func(a, b *Requirement) int { return lockfile.CompareProviders(a.Provider, b.Provider) })
+}

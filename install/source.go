@@ -1,0 +1,221 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/apparentlymart/go-versions/versions"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/install/cliconfig"
+)
+
+// Source is a place that may have packages. Implementations must be safe for concurrent use.
+type Source interface {
+	// Allows reports whether the source may be asked for a provider at all.
+	Allows(p addr.Provider) bool
+	// Versions lists the available versions of a provider with the platforms of each; none if it has no such provider. It fails with
+	// ErrUnavailable if this program can't use the source.
+	Versions(ctx context.Context, p addr.Provider) (Available, error)
+	// Package finds a package that Versions has listed.
+	Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error)
+	// String names the source in messages, without secrets.
+	String() string
+}
+
+// Available holds the platforms of each version of a provider.
+type Available map[versions.Version][]Platform
+
+// Package is a provider's package on disk.
+type Package struct {
+	Path   string // a directory, or a zip archive
+	Packed bool
+}
+
+// ErrUnavailable says that a source is of a kind that this version of the program can't use.
+var ErrUnavailable = errors.New("not available in this version")
+
+// Sources returns the installation methods of a configuration, or the implied ones if it names none: the usual directories that exist, and then
+// each provider's own registry. cfg may be nil.
+func Sources(cfg *cliconfig.Config, env cliconfig.Environment) []Source {
+	if cfg != nil && cfg.Installation != nil {
+		out := make([]Source, 0, len(cfg.Installation.Methods))
+		for _, m := range cfg.Installation.Methods {
+			if m.Kind == cliconfig.FilesystemMirror {
+				out = append(out, &Mirror{Dir: m.Path, Method: m})
+			} else {
+				out = append(out, remote{m})
+			}
+		}
+		return out
+	}
+	out := MirrorDirs(existing(env.ImpliedMirrors())...)
+	return append(out, remote{cliconfig.Method{Kind: cliconfig.Direct}})
+}
+
+// MirrorDirs returns filesystem mirrors in the directories, for all providers.
+func MirrorDirs(dirs ...string) []Source {
+	var out []Source
+	for _, dir := range dirs {
+		out = append(out, &Mirror{Dir: dir, Method: cliconfig.Method{Kind: cliconfig.FilesystemMirror, Path: dir}})
+	}
+	return out
+}
+
+func existing(dirs []string) []string {
+	return slices.DeleteFunc(dirs, func(dir string) bool {
+		info, err := os.Stat(dir)
+		return err != nil || !info.IsDir()
+	})
+}
+
+// remote is a method that needs the network.
+type remote struct{ method cliconfig.Method }
+
+func (r remote) Allows(p addr.Provider) bool { return r.method.Allows(p) }
+
+func (r remote) String() string { return r.method.Location() }
+
+func (r remote) Versions(context.Context, addr.Provider) (Available, error) {
+	return nil, ErrUnavailable
+}
+
+func (r remote) Package(context.Context, addr.Provider, versions.Version, Platform) (Package, error) {
+	return Package{}, ErrUnavailable
+}
+
+// Mirror is a filesystem mirror: a directory with packages in the packed layout HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip
+// or the unpacked one HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, or both. Other files in it are ignored.
+type Mirror struct {
+	Dir    string
+	Method cliconfig.Method // which providers it is for
+}
+
+// Allows implements Source.
+func (m *Mirror) Allows(p addr.Provider) bool { return m.Method.Allows(p) }
+
+// String implements Source.
+func (m *Mirror) String() string { return m.Method.Location() }
+
+// Versions implements Source.
+func (m *Mirror) Versions(_ context.Context, p addr.Provider) (Available, error) {
+	index, err := m.index(p)
+	if err != nil {
+		return nil, err
+	}
+	out := Available{}
+	for k := range index {
+		out[k.version] = append(out[k.version], k.platform)
+	}
+	return out, nil
+}
+
+// Package implements Source.
+func (m *Mirror) Package(_ context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error) {
+	index, err := m.index(p)
+	if err != nil {
+		return Package{}, err
+	}
+	pkg, ok := index[build{v, platform}]
+	if !ok {
+		return pkg, fmt.Errorf("%s has no package of %s %s for %s", m, p, v, platform)
+	}
+	return pkg, nil
+}
+
+// build is one version for one platform.
+type build struct {
+	version  versions.Version
+	platform Platform
+}
+
+func (m *Mirror) index(p addr.Provider) (map[build]Package, error) {
+	dir := filepath.Join(m.Dir, providerPath(p))
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the %s: %w", m, err)
+	}
+	index := map[build]Package{}
+	for _, e := range entries {
+		full := filepath.Join(dir, e.Name())
+		if b, ok := parseArchiveName(e.Name(), p.Type); ok {
+			if info, err := os.Stat(full); err == nil && info.Mode().IsRegular() && index[b].Path == "" {
+				index[b] = Package{Path: full, Packed: true}
+			}
+			continue
+		}
+		if v, err := versions.ParseVersion(e.Name()); err == nil && v.String() == e.Name() {
+			indexVersion(index, full, v)
+		}
+	}
+	return index, nil
+}
+
+// indexVersion adds the unpacked packages of a version. They have precedence over packed ones, since they need not be unpacked.
+func indexVersion(index map[build]Package, dir string, v versions.Version) {
+	// What isn't a directory, or not readable, has no packages to offer.
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		platform, ok := parsePlatform(e.Name())
+		full := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(full); ok && err == nil && info.IsDir() {
+			index[build{v, platform}] = Package{Path: full}
+		}
+	}
+}
+
+// parseArchiveName parses "terraform-provider-TYPE_VERSION_OS_ARCH.zip".
+func parseArchiveName(name, typ string) (build, bool) {
+	rest, ok := strings.CutPrefix(name, "terraform-provider-"+typ+"_")
+	if !ok {
+		return build{}, false
+	}
+	rest, ok = strings.CutSuffix(rest, ".zip")
+	versionText, platformText, cut := strings.Cut(rest, "_")
+	if !ok || !cut {
+		return build{}, false
+	}
+	v, err := versions.ParseVersion(versionText)
+	platform, valid := parsePlatform(platformText)
+	return build{v, platform}, err == nil && valid
+}
+
+// similar lists providers of the same type with another host or namespace that the mirror has, at most a few.
+func (m *Mirror) similar(p addr.Provider) []addr.Provider {
+	const enough = 5
+	var out []addr.Provider
+	matches, err := filepath.Glob(filepath.Join(escapeGlob(m.Dir), "*", "*", p.Type))
+	if err != nil {
+		return nil
+	}
+	for _, match := range matches {
+		rel, err := filepath.Rel(m.Dir, match)
+		if err != nil {
+			continue
+		}
+		other, err := addr.ParseProvider(filepath.ToSlash(rel))
+		if err == nil && other != p && len(out) < enough {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
+var globEscaper = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
+
+// escapeGlob makes a pattern that matches the path itself; on Windows, where a backslash separates, escaping it isn't possible or needed.
+func escapeGlob(path string) string { return globEscaper.Replace(path) }
+
+// providerPath is the relative path of a provider in mirrors, caches and the data directory.
+func providerPath(p addr.Provider) string {
+	return filepath.Join(p.Hostname.ForDisplay(), p.Namespace, p.Type)
+}

@@ -1,0 +1,101 @@
+package mayfly
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
+	"google.golang.org/grpc"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/provider/builtin"
+	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
+	"github.com/mayfly-iac/mayfly/provider/keep"
+)
+
+// KeepProvider is the address of the secret manager that is part of the program.
+var KeepProvider = mustProvider(keep.Address)
+
+func mustProvider(s string) addr.Provider {
+	p, err := addr.ParseProvider(s)
+	if err != nil {
+		panic(err) // a constant of ours
+	}
+	return p
+}
+
+// Embedded reports whether a provider is part of the program and needs no installation.
+func Embedded(p addr.Provider) bool { return p == addr.BuiltinProvider || p == KeepProvider }
+
+// Launcher starts providers: those that are part of the program, those that somebody runs already, and installed ones. The zero value knows only
+// the first kind. It implements provider.Launcher.
+type Launcher struct {
+	// Executable returns the installed executable of a provider.
+	Executable func(addr.Provider) (path string, ok bool)
+	// Reattach are providers that run already and are only connected to.
+	Reattach map[addr.Provider]*plugin.ReattachConfig
+	// Log is called with each line that a provider process writes to standard error; nil drops them.
+	Log func(p addr.Provider, line string)
+	// Dir is the directory that relative paths of built-in data sources start from.
+	Dir string
+	// Env is the environment of provider processes, nil for that of this process.
+	Env []string
+	// Version is told to providers that are part of the program.
+	Version string
+}
+
+// Launch implements provider.Launcher.
+func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provider, diag.List) {
+	if cfg := l.Reattach[p]; cfg != nil {
+		return grpcprovider.Reattach(ctx, p.String(), cfg)
+	}
+	switch p {
+	case addr.BuiltinProvider:
+		return builtin.New(builtin.Options{ReadState: builtin.ReadLocal(l.Dir), CheckBackend: builtin.CheckLocal}), nil
+	case KeepProvider:
+		if l.Executable != nil {
+			if path, ok := l.Executable(p); ok { // a development build takes the place of the embedded one
+				return l.start(ctx, p, path)
+			}
+		}
+		return l.keep()
+	}
+	if l.Executable != nil {
+		if path, ok := l.Executable(p); ok {
+			return l.start(ctx, p, path)
+		}
+	}
+	return nil, diag.Errorf("Provider not installed", "The provider %s is not installed in this directory. Run \"mayfly init\" to install it.", p.ForDisplay())
+}
+
+func (l *Launcher) start(ctx context.Context, p addr.Provider, path string) (provider.Provider, diag.List) {
+	cmd := grpcprovider.Command{Path: path, Name: p.String(), Env: l.Env}
+	if l.Log != nil {
+		cmd.Stderr = func(line string) { l.Log(p, line) }
+	}
+	return grpcprovider.Start(ctx, cmd)
+}
+
+var quietSDK sync.Once
+
+// keep serves the embedded provider over an in-memory connection: the same path that a plugin process takes.
+func (l *Launcher) keep() (provider.Provider, diag.List) {
+	quietSDK.Do(func() {
+		// The plugin SDK logs every call to standard error unless told otherwise, and writes protocol messages, secrets included, to this directory.
+		if os.Getenv("TF_LOG_SDK") == "" {
+			_ = os.Setenv("TF_LOG_SDK", "off")
+		}
+		_ = os.Unsetenv("TF_LOG_SDK_PROTO_DATA_DIR")
+	})
+	factory := providerserver.NewProtocol6(keep.New(l.Version)())
+	return grpcprovider.InMemory(KeepProvider.String(), func(s *grpc.Server) {
+		plug := &tf6server.GRPCProviderPlugin{GRPCProvider: func() tfprotov6.ProviderServer { return factory() }, Name: keep.Address}
+		_ = plug.GRPCServer(nil, s) // only ever fails to make a server, which was made
+	}, 6)
+}

@@ -1,0 +1,282 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// renewer is one thing in a pool on virtual time, with a log of when it was renewed and closed, in seconds since the start.
+type renewer struct {
+	pool     *Pool[string, string]
+	begun    time.Time
+	renewals []float64
+	closed   []float64
+	private  int // grows with each successful renewal
+	atClose  int
+	at       func(n int) (time.Duration, error) // the answer to the n-th renewal: the time until the next one
+	takes    time.Duration
+	until    error // why the last renewal's context had ended, if it had
+}
+
+func newRenewer(at func(n int) (time.Duration, error)) *renewer {
+	return &renewer{
+		begun: time.Now(), at: at,
+		pool: NewPool[string, string](Options[string]{CloseLimit: 10 * time.Second}),
+	}
+}
+
+func (r *renewer) seconds() float64 { return time.Since(r.begun).Seconds() }
+
+func (r *renewer) acquire(t *testing.T, first time.Duration) *Lease[string, string] {
+	t.Helper()
+	l, err := r.pool.Acquire(t.Context(), "k", func(context.Context) (Opened[string], error) {
+		return Opened[string]{Value: "v", RenewAt: time.Now().Add(first), Renew: r.renew, Close: func(context.Context) {
+			r.closed, r.atClose = append(r.closed, r.seconds()), r.private
+		}}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (r *renewer) renew(ctx context.Context) (time.Time, error) {
+	r.renewals = append(r.renewals, r.seconds())
+	select {
+	case <-time.After(r.takes):
+	case <-ctx.Done():
+		r.until = ctx.Err()
+		return time.Time{}, ctx.Err()
+	}
+	next, err := r.at(len(r.renewals))
+	if err != nil {
+		return time.Time{}, err
+	}
+	r.private++
+	if next == never {
+		return time.Time{}, nil
+	}
+	return time.Now().Add(next), nil
+}
+
+const never = time.Duration(1<<63 - 1)
+
+func every(d time.Duration) func(int) (time.Duration, error) {
+	return func(int) (time.Duration, error) { return d, nil }
+}
+
+func (r *renewer) check(t *testing.T, renewals ...float64) {
+	t.Helper()
+	if diff := cmp.Diff(renewals, r.renewals); diff != "" {
+		t.Errorf("renewals (-want +got)\n%s", diff)
+	}
+}
+
+func use(t *testing.T, l *Lease[string, string]) {
+	t.Helper()
+	if v, err := l.Value(t.Context()); v != "v" || err != nil {
+		t.Errorf("Value: %q, %v", v, err)
+	}
+}
+
+var errRenew = errors.New("no longer entitled")
+
+func failing(int) (time.Duration, error) { return 0, errRenew }
+
+func TestE50_RenewalInBackground(t *testing.T) {
+	tests := []struct {
+		name  string
+		first time.Duration
+		at    func(int) (time.Duration, error)
+		lasts time.Duration
+		want  []float64
+	}{
+		{"regular", 10 * time.Second, every(10 * time.Second), 35 * time.Second, []float64{10, 20, 30}},
+		{"soon after opening", 300 * time.Millisecond, every(time.Hour), time.Minute, []float64{0.3}},
+		{"in the past never spins", -time.Minute, every(-time.Minute), 3500 * time.Millisecond, []float64{0, 1, 2, 3}},
+		{"too often", time.Second, every(time.Millisecond), 3500 * time.Millisecond, []float64{1, 2, 3}},
+		{"no more", time.Second, every(never), time.Hour, []float64{1}},
+		{"growing pauses after failures", 10 * time.Second, failing, 103 * time.Second, []float64{10, 11, 13, 17, 25, 41, 71, 101}},
+		{"pauses begin anew after a success", time.Second, func(n int) (time.Duration, error) {
+			if n%3 == 0 {
+				return 10 * time.Second, nil
+			}
+			return 0, errRenew
+		}, 20 * time.Second, []float64{1, 2, 4, 14, 15, 17}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRenewer(test.at)
+				l := r.acquire(t, test.first)
+				time.Sleep(test.lasts)
+				l.Release()
+				r.pool.Drained()
+				closed := r.seconds()
+				time.Sleep(time.Hour)
+				r.check(t, test.want...)
+				if diff := cmp.Diff([]float64{closed}, r.closed); diff != "" {
+					t.Errorf("closings (-want +got)\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+func TestE50_NoRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := NewPool[string, string](Options[string]{CloseLimit: time.Second})
+		l, err := pool.Acquire(t.Context(), "k", func(context.Context) (Opened[string], error) {
+			return Opened[string]{Value: "v", Renew: func(context.Context) (time.Time, error) {
+				t.Error("renewed without a RenewAt")
+				return time.Time{}, nil
+			}}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(24 * time.Hour)
+		use(t, l)
+		l.Release()
+		pool.Drained()
+	})
+}
+
+// The clock may stand ahead of the timers, as after a suspend: then it is the use that notices.
+func TestE50_UseRenewsFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRenewer(every(10 * time.Second))
+		var ahead time.Duration
+		r.pool.opt.Now = func() time.Time { return time.Now().Add(ahead) }
+		l := r.acquire(t, 10*time.Second)
+		use(t, l)
+		r.check(t)
+		synctest.Wait()
+		ahead = time.Minute
+		use(t, l)
+		r.check(t, 0)
+		l.Release()
+		r.pool.Drained()
+	})
+}
+
+func TestE50_UseWaitsForRenewalUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRenewer(every(time.Hour))
+		r.takes = 3 * time.Second
+		l := r.acquire(t, time.Second)
+		time.Sleep(2 * time.Second)
+		use(t, l)
+		if got := r.seconds(); got != 4 {
+			t.Errorf("the value was there at %v", got)
+		}
+		r.check(t, 1)
+		l.Release()
+		r.pool.Drained()
+	})
+}
+
+func TestUseGivesUpWaitingWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRenewer(every(time.Hour))
+		r.takes = time.Hour
+		l := r.acquire(t, time.Second)
+		time.Sleep(2 * time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := l.Value(ctx); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrExpired) {
+			t.Errorf("Value: %v", err)
+		}
+		l.Release()
+		r.pool.Drained()
+	})
+}
+
+func TestE50_UseAfterFailureTriesOnceMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ok := false
+		r := newRenewer(func(int) (time.Duration, error) {
+			if !ok {
+				return 0, errRenew
+			}
+			return 5 * time.Second, nil
+		})
+		l := r.acquire(t, time.Second)
+		time.Sleep(2500 * time.Millisecond)
+		r.check(t, 1, 2)
+		v, err := l.Value(t.Context())
+		if v != "" || !errors.Is(err, ErrExpired) || !errors.Is(err, errRenew) {
+			t.Errorf("Value: %q, %v", v, err)
+		}
+		r.check(t, 1, 2, 2.5)
+		time.Sleep(1900 * time.Millisecond) // the pause counts from the last attempt
+		r.check(t, 1, 2, 2.5)
+		ok = true
+		use(t, l)
+		use(t, l) // renewed is renewed
+		r.check(t, 1, 2, 2.5, 4.4)
+		time.Sleep(5100 * time.Millisecond) // the background knows the new time
+		r.check(t, 1, 2, 2.5, 4.4, 9.4)
+		l.Release()
+		r.pool.Drained()
+		if r.private != 2 || r.atClose != 2 {
+			t.Errorf("private data: %d, at Close %d", r.private, r.atClose)
+		}
+	})
+}
+
+func TestE54_RenewalUnderWayEndsBeforeClose(t *testing.T) {
+	tests := []struct {
+		name        string
+		takes       time.Duration
+		wantClosed  float64
+		wantPrivate int
+		wantUntil   error
+	}{
+		{"in time", 4 * time.Second, 5, 1, nil},
+		{"cut off", time.Hour, 12, 0, context.Canceled},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRenewer(every(-time.Hour))
+				r.takes = test.takes
+				l := r.acquire(t, time.Second)
+				time.Sleep(2 * time.Second)
+				l.Release()
+				r.pool.Drained()
+				time.Sleep(time.Hour)
+				r.check(t, 1)
+				if diff := cmp.Diff([]float64{test.wantClosed}, r.closed); diff != "" {
+					t.Errorf("closings (-want +got)\n%s", diff)
+				}
+				if r.atClose != test.wantPrivate || !errors.Is(r.until, test.wantUntil) {
+					t.Errorf("private data at Close: %d; the renewal ended with %v", r.atClose, r.until)
+				}
+			})
+		})
+	}
+}
+
+// Opened anew after a close, a thing has a schedule of its own.
+func TestRenewalAfterReopening(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRenewer(failing)
+		l := r.acquire(t, time.Second)
+		time.Sleep(1500 * time.Millisecond)
+		l.Release()
+		l = r.acquire(t, 10*time.Second)
+		use(t, l)
+		time.Sleep(9 * time.Second)
+		r.check(t, 1)
+		time.Sleep(2 * time.Second)
+		r.check(t, 1, 11.5)
+		l.Release()
+		r.pool.Drained()
+	})
+}

@@ -1,0 +1,263 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// chainPool has the keys a, b and c, of which each uses the next one. closed lists them in the order of Close.
+type chainPool struct {
+	*Pool[string, string]
+	mu     sync.Mutex
+	closed []string
+	late   []string
+	hangs  map[string]bool
+}
+
+func newChainPool() *chainPool {
+	next := map[string][]string{"a": {"b"}, "b": {"c"}}
+	p := &chainPool{hangs: map[string]bool{}}
+	p.Pool = NewPool[string, string](Options[string]{
+		Uses:       func(k string) []string { return next[k] },
+		CloseLimit: 30 * time.Second,
+		CloseTimeout: func(k string) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.late = append(p.late, k)
+		},
+	})
+	return p
+}
+
+func (p *chainPool) thing(k string, after func()) Opened[string] {
+	return Opened[string]{Value: k, After: after, Close: func(ctx context.Context) {
+		p.mu.Lock()
+		p.closed = append(p.closed, k)
+		hangs := p.hangs[k]
+		p.mu.Unlock()
+		if hangs {
+			time.Sleep(time.Hour)
+		}
+	}}
+}
+
+func (p *chainPool) open(t *testing.T, k string, after func()) *Lease[string, string] {
+	t.Helper()
+	l, err := p.Acquire(t.Context(), k, func(context.Context) (Opened[string], error) { return p.thing(k, after), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (p *chainPool) check(t *testing.T, want ...string) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if diff := cmp.Diff(want, p.closed); diff != "" {
+		t.Errorf("closed (-want +got)\n%s", diff)
+	}
+}
+
+func TestE53_ShutdownClosesInOrder(t *testing.T) {
+	tests := []struct {
+		name  string
+		setup func(t *testing.T, p *chainPool)
+	}{
+		{"claimed", func(t *testing.T, p *chainPool) {
+			p.Claim("a", "b", "b", "c")
+			for _, k := range []string{"c", "b", "a"} {
+				p.open(t, k, nil).Release()
+			}
+		}},
+		{"leased by each other", func(t *testing.T, p *chainPool) {
+			p.Claim("a")
+			c := p.open(t, "c", nil)
+			b := p.open(t, "b", c.Release)
+			p.open(t, "a", b.Release).Release()
+		}},
+		{"leases never released", func(t *testing.T, p *chainPool) {
+			for _, k := range []string{"c", "b", "a", "c", "c"} {
+				p.open(t, k, nil)
+			}
+		}},
+		{"one lease never released", func(t *testing.T, p *chainPool) {
+			p.Claim("a")
+			p.open(t, "c", nil)
+			p.open(t, "b", nil).Release()
+			p.open(t, "a", nil).Release()
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			for range 20 { // maps are iterated in random order
+				p := newChainPool()
+				test.setup(t, p)
+				p.Drained()
+				p.check(t)
+				p.Shutdown()
+				p.Shutdown()
+				p.check(t, "a", "b", "c")
+			}
+		})
+	}
+}
+
+func TestE54_HangingCloseIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newChainPool()
+		p.hangs["a"], p.hangs["c"] = true, true
+		begun := time.Now()
+		c := p.open(t, "c", nil)
+		b := p.open(t, "b", c.Release)
+		p.open(t, "a", b.Release)
+		p.Shutdown()
+		if took := time.Since(begun); took != time.Minute {
+			t.Errorf("Shutdown took %s", took)
+		}
+		p.check(t, "a", "b", "c")
+		slices.Sort(p.late)
+		if diff := cmp.Diff([]string{"a", "c"}, p.late); diff != "" {
+			t.Errorf("late (-want +got)\n%s", diff)
+		}
+		time.Sleep(2 * time.Hour) // late answers do no harm
+	})
+}
+
+func TestE53_ShutdownWhileOpening(t *testing.T) {
+	tests := []struct {
+		name     string
+		opensIn  time.Duration
+		shutsFor time.Duration
+	}{
+		{"waited for", 10 * time.Second, 9 * time.Second},
+		{"too late", time.Hour, 30 * time.Second},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newChainPool()
+				failed := make(chan error, 2)
+				for range 2 {
+					go func() {
+						_, err := p.Acquire(context.Background(), "c", func(context.Context) (Opened[string], error) {
+							time.Sleep(test.opensIn)
+							return p.thing("c", nil), nil
+						})
+						failed <- err
+					}()
+				}
+				time.Sleep(time.Second)
+				begun := time.Now()
+				p.Shutdown()
+				if took := time.Since(begun); took != test.shutsFor {
+					t.Errorf("Shutdown took %s", took)
+				}
+				for range 2 {
+					if err := <-failed; !errors.Is(err, ErrClosed) {
+						t.Errorf("Acquire: %v", err)
+					}
+				}
+				p.Drained()
+				p.check(t, "c")
+			})
+		})
+	}
+}
+
+func TestUseAfterForcedClose(t *testing.T) {
+	p := newChainPool()
+	l := p.open(t, "c", nil)
+	p.Shutdown()
+	if v, err := l.Value(t.Context()); v != "" || !errors.Is(err, ErrClosed) {
+		t.Errorf("Value: %q, %v", v, err)
+	}
+	l.Release()
+	p.check(t, "c")
+}
+
+func TestAcquireFailures(t *testing.T) {
+	p := newChainPool()
+	calls := 0
+	errNo := errors.New("no")
+	for range 3 {
+		_, err := p.Acquire(t.Context(), "c", func(context.Context) (Opened[string], error) { calls++; return Opened[string]{}, errNo })
+		if !errors.Is(err, errNo) {
+			t.Errorf("Acquire: %v", err)
+		}
+	}
+	if calls != 1 {
+		t.Errorf("opened %d times", calls)
+	}
+	func() {
+		defer func() {
+			if r := recover(); r != "boom" {
+				t.Errorf("recovered %v", r)
+			}
+		}()
+		_, err := p.Acquire(t.Context(), "b", func(context.Context) (Opened[string], error) { panic("boom") })
+		t.Errorf("Acquire returned %v", err)
+	}()
+	if _, err := p.Acquire(t.Context(), "b", func(context.Context) (Opened[string], error) { return p.thing("b", nil), nil }); err == nil {
+		t.Error("opened although the first attempt panicked")
+	}
+	p.Waive("a", "b", "nothing of the kind")
+	p.check(t)
+	p.Shutdown()
+}
+
+func TestAcquireWaitsOnlyAsLongAsItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newChainPool()
+		go func() {
+			l, err := p.Acquire(context.Background(), "c", func(context.Context) (Opened[string], error) {
+				time.Sleep(time.Minute)
+				return p.thing("c", nil), nil
+			})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			l.Release()
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := p.Acquire(ctx, "c", func(context.Context) (Opened[string], error) {
+			t.Error("opened a second time")
+			return Opened[string]{}, nil
+		})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Acquire: %v", err)
+		}
+		time.Sleep(2 * time.Minute)
+		p.check(t, "c")
+	})
+}
+
+// Whoever comes while a thing is being closed gets a new one.
+func TestReopenedAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newChainPool()
+		p.hangs["c"] = true
+		p.open(t, "c", nil).Release()
+		synctest.Wait()
+		p.hangs["c"] = false
+		l := p.open(t, "c", nil)
+		if v, err := l.Value(t.Context()); v != "c" || err != nil {
+			t.Errorf("Value: %q, %v", v, err)
+		}
+		p.check(t, "c")
+		l.Release()
+		p.Drained()
+		p.check(t, "c", "c")
+		time.Sleep(2 * time.Hour)
+	})
+}

@@ -1,0 +1,137 @@
+// Package mayfly is the engine as a library: it opens a configuration, validates, plans and applies it, and keeps its state.
+//
+//	p, diags := mayfly.Open(ctx, mayfly.Options{Dir: "infra", Launcher: &mayfly.Launcher{}, Store: manager})
+//	defer p.Close()
+//	op, diags := p.Begin(ctx, "apply")
+//	defer op.End()
+//	planned, diags := op.Plan(ctx, mayfly.PlanOptions{})
+//	applied, diags := op.Apply(ctx, planned, mayfly.ApplyOptions{})
+//
+// Diagnostics are values, never printed here. A Project and its Operations belong to one goroutine; the work inside is concurrent.
+// Ephemeral values exist only while an operation uses them, and no result of this package holds one.
+package mayfly
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// CompatibleVersion is the language and document version that the program is compatible with: required_version is checked against it, and it
+// stands in the state and JSON documents, where tools look for it.
+const CompatibleVersion = "1.12.6"
+
+// Options say what to work on and with what.
+type Options struct {
+	Dir       string // of the root module; "." if empty
+	WorkDir   string // absolute; the process's if empty
+	Launcher  provider.Launcher
+	Loader    *config.Loader // nil for files on disk and local modules only
+	Tree      *config.Tree   // a tree that was loaded already; Loader is not used then
+	Store     store.Manager  // where the state is; nil for operations without state
+	Workspace string         // "default" if empty
+
+	Observer    engine.Observer
+	Parallelism int
+	Environ     []string // for local-exec; the process's if nil
+	Now         func() time.Time
+	Random      io.Reader // for lineages and lock ids; crypto/rand if nil
+}
+
+// Project is a loaded configuration with the processes that work on it.
+type Project struct {
+	Tree *config.Tree
+
+	opt      Options
+	engine   *engine.Engine
+	compiled *eval.Config
+}
+
+// Open loads a configuration. The diagnostics may have errors although a Project is returned: its Tree then serves for showing sources.
+func Open(_ context.Context, opt Options) (*Project, diag.List) {
+	var err error
+	if opt.Dir == "" {
+		opt.Dir = "."
+	}
+	if opt.WorkDir == "" {
+		if opt.WorkDir, err = os.Getwd(); err != nil {
+			return nil, diag.Errorf("Cannot tell the working directory", "%s.", err)
+		}
+	}
+	if opt.Workspace == "" {
+		opt.Workspace = store.DefaultWorkspace
+	}
+	if opt.Environ == nil {
+		opt.Environ = os.Environ()
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Loader == nil {
+		opt.Loader = &config.Loader{}
+	}
+	p := &Project{opt: opt, Tree: opt.Tree}
+	var diags diag.List
+	if p.Tree == nil {
+		p.Tree, diags = opt.Loader.Load(opt.Dir)
+		if p.Tree != nil && !diags.HasErrors() {
+			diags = append(diags, p.Tree.CheckVersion(CompatibleVersion)...)
+		}
+	}
+	p.engine = engine.New(engine.Options{
+		Launcher: opt.Launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Now: opt.Now, Workspace: opt.Workspace,
+		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Environ,
+	})
+	return p, diags
+}
+
+// Close ends every process that the project started. It is safe to call more than once.
+func (p *Project) Close() { p.engine.Close() }
+
+// compile compiles the configuration once.
+func (p *Project) compile(ctx context.Context) (*eval.Config, diag.List) {
+	if p.compiled != nil {
+		return p.compiled, nil
+	}
+	cfg, diags := p.engine.Compile(ctx, p.Tree)
+	if !diags.HasErrors() {
+		p.compiled = cfg
+	}
+	return cfg, diags
+}
+
+// Validate checks the configuration without state and variables. It opens nothing and changes nothing.
+func (p *Project) Validate(ctx context.Context) diag.List {
+	cfg, diags := p.compile(ctx)
+	if diags.HasErrors() {
+		return diags
+	}
+	return append(diags, p.engine.Validate(ctx, cfg)...)
+}
+
+// Catalog returns what a provider offers, starting it if needed.
+func (p *Project) Catalog(ctx context.Context, source addr.Provider) (provider.Catalog, diag.List) {
+	return p.engine.Catalog(ctx, source)
+}
+
+// Stats returns counts of the work done so far.
+func (p *Project) Stats() engine.Stats { return p.engine.Stats() }
+
+// errNoStore is what operations on the state of a project without one end with.
+var errNoStore = errors.New("the project was opened without a store for its state")
+
+// Variables are values of the root module's input variables, as converted to their types. A variable that is absent takes its default.
+type Variables map[string]cty.Value

@@ -1,0 +1,172 @@
+package mayfly
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// Operation is one use of the state: locked at Begin, unlocked at End.
+type Operation struct {
+	// File is the state as it was read, nil if there is none yet.
+	File *state.File
+
+	p    *Project
+	lock string
+}
+
+// BeginOptions control locking.
+type BeginOptions struct {
+	NoLock      bool
+	LockTimeout time.Duration
+}
+
+// Begin locks the state, for the named operation ("plan", "apply", ...), and reads it.
+func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Operation, diag.List) {
+	o := &Operation{p: p}
+	if p.opt.Store == nil {
+		return o, diag.Errorf("No state", "%s.", errNoStore)
+	}
+	if !opt.NoLock {
+		info, err := store.NewLockInfo(name, CompatibleVersion, p.opt.Now(), p.random())
+		if err == nil {
+			o.lock, err = store.LockWithRetry(ctx, p.opt.Store, info, opt.LockTimeout)
+		}
+		if err != nil {
+			return o, diag.Errorf("Error acquiring the state lock", "%s\n\nThe lock protects the state from being written by two users at the same time. Wait until the other operation has ended, or pass -lock=false if you are sure that nobody else uses it.", err)
+		}
+	}
+	f, err := p.opt.Store.Read(ctx)
+	if err != nil {
+		diags := diag.Errorf("Error reading the state", "%s", err)
+		return o, append(diags, o.End()...)
+	}
+	o.File = f
+	return o, store.RecoveredBy(p.opt.Store).Diags()
+}
+
+func (p *Project) random() interface{ Read([]byte) (int, error) } {
+	if p.opt.Random != nil {
+		return p.opt.Random
+	}
+	return rand.Reader
+}
+
+// End unlocks the state. It is safe to call more than once.
+func (o *Operation) End() diag.List {
+	if o.lock == "" {
+		return nil
+	}
+	id := o.lock
+	o.lock = ""
+	if err := o.p.opt.Store.Unlock(context.Background(), id); err != nil {
+		return diag.Errorf("Error releasing the state lock", "%s\n\nThe lock may still be held; nobody else can change the state until it is released.", err)
+	}
+	return nil
+}
+
+// State returns the state as it was read, an empty one if there is none.
+func (o *Operation) State() *state.State {
+	if o.File == nil {
+		return state.New()
+	}
+	return o.File.State
+}
+
+// PlanOptions control planning.
+type PlanOptions struct {
+	Mode              plan.Mode
+	Variables         Variables
+	Targets, Excludes []addr.Target
+	ForceReplace      []addr.Instance
+	SkipRefresh       bool
+	Imports           map[addr.Instance]string
+	Soft              context.Context // ends on the first interrupt: what runs is finished, nothing new starts
+}
+
+// Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then.
+func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag.List) {
+	cfg, diags := o.p.compile(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	req := engine.PlanRequest{
+		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
+		ForceReplace: opt.ForceReplace, SkipRefresh: opt.SkipRefresh, Imports: opt.Imports, Soft: opt.Soft,
+	}
+	if o.File != nil {
+		req.Meta = o.File.Meta
+	}
+	planned, more := o.p.engine.Plan(ctx, req)
+	return planned, append(diags, more...)
+}
+
+// ApplyOptions control applying.
+type ApplyOptions struct {
+	Variables Variables // those of the plan, ephemeral ones included
+	Soft      context.Context
+}
+
+// Apply carries out a plan that was made from the state as this operation read it, and stores the new state, also when something failed.
+func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOptions) (*engine.Applied, diag.List) {
+	cfg, diags := o.p.compile(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	base, err := o.base()
+	if err != nil {
+		return nil, append(diags, diag.Errorf("Cannot start a state", "%s.", err)...)
+	}
+	journal, err := o.p.opt.Store.Journal(ctx, base)
+	if err != nil {
+		return nil, append(diags, diag.Errorf("Cannot start the journal of the state", "Nothing was changed: without the journal, results could be lost. %s", err)...)
+	}
+	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, Journal: journal, Soft: opt.Soft})
+	diags = append(diags, more...)
+	return applied, append(diags, o.Write(applied.State)...)
+}
+
+// base returns the file that a new state follows.
+func (o *Operation) base() (*state.File, error) {
+	if o.File == nil {
+		f, err := state.NewFile(CompatibleVersion, o.p.random())
+		if err != nil {
+			return nil, err
+		}
+		o.File = f
+	}
+	return o.File, nil
+}
+
+// Write stores a new state if it differs from the one that was read. If that fails, the state is kept in a file beside the configuration.
+func (o *Operation) Write(s *state.State) diag.List {
+	base, err := o.base()
+	if err != nil {
+		return diag.Errorf("Cannot start a state", "%s.", err)
+	}
+	next := base.Next(s, CompatibleVersion)
+	if base.Serial > 0 && state.Unchanged(base, next) || base.Serial == 0 && s.Empty() {
+		next = base
+	}
+	if err := o.p.opt.Store.Write(context.Background(), next); err != nil {
+		return o.rescue(next, err)
+	}
+	o.File = next
+	return nil
+}
+
+// rescue keeps a state that could not be stored.
+func (o *Operation) rescue(f *state.File, cause error) diag.List {
+	path, err := store.Rescue(o.p.opt.WorkDir, f, nil)
+	if err != nil {
+		return diag.Errorf("Failed to save the state", "%s\n\nThe state could not be kept in a file either: %s. What was applied in this run is recorded in the journal beside the state, if there is one.", cause, err)
+	}
+	return diag.Errorf("Failed to save the state", "%s\n\nThe state was kept in %s instead. Once the cause is mended, store it with: mayfly state push %s", cause, path, path)
+}

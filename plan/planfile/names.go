@@ -1,0 +1,32 @@
+package planfile
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// modes are the names of the plan modes, by value.
+var modes = [...]string{plan.Normal: "normal", plan.Destroy: "destroy", plan.RefreshOnly: "refresh-only"}
+
+// actions has all actions, by value.
+var actions = [...]plan.Action{
+	plan.NoOp, plan.Create, plan.Read, plan.Update, plan.Delete, plan.DeleteThenCreate, plan.CreateThenDelete, plan.Forget,
+}
+
+var actionsByName = func() map[string]plan.Action {
+	byName := make(map[string]plan.Action, len(actions))
+	for _, a := range actions {
+		byName[a.String()] = a
+	}
+	return byName
+}()
+
+var resourceModes = map[string]addr.Mode{
+	addr.Managed.String(): addr.Managed, addr.Data.String(): addr.Data, addr.Ephemeral.String(): addr.Ephemeral,
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

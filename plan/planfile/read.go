@@ -1,0 +1,311 @@
+package planfile
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Limits on what is read, far above what plans need. They keep a damaged or malicious file from using up the memory.
+const (
+	maxEntries = 200_000
+	maxEntry   = 2 << 30 // bytes, unpacked
+	maxTotal   = 4 << 30 // bytes, unpacked
+)
+
+// Read reads a saved plan of size bytes. Its errors wrap one of the package's, or are those of r; they quote no values. The values in the plan
+// are decoded only when they are used.
+func Read(r io.ReaderAt, size int64) (*File, error) {
+	p, err := open(r, size)
+	if err != nil {
+		return nil, err
+	}
+	h, err := p.header()
+	if err != nil {
+		return nil, err
+	}
+	var doc document
+	if err := p.json(entryPlan, &doc); err != nil {
+		return nil, err
+	}
+	d := newDecoder(&doc.tables)
+	f := d.file(&doc)
+	f.Version = h.Version
+	if d.err != nil {
+		return nil, d.err
+	}
+	if f.Plan.Changes, err = p.changes(entryChanges, doc.Changes, d); err != nil {
+		return nil, err
+	}
+	if f.Plan.Drift, err = p.changes(entryDrift, doc.Drift, d); err != nil {
+		return nil, err
+	}
+	if err := p.parts(f, &doc); err != nil {
+		return nil, err
+	}
+	return f, p.allUsed()
+}
+
+type reader struct {
+	entries map[string]*zip.File
+	used    map[string]bool
+}
+
+func open(r io.ReaderAt, size int64) (*reader, error) {
+	start := make([]byte, min(max(size, 0), int64(len(zipMagic))))
+	if n, err := r.ReadAt(start, 0); n < len(start) && err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if !Is(start) {
+		return nil, fmt.Errorf("%w: it is not a zip file. Give the file that was written by plan with the option -out", ErrNotPlan)
+	}
+	z, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		if errors.Is(err, zip.ErrFormat) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			return nil, corrupt("its directory cannot be found, as if writing or copying the file had been cut off")
+		}
+		return nil, err
+	}
+	if len(z.File) > maxEntries {
+		return nil, fmt.Errorf("%w: it has %d entries, and at most %d are allowed", ErrTooBig, len(z.File), maxEntries)
+	}
+	p := &reader{entries: make(map[string]*zip.File, len(z.File)), used: map[string]bool{}}
+	total := uint64(0)
+	for _, f := range z.File {
+		if f.UncompressedSize64 > maxEntry || total+f.UncompressedSize64 > maxTotal {
+			return nil, fmt.Errorf("%w: its entries are larger than the %d GiB that are allowed", ErrTooBig, maxTotal>>30)
+		}
+		total += f.UncompressedSize64
+		if p.entries[f.Name] != nil {
+			return nil, corrupt("its entry %q is there twice", f.Name)
+		}
+		p.entries[f.Name] = f
+	}
+	return p, nil
+}
+
+func (p *reader) header() (header, error) {
+	var h header
+	if p.entries[entryHeader] == nil {
+		if p.entries[entryForeign] != nil {
+			return h, fmt.Errorf("%w, OpenTofu or Terraform. Apply it with that program, or make a new plan with this one", ErrForeign)
+		}
+		return h, fmt.Errorf("%w: it is a zip file with other content. Give the file that was written by plan with the option -out", ErrNotPlan)
+	}
+	src, err := p.read(entryHeader)
+	if err != nil {
+		return h, err
+	}
+	if err := json.Unmarshal(src, &h); err != nil || h.Format < 1 || h.Version == "" {
+		return h, corrupt("its entry %q is not valid", entryHeader)
+	}
+	if h.Format != Format {
+		return h, fmt.Errorf("%w, %q, in format %d, and this program reads only format %d. Apply it with that version, or make the plan again",
+			ErrVersion, h.Version, h.Format, Format)
+	}
+	return h, nil
+}
+
+// with calls f with the content of an entry, which must be there.
+func (p *reader) with(name string, f func(io.Reader) error) error {
+	entry := p.entries[name]
+	if entry == nil {
+		return corrupt("its entry %q is missing", name)
+	}
+	p.used[name] = true
+	r, err := entry.Open()
+	if err != nil {
+		return entryError(name, err)
+	}
+	defer r.Close()
+	limited := &io.LimitedReader{R: r, N: int64(entry.UncompressedSize64) + 1}
+	if err := f(limited); err != nil {
+		return entryError(name, err)
+	}
+	// Only the end of the entry shows whether its checksum is right.
+	if _, err := io.Copy(io.Discard, limited); err != nil {
+		return entryError(name, err)
+	}
+	if limited.N == 0 {
+		return corrupt("its entry %q is longer than its directory says", name)
+	}
+	return nil
+}
+
+// entryError explains what went wrong with an entry, without quoting it.
+func entryError(name string, err error) error {
+	for _, own := range []error{ErrCorrupt, ErrTooBig, ErrVersion} {
+		if errors.Is(err, own) {
+			return err
+		}
+	}
+	var syntax *json.SyntaxError
+	var typ *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, zip.ErrChecksum):
+		return corrupt("the checksum of its entry %q is wrong", name)
+	case errors.As(err, &typ):
+		return corrupt("in its entry %q, the member %q has the wrong type", name, typ.Field)
+	case errors.As(err, &syntax), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return corrupt("its entry %q is incomplete or not valid", name)
+	case strings.HasPrefix(err.Error(), "json: unknown field"):
+		return corrupt("its entry %q has a member that this program does not know", name)
+	default:
+		return corrupt("its entry %q cannot be read: %v", name, err)
+	}
+}
+
+func (p *reader) read(name string) ([]byte, error) {
+	var content []byte
+	err := p.with(name, func(r io.Reader) (err error) {
+		content, err = io.ReadAll(r)
+		return err
+	})
+	return content, err
+}
+
+// optional reads an entry that need not be there; the result is nil then.
+func (p *reader) optional(name string) ([]byte, error) {
+	if p.entries[name] == nil {
+		return nil, nil
+	}
+	content, err := p.read(name)
+	if err == nil && content == nil {
+		content = []byte{}
+	}
+	return content, err
+}
+
+// strict refuses members it doesn't know: they would be instructions that are not followed.
+func strict(r io.Reader) *json.Decoder {
+	dec := json.NewDecoder(r)
+	dec.DisallowUnknownFields()
+	return dec
+}
+
+func (p *reader) json(name string, v any) error {
+	return p.with(name, func(r io.Reader) error {
+		dec := strict(r)
+		if err := dec.Decode(v); err != nil {
+			return err
+		}
+		if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+			return corrupt("its entry %q has more than one document", name)
+		}
+		return nil
+	})
+}
+
+func (p *reader) changes(name string, count int, d *decoder) ([]*plan.Change, error) {
+	if count == 0 {
+		return nil, nil // a leftover entry is found by allUsed
+	}
+	var changes []*plan.Change
+	err := p.with(name, func(r io.Reader) error {
+		dec := strict(r)
+		for {
+			var c change
+			switch err := dec.Decode(&c); {
+			case errors.Is(err, io.EOF):
+				return nil
+			case err != nil:
+				return err
+			}
+			changes = append(changes, d.change(&c))
+			if d.err != nil {
+				return d.err
+			}
+		}
+	})
+	if err == nil && len(changes) != count {
+		err = corrupt("it announces %d changes in its entry %q, which has %d", count, name, len(changes))
+	}
+	return changes, err
+}
+
+// parts reads what stands in entries of its own.
+func (p *reader) parts(f *File, doc *document) (err error) {
+	if f.Plan.Base, err = p.state(entryBase); err != nil {
+		return err
+	}
+	if f.Plan.Prior, err = p.state(entryPrior); err != nil {
+		return err
+	}
+	if doc.PriorIsBase {
+		if f.Plan.Base == nil || f.Plan.Prior != nil {
+			return corrupt("its states contradict what it says about them")
+		}
+		f.Plan.Prior = f.Plan.Base.Copy()
+	}
+	if f.Modules, err = p.optional(entryModules); err != nil {
+		return err
+	}
+	if f.Lock, err = p.optional(entryLock); err != nil {
+		return err
+	}
+	if len(doc.Config) > 0 {
+		f.Config = make(map[string][]byte, len(doc.Config))
+	}
+	for _, c := range doc.Config {
+		if !strings.HasPrefix(c.Entry, configDir) && !strings.HasPrefix(c.Entry, outsideDir) || p.used[c.Entry] {
+			return corrupt("the configuration file %q has no entry of its own", c.Path)
+		}
+		if _, ok := f.Config[c.Path]; ok {
+			return corrupt("the configuration file %q is there twice", c.Path)
+		}
+		if f.Config[c.Path], err = p.read(c.Entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *reader) state(name string) (*state.State, error) {
+	src, err := p.optional(name)
+	if err != nil || src == nil {
+		return nil, err
+	}
+	f, err := state.Read(src)
+	if err != nil {
+		return nil, corrupt("its entry %q is not a state: %s", name, strings.TrimSuffix(firstSentence(err), "."))
+	}
+	if f == nil {
+		return nil, corrupt("its entry %q is empty", name)
+	}
+	return f.State, nil
+}
+
+// firstSentence leaves out the advice of an error about a state file, which does not hold for one inside a plan.
+func firstSentence(err error) string {
+	text, _, _ := strings.Cut(err.Error(), ". ")
+	return text
+}
+
+// allUsed reports entries that nothing refers to: they could not have been written by this program.
+func (p *reader) allUsed() error {
+	for _, name := range sortedKeys(p.entries) {
+		if !p.used[name] {
+			return corrupt("its entry %q belongs to nothing", name)
+		}
+	}
+	return nil
+}
+
+// providerFromText is the inverse of providerText.
+func providerFromText(s string) (addr.Provider, error) {
+	if s == "" {
+		return addr.Provider{}, nil
+	}
+	return addr.ParseProvider(s)
+}
+
+// ReadBytes is Read for a saved plan in memory.
+func ReadBytes(src []byte) (*File, error) { return Read(bytes.NewReader(src), int64(len(src))) }

@@ -1,0 +1,150 @@
+package planfile
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Write writes a saved plan to w. Equal files give equal bytes. It fails for a plan that the format cannot hold, which means a bug in what
+// made it, or with w's errors; what has been written then is of no use. The plan is not changed.
+func Write(w io.Writer, f *File) error {
+	if f.Plan == nil || f.Version == "" {
+		return errors.New("a saved plan needs a plan and the version of the program that made it")
+	}
+	p := &writer{zip: zip.NewWriter(w)}
+	p.entry(entryHeader, func(w io.Writer) error { return json.NewEncoder(w).Encode(header{Format: Format, Version: f.Version}) })
+	doc := &document{}
+	e := newEncoder()
+	p.changes(entryChanges, f.Plan.Changes, e)
+	p.changes(entryDrift, f.Plan.Drift, e)
+	p.do(func() error { return e.document(doc, f) })
+	p.config(doc, f.Config)
+	p.states(doc, f)
+	p.bytes(entryModules, f.Modules)
+	p.bytes(entryLock, f.Lock)
+	p.entry(entryPlan, func(w io.Writer) error {
+		doc.tables = e.tables
+		return lineEncoder(w).Encode(doc)
+	})
+	p.do(p.zip.Close)
+	return p.err
+}
+
+// writer writes entries until the first error.
+type writer struct {
+	zip *zip.Writer
+	err error
+}
+
+func (p *writer) do(f func() error) {
+	if p.err == nil {
+		p.err = f()
+	}
+}
+
+// epoch is the time of all entries, the first that zip files can express: when a plan was made is in the plan.
+var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func (p *writer) entry(name string, content func(io.Writer) error) {
+	p.do(func() error {
+		method := zip.Deflate
+		if name == entryHeader {
+			method = zip.Store
+		}
+		w, err := p.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method, Modified: epoch})
+		if err != nil {
+			return err
+		}
+		return content(w)
+	})
+}
+
+func (p *writer) bytes(name string, content []byte) {
+	if content == nil {
+		return
+	}
+	p.entry(name, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+func (p *writer) changes(name string, changes []*plan.Change, e *encoder) {
+	if len(changes) == 0 {
+		return
+	}
+	p.entry(name, func(w io.Writer) error {
+		lines := lineEncoder(w)
+		for _, c := range changes {
+			encoded, err := e.change(c)
+			if err != nil {
+				return fmt.Errorf("saving the change of %s: %w", c.Object(), err)
+			}
+			if err := lines.Encode(encoded); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func lineEncoder(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+func (p *writer) config(doc *document, files map[string][]byte) {
+	for i, path := range slices.Sorted(maps.Keys(files)) {
+		if err := checkText(path); err != nil {
+			p.do(func() error { return fmt.Errorf("the path of a configuration file: %w", err) })
+			return
+		}
+		entry := outsideDir + strconv.Itoa(i)
+		if fs.ValidPath(path) && path != "." {
+			entry = configDir + path
+		}
+		doc.Config = append(doc.Config, configFile{Path: path, Entry: entry})
+		p.entry(entry, func(w io.Writer) error {
+			_, err := w.Write(files[path])
+			return err
+		})
+	}
+}
+
+func (p *writer) states(doc *document, f *File) {
+	base, prior := f.Plan.Base, f.Plan.Prior
+	p.state(entryBase, base, f)
+	if base != nil && prior != nil && (base == prior || base.Equal(prior)) {
+		doc.PriorIsBase = true
+		return
+	}
+	p.state(entryPrior, prior, f)
+}
+
+// state writes a state as a state file. Of what such a file says of itself the plan has its own record, as a state that was never stored has no
+// lineage yet.
+func (p *writer) state(name string, s *state.State, f *File) {
+	if s == nil {
+		return
+	}
+	m := f.Plan.Meta
+	if m.Lineage == "" {
+		m.Lineage = "none"
+	}
+	if m.Version == "" {
+		m.Version = f.Version
+	}
+	p.entry(name, func(w io.Writer) error { return state.Encode(w, &state.File{Meta: m, State: s}) })
+}

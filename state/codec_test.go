@@ -1,0 +1,353 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+func load(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func mustRead(t testing.TB, src []byte) *File {
+	t.Helper()
+	f, err := Read(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func mustWrite(t testing.TB, f *File) string {
+	t.Helper()
+	b, err := Write(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestPeersFilesStay: what other engines wrote is written back byte by byte.
+func TestPeersFilesStay(t *testing.T) {
+	for _, name := range []string{
+		"opentofu-1.12.tfstate", "opentofu-1.12-lifecycle.tfstate", "terraform-1.11.tfstate", "terraform-1.11-empty.tfstate", "all-members.tfstate",
+	} {
+		t.Run(name, func(t *testing.T) {
+			src := load(t, name)
+			if diff := cmp.Diff(string(src), mustWrite(t, mustRead(t, src))); diff != "" {
+				t.Error(diff)
+			}
+			// Unusual white space and order of members make no difference.
+			var compact bytes.Buffer
+			if err := json.Compact(&compact, src); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(src), mustWrite(t, mustRead(t, compact.Bytes()))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestReadMembers(t *testing.T) {
+	s := mustRead(t, load(t, "all-members.tfstate")).State
+	module := addr.RootInstance.Child("a-b", addr.NoKey)
+	inst := addr.Instance{Module: module, Resource: addr.Resource{Type: "test_thing", Name: "t"}, Key: addr.IntKey(2)}
+	o := s.Object(addr.Object{Instance: inst})
+	if o == nil {
+		t.Fatal("the object is not there")
+	}
+	v, err := o.Decode(cty.Object(map[string]cty.Type{"n": cty.Number, "s": cty.String}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := cty.ObjectVal(map[string]cty.Value{
+		"n": cty.MustParseNumberVal("18446744073709551616.5"), "s": cty.StringVal("x").Mark(value.Sensitive),
+	})
+	if !v.RawEquals(want) {
+		t.Errorf("decoded %#v", v)
+	}
+	if v, err = o.DecodeUnmarked(v.Type()); err != nil || v.ContainsMarked() {
+		t.Errorf("without marks: %#v, %v", v, err)
+	}
+	if !o.Tainted || !o.CreateBeforeDestroy || !o.SkipDestroy || string(o.Private) != "private" || string(o.Identity) != `{"arn":"a"}` ||
+		o.IdentityVersion != 3 || o.SchemaVersion != 7 {
+		t.Errorf("read %+v", o)
+	}
+	var deps []string
+	for _, d := range o.Dependencies {
+		deps = append(deps, d.String())
+	}
+	if diff := cmp.Diff([]string{"data.test_source.s", "module.a-b.test_thing.u"}, deps); diff != "" {
+		t.Error(diff)
+	}
+	if got := s.Instance(inst).Provider.String(); got != `provider["registry.terraform.io/hashicorp/test"]` {
+		t.Errorf("provider %s", got)
+	}
+	flat := s.Object(addr.Object{Instance: inst, Deposed: "0a1b2c3d"})
+	if flat == nil || flat.JSON() != nil || flat.Flatmap["id"] != "i" {
+		t.Fatalf("the flat object is %+v", flat)
+	}
+	if _, err := flat.Decode(cty.DynamicPseudoType); !errors.Is(err, ErrLegacyObject) {
+		t.Errorf("decoding a flat object: %v", err)
+	}
+}
+
+func TestDecodeErrorsShowNoValues(t *testing.T) {
+	o := &Object{attrs: []byte(`{"secret":"canary"}`)}
+	for _, ty := range []cty.Type{cty.Object(map[string]cty.Type{"secret": cty.Number}), cty.Object(map[string]cty.Type{"other": cty.String})} {
+		if _, err := o.Decode(ty); err == nil || strings.Contains(err.Error(), "canary") {
+			t.Errorf("decoding against %#v: %v", ty, err)
+		}
+	}
+}
+
+func TestUnusableFiles(t *testing.T) {
+	v4 := func(resources string) string {
+		return `{"version":4,"terraform_version":"1.0.0","serial":1,"lineage":"l","resources":[` + resources + `]}`
+	}
+	inst := func(members string) string {
+		return v4(`{"mode":"managed","type":"t","name":"n","provider":"provider[\"registry.terraform.io/a/b\"]","instances":[{"schema_version":0,"attributes":{"canary":"canary"},` + members + `}]}`)
+	}
+	whole := string(load(t, "terraform-1.11.tfstate"))
+	for name, test := range map[string]struct {
+		src  string
+		kind error
+		says string
+	}{
+		"truncated":           {whole[:len(whole)/2], ErrCorrupt, "cut off"},
+		"truncated early":     {`{`, ErrCorrupt, "cut off"},
+		"zeros at the end":    {whole[:200] + strings.Repeat("\x00", 300), ErrCorrupt, "cut off"},
+		"only zeros":          {strings.Repeat("\x00", 300), ErrCorrupt, ""},
+		"two files":           {whole + whole, ErrCorrupt, "line"},
+		"not an object":       {`[]`, ErrCorrupt, ""},
+		"no version":          {`{"a": 1}`, ErrCorrupt, "format version"},
+		"version zero":        {`{"version": 0}`, ErrCorrupt, "format version"},
+		"version text":        {`{"version": "4"}`, ErrCorrupt, "format version"},
+		"newer":               {`{"version": 5, "terraform_version": "9.1.0"}`, ErrNewer, "9.1.0"},
+		"encrypted":           {`{"serial":1,"lineage":"l","meta":{},"encrypted_data":"canary","encryption_version":"v0"}`, ErrEncrypted, "Configure the encryption"},
+		"wrong type":          {v4(`{"mode": 5}`), ErrCorrupt, "mode"},
+		"unknown mode":        {v4(`{"mode":"ephemeral","type":"t","name":"n","instances":[]}`), ErrCorrupt, "ephemeral"},
+		"no type":             {v4(`{"mode":"managed","name":"n"}`), ErrCorrupt, "no type"},
+		"bad module":          {v4(`{"module":"foo","mode":"managed","type":"t","name":"n"}`), ErrCorrupt, "module address"},
+		"no provider":         {strings.Replace(inst(`"status":""`), "provider", "x", 2), ErrCorrupt, "t.n"},
+		"negative key":        {inst(`"index_key":-1`), ErrCorrupt, "t.n"},
+		"fractional key":      {inst(`"index_key":1.5`), ErrCorrupt, "t.n"},
+		"key of a wrong type": {inst(`"index_key":true`), ErrCorrupt, "t.n"},
+		"unknown status":      {inst(`"status":"x"`), ErrCorrupt, "status"},
+		"negative version":    {inst(`"schema_version":-1`), ErrCorrupt, "schema version"},
+		"bad dependency":      {inst(`"dependencies":["module.x"]`), ErrCorrupt, "module.x"},
+		"bad path":            {inst(`"sensitive_attributes":[[{"type":"x"}]]`), ErrCorrupt, "step"},
+		"bad path key":        {inst(`"sensitive_attributes":[[{"type":"index","value":null}]]`), ErrCorrupt, "key"},
+		"bad identity":        {inst(`"identity":"x"`), ErrCorrupt, "identity"},
+		"twice":               {strings.Replace(inst(`"index_key":1`), `"instances":[`, `"instances":[{"index_key":1},`, 1), ErrCorrupt, "twice"},
+		"bad output":          {`{"version":4,"outputs":{"o":{"value":"canary","type":"number"}}}`, ErrCorrupt, `"o"`},
+		"bad output type":     {`{"version":4,"outputs":{"o":{"value":"canary","type":"canary"}}}`, ErrCorrupt, `"o"`},
+		"legacy path":         {`{"version":3,"modules":[{"path":["x"]}]}`, ErrCorrupt, "root"},
+		"legacy key":          {`{"version":3,"modules":[{"path":["root"],"resources":{"x":{}}}]}`, ErrCorrupt, "type.name"},
+		"legacy truncated":    {`{"version":3,"modules":[{"path":["roo`, ErrCorrupt, "cut off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := Read([]byte(test.src))
+			if !errors.Is(err, test.kind) || f != nil {
+				t.Fatalf("read %v, %v", f, err)
+			}
+			if !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "canary") {
+				t.Errorf("it says: %v", err)
+			}
+		})
+	}
+	if f, err := Read(nil); f != nil || err != nil {
+		t.Errorf("an empty file: %v, %v", f, err)
+	}
+}
+
+func TestUpgradeVersion3(t *testing.T) {
+	f := mustRead(t, load(t, "version3.tfstate"))
+	if diff := cmp.Diff(Meta{Lineage: "b7a8f9d2-1111-2222-3333-444455556666", Serial: 5, Version: "0.11.14"}, f.Meta); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(string(load(t, "version3.golden")), mustWrite(t, f)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUpgradeVersion1(t *testing.T) {
+	src := load(t, "version1.tfstate")
+	f, again := mustRead(t, src), mustRead(t, src)
+	if f.Lineage == "" || f.Lineage != again.Lineage {
+		t.Errorf("lineages %q and %q", f.Lineage, again.Lineage)
+	}
+	o := f.State.Object(addr.Object{Instance: addr.Instance{Resource: addr.Resource{Type: "test_thing", Name: "t"}}})
+	if o == nil || !o.Tainted {
+		t.Fatalf("the tainted object is %+v", o)
+	}
+	want := map[string]string{"id": "bad", "tags.%": "1", "tags.Name": "x", "list.#": "1", "list.0": "y"}
+	if diff := cmp.Diff(want, o.Flatmap); diff != "" {
+		t.Error(diff)
+	}
+	if v, err := f.State.Outputs["o"].Value.Live(); err != nil || !v.RawEquals(cty.StringVal("v")) {
+		t.Errorf("output %#v, %v", v, err)
+	}
+}
+
+func TestOldDependencies(t *testing.T) {
+	f := mustRead(t, []byte(`{"version":4,"terraform_version":"0.12.0","serial":1,"lineage":"l","resources":[
+		{"module":"module.m","mode":"managed","type":"t","name":"n","each":"list","provider":"provider.test",
+		 "instances":[{"index_key":0,"schema_version":0,"attributes":{},"depends_on":["data.a.b","module.x","t.o"]}]}]}`))
+	got := mustWrite(t, f)
+	for _, want := range []string{"\"module.m.data.a.b\",\n            \"module.m.t.o\"\n", `"provider[\"registry.opentofu.org/hashicorp/test\"]"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in %s", want, got)
+		}
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	seal := func(v cty.Value) value.Durable {
+		d, err := value.Seal(v, v.Type(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	f := &File{Meta: Meta{Lineage: "l", Serial: 1, Version: "1.0.0"}, State: New()}
+	f.State.Outputs["plain"] = &Output{Value: seal(cty.ListVal([]cty.Value{cty.StringVal("a")}))}
+	f.State.Outputs["partly"] = &Output{Value: seal(cty.ObjectVal(map[string]cty.Value{"x": cty.StringVal("s").Mark(value.Sensitive)}))}
+	f.State.Outputs["null"] = &Output{Value: seal(cty.NullVal(cty.DynamicPseudoType)), Sensitive: true}
+	f.State.Outputs["none"] = &Output{}
+	got := mustRead(t, []byte(mustWrite(t, f)))
+	if mustWrite(t, got) != mustWrite(t, f) {
+		t.Error(mustWrite(t, got))
+	}
+	if o := got.State.Outputs["partly"]; !o.Sensitive {
+		t.Error("an output with a sensitive part is no longer sensitive")
+	} else if v, err := o.Value.Live(); err != nil || !v.HasMark(value.Sensitive) {
+		t.Errorf("its value is %#v, %v", v, err)
+	}
+	f.State.Outputs["unknown"] = &Output{Value: seal(cty.UnknownVal(cty.String))}
+	if _, err := Write(f); err == nil || !strings.Contains(err.Error(), "unknown") {
+		t.Errorf("an unknown output: %v", err)
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	if _, err := Write(&File{State: New()}); err == nil {
+		t.Error("a file without a lineage is written")
+	}
+	f := &File{Meta: Meta{Lineage: "l", Version: "1.0.0"}, State: New()}
+	a := addr.Object{Instance: addr.Instance{Resource: addr.Resource{Mode: addr.Ephemeral, Type: "t", Name: "n"}}}
+	f.State.SetObject(a, &Object{attrs: []byte(`{}`)}, addr.ProviderConfig{Provider: addr.DefaultProvider("t")})
+	if _, err := Write(f); err == nil {
+		t.Error("an ephemeral resource is written")
+	}
+}
+
+type failingWriter struct{ left int }
+
+func (w *failingWriter) Write(b []byte) (int, error) {
+	if w.left -= len(b); w.left < 0 {
+		return 0, os.ErrClosed
+	}
+	return len(b), nil
+}
+
+func TestEncodeStopsAtAFullDisk(t *testing.T) {
+	f := bigFile(t, 3000)
+	w := &failingWriter{left: 300 << 10}
+	if err := Encode(w, f); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func bigFile(t testing.TB, n int) *File {
+	t.Helper()
+	f := &File{Meta: Meta{Lineage: "l", Serial: 1, Version: "1.0.0"}, State: New()}
+	pc := addr.ProviderConfig{Provider: addr.DefaultProvider("test")}
+	for i := range n {
+		module := addr.RootInstance.Child("m", addr.IntKey(i%20))
+		inst := addr.Instance{Module: module, Resource: addr.Resource{Type: "test_thing", Name: fmt.Sprint("r", i%200)}, Key: addr.IntKey(i / 200)}
+		o := &Object{
+			attrs:        fmt.Appendf(nil, `{"id":"i-%08d","name":"a name of some length","tags":{"Name":"x","Owner":"team"},"list":["a","b","c"],"size":%d,"note":null}`, i, i),
+			Sensitive:    []cty.Path{cty.GetAttrPath("name")},
+			Private:      []byte(`{"schema_version":"1"}`),
+			Dependencies: []addr.ConfigResource{{Resource: addr.Resource{Type: "test_thing", Name: "base"}}},
+		}
+		f.State.SetObject(addr.Object{Instance: inst}, o, pc)
+	}
+	return f
+}
+
+func BenchmarkWrite(b *testing.B) {
+	benchmarkSizes(b, func(f *File, _ []byte) error { _, err := Write(f); return err })
+}
+
+func BenchmarkRead(b *testing.B) {
+	benchmarkSizes(b, func(_ *File, src []byte) error { _, err := Read(src); return err })
+}
+
+func BenchmarkUnchanged(b *testing.B) {
+	benchmarkSizes(b, func(f *File, _ []byte) error {
+		if !Unchanged(f, &File{Meta: f.Meta, State: f.State.Copy()}) {
+			return errors.New("a copy differs")
+		}
+		return nil
+	})
+}
+
+func benchmarkSizes(b *testing.B, run func(f *File, src []byte) error) {
+	for _, n := range []int{10_000, 100_000} {
+		f := bigFile(b, n)
+		src := []byte(mustWrite(b, f))
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := run(f, src); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"opentofu-1.12.tfstate", "all-members.tfstate", "version3.tfstate", "version1.tfstate"} {
+		f.Add(load(f, name))
+	}
+	f.Add([]byte(`{"version":4,"resources":[{"instances":null}],"Resources":[],"x":1}`))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		file, err := Read(src)
+		if err != nil || file == nil {
+			return
+		}
+		if file.Lineage == "" {
+			file.Lineage = "l"
+		}
+		if file.Version == "" {
+			file.Version = "1.0.0"
+		}
+		once := mustWrite(t, file)
+		again := mustRead(t, []byte(once))
+		if twice := mustWrite(t, again); once != twice {
+			t.Errorf("written differently after reading:\n%s\n%s", once, twice)
+		}
+	})
+}

@@ -1,0 +1,230 @@
+package view
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hcled"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// JSONDiagnostic is a diagnostic in the form of the JSON documents.
+type JSONDiagnostic struct {
+	Severity string       `json:"severity"`
+	Summary  string       `json:"summary"`
+	Detail   string       `json:"detail"`
+	Address  string       `json:"address,omitempty"`
+	Range    *JSONRange   `json:"range,omitempty"`
+	Snippet  *JSONSnippet `json:"snippet,omitempty"`
+}
+
+// JSONRange is a range of source text.
+type JSONRange struct {
+	Filename string  `json:"filename"`
+	Start    JSONPos `json:"start"`
+	End      JSONPos `json:"end"`
+}
+
+// JSONPos is a position in a source file: line and column count from 1, in grapheme clusters, byte from 0.
+type JSONPos struct {
+	Line   int `json:"line"`
+	Column int `json:"column"`
+	Byte   int `json:"byte"`
+}
+
+// JSONSnippet is the source text around a range; the offsets are bytes into Code.
+type JSONSnippet struct {
+	Context              *string       `json:"context"`
+	Code                 string        `json:"code"`
+	StartLine            int           `json:"start_line"`
+	HighlightStartOffset int           `json:"highlight_start_offset"`
+	HighlightEndOffset   int           `json:"highlight_end_offset"`
+	Values               []JSONValue   `json:"values"`
+	FunctionCall         *JSONFunction `json:"function_call,omitempty"`
+}
+
+// JSONValue tells about a value that the expression used.
+type JSONValue struct {
+	Traversal string `json:"traversal"`
+	Statement string `json:"statement"`
+}
+
+// JSONFunction names the function that was being called.
+type JSONFunction struct {
+	CalledAs string `json:"called_as"`
+}
+
+// JSONDiagnostics converts a list, in its order. The result is never nil, so that it is encoded as an array.
+func JSONDiagnostics(list diag.List, src Sources) []JSONDiagnostic {
+	out := make([]JSONDiagnostic, 0, len(list))
+	c := snippets{sources: src, files: map[string]*hcl.File{}}
+	for i := range list {
+		out = append(out, c.convert(&list[i]))
+	}
+	return out
+}
+
+// snippets makes snippets. It parses a file at most once, for the names of the blocks around a position.
+type snippets struct {
+	sources Sources
+	files   map[string]*hcl.File
+}
+
+func (c *snippets) convert(d *diag.Diagnostic) JSONDiagnostic {
+	out := JSONDiagnostic{Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Address: d.Address}
+	if d.Subject == nil {
+		return out
+	}
+	highlight := *d.Subject
+	if highlight.Empty() {
+		highlight.End.Byte++
+		highlight.End.Column++
+	}
+	out.Range = &JSONRange{Filename: highlight.Filename, Start: position(highlight.Start), End: position(highlight.End)}
+	if text, ok := c.sources[highlight.Filename]; ok {
+		out.Snippet = c.snippet(d, text, highlight)
+	}
+	return out
+}
+
+func position(p hcl.Pos) JSONPos { return JSONPos{p.Line, p.Column, p.Byte} }
+
+func (c *snippets) snippet(d *diag.Diagnostic, text []byte, highlight hcl.Range) *JSONSnippet {
+	around := highlight
+	if d.Context != nil && d.Context.Filename == highlight.Filename {
+		around = hcl.RangeOver(highlight, *d.Context)
+	}
+	s := &JSONSnippet{StartLine: around.Start.Line, Values: valuesInPlay(d), FunctionCall: calledFunction(d)}
+	start, end := lineBounds(text, around)
+	s.Code = strings.TrimSuffix(string(text[start:end]), "\n")
+	s.Code = strings.ReplaceAll(s.Code, "\r\n", "\n")
+	s.HighlightStartOffset = clamp(highlight.Start.Byte-start, 0, len(s.Code))
+	s.HighlightEndOffset = clamp(highlight.End.Byte-start, s.HighlightStartOffset, len(s.Code))
+	if file := c.file(highlight.Filename, text); file != nil {
+		if context := hcled.ContextString(file, highlight.Start.Byte); context != "" {
+			s.Context = &context
+		}
+	}
+	return s
+}
+
+func clamp(n, low, high int) int { return min(max(n, low), high) }
+
+// lineBounds returns the byte offsets of the whole lines that hold the range.
+func lineBounds(text []byte, rng hcl.Range) (start, end int) {
+	start = clamp(rng.Start.Byte, 0, len(text))
+	end = clamp(rng.End.Byte, start, len(text))
+	start = bytes.LastIndexByte(text[:start], '\n') + 1
+	if end > start && text[end-1] == '\n' {
+		return start, end
+	}
+	if i := bytes.IndexByte(text[end:], '\n'); i >= 0 {
+		return start, end + i
+	}
+	return start, len(text)
+}
+
+func (c *snippets) file(name string, text []byte) *hcl.File {
+	file, ok := c.files[name]
+	if ok {
+		return file
+	}
+	if strings.HasSuffix(name, ".json") {
+		file, _ = hcljson.Parse(text, name)
+	} else {
+		file, _ = hclsyntax.ParseConfig(text, name, hcl.InitialPos)
+	}
+	c.files[name] = file
+	return file
+}
+
+// valuesInPlay tells what the references of the diagnostic's expression stood for, each once, in the order of their names. The result is never nil.
+func valuesInPlay(d *diag.Diagnostic) []JSONValue {
+	out := []JSONValue{}
+	if d.Expression == nil || d.EvalContext == nil {
+		return out
+	}
+	seen := map[string]bool{}
+	for _, t := range d.Expression.Variables() {
+		// A longer reference may fail to resolve where a shorter one explains why.
+		for ; len(t) > 0; t = t[:len(t)-1] {
+			v, diags := t.TraverseAbs(d.EvalContext)
+			if diags.HasErrors() {
+				continue
+			}
+			text := TraversalString(t)
+			statement := stateValue(v)
+			if statement != "" && !seen[text] {
+				seen[text] = true
+				out = append(out, JSONValue{text, statement})
+			}
+			break
+		}
+	}
+	slices.SortFunc(out, func(a, b JSONValue) int { return strings.Compare(a.Traversal, b.Traversal) })
+	return out
+}
+
+const longestShown = 120 // characters of a string in a statement about it
+
+// stateValue says what a value is, without a secret in it; "" if there is nothing to say.
+func stateValue(v cty.Value) string {
+	if v.IsMarked() {
+		if text, secret := value.Redacted(v.Marks()); secret {
+			return "is " + text
+		}
+		v, _ = v.Unmark()
+	}
+	ty := v.Type()
+	switch {
+	case v.IsNull():
+		return "is null"
+	case ty == cty.DynamicPseudoType:
+		return ""
+	case !v.IsKnown():
+		return "is a " + ty.FriendlyName()
+	case ty == cty.String:
+		s := []rune(v.AsString())
+		if len(s) > longestShown {
+			return "is " + scalarText(cty.StringVal(string(s[:longestShown]))) + "…"
+		}
+		return "is " + scalarText(v)
+	case ty.IsPrimitiveType():
+		return "is " + scalarText(v)
+	case ty.IsObjectType():
+		return "is object with " + count(len(ty.AttributeTypes()), "attribute")
+	case ty.IsTupleType():
+		return "is tuple with " + count(ty.Length(), "element")
+	case ty.IsCollectionType():
+		return "is " + ty.FriendlyName() + " with " + count(v.LengthInt(), "element")
+	default:
+		return "is a " + ty.FriendlyName()
+	}
+}
+
+func count(n int, noun string) string {
+	switch n {
+	case 0:
+		return "no " + noun + "s"
+	case 1:
+		return "1 " + noun
+	default:
+		return fmt.Sprintf("%d %ss", n, noun)
+	}
+}
+
+func calledFunction(d *diag.Diagnostic) *JSONFunction {
+	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](&hcl.Diagnostic{Extra: d.Extra})
+	if !ok || call.CalledFunctionName() == "" {
+		return nil
+	}
+	return &JSONFunction{CalledAs: call.CalledFunctionName()}
+}

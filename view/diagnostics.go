@@ -1,0 +1,167 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// Diagnostics writes a list for people: in boxes when colours are on, plain otherwise. Warnings with the same summary are shown once, with the
+// number of the others.
+func Diagnostics(w io.Writer, list diag.List, src Sources, o Options) error {
+	var sb strings.Builder
+	shown := consolidate(list)
+	if o.CompactWarnings && len(list) > 0 && !list.HasErrors() {
+		compactWarnings(&sb, shown, o)
+	} else {
+		c := snippets{sources: src, files: map[string]*hcl.File{}}
+		for _, g := range shown {
+			writeDiagnostic(&sb, c.convert(g.first), g.others, o)
+		}
+	}
+	_, err := io.WriteString(w, sb.String())
+	return err
+}
+
+// group is a diagnostic with the number of those it stands for.
+type group struct {
+	first  *diag.Diagnostic
+	others int
+}
+
+func consolidate(list diag.List) []*group {
+	var out []*group
+	warnings := map[string]*group{}
+	for i := range list {
+		d := &list[i]
+		if d.Severity == diag.Warning {
+			if g := warnings[d.Summary]; g != nil {
+				g.others++
+				continue
+			}
+		}
+		g := &group{first: d}
+		if d.Severity == diag.Warning {
+			warnings[d.Summary] = g
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+func compactWarnings(sb *strings.Builder, groups []*group, o Options) {
+	sb.WriteString("\n" + o.paint(boldYellow, "Warnings:") + "\n\n")
+	for _, g := range groups {
+		sb.WriteString("- " + visible(g.first.Summary) + "\n")
+		if s := g.first.Subject; s != nil {
+			fmt.Fprintf(sb, "  on %s line %d", s.Filename, s.Start.Line)
+			if g.others > 0 {
+				fmt.Fprintf(sb, " (and %d more)", g.others)
+			}
+			sb.WriteByte('\n')
+		} else if g.others > 0 {
+			fmt.Fprintf(sb, "  (%d occurrences)\n", g.others+1)
+		}
+	}
+	sb.WriteString("\n" + o.wrap("To see the full warning notes, run "+product+" without -compact-warnings.", 0) + "\n")
+}
+
+func writeDiagnostic(sb *strings.Builder, d JSONDiagnostic, others int, o Options) {
+	border, label := red, o.paint(boldRed, "Error: ")
+	if d.Severity == diag.Warning.String() {
+		border, label = yellow, o.paint(boldYellow, "Warning: ")
+	}
+	used := 0
+	if o.Color {
+		used = 2
+	}
+	var text strings.Builder
+	text.WriteString(label + o.paint(bold, o.wrap(visible(d.Summary), used)) + "\n\n")
+	if writeSource(&text, d, o) {
+		text.WriteByte('\n')
+	}
+	if d.Detail != "" {
+		text.WriteString(o.wrap(visible(d.Detail), used) + "\n")
+	}
+	if others > 0 {
+		if d.Detail != "" {
+			text.WriteByte('\n')
+		}
+		noun := "warning"
+		if others > 1 {
+			noun = "warnings"
+		}
+		fmt.Fprintf(&text, "(and %d more similar %s elsewhere)\n", others, noun)
+	}
+	body := strings.TrimRight(text.String(), "\n")
+	if !o.Color {
+		sb.WriteString("\n" + body + "\n")
+		return
+	}
+	bar := o.paint(border, "│")
+	sb.WriteString(o.paint(border, "╷") + "\n")
+	for line := range strings.SplitSeq(body, "\n") {
+		sb.WriteString(bar + " " + line + "\n")
+	}
+	sb.WriteString(o.paint(border, "╵") + "\n")
+}
+
+// writeSource writes what the diagnostic is about, and reports whether it wrote anything.
+func writeSource(sb *strings.Builder, d JSONDiagnostic, o Options) bool {
+	if d.Address != "" {
+		sb.WriteString("  with " + visible(d.Address) + ",\n")
+	}
+	if d.Range == nil {
+		return d.Address != ""
+	}
+	s := d.Snippet
+	fmt.Fprintf(sb, "  on %s line %d", d.Range.Filename, d.Range.Start.Line)
+	if s == nil {
+		sb.WriteString(":\n  (source code not available)\n")
+		return true
+	}
+	if s.Context != nil {
+		sb.WriteString(", in " + visible(*s.Context))
+	}
+	sb.WriteString(":\n")
+	code := visible(s.Code[:s.HighlightStartOffset]) + marker + visible(s.Code[s.HighlightStartOffset:s.HighlightEndOffset]) +
+		marker + visible(s.Code[s.HighlightEndOffset:])
+	writeCode(sb, code, s.StartLine, o)
+	if len(s.Values) == 0 && s.FunctionCall == nil {
+		return true
+	}
+	bar := "    " + o.paint(dim, "│") + " "
+	sb.WriteString("    " + o.paint(dim, "├────────────────") + "\n")
+	if s.FunctionCall != nil {
+		sb.WriteString(bar + "while calling " + o.paint(bold, s.FunctionCall.CalledAs) + "\n")
+	}
+	for _, v := range s.Values {
+		sb.WriteString(bar + o.paint(bold, visible(v.Traversal)) + " " + visible(v.Statement) + "\n")
+	}
+	return true
+}
+
+// marker stands at both ends of the highlighted part while code is cut into lines; visible never leaves it in source text.
+const marker = "\x00"
+
+func writeCode(sb *strings.Builder, code string, number int, o Options) {
+	inside := false
+	for line := range strings.SplitSeq(code, "\n") {
+		fmt.Fprintf(sb, "%4d: ", number)
+		for i, part := range strings.Split(line, marker) {
+			if i > 0 {
+				inside = !inside
+			}
+			if inside {
+				part = o.paint(underlined, part)
+			}
+			sb.WriteString(part)
+		}
+		sb.WriteByte('\n')
+		number++
+	}
+}

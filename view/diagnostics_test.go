@@ -1,0 +1,181 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+const sourceText = "# first\nresource \"a\" \"b\" {\n  x = \"${var.pub}-${var.pw}\" + var.obj.n + var.tok + var.both\n  y = 1\n}\n"
+
+// exprDiag is an error about the expression of x, with values of every sensitivity in scope.
+func exprDiag(t testing.TB) (diag.List, Sources) {
+	t.Helper()
+	src := Sources{"main.tf": []byte(sourceText)}
+	file, diags := hclsyntax.ParseConfig(src["main.tf"], "main.tf", hcl.InitialPos)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	attr := file.Body.(*hclsyntax.Body).Blocks[0].Body.Attributes["x"]
+	rng := attr.Expr.Range()
+	vars := cty.ObjectVal(map[string]cty.Value{
+		"pub": cty.StringVal("seen"), "pw": cty.StringVal("hunter2").Mark(value.Sensitive), "tok": cty.StringVal("hunter3").Mark(value.Ephemeral),
+		"both": cty.StringVal("hunter4").Mark(value.Sensitive).Mark(value.Ephemeral),
+		"obj":  cty.ObjectVal(map[string]cty.Value{"n": cty.ListVal([]cty.Value{cty.StringVal("x").Mark(value.Ephemeral)})}),
+	})
+	return diag.List{{
+		Summary: "Invalid operand", Detail: "This value is not a number, and numbers are what the operator needs on both of its sides.\n  keep   this",
+		Subject: &rng, Expression: attr.Expr, EvalContext: &hcl.EvalContext{Variables: map[string]cty.Value{"var": vars}}, Address: "a.b",
+	}}, src
+}
+
+func render(t testing.TB, list diag.List, src Sources, o Options) string {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := Diagnostics(&buf, list, src, o); err != nil {
+		t.Fatal(err)
+	}
+	return buf.String()
+}
+
+func TestE24_DiagnosticRedacts(t *testing.T) {
+	list, src := exprDiag(t)
+	got := render(t, list, src, Options{Width: 50, ShowSensitive: true})
+	want := `
+Error: Invalid operand
+
+  with a.b,
+  on main.tf line 3, in resource "a" "b":
+   3:   x = "${var.pub}-${var.pw}" + var.obj.n + var.tok + var.both
+    ├────────────────
+    │ var.both is (sensitive, ephemeral value)
+    │ var.obj.n is list of string with 1 element
+    │ var.pub is "seen"
+    │ var.pw is (sensitive value)
+    │ var.tok is (ephemeral value)
+
+This value is not a number, and numbers are what
+the operator needs on both of its sides.
+  keep   this
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	boxed := render(t, list, src, Options{Width: 50, Color: true})
+	if strings.Contains(boxed, "hunter") {
+		t.Error("a secret is shown")
+	}
+	golden(t, "diagnostic.ansi.txt", boxed)
+}
+
+func TestDiagnosticJSON(t *testing.T) {
+	list, src := exprDiag(t)
+	list = append(list, diag.Warnf("Odd", "Something is odd.")...)
+	b, err := ValidateJSON(list, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(b), "hunter") {
+		t.Errorf("a secret is shown: %s", b)
+	}
+	var out tfjson.ValidateOutput
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	if out.Valid || out.ErrorCount != 1 || out.WarningCount != 1 || len(out.Diagnostics) != 2 {
+		t.Fatalf("wrong head: %s", b)
+	}
+	d := out.Diagnostics[0]
+	if d.Address != "a.b" || d.Range.Start != (tfjson.Pos{Line: 3, Column: 7, Byte: 33}) || *d.Snippet.Context != `resource "a" "b"` {
+		t.Errorf("wrong place: %s", b)
+	}
+	s := d.Snippet
+	if got := s.Code[s.HighlightStartOffset:s.HighlightEndOffset]; !strings.HasPrefix(got, `"${var.pub}`) || !strings.HasSuffix(got, "var.both") {
+		t.Errorf("highlight is %q", got)
+	}
+	if s.StartLine != 3 || len(s.Values) != 5 {
+		t.Errorf("wrong snippet: %s", b)
+	}
+	if empty, err := ValidateJSON(nil, nil); err != nil || !strings.Contains(string(empty), `"diagnostics": []`) {
+		t.Errorf("%s, %v", empty, err)
+	}
+}
+
+func TestDiagnosticPlaces(t *testing.T) {
+	src := Sources{"f.tf": []byte("a = 1\nb = [\n  2\n]\n")}
+	pos := func(line, col, b int) hcl.Pos { return hcl.Pos{Line: line, Column: col, Byte: b} }
+	list := diag.List{
+		{Summary: "No source", Subject: &hcl.Range{Filename: "gone.tf", Start: pos(7, 1, 99), End: pos(7, 2, 100)}},
+		{Summary: "Several lines", Subject: &hcl.Range{Filename: "f.tf", Start: pos(2, 5, 10), End: pos(4, 2, 17)}},
+		{Summary: "At the end", Subject: &hcl.Range{Filename: "f.tf", Start: pos(5, 1, 18), End: pos(5, 1, 18)}},
+		{Summary: "Beyond the end", Subject: &hcl.Range{Filename: "f.tf", Start: pos(9, 1, 90), End: pos(9, 9, 98)}},
+		{Summary: "With \x1b[31mescape\x1b[0m", Address: "x.y", Detail: "bad\x07bell"},
+		{Summary: "Context", Subject: &hcl.Range{Filename: "f.tf", Start: pos(3, 3, 14), End: pos(3, 4, 15)},
+			Context: &hcl.Range{Filename: "f.tf", Start: pos(2, 1, 6), End: pos(4, 2, 17)}},
+	}
+	golden(t, "diagnostic.places.txt", render(t, list, src, Options{}))
+}
+
+func TestWarningsConsolidated(t *testing.T) {
+	var list diag.List
+	for i := range 3 {
+		d := diag.At(hcl.Range{Filename: "x.tf", Start: hcl.Pos{Line: i + 1}}, "Deprecated", "Don't.").AsWarnings()
+		list = append(list, d...)
+	}
+	list = append(list, diag.Warnf("Other", "Once.")...)
+	got := render(t, list, nil, Options{})
+	if strings.Count(got, "Deprecated") != 1 || !strings.Contains(got, "(and 2 more similar warnings elsewhere)") {
+		t.Error(got)
+	}
+	compact := render(t, list, nil, Options{CompactWarnings: true})
+	want := `
+Warnings:
+
+- Deprecated
+  on x.tf line 1 (and 2 more)
+- Other
+
+To see the full warning notes, run Mayfly without -compact-warnings.
+`
+	if diff := cmp.Diff(want, compact); diff != "" {
+		t.Error(diff)
+	}
+	list = append(list, diag.Errorf("Bad", "Bad.")...)
+	if got := render(t, list, nil, Options{CompactWarnings: true}); !strings.Contains(got, "Don't.") {
+		t.Errorf("with errors, warnings are shown in full: %s", got)
+	}
+}
+
+func TestDiagnosticInFunctionCall(t *testing.T) {
+	src := Sources{"f.tf": []byte("x = parse(var.s)\n")}
+	file, diags := hclsyntax.ParseConfig(src["f.tf"], "f.tf", hcl.InitialPos)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	parse := function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "s", Type: cty.String, AllowMarked: true}}, Type: function.StaticReturnType(cty.String),
+		Impl: func([]cty.Value, cty.Type) (cty.Value, error) {
+			return cty.NilVal, function.NewArgErrorf(0, "not parsable")
+		},
+	})
+	ctx := &hcl.EvalContext{
+		Variables: map[string]cty.Value{"var": cty.ObjectVal(map[string]cty.Value{"s": cty.StringVal("hunter2").Mark(value.Ephemeral)})},
+		Functions: map[string]function.Function{"parse": parse},
+	}
+	_, diags = file.Body.(*hclsyntax.Body).Attributes["x"].Expr.Value(ctx)
+	got := render(t, diag.FromHCL(diags), src, Options{})
+	if !strings.Contains(got, "while calling parse\n") || !strings.Contains(got, "var.s is (ephemeral value)\n") || strings.Contains(got, "hunter2") {
+		t.Error(got)
+	}
+}

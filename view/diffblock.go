@@ -1,0 +1,272 @@
+package view
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// keepAttr tells the attributes that stay visible although they don't change: people find their objects by them.
+func keepAttr(name string) bool { return name == "id" || name == "name" || name == "tags" }
+
+// block builds the node of a block's content. A nil schema has every attribute taken from the values.
+func (d differ) block(s *schema.Block, b, a cty.Value, why *paths) *node {
+	vb, va := entries(b), entries(a)
+	e := sided(exists(b), exists(a))
+	var body nested
+	if s == nil {
+		body.attrs = d.bare(vb, va, why)
+	} else {
+		body.attrs = d.attributes(s.Attributes, vb, va, why, true)
+		body.blocks = d.blocks(s.Blocks, vb, va, why)
+	}
+	if e == same {
+		e = body.effect()
+	}
+	showWriteOnly(body.attrs, e)
+	return &node{effect: e, body: body, forces: why.here()}
+}
+
+func (b nested) effect() effect {
+	if e := summarise(b.attrs); e != same {
+		return e
+	}
+	for _, g := range b.blocks {
+		for _, it := range g.items {
+			if it.node.effect != same {
+				return changed
+			}
+		}
+	}
+	return same
+}
+
+// showWriteOnly gives write-only attributes the effect of what they belong to: whether the value changes cannot be known, only that it is sent.
+func showWriteOnly(attrs []named, e effect) {
+	for _, it := range attrs {
+		if _, ok := it.node.body.(writeOnlyValue); ok {
+			it.node.effect = e
+		}
+	}
+}
+
+func (d differ) bare(vb, va map[string]cty.Value, why *paths) []named {
+	var items []named
+	for _, name := range unionKeys(vb, va) {
+		b, a := orAbsent(vb[name]), orAbsent(va[name])
+		if exists(b) || exists(a) {
+			items = append(items, d.keepable(name, d.value(b, a, typed, why.key(name))))
+		}
+	}
+	return items
+}
+
+func (d differ) keepable(name string, n *node) named {
+	it := named{name: name, node: n, keep: keepAttr(name)}
+	if m, ok := n.body.(mapping); ok && it.keep {
+		for i := range m.items {
+			m.items[i].keep = true
+		}
+	}
+	return it
+}
+
+func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string]cty.Value, why *paths, inBlock bool) []named {
+	var items []named
+	for _, name := range slices.Sorted(maps.Keys(attrs)) {
+		attr := attrs[name]
+		path := why.key(name)
+		if attr.WriteOnly {
+			items = append(items, named{name: name, node: &node{body: writeOnlyValue{}, forces: path.here()}})
+			continue
+		}
+		b, a := orAbsent(vb[name]), orAbsent(va[name])
+		if !exists(b) && !exists(a) {
+			continue
+		}
+		n := d.attribute(attr, b, a, path)
+		if inBlock {
+			items = append(items, d.keepable(name, n))
+		} else {
+			items = append(items, named{name: name, node: n})
+		}
+	}
+	return items
+}
+
+func (d differ) attribute(attr *schema.Attribute, b, a cty.Value, why *paths) *node {
+	if attr.Sensitive && !d.show {
+		b, _ = unmark(b)
+		a, _ = unmark(a)
+		n := d.secret(b, a, true, true)
+		n.forces = why.here()
+		return n
+	}
+	if attr.Nested == nil || isOpaque(b) || isOpaque(a) {
+		return d.value(b, a, flavourOf(attr.Type), why)
+	}
+	b, _ = unmark(b)
+	a, _ = unmark(a)
+	n := d.nestedAttr(attr.Nested, b, a, why)
+	n.forces = why.here()
+	return n
+}
+
+// isOpaque reports whether a value must be shown as a whole: it is unknown or sensitive.
+func isOpaque(v cty.Value) bool {
+	raw, secret := unmark(v)
+	return secret || exists(raw) && !raw.IsKnown()
+}
+
+func (d differ) nestedAttr(o *schema.Object, b, a cty.Value, why *paths) *node {
+	e := sided(exists(b), exists(a))
+	switch o.Nesting {
+	case schema.Map:
+		body := mapping{noun: "element", commas: true}
+		vb, va := entries(b), entries(a)
+		for _, k := range unionKeys(vb, va) {
+			body.items = append(body.items, named{name: strconv.Quote(k), node: d.nestedObject(o, vb[k], va[k], why.key(k))})
+		}
+		if e == same {
+			e = summarise(body.items)
+		}
+		return &node{effect: e, body: body}
+	case schema.List:
+		body := sequence{}
+		eb, ea := elements(b), elements(a)
+		for i := range max(len(eb), len(ea)) {
+			body.items = append(body.items, d.nestedObject(o, at(eb, i), at(ea, i), why.index(i)))
+		}
+		return finish(&body, e)
+	case schema.Set:
+		body := sequence{}
+		for _, p := range matchSet(elements(b), elements(a)) {
+			body.items = append(body.items, d.nestedObject(o, p.before, p.after, nil))
+		}
+		return finish(&body, e)
+	default:
+		return d.nestedObject(o, b, a, why)
+	}
+}
+
+func at(values []cty.Value, i int) cty.Value {
+	if i < len(values) {
+		return values[i]
+	}
+	return cty.NilVal
+}
+
+func (d differ) nestedObject(o *schema.Object, b, a cty.Value, why *paths) *node {
+	if isOpaque(b) || isOpaque(a) || isNull(b) || isNull(a) {
+		return d.value(b, a, typed, why)
+	}
+	b, _ = unmark(b)
+	a, _ = unmark(a)
+	e := sided(exists(b), exists(a))
+	body := nested{attrs: d.attributes(o.Attributes, entries(b), entries(a), why, false)}
+	if e == same {
+		e = summarise(body.attrs)
+	}
+	showWriteOnly(body.attrs, e)
+	return &node{effect: e, body: body, forces: why.here()}
+}
+
+func isNull(v cty.Value) bool {
+	raw, _ := unmark(v)
+	return exists(raw) && raw.IsNull()
+}
+
+// match is an element of a set: on one side, or on both if it stays.
+type match struct{ before, after cty.Value }
+
+func matchSet(eb, ea []cty.Value) []match {
+	fb, fa := fingerprints(eb), fingerprints(ea)
+	inB, inA := indexOf(fb), indexOf(fa)
+	var out []match
+	for i, v := range eb {
+		if j, kept := inA[fb[i]]; kept {
+			out = append(out, match{v, ea[j]})
+		} else {
+			out = append(out, match{before: v})
+		}
+	}
+	for i, v := range ea {
+		if _, kept := inB[fa[i]]; !kept {
+			out = append(out, match{after: v})
+		}
+	}
+	return out
+}
+
+func (d differ) blocks(types map[string]*schema.NestedBlock, vb, va map[string]cty.Value, why *paths) []blockGroup {
+	var groups []blockGroup
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		b, a := orAbsent(vb[name]), orAbsent(va[name])
+		if items := d.blockItems(types[name], b, a, why.key(name)); len(items) > 0 {
+			groups = append(groups, blockGroup{name, items})
+		}
+	}
+	return groups
+}
+
+func (d differ) blockItems(nb *schema.NestedBlock, b, a cty.Value, why *paths) []blockItem {
+	rawB, secretB := unmark(b)
+	rawA, secretA := unmark(a)
+	if exists(rawB) && !rawB.IsKnown() || exists(rawA) && !rawA.IsKnown() {
+		if !exists(b) && !exists(a) {
+			return nil
+		}
+		return []blockItem{{node: d.value(b, a, typed, why)}}
+	}
+	one := func(label string, b, a cty.Value, why *paths) blockItem {
+		return blockItem{label, d.oneBlock(&nb.Block, b, a, (secretB || secretA) && !d.show, why)}
+	}
+	var items []blockItem
+	switch nb.Nesting {
+	case schema.List:
+		eb, ea := elements(rawB), elements(rawA)
+		for i := range max(len(eb), len(ea)) {
+			items = append(items, one("", at(eb, i), at(ea, i), why.index(i)))
+		}
+	case schema.Set:
+		for _, m := range matchSet(elements(rawB), elements(rawA)) {
+			it := one("", m.before, m.after, nil)
+			it.node.forces = why.here()
+			items = append(items, it)
+		}
+	case schema.Map:
+		mb, ma := entries(rawB), entries(rawA)
+		for _, k := range unionKeys(mb, ma) {
+			items = append(items, one(strconv.Quote(k), mb[k], ma[k], why.key(k)))
+		}
+	default:
+		if exists(rawB) || exists(rawA) {
+			items = append(items, one("", rawB, rawA, why))
+		}
+	}
+	for _, it := range items {
+		it.node.forces = it.node.forces || why.here()
+	}
+	return items
+}
+
+// oneBlock builds the node of one block. secret says that the collection it is in is sensitive as a whole.
+func (d differ) oneBlock(s *schema.Block, b, a cty.Value, secret bool, why *paths) *node {
+	b, sb := unmark(orAbsent(b))
+	a, sa := unmark(orAbsent(a))
+	if secret || (sb || sa) && !d.show {
+		n := &node{effect: sided(exists(b), exists(a)), body: secretBlock{}}
+		if n.effect == same && !equalDeep(b, a) {
+			n.effect = changed
+		}
+		return n
+	}
+	if exists(a) && !a.IsKnown() || exists(b) && !b.IsKnown() {
+		return d.value(b, a, typed, why)
+	}
+	return d.block(s, b, a, why)
+}

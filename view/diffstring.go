@@ -1,0 +1,100 @@
+package view
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+)
+
+// text builds the node of a string: as a JSON document if both sides are one, by lines if there are several, else as a scalar.
+func (d differ) text(b, a cty.Value, e effect) *node {
+	sb, sa := stringOf(b), stringOf(a)
+	db, okB := parseDocument(sb)
+	da, okA := parseDocument(sa)
+	switch {
+	case (okB || !exists(b)) && (okA || !exists(a)):
+		return d.document(sb, sa, db, da, e)
+	case okB != okA && e == same:
+		one := func(b, a cty.Value) *node { return d.text(b, a, sided(exists(b), exists(a))) }
+		return &node{effect: changed, body: pair{one(b, cty.NilVal), one(cty.NilVal, a)}}
+	}
+	if strings.Contains(sb, "\n") || strings.Contains(sa, "\n") {
+		return lineNode(sb, sa, e)
+	}
+	return scalar(b, a, e)
+}
+
+func stringOf(v cty.Value) string {
+	if v == cty.NilVal {
+		return ""
+	}
+	return v.AsString()
+}
+
+// parseDocument decodes a JSON object or array. Anything else, JSON's scalars included, is a plain string.
+func parseDocument(s string) (cty.Value, bool) {
+	trimmed := strings.TrimSpace(s)
+	if !strings.HasPrefix(trimmed, "{") && !strings.HasPrefix(trimmed, "[") || !json.Valid([]byte(s)) {
+		return cty.NilVal, false
+	}
+	ty, err := ctyjson.ImpliedType([]byte(s))
+	if err != nil {
+		return cty.NilVal, false
+	}
+	v, err := ctyjson.Unmarshal([]byte(s), ty)
+	if err != nil {
+		return cty.NilVal, false
+	}
+	return v, true
+}
+
+func (d differ) document(sb, sa string, db, da cty.Value, e effect) *node {
+	body := encoded{doc: d.value(db, da, free, nil)}
+	if e == same && sb != sa {
+		e = changed
+		body.space = body.doc.effect == same
+	}
+	return &node{effect: e, body: body}
+}
+
+func lineNode(sb, sa string, e effect) *node {
+	switch e {
+	case added:
+		return &node{effect: e, body: heredoc{oneSided(sa)}}
+	case removed:
+		return &node{effect: e, body: heredoc{oneSided(sb)}}
+	}
+	if sb == sa {
+		return &node{effect: same, body: heredoc{oneSided(sa)}}
+	}
+	if strings.HasSuffix(sb, "\n") && strings.HasSuffix(sa, "\n") {
+		sb, sa = sb[:len(sb)-1], sa[:len(sa)-1]
+	}
+	lb, la := strings.Split(sb, "\n"), strings.Split(sa, "\n")
+	var body heredoc
+	add := func(e effect, lines []string) {
+		for _, l := range lines {
+			body.lines = append(body.lines, diffLine{e, l})
+		}
+	}
+	done := 0
+	for _, gap := range lcs.DiffLines(lb, la) {
+		add(same, lb[done:gap.Start])
+		add(removed, lb[gap.Start:gap.End])
+		add(added, la[gap.ReplStart:gap.ReplEnd])
+		done = gap.End
+	}
+	add(same, lb[done:])
+	return &node{effect: changed, body: body}
+}
+
+func oneSided(s string) []diffLine {
+	var lines []diffLine
+	for l := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
+		lines = append(lines, diffLine{same, l})
+	}
+	return lines
+}

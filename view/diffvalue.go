@@ -1,0 +1,345 @@
+package view
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+const (
+	sensitiveText = "(sensitive value)"
+	unknownText   = "(known after apply)"
+	// sameSensitive is shown as sensitiveText; it tells that only the sensitivity changes.
+	sameSensitive = "(sensitive value, unchanged)"
+)
+
+// differ builds the node trees of values. A side that doesn't exist is cty.NilVal.
+type differ struct {
+	show bool // sensitive values in clear
+}
+
+// flavour is how the containers of a value are written: those whose type comes from a schema leave null attributes out and quote the keys of maps;
+// those of free form (outputs, dynamic attributes, JSON documents) show what is there.
+type flavour uint8
+
+const (
+	typed flavour = iota
+	free
+)
+
+func flavourOf(ty cty.Type) flavour {
+	if ty == cty.DynamicPseudoType {
+		return free
+	}
+	return typed
+}
+
+// value builds the node of a value from its two sides, at least one of which must exist.
+func (d differ) value(b, a cty.Value, f flavour, why *paths) *node {
+	b, bs := unmark(b)
+	a, as := unmark(a)
+	var n *node
+	if (bs || as) && !d.show {
+		n = d.secret(b, a, bs, as)
+	} else {
+		n = d.public(b, a, f, why)
+		if exists(b) && exists(a) && bs != as {
+			n.effect, n.secret = changed, sensitivityChange(as)
+		}
+	}
+	n.forces = why.here()
+	return n
+}
+
+// unmark takes the marks of v itself off and reports whether it is to be hidden.
+func unmark(v cty.Value) (cty.Value, bool) {
+	if v == cty.NilVal || !v.IsMarked() {
+		return v, false
+	}
+	raw, marks := v.Unmark()
+	_, sensitive := marks[value.Sensitive]
+	_, ephemeral := marks[value.Ephemeral]
+	return raw, sensitive || ephemeral
+}
+
+func (d differ) secret(b, a cty.Value, bs, as bool) *node {
+	n := &node{effect: sided(exists(b), exists(a)), body: hidden{sensitiveText}}
+	if n.effect != same {
+		return n
+	}
+	equal := equalDeep(b, a)
+	if equal && bs != as {
+		n.body = hidden{sameSensitive}
+	}
+	if !equal || bs != as {
+		n.effect = changed
+	}
+	if bs != as {
+		n.secret = sensitivityChange(as)
+	}
+	return n
+}
+
+func sensitivityChange(after bool) sensitivity {
+	if after {
+		return becomesSensitive
+	}
+	return becomesPublic
+}
+
+func exists(v cty.Value) bool { return v != cty.NilVal }
+
+// orAbsent turns null into absence, as fits for attributes.
+func orAbsent(v cty.Value) cty.Value {
+	if v == cty.NilVal || v.IsNull() {
+		return cty.NilVal
+	}
+	return v
+}
+
+// equalDeep compares values whatever their marks.
+func equalDeep(b, a cty.Value) bool {
+	if !exists(b) || !exists(a) {
+		return exists(b) == exists(a)
+	}
+	b, _ = b.UnmarkDeep()
+	a, _ = a.UnmarkDeep()
+	return b.RawEquals(a)
+}
+
+func (d differ) public(b, a cty.Value, f flavour, why *paths) *node {
+	e := sided(exists(b), exists(a))
+	if exists(a) && !a.IsKnown() {
+		if !exists(b) {
+			return &node{effect: added, body: leaf{after: unknownText}}
+		}
+		before := d.value(b, cty.NilVal, f, nil)
+		return &node{effect: changed, body: pair{before, &node{effect: added, body: leaf{after: unknownText}}}}
+	}
+	kb, ka := kindOf(b), kindOf(a)
+	if e == same && kb != ka {
+		return &node{effect: changed, body: pair{d.value(b, cty.NilVal, f, nil), d.value(cty.NilVal, a, f, nil)}}
+	}
+	if ka == kindNone {
+		ka = kb
+	}
+	switch ka {
+	case kindSequence:
+		return d.sequence(b, a, f, why, e)
+	case kindSet:
+		return d.set(b, a, f, e)
+	case kindMapping:
+		return d.mapping(b, a, f, why, e)
+	case kindString:
+		return d.text(b, a, e)
+	default:
+		return scalar(b, a, e)
+	}
+}
+
+// kind groups types by how they are written and compared.
+type kind uint8
+
+const (
+	kindNone kind = iota
+	kindScalar
+	kindString
+	kindSequence
+	kindSet
+	kindMapping
+)
+
+func kindOf(v cty.Value) kind {
+	if v == cty.NilVal {
+		return kindNone
+	}
+	ty := v.Type()
+	switch {
+	case v.IsNull() || !v.IsKnown():
+		return kindScalar
+	case ty == cty.String:
+		return kindString
+	case ty.IsListType() || ty.IsTupleType():
+		return kindSequence
+	case ty.IsSetType():
+		return kindSet
+	case ty.IsMapType() || ty.IsObjectType():
+		return kindMapping
+	default:
+		return kindScalar
+	}
+}
+
+func scalar(b, a cty.Value, e effect) *node {
+	n := &node{effect: e}
+	var l leaf
+	if exists(b) {
+		l.before = scalarText(b)
+	}
+	if exists(a) {
+		l.after = scalarText(a)
+	}
+	if e == same && !(b.IsNull() && a.IsNull()) && !b.RawEquals(a) {
+		n.effect = changed
+	}
+	n.body = l
+	return n
+}
+
+// scalarText returns the text of a value that fits on one line.
+func scalarText(v cty.Value) string {
+	ty := v.Type()
+	switch {
+	case !v.IsKnown():
+		return unknownText
+	case v.IsNull():
+		return "null"
+	case ty == cty.String:
+		return strconv.Quote(v.AsString())
+	case ty == cty.Number:
+		return v.AsBigFloat().Text('f', -1)
+	case ty == cty.Bool:
+		return strconv.FormatBool(v.True())
+	default:
+		return "(" + ty.FriendlyName() + ")"
+	}
+}
+
+func elements(v cty.Value) []cty.Value {
+	if v == cty.NilVal || v.IsNull() || !v.IsKnown() {
+		return nil
+	}
+	return v.AsValueSlice()
+}
+
+// sequence matches the elements of lists by their longest common subsequence; objects that stand against each other in between are compared.
+func (d differ) sequence(b, a cty.Value, f flavour, why *paths, e effect) *node {
+	eb, ea := elements(b), elements(a)
+	body := sequence{context: true}
+	add := func(b, a cty.Value, index int) {
+		body.items = append(body.items, d.value(b, a, f, why.index(index)))
+	}
+	i, j := 0, 0
+	for _, gap := range matchElements(eb, ea) {
+		for i < gap.Start {
+			add(eb[i], ea[j], j)
+			i, j = i+1, j+1
+		}
+		for i < gap.End || j < gap.ReplEnd {
+			moreB, moreA := i < gap.End, j < gap.ReplEnd
+			objB, objA := moreB && isObject(eb[i]), moreA && isObject(ea[j])
+			switch {
+			case objB && objA:
+				add(eb[i], ea[j], j)
+				i, j = i+1, j+1
+			case moreB && !(objB && moreA):
+				add(eb[i], cty.NilVal, i)
+				i++
+			default:
+				add(cty.NilVal, ea[j], j)
+				j++
+			}
+		}
+	}
+	for i < len(eb) && j < len(ea) {
+		add(eb[i], ea[j], j)
+		i, j = i+1, j+1
+	}
+	return finish(&body, e)
+}
+
+func finish(s *sequence, e effect) *node {
+	if e == same && slices.ContainsFunc(s.items, func(n *node) bool { return n.effect != same }) {
+		e = changed
+	}
+	return &node{effect: e, body: *s}
+}
+
+// matchElements returns the differences between the lists. The search gives up on the shortest answer early, so its cost stays proportional to the length.
+func matchElements(b, a []cty.Value) []lcs.Diff {
+	if len(b) == 0 && len(a) == 0 {
+		return nil
+	}
+	if len(b) == 0 || len(a) == 0 {
+		return []lcs.Diff{{End: len(b), ReplEnd: len(a)}}
+	}
+	return lcs.DiffLines(fingerprints(b), fingerprints(a))
+}
+
+func isObject(v cty.Value) bool {
+	v, _ = v.Unmark()
+	return v.Type().IsObjectType() && v.IsKnown() && !v.IsNull()
+}
+
+// set shows elements as gone or new; they have no identity that would let them change.
+func (d differ) set(b, a cty.Value, f flavour, e effect) *node {
+	body := sequence{}
+	for _, m := range matchSet(elements(b), elements(a)) {
+		body.items = append(body.items, d.value(m.before, m.after, f, nil))
+	}
+	return finish(&body, e)
+}
+
+func indexOf(keys []string) map[string]int {
+	m := make(map[string]int, len(keys))
+	for i, k := range keys {
+		m[k] = i
+	}
+	return m
+}
+
+func (d differ) mapping(b, a cty.Value, f flavour, why *paths, e effect) *node {
+	vb, va := entries(b), entries(a)
+	isMap := exists(a) && a.Type().IsMapType() || !exists(a) && b.Type().IsMapType()
+	body := mapping{noun: "attribute", align: true}
+	if isMap && f == typed {
+		body.noun, body.nulls = "element", e == same
+	}
+	for _, k := range unionKeys(vb, va) {
+		eb, ea := vb[k], va[k]
+		if f == typed && !isMap {
+			eb, ea = orAbsent(eb), orAbsent(ea)
+			if !exists(eb) && !exists(ea) {
+				continue
+			}
+		}
+		body.items = append(body.items, named{name: keyText(k, isMap && f == typed), node: d.value(eb, ea, f, why.key(k))})
+	}
+	if e == same {
+		e = summarise(body.items)
+	}
+	return &node{effect: e, body: body}
+}
+
+func keyText(k string, quoted bool) string {
+	if quoted || !hclsyntax.ValidIdentifier(k) {
+		return strconv.Quote(k)
+	}
+	return k
+}
+
+func entries(v cty.Value) map[string]cty.Value {
+	if v == cty.NilVal || v.IsNull() || !v.IsKnown() {
+		return nil
+	}
+	return v.AsValueMap()
+}
+
+func unionKeys(b, a map[string]cty.Value) []string {
+	keys := make([]string, 0, max(len(b), len(a)))
+	for k := range b {
+		keys = append(keys, k)
+	}
+	for k := range a {
+		if _, both := b[k]; !both {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}

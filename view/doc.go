@@ -1,0 +1,48 @@
+// Package view turns plans, states, diagnostics and events into text for people and into the public JSON documents.
+//
+// Entry points for people: Diagnostics, Plan, PlanSummary, PlanFooter, State, StateInstance, Outputs, OutputRaw, FormatValue, ApplySummary,
+// HumanObserver (an engine.Observer).
+// Entry points for programs: PlanJSON, StateJSON, SchemasJSON, ValidateJSON, OutputsJSON, OutputJSON, VersionJSON, FunctionsJSON,
+// JSONDiagnostics, JSONStream (an engine.Observer).
+//
+// Everything is a function of its arguments: the package reads no files, no environment and no terminal, and rendering costs time linear in
+// the size of what is rendered. Sensitive values are masked in what people read unless Options.ShowSensitive is set; ephemeral values never
+// arrive here except inside the evaluation context of a diagnostic, where they are redacted always.
+//
+// It may import every package below the engine's façade, and the engine for its event types. It must not know commands, flags, backends
+// or processes.
+package view
+
+import (
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// Options steer the rendering for people.
+type Options struct {
+	Color           bool // use terminal escape codes
+	Width           int  // columns to wrap at; 0 for no wrapping
+	ShowSensitive   bool // show sensitive values instead of a placeholder
+	Concise         bool // leave out the lines about refreshing and reading
+	CompactWarnings bool // warnings as one line each, if there are no errors
+}
+
+// Sources holds the content of source files by the file name that ranges use. Files that are missing in it are shown without a snippet.
+type Sources map[string][]byte
+
+// Schemas finds the schema of a resource type. It returns nil for what it doesn't know; the renderers then go by the values alone.
+type Schemas interface {
+	Resource(p addr.Provider, mode addr.Mode, typeName string) *schema.Schema
+}
+
+// ConfigSchemas also finds the schema of a provider's configuration, nil if unknown.
+type ConfigSchemas interface {
+	Schemas
+	Provider(p addr.Provider) *schema.Schema
+}
+
+// Versions are the version numbers that documents carry: Compat is what tools know as terraform_version, Product is our own.
+type Versions struct {
+	Compat  string
+	Product string
+}

@@ -1,0 +1,145 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// life is the events of a run with everything in it.
+func life(t testing.TB) []engine.Event {
+	t.Helper()
+	at := time.Date(2026, 11, 21, 1, 2, 3, 456000, time.UTC)
+	object := func(s string) addr.Object { return addr.Object{Instance: mustInstance(t, s)} }
+	m, d, e := object(`module.a["k"].terraform_data.x[0]`), object("data.local_file.d"), object("ephemeral.random_password.p")
+	deposed := m
+	deposed.Deposed = "77427eaf"
+	ev := func(o addr.Object, op engine.Operation, k engine.EventKind, elapsed time.Duration) engine.Event {
+		return engine.Event{Time: at, Kind: k, Op: op, Object: o, Elapsed: elapsed}
+	}
+	id := func(e engine.Event) engine.Event {
+		e.IDKey, e.ID = "id", "i-1\x1b[2J"
+		return e
+	}
+	provision := func(k engine.EventKind, line string) engine.Event {
+		e := ev(m, engine.OpProvision, k, 0)
+		e.Provisioner, e.Line = "local-exec", line
+		return e
+	}
+	return []engine.Event{
+		id(ev(m, engine.OpImport, engine.Started, 0)), ev(m, engine.OpImport, engine.Completed, 0),
+		id(ev(m, engine.OpRefresh, engine.Started, 0)), id(ev(m, engine.OpRefresh, engine.Completed, 0)),
+		ev(d, engine.OpRead, engine.Started, 0), ev(d, engine.OpRead, engine.Progress, 10*time.Second), id(ev(d, engine.OpRead, engine.Completed, 12*time.Second)),
+		ev(e, engine.OpOpen, engine.Deferred, 0), ev(e, engine.OpOpen, engine.Started, 0), ev(e, engine.OpOpen, engine.Progress, 10*time.Second),
+		ev(e, engine.OpOpen, engine.Completed, 900*time.Millisecond),
+		ev(m, engine.OpCreate, engine.Started, 0), ev(m, engine.OpCreate, engine.Progress, 70*time.Second),
+		provision(engine.Started, ""), provision(engine.Output, "\x1b[31mred\x1b[0m \x1b]0;title\x07plain\r"), provision(engine.Completed, ""),
+		id(ev(m, engine.OpCreate, engine.Completed, 71*time.Second)),
+		id(ev(m, engine.OpUpdate, engine.Started, 0)), id(ev(m, engine.OpUpdate, engine.Progress, 10*time.Second)), id(ev(m, engine.OpUpdate, engine.Completed, 0)),
+		ev(e, engine.OpRenew, engine.Started, 0), ev(e, engine.OpRenew, engine.Completed, 0),
+		id(ev(deposed, engine.OpDelete, engine.Started, 0)), ev(deposed, engine.OpDelete, engine.Failed, 2*time.Second),
+		id(ev(m, engine.OpDelete, engine.Started, 0)), ev(m, engine.OpDelete, engine.Completed, 2*time.Second),
+		ev(m, engine.OpForget, engine.Started, 0), ev(m, engine.OpForget, engine.Completed, 0),
+		ev(e, engine.OpClose, engine.Started, 0), ev(e, engine.OpClose, engine.Failed, 30*time.Second),
+	}
+}
+
+func TestE80_HumanLines(t *testing.T) {
+	var buf bytes.Buffer
+	h := NewHumanObserver(&buf, Options{})
+	for _, e := range life(t) {
+		h.Event(e)
+	}
+	golden(t, "events.txt", buf.String())
+	want := plan.Counts{Import: 1, Add: 1, Change: 1, Destroy: 1, Forget: 1}
+	if diff := cmp.Diff(want, h.Counts()); diff != "" {
+		t.Error(diff)
+	}
+	if got := ApplySummary(want, false); got != "Apply complete! Resources: 1 imported, 1 added, 1 changed, 1 destroyed, 1 forgotten." {
+		t.Error(got)
+	}
+	if got := ApplySummary(plan.Counts{Destroy: 10}, true); got != "Destroy complete! Resources: 10 destroyed." {
+		t.Error(got)
+	}
+	buf.Reset()
+	quiet := NewHumanObserver(&buf, Options{Concise: true, Color: true})
+	for _, e := range life(t) {
+		quiet.Event(e)
+	}
+	if out := buf.String(); strings.Contains(out, "Refreshing") || strings.Contains(out, "Read") {
+		t.Errorf("concise output has progress of reading: %s", out)
+	}
+	if out := buf.String(); strings.Contains(out, "\x1b]") || strings.Contains(out, "\x1b[2J") || !strings.Contains(out, "\x1b[31mred") {
+		t.Errorf("escapes are not tamed: %q", out)
+	}
+}
+
+type brokenWriter struct{}
+
+var errBroken = errors.New("pipe closed")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestObserverWriteError(t *testing.T) {
+	h := NewHumanObserver(brokenWriter{}, Options{})
+	s := NewJSONStream(brokenWriter{}, time.Now)
+	for _, e := range life(t) {
+		h.Event(e)
+		s.Event(e)
+	}
+	if !errors.Is(h.Err(), errBroken) || !errors.Is(s.Err(), errBroken) {
+		t.Errorf("errors are lost: %v, %v", h.Err(), s.Err())
+	}
+}
+
+func TestE80_Stream(t *testing.T) {
+	var buf bytes.Buffer
+	now := func() time.Time { return time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC) }
+	s := NewJSONStream(&buf, now)
+	s.Version(testVersions)
+	for _, e := range life(t) {
+		s.Event(e)
+	}
+	s.Diagnostics(diag.Warnf("Odd", "Something is odd."), nil)
+	schemas := loadSchemas(t, "schemas.json")
+	s.Plan(loadPlan(t, "actions.plan.json", schemas))
+	s.Plan(loadPlan(t, "free.plan.json", schemas))
+	outputs := map[string]*state.Output{
+		"pub": {Value: seal(t, cty.NumberIntVal(1))}, "sec": {Value: seal(t, cty.StringVal("hunter2").Mark(value.Sensitive)), Sensitive: true},
+	}
+	if err := s.Applied(s.Counts(), false, outputs); err != nil {
+		t.Fatal(err)
+	}
+	s.Log("done")
+	if s.Err() != nil {
+		t.Fatal(s.Err())
+	}
+	golden(t, "stream.jsonl", buf.String())
+	if strings.Contains(buf.String(), "hunter2") {
+		t.Error("a sensitive output is in the stream")
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(buf.String()), "\n") {
+		msg, err := tfjson.UnmarshalLogMessage([]byte(line))
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if msg.Message() == "" || msg.Timestamp().IsZero() || !json.Valid([]byte(line)) {
+			t.Errorf("incomplete message: %s", line)
+		}
+	}
+}

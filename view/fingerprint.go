@@ -1,0 +1,60 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// fingerprints returns a text for each value that is equal for equal values and different for different ones, sensitivity included.
+// The texts are for comparison only and must never be shown.
+func fingerprints(values []cty.Value) []string {
+	out := make([]string, len(values))
+	var sb strings.Builder
+	for i, v := range values {
+		sb.Reset()
+		fingerprint(&sb, v)
+		out[i] = sb.String()
+	}
+	return out
+}
+
+func fingerprint(sb *strings.Builder, v cty.Value) {
+	v, secret := unmark(v)
+	if secret {
+		sb.WriteByte('!')
+	}
+	ty := v.Type()
+	switch {
+	case !v.IsKnown():
+		sb.WriteByte('?')
+	case v.IsNull():
+		sb.WriteByte('0')
+	case ty == cty.String:
+		sb.WriteString(strconv.Quote(v.AsString()))
+	case ty == cty.Number:
+		sb.WriteString(v.AsBigFloat().Text('g', -1))
+	case ty == cty.Bool:
+		sb.WriteString(strconv.FormatBool(v.True()))
+	case ty.IsCapsuleType():
+		sb.WriteString("capsule ")
+	case ty.IsMapType() || ty.IsObjectType():
+		sb.WriteByte('{')
+		for it := v.ElementIterator(); it.Next(); {
+			k, e := it.Element()
+			sb.WriteString(strconv.Quote(k.AsString()) + ":")
+			fingerprint(sb, e)
+			sb.WriteByte(',')
+		}
+		sb.WriteByte('}')
+	default:
+		sb.WriteByte('[')
+		for it := v.ElementIterator(); it.Next(); {
+			_, e := it.Element()
+			fingerprint(sb, e)
+			sb.WriteByte(',')
+		}
+		sb.WriteByte(']')
+	}
+}

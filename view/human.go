@@ -1,0 +1,64 @@
+package view
+
+import (
+	"io"
+	"sync"
+
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// HumanObserver writes one line per event, as people read them while a run goes on. It is safe for concurrent use.
+type HumanObserver struct {
+	mu    sync.Mutex
+	w     io.Writer
+	o     Options
+	tally tally
+	err   error
+}
+
+// NewHumanObserver returns an observer that writes to w. With Options.Concise the lines of refreshing and of reading data are left out.
+func NewHumanObserver(w io.Writer, o Options) *HumanObserver { return &HumanObserver{w: w, o: o} }
+
+// Event implements engine.Observer.
+func (h *HumanObserver) Event(e engine.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tally.add(e)
+	if h.o.Concise && (e.Op == engine.OpRefresh || e.Op == engine.OpRead) {
+		return
+	}
+	if e.Kind == engine.Output {
+		line := e.Line
+		if h.o.Color {
+			line = tame(line)
+		} else {
+			line = tamePlain(line)
+		}
+		h.print(h.o.paint(bold, e.Object.String()+" ("+visible(e.Provisioner)+"):") + " " + line)
+		return
+	}
+	if text := phrase(e); text != "" {
+		h.print(h.o.paint(bold, e.Object.String()+": "+text))
+	}
+}
+
+func (h *HumanObserver) print(line string) {
+	if _, err := io.WriteString(h.w, line+"\n"); err != nil && h.err == nil {
+		h.err = err
+	}
+}
+
+// Counts returns how many operations have completed, as the closing line counts them.
+func (h *HumanObserver) Counts() plan.Counts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.tally.counts
+}
+
+// Err returns the first error of writing, after which lines may be missing.
+func (h *HumanObserver) Err() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.err
+}

@@ -1,0 +1,106 @@
+package view
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+type jsonCheck struct {
+	Address   jsonCheckAddress `json:"address"`
+	Status    string           `json:"status"`
+	Instances []jsonCheckObj   `json:"instances,omitempty"`
+}
+
+type jsonCheckAddress struct {
+	Kind      string `json:"kind"`
+	Module    string `json:"module,omitempty"`
+	Mode      string `json:"mode,omitempty"`
+	Type      string `json:"type,omitempty"`
+	Name      string `json:"name,omitempty"`
+	ToDisplay string `json:"to_display"`
+}
+
+type jsonCheckObj struct {
+	Address  jsonInstanceAddress `json:"address"`
+	Status   string              `json:"status"`
+	Problems []jsonProblem       `json:"problems,omitempty"`
+}
+
+type jsonInstanceAddress struct {
+	Module      string `json:"module,omitempty"`
+	InstanceKey any    `json:"instance_key,omitempty"`
+	ToDisplay   string `json:"to_display"`
+}
+
+type jsonProblem struct {
+	Message string `json:"message"`
+}
+
+// checksJSON encodes the results of conditions, nil if there are none. Conditions of ephemeral resources are left out, as these are everywhere.
+func checksJSON(results []state.CheckResult) (json.RawMessage, error) {
+	var out []jsonCheck
+	for _, r := range results {
+		c, ok := checkJSON(r)
+		if ok {
+			out = append(out, c)
+		}
+	}
+	if out == nil {
+		return nil, nil
+	}
+	return json.Marshal(out)
+}
+
+func checkJSON(r state.CheckResult) (jsonCheck, bool) {
+	c := jsonCheck{Address: checkAddress(r.Kind, r.Config), Status: string(r.Status)}
+	if c.Address.Mode == modeJSON(addr.Ephemeral) {
+		return c, false
+	}
+	for _, o := range r.Objects {
+		obj := jsonCheckObj{Address: jsonInstanceAddress{ToDisplay: o.Addr}, Status: string(o.Status)}
+		if a, err := addr.ParseInstance(o.Addr); err == nil && c.Address.Kind == "resource" {
+			obj.Address.Module, obj.Address.InstanceKey = a.Module.String(), keyJSON(a.Key)
+		} else {
+			obj.Address.Module, _ = splitLast(o.Addr)
+		}
+		for _, f := range o.Failures {
+			obj.Problems = append(obj.Problems, jsonProblem{f})
+		}
+		c.Instances = append(c.Instances, obj)
+	}
+	return c, true
+}
+
+// checkAddress takes the static address of a block with conditions apart.
+func checkAddress(kind, config string) jsonCheckAddress {
+	out := jsonCheckAddress{Kind: kind, ToDisplay: config}
+	switch kind {
+	case "output":
+		out.Kind = "output_value"
+	case "input_variable":
+		out.Kind = "var"
+	case "resource":
+		if a, err := addr.ParseInstance(config); err == nil {
+			out.Module, out.Mode, out.Type, out.Name = a.Module.String(), modeJSON(a.Resource.Mode), a.Resource.Type, a.Resource.Name
+		}
+		return out
+	}
+	out.Module, out.Name = splitLast(config)
+	return out
+}
+
+// splitLast splits "module.a.output.x" into the module and the name.
+func splitLast(address string) (module, name string) {
+	i := strings.LastIndexByte(address, '.')
+	if i < 0 {
+		return "", address
+	}
+	name, rest := address[i+1:], address[:i]
+	if j := strings.LastIndexByte(rest, '.'); j >= 0 {
+		module = rest[:j]
+	}
+	return module, name
+}

@@ -1,0 +1,358 @@
+package view
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+type jsonConfig struct {
+	ProviderConfig map[string]jsonProviderConfig `json:"provider_config,omitempty"`
+	RootModule     jsonConfigModule              `json:"root_module"`
+}
+
+type jsonProviderConfig struct {
+	Name              string         `json:"name"`
+	FullName          string         `json:"full_name"`
+	Alias             string         `json:"alias,omitempty"`
+	VersionConstraint string         `json:"version_constraint,omitempty"`
+	ModuleAddress     string         `json:"module_address,omitempty"`
+	Expressions       map[string]any `json:"expressions,omitempty"`
+}
+
+type jsonConfigModule struct {
+	Outputs     map[string]jsonConfigOutput   `json:"outputs,omitempty"`
+	Resources   []jsonConfigResource          `json:"resources,omitempty"`
+	ModuleCalls map[string]jsonModuleCall     `json:"module_calls,omitempty"`
+	Variables   map[string]jsonConfigVariable `json:"variables,omitempty"`
+}
+
+type jsonConfigOutput struct {
+	Sensitive   bool            `json:"sensitive,omitempty"`
+	Ephemeral   bool            `json:"ephemeral,omitempty"`
+	Deprecated  string          `json:"deprecated,omitempty"`
+	Expression  *jsonExpression `json:"expression,omitempty"`
+	DependsOn   []string        `json:"depends_on,omitempty"`
+	Description string          `json:"description,omitempty"`
+}
+
+type jsonConfigVariable struct {
+	Type        json.RawMessage `json:"type,omitempty"`
+	Default     json.RawMessage `json:"default,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Required    bool            `json:"required,omitempty"`
+	Sensitive   bool            `json:"sensitive,omitempty"`
+	Ephemeral   bool            `json:"ephemeral,omitempty"`
+	Deprecated  string          `json:"deprecated,omitempty"`
+}
+
+type jsonConfigResource struct {
+	Address           string            `json:"address"`
+	Mode              string            `json:"mode"`
+	Type              string            `json:"type"`
+	Name              string            `json:"name"`
+	ProviderConfigKey string            `json:"provider_config_key,omitempty"`
+	Provisioners      []jsonProvisioner `json:"provisioners,omitempty"`
+	Expressions       map[string]any    `json:"expressions,omitempty"`
+	SchemaVersion     int64             `json:"schema_version"`
+	CountExpression   *jsonExpression   `json:"count_expression,omitempty"`
+	ForEachExpression *jsonExpression   `json:"for_each_expression,omitempty"`
+	DependsOn         []string          `json:"depends_on,omitempty"`
+}
+
+type jsonProvisioner struct {
+	Type        string         `json:"type"`
+	Expressions map[string]any `json:"expressions,omitempty"`
+}
+
+type jsonModuleCall struct {
+	Source            string           `json:"source,omitempty"`
+	Expressions       map[string]any   `json:"expressions,omitempty"`
+	CountExpression   *jsonExpression  `json:"count_expression,omitempty"`
+	ForEachExpression *jsonExpression  `json:"for_each_expression,omitempty"`
+	Module            jsonConfigModule `json:"module"`
+	VersionConstraint string           `json:"version_constraint,omitempty"`
+	DependsOn         []string         `json:"depends_on,omitempty"`
+}
+
+type configWriter struct {
+	tree    *config.Tree
+	schemas ConfigSchemas
+	doc     *jsonConfig
+}
+
+func configDocument(tree *config.Tree, s ConfigSchemas) *jsonConfig {
+	w := &configWriter{tree: tree, schemas: s, doc: &jsonConfig{ProviderConfig: map[string]jsonProviderConfig{}}}
+	w.doc.RootModule = w.module(tree.Root)
+	return w.doc
+}
+
+func (w *configWriter) module(m *config.Module) jsonConfigModule {
+	w.providers(m)
+	var out jsonConfigModule
+	for name, o := range m.Outputs {
+		if out.Outputs == nil {
+			out.Outputs = map[string]jsonConfigOutput{}
+		}
+		out.Outputs[name] = jsonConfigOutput{
+			Sensitive: o.Sensitive, Ephemeral: o.Ephemeral, Deprecated: o.Deprecated, Expression: expressionJSON(o.Expr),
+			DependsOn: traversalsJSON(o.DependsOn), Description: o.Description,
+		}
+	}
+	for name, v := range m.Variables {
+		if out.Variables == nil {
+			out.Variables = map[string]jsonConfigVariable{}
+		}
+		out.Variables[name] = variableJSON(v)
+	}
+	for _, mode := range []addr.Mode{addr.Managed, addr.Data} {
+		out.Resources = append(out.Resources, w.resources(m, mode)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Calls)) {
+		if out.ModuleCalls == nil {
+			out.ModuleCalls = map[string]jsonModuleCall{}
+		}
+		out.ModuleCalls[name] = w.call(m, m.Calls[name])
+	}
+	return out
+}
+
+func variableJSON(v *config.Variable) jsonConfigVariable {
+	out := jsonConfigVariable{
+		Description: v.Description, Required: v.Required(), Sensitive: v.Sensitive, Ephemeral: v.Ephemeral, Deprecated: v.Deprecated,
+		Default: valueJSON(v.Default),
+	}
+	if v.Constraint != cty.NilType && v.Constraint != cty.DynamicPseudoType {
+		out.Type = constraintJSON(v.Constraint)
+	}
+	return out
+}
+
+func (w *configWriter) resources(m *config.Module, mode addr.Mode) []jsonConfigResource {
+	var out []jsonConfigResource
+	for a, r := range m.Resources {
+		if a.Mode == mode {
+			out = append(out, w.resource(m, r))
+		}
+	}
+	slices.SortFunc(out, func(a, b jsonConfigResource) int {
+		if a.Address < b.Address {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+func (w *configWriter) resource(m *config.Module, r *config.Resource) jsonConfigResource {
+	ref := r.ProviderRef()
+	out := jsonConfigResource{
+		Address: r.Addr.String(), Mode: modeJSON(r.Addr.Mode), Type: r.Addr.Type, Name: r.Addr.Name,
+		ProviderConfigKey: w.providerKey(m, ref),
+		CountExpression:   tellingJSON(r.Repeat.Count), ForEachExpression: tellingJSON(r.Repeat.ForEach),
+		DependsOn: traversalsJSON(r.DependsOn),
+	}
+	if w.schemas != nil {
+		if s := w.schemas.Resource(m.ProviderFor(ref.Name), r.Addr.Mode, r.Addr.Type); s != nil {
+			out.SchemaVersion = s.Version
+			out.Expressions = bodyJSON(r.Body, s.Block)
+		}
+	}
+	for _, p := range r.Provisioners {
+		out.Provisioners = append(out.Provisioners, jsonProvisioner{p.Type, looseBodyJSON(p.Body)})
+	}
+	return out
+}
+
+func (w *configWriter) call(m *config.Module, c *config.ModuleCall) jsonModuleCall {
+	out := jsonModuleCall{
+		Source: c.Source, VersionConstraint: c.Version.Text, CountExpression: tellingJSON(c.Repeat.Count),
+		ForEachExpression: tellingJSON(c.Repeat.ForEach), DependsOn: traversalsJSON(c.DependsOn),
+	}
+	for name, attr := range c.Inputs {
+		if out.Expressions == nil {
+			out.Expressions = map[string]any{}
+		}
+		out.Expressions[name] = expressionJSON(attr.Expr)
+	}
+	if child := m.Children[c.Name]; child != nil {
+		out.Module = w.module(child)
+	}
+	return out
+}
+
+// providers adds the module's provider configurations: its blocks, and for the root also those that are implied by requirements and resources.
+func (w *configWriter) providers(m *config.Module) {
+	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
+		p := m.Providers[name]
+		pc := w.providerConfig(m, p.Ref())
+		if p.Version.Text != "" {
+			pc.VersionConstraint = p.Version.Text
+		}
+		if w.schemas != nil {
+			if s := w.schemas.Provider(m.ProviderFor(p.Name)); s != nil {
+				pc.Expressions = bodyJSON(p.Body, s.Block)
+			}
+		}
+		w.doc.ProviderConfig[moduleKey(m, p.Ref())] = pc
+	}
+	used := map[string]bool{}
+	for name := range m.Required {
+		used[name] = true
+	}
+	for a, r := range m.Resources {
+		if ref := r.ProviderRef(); ref.Alias == "" && a.Mode != addr.Ephemeral {
+			used[ref.Name] = true
+		}
+	}
+	for name := range used {
+		ref := config.ProviderRef{Name: name}
+		holder, resolved := w.resolve(m, ref)
+		key := moduleKey(holder, resolved)
+		if _, known := w.doc.ProviderConfig[key]; !known {
+			w.doc.ProviderConfig[key] = w.providerConfig(holder, resolved)
+		}
+	}
+}
+
+func (w *configWriter) providerConfig(m *config.Module, ref config.ProviderRef) jsonProviderConfig {
+	pc := jsonProviderConfig{Name: ref.Name, FullName: m.ProviderFor(ref.Name).String(), Alias: ref.Alias, ModuleAddress: m.Path.String()}
+	if r := m.Required[ref.Name]; r != nil {
+		pc.VersionConstraint = r.Version.Text
+	}
+	return pc
+}
+
+func moduleKey(m *config.Module, ref config.ProviderRef) string {
+	if m.Path.IsRoot() {
+		return ref.String()
+	}
+	return m.Path.String() + ":" + ref.String()
+}
+
+func (w *configWriter) providerKey(m *config.Module, ref config.ProviderRef) string {
+	holder, resolved := w.resolve(m, ref)
+	return moduleKey(holder, resolved)
+}
+
+// resolve follows a provider reference up the calls to the module that holds the configuration: through explicit passing, and for default
+// configurations by inheritance.
+func (w *configWriter) resolve(m *config.Module, ref config.ProviderRef) (*config.Module, config.ProviderRef) {
+	for m.Parent != nil && m.Call != nil && m.Providers[ref.String()] == nil {
+		passed := passedAs(m.Call, ref)
+		switch {
+		case passed != nil:
+			ref = config.ProviderRef{Name: passed.Name, Alias: passed.Alias}
+		case ref.Alias == "":
+			ref = inherited(m, ref)
+		default:
+			return m, ref
+		}
+		m = m.Parent
+	}
+	return m, ref
+}
+
+func passedAs(c *config.ModuleCall, ref config.ProviderRef) *config.ProviderRef {
+	for i := range c.Providers {
+		if p := &c.Providers[i]; p.InChild.String() == ref.String() {
+			return &p.InParent
+		}
+	}
+	return nil
+}
+
+// inherited returns the local name that the parent module has for the provider.
+func inherited(m *config.Module, ref config.ProviderRef) config.ProviderRef {
+	source := m.ProviderFor(ref.Name)
+	if m.Parent.ProviderFor(ref.Name) == source {
+		return ref
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Parent.Required)) {
+		if m.Parent.Required[name].Source == source {
+			return config.ProviderRef{Name: name}
+		}
+	}
+	return ref
+}
+
+// bodyJSON encodes the expressions of a block: an expression per attribute, an object per single block, arrays and objects for others.
+func bodyJSON(body hcl.Body, b *schema.Block) map[string]any {
+	if body == nil || b == nil {
+		return nil
+	}
+	out := map[string]any{}
+	content, _, _ := body.PartialContent(bodySchema(b))
+	if content == nil {
+		return nil
+	}
+	for name, attr := range content.Attributes {
+		out[name] = expressionJSON(attr.Expr)
+	}
+	for _, block := range content.Blocks {
+		nb := b.Blocks[block.Type]
+		if nb == nil {
+			continue
+		}
+		inner := bodyJSON(block.Body, &nb.Block)
+		if inner == nil {
+			inner = map[string]any{}
+		}
+		switch nb.Nesting {
+		case schema.Single, schema.Group:
+			out[block.Type] = inner
+		case schema.Map:
+			m, _ := out[block.Type].(map[string]any)
+			if m == nil {
+				m = map[string]any{}
+				out[block.Type] = m
+			}
+			m[block.Labels[0]] = inner
+		default:
+			list, _ := out[block.Type].([]any)
+			out[block.Type] = append(list, inner)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+func bodySchema(b *schema.Block) *hcl.BodySchema {
+	s := &hcl.BodySchema{}
+	for name := range b.Attributes {
+		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: name})
+	}
+	for name, nb := range b.Blocks {
+		header := hcl.BlockHeaderSchema{Type: name}
+		if nb.Nesting == schema.Map {
+			header.LabelNames = []string{"key"}
+		}
+		s.Blocks = append(s.Blocks, header)
+	}
+	return s
+}
+
+// looseBodyJSON encodes the attributes of a body whose schema isn't at hand; its blocks are left out.
+func looseBodyJSON(body hcl.Body) map[string]any {
+	if body == nil {
+		return nil
+	}
+	attrs, _ := body.JustAttributes()
+	out := map[string]any{}
+	for name, attr := range attrs {
+		out[name] = expressionJSON(attr.Expr)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}

@@ -1,0 +1,83 @@
+package view
+
+import (
+	"encoding/json"
+
+	"github.com/hashicorp/hcl/v2"
+)
+
+// jsonExpression tells the value of an expression that is constant, and the references of any other.
+type jsonExpression struct {
+	ConstantValue json.RawMessage `json:"constant_value,omitempty"`
+	References    []string        `json:"references,omitempty"`
+}
+
+// expressionJSON encodes an expression, nil for none. Constants are those that evaluate without any name or function in scope.
+func expressionJSON(expr hcl.Expression) *jsonExpression {
+	if expr == nil {
+		return nil
+	}
+	out := &jsonExpression{}
+	variables := expr.Variables()
+	if len(variables) == 0 {
+		if v, diags := expr.Value(nil); !diags.HasErrors() && !v.IsNull() && v.IsWhollyKnown() {
+			out.ConstantValue = valueJSON(v)
+		}
+		return out
+	}
+	for _, t := range variables {
+		out.References = append(out.References, references(t)...)
+	}
+	return out
+}
+
+// tellingJSON is expressionJSON, but nil for an expression of which there is nothing to tell.
+func tellingJSON(expr hcl.Expression) *jsonExpression {
+	if e := expressionJSON(expr); e != nil && (e.ConstantValue != nil || e.References != nil) {
+		return e
+	}
+	return nil
+}
+
+func traversalsJSON(list []hcl.Traversal) []string {
+	var out []string
+	for _, t := range list {
+		out = append(out, TraversalString(t))
+	}
+	return out
+}
+
+// references returns a reference and every shorter one down to the object it names: for `t.n[0].a.b` that is `t.n[0].a.b`, `t.n[0].a`, `t.n[0]`, `t.n`.
+func references(t hcl.Traversal) []string {
+	for i, step := range t {
+		if _, splat := step.(hcl.TraverseSplat); splat {
+			t = t[:i]
+			break
+		}
+	}
+	shortest := min(subjectLength(t), len(t))
+	var out []string
+	for n := len(t); n >= shortest && n > 0; n-- {
+		out = append(out, TraversalString(t[:n]))
+	}
+	return out
+}
+
+// subjectLength returns how many steps name the object.
+func subjectLength(t hcl.Traversal) int {
+	switch t.RootName() {
+	case "data", "ephemeral", "resource":
+		return 3
+	case "self":
+		return 1
+	case "module":
+		if len(t) > 2 {
+			if _, keyed := t[2].(hcl.TraverseIndex); keyed {
+				return 3
+			}
+		}
+		return 2
+	default:
+		return 2
+	}
+}

@@ -1,0 +1,41 @@
+package view
+
+import (
+	"encoding/json"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// ValidateJSON returns the document of the validate command, indented.
+func ValidateJSON(list diag.List, src Sources) ([]byte, error) {
+	doc := struct {
+		FormatVersion string           `json:"format_version"`
+		Valid         bool             `json:"valid"`
+		ErrorCount    int              `json:"error_count"`
+		WarningCount  int              `json:"warning_count"`
+		Diagnostics   []JSONDiagnostic `json:"diagnostics"`
+	}{FormatVersion: "1.0", Valid: !list.HasErrors(), Diagnostics: JSONDiagnostics(list, src)}
+	for i := range list {
+		if list[i].Severity == diag.Error {
+			doc.ErrorCount++
+		} else {
+			doc.WarningCount++
+		}
+	}
+	return json.MarshalIndent(doc, "", "  ")
+}
+
+// VersionJSON returns the document of the version command, indented. platform is of the form os_arch; selections are the versions of installed providers.
+func VersionJSON(v Versions, platform string, selections map[addr.Provider]string) ([]byte, error) {
+	chosen := make(map[string]string, len(selections))
+	for p, version := range selections {
+		chosen[p.String()] = version
+	}
+	return json.MarshalIndent(struct {
+		Compat     string            `json:"terraform_version"`
+		Product    string            `json:"mayfly_version,omitempty"`
+		Platform   string            `json:"platform"`
+		Selections map[string]string `json:"provider_selections"`
+	}{v.Compat, v.Product, platform, chosen}, "", "  ")
+}

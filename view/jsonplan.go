@@ -1,0 +1,337 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+type jsonPlan struct {
+	FormatVersion      string                      `json:"format_version"`
+	TerraformVersion   string                      `json:"terraform_version"`
+	ProductVersion     string                      `json:"mayfly_version,omitempty"`
+	Variables          map[string]jsonPlanVariable `json:"variables,omitempty"`
+	PlannedValues      *jsonValues                 `json:"planned_values"`
+	ResourceDrift      []jsonChangeOf              `json:"resource_drift,omitempty"`
+	ResourceChanges    []jsonChangeOf              `json:"resource_changes,omitempty"`
+	OutputChanges      map[string]jsonChange       `json:"output_changes,omitempty"`
+	PriorState         *jsonState                  `json:"prior_state,omitempty"`
+	Configuration      *jsonConfig                 `json:"configuration,omitempty"`
+	RelevantAttributes []jsonRelevant              `json:"relevant_attributes,omitempty"`
+	Checks             json.RawMessage             `json:"checks,omitempty"`
+	Timestamp          string                      `json:"timestamp,omitempty"`
+	Applyable          bool                        `json:"applyable"`
+	Complete           bool                        `json:"complete"`
+	Errored            bool                        `json:"errored"`
+}
+
+type jsonPlanVariable struct {
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+type jsonChangeOf struct {
+	Address         string     `json:"address"`
+	PreviousAddress string     `json:"previous_address,omitempty"`
+	ModuleAddress   string     `json:"module_address,omitempty"`
+	Mode            string     `json:"mode"`
+	Type            string     `json:"type"`
+	Name            string     `json:"name"`
+	Index           any        `json:"index,omitempty"`
+	ProviderName    string     `json:"provider_name"`
+	Deposed         string     `json:"deposed,omitempty"`
+	Change          jsonChange `json:"change"`
+	ActionReason    string     `json:"action_reason,omitempty"`
+}
+
+type jsonChange struct {
+	Actions         []string          `json:"actions"`
+	Before          json.RawMessage   `json:"before"`
+	After           json.RawMessage   `json:"after,omitempty"`
+	AfterUnknown    json.RawMessage   `json:"after_unknown,omitempty"`
+	BeforeSensitive json.RawMessage   `json:"before_sensitive,omitempty"`
+	AfterSensitive  json.RawMessage   `json:"after_sensitive,omitempty"`
+	ReplacePaths    []json.RawMessage `json:"replace_paths,omitempty"`
+	Importing       *jsonImporting    `json:"importing,omitempty"`
+	GeneratedConfig string            `json:"generated_config,omitempty"`
+	BeforeIdentity  json.RawMessage   `json:"before_identity,omitempty"`
+	AfterIdentity   json.RawMessage   `json:"after_identity,omitempty"`
+}
+
+type jsonImporting struct {
+	ID       string          `json:"id,omitempty"`
+	Identity json.RawMessage `json:"identity,omitempty"`
+}
+
+type jsonRelevant struct {
+	Resource  string   `json:"resource"`
+	Attribute []string `json:"attribute"`
+}
+
+// PlanJSON returns the JSON document of a plan, on one line. The configuration part is left out if tree is nil. Values of ephemeral variables
+// are in no plan and so not in the document; ephemeral resources aren't either.
+func PlanJSON(p *plan.Plan, tree *config.Tree, s ConfigSchemas, v Versions) ([]byte, error) {
+	doc := &jsonPlan{
+		FormatVersion: "1.2", TerraformVersion: v.Compat, ProductVersion: v.Product,
+		Applyable: p.Changed() && !p.Errored, Complete: !p.Errored && len(p.Targets)+len(p.Excludes) == 0, Errored: p.Errored,
+		RelevantAttributes: relevant(p),
+	}
+	if !p.Timestamp.IsZero() {
+		doc.Timestamp = p.Timestamp.UTC().Format(time.RFC3339)
+	}
+	var err error
+	if doc.Variables, err = planVariables(p); err != nil {
+		return nil, err
+	}
+	if doc.ResourceDrift, err = changeList(p.Drift, s); err != nil {
+		return nil, err
+	}
+	if doc.ResourceChanges, err = changeList(p.Changes, s); err != nil {
+		return nil, err
+	}
+	if doc.PlannedValues, err = plannedValues(p, s); err != nil {
+		return nil, err
+	}
+	if doc.OutputChanges, err = outputChanges(p.Outputs); err != nil {
+		return nil, err
+	}
+	if p.Prior != nil {
+		if doc.PriorState, err = stateDocument(p.Prior, s, v); err != nil {
+			return nil, err
+		}
+	}
+	if doc.Checks, err = checksJSON(p.Checks); err != nil {
+		return nil, err
+	}
+	if tree != nil {
+		doc.Configuration = configDocument(tree, s)
+	}
+	return json.Marshal(doc)
+}
+
+func planVariables(p *plan.Plan) (map[string]jsonPlanVariable, error) {
+	if len(p.Variables) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]jsonPlanVariable, len(p.Variables))
+	for name, d := range p.Variables {
+		v, err := live(d)
+		if err != nil {
+			return nil, fmt.Errorf("var.%s: %w", name, err)
+		}
+		out[name] = jsonPlanVariable{valueJSON(v)}
+	}
+	return out, nil
+}
+
+func changeList(changes []*plan.Change, s Schemas) ([]jsonChangeOf, error) {
+	var out []jsonChangeOf
+	for _, c := range changes {
+		if c.Addr.Resource.Mode == addr.Ephemeral {
+			continue
+		}
+		j, err := changeJSON(c, s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, j)
+	}
+	return out, nil
+}
+
+func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
+	out := jsonChangeOf{
+		Address: c.Addr.String(), ModuleAddress: c.Addr.Module.String(), Mode: modeJSON(c.Addr.Resource.Mode), Type: c.Addr.Resource.Type,
+		Name: c.Addr.Resource.Name, Index: keyJSON(c.Addr.Key), ProviderName: providerName(c.Provider.Provider), Deposed: string(c.Deposed),
+		ActionReason: string(c.Reason),
+	}
+	if c.Moved() {
+		out.PreviousAddress = c.PrevAddr.String()
+	}
+	before, after, err := sides(c)
+	if err != nil {
+		return out, err
+	}
+	block := blockOf(s, c.Provider.Provider, c.Addr.Resource)
+	before, after = markSchema(before, block), markSchema(after, block)
+	out.Change = sidesJSON(before, after, actionsJSON(c.Action))
+	for _, p := range c.RequiredReplace {
+		out.Change.ReplacePaths = append(out.Change.ReplacePaths, pathJSON(p))
+	}
+	out.Change.GeneratedConfig = c.GeneratedConfig
+	if c.Importing != nil {
+		out.Change.Importing = &jsonImporting{ID: c.Importing.ID}
+		if out.Change.Importing.Identity, err = durableJSON(c.Importing.Identity); err != nil {
+			return out, fmt.Errorf("%s: %w", c.Object(), err)
+		}
+	}
+	if out.Change.BeforeIdentity, err = durableJSON(c.PriorIdentity); err != nil {
+		return out, fmt.Errorf("%s: %w", c.Object(), err)
+	}
+	if out.Change.AfterIdentity, err = durableJSON(c.PlannedIdentity); err != nil {
+		return out, fmt.Errorf("%s: %w", c.Object(), err)
+	}
+	return out, nil
+}
+
+// durableJSON encodes a value, nil if there is none.
+func durableJSON(d value.Durable) (json.RawMessage, error) {
+	if d.IsNull() {
+		return nil, nil
+	}
+	v, err := live(d)
+	if err != nil {
+		return nil, err
+	}
+	return valueJSON(v), nil
+}
+
+// sidesJSON encodes the two sides of a change. A side that doesn't exist is null and has no sensitive or unknown parts.
+func sidesJSON(before, after cty.Value, actions []string) jsonChange {
+	c := jsonChange{
+		Actions: actions, Before: json.RawMessage("null"), After: json.RawMessage("null"),
+		AfterUnknown: json.RawMessage("{}"), BeforeSensitive: json.RawMessage("false"), AfterSensitive: json.RawMessage("false"),
+	}
+	if orAbsentDeep(before) {
+		c.Before, c.BeforeSensitive = valueJSON(before), shapeJSON(before, isSensitive)
+	}
+	if orAbsentDeep(after) {
+		c.After, c.AfterSensitive = valueJSON(after), shapeJSON(after, isSensitive)
+		if !wholly(after) {
+			c.AfterUnknown = shapeJSON(after, isUnknown)
+		}
+	}
+	return c
+}
+
+// orAbsentDeep reports whether a possibly marked value is there and not null.
+func orAbsentDeep(v cty.Value) bool {
+	raw, _ := unmark(v)
+	return exists(raw) && !raw.IsNull()
+}
+
+func actionsJSON(a plan.Action) []string {
+	switch a {
+	case plan.DeleteThenCreate:
+		return []string{"delete", "create"}
+	case plan.CreateThenDelete:
+		return []string{"create", "delete"}
+	default:
+		return []string{a.String()}
+	}
+}
+
+// plannedValues is what the state will hold: the planned object of every change that leaves one, with unknown parts left out.
+func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
+	out := &jsonValues{}
+	tree := newModuleTree[jsonResource]()
+	for _, c := range p.Changes {
+		if c.Deposed != addr.Current || c.Action == plan.Delete || c.Action == plan.Forget || c.After.IsNull() || c.Addr.Resource.Mode == addr.Ephemeral {
+			continue
+		}
+		after, err := live(c.After)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Object(), err)
+		}
+		after = markSchema(after, blockOf(s, c.Provider.Provider, c.Addr.Resource))
+		r := resourceHead(c.Addr, c.Provider.Provider)
+		r.SchemaVersion, r.Values, r.SensitiveValues = c.SchemaVersion, valueJSON(after), shapeJSON(after, isSensitive)
+		node := tree.in(c.Addr.Module)
+		node.items = append(node.items, r)
+	}
+	out.RootModule = moduleJSON(tree)
+	for _, oc := range p.Outputs {
+		if oc.Action == plan.Delete {
+			continue
+		}
+		after, err := live(oc.After)
+		if err != nil {
+			return nil, fmt.Errorf("output.%s: %w", oc.Name, err)
+		}
+		if !orAbsentDeep(after) {
+			continue
+		}
+		if out.Outputs == nil {
+			out.Outputs = map[string]jsonOutput{}
+		}
+		o := outputValue(after, oc.Sensitive)
+		if raw, _ := after.UnmarkDeep(); !raw.IsWhollyKnown() {
+			o.Type, o.Value = nil, nil
+		}
+		out.Outputs[oc.Name] = o
+	}
+	return out, nil
+}
+
+func outputChanges(list []*plan.OutputChange) (map[string]jsonChange, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]jsonChange, len(list))
+	for _, oc := range list {
+		before, err := live(oc.Before)
+		if err != nil {
+			return nil, fmt.Errorf("output.%s: %w", oc.Name, err)
+		}
+		after, err := live(oc.After)
+		if err != nil {
+			return nil, fmt.Errorf("output.%s: %w", oc.Name, err)
+		}
+		c := sidesJSON(before, after, actionsJSON(oc.Action))
+		// For outputs sensitivity is a property of the whole, and what is not unknown is false.
+		flag := json.RawMessage("false")
+		if oc.Sensitive {
+			flag = json.RawMessage("true")
+		}
+		c.BeforeSensitive, c.AfterSensitive = flag, flag
+		if !orAbsentDeep(after) || wholly(after) {
+			c.AfterUnknown = json.RawMessage("false")
+		}
+		out[oc.Name] = c
+	}
+	return out, nil
+}
+
+func wholly(v cty.Value) bool {
+	raw, _ := v.UnmarkDeep()
+	return raw.IsWhollyKnown()
+}
+
+// relevant lists the resources that the configurations of changed objects refer to.
+func relevant(p *plan.Plan) []jsonRelevant {
+	seen := map[plan.Dep]bool{}
+	var out []jsonRelevant
+	for _, c := range p.Changes {
+		if c.Action == plan.NoOp {
+			continue
+		}
+		for _, d := range c.Deps {
+			if seen[d] || d.Resource.Mode == addr.Ephemeral {
+				continue
+			}
+			seen[d] = true
+			name := d.Resource.String()
+			if !d.All {
+				name = d.Resource.Instance(d.Key).String()
+			}
+			out = append(out, jsonRelevant{name, []string{}})
+		}
+	}
+	slices.SortFunc(out, func(a, b jsonRelevant) int {
+		if a.Resource < b.Resource {
+			return -1
+		}
+		if a.Resource > b.Resource {
+			return 1
+		}
+		return 0
+	})
+	return out
+}

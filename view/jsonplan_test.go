@@ -1,0 +1,146 @@
+package view
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+var testVersions = Versions{Compat: "1.12.0", Product: "0.1.0"}
+
+// The documents that a peer wrote for the fixtures come back from the plans that were read from them.
+func TestPlanJSONMatchesPeers(t *testing.T) {
+	schemas := loadSchemas(t, "schemas.json")
+	for _, name := range []string{"create", "update", "mixed", "free", "actions"} {
+		t.Run(name, func(t *testing.T) {
+			p := loadPlan(t, name+".plan.json", schemas)
+			got, err := PlanJSON(p, nil, schemas, testVersions)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var parsed tfjson.Plan
+			if err := json.Unmarshal(got, &parsed); err != nil {
+				t.Fatal(err)
+			}
+			if err := parsed.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			var want, have map[string]any
+			readFixture(t, name+".plan.json", &want)
+			if err := json.Unmarshal(got, &have); err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range []string{"resource_changes", "resource_drift", "output_changes", "errored"} {
+				if diff := cmp.Diff(want[part], have[part]); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", part, diff)
+				}
+			}
+		})
+	}
+}
+
+func seal(t testing.TB, v cty.Value) value.Durable {
+	t.Helper()
+	d, err := value.Seal(v, unmarkedType(v), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func unmarkedType(v cty.Value) cty.Type {
+	raw, _ := v.UnmarkDeep()
+	return raw.Type()
+}
+
+func TestPlanJSONTopLevel(t *testing.T) {
+	p := &plan.Plan{
+		Timestamp: time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC),
+		Variables: map[string]value.Durable{"a": seal(t, cty.StringVal("x"))}, EphemeralVariables: []string{"secret"},
+		Outputs: []*plan.OutputChange{
+			{Name: "known", Action: plan.Create, After: seal(t, cty.StringVal("v")), Sensitive: true},
+			{Name: "later", Action: plan.Create, After: seal(t, cty.UnknownVal(cty.String))},
+		},
+		Checks: []state.CheckResult{{Kind: "check", Config: "check.c", Status: state.CheckFail, Objects: []state.CheckObject{
+			{Addr: "check.c", Status: state.CheckFail, Failures: []string{"bad step"}},
+		}}},
+		Prior: state.New(),
+	}
+	got, err := PlanJSON(p, nil, nil, testVersions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed tfjson.Plan
+	if err := json.Unmarshal(got, &parsed); err != nil {
+		t.Fatal(err)
+	}
+	if parsed.FormatVersion != "1.2" || parsed.TerraformVersion != "1.12.0" || parsed.Timestamp != "2026-11-21T01:02:03Z" {
+		t.Errorf("wrong head: %s", got)
+	}
+	if !*parsed.Complete {
+		t.Error("a plan without targets is complete")
+	}
+	if len(parsed.Variables) != 1 || parsed.Variables["a"].Value != "x" {
+		t.Errorf("wrong variables: %v", parsed.Variables)
+	}
+	if o := parsed.PlannedValues.Outputs["known"]; o == nil || !o.Sensitive || o.Value != "v" {
+		t.Errorf("wrong planned output: %v", o)
+	}
+	if parsed.OutputChanges["later"].AfterUnknown != true {
+		t.Errorf("wrong unknown output: %v", parsed.OutputChanges["later"])
+	}
+	want := []tfjson.CheckResultStatic{{
+		Address: tfjson.CheckStaticAddress{ToDisplay: "check.c", Kind: tfjson.CheckKindCheckBlock, Name: "c"}, Status: tfjson.CheckStatusFail,
+		Instances: []tfjson.CheckResultDynamic{{
+			Address: tfjson.CheckDynamicAddress{ToDisplay: "check.c"}, Status: tfjson.CheckStatusFail,
+			Problems: []tfjson.CheckResultProblem{{Message: "bad step"}},
+		}},
+	}}
+	if diff := cmp.Diff(want, parsed.Checks); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestE81_NoEphemeralResourceInDocuments(t *testing.T) {
+	a, err := addr.ParseInstance("ephemeral.random_password.p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := addr.ParseInstance("terraform_data.x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	obj := seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("i")}))
+	p := &plan.Plan{
+		Changes: []*plan.Change{{Addr: a, Action: plan.Create, After: obj}, {
+			Addr: m, Action: plan.Create, After: obj, Deps: []plan.Dep{{Resource: a.Abs(), All: true}},
+		}},
+		Checks: []state.CheckResult{{Kind: "resource", Config: "ephemeral.random_password.p", Status: state.CheckPass}},
+	}
+	p.Changes[0].Provider.Provider, p.Changes[1].Provider.Provider = addr.DefaultProvider("random"), addr.BuiltinProvider
+	got, err := PlanJSON(p, nil, nil, testVersions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(got, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(doc["resource_changes"].([]any)); n != 1 {
+		t.Errorf("%d resource changes, want only the managed one", n)
+	}
+	for _, part := range []string{"checks", "relevant_attributes"} {
+		if doc[part] != nil {
+			t.Errorf("%s names the ephemeral resource: %s", part, got)
+		}
+	}
+}

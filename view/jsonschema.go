@@ -1,0 +1,208 @@
+package view
+
+import (
+	"encoding/json"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// ProviderSchemas is everything that one provider declares.
+type ProviderSchemas struct {
+	Provider   *schema.Schema
+	Resources  map[string]*schema.Schema
+	Data       map[string]*schema.Schema
+	Ephemeral  map[string]*schema.Schema
+	Functions  map[string]*schema.Function
+	Identities map[string]*schema.Identity
+}
+
+type jsonSchemas struct {
+	FormatVersion   string                         `json:"format_version"`
+	ProviderSchemas map[string]jsonProviderSchemas `json:"provider_schemas,omitempty"`
+}
+
+type jsonProviderSchemas struct {
+	Provider   *jsonSchema             `json:"provider,omitempty"`
+	Resources  map[string]*jsonSchema  `json:"resource_schemas,omitempty"`
+	Data       map[string]*jsonSchema  `json:"data_source_schemas,omitempty"`
+	Ephemeral  map[string]*jsonSchema  `json:"ephemeral_resource_schemas,omitempty"`
+	Functions  map[string]jsonFunction `json:"functions,omitempty"`
+	Identities map[string]jsonIdentity `json:"resource_identity_schemas,omitempty"`
+}
+
+type jsonSchema struct {
+	Version int64      `json:"version"`
+	Block   *jsonBlock `json:"block,omitempty"`
+}
+
+type jsonBlock struct {
+	Attributes         map[string]*jsonAttribute   `json:"attributes,omitempty"`
+	BlockTypes         map[string]*jsonNestedBlock `json:"block_types,omitempty"`
+	Description        string                      `json:"description,omitempty"`
+	DescriptionKind    string                      `json:"description_kind"`
+	Deprecated         bool                        `json:"deprecated,omitempty"`
+	DeprecationMessage string                      `json:"deprecation_message,omitempty"`
+}
+
+type jsonNestedBlock struct {
+	NestingMode string     `json:"nesting_mode"`
+	Block       *jsonBlock `json:"block"`
+	MinItems    int        `json:"min_items,omitempty"`
+	MaxItems    int        `json:"max_items,omitempty"`
+}
+
+type jsonAttribute struct {
+	Type               json.RawMessage `json:"type,omitempty"`
+	NestedType         *jsonNestedType `json:"nested_type,omitempty"`
+	Description        string          `json:"description,omitempty"`
+	DescriptionKind    string          `json:"description_kind,omitempty"`
+	Deprecated         bool            `json:"deprecated,omitempty"`
+	DeprecationMessage string          `json:"deprecation_message,omitempty"`
+	Required           bool            `json:"required,omitempty"`
+	Optional           bool            `json:"optional,omitempty"`
+	Computed           bool            `json:"computed,omitempty"`
+	Sensitive          bool            `json:"sensitive,omitempty"`
+	WriteOnly          bool            `json:"write_only,omitempty"`
+}
+
+type jsonNestedType struct {
+	Attributes  map[string]*jsonAttribute `json:"attributes,omitempty"`
+	NestingMode string                    `json:"nesting_mode,omitempty"`
+}
+
+type jsonIdentity struct {
+	Version    int64                            `json:"version"`
+	Attributes map[string]jsonIdentityAttribute `json:"attributes,omitempty"`
+}
+
+type jsonIdentityAttribute struct {
+	Type              json.RawMessage `json:"type,omitempty"`
+	Description       string          `json:"description,omitempty"`
+	RequiredForImport bool            `json:"required_for_import,omitempty"`
+	OptionalForImport bool            `json:"optional_for_import,omitempty"`
+}
+
+type jsonFunction struct {
+	Description        string              `json:"description,omitempty"`
+	Summary            string              `json:"summary,omitempty"`
+	DeprecationMessage string              `json:"deprecation_message,omitempty"`
+	ReturnType         json.RawMessage     `json:"return_type"`
+	Parameters         []jsonFunctionParam `json:"parameters,omitempty"`
+	VariadicParameter  *jsonFunctionParam  `json:"variadic_parameter,omitempty"`
+}
+
+type jsonFunctionParam struct {
+	Name        string          `json:"name,omitempty"`
+	Description string          `json:"description,omitempty"`
+	IsNullable  bool            `json:"is_nullable,omitempty"`
+	Type        json.RawMessage `json:"type"`
+}
+
+// SchemasJSON returns the JSON document of provider schemas, on one line.
+func SchemasJSON(all map[addr.Provider]ProviderSchemas) ([]byte, error) {
+	doc := jsonSchemas{FormatVersion: "1.0"}
+	for p, s := range all {
+		if doc.ProviderSchemas == nil {
+			doc.ProviderSchemas = map[string]jsonProviderSchemas{}
+		}
+		doc.ProviderSchemas[p.String()] = jsonProviderSchemas{
+			Provider: schemaJSON(s.Provider), Resources: mapValues(s.Resources, schemaJSON), Data: mapValues(s.Data, schemaJSON),
+			Ephemeral: mapValues(s.Ephemeral, schemaJSON), Functions: mapValues(s.Functions, functionJSON), Identities: mapValues(s.Identities, identityJSON),
+		}
+	}
+	return json.Marshal(doc)
+}
+
+// FunctionsJSON returns the JSON document of function signatures.
+func FunctionsJSON(functions map[string]*schema.Function) ([]byte, error) {
+	return json.Marshal(struct {
+		FormatVersion string                  `json:"format_version"`
+		Signatures    map[string]jsonFunction `json:"function_signatures,omitempty"`
+	}{"1.0", mapValues(functions, functionJSON)})
+}
+
+func mapValues[A, B any](in map[string]A, convert func(A) B) map[string]B {
+	if len(in) == 0 {
+		return nil
+	}
+	out := make(map[string]B, len(in))
+	for k, v := range in {
+		out[k] = convert(v)
+	}
+	return out
+}
+
+func schemaJSON(s *schema.Schema) *jsonSchema {
+	if s == nil {
+		return nil
+	}
+	return &jsonSchema{Version: s.Version, Block: blockJSON(s.Block)}
+}
+
+func kindJSON(k schema.DescriptionKind) string {
+	if k == schema.Markdown {
+		return "markdown"
+	}
+	return "plain"
+}
+
+func blockJSON(b *schema.Block) *jsonBlock {
+	if b == nil {
+		return nil
+	}
+	return &jsonBlock{
+		Attributes: mapValues(b.Attributes, attributeJSON), BlockTypes: mapValues(b.Blocks, nestedBlockJSON),
+		Description: b.Description, DescriptionKind: kindJSON(b.DescriptionKind), Deprecated: b.Deprecated, DeprecationMessage: b.DeprecationMessage,
+	}
+}
+
+func nestedBlockJSON(b *schema.NestedBlock) *jsonNestedBlock {
+	return &jsonNestedBlock{NestingMode: b.Nesting.String(), Block: blockJSON(&b.Block), MinItems: b.MinItems, MaxItems: b.MaxItems}
+}
+
+func attributeJSON(a *schema.Attribute) *jsonAttribute {
+	out := &jsonAttribute{
+		Description: a.Description, DescriptionKind: kindJSON(a.DescriptionKind), Deprecated: a.Deprecated, DeprecationMessage: a.DeprecationMessage,
+		Required: a.Required, Optional: a.Optional, Computed: a.Computed, Sensitive: a.Sensitive, WriteOnly: a.WriteOnly,
+	}
+	if a.Nested != nil {
+		out.NestedType = &jsonNestedType{Attributes: mapValues(a.Nested.Attributes, attributeJSON), NestingMode: a.Nested.Nesting.String()}
+	} else {
+		out.Type = typeJSON(a.Type)
+	}
+	return out
+}
+
+func identityJSON(i *schema.Identity) jsonIdentity {
+	return jsonIdentity{Version: i.Version, Attributes: mapValues(i.Attributes, func(a *schema.IdentityAttribute) jsonIdentityAttribute {
+		return jsonIdentityAttribute{typeJSON(a.Type), a.Description, a.RequiredForImport, a.OptionalForImport}
+	})}
+}
+
+func functionJSON(f *schema.Function) jsonFunction {
+	out := jsonFunction{
+		Description: f.Description, Summary: f.Summary, DeprecationMessage: f.DeprecationMessage, ReturnType: typeOrDynamic(f.Return),
+	}
+	for i := range f.Params {
+		out.Parameters = append(out.Parameters, paramJSON(&f.Params[i]))
+	}
+	if f.Variadic != nil {
+		p := paramJSON(f.Variadic)
+		out.VariadicParameter = &p
+	}
+	return out
+}
+
+func paramJSON(p *schema.FunctionParam) jsonFunctionParam {
+	return jsonFunctionParam{p.Name, p.Description, p.AllowNull, typeOrDynamic(p.Type)}
+}
+
+func typeOrDynamic(ty cty.Type) json.RawMessage {
+	if ty == cty.NilType {
+		ty = cty.DynamicPseudoType
+	}
+	return typeJSON(ty)
+}

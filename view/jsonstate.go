@@ -1,0 +1,207 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+type jsonState struct {
+	FormatVersion    string          `json:"format_version"`
+	TerraformVersion string          `json:"terraform_version"`
+	ProductVersion   string          `json:"mayfly_version,omitempty"`
+	Values           *jsonValues     `json:"values,omitempty"`
+	Checks           json.RawMessage `json:"checks,omitempty"`
+}
+
+type jsonValues struct {
+	Outputs    map[string]jsonOutput `json:"outputs,omitempty"`
+	RootModule jsonModule            `json:"root_module"`
+}
+
+type jsonOutput struct {
+	Sensitive bool            `json:"sensitive"`
+	Type      json.RawMessage `json:"type,omitempty"`
+	Value     json.RawMessage `json:"value,omitempty"`
+}
+
+type jsonModule struct {
+	Resources    []jsonResource `json:"resources,omitempty"`
+	Address      string         `json:"address,omitempty"`
+	ChildModules []jsonModule   `json:"child_modules,omitempty"`
+}
+
+type jsonResource struct {
+	Address         string          `json:"address"`
+	Mode            string          `json:"mode"`
+	Type            string          `json:"type"`
+	Name            string          `json:"name"`
+	Index           any             `json:"index,omitempty"`
+	ProviderName    string          `json:"provider_name"`
+	SchemaVersion   int64           `json:"schema_version"`
+	Values          json.RawMessage `json:"values"`
+	SensitiveValues json.RawMessage `json:"sensitive_values"`
+	Identity        json.RawMessage `json:"identity,omitempty"`
+	IdentityVersion *int64          `json:"identity_schema_version,omitempty"`
+	DependsOn       []string        `json:"depends_on,omitempty"`
+	Tainted         bool            `json:"tainted,omitempty"`
+	DeposedKey      string          `json:"deposed_key,omitempty"`
+}
+
+// StateJSON returns the JSON document of a state, on one line. A nil state gives the document of "no state".
+func StateJSON(st *state.State, s Schemas, v Versions) ([]byte, error) {
+	doc, err := stateDocument(st, s, v)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(doc)
+}
+
+func stateDocument(st *state.State, s Schemas, v Versions) (*jsonState, error) {
+	doc := &jsonState{FormatVersion: "1.0"}
+	if st == nil {
+		return doc, nil
+	}
+	doc.TerraformVersion, doc.ProductVersion = v.Compat, v.Product
+	values := &jsonValues{}
+	var err error
+	if values.Outputs, err = stateOutputs(st); err != nil {
+		return nil, err
+	}
+	tree := newModuleTree[jsonResource]()
+	for a, inst := range st.AllInstances() {
+		if a.Resource.Mode == addr.Ephemeral {
+			continue
+		}
+		objects, err := objectsOf(a, inst, s)
+		if err != nil {
+			return nil, err
+		}
+		node := tree.in(a.Module)
+		for _, so := range objects {
+			node.items = append(node.items, so.json())
+		}
+	}
+	values.RootModule = moduleJSON(tree)
+	doc.Values = values
+	if doc.Checks, err = checksJSON(st.Checks); err != nil {
+		return nil, err
+	}
+	return doc, nil
+}
+
+func moduleJSON(t *moduleTree[jsonResource]) jsonModule {
+	m := jsonModule{Resources: t.items, Address: t.module.String()}
+	for _, c := range t.sorted() {
+		m.ChildModules = append(m.ChildModules, moduleJSON(c))
+	}
+	return m
+}
+
+func resourceHead(a addr.Instance, provider addr.Provider) jsonResource {
+	return jsonResource{
+		Address: a.String(), Mode: modeJSON(a.Resource.Mode), Type: a.Resource.Type, Name: a.Resource.Name,
+		Index: keyJSON(a.Key), ProviderName: providerName(provider),
+	}
+}
+
+func modeJSON(m addr.Mode) string {
+	switch m {
+	case addr.Data:
+		return "data"
+	case addr.Ephemeral:
+		return "ephemeral"
+	default:
+		return "managed"
+	}
+}
+
+func keyJSON(k addr.Key) any {
+	switch k.Kind() {
+	case addr.KeyInt:
+		return k.Int()
+	case addr.KeyString:
+		return k.Str()
+	default:
+		return nil
+	}
+}
+
+func (so storedObject) json() jsonResource {
+	r := resourceHead(so.addr.Instance, so.provider)
+	obj := so.object
+	r.SchemaVersion = obj.SchemaVersion
+	r.Values = valueJSON(so.value)
+	r.SensitiveValues = shapeJSON(so.value, isSensitive)
+	r.Tainted = obj.Tainted
+	r.DeposedKey = string(so.addr.Deposed)
+	for _, dep := range obj.Dependencies {
+		r.DependsOn = append(r.DependsOn, dep.String())
+	}
+	if obj.Identity != nil {
+		r.Identity = json.RawMessage(obj.Identity)
+		r.IdentityVersion = &obj.IdentityVersion
+	}
+	return r
+}
+
+func stateOutputs(st *state.State) (map[string]jsonOutput, error) {
+	if len(st.Outputs) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]jsonOutput, len(st.Outputs))
+	for name, o := range st.Outputs {
+		j, err := outputJSON(o)
+		if err != nil {
+			return nil, fmt.Errorf("output.%s: %w", name, err)
+		}
+		out[name] = j
+	}
+	return out, nil
+}
+
+func outputJSON(o *state.Output) (jsonOutput, error) {
+	v, err := live(o.Value)
+	if err != nil {
+		return jsonOutput{}, err
+	}
+	return outputValue(v, o.Sensitive), nil
+}
+
+func outputValue(v cty.Value, sensitive bool) jsonOutput {
+	out := jsonOutput{Sensitive: sensitive, Value: valueJSON(v)}
+	if exists(v) {
+		raw, deep := v.UnmarkDeep()
+		out.Sensitive = sensitive || len(deep) > 0
+		out.Type = typeJSON(raw.Type())
+	}
+	return out
+}
+
+// OutputsJSON returns the document of all outputs: an object by name, indented.
+func OutputsJSON(outputs map[string]*state.Output) ([]byte, error) {
+	all, err := stateOutputs(&state.State{Outputs: outputs})
+	if err != nil {
+		return nil, err
+	}
+	if all == nil {
+		return []byte("{}"), nil
+	}
+	return json.MarshalIndent(all, "", "  ")
+}
+
+// OutputJSON returns the value of one output, on one line.
+func OutputJSON(out *state.Output) ([]byte, error) {
+	v, err := live(out.Value)
+	if err != nil {
+		return nil, err
+	}
+	if b := valueJSON(v); b != nil {
+		return b, nil
+	}
+	return []byte("null"), nil
+}

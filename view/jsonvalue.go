@@ -1,0 +1,189 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+)
+
+// valueJSON encodes a value without its marks. Unknown parts are left out of objects and maps and are null in lists; a value that doesn't exist,
+// or is unknown as a whole, gives nil.
+func valueJSON(v cty.Value) json.RawMessage {
+	if v == cty.NilVal {
+		return nil
+	}
+	v, _ = v.Unmark()
+	if !v.IsKnown() {
+		return nil
+	}
+	var buf bytes.Buffer
+	writeValue(&buf, v)
+	return buf.Bytes()
+}
+
+func writeValue(buf *bytes.Buffer, v cty.Value) {
+	v, _ = v.Unmark()
+	ty := v.Type()
+	switch {
+	case !v.IsKnown() || v.IsNull():
+		buf.WriteString("null")
+	case ty == cty.String:
+		writeString(buf, v.AsString())
+	case ty == cty.Number && v.AsBigFloat().IsInf():
+		buf.WriteString("null")
+	case ty.IsPrimitiveType():
+		buf.WriteString(scalarText(v))
+	case ty.IsMapType() || ty.IsObjectType():
+		buf.WriteByte('{')
+		first := true
+		for it := v.ElementIterator(); it.Next(); {
+			k, e := it.Element()
+			if !e.IsKnown() {
+				continue
+			}
+			separate(buf, &first)
+			writeString(buf, k.AsString())
+			buf.WriteByte(':')
+			writeValue(buf, e)
+		}
+		buf.WriteByte('}')
+	case v.CanIterateElements():
+		buf.WriteByte('[')
+		first := true
+		for it := v.ElementIterator(); it.Next(); {
+			_, e := it.Element()
+			separate(buf, &first)
+			writeValue(buf, e)
+		}
+		buf.WriteByte(']')
+	default:
+		buf.WriteString("null")
+	}
+}
+
+func separate(buf *bytes.Buffer, first *bool) {
+	if !*first {
+		buf.WriteByte(',')
+	}
+	*first = false
+}
+
+// writeString cannot fail: invalid UTF-8 is replaced.
+func writeString(buf *bytes.Buffer, s string) {
+	b, err := json.Marshal(s)
+	if err != nil {
+		b = []byte(`""`)
+	}
+	buf.Write(b)
+}
+
+// shapeJSON encodes where in a value something holds: true where it does; in objects and maps what it doesn't hold for is left out, in lists it
+// is false.
+func shapeJSON(v cty.Value, holds func(cty.Value) bool) json.RawMessage {
+	var buf bytes.Buffer
+	if v == cty.NilVal || !writeShape(&buf, v, holds) {
+		return json.RawMessage("false")
+	}
+	return buf.Bytes()
+}
+
+// writeShape reports whether it wrote anything; it doesn't for scalars, nulls and unknown values that the condition doesn't hold for.
+func writeShape(buf *bytes.Buffer, v cty.Value, holds func(cty.Value) bool) bool {
+	if holds(v) {
+		buf.WriteString("true")
+		return true
+	}
+	v, _ = v.Unmark()
+	ty := v.Type()
+	isMapping := ty.IsMapType() || ty.IsObjectType()
+	switch {
+	case v.IsKnown() && v.IsNull():
+		return false
+	case !v.IsKnown() && isMapping:
+		buf.WriteString("{}")
+		return true
+	case !v.IsKnown() && (ty.IsCollectionType() || ty.IsTupleType()):
+		buf.WriteString("[]")
+		return true
+	case !v.CanIterateElements():
+		return false
+	}
+	if isMapping {
+		buf.WriteByte('{')
+		first := true
+		for it := v.ElementIterator(); it.Next(); {
+			k, e := it.Element()
+			mark := buf.Len()
+			wasFirst := first
+			separate(buf, &first)
+			writeString(buf, k.AsString())
+			buf.WriteByte(':')
+			if !writeShape(buf, e, holds) {
+				buf.Truncate(mark)
+				first = wasFirst
+			}
+		}
+		buf.WriteByte('}')
+		return true
+	}
+	buf.WriteByte('[')
+	first := true
+	for it := v.ElementIterator(); it.Next(); {
+		_, e := it.Element()
+		separate(buf, &first)
+		if !writeShape(buf, e, holds) {
+			buf.WriteString("false")
+		}
+	}
+	buf.WriteByte(']')
+	return true
+}
+
+func isSensitive(v cty.Value) bool {
+	_, secret := unmark(v)
+	return secret
+}
+
+func isUnknown(v cty.Value) bool {
+	v, _ = v.Unmark()
+	return !v.IsKnown()
+}
+
+// typeJSON encodes the type of a value, nil if there is none.
+func typeJSON(ty cty.Type) json.RawMessage {
+	if ty == cty.NilType {
+		return nil
+	}
+	return constraintJSON(ty.WithoutOptionalAttributesDeep())
+}
+
+// constraintJSON encodes a type constraint: a type whose objects may have optional attributes.
+func constraintJSON(ty cty.Type) json.RawMessage {
+	b, err := ctyjson.MarshalType(ty)
+	if err != nil {
+		return json.RawMessage(`"dynamic"`)
+	}
+	return b
+}
+
+// pathJSON encodes a path as an array of attribute names and indices.
+func pathJSON(p cty.Path) json.RawMessage {
+	steps := make([]any, 0, len(p))
+	for _, step := range p {
+		switch step := step.(type) {
+		case cty.GetAttrStep:
+			steps = append(steps, step.Name)
+		case cty.IndexStep:
+			if key := valueJSON(step.Key); key != nil {
+				steps = append(steps, key)
+			}
+		}
+	}
+	b, err := json.Marshal(steps)
+	if err != nil {
+		return json.RawMessage("[]")
+	}
+	return b
+}

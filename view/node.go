@@ -1,0 +1,145 @@
+package view
+
+import "github.com/mayfly-iac/mayfly/plan"
+
+// effect is what a plan does to one value.
+type effect uint8
+
+const (
+	same effect = iota
+	added
+	removed
+	changed
+)
+
+// node is one value of a diff: what happens to it and how its text is written. Trees of nodes are built by a differ and written by a writer.
+type node struct {
+	effect effect
+	forces bool        // the value is one of those that force the replacement
+	secret sensitivity // how its sensitivity changes
+	body   body
+}
+
+// sensitivity is a change of a value's sensitivity that leaves the value as it is.
+type sensitivity uint8
+
+const (
+	steady sensitivity = iota
+	becomesSensitive
+	becomesPublic
+)
+
+// body writes the value of a node after its name. at is the column of the symbol on the line where the value begins; nulls says whether a removed
+// value is followed by "-> null".
+type body interface {
+	write(w *writer, n *node, at int, nulls bool)
+}
+
+// leaf is a value of one line. before and after are finished texts; the one that doesn't apply is "".
+type leaf struct{ before, after string }
+
+// hidden stands for a value that must not be shown.
+type hidden struct{ text string }
+
+// pair is a value that becomes another of a different kind.
+type pair struct{ before, after *node }
+
+// sequence is a list or set of plain values.
+type sequence struct {
+	items []*node
+	// context keeps the unchanged neighbours of changed elements in sight and counts others where they stand. Without it they're counted at the end.
+	context bool
+}
+
+// named is a node under a name.
+type named struct {
+	name string // as written
+	node *node
+	// keep has the node shown in full although nothing in it changes.
+	keep bool
+}
+
+// mapping is a map or object of plain values.
+type mapping struct {
+	items []named
+	noun  string // of a hidden item: "attribute" or "element"
+	// align pads names to one width; commas ends items with a comma, as in a map of nested attributes.
+	align, commas bool
+	nulls         bool // for removed items
+}
+
+// nested is the content of a block, or of an attribute with nested attributes.
+type nested struct {
+	attrs  []named
+	blocks []blockGroup
+}
+
+// blockGroup is all blocks of one type.
+type blockGroup struct {
+	name  string
+	items []blockItem
+}
+
+// blockItem is one block; label is its quoted key, "" in nestings other than maps.
+type blockItem struct {
+	label string
+	node  *node
+}
+
+// heredoc is a string of several lines.
+type heredoc struct{ lines []diffLine }
+
+type diffLine struct {
+	effect effect
+	text   string
+}
+
+// encoded is a string that holds a JSON document.
+type encoded struct {
+	doc   *node
+	space bool // only white space changes
+}
+
+// summarise returns the effect on a container whose items have the effects, given that it exists on both sides.
+func summarise(items []named) effect {
+	for _, it := range items {
+		if it.node.effect != same {
+			return changed
+		}
+	}
+	return same
+}
+
+// sided returns the effect on a value that exists on the sides.
+func sided(before, after bool) effect {
+	switch {
+	case before && after:
+		return same
+	case after:
+		return added
+	default:
+		return removed
+	}
+}
+
+// symbolFor returns the mark of an action in the margin, three columns wide, and its style.
+func symbolFor(a plan.Action) (string, style) {
+	switch a {
+	case plan.Create:
+		return "  +", green
+	case plan.Read:
+		return " <=", cyan
+	case plan.Update:
+		return "  ~", yellow
+	case plan.Delete:
+		return "  -", red
+	case plan.DeleteThenCreate:
+		return "-/+", red
+	case plan.CreateThenDelete:
+		return "+/-", green
+	case plan.Forget:
+		return "  .", yellow
+	default:
+		return "   ", plain
+	}
+}

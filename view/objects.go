@@ -1,0 +1,125 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// storedObject is one object of a state with what is needed to show it.
+type storedObject struct {
+	addr     addr.Object
+	provider addr.Provider
+	object   *state.Object
+	schema   *schema.Schema // nil if unknown
+	value    cty.Value      // with sensitive marks
+}
+
+// objectsOf returns the objects of an instance, the current one first.
+func objectsOf(a addr.Instance, inst *state.Instance, s Schemas) ([]storedObject, error) {
+	var out []storedObject
+	add := func(key addr.Deposed, obj *state.Object) error {
+		so := storedObject{addr: addr.Object{Instance: a, Deposed: key}, provider: inst.Provider.Provider, object: obj}
+		if s != nil {
+			so.schema = s.Resource(so.provider, a.Resource.Mode, a.Resource.Type)
+		}
+		var err error
+		if so.value, err = so.decode(); err != nil {
+			return fmt.Errorf("%s: %w", so.addr, err)
+		}
+		out = append(out, so)
+		return nil
+	}
+	if inst.Current != nil {
+		if err := add(addr.Current, inst.Current); err != nil {
+			return nil, err
+		}
+	}
+	for _, key := range inst.DeposedKeys() {
+		if err := add(key, inst.Deposed[key]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// decode goes by the schema where it fits. An object that an older or newer provider wrote is shown as it is stored: the type then follows from
+// the stored text alone.
+func (so *storedObject) decode() (cty.Value, error) {
+	if so.schema != nil && so.schema.Version == so.object.SchemaVersion {
+		if v, err := so.object.Decode(so.schema.Block.Type()); err == nil {
+			return markSchema(v, so.schema.Block), nil
+		}
+	}
+	so.schema = nil
+	if so.object.JSON() == nil {
+		flat := map[string]cty.Value{}
+		for k, v := range so.object.Flatmap {
+			flat[k] = cty.StringVal(v)
+		}
+		return cty.ObjectVal(flat), nil
+	}
+	ty, err := ctyjson.ImpliedType(so.object.JSON())
+	if err != nil {
+		return cty.NilVal, fmt.Errorf("the stored attributes are not valid: %w", err)
+	}
+	return so.object.Decode(ty)
+}
+
+// markSchema marks what the schema declares sensitive.
+func markSchema(v cty.Value, b *schema.Block) cty.Value {
+	if b == nil || !b.HasSensitive() || !exists(v) || v.IsNull() || !v.IsKnown() {
+		return v
+	}
+	raw, marks := v.UnmarkDeepWithPaths()
+	return value.MarkPaths(raw.MarkWithPaths(marks), b.SensitivePaths(raw), value.Sensitive)
+}
+
+// moduleTree arranges things by module instance: every module has those that stand in it and its child modules.
+type moduleTree[T any] struct {
+	module   addr.ModuleInstance
+	items    []T
+	children map[addr.ModuleInstance]*moduleTree[T]
+}
+
+func newModuleTree[T any]() *moduleTree[T] {
+	return &moduleTree[T]{children: map[addr.ModuleInstance]*moduleTree[T]{}}
+}
+
+// in returns the node of a module, made if missing.
+func (t *moduleTree[T]) in(m addr.ModuleInstance) *moduleTree[T] {
+	for _, step := range m.Path() {
+		next := t.children[step]
+		if next == nil {
+			next = &moduleTree[T]{module: step, children: map[addr.ModuleInstance]*moduleTree[T]{}}
+			t.children[step] = next
+		}
+		t = next
+	}
+	return t
+}
+
+// sorted returns the child modules in order.
+func (t *moduleTree[T]) sorted() []*moduleTree[T] {
+	out := make([]*moduleTree[T], 0, len(t.children))
+	for _, c := range t.children {
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b *moduleTree[T]) int { return a.module.Compare(b.module) })
+	return out
+}
+
+// providerName returns the source address, "" for the zero Provider.
+func providerName(p addr.Provider) string {
+	if p.IsZero() {
+		return ""
+	}
+	return p.String()
+}

@@ -1,0 +1,141 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// style is a way to set off text on a terminal.
+type style uint8
+
+const (
+	plain style = iota
+	bold
+	dim
+	green
+	red
+	yellow
+	cyan
+	underlined
+	boldRed
+	boldYellow
+	boldGreen
+)
+
+var styles = [...]ansi.Style{
+	bold:       ansi.NewStyle().Bold(),
+	dim:        ansi.NewStyle().ForegroundColor(ansi.BrightBlack),
+	green:      ansi.NewStyle().ForegroundColor(ansi.Green),
+	red:        ansi.NewStyle().ForegroundColor(ansi.Red),
+	yellow:     ansi.NewStyle().ForegroundColor(ansi.Yellow),
+	cyan:       ansi.NewStyle().ForegroundColor(ansi.Cyan),
+	underlined: ansi.NewStyle().Underline(true),
+	boldRed:    ansi.NewStyle().Bold().ForegroundColor(ansi.Red),
+	boldYellow: ansi.NewStyle().Bold().ForegroundColor(ansi.Yellow),
+	boldGreen:  ansi.NewStyle().Bold().ForegroundColor(ansi.Green),
+}
+
+// paint returns text in the style, or as it is when colours are off.
+func (o Options) paint(s style, text string) string {
+	if !o.Color || s == plain || text == "" {
+		return text
+	}
+	return styles[s].Styled(text)
+}
+
+// wrap breaks text at words to the width, keeping lines that begin with a space as they are: those hold code, paths or lists that people copy.
+func (o Options) wrap(text string, used int) string {
+	if o.Width <= used+10 {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
+			lines[i] = ansi.Wordwrap(line, o.Width-used, "")
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// rule returns the line that separates sections.
+func (o Options) rule() string {
+	width := o.Width
+	if width <= 0 {
+		width = 78
+	}
+	return strings.Repeat("─", width-1)
+}
+
+// visible returns s with control characters replaced by escapes, so that stored values cannot move the cursor or forge output. Line ends and
+// tabs are kept.
+func visible(s string) string {
+	if strings.IndexFunc(s, hostile) < 0 {
+		return s
+	}
+	var sb strings.Builder
+	for _, r := range s {
+		if hostile(r) {
+			q := strconv.QuoteRune(r)
+			sb.WriteString(q[1 : len(q)-1])
+		} else {
+			sb.WriteRune(r)
+		}
+	}
+	return sb.String()
+}
+
+func hostile(r rune) bool { return r != '\n' && r != '\t' && (unicode.IsControl(r) || bidi(r)) }
+
+// bidi reports whether r reorders the text around it.
+func bidi(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }
+
+// tame returns a line of foreign output with colours kept and every other escape sequence and control character taken out.
+func tame(s string) string {
+	if strings.IndexFunc(s, hostile) < 0 {
+		return s
+	}
+	var sb strings.Builder
+	var state byte
+	coloured := false
+	for rest := s; rest != ""; {
+		seq, _, n, next := ansi.DecodeSequence(rest, state, nil)
+		switch {
+		case isColour(seq):
+			sb.WriteString(seq)
+			coloured = true
+		case strings.IndexFunc(seq, hostile) < 0:
+			sb.WriteString(seq)
+		}
+		state, rest = next, rest[max(n, 1):]
+	}
+	if coloured {
+		sb.WriteString(ansi.ResetStyle)
+	}
+	return sb.String()
+}
+
+// isColour reports whether seq is a complete SGR sequence: ESC [ parameters m.
+func isColour(seq string) bool {
+	params, ok := strings.CutPrefix(seq, "\x1b[")
+	if !ok {
+		return false
+	}
+	params, ok = strings.CutSuffix(params, "m")
+	return ok && strings.Trim(params, "0123456789;:") == ""
+}
+
+// tamePlain is tame without the colours.
+func tamePlain(s string) string {
+	if strings.IndexFunc(s, hostile) < 0 {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if hostile(r) {
+			return -1
+		}
+		return r
+	}, ansi.Strip(s))
+}

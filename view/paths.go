@@ -1,0 +1,74 @@
+package view
+
+import (
+	"strconv"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// paths is a tree of the attribute paths that force a replacement. The nil tree is empty. A path into a set ends at the set, whose elements
+// cannot be told apart.
+type paths struct {
+	end  bool
+	next map[string]*paths
+}
+
+func newPaths(list []cty.Path) *paths {
+	if len(list) == 0 {
+		return nil
+	}
+	root := &paths{}
+	for _, p := range list {
+		at := root
+		for _, step := range p {
+			key, ok := stepKey(step)
+			if !ok {
+				break
+			}
+			if at.next == nil {
+				at.next = map[string]*paths{}
+			}
+			if at.next[key] == nil {
+				at.next[key] = &paths{}
+			}
+			at = at.next[key]
+		}
+		at.end = true
+	}
+	return root
+}
+
+func stepKey(step cty.PathStep) (string, bool) {
+	switch step := step.(type) {
+	case cty.GetAttrStep:
+		return "." + step.Name, true
+	case cty.IndexStep:
+		k, _ := step.Key.Unmark()
+		switch {
+		case !k.IsKnown() || k.IsNull():
+			return "", false
+		case k.Type() == cty.String:
+			return "." + k.AsString(), true
+		case k.Type() == cty.Number:
+			n, _ := k.AsBigFloat().Int64()
+			return strconv.FormatInt(n, 10), true
+		}
+	}
+	return "", false
+}
+
+func (p *paths) here() bool { return p != nil && p.end }
+
+func (p *paths) key(k string) *paths {
+	if p == nil {
+		return nil
+	}
+	return p.next["."+k]
+}
+
+func (p *paths) index(i int) *paths {
+	if p == nil {
+		return nil
+	}
+	return p.next[strconv.Itoa(i)]
+}

@@ -1,0 +1,297 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+const product = "Mayfly"
+
+// Plan writes a plan as people read it, beginning with an empty line: changes outside, planned changes, summary, changed outputs. Errors are those of w and of values that
+// cannot be decoded.
+func Plan(w io.Writer, p *plan.Plan, s Schemas, o Options) error {
+	pw := &planWriter{writer: writer{o: o}, plan: p, schemas: s, differ: differ{show: o.ShowSensitive}}
+	pw.WriteByte('\n')
+	if err := pw.all(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, pw.String())
+	return err
+}
+
+// PlanSummary returns the line "Plan: 1 to add, 0 to change, 0 to destroy." without colour or line end.
+func PlanSummary(p *plan.Plan) string { return summaryLine(p.Counts()) }
+
+func summaryLine(n plan.Counts) string {
+	var sb strings.Builder
+	sb.WriteString("Plan: ")
+	if n.Import > 0 {
+		fmt.Fprintf(&sb, "%d to import, ", n.Import)
+	}
+	fmt.Fprintf(&sb, "%d to add, %d to change, %d to destroy", n.Add, n.Change, n.Destroy)
+	if n.Forget > 0 {
+		fmt.Fprintf(&sb, ", %d to forget", n.Forget)
+	}
+	return sb.String() + "."
+}
+
+type planWriter struct {
+	writer
+	plan    *plan.Plan
+	schemas Schemas
+	differ  differ
+}
+
+func (w *planWriter) all() error {
+	drift, err := w.drift()
+	if err != nil {
+		return err
+	}
+	changes := shownChanges(w.plan.Changes)
+	outputs, err := w.outputs()
+	if err != nil {
+		return err
+	}
+	if w.plan.Mode == plan.RefreshOnly && drift && len(changes) == 0 {
+		return w.refreshOnlyEnd(outputs)
+	}
+	if len(changes) == 0 && outputs == "" {
+		w.noChanges(drift)
+		return nil
+	}
+	if drift {
+		w.WriteString(w.o.rule() + "\n\n")
+	}
+	if len(changes) > 0 {
+		if err := w.changes(changes); err != nil {
+			return err
+		}
+	}
+	w.outputSection(outputs)
+	if len(changes) == 0 {
+		w.para("\nYou can apply this plan to save these new output values to the " + product + " state, without changing any real infrastructure.")
+	}
+	return nil
+}
+
+func (w *planWriter) para(text string) { w.WriteString(w.o.wrap(text, 0) + "\n") }
+
+func shownChanges(all []*plan.Change) []*plan.Change {
+	var out []*plan.Change
+	for _, c := range all {
+		if c.Action != plan.NoOp || c.Moved() || c.Importing != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (w *planWriter) changes(changes []*plan.Change) error {
+	w.para(product + " used the selected providers to generate the following execution plan. Resource actions are indicated with the following symbols:")
+	w.legend(changes)
+	if w.plan.Errored {
+		w.WriteString("\n" + product + " planned the following actions, but then encountered a problem:\n\n")
+	} else {
+		w.WriteString("\n" + product + " will perform the following actions:\n\n")
+	}
+	for _, c := range changes {
+		if err := w.change(c); err != nil {
+			return err
+		}
+	}
+	w.WriteString(w.o.paint(bold, "Plan:") + strings.TrimPrefix(summaryLine(w.plan.Counts()), "Plan:") + "\n")
+	return nil
+}
+
+func (w *planWriter) legend(changes []*plan.Change) {
+	used := map[plan.Action]bool{}
+	for _, c := range changes {
+		used[c.Action] = true
+	}
+	for _, l := range []struct {
+		action plan.Action
+		text   string
+	}{
+		{plan.Create, "create"},
+		{plan.Update, "update in-place (current -> planned)"},
+		{plan.Delete, "destroy"},
+		{plan.DeleteThenCreate, "destroy and then create replacement"},
+		{plan.CreateThenDelete, "create replacement and then destroy"},
+		{plan.Read, "read (data resources)"},
+		{plan.Forget, "forget"},
+	} {
+		if used[l.action] {
+			w.WriteString(w.symbol(l.action) + " " + l.text + "\n")
+		}
+	}
+}
+
+// symbol returns the three columns in the margin of a change, coloured.
+func (w *writer) symbol(a plan.Action) string {
+	text, s := symbolFor(a)
+	switch a {
+	case plan.DeleteThenCreate:
+		return w.o.paint(red, "-") + "/" + w.o.paint(green, "+")
+	case plan.CreateThenDelete:
+		return w.o.paint(green, "+") + "/" + w.o.paint(red, "-")
+	}
+	trimmed := strings.TrimLeft(text, " ")
+	return text[:len(text)-len(trimmed)] + w.o.paint(s, trimmed)
+}
+
+// change writes one change: its heading with reasons, and the block.
+func (w *planWriter) change(c *plan.Change) error {
+	before, after, err := sides(c)
+	if err != nil {
+		return err
+	}
+	w.heading(c)
+	schema := w.block(c)
+	b, a := orAbsent(before), orAbsent(after)
+	if c.Action == plan.Forget {
+		a = b
+	}
+	w.resource(c, w.differ.block(schema, b, a, newPaths(c.RequiredReplace)))
+	return nil
+}
+
+func (w *planWriter) resource(c *plan.Change, n *node) {
+	fmt.Fprintf(w, "%s %s %q %q {\n", w.symbol(c.Action), c.Addr.Resource.Mode, c.Addr.Resource.Type, c.Addr.Resource.Name)
+	body, ok := n.body.(nested)
+	if ok {
+		hide := n.effect == changed || c.Action == plan.Update || c.Action.IsReplace() || c.Action == plan.NoOp && c.Importing == nil
+		if n.effect == same && (c.Action == plan.Update || c.Action.IsReplace()) {
+			showWriteOnly(body.attrs, changed)
+		}
+		w.content(body, 2, hide)
+	}
+	w.WriteString("    }\n\n")
+}
+
+// sides decodes the two objects of a change; a missing one is cty.NilVal.
+func sides(c *plan.Change) (before, after cty.Value, err error) {
+	if before, err = live(c.Before); err == nil {
+		after, err = live(c.After)
+	}
+	if err != nil {
+		return before, after, fmt.Errorf("%s: %w", c.Object(), err)
+	}
+	return before, after, nil
+}
+
+func live(d value.Durable) (cty.Value, error) { return d.Live() }
+
+func (w *planWriter) heading(c *plan.Change) {
+	fmt.Fprintf(w, "%s %s\n", w.o.paint(bold, "  # "+headingObject(c)), w.headline(c))
+	for _, reason := range reasons(c) {
+		w.WriteString("  # (" + reason + ")\n")
+	}
+	if c.Deposed == addr.Current && c.Moved() && c.Action != plan.NoOp && c.Reason != plan.DeleteNoMoveTarget {
+		fmt.Fprintf(w, "  # (moved from %s)\n", c.PrevAddr)
+	}
+	if c.Importing == nil {
+		return
+	}
+	if c.Importing.ID != "" {
+		fmt.Fprintf(w, "  # (imported from %q)\n", c.Importing.ID)
+	} else {
+		w.WriteString("  # (imported by identity)\n")
+	}
+	if c.GeneratedConfig != "" {
+		w.WriteString("  # (config will be generated)\n")
+	}
+	if c.Action.IsReplace() {
+		w.WriteString("  # " + w.o.paint(red, "Warning: this will destroy the imported resource") + "\n")
+	}
+}
+
+// headingObject returns the name that a heading begins with: of a moved object that stays as it is, the old one.
+func headingObject(c *plan.Change) string {
+	if c.Action == plan.NoOp && c.Moved() {
+		return c.PrevAddr.String()
+	}
+	return c.Object().String()
+}
+
+func (w *planWriter) headline(c *plan.Change) string {
+	destroyed := w.o.paint(boldRed, "destroyed")
+	replaced := w.o.paint(boldRed, "replaced")
+	switch c.Action {
+	case plan.Create:
+		return "will be created"
+	case plan.Read:
+		return "will be read during apply"
+	case plan.Update:
+		return "will be updated in-place"
+	case plan.Delete:
+		return "will be " + destroyed
+	case plan.Forget:
+		return "will be removed from the " + product + " state but will not be destroyed"
+	case plan.NoOp:
+		if c.Moved() {
+			return "has moved to " + w.o.paint(bold, c.Addr.String())
+		}
+		return "will be imported"
+	}
+	switch c.Reason {
+	case plan.ReplaceTainted:
+		return "is tainted, so it must be " + replaced
+	case plan.ReplaceRequested:
+		return "will be " + replaced + ", as requested"
+	case plan.ReplaceTriggered:
+		return "will be " + replaced + " due to changes in replace_triggered_by"
+	}
+	return "must be " + replaced
+}
+
+// reasons returns the remarks below a heading.
+func reasons(c *plan.Change) []string {
+	var out []string
+	if c.Deposed != addr.Current {
+		out = append(out, "left over from a partially-failed replacement of this instance")
+	}
+	switch c.Reason {
+	case plan.DeleteNoConfig:
+		if c.Action == plan.Forget {
+			break
+		}
+		out = append(out, "because "+c.Addr.Config().Resource.String()+" is not in configuration")
+	case plan.DeleteNoMoveTarget:
+		out = append(out, "because "+c.PrevAddr.String()+" was moved to "+c.Addr.String()+", which is not in configuration")
+	case plan.DeleteNoModule:
+		out = append(out, "because "+c.Addr.Module.String()+" is not in configuration")
+	case plan.DeleteRepetition:
+		out = append(out, wrongRepetition(c.Addr.Key))
+	case plan.DeleteCountIndex:
+		out = append(out, "because index "+c.Addr.Key.String()+" is out of range for count")
+	case plan.DeleteEachKey:
+		out = append(out, "because key "+c.Addr.Key.String()+" is not in for_each map")
+	case plan.DeleteDisabled:
+		out = append(out, "because enabled is false")
+	case plan.ReadConfigUnknown:
+		out = append(out, "config refers to values not yet known")
+	case plan.ReadDependency:
+		out = append(out, "depends on a resource or a module with changes pending")
+	case plan.ReadCheckNested:
+		out = append(out, "config will be reloaded to verify a check block")
+	}
+	return out
+}
+
+func wrongRepetition(k addr.Key) string {
+	switch k.Kind() {
+	case addr.KeyInt:
+		return "because resource does not use count"
+	case addr.KeyString:
+		return "because resource does not use for_each"
+	default:
+		return "because resource uses count or for_each"
+	}
+}

@@ -1,0 +1,44 @@
+package view
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// golden compares text with a file of testdata, or writes the file if MAYFLY_UPDATE_GOLDEN is set.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if os.Getenv("MAYFLY_UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestPlanGolden(t *testing.T) {
+	schemas := loadSchemas(t, "schemas.json")
+	for _, name := range []string{"create", "update", "mixed", "free", "actions"} {
+		t.Run(name, func(t *testing.T) {
+			p := loadPlan(t, name+".plan.json", schemas)
+			var buf bytes.Buffer
+			if err := Plan(&buf, p, schemas, Options{Width: 78}); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".plan.txt", buf.String())
+		})
+	}
+}

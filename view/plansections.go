@@ -1,0 +1,192 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+func (w *planWriter) block(c *plan.Change) *schema.Block {
+	return blockOf(w.schemas, c.Provider.Provider, c.Addr.Resource)
+}
+
+func blockOf(s Schemas, p addr.Provider, r addr.Resource) *schema.Block {
+	if s == nil {
+		return nil
+	}
+	if sch := s.Resource(p, r.Mode, r.Type); sch != nil {
+		return sch.Block
+	}
+	return nil
+}
+
+func (w *planWriter) noChanges(drift bool) {
+	p := w.plan
+	head := func(text string) {
+		w.WriteString(w.o.paint(boldGreen, "No changes.") + w.o.paint(bold, " "+text) + "\n\n")
+	}
+	switch {
+	case p.Errored:
+		w.WriteString(w.o.paint(boldRed, "Planning failed.") + w.o.paint(bold, " "+product+" encountered an error while generating this plan.") + "\n")
+	case p.Mode == plan.RefreshOnly:
+		head("Your infrastructure still matches the configuration.")
+		w.para(product + " has checked that the real remote objects still match the result of your most recent changes, and found no differences.")
+	case p.Mode == plan.Destroy:
+		head("No objects need to be destroyed.")
+		w.para("Either you have not created any objects yet or the existing objects were already deleted outside of " + product + ".")
+	case drift:
+		head("Your infrastructure matches the configuration.")
+		w.para("Your configuration already applies the changes detected above, so applying this plan will only update the " + product +
+			" state to include the changes detected above and won't change any real infrastructure.")
+	default:
+		head("Your infrastructure matches the configuration.")
+		w.para(product + " has compared your real infrastructure against your configuration and found no differences, so no changes are needed.")
+	}
+}
+
+func (w *planWriter) refreshOnlyEnd(outputs string) error {
+	w.para("This is a refresh-only plan, so " + product + " will not take any actions to undo these. If you were expecting these changes then you can " +
+		"apply this plan to record the updated values in the " + product + " state without changing any remote objects.")
+	w.outputSection(outputs)
+	return nil
+}
+
+// drift writes what refreshing found changed, and reports whether there was anything to show.
+func (w *planWriter) drift() (bool, error) {
+	shown := w.relevantDrift()
+	if len(shown) == 0 {
+		return false, nil
+	}
+	w.WriteString(w.o.paint(cyan, "Note: ") + w.o.paint(bold, "Objects have changed outside of "+product) + "\n\n")
+	w.para(product + " detected the following changes made outside of " + product + ` since the last "mayfly apply" which may have affected this plan:`)
+	w.WriteByte('\n')
+	for _, c := range shown {
+		before, after, err := sides(c)
+		if err != nil {
+			return false, err
+		}
+		fmt.Fprintf(w, "%s %s\n", w.o.paint(bold, "  # "+headingObject(c)), driftHeadline(c))
+		w.resource(c, w.differ.block(w.block(c), orAbsent(before), orAbsent(after), nil))
+	}
+	w.WriteByte('\n')
+	if w.plan.Mode != plan.RefreshOnly {
+		w.para("Unless you have made equivalent changes to your configuration, or ignored the relevant attributes using ignore_changes, the following " +
+			"plan may include actions to undo or respond to these changes.")
+		w.WriteByte('\n')
+	}
+	return true, nil
+}
+
+func driftHeadline(c *plan.Change) string {
+	switch {
+	case c.Action == plan.Delete:
+		return "has been deleted"
+	case c.Action == plan.NoOp && c.Moved():
+		return "has moved to " + c.Addr.String()
+	default:
+		return "has changed"
+	}
+}
+
+// relevantDrift returns the drift that may have led to the plan's changes: that of objects which are changed themselves or which a changed
+// object's configuration refers to. In refresh-only mode everything counts.
+func (w *planWriter) relevantDrift() []*plan.Change {
+	p := w.plan
+	if len(p.Drift) == 0 || p.Mode == plan.RefreshOnly {
+		return p.Drift
+	}
+	instances, whole := map[addr.Instance]bool{}, map[addr.AbsResource]bool{}
+	for _, c := range p.Changes {
+		if c.Action == plan.NoOp {
+			continue
+		}
+		instances[c.Addr] = true
+		for _, d := range c.Deps {
+			if d.All {
+				whole[d.Resource] = true
+			} else {
+				instances[d.Resource.Instance(d.Key)] = true
+			}
+		}
+	}
+	var out []*plan.Change
+	for _, c := range p.Drift {
+		if instances[c.Addr] || whole[c.Addr.Abs()] {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// outputs returns the lines of changed outputs, "" if none changes.
+func (w *planWriter) outputs() (string, error) {
+	var items []named
+	for _, oc := range w.plan.Outputs {
+		before, err := live(oc.Before)
+		if err != nil {
+			return "", fmt.Errorf("output.%s: %w", oc.Name, err)
+		}
+		after, err := live(oc.After)
+		if err != nil {
+			return "", fmt.Errorf("output.%s: %w", oc.Name, err)
+		}
+		if n := w.outputNode(orAbsent(before), orAbsent(after), oc); n != nil {
+			items = append(items, named{name: oc.Name, node: n})
+		}
+	}
+	out := &writer{o: w.o}
+	width := widest(items)
+	for _, it := range items {
+		if it.node.effect != same {
+			out.item(it, width, 2, true, "")
+		}
+	}
+	return out.String(), nil
+}
+
+func (w *planWriter) outputNode(b, a cty.Value, oc *plan.OutputChange) *node {
+	switch {
+	case !exists(b) && !exists(a):
+		return nil
+	case oc.Sensitive && !w.differ.show:
+		b, bs := unmark(b)
+		a, as := unmark(a)
+		n := w.differ.secret(b, a, bs || as || oc.Sensitive, as || oc.Sensitive)
+		if n.effect == same && oc.Action == plan.Update {
+			n.effect = changed
+		}
+		return n
+	default:
+		return w.differ.value(b, a, free, nil)
+	}
+}
+
+func (w *planWriter) outputSection(lines string) {
+	if lines == "" {
+		return
+	}
+	if w.Len() > 1 {
+		w.WriteByte('\n')
+	}
+	w.WriteString("Changes to Outputs:\n" + lines)
+}
+
+// PlanFooter writes the note below a plan that was shown and not applied: where it was saved, or that it was not. path is "" for an unsaved plan.
+func PlanFooter(w io.Writer, path string, o Options) error {
+	var sb strings.Builder
+	sb.WriteString("\n" + o.paint(dim, o.rule()) + "\n\n")
+	if path == "" {
+		sb.WriteString(o.wrap("Note: You didn't use the -out option to save this plan, so "+product+
+			` can't guarantee to take exactly these actions if you run "mayfly apply" now.`, 0) + "\n")
+	} else {
+		fmt.Fprintf(&sb, "Saved the plan to: %s\n\nTo perform exactly these actions, run the following command to apply:\n    mayfly apply %q\n", path, path)
+	}
+	_, err := io.WriteString(w, sb.String())
+	return err
+}

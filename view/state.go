@@ -1,0 +1,153 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// State writes a state as people read it: every object as a block of configuration, then the outputs.
+func State(w io.Writer, st *state.State, s Schemas, o Options) error {
+	sw := &writer{o: o}
+	if st == nil || st.Empty() {
+		sw.WriteString("The state file is empty. No resources are represented.\n")
+		_, err := io.WriteString(w, sw.String())
+		return err
+	}
+	for a, inst := range st.AllInstances() {
+		objects, err := objectsOf(a, inst, s)
+		if err != nil {
+			return err
+		}
+		for _, so := range objects {
+			sw.object(so)
+			sw.WriteByte('\n')
+		}
+	}
+	if len(st.Outputs) > 0 {
+		sw.WriteString("\nOutputs:\n\n")
+		for _, name := range slices.Sorted(maps.Keys(st.Outputs)) {
+			if err := sw.stateOutput(name, st.Outputs[name]); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := io.WriteString(w, sw.String())
+	return err
+}
+
+// StateInstance writes one resource instance of a state. It reports an error if the state doesn't hold it.
+func StateInstance(w io.Writer, st *state.State, a addr.Instance, s Schemas, o Options) error {
+	inst := st.Instance(a)
+	if inst == nil {
+		return fmt.Errorf("the state has no resource instance %s", a)
+	}
+	objects, err := objectsOf(a, inst, s)
+	if err != nil {
+		return err
+	}
+	sw := &writer{o: o}
+	for i, so := range objects {
+		if i > 0 {
+			sw.WriteByte('\n')
+		}
+		sw.object(so)
+	}
+	_, err = io.WriteString(w, sw.String())
+	return err
+}
+
+// object writes the block of an object. Every attribute stands two columns left of where a plan has it, since there are no symbols.
+func (w *writer) object(so storedObject) {
+	note := ""
+	switch {
+	case so.object.Tainted:
+		note = " (tainted)"
+	case so.addr.Deposed != addr.Current:
+		note = " (deposed object " + string(so.addr.Deposed) + ")"
+	}
+	r := so.addr.Resource
+	fmt.Fprintf(w, "# %s:%s\n%s %q %q {\n", so.addr.Instance, note, r.Mode, r.Type, r.Name)
+	var block *schema.Block
+	if so.schema != nil {
+		block = so.schema.Block
+	}
+	d := differ{show: w.o.ShowSensitive}
+	if n, ok := d.block(block, so.value, so.value, nil).body.(nested); ok {
+		w.content(n, -2, false)
+	}
+	w.WriteString("}\n")
+}
+
+func (w *writer) stateOutput(name string, out *state.Output) error {
+	v, err := live(out.Value)
+	if err != nil {
+		return fmt.Errorf("output.%s: %w", name, err)
+	}
+	if !exists(v) || v.IsNull() {
+		return nil
+	}
+	var n *node
+	if _, marked := unmark(v); (out.Sensitive || marked) && !w.o.ShowSensitive {
+		n = &node{body: hidden{sensitiveText}}
+	} else {
+		n = differ{show: w.o.ShowSensitive}.value(v, v, free, nil)
+	}
+	w.WriteString(name + " = ")
+	n.body.write(w, n, -2, false)
+	w.WriteByte('\n')
+	return nil
+}
+
+// Outputs writes the values of root outputs in the notation of the language, each after its name. Sensitive ones are replaced by <sensitive>.
+func Outputs(w io.Writer, outputs map[string]*state.Output, o Options) error {
+	ow := &writer{o: o}
+	for _, name := range slices.Sorted(maps.Keys(outputs)) {
+		out := outputs[name]
+		text, err := outputText(out, o)
+		if err != nil {
+			return fmt.Errorf("output.%s: %w", name, err)
+		}
+		ow.WriteString(name + " = " + text + "\n")
+	}
+	_, err := io.WriteString(w, ow.String())
+	return err
+}
+
+func outputText(out *state.Output, o Options) (string, error) {
+	if out.Sensitive && !o.ShowSensitive {
+		return "<sensitive>", nil
+	}
+	v, err := live(out.Value)
+	if err != nil {
+		return "", err
+	}
+	return FormatValue(v, o), nil
+}
+
+// OutputRaw returns the text that -raw prints for an output: a string, number or bool without quotes. The command that asks for one
+// sensitive output by name means to see it, so sensitivity is not looked at.
+func OutputRaw(out *state.Output) (string, error) {
+	v, err := out.Value.Unmarked()
+	switch {
+	case err != nil:
+		return "", err
+	case !exists(v) || v.IsNull():
+		return "", fmt.Errorf("the value is null; only strings, numbers and bools can be printed raw")
+	case !v.IsKnown():
+		return "", fmt.Errorf("the value is not known until the plan is applied")
+	case v.Type() == cty.String:
+		return v.AsString(), nil
+	case v.Type().IsPrimitiveType():
+		return scalarText(v), nil
+	default:
+		return "", fmt.Errorf("the value is %s; only strings, numbers and bools can be printed raw. Use -json for other values", v.Type().FriendlyName())
+	}
+}

@@ -1,0 +1,244 @@
+package view
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// JSONStream writes the streaming JSON form of a run: one message per line, of types that tools know. It is safe for concurrent use.
+type JSONStream struct {
+	mu    sync.Mutex
+	enc   *json.Encoder
+	now   func() time.Time
+	tally tally
+	err   error
+}
+
+// NewJSONStream returns a stream to w; now gives the time of messages that are not events.
+func NewJSONStream(w io.Writer, now func() time.Time) *JSONStream {
+	return &JSONStream{enc: json.NewEncoder(w), now: now}
+}
+
+type streamLine struct {
+	Level      string          `json:"@level"`
+	Message    string          `json:"@message"`
+	Module     string          `json:"@module"`
+	Timestamp  string          `json:"@timestamp"`
+	Terraform  string          `json:"terraform,omitempty"`
+	Product    string          `json:"mayfly,omitempty"`
+	Change     *streamChange   `json:"change,omitempty"`
+	Changes    *streamCounts   `json:"changes,omitempty"`
+	Hook       *streamHook     `json:"hook,omitempty"`
+	Outputs    any             `json:"outputs,omitempty"`
+	Diagnostic *JSONDiagnostic `json:"diagnostic,omitempty"`
+	Type       string          `json:"type"`
+	UI         string          `json:"ui,omitempty"`
+}
+
+type streamResource struct {
+	Addr            string `json:"addr"`
+	Module          string `json:"module"`
+	Resource        string `json:"resource"`
+	ImpliedProvider string `json:"implied_provider"`
+	ResourceType    string `json:"resource_type"`
+	ResourceName    string `json:"resource_name"`
+	ResourceKey     any    `json:"resource_key"`
+	Deposed         string `json:"deposed,omitempty"`
+}
+
+type streamChange struct {
+	Resource         streamResource  `json:"resource"`
+	PreviousResource *streamResource `json:"previous_resource,omitempty"`
+	Action           string          `json:"action"`
+	Reason           string          `json:"reason,omitempty"`
+	Importing        *jsonImporting  `json:"importing,omitempty"`
+	GeneratedConfig  string          `json:"generated_config,omitempty"`
+}
+
+type streamCounts struct {
+	Add       int    `json:"add"`
+	Change    int    `json:"change"`
+	Import    int    `json:"import"`
+	Remove    int    `json:"remove"`
+	Forget    int    `json:"forget"`
+	Operation string `json:"operation"`
+}
+
+type streamOutput struct {
+	Sensitive bool            `json:"sensitive"`
+	Type      json.RawMessage `json:"type,omitempty"`
+	Value     json.RawMessage `json:"value,omitempty"`
+	Action    string          `json:"action,omitempty"`
+}
+
+func (s *JSONStream) write(line streamLine, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if line.Level == "" {
+		line.Level = "info"
+	}
+	if at.IsZero() {
+		at = s.now()
+	}
+	line.Module, line.Timestamp = "mayfly.ui", at.Format("2006-01-02T15:04:05.000000Z07:00")
+	if err := s.enc.Encode(line); err != nil && s.err == nil {
+		s.err = err
+	}
+}
+
+// Err returns the first error of writing, after which messages may be missing.
+func (s *JSONStream) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Counts returns how many operations have completed, as the closing message counts them.
+func (s *JSONStream) Counts() plan.Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tally.counts
+}
+
+// Version writes the message that must come first.
+func (s *JSONStream) Version(v Versions) {
+	s.write(streamLine{Message: product + " " + v.Product, Type: "version", Terraform: v.Compat, Product: v.Product, UI: "1.2"}, time.Time{})
+}
+
+// Log writes a message that has no type of its own.
+func (s *JSONStream) Log(message string) {
+	s.write(streamLine{Message: message, Type: "log"}, time.Time{})
+}
+
+// Diagnostics writes a message per diagnostic.
+func (s *JSONStream) Diagnostics(list diag.List, src Sources) {
+	for _, d := range JSONDiagnostics(list, src) {
+		line := streamLine{Level: "error", Message: "Error: " + d.Summary, Type: "diagnostic", Diagnostic: &d}
+		if d.Severity == diag.Warning.String() {
+			line.Level, line.Message = "warn", "Warning: "+d.Summary
+		}
+		s.write(line, time.Time{})
+	}
+}
+
+// Plan writes the messages of a plan: drift, changes, their counts and the changed outputs.
+func (s *JSONStream) Plan(p *plan.Plan) {
+	for _, c := range p.Drift {
+		change := streamChangeOf(c)
+		s.write(streamLine{Message: fmt.Sprintf("%s: Drift detected (%s)", c.Addr, change.Action), Type: "resource_drift", Change: change}, time.Time{})
+	}
+	for _, c := range shownChanges(p.Changes) {
+		if c.Addr.Resource.Mode == addr.Ephemeral {
+			continue
+		}
+		change := streamChangeOf(c)
+		s.write(streamLine{Message: fmt.Sprintf("%s: Plan to %s", c.Addr, change.Action), Type: "planned_change", Change: change}, time.Time{})
+	}
+	s.counts(p.Counts(), PlanSummary(p), "plan")
+	outputs := map[string]streamOutput{}
+	for _, o := range p.Outputs {
+		outputs[o.Name] = streamOutput{Sensitive: o.Sensitive, Action: streamAction(o.Action)}
+	}
+	if len(outputs) > 0 {
+		s.write(streamLine{Message: fmt.Sprintf("Outputs: %d", len(outputs)), Type: "outputs", Outputs: outputs}, time.Time{})
+	}
+}
+
+// Applied writes the closing message of an apply or destroy, then the outputs with their values; sensitive values are left out.
+func (s *JSONStream) Applied(n plan.Counts, destroy bool, outputs map[string]*state.Output) error {
+	operation := "apply"
+	if destroy {
+		operation = "destroy"
+	}
+	s.counts(n, ApplySummary(n, destroy), operation)
+	if len(outputs) == 0 {
+		return nil
+	}
+	out := make(map[string]streamOutput, len(outputs))
+	for name, o := range outputs {
+		j, err := outputJSON(o)
+		if err != nil {
+			return fmt.Errorf("output.%s: %w", name, err)
+		}
+		so := streamOutput{Sensitive: j.Sensitive, Type: j.Type, Value: j.Value}
+		if so.Sensitive {
+			so.Value = nil
+		}
+		out[name] = so
+	}
+	s.write(streamLine{Message: fmt.Sprintf("Outputs: %d", len(out)), Type: "outputs", Outputs: out}, time.Time{})
+	return nil
+}
+
+func (s *JSONStream) counts(n plan.Counts, message, operation string) {
+	s.write(streamLine{Message: message, Type: "change_summary", Changes: &streamCounts{
+		Add: n.Add, Change: n.Change, Import: n.Import, Remove: n.Destroy, Forget: n.Forget, Operation: operation,
+	}}, time.Time{})
+}
+
+func streamResourceOf(o addr.Object) streamResource {
+	a := o.Instance
+	implied, _, _ := strings.Cut(a.Resource.Type, "_")
+	return streamResource{
+		Addr: a.String(), Module: a.Module.String(), Resource: a.Local(), ImpliedProvider: implied, ResourceType: a.Resource.Type,
+		ResourceName: a.Resource.Name, ResourceKey: keyJSON(a.Key), Deposed: string(o.Deposed),
+	}
+}
+
+func streamChangeOf(c *plan.Change) *streamChange {
+	out := &streamChange{Resource: streamResourceOf(c.Object()), Action: streamAction(c.Action), Reason: streamReason(c.Reason), GeneratedConfig: c.GeneratedConfig}
+	if c.Moved() {
+		prev := streamResourceOf(addr.Object{Instance: c.PrevAddr, Deposed: c.Deposed})
+		out.PreviousResource = &prev
+	}
+	if c.Importing != nil {
+		out.Importing = &jsonImporting{ID: c.Importing.ID}
+	}
+	if c.Action == plan.NoOp {
+		switch {
+		case c.Importing != nil:
+			out.Action = "import"
+		case c.Moved():
+			out.Action = "move"
+		}
+	}
+	return out
+}
+
+func streamAction(a plan.Action) string {
+	switch a {
+	case plan.NoOp:
+		return "noop"
+	case plan.Forget:
+		return "remove"
+	case plan.DeleteThenCreate, plan.CreateThenDelete:
+		return "replace"
+	default:
+		return a.String()
+	}
+}
+
+// streamReason returns the stream's word for a reason; for replacements it differs from that of the plan document.
+func streamReason(r plan.Reason) string {
+	switch r {
+	case plan.ReplaceTainted:
+		return "tainted"
+	case plan.ReplaceRequested:
+		return "requested"
+	case plan.ReplaceTriggered:
+		return "replace_triggered_by"
+	case plan.ReplaceCannotUpdate:
+		return "cannot_update"
+	default:
+		return string(r)
+	}
+}

@@ -1,0 +1,122 @@
+package view
+
+import (
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/engine"
+)
+
+type streamHook struct {
+	Resource    streamResource `json:"resource"`
+	Action      string         `json:"action,omitempty"`
+	IDKey       string         `json:"id_key,omitempty"`
+	IDValue     string         `json:"id_value,omitempty"`
+	Elapsed     *float64       `json:"elapsed_seconds,omitempty"`
+	Provisioner string         `json:"provisioner,omitempty"`
+	Output      string         `json:"output,omitempty"`
+}
+
+// Event implements engine.Observer.
+func (s *JSONStream) Event(e engine.Event) {
+	s.mu.Lock()
+	s.tally.add(e)
+	s.mu.Unlock()
+	line, ok := streamEvent(e)
+	if ok {
+		s.write(line, e.Time)
+	}
+}
+
+// streamEvent returns the message of an event, and false for events that the stream has no type for.
+func streamEvent(e engine.Event) (streamLine, bool) {
+	hook := &streamHook{Resource: streamResourceOf(e.Object), IDKey: e.IDKey, IDValue: e.ID}
+	line := streamLine{Hook: hook}
+	name := e.Object.String() + ": "
+	switch {
+	case e.Op == engine.OpProvision:
+		return provisionEvent(e, line, name), true
+	case e.Op == engine.OpRefresh:
+		switch e.Kind {
+		case engine.Started:
+			line.Type, line.Message = "refresh_start", name+phrase(e)
+		case engine.Completed:
+			line.Type, line.Message = "refresh_complete", name+"Refresh complete"+idText(e)
+		default:
+			return line, false
+		}
+		return line, true
+	case e.Op == engine.OpImport:
+		if text := phrase(e); text != "" {
+			return streamLine{Type: "log", Message: name + text}, true
+		}
+		return line, false
+	}
+	prefix := "apply_"
+	hook.Action = string(e.Op)
+	if e.Object.Resource.Mode == addr.Ephemeral {
+		prefix, hook.IDKey, hook.IDValue = "ephemeral_op_", "", ""
+	} else if e.Op == engine.OpForget {
+		hook.Action = "remove"
+	}
+	elapsed := float64(int(e.Elapsed.Seconds()))
+	switch e.Kind {
+	case engine.Started:
+		line.Type = prefix + "start"
+	case engine.Progress:
+		line.Type, hook.Elapsed = prefix+"progress", &elapsed
+	case engine.Completed:
+		line.Type, hook.Elapsed = prefix+"complete", &elapsed
+	case engine.Failed:
+		line.Type, hook.Elapsed = prefix+"errored", &elapsed
+		line.Message = name + failure(e.Op) + " errored after " + seconds(e.Elapsed)
+	case engine.Deferred:
+		line.Type = prefix + "deferred"
+	default:
+		return line, false
+	}
+	if line.Message == "" {
+		text := phrase(e)
+		if text == "" {
+			return line, false
+		}
+		line.Message = name + text
+	}
+	return line, true
+}
+
+func provisionEvent(e engine.Event, line streamLine, name string) streamLine {
+	line.Hook.Provisioner, line.Hook.IDKey, line.Hook.IDValue = e.Provisioner, "", ""
+	by := "(" + e.Provisioner + ")"
+	switch e.Kind {
+	case engine.Started:
+		line.Type, line.Message = "provision_start", name+"Provisioning with '"+e.Provisioner+"'..."
+	case engine.Output, engine.Progress:
+		line.Type, line.Message, line.Hook.Output = "provision_progress", name+by+": "+tamePlain(e.Line), e.Line
+	case engine.Failed:
+		line.Type, line.Message = "provision_errored", name+by+" Provisioning errored"
+	default:
+		line.Type, line.Message = "provision_complete", name+by+" Provisioning complete"
+	}
+	return line
+}
+
+// failure returns the noun of an operation in a message about its failure.
+func failure(op engine.Operation) string {
+	switch op {
+	case engine.OpCreate:
+		return "Creation"
+	case engine.OpUpdate:
+		return "Modifications"
+	case engine.OpDelete:
+		return "Destruction"
+	case engine.OpForget:
+		return "Removal"
+	case engine.OpOpen:
+		return "Opening"
+	case engine.OpRenew:
+		return "Renewal"
+	case engine.OpClose:
+		return "Closing"
+	default:
+		return "Reading"
+	}
+}

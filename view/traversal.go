@@ -1,0 +1,42 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// TraversalString returns a reference as it stands in source text, for example `a.b["k"][0].c`.
+func TraversalString(t hcl.Traversal) string {
+	var sb strings.Builder
+	for _, step := range t {
+		switch step := step.(type) {
+		case hcl.TraverseRoot:
+			sb.WriteString(step.Name)
+		case hcl.TraverseAttr:
+			sb.WriteString("." + step.Name)
+		case hcl.TraverseIndex:
+			sb.WriteString(indexText(step.Key))
+		case hcl.TraverseSplat:
+			sb.WriteString("[*]")
+		}
+	}
+	return sb.String()
+}
+
+// indexText returns a key in brackets; keys are part of addresses and never secret, but a marked one is left out all the same.
+func indexText(key cty.Value) string {
+	if key.IsMarked() || !key.IsKnown() || key.IsNull() {
+		return "[…]"
+	}
+	switch key.Type() {
+	case cty.String:
+		return "[" + strconv.Quote(key.AsString()) + "]"
+	case cty.Number:
+		return "[" + key.AsBigFloat().Text('f', -1) + "]"
+	default:
+		return "[…]"
+	}
+}

@@ -1,0 +1,341 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// writer turns nodes into text.
+type writer struct {
+	strings.Builder
+	o Options
+}
+
+func (w *writer) pad(n int) {
+	if n > 0 {
+		w.WriteString(strings.Repeat(" ", n))
+	}
+}
+
+// margin begins a line: spaces up to the column, then the symbol of the effect and a space.
+func (w *writer) margin(at int, e effect) {
+	w.pad(at)
+	switch e {
+	case added:
+		w.WriteString(w.o.paint(green, "+") + " ")
+	case removed:
+		w.WriteString(w.o.paint(red, "-") + " ")
+	case changed:
+		w.WriteString(w.o.paint(yellow, "~") + " ")
+	default:
+		w.WriteString("  ")
+	}
+}
+
+func (w *writer) comment(at int, format string, args ...any) {
+	w.pad(at)
+	w.WriteString(w.o.paint(dim, fmt.Sprintf(format, args...)))
+	w.WriteByte('\n')
+}
+
+func (w *writer) hiddenCount(at, n int, noun string) {
+	if n == 0 {
+		return
+	}
+	if n > 1 {
+		noun += "s"
+	}
+	w.comment(at, "# (%d unchanged %s hidden)", n, noun)
+}
+
+func (w *writer) arrow() { w.WriteString(" " + w.o.paint(yellow, "->") + " ") }
+
+func (w *writer) forced(n *node) {
+	if n.forces && n.effect != same {
+		w.WriteString(" " + w.o.paint(red, "# forces replacement"))
+	}
+}
+
+func (w *writer) gone(n *node, nulls bool) {
+	if nulls && n.effect == removed {
+		w.WriteString(" " + w.o.paint(dim, "-> null"))
+	}
+}
+
+// warnSensitivity writes the note above a value whose sensitivity changes.
+func (w *writer) warnSensitivity(at int, n *node) {
+	lines := [2]string{}
+	switch n.secret {
+	case becomesSensitive:
+		lines = [2]string{"# Warning: this attribute value will be marked as sensitive and will not", "# display in UI output after applying this change."}
+	case becomesPublic:
+		lines = [2]string{"# Warning: this attribute value will no longer be marked as sensitive", "# after applying this change."}
+	default:
+		return
+	}
+	if n.effect == changed && n.unchangedValue() {
+		lines[1] += " The value is unchanged."
+	}
+	for _, l := range lines {
+		w.pad(at)
+		w.WriteString(w.o.paint(yellow, l))
+		w.WriteByte('\n')
+	}
+}
+
+func (n *node) unchangedValue() bool {
+	switch b := n.body.(type) {
+	case hidden:
+		return b.text == sameSensitive
+	case leaf:
+		return b.before == b.after
+	default:
+		return false
+	}
+}
+
+// item writes one line, or several, of the form NAME = VALUE.
+func (w *writer) item(it named, width, at int, nulls bool, end string) {
+	w.warnSensitivity(at, it.node)
+	w.margin(at, it.node.effect)
+	w.WriteString(it.name)
+	w.pad(width - ansi.StringWidth(it.name))
+	w.WriteString(" = ")
+	it.node.body.write(w, it.node, at, nulls)
+	w.WriteString(end + "\n")
+}
+
+func widest(items []named) int {
+	width := 0
+	for _, it := range items {
+		width = max(width, ansi.StringWidth(it.name))
+	}
+	return width
+}
+
+func (b leaf) write(w *writer, n *node, _ int, nulls bool) {
+	switch n.effect {
+	case removed:
+		w.WriteString(w.value(b.before))
+		w.gone(n, nulls)
+	case changed:
+		if b.before != b.after {
+			w.WriteString(w.value(b.before))
+			w.arrow()
+		}
+		w.WriteString(w.value(b.after))
+	default:
+		w.WriteString(w.value(b.after))
+	}
+	w.forced(n)
+}
+
+func (w *writer) value(text string) string {
+	if text == "null" {
+		return w.o.paint(dim, text)
+	}
+	return text
+}
+
+func (b hidden) write(w *writer, n *node, _ int, nulls bool) {
+	text := b.text
+	if text == sameSensitive {
+		text = sensitiveText
+	}
+	w.WriteString(text)
+	w.gone(n, nulls)
+	w.forced(n)
+}
+
+func (b pair) write(w *writer, n *node, at int, _ bool) {
+	b.before.body.write(w, b.before, at, false)
+	w.arrow()
+	b.after.body.write(w, b.after, at, false)
+	w.forced(n)
+}
+
+func (b sequence) write(w *writer, n *node, at int, nulls bool) {
+	if len(b.items) == 0 {
+		w.WriteString("[]")
+		w.gone(n, nulls)
+		w.forced(n)
+		return
+	}
+	w.WriteByte('[')
+	w.forced(n)
+	w.WriteByte('\n')
+	skipped := 0
+	for i, it := range b.items {
+		if it.effect == same && n.effect == changed && !(b.context && b.besideChange(i)) {
+			skipped++
+			continue
+		}
+		if b.context {
+			w.hiddenCount(at+6, skipped, "element")
+			skipped = 0
+		}
+		w.warnSensitivity(at+4, it)
+		w.margin(at+4, it.effect)
+		it.body.write(w, it, at+4, false)
+		w.WriteString(",\n")
+	}
+	w.hiddenCount(at+6, skipped, "element")
+	w.pad(at + 2)
+	w.WriteByte(']')
+	w.gone(n, nulls)
+}
+
+func (b sequence) besideChange(i int) bool {
+	return i > 0 && b.items[i-1].effect != same || i+1 < len(b.items) && b.items[i+1].effect != same
+}
+
+func (b mapping) write(w *writer, n *node, at int, nulls bool) {
+	if len(b.items) == 0 {
+		w.WriteString("{}")
+		w.gone(n, nulls)
+		w.forced(n)
+		return
+	}
+	w.WriteByte('{')
+	w.forced(n)
+	w.WriteByte('\n')
+	width, end := 0, ""
+	if b.align {
+		width = widest(b.items)
+	}
+	if b.commas {
+		end = ","
+	}
+	skipped := 0
+	for _, it := range b.items {
+		if it.node.effect == same && n.effect == changed && !it.keep {
+			skipped++
+			continue
+		}
+		w.item(it, width, at+4, b.nulls, end)
+	}
+	w.hiddenCount(at+6, skipped, b.noun)
+	w.pad(at + 2)
+	w.WriteByte('}')
+	w.gone(n, nulls)
+}
+
+func (b nested) write(w *writer, n *node, at int, nulls bool) {
+	w.WriteByte('{')
+	w.forced(n)
+	w.WriteByte('\n')
+	w.content(b, at, n.effect == changed)
+	w.pad(at + 2)
+	w.WriteByte('}')
+	w.gone(n, nulls)
+}
+
+// content writes the attributes and blocks between the braces of a block that begins at the column. With hide, unchanged ones are counted.
+func (w *writer) content(b nested, at int, hide bool) {
+	width, skipped, shown := widest(b.attrs), 0, false
+	for _, it := range b.attrs {
+		_, writeOnly := it.node.body.(writeOnlyValue)
+		switch {
+		case hide && it.node.effect == same && writeOnly:
+		case hide && it.node.effect == same && !it.keep:
+			skipped++
+		default:
+			w.item(it, width, at+4, true, "")
+			shown = true
+		}
+	}
+	w.hiddenCount(at+6, skipped, "attribute")
+	shown = shown || skipped > 0
+	skipped = 0
+	for _, g := range b.blocks {
+		first := true
+		for _, it := range g.items {
+			if hide && it.node.effect == same {
+				skipped++
+				continue
+			}
+			if first && shown {
+				w.WriteByte('\n')
+			}
+			first, shown = false, true
+			w.block(g.name, it, at+4)
+		}
+	}
+	if skipped > 0 {
+		if shown {
+			w.WriteByte('\n')
+		}
+		w.hiddenCount(at+6, skipped, "block")
+	}
+}
+
+func (w *writer) block(name string, it blockItem, at int) {
+	w.margin(at, it.node.effect)
+	w.WriteString(name + " ")
+	if it.label != "" {
+		w.WriteString(it.label + " ")
+	}
+	it.node.body.write(w, it.node, at, false)
+	w.WriteByte('\n')
+}
+
+// secretBlock stands for a block with sensitive content.
+type secretBlock struct{}
+
+func (secretBlock) write(w *writer, n *node, at int, _ bool) {
+	w.WriteByte('{')
+	w.forced(n)
+	w.WriteByte('\n')
+	w.comment(at+4, "# At least one attribute in this block is (or was) sensitive,")
+	w.comment(at+4, "# so its contents will not be displayed.")
+	w.pad(at + 2)
+	w.WriteByte('}')
+}
+
+// writeOnlyValue stands for a write-only attribute, whose value is known to nobody but the provider.
+type writeOnlyValue struct{}
+
+func (writeOnlyValue) write(w *writer, n *node, _ int, nulls bool) {
+	w.WriteString("(write-only attribute)")
+	w.gone(n, nulls)
+	w.forced(n)
+}
+
+func (b heredoc) write(w *writer, n *node, at int, nulls bool) {
+	w.WriteString("<<-EOT")
+	w.forced(n)
+	w.WriteByte('\n')
+	for _, l := range b.lines {
+		w.margin(at+4, l.effect)
+		w.WriteString(visible(l.text))
+		w.WriteByte('\n')
+	}
+	w.pad(at + 2)
+	w.WriteString("EOT")
+	w.gone(n, nulls)
+}
+
+func (b encoded) write(w *writer, n *node, at int, nulls bool) {
+	w.WriteString("jsonencode(")
+	switch {
+	case b.space && n.forces:
+		w.WriteString(" " + w.o.paint(red, "# whitespace changes force replacement"))
+	case b.space:
+		w.WriteString(" " + w.o.paint(dim, "# whitespace changes"))
+	default:
+		w.forced(n)
+	}
+	w.WriteByte('\n')
+	e := b.doc.effect
+	if e != changed {
+		e = same
+	}
+	w.margin(at+4, e)
+	b.doc.body.write(w, b.doc, at+4, false)
+	w.WriteByte('\n')
+	w.pad(at + 2)
+	w.WriteByte(')')
+	w.gone(n, nulls)
+}
