@@ -85,7 +85,7 @@ func (ia *instanceApply) loadPrior() bool {
 func (ia *instanceApply) evaluate() bool {
 	cfg, diags := ia.in.EvalBody(ia.t, ia.s)
 	ia.run.Report(diags)
-	if diags.HasErrors() || ia.anyFailed(ia.in.Uses(ia.t)) {
+	if diags.HasErrors() || ia.anyFailed(ia.t, ia.in) {
 		return false
 	}
 	ia.sensitive = value.PathsWith(cfg, value.Sensitive)
@@ -110,7 +110,7 @@ func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identit
 	}
 	resp, diags := ia.p.PlanResource(ia.ctx, provider.PlanRequest{
 		Type: ia.typeName(), Prior: ia.before.value, Proposed: schema.ProposedNew(ia.block(), ia.before.value, ia.config), Config: ia.config,
-		PriorPrivate: ia.before.private, Identity: ia.before.identity,
+		PriorPrivate: ia.before.private, Identity: ia.before.identity, ProviderMeta: ia.meta(ia.in),
 	})
 	if !diags.HasErrors() && resp.Deferred != "" {
 		diags = append(diags, ia.deferredAnswer("planning", resp.Deferred)...)
@@ -190,6 +190,7 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 	done := ia.started(kind, ia.obj, action, idKey, id)
 	resp, diags := ia.p.ApplyResource(ia.ctx, provider.ApplyRequest{
 		Type: ia.typeName(), Prior: ia.before.value, Planned: planned, Config: ia.config, PlannedPrivate: private, Identity: identity,
+		ProviderMeta: ia.meta(ia.in),
 	})
 	if resp.Identity == cty.NilVal || resp.Identity.IsNull() {
 		resp.Identity = ia.before.identity

@@ -83,7 +83,12 @@ func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog
 // Compile loads the schemas of the tree's providers and compiles the configuration.
 func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*eval.Config, diag.List) {
 	e.providers.ctx = ctx
-	return eval.Compile(tree, e.providers)
+	diags := refuse(tree)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	cfg, more := eval.Compile(tree, e.providers)
+	return cfg, append(diags, more...)
 }
 
 func (e *Engine) event(ev Event) {

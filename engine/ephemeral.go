@@ -74,7 +74,7 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 	}
 	cfg, diags := o.in.EvalBody(o.t, o.s)
 	o.report(diags)
-	if diags.HasErrors() || o.anyFailed(o.in.Uses(o.t)) {
+	if diags.HasErrors() || o.anyFailed(o.t, o.in) {
 		return thing, errReported
 	}
 	config, _ := cfg.UnmarkDeep()

@@ -68,7 +68,7 @@ type dataRead struct {
 func (d *dataRead) evaluate() bool {
 	cfg, diags := d.in.EvalBody(d.t, d.s)
 	d.run.Report(diags)
-	if diags.HasErrors() || d.anyFailed(d.in.Uses(d.t)) {
+	if diags.HasErrors() || d.anyFailed(d.t, d.in) {
 		return false
 	}
 	d.sensitive = value.PathsWith(cfg, value.Sensitive)
@@ -85,7 +85,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	done := d.started(OpRead, d.obj, plan.Read, "", "")
-	resp, diags := d.p.ReadData(d.ctx, provider.DataRequest{Type: d.typeName(), Config: d.config})
+	resp, diags := d.p.ReadData(d.ctx, provider.DataRequest{Type: d.typeName(), Config: d.config, ProviderMeta: d.meta(d.in)})
 	if !diags.HasErrors() {
 		diags = append(diags, d.check(resp)...)
 	}

@@ -94,7 +94,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	p.inSlot(func() {
 		s := eval.NewSession()
 		defer s.End()
-		dp := deletePlan{planner: p, provider: o.provider, deps: po.Deps(t)}
+		dp := deletePlan{planner: p, provider: o.provider, deps: po.Deps(t), forget: p.keepsObjects(o.obj.Instance)}
 		dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: p.configured(t, s, po)}
 		if dp.p == nil {
 			return
@@ -116,12 +116,24 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	})
 }
 
+// keepsObjects reports whether the block of the instance says lifecycle { destroy = false }: what it no longer wants is left alone.
+func (p *planner) keepsObjects(a addr.Instance) bool {
+	m := p.req.Config.Tree.Modules[a.Module.Module()]
+	if m == nil || m.Resources[a.Resource] == nil {
+		return false
+	}
+	destroy := m.Resources[a.Resource].Lifecycle.Destroy
+	return destroy != nil && !*destroy
+}
+
 // deletePlan plans the destruction of one object.
 type deletePlan struct {
 	subject
 	planner  *planner
 	provider addr.ProviderConfig
 	deps     []plan.Dep
+	// forget drops the object from the state instead of destroying it.
+	forget bool
 }
 
 func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
@@ -141,10 +153,10 @@ func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
 	if diags.HasErrors() {
 		return false
 	}
-	if catalog.Capabilities().PlanDestroy {
-		if !dp.ask(c, pr) {
-			return false
-		}
+	if dp.forget {
+		c.Action = plan.Forget
+	} else if catalog.Capabilities().PlanDestroy && !dp.ask(c, pr) {
+		return false
 	}
 	var ok bool
 	if c.Before, ok = dp.sealed(pr.value, slices.Concat(sensitive, dp.block().SensitivePaths(pr.value))); !ok {

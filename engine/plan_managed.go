@@ -98,7 +98,7 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	}
 	cfg, diags := ip.in.EvalBody(ip.t, s)
 	ip.run.Report(diags)
-	if diags.HasErrors() || ip.anyFailed(ip.in.Uses(ip.t)) {
+	if diags.HasErrors() || ip.anyFailed(ip.t, ip.in) {
 		return cty.NilVal, false
 	}
 	ip.deprecated(cfg)
@@ -142,7 +142,7 @@ func (ip *instancePlan) loadPrior() bool {
 	imp := pl.imports[ip.in.Addr()]
 	pl.mu.Unlock()
 	ip.stored = o
-	meta := cty.NilVal
+	meta := ip.meta(ip.in)
 	ip.prior = noPrior(ip.block())
 	ok := true
 	switch {
@@ -325,8 +325,13 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	return ip.marked(resp.Planned, ip.sensitive), true
 }
 
-// mayDestroy evaluates prevent_destroy.
+// mayDestroy evaluates prevent_destroy, and refuses to replace an object that must be left alone.
 func (ip *instancePlan) mayDestroy() bool {
+	if ip.change != nil && ip.change.Action.IsReplace() && ip.planner.keepsObjects(ip.in.Addr()) {
+		ip.report(diag.At(ip.in.Config().Range, "Instance cannot be replaced",
+			"%s has lifecycle.destroy = false, so its object is never destroyed, but the plan calls for it to be replaced. Remove the object from the state first, or allow it to be destroyed.", ip.in.Addr()))
+		return false
+	}
 	prevent, diags := ip.in.PreventDestroy(ip.t)
 	ip.run.Report(diags)
 	if !prevent {
@@ -369,6 +374,8 @@ func (ip *instancePlan) destroy() (cty.Value, bool) {
 	if !ip.mayDestroy() {
 		return cty.NilVal, false
 	}
-	dp := deletePlan{subject: ip.subject, planner: ip.planner, provider: ip.in.Provider(ip.t).Addr, deps: ip.deps}
+	dp := deletePlan{
+		subject: ip.subject, planner: ip.planner, provider: ip.in.Provider(ip.t).Addr, deps: ip.deps, forget: ip.planner.keepsObjects(ip.in.Addr()),
+	}
 	return v, dp.delete(ip.prior, plan.NoReason)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -180,6 +181,30 @@ func (s *subject) marked(v cty.Value, paths []cty.Path) cty.Value {
 	}
 	v = value.MarkPaths(v, s.schema.Block.SensitivePaths(v), value.Sensitive)
 	return value.MarkPaths(v, paths, value.Sensitive)
+}
+
+// meta returns the provider_meta of the instance's module for its provider, cty.NilVal if it has none.
+func (s *subject) meta(in *eval.Instance) cty.Value {
+	body := in.Resource.Module.ProviderMeta(in.Resource.Block)
+	if body == nil {
+		return cty.NilVal
+	}
+	c, diags := s.providers.catalog(s.ctx, s.source)
+	if diags.HasErrors() {
+		return cty.NilVal
+	}
+	sch, diags := c.Meta()
+	s.report(diags)
+	if sch == nil {
+		s.run.Report(diag.At(body.Range, "Provider has no provider_meta", "The provider %s takes no provider_meta block.", s.source.ForDisplay()))
+		return cty.NilVal
+	}
+	v, diags := sch.Block.Decode(body.Body, nil) // constants only, as the language has it
+	s.run.Report(diags)
+	if diags.HasErrors() {
+		return cty.NilVal
+	}
+	return v
 }
 
 // sealed makes v durable.

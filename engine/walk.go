@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -25,6 +26,8 @@ type walk struct {
 	pool   *lease.Pool[eval.Use, opened]
 	slots  chan struct{}
 	failed *sync.Map // eval.Use → true: opening it failed and was reported
+	// someFailed is set with the first entry of failed.
+	someFailed *atomic.Bool
 
 	durable *sync.Map // addr.ProviderConfig → *configured
 }
@@ -41,7 +44,7 @@ type configured struct {
 }
 
 func (e *Engine) newWalk(ctx, soft context.Context) *walk {
-	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), failed: &sync.Map{}, durable: &sync.Map{}}
+	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), failed: &sync.Map{}, someFailed: &atomic.Bool{}, durable: &sync.Map{}}
 	w.pool = lease.NewPool[eval.Use, opened](lease.Options[eval.Use]{
 		Group:      eval.Use.Group,
 		Uses:       func(u eval.Use) []eval.Use { return w.run.UsesOf(&future.Task{}, u) },
@@ -79,7 +82,7 @@ func (w *walk) configured(t *future.Task, s *eval.Session, po *eval.ProviderObje
 		return w.leasedProvider(t, s, po)
 	}
 	v, _ := w.durable.LoadOrStore(po.Addr, &configured{})
-	p, cycle := v.(*configured).cell.Get(t, po.Addr.String(), nil, func() provider.Provider {
+	p, cycle := v.(*configured).cell.Get(t, po, nil, func() provider.Provider {
 		p, diags := w.durableProvider(t, po)
 		w.run.Report(diags)
 		return p
@@ -171,7 +174,7 @@ var errReported = errors.New("the reason was reported")
 
 func (w *walk) openProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) (provider.Provider, diag.List) {
 	cfg, diags := po.EvalBody(t, s)
-	if diags.HasErrors() || w.anyFailed(po.Uses(t)) {
+	if diags.HasErrors() || w.anyFailed(t, po) {
 		return nil, diags
 	}
 	plain, _ := cfg.UnmarkDeep()
@@ -181,6 +184,7 @@ func (w *walk) openProvider(t *future.Task, s *eval.Session, po *eval.ProviderOb
 
 func (w *walk) reportAcquire(u eval.Use, err error) {
 	w.failed.Store(u, true)
+	w.someFailed.Store(true)
 	switch {
 	case errors.Is(err, errReported):
 	case errors.Is(err, lease.ErrExpired):
@@ -191,9 +195,14 @@ func (w *walk) reportAcquire(u eval.Use, err error) {
 	}
 }
 
-// anyFailed reports whether one of the uses could not be opened; the reason was reported then.
-func (w *walk) anyFailed(uses []eval.Use) bool {
-	for _, u := range uses {
+// anyFailed reports whether something that an operation uses could not be opened; the reason was reported then.
+func (w *walk) anyFailed(t *future.Task, user interface {
+	Uses(*future.Task) []eval.Use
+}) bool {
+	if !w.someFailed.Load() {
+		return false
+	}
+	for _, u := range user.Uses(t) {
 		if _, bad := w.failed.Load(u); bad {
 			return true
 		}

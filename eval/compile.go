@@ -240,6 +240,12 @@ func (c *compiler) variable(m *moduleBlock, v *config.Variable) *valueBlock {
 			call := m.parent.calls[m.cfg.Call.Name]
 			b.expr = c.expr(m.parent, attr.Expr, use{repeat: call.repeat})
 			b.rng = attr.Range
+			if v.Deprecated != "" {
+				c.diags = append(c.diags, diag.Diagnostic{
+					Severity: diag.Warning, Summary: "Deprecated variable", Subject: attr.Range.Ptr(),
+					Detail: "The variable \"" + v.Name + "\" of this module is deprecated: " + v.Deprecated,
+				})
+			}
 		}
 	}
 	b.conds = c.conditions(m, v.Validations, use{validationFor: v.Name})

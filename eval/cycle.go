@@ -52,6 +52,8 @@ func labelText(label any) string {
 		return l.Addr().String()
 	case *Resource:
 		return l.Addr().String()
+	case *ProviderObject:
+		return l.Addr.String()
 	case string:
 		return l
 	default:

@@ -61,7 +61,7 @@ func (p *ProviderObject) scope(t *future.Task, s *Session) *scope {
 }
 
 func (p *ProviderObject) readSet(t *future.Task) *reads {
-	got, cycle := p.reads.Get(t, "provider "+p.Addr.String(), nil, func() *reads {
+	got, cycle := p.reads.Get(t, p, nil, func() *reads {
 		out := &reads{}
 		if p.block != nil {
 			sc := p.scope(t, nil)

@@ -298,11 +298,26 @@ func (f *flattener) resource(rr resourceRead) {
 		f.instance(rr.res.Instance(rr.key))
 		return
 	}
-	instances, _ := rr.res.Instances(f.t)
-	for _, in := range instances {
-		f.instance(in)
+	for _, d := range rr.res.wholeDeps(f.t) {
+		f.deps[d] = struct{}{}
 	}
-	f.object(rr.res)
+}
+
+// wholeDeps returns what all instances of a data or ephemeral resource together depend on, collected once.
+func (r *Resource) wholeDeps(t *future.Task) []plan.Dep {
+	got, cycle := r.deps.Get(t, r, nil, func() []plan.Dep {
+		f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
+		instances, _ := r.Instances(t)
+		for _, in := range instances {
+			f.instance(in)
+		}
+		f.object(r)
+		return f.sorted()
+	})
+	if cycle != nil {
+		return nil
+	}
+	return got
 }
 
 func (f *flattener) sorted() []plan.Dep {
@@ -360,6 +375,10 @@ func (p *preparer) reads(r *reads) {
 
 func (p *preparer) resource(rr resourceRead) {
 	ephemeral := rr.res.Block.Config.Addr.Mode == addr.Ephemeral
+	if rr.all && !ephemeral {
+		rr.res.whole(p.t, nil, nil) // built once, however many refer to it
+		return
+	}
 	var instances []*Instance
 	if rr.all {
 		instances, _ = rr.res.Instances(p.t)

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -24,6 +25,7 @@ type Resource struct {
 	instances map[addr.Key]*Instance
 	all       future.Cell[cty.Value]
 	reads     future.Cell[*reads]
+	deps      future.Cell[[]plan.Dep]
 }
 
 // Addr returns the absolute address without an instance key.
@@ -196,6 +198,7 @@ func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) 
 	run.Stats.Evaluations.Add(1)
 	ctx := run.context(in.scope(t, s), b.body...)
 	v, diags := b.Schema.Block.Decode(b.Config.Body, ctx)
+	diags = append(diags, deprecatedUses(v, b.Config.Body)...)
 	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
 		diags = append(diags, checkEphemeralUse(v, b)...)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
@@ -217,4 +218,14 @@ func (m *moduleBlock) blockUses(into []Use) []Use {
 		}
 	}
 	return into
+}
+
+// ProviderMeta returns the provider_meta block of the module for the provider of the given resource block, nil if there is none.
+func (m *Module) ProviderMeta(b *ResourceBlock) *config.ProviderMeta {
+	for name, meta := range m.block.cfg.ProviderMeta {
+		if m.block.cfg.ProviderFor(name) == b.Provider {
+			return meta
+		}
+	}
+	return nil
 }

@@ -69,6 +69,7 @@ func (p *Plan) Steps() ([]Step, diag.List) {
 	for i, c := range p.Changes {
 		b.legs(i, c)
 	}
+	b.findEarly()
 	for i, c := range p.Changes {
 		b.edges(i, c)
 	}
@@ -85,18 +86,33 @@ type stepBuilder struct {
 	resource map[addr.AbsResource][]int
 	block    map[addr.ConfigResource][]int
 
-	created   map[addr.AbsResource]int32    // gate after all apply legs of a resource
-	destroys  map[addr.ConfigResource]int32 // gate before all destroy legs of a block: its dependents are destroyed
-	updates   map[addr.ConfigResource]int32 // gate before destroy legs that wait for dependents' updates
+	early     []bool                     // by change: see findEarly
+	created   map[addr.AbsResource]int32 // gate after all apply legs of a resource
+	destroys  map[group]int32            // gate before all destroy legs of a group: its dependents are destroyed
+	updates   map[group]int32            // gate before destroy legs that wait for dependents' updates
 	seenEdges map[[2]int32]struct{}
+}
+
+// group is a set of changes that the same steps come before: those of a resource, of a block, or the deletions of a block.
+type group struct {
+	resource  addr.AbsResource    // if block is zero
+	block     addr.ConfigResource // deposed objects included
+	deletions bool                // of the block
+}
+
+func (g group) String() string {
+	if g.block == (addr.ConfigResource{}) {
+		return g.resource.String()
+	}
+	return g.block.String()
 }
 
 func newStepBuilder(changes []*Change) *stepBuilder {
 	b := &stepBuilder{
 		changes: changes, apply: make([]int32, len(changes)), destroy: make([]int32, len(changes)),
 		current: make(map[addr.Instance]int, len(changes)), resource: map[addr.AbsResource][]int{}, block: map[addr.ConfigResource][]int{},
-		created: map[addr.AbsResource]int32{}, destroys: map[addr.ConfigResource]int32{}, updates: map[addr.ConfigResource]int32{},
-		seenEdges: map[[2]int32]struct{}{},
+		created: map[addr.AbsResource]int32{}, destroys: map[group]int32{}, updates: map[group]int32{},
+		early: make([]bool, len(changes)), seenEdges: map[[2]int32]struct{}{},
 	}
 	for i, c := range changes {
 		if c.Deposed == addr.Current {
@@ -126,10 +142,15 @@ func (b *stepBuilder) edge(from, to int32, rule Rule) {
 	b.steps[to].Needs++
 }
 
-// legs makes the steps of a change and, for a replacement, the edge between them.
+// legs makes the steps of a change and, for a replacement, the edge between them. An object that doesn't change stands as a gate between what it
+// depends on and what depends on it.
 func (b *stepBuilder) legs(i int, c *Change) {
 	b.apply[i], b.destroy[i] = -1, -1
 	switch c.Action {
+	case NoOp:
+		if c.Deposed == addr.Current && len(c.Deps) > 0 {
+			b.apply[i] = b.step(Step{Leg: Gate, Name: c.Addr.String() + " (unchanged)"})
+		}
 	case Create, Update, Read:
 		b.apply[i] = b.step(Step{Leg: ApplyLeg, Change: c})
 	case Delete:
@@ -147,8 +168,52 @@ func (b *stepBuilder) legs(i int, c *Change) {
 	}
 }
 
-// destroysLate reports whether the change's destroy leg waits until dependents no longer use the object.
-func destroysLate(c *Change) bool { return c.Action == Delete || c.Action == CreateThenDelete }
+// destroysLate reports whether the destroy leg of change j waits until dependents no longer use the object.
+func (b *stepBuilder) destroysLate(j int) bool {
+	return b.changes[j].Action == CreateThenDelete || b.changes[j].Action == Delete && !b.early[j]
+}
+
+// findEarly finds the deletions that cannot wait for updates of dependents: they depend on an object that is destroyed before it is created anew, and
+// the updates may have to wait for the new one.
+func (b *stepBuilder) findEarly() {
+	exact, whole, block := map[addr.Instance][]int{}, map[addr.AbsResource][]int{}, map[addr.ConfigResource][]int{}
+	var queue []int
+	for i, c := range b.changes {
+		if c.Action == DeleteThenCreate {
+			queue = append(queue, i)
+		}
+		if c.Action != Delete {
+			continue
+		}
+		for _, d := range c.Deps {
+			if d.All {
+				whole[d.Resource] = append(whole[d.Resource], i)
+			} else {
+				exact[d.Resource.Instance(d.Key)] = append(exact[d.Resource.Instance(d.Key)], i)
+			}
+		}
+		for _, r := range c.StateDeps {
+			if r != c.Addr.Config() {
+				block[r] = append(block[r], i)
+			}
+		}
+	}
+	for len(queue) > 0 {
+		at := b.changes[queue[len(queue)-1]].Addr
+		queue = queue[:len(queue)-1]
+		for _, dependents := range [][]int{exact[at], whole[at.Abs()], block[at.Config()]} {
+			for _, i := range dependents {
+				if !b.early[i] {
+					b.early[i] = true
+					queue = append(queue, i)
+				}
+			}
+		}
+		delete(exact, at)
+		delete(whole, at.Abs())
+		delete(block, at.Config())
+	}
+}
 
 func (b *stepBuilder) edges(i int, c *Change) {
 	precise := make(map[addr.ConfigResource]struct{}, len(c.Deps))
@@ -156,7 +221,9 @@ func (b *stepBuilder) edges(i int, c *Change) {
 		precise[d.Resource.Config()] = struct{}{}
 		if d.All {
 			b.edge(b.createdGate(d.Resource), b.apply[i], RuleDependency)
-			b.eachOf(d.Resource, func(j int) { b.destroyEdges(i, j) })
+			if d.Resource != c.Addr.Abs() {
+				b.beforeDestroys(i, group{resource: d.Resource})
+			}
 			continue
 		}
 		if j, ok := b.current[d.Resource.Instance(d.Key)]; ok {
@@ -166,15 +233,12 @@ func (b *stepBuilder) edges(i int, c *Change) {
 	}
 	self := c.Addr.Config()
 	for _, r := range c.StateDeps {
-		if _, ok := precise[r]; ok || r == self || len(b.block[r]) == 0 {
+		if r == self || len(b.block[r]) == 0 {
 			continue
 		}
-		if b.destroy[i] >= 0 {
-			b.edge(b.destroy[i], b.destroyGate(r), RuleDependents)
-		}
-		if b.apply[i] >= 0 {
-			b.edge(b.apply[i], b.updateGate(r), RuleUpdates)
-		}
+		// The configuration tells precisely which instances are used, but not which of those that it no longer has were used before.
+		_, deletions := precise[r]
+		b.beforeDestroys(i, group{block: r, deletions: deletions})
 	}
 }
 
@@ -184,15 +248,29 @@ func (b *stepBuilder) destroyEdges(i, j int) {
 		return
 	}
 	b.edge(b.destroy[i], b.destroy[j], RuleDependents)
-	if destroysLate(b.changes[j]) {
+	if b.destroysLate(j) {
 		b.edge(b.apply[i], b.destroy[j], RuleUpdates)
 	}
 }
 
-// eachOf calls f for the changes of a resource that destroy something: the others need no edge of their own.
-func (b *stepBuilder) eachOf(r addr.AbsResource, f func(int)) {
-	for _, j := range b.resource[r] {
-		if b.destroy[j] >= 0 {
+// beforeDestroys orders the destruction of a group that change i depends on after i's own legs.
+func (b *stepBuilder) beforeDestroys(i int, g group) {
+	if b.destroy[i] >= 0 {
+		b.edge(b.destroy[i], b.destroyGate(g), RuleDependents)
+	}
+	if b.apply[i] >= 0 {
+		b.edge(b.apply[i], b.updateGate(g), RuleUpdates)
+	}
+}
+
+// destroyed calls f for the changes of a group that destroy something.
+func (b *stepBuilder) destroyed(g group, f func(j int)) {
+	members := b.resource[g.resource]
+	if g.block != (addr.ConfigResource{}) {
+		members = b.block[g.block]
+	}
+	for _, j := range members {
+		if b.destroy[j] >= 0 && (!g.deletions || b.changes[j].Action == Delete) {
 			f(j)
 		}
 	}
@@ -216,30 +294,31 @@ func (b *stepBuilder) createdGate(r addr.AbsResource) int32 {
 	return g
 }
 
-func (b *stepBuilder) destroyGate(r addr.ConfigResource) int32 {
-	if g, ok := b.destroys[r]; ok {
-		return g
-	}
-	g := b.step(Step{Leg: Gate, Name: r.String() + " (dependents destroyed)"})
-	for _, j := range b.block[r] {
-		b.edge(g, b.destroy[j], RuleDependents)
-	}
-	b.destroys[r] = g
-	return g
+func (b *stepBuilder) destroyGate(g group) int32 {
+	return b.gate(b.destroys, g, " (dependents destroyed)", RuleDependents, func(int) bool { return true })
 }
 
-func (b *stepBuilder) updateGate(r addr.ConfigResource) int32 {
-	if g, ok := b.updates[r]; ok {
-		return g
+func (b *stepBuilder) updateGate(g group) int32 {
+	return b.gate(b.updates, g, " (dependents updated)", RuleUpdates, b.destroysLate)
+}
+
+// gate returns the gate before those destroy legs of a group that wait, -1 if there are none.
+func (b *stepBuilder) gate(gates map[group]int32, g group, what string, rule Rule, waits func(j int) bool) int32 {
+	if at, ok := gates[g]; ok {
+		return at
 	}
-	g := b.step(Step{Leg: Gate, Name: r.String() + " (dependents updated)"})
-	for _, j := range b.block[r] {
-		if destroysLate(b.changes[j]) {
-			b.edge(g, b.destroy[j], RuleUpdates)
+	at := int32(-1)
+	b.destroyed(g, func(j int) {
+		if !waits(j) {
+			return
 		}
-	}
-	b.updates[r] = g
-	return g
+		if at < 0 {
+			at = b.step(Step{Leg: Gate, Name: g.String() + what})
+		}
+		b.edge(at, b.destroy[j], rule)
+	})
+	gates[g] = at
+	return at
 }
 
 // acyclic reports a cycle among the steps, with the rule behind each hop.

@@ -227,7 +227,10 @@ func TestUnchanged(t *testing.T) {
 		"provider": func(f *File) { _, i, _ := any(f.State); i.Provider.Alias = "x" },
 		"resource": func(f *File) { r, _, _ := any(f.State); r.extra = nil },
 		"gone":     func(f *File) { _, _, a := any(f.State); f.State.RemoveObject(a) },
-		"deposed":  func(f *File) { _, i, _ := any(f.State); i.Deposed = map[addr.Deposed]*Object{"00000001": object(t, "x")} },
+		"deposed": func(f *File) {
+			_, i, _ := any(f.State)
+			i.Deposed = map[addr.Deposed]*Object{"00000001": object(t, "x")}
+		},
 	} {
 		b := base()
 		change(b)
@@ -295,7 +298,8 @@ func TestNewFile(t *testing.T) {
 
 // genKey, genText and the other generators make the parts of random states.
 var (
-	genText = rapid.OneOf(rapid.StringMatching(`[a-z_][a-z0-9_-]{0,6}`), rapid.String())
+	// Texts are normalized, as all strings of the language are.
+	genText = rapid.Map(rapid.OneOf(rapid.StringMatching(`[a-z_][a-z0-9_-]{0,6}`), rapid.String()), cty.NormalizeString)
 	genName = rapid.StringMatching(`[a-z_][a-z0-9_-]{0,6}`)
 	genKey  = rapid.OneOf(rapid.Just(addr.NoKey), rapid.Map(rapid.IntRange(0, 1000), addr.IntKey), rapid.Map(genText, addr.StringKey))
 )

@@ -176,6 +176,7 @@ func TestParseProblems(t *testing.T) {
 		"number":               {"registry_protocols {\n retry_count = 1.5\n}", "whole number"},
 		"reference":            {"plugin_cache_dir = x", "Variables not allowed"},
 		"syntax":               {"plugin_cache_dir = ", "rc:1,20"},
+		"endless number":       {"plugin_cache_dir = 1e99999999", "too large"},
 		"computation":          {"plugin_cache_dir = f(1)", "Unsupported expression"},
 		"two OCI credentials":  {"oci_default_credentials {\n}\noci_default_credentials {\n}", "Duplicate OCI credentials"},
 		"warn: unknown":        {"plugin_cach_dir = \"x\"", "Unknown setting in CLI configuration"},

@@ -195,7 +195,28 @@ func (l *loader) value(attr *hcl.Attribute) (v cty.Value, ok bool) {
 		return cty.NilVal, false
 	}
 	v, hd := attr.Expr.Value(nil)
-	return v, l.add(plainhcl.Blind(hd)) && !v.IsNull() && v.IsWhollyKnown()
+	if !l.add(plainhcl.Blind(hd)) || v.IsNull() || !v.IsWhollyKnown() {
+		return v, false
+	}
+	if hugeNumber(v) {
+		l.errorAt(attr.Expr.Range(), "Invalid value in CLI configuration", "The argument %q has a number that is too large.", attr.Name)
+		return v, false
+	}
+	return v, true
+}
+
+// hugeNumber reports whether a number in v has so many digits that writing them out, as a conversion to a string does, would take for ever.
+func hugeNumber(v cty.Value) bool {
+	huge := false
+	_ = cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
+		if v.Type() == cty.Number && !v.IsNull() {
+			const mostBits = 1024
+			exp := v.AsBigFloat().MantExp(nil)
+			huge = huge || exp > mostBits || exp < -mostBits
+		}
+		return !huge, nil
+	})
+	return huge
 }
 
 // as evaluates an argument and converts it to a type. Errors name the argument but no value.

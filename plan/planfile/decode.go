@@ -2,7 +2,7 @@ package planfile
 
 import (
 	"encoding/json"
-	"time"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -100,9 +100,6 @@ func (d *decoder) file(doc *document) *File {
 	p := &plan.Plan{
 		Errored: doc.Errored, SkipRefresh: doc.SkipRefresh, Timestamp: doc.Timestamp, Meta: state.Meta(doc.Meta),
 		EphemeralVariables: doc.EphemeralVariables, Targets: d.targets(doc.Targets), Excludes: d.targets(doc.Excludes),
-	}
-	if p.Timestamp.IsZero() {
-		p.Timestamp = time.Time{}
 	}
 	p.Mode = d.mode(doc.Mode)
 	for _, i := range doc.ForceReplace {
@@ -223,6 +220,10 @@ func (d *decoder) step(s step) cty.PathStep {
 	case s.Key != nil:
 		return cty.IndexStep{Key: cty.StringVal(*s.Key)}
 	case s.Index != nil:
+		// Exponents are never written: they would let a few bytes stand for a number of a billion digits.
+		if strings.ContainsAny(*s.Index, "eEpPxX") {
+			break
+		}
 		if n, err := cty.ParseNumberVal(*s.Index); err == nil {
 			return cty.IndexStep{Key: n}
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"unicode/utf8"
 
 	"github.com/zclconf/go-cty/cty"
@@ -97,14 +98,7 @@ func (e *encoder) document(doc *document, f *File) error {
 	doc.Mode, doc.Errored, doc.SkipRefresh, doc.Timestamp = modes[p.Mode], p.Errored, p.SkipRefresh, p.Timestamp.UTC()
 	doc.Meta = meta(p.Meta)
 	doc.Changes, doc.Drift = len(p.Changes), len(p.Drift)
-	if len(p.Variables) > 0 {
-		doc.Variables = make(map[string]*sealed, len(p.Variables))
-	}
-	for name, v := range p.Variables {
-		if v.IsZero() {
-			x.check(fmt.Errorf("the variable %s has no value", name))
-		}
-	}
+	doc.Variables = make(map[string]*sealed, len(p.Variables))
 	for _, name := range sortedKeys(p.Variables) {
 		doc.Variables[name] = e.sealed(&x, "", p.Variables[name])
 	}
@@ -113,12 +107,26 @@ func (e *encoder) document(doc *document, f *File) error {
 	for _, i := range p.ForceReplace {
 		doc.ForceReplace = append(doc.ForceReplace, e.instance(&x, i))
 	}
+	e.results(&x, doc, p)
+	doc.RootDir = f.RootDir
+	doc.Backend = backend{Type: f.Backend.Type, Config: e.sealed(&x, "", f.Backend.Config), Workspace: f.Backend.Workspace}
+	doc.Packages = make(map[string]string, len(f.Providers))
+	for p, hash := range f.Providers {
+		doc.Packages[providerText(p)] = hash
+	}
+	x.check(checkText(f.RootDir))
+	return x.err
+}
+
+// results stores what the plan says of outputs and conditions.
+func (e *encoder) results(x *failing, doc *document, p *plan.Plan) {
 	for _, o := range p.Outputs {
 		if int(o.Action) >= len(actions) {
-			return fmt.Errorf("output %s: unknown action %d", o.Name, o.Action)
+			x.check(fmt.Errorf("output %s: unknown action %d", o.Name, o.Action))
+			continue
 		}
 		doc.Outputs = append(doc.Outputs, outputChange{
-			Name: o.Name, Action: o.Action.String(), Before: e.sealed(&x, "", o.Before), After: e.sealed(&x, "", o.After), Sensitive: o.Sensitive,
+			Name: o.Name, Action: o.Action.String(), Before: e.sealed(x, "", o.Before), After: e.sealed(x, "", o.After), Sensitive: o.Sensitive,
 		})
 	}
 	for _, c := range p.Checks {
@@ -128,16 +136,6 @@ func (e *encoder) document(doc *document, f *File) error {
 		}
 		doc.Checks = append(doc.Checks, out)
 	}
-	doc.RootDir = f.RootDir
-	doc.Backend = backend{Type: f.Backend.Type, Config: e.sealed(&x, "", f.Backend.Config), Workspace: f.Backend.Workspace}
-	if len(f.Providers) > 0 {
-		doc.Packages = make(map[string]string, len(f.Providers))
-	}
-	for p, hash := range f.Providers {
-		doc.Packages[providerText(p)] = hash
-	}
-	x.check(checkText(f.RootDir))
-	return x.err
 }
 
 // providerText is a provider's address, "" for none.
@@ -274,7 +272,27 @@ func hasText(k cty.Value) bool {
 	if k == cty.NilVal || k.ContainsMarked() || !k.IsWhollyKnown() {
 		return false
 	}
-	return k.IsNull() || k.Type() != cty.Number || !k.AsBigFloat().IsInf()
+	return k.IsNull() || k.Type() != cty.Number || fits(k.AsBigFloat())
+}
+
+// Bounds on numbers in paths, in bits: the precision with which cty parses them, and a size up to which their digits may be written out.
+const (
+	numberPrecision = 512
+	maxExponent     = 1 << 12
+)
+
+// fits reports whether a number is within the bounds.
+func fits(n *big.Float) bool {
+	return !n.IsInf() && n.MinPrec() <= numberPrecision && max(n.MantExp(nil), -n.MantExp(nil)) <= maxExponent
+}
+
+// numberText writes a number so that cty takes what is parsed from it for equal: whole numbers exactly, others with the fewest digits that
+// tell them apart at their own precision.
+func numberText(n *big.Float) string {
+	if n.IsInt() {
+		return n.Text('f', 0)
+	}
+	return n.Text('f', -1)
 }
 
 func (e *encoder) index(x *failing, k cty.Value) step {
@@ -283,7 +301,7 @@ func (e *encoder) index(x *failing, k cty.Value) step {
 		s := k.AsString()
 		return step{Key: &s}
 	case !k.IsNull() && k.Type() == cty.Number:
-		n := k.AsBigFloat().Text('f', -1)
+		n := numberText(k.AsBigFloat())
 		return step{Index: &n}
 	}
 	v, err := ctyjson.Marshal(k, k.Type())

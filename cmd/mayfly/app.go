@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-shellwords"
+	"github.com/urfave/cli/v3"
+	"golang.org/x/term"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// version is the product's own version; release builds set it.
+var version = "0.1.0-dev"
+
+// The exit statuses that scripts know.
+const (
+	exitOK      = 0
+	exitError   = 1
+	exitChanges = 2   // plan -detailed-exitcode: there are changes
+	exitNoVerb  = 127 // no command was given
+)
+
+// environment is what a run sees of the world outside. The working directory is the process's, because -chdir changes it for everything.
+type environment struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Environ        []string // entries of the form name=value
+	// Notify delivers interrupts to c until stop is called.
+	Notify func(c chan<- os.Signal) (stop func())
+}
+
+// app is one run of the program.
+type app struct {
+	env     environment
+	vars    map[string]string // the environment variables
+	in      *bufio.Reader
+	code    int
+	version bool
+	noColor bool
+
+	view    view.Options
+	sources view.Sources
+	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
+	stream *view.JSONStream
+	// document says that standard output is for one document only; warnings go to standard error then.
+	document bool
+}
+
+// run carries out one command line, without the program's name, and returns the exit status.
+func run(ctx context.Context, args []string, env environment) int {
+	a := &app{env: env, vars: map[string]string{}, in: bufio.NewReader(env.Stdin)}
+	for _, kv := range env.Environ {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			a.vars[name] = value
+		}
+	}
+	cli.HelpPrinter = printHelp
+	root := a.root()
+	rest, err := a.global(args)
+	if err == nil {
+		rest, err = a.withEnvironmentArgs(root, rest)
+	}
+	if err == nil {
+		err = a.known(root, rest)
+	}
+	if err == nil {
+		err = root.Run(ctx, append([]string{"mayfly"}, rest...))
+	}
+	if err != nil {
+		fmt.Fprintf(env.Stderr, "%s\n", err)
+		return exitError
+	}
+	return a.code
+}
+
+// global consumes the options that stand before the command.
+func (a *app) global(args []string) ([]string, error) {
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
+		switch name {
+		case "chdir":
+			if !given && len(args) > 1 {
+				value, args = args[1], args[1:]
+			}
+			if value == "" {
+				return nil, fmt.Errorf("Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example")
+			}
+			if err := os.Chdir(value); err != nil {
+				return nil, fmt.Errorf("Error handling -chdir option: %w", err)
+			}
+		case "version", "v":
+			return []string{"version"}, nil
+		case "pedantic":
+		case "help", "h":
+			return append([]string{"-help"}, args[1:]...), nil
+		default:
+			return nil, fmt.Errorf("Mayfly has no global option %q. Options of a command stand after it.\n\nTo see the options, run:\n  mayfly -help", args[0])
+		}
+		args = args[1:]
+	}
+	return args, nil
+}
+
+// withEnvironmentArgs puts the content of TF_CLI_ARGS_command and TF_CLI_ARGS between the command and what was typed, so that the latter
+// wins.
+func (a *app) withEnvironmentArgs(root *cli.Command, args []string) ([]string, error) {
+	depth, cmd := 0, root
+	for depth < len(args) {
+		sub := cmd.Command(args[depth])
+		if sub == nil {
+			break
+		}
+		cmd = sub
+		depth++
+	}
+	if depth == 0 {
+		return args, nil
+	}
+	path := strings.ReplaceAll(strings.Join(args[:depth], "_"), "-", "_")
+	var extra []string
+	for _, name := range []string{"TF_CLI_ARGS_" + path, "TF_CLI_ARGS"} {
+		words, err := shellwords.Parse(a.vars[name])
+		if err != nil {
+			return nil, fmt.Errorf("Error parsing extra CLI args from the environment variable %s: %w", name, err)
+		}
+		extra = append(extra, words...)
+	}
+	return slices.Concat(args[:depth], extra, args[depth:]), nil
+}
+
+// known reports a command that does not exist, at any level.
+func (a *app) known(root *cli.Command, args []string) error {
+	path, cmd := "mayfly", root
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") || len(cmd.Commands) == 0 {
+			return nil
+		}
+		sub := cmd.Command(arg)
+		if sub == nil {
+			var names []string
+			for _, c := range cmd.Commands {
+				names = append(names, c.Name)
+			}
+			hint := ""
+			if near := nearest(arg, names); near != "" {
+				hint = fmt.Sprintf(" Did you mean %q?", near)
+			}
+			return fmt.Errorf("Mayfly has no command named %q.%s\n\nTo see all of the commands, run:\n  %s -help", arg, hint, path)
+		}
+		cmd = sub
+		path += " " + arg
+	}
+	return nil
+}
+
+func (a *app) root() *cli.Command {
+	return &cli.Command{
+		Name: "mayfly", HideHelpCommand: true, HideVersion: true,
+		Usage:          "Infrastructure as code in which secrets stay ephemeral.",
+		OnUsageError:   usageError,
+		ExitErrHandler: func(context.Context, *cli.Command, error) {},
+		Action: func(_ context.Context, c *cli.Command) error {
+			printHelp(a.env.Stdout, "", c)
+			a.code = exitNoVerb
+			return nil
+		},
+		Writer: a.env.Stdout, ErrWriter: a.env.Stderr,
+		Commands: []*cli.Command{
+			a.initCommand(), a.validateCommand(), a.planCommand(), a.applyCommand(), a.destroyCommand(),
+			a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
+			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
+		},
+	}
+}
+
+func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
+	return fmt.Errorf("Error: Failed to parse command-line flags\n\n%w\n\nFor the options, run:\n  %s -help", err, c.FullName())
+}
+
+// command makes a command of the table from what differs. f gets the arguments that are no options, and returns the exit status.
+func (a *app) command(name, usage, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: argsUsage, Description: description, OnUsageError: usageError, DisableSliceFlagSeparator: true,
+		Flags: append(flags, boolFlag("no-color", "Write without colour.", &a.noColor)),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			a.setUpView()
+			a.code = f(ctx, c.Args().Slice())
+			return nil
+		},
+	}
+}
+
+// group makes a command that only has subcommands.
+func group(name, usage, description string, commands ...*cli.Command) *cli.Command {
+	return &cli.Command{Name: name, Usage: usage, Description: description, OnUsageError: usageError, Commands: commands}
+}
+
+func (a *app) setUpView() {
+	if f, ok := a.env.Stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		a.view.Color = !a.noColor && a.vars["NO_COLOR"] == ""
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			a.view.Width = width
+		}
+	}
+}
+
+func (a *app) versions() view.Versions {
+	return view.Versions{Compat: mayfly.CompatibleVersion, Product: version}
+}
+
+// beginStream makes standard output a stream of JSON messages.
+func (a *app) beginStream() {
+	a.stream = view.NewJSONStream(a.env.Stdout, time.Now)
+	a.stream.Version(a.versions())
+}

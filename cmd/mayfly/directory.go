@@ -1,0 +1,175 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install"
+	"github.com/mayfly-iac/mayfly/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// directory is a working directory: the configuration in it, and what init and the workspace command have set up.
+type directory struct {
+	app     *app
+	dataDir string
+	loader  *config.Loader
+	tree    *config.Tree // nil until load
+	user    *cliconfig.Config
+	running map[addr.Provider]*plugin.ReattachConfig // providers that somebody else runs
+}
+
+func (a *app) directory() *directory {
+	d := &directory{app: a, dataDir: a.vars["TF_DATA_DIR"]}
+	if d.dataDir == "" {
+		d.dataDir = ".terraform"
+	}
+	d.loader = &config.Loader{ModuleDir: d.moduleDir}
+	return d
+}
+
+// load reads the configuration. The tree serves to show sources also when there were errors.
+func (d *directory) load() diag.List {
+	tree, diags := d.loader.Load(".")
+	d.tree = tree
+	d.app.useTree(tree)
+	if diags.HasErrors() {
+		return diags
+	}
+	return append(diags, tree.CheckVersion(mayfly.CompatibleVersion)...)
+}
+
+// loadRequired is load for commands that make no sense without a configuration.
+func (d *directory) loadRequired(command string) diag.List {
+	if !d.loader.IsConfigDir(".") {
+		return diag.Errorf("No configuration files",
+			"The command %s needs a configuration, but this directory has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json. Create one, or go to another directory with -chdir.", command)
+	}
+	return d.load()
+}
+
+// moduleDir finds an installed module.
+func (d *directory) moduleDir(parent *config.Module, call *config.ModuleCall) (string, diag.List) {
+	records, diags := install.ReadModules(d.dataDir)
+	if diags.HasErrors() {
+		return "", diags
+	}
+	key := strings.Join(append(parent.Path.Calls(), call.Name), ".")
+	for _, r := range records {
+		if r.Key == key && r.Source == call.Source {
+			return r.Dir, nil
+		}
+	}
+	return "", diag.Errorf("Module not installed",
+		"Module %q comes from %s and is not installed. This version of Mayfly installs local modules only, whose source begins with ./ or ../; other modules must have been installed in this directory by another engine.", call.Name, call.Source)
+}
+
+// userConfig reads the user's CLI configuration once.
+func (d *directory) userConfig() diag.List {
+	if d.user != nil {
+		return nil
+	}
+	cfg, diags := cliconfig.Load(d.cliEnvironment())
+	d.user = cfg
+	return diags
+}
+
+func (d *directory) cliEnvironment() cliconfig.Environment {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	return cliconfig.Environment{Vars: d.app.vars, Home: home, GOOS: runtime.GOOS}
+}
+
+
+func (d *directory) readReattach() diag.List {
+	running, err := grpcprovider.ParseReattach(d.app.vars["TF_REATTACH_PROVIDERS"])
+	if err != nil {
+		return diag.Errorf("Invalid TF_REATTACH_PROVIDERS", "The environment variable TF_REATTACH_PROVIDERS could not be understood: %s.", err)
+	}
+	d.running = running
+	return nil
+}
+
+// installer returns the installer for this directory. Sources are nil for one that only verifies.
+func (d *directory) installer() (*install.Installer, diag.List) {
+	diags := d.userConfig()
+	diags = append(diags, d.readReattach()...)
+	return &install.Installer{
+		DataDir: d.dataDir, Config: d.user, Embedded: mayfly.Embedded,
+		Reattached: func(p addr.Provider) bool { return d.running[p] != nil },
+		Sources:    install.Sources(d.user, d.cliEnvironment()),
+	}, diags
+}
+
+// providers returns the installed providers that the configuration and the state need. It changes nothing.
+func (d *directory) providers(st *state.State) (install.Selections, diag.List) {
+	ins, diags := d.installer()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	reqs, ds := install.Requirements(d.tree, st)
+	diags = append(diags, ds...)
+	if ds.HasErrors() {
+		return nil, diags
+	}
+	lock, ds := lockfile.Read(lockfile.FileName)
+	diags = append(diags, ds...)
+	if ds.HasErrors() {
+		return nil, diags
+	}
+	sel, ds := ins.Selected(reqs, lock)
+	return sel, append(diags, ds...)
+}
+
+// workspace returns the name of the selected workspace and whether the environment selects it.
+func (d *directory) workspace() (name string, fromEnv bool, diags diag.List) {
+	if name := d.app.vars["TF_WORKSPACE"]; name != "" {
+		if err := store.CheckWorkspaceName(name); err != nil {
+			return "", true, diag.Errorf("Invalid workspace name", "The environment variable TF_WORKSPACE: %s.", err)
+		}
+		return name, true, nil
+	}
+	text, err := os.ReadFile(d.workspacePath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return store.DefaultWorkspace, false, nil
+	}
+	if err != nil {
+		return "", false, diag.Errorf("Cannot read the selected workspace", "The file %s, which names it, could not be read: %s.", d.workspacePath(), pathReason(err))
+	}
+	name = strings.TrimSpace(string(text))
+	if name == "" {
+		name = store.DefaultWorkspace
+	}
+	if err := store.CheckWorkspaceName(name); err != nil {
+		return "", false, diag.Errorf("Invalid workspace name", "The file %s: %s. Select one with: mayfly workspace select NAME", d.workspacePath(), err)
+	}
+	return name, false, nil
+}
+
+func (d *directory) workspacePath() string { return filepath.Join(d.dataDir, "environment") }
+
+// selectWorkspace remembers the workspace for the commands that follow.
+func (d *directory) selectWorkspace(name string) error {
+	if err := os.MkdirAll(d.dataDir, 0o755); err != nil {
+		return err
+	}
+	return writeFile(d.workspacePath(), []byte(name))
+}
+
+// writeFile replaces a small file of ours.
+func writeFile(path string, content []byte) error { return os.WriteFile(path, content, 0o644) }

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+)
+
+var errInterrupted = errors.New("interrupted")
+
+// interruptible returns two contexts: soft ends at the first interrupt, when what runs is to be finished and nothing new may start, hard at the
+// second, when everything is to stop. stop must be called at the end.
+func (a *app) interruptible(ctx context.Context) (hard, soft context.Context, stop func()) {
+	hard, cancelHard := context.WithCancelCause(ctx)
+	soft, cancelSoft := context.WithCancelCause(hard)
+	done, signals := make(chan struct{}), make(chan os.Signal, 4)
+	unsubscribe := a.env.Notify(signals)
+	go func() {
+		for n := 0; n < 2; n++ {
+			select {
+			case <-done:
+				return
+			case <-signals:
+			}
+			if n == 0 {
+				a.notice("Interrupt received.\nPlease wait for Mayfly to exit or data loss may occur.\nGracefully shutting down...")
+				cancelSoft(errInterrupted)
+				continue
+			}
+			a.notice("Two interrupts received. Exiting immediately. Note that data loss may have occurred.")
+			cancelHard(errInterrupted)
+		}
+	}()
+	return hard, soft, sync.OnceFunc(func() {
+		unsubscribe()
+		close(done)
+		cancelSoft(nil)
+		cancelHard(nil)
+	})
+}
+
+// notice tells of something that happens beside the run.
+func (a *app) notice(text string) {
+	if a.stream != nil {
+		a.stream.Log(text)
+		return
+	}
+	_, _ = a.env.Stderr.Write([]byte("\n" + text + "\n\n")) // the run goes on, whether or not somebody reads this
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// say writes a line for people, unless standard output is for programs.
+func (a *app) say(format string, args ...any) {
+	if a.stream != nil || a.document {
+		return
+	}
+	fmt.Fprintf(a.env.Stdout, format+"\n", args...)
+}
+
+// report shows diagnostics and reports whether there are no errors among them: warnings where the command's output goes, errors on standard
+// error.
+func (a *app) report(list diag.List) bool {
+	if len(list) == 0 {
+		return true
+	}
+	ok := !list.HasErrors()
+	if a.stream != nil {
+		a.stream.Diagnostics(list, a.sources)
+		return ok
+	}
+	var warnings, failures diag.List
+	for _, d := range list {
+		if d.Severity == diag.Error {
+			failures = append(failures, d)
+		} else {
+			warnings = append(warnings, d)
+		}
+	}
+	o := a.view
+	o.CompactWarnings = o.CompactWarnings && ok
+	out := a.env.Stdout
+	if a.document {
+		out = a.env.Stderr
+	}
+	// A stream that cannot be written to has nobody who could be told.
+	_ = view.Diagnostics(out, warnings, a.sources, o)
+	_ = view.Diagnostics(a.env.Stderr, failures, a.sources, o)
+	return ok
+}
+
+// fail reports one error and returns the exit status.
+func (a *app) fail(summary, format string, args ...any) int {
+	a.report(diag.Errorf(summary, format, args...))
+	return exitError
+}
+
+// wrote turns the outcome of writing the command's result into an exit status.
+func (a *app) wrote(err error) int {
+	if err != nil {
+		return a.fail("Failed to write the output", "%s.", err)
+	}
+	return exitOK
+}
+
+func (a *app) writeDocument(doc []byte, err error) int {
+	if err == nil {
+		_, err = fmt.Fprintf(a.env.Stdout, "%s\n", trimNewline(doc))
+	}
+	return a.wrote(err)
+}
+
+func trimNewline(b []byte) []byte {
+	for len(b) > 0 && b[len(b)-1] == '\n' {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// argsError reports a wrong number of arguments.
+func (a *app) argsError(command, want string) int {
+	return a.fail("Wrong number of arguments", "The command %s expects %s. For its usage, run: mayfly %s -help", command, want, command)
+}
+
+func (a *app) useTree(t *config.Tree) {
+	if t != nil {
+		a.sources = view.Sources(t.Sources)
+	}
+}
+
+// pathReason is the cause of a failed file operation without the path, which the message has already.
+func pathReason(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// candidate is a value for a variable from one of the routes; only the last one is converted.
+type candidate func(v *config.Variable) (cty.Value, diag.List)
+
+// inputs are the values that the routes give to the variables of a root module.
+type inputs struct {
+	app        *app
+	root       *config.Module
+	candidates map[string]candidate
+}
+
+// gather reads all routes but prompts, in order of rising precedence: the environment, the files that are read by themselves, and the options in
+// their order.
+func (a *app) gather(root *config.Module, loader *config.Loader, given []givenVariable) (*inputs, diag.List) {
+	in := &inputs{app: a, root: root, candidates: map[string]candidate{}}
+	for name := range root.Variables {
+		if text, ok := a.vars["TF_VAR_"+name]; ok {
+			in.candidates[name] = textCandidate(text, "the environment variable TF_VAR_"+name)
+		}
+	}
+	var diags diag.List
+	for _, file := range loader.AutoVarsFiles(".") {
+		diags = append(diags, in.file(file)...)
+	}
+	for _, g := range given {
+		if g.file {
+			diags = append(diags, in.file(g.text)...)
+			continue
+		}
+		name, text, _ := strings.Cut(g.text, "=")
+		name = strings.TrimSpace(name)
+		if root.Variables[name] == nil {
+			diags = append(diags, diag.Errorf("Value for undeclared variable",
+				"A variable named %q was assigned on the command line, but the root module does not declare a variable of that name. To use this value, add a \"variable\" block to the configuration.", name)...)
+			continue
+		}
+		in.candidates[name] = textCandidate(text, fmt.Sprintf("-var=\"%s=...\"", name))
+	}
+	return in, diags
+}
+
+func textCandidate(text, from string) candidate {
+	return func(v *config.Variable) (cty.Value, diag.List) { return config.ParseVariableValue(v, text, from) }
+}
+
+func (in *inputs) file(name string) diag.List {
+	values, diags := config.LoadVarsFile(config.OSFS{}, name)
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		val := values[key]
+		if in.root.Variables[key] == nil {
+			d := diag.Warnf("Value for undeclared variable",
+				"The root module does not declare a variable named %q but a value was found in file %q. If you meant to use this value, add a \"variable\" block to the configuration.\n\nTo silence these warnings, use TF_VAR_... environment variables to provide certain \"global\" settings to all configurations in your organization.", key, name)
+			d[0].Subject = val.Range.Ptr()
+			diags = append(diags, d...)
+			continue
+		}
+		in.candidates[key] = func(v *config.Variable) (cty.Value, diag.List) {
+			out, err := v.Convert(val.Value)
+			if err != nil {
+				return out, diag.At(val.Range, "Invalid value for input variable", "The given value is not suitable for var.%s declared at %s: %s.", v.Name, v.Range, err)
+			}
+			return out, nil
+		}
+	}
+	return diags
+}
+
+// values converts what the routes gave.
+func (in *inputs) values() (mayfly.Variables, diag.List) {
+	out := mayfly.Variables{}
+	var diags diag.List
+	for _, name := range slices.Sorted(maps.Keys(in.candidates)) {
+		v, ds := in.candidates[name](in.root.Variables[name])
+		diags = append(diags, ds...)
+		if !ds.HasErrors() {
+			out[name] = v
+		}
+	}
+	return out, diags
+}
+
+// complete asks for the variables named, or reports all of them as missing.
+func (in *inputs) complete(ctx context.Context, names []string, ask bool, missing func([]*config.Variable) diag.List) diag.List {
+	var left []*config.Variable
+	for _, name := range names {
+		v := in.root.Variables[name]
+		if in.candidates[name] != nil {
+			continue
+		}
+		if !ask {
+			left = append(left, v)
+			continue
+		}
+		text, err := in.prompt(ctx, v)
+		switch {
+		case errors.Is(err, errNoAnswer):
+			ask = false
+			left = append(left, v)
+		case err != nil:
+			return diag.Errorf("Error asking for input", "The value of var.%s could not be read: %s.", v.Name, err)
+		default:
+			in.candidates[name] = textCandidate(text, "the prompt")
+		}
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return missing(left)
+}
+
+func (in *inputs) prompt(ctx context.Context, v *config.Variable) (string, error) {
+	q := question{Title: "var." + v.Name, Text: v.Description, Secret: v.Secret()}
+	if v.Ephemeral {
+		q.Title += " (ephemeral)"
+	}
+	return in.app.ask(ctx, q)
+}
+
+// required lists the variables without which nothing can be planned, in source order.
+func (in *inputs) required() []string {
+	var out []*config.Variable
+	for _, v := range in.root.Variables {
+		if v.Required() {
+			out = append(out, v)
+		}
+	}
+	slices.SortFunc(out, func(a, b *config.Variable) int { return strings.Compare(a.Name, b.Name) })
+	names := make([]string, len(out))
+	for i, v := range out {
+		names[i] = v.Name
+	}
+	return names
+}
+
+// missingValues reports every required variable without a value, in source order.
+func missingValues(vars []*config.Variable) diag.List {
+	slices.SortFunc(vars, func(a, b *config.Variable) int {
+		return cmp.Or(strings.Compare(a.Range.Filename, b.Range.Filename), cmp.Compare(a.Range.Start.Byte, b.Range.Start.Byte))
+	})
+	var diags diag.List
+	for _, v := range vars {
+		diags = append(diags, diag.At(v.Range, "No value for required variable",
+			"The root module input variable %q is not set, and has no default value. Use a -var or -var-file command line argument to provide a value for this variable, or the environment variable TF_VAR_%s.", v.Name, v.Name)...)
+	}
+	return diags
+}
+
+// variables returns the values for a new plan.
+func (a *app) variables(ctx context.Context, d *directory, given []givenVariable, ask bool) (mayfly.Variables, diag.List) {
+	in, diags := a.gather(d.tree.Root, d.loader, given)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	if ds := in.complete(ctx, in.required(), ask, missingValues); ds.HasErrors() {
+		return nil, append(diags, ds...)
+	}
+	values, ds := in.values()
+	return values, append(diags, ds...)
+}

@@ -1,0 +1,311 @@
+package engine_test
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/inmem"
+)
+
+func TestMain(m *testing.M) {
+	if simprovider.Serving() {
+		simprovider.ServeMain()
+	}
+	os.Exit(m.Run())
+}
+
+// world is one working directory with its cloud, its state and the transcript of what its providers were asked.
+type world struct {
+	t     *testing.T
+	dir   string
+	cloud string
+	log   string
+	store *inmem.Store
+	rules string            // misbehaviours, as JSON
+	env   map[string]string // of the providers, besides what the kit sets
+
+	seen     int // entries of the transcript that earlier commands wrote
+	journal  *spy
+	unclosed bool // openings are not checked to be closed exactly once
+	faulty   bool // the provider's complaints about the engine are expected
+}
+
+const prelude = `
+terraform {
+  required_providers {
+    sim = { source = "mayfly.dev/test/sim" }
+  }
+}
+`
+
+// newWorld makes a world whose root module has the given text besides the required providers.
+func newWorld(t *testing.T, text string) *world {
+	t.Helper()
+	base := t.TempDir()
+	w := &world{
+		t: t, dir: filepath.Join(base, "root"), cloud: filepath.Join(base, "cloud"), log: filepath.Join(base, "rpc.log"),
+		store: inmem.New(), env: map[string]string{},
+	}
+	w.config(text)
+	return w
+}
+
+// config replaces the root module's text.
+func (w *world) config(text string) { w.file("main.tf", prelude+text) }
+
+func (w *world) file(name, text string) {
+	w.t.Helper()
+	path := filepath.Join(w.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// command is one run of the engine: a plan, and an apply unless planOnly is set. The zero value is a plain apply.
+type command struct {
+	planOnly, skipRefresh      bool
+	mode                       plan.Mode
+	targets, excludes, replace []string
+	vars                       map[string]cty.Value
+	parallelism                int
+	closeLimit                 time.Duration
+	onEvent                    func(engine.Event) // called for every event of either phase
+	ctx, soft                  context.Context
+	between                    func() // called after a plan without errors, before apply
+}
+
+// result is what a command led to.
+type result struct {
+	w                     *world
+	plan                  *plan.Plan
+	applied               *engine.Applied
+	planDiags, applyDiags diag.List
+	events                []engine.Event
+	planLog, applyLog     simlog.Log
+}
+
+// diags are the diagnostics of both phases.
+func (r *result) diags() diag.List { return append(append(diag.List{}, r.planDiags...), r.applyDiags...) }
+
+// log is the transcript of both phases.
+func (r *result) log() simlog.Log { return append(append(simlog.Log{}, r.planLog...), r.applyLog...) }
+
+func (w *world) environ() []string {
+	env := append(os.Environ(), "SIM_SERVE=1", "SIM_DIR="+w.cloud, "SIM_LOG="+w.log)
+	if w.rules != "" {
+		path := filepath.Join(w.dir, "..", "rules.json")
+		if err := os.WriteFile(path, []byte(w.rules), 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+		env = append(env, "SIM_MISBEHAVE="+path)
+	}
+	for name, v := range w.env {
+		env = append(env, name+"="+v)
+	}
+	return env
+}
+
+func (w *world) engine(c *command, observe func(engine.Event)) *engine.Engine {
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	sim, err := addr.ParseProvider(simprovider.Source)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return engine.New(engine.Options{
+		Launcher: &mayfly.Launcher{
+			Executable: func(p addr.Provider) (string, bool) { return self, p == sim },
+			Env:        w.environ(),
+		},
+		Observer: engine.ObserverFunc(observe), Parallelism: c.parallelism, CloseLimit: c.closeLimit,
+		Workspace: "default", RootDir: w.dir, WorkDir: w.dir, Environ: os.Environ(),
+	})
+}
+
+// run runs a command with processes of its own, as a user would, and checks what holds for every command.
+func (w *world) run(c command) *result {
+	w.t.Helper()
+	r := &result{w: w}
+	var mu sync.Mutex
+	e := w.engine(&c, func(ev engine.Event) {
+		mu.Lock()
+		r.events = append(r.events, ev)
+		mu.Unlock()
+		if c.onEvent != nil {
+			c.onEvent(ev)
+		}
+	})
+	if c.ctx == nil {
+		c.ctx = w.t.Context()
+	}
+	w.carryOut(e, c, r)
+	e.Close()
+	r.applyLog = append(r.applyLog, w.newEntries()...)
+	mu.Lock()
+	defer mu.Unlock()
+	w.checkAlways(r)
+	return r
+}
+
+func (w *world) carryOut(e *engine.Engine, c command, r *result) {
+	w.t.Helper()
+	tree, diags := (&config.Loader{}).Load(w.dir)
+	if diags.HasErrors() {
+		r.planDiags = diags
+		return
+	}
+	cfg, more := e.Compile(c.ctx, tree)
+	r.planDiags = append(diags, more...)
+	if r.planDiags.HasErrors() {
+		return
+	}
+	manager, err := w.store.Manager(store.DefaultWorkspace)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	f := w.stored(manager)
+	req := engine.PlanRequest{
+		Config: cfg, State: f.State, Mode: c.mode, Variables: c.vars, SkipRefresh: c.skipRefresh, Soft: c.soft,
+		Targets: w.targets(c.targets), Excludes: w.targets(c.excludes),
+	}
+	for _, text := range c.replace {
+		in, err := addr.ParseInstance(text)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		req.ForceReplace = append(req.ForceReplace, in)
+	}
+	r.plan, more = e.Plan(c.ctx, req)
+	r.planDiags = append(r.planDiags, more...)
+	r.planLog = w.newEntries()
+	if c.planOnly || r.planDiags.HasErrors() {
+		return
+	}
+	if c.between != nil {
+		c.between()
+	}
+	w.apply(e, c, r, manager, f, engine.ApplyRequest{Config: cfg, Plan: r.plan, Variables: c.vars, Soft: c.soft})
+}
+
+func (w *world) apply(e *engine.Engine, c command, r *result, manager store.Manager, f *state.File, req engine.ApplyRequest) {
+	w.t.Helper()
+	info, err := store.NewLockInfo("apply", mayfly.CompatibleVersion, time.Now(), rand.Reader)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	lock, err := manager.Lock(context.Background(), info)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	journal, err := manager.Journal(context.Background(), f)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.journal = &spy{Journal: journal}
+	req.Journal = w.journal
+	r.applied, r.applyDiags = e.Apply(c.ctx, req)
+	r.applyLog = w.newEntries()
+	if err := manager.Write(context.Background(), f.Next(r.applied.State, mayfly.CompatibleVersion)); err != nil {
+		w.t.Errorf("writing the state: %s", err)
+	}
+	if err := manager.Unlock(context.Background(), lock); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *world) stored(m store.Manager) *state.File {
+	w.t.Helper()
+	f, err := m.Read(context.Background())
+	if err == nil && f == nil {
+		f, err = state.NewFile(mayfly.CompatibleVersion, rand.Reader)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return f
+}
+
+func (w *world) targets(texts []string) []addr.Target {
+	var out []addr.Target
+	for _, text := range texts {
+		x, err := addr.ParseTarget(text)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// newEntries returns what the transcript has gained.
+func (w *world) newEntries() simlog.Log {
+	w.t.Helper()
+	all, err := simlog.ReadFile(w.log)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	out := all[w.seen:]
+	w.seen = len(all)
+	return out
+}
+
+// spy is a journal that remembers in clear what was written to it, and can call a function before each Begin.
+type spy struct {
+	state.Journal
+	mu    sync.Mutex
+	text  strings.Builder
+	trail []string // "begin create sim_thing.a", "commit", "fail"
+}
+
+func (s *spy) Begin(o addr.Object, action string) (uint64, error) {
+	s.mu.Lock()
+	s.trail = append(s.trail, "begin "+action+" "+o.String())
+	s.mu.Unlock()
+	return s.Journal.Begin(o, action)
+}
+
+func (s *spy) Commit(id uint64, changes ...state.ObjectChange) error {
+	s.note("commit", changes)
+	return s.Journal.Commit(id, changes...)
+}
+
+func (s *spy) Fail(id uint64, changes ...state.ObjectChange) error {
+	s.note("fail", changes)
+	return s.Journal.Fail(id, changes...)
+}
+
+func (s *spy) note(kind string, changes []state.ObjectChange) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trail = append(s.trail, kind)
+	for _, c := range changes {
+		if c.New != nil {
+			s.text.Write(c.New.JSON())
+			s.text.Write(c.New.Private)
+			s.text.Write(c.New.Identity)
+		}
+	}
+}

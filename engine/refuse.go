@@ -1,0 +1,28 @@
+package engine
+
+import (
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// refuse reports what a configuration asks for and this version does not carry out: nothing is ignored.
+func refuse(tree *config.Tree) diag.List {
+	var diags diag.List
+	no := func(rng hcl.Range, what, instead string) {
+		diags = append(diags, diag.At(rng, "Not supported yet", "This version of Mayfly does not carry out %s. %s", what, instead)...)
+	}
+	for _, m := range tree.SortedModules() {
+		for _, c := range m.Checks {
+			no(c.Range, "check blocks", "Use preconditions and postconditions, or keep this configuration on another engine for now.")
+		}
+		for _, r := range m.Removed {
+			no(r.Range, "removed blocks", "Remove the object from the state with \"mayfly state rm\", or take the resource block away to destroy it.")
+		}
+		if m.Encryption != nil {
+			no(m.Encryption.Range, "encryption of state and plan", "The state would be stored in the clear.")
+		}
+	}
+	return diags
+}

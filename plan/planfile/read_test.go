@@ -1,0 +1,221 @@
+package planfile
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// zipOf makes a zip file of pairs of name and content.
+func zipOf(t testing.TB, entries ...string) []byte {
+	t.Helper()
+	var buf bytes.Buffer
+	z := zip.NewWriter(&buf)
+	for i := 0; i < len(entries); i += 2 {
+		w, err := z.Create(entries[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, entries[i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func TestReadRefuses(t *testing.T) {
+	head := `{"format":1,"version":"1"}`
+	doc := func(member string) []byte {
+		return zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z",`+member+`}`)
+	}
+	changed := func(line string) []byte {
+		return zipOf(t, "mayfly", head, "changes.jsonl", line, "plan.json",
+			`{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","changes":1,"resources":[{"mode":"resource"}],"provider_configs":[{}],"types":["bool"]}`)
+	}
+	good := write(t, fullFile(t))
+	flipped := slices.Clone(good)
+	flipped[len(good)/3] ^= 1
+	tests := map[string]struct {
+		src  []byte
+		kind error
+		text string
+	}{
+		"empty":          {nil, ErrNotPlan, "not a zip file"},
+		"text":           {[]byte("resource {}"), ErrNotPlan, "not a zip file"},
+		"short":          {[]byte("PK"), ErrNotPlan, "not a zip file"},
+		"cut off":        {good[:len(good)-30], ErrCorrupt, "cut off"},
+		"cut in half":    {good[:len(good)/2], ErrCorrupt, "cut off"},
+		"peer":           {zipOf(t, "tfplan", "x", "tfstate", "{}"), ErrForeign, "OpenTofu or Terraform"},
+		"other zip":      {zipOf(t, "readme", "x"), ErrNotPlan, "other content"},
+		"newer":          {zipOf(t, "mayfly", `{"format":2,"version":"9.9","x":1}`), ErrVersion, `"9.9", in format 2`},
+		"bad header":     {zipOf(t, "mayfly", `[]`), ErrCorrupt, "mayfly"},
+		"no plan":        {zipOf(t, "mayfly", head), ErrCorrupt, `"plan.json" is missing`},
+		"not JSON":       {zipOf(t, "mayfly", head, "plan.json", `{"s3cret`), ErrCorrupt, "incomplete"},
+		"two documents":  {zipOf(t, "mayfly", head, "plan.json", `{"timestamp":"2026-01-01T00:00:00Z"} 1`), ErrCorrupt, "more than one"},
+		"entry twice":    {zipOf(t, "mayfly", head, "mayfly", head), ErrCorrupt, "twice"},
+		"extra entry":    {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal"}`, "x", ""), ErrCorrupt, `"x" belongs to nothing`},
+		"flipped":        {flipped, ErrCorrupt, ""},
+		"unknown member": {doc(`"s3cret":1`), ErrCorrupt, "does not know"},
+		"wrong type":     {doc(`"drift":"s3cret"`), ErrCorrupt, `"drift" has the wrong type`},
+		"mode":           {doc(`"mode":"x"`), ErrCorrupt, "unknown mode"},
+		"no changes":     {doc(`"changes":1`), ErrCorrupt, `"changes.jsonl" is missing`},
+		"missing index":  {doc(`"force_replace":[{"resource":0}]`), ErrCorrupt, "a resource that is not in it"},
+		"negative index": {doc(`"targets":[{"module":-1}]`), ErrCorrupt, "a module that is not in it"},
+		"parent":         {doc(`"modules":[{"parent":1}]`), ErrCorrupt, "a module that is not in it"},
+		"bad type":       {doc(`"types":["nosuch"]`), ErrCorrupt, "type 0"},
+		"provider":       {doc(`"provider_packages":{"a/b/c/d":"h"}`), ErrCorrupt, "provider address"},
+		"provider row":   {doc(`"provider_configs":[{"module":0,"provider":"/"}]`), ErrCorrupt, "provider address"},
+		"prior":          {doc(`"prior_is_base":true`), ErrCorrupt, "contradict"},
+		"config":         {doc(`"config":[{"path":"x","entry":"mayfly"}]`), ErrCorrupt, "no entry of its own"},
+		"config missing": {doc(`"config":[{"path":"x","entry":"config/x"}]`), ErrCorrupt, "missing"},
+		"config null":    {doc(`"variables":{"v":{"t":0,"v":""}}`), ErrCorrupt, "without content"},
+		"key":            {doc(`"force_replace":[{"resource":0,"key":-1}]`), ErrCorrupt, "cannot be read"},
+		"action":         {changed(`{"action":"s"}`), ErrCorrupt, "unknown action"},
+		"null change":    {changed(`null`), ErrCorrupt, "unknown action"},
+		"too few":        {changed(``), ErrCorrupt, "announces 1"},
+		"too many":       {changed(`{"action":"no-op"}{"action":"no-op"}`), ErrCorrupt, "announces 1"},
+		"block":          {changed(`{"action":"no-op","state_deps":[0]}`), ErrCorrupt, "a resource block that is not in it"},
+		"step":           {changed(`{"action":"no-op","required_replace":[[{}]]}`), ErrCorrupt, "step that is not valid"},
+		"huge index":     {changed(`{"action":"no-op","required_replace":[[{"index":"1e999999"}]]}`), ErrCorrupt, "step that is not valid"},
+		"element":        {changed(`{"action":"no-op","required_replace":[[{"element":{"t":0,"v":"s3cret"}}]]}`), ErrCorrupt, "step that is not valid"},
+		"value":          {changed(`{"action":"no-op","after":{"t":1,"v":"wA=="}}`), ErrCorrupt, "a type that is not in it"},
+		"state":          {zipOf(t, "mayfly", head, "state.json", `{"s3cret`, "plan.json", `{"mode":"normal"}`), ErrCorrupt, `"state.json" is not a state`},
+		"empty state":    {zipOf(t, "mayfly", head, "state.json", ``, "plan.json", `{"mode":"normal"}`), ErrCorrupt, `"state.json" is empty`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := ReadBytes(test.src)
+			if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.text) {
+				t.Fatalf("error %v, want %v with %q", err, test.kind, test.text)
+			}
+			if name != "unknown member" && strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("the error quotes the content: %v", err)
+			}
+		})
+	}
+}
+
+// TestDamageIsFound flips each byte of a file in turn: it must not be read as anything but the same plan.
+func TestDamageIsFound(t *testing.T) {
+	f := &File{Plan: &plan.Plan{Changes: []*plan.Change{{Addr: instanceAt(t, "t.n"), After: seal(t, cty.True)}}}, Version: "1",
+		Config: map[string][]byte{"main.tf": []byte("x")}}
+	good := write(t, f)
+	for i := range good {
+		bad := slices.Clone(good)
+		bad[i] ^= 0x10
+		if back, err := ReadBytes(bad); err == nil {
+			if diff := cmp.Diff(f, back, options); diff != "" {
+				t.Fatalf("byte %d: %s", i, diff)
+			}
+		}
+		if _, err := ReadBytes(good[:i]); err == nil {
+			t.Fatalf("the first %d bytes are read as a plan", i)
+		}
+	}
+}
+
+func TestBombs(t *testing.T) {
+	src := zipOf(t, "mayfly", "{}")
+	at := bytes.LastIndex(src, []byte("PK\x01\x02"))
+	for name, size := range map[string][4]byte{"too large": {0xfe, 0xff, 0xff, 0xff}, "lies": {1, 0, 0, 0}} {
+		bad := slices.Clone(src)
+		copy(bad[at+24:], size[:])
+		_, err := ReadBytes(bad)
+		if want := map[string]error{"too large": ErrTooBig, "lies": ErrCorrupt}[name]; !errors.Is(err, want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestReaderErrorsAreKept(t *testing.T) {
+	if _, err := Read(brokenReader{}, 100); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) ReadAt([]byte, int64) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestIs(t *testing.T) {
+	dir := t.TempDir()
+	for name, test := range map[string]struct {
+		content []byte
+		want    bool
+	}{"plan": {write(t, fullFile(t)), true}, "peer": {zipOf(t, "tfplan", ""), true}, "state": {[]byte("{}"), false}, "empty": {nil, false}} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, test.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := IsFile(path); got != test.want || err != nil {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	if got, err := IsFile(dir); got || err != nil {
+		t.Errorf("a directory: %v, %v", got, err)
+	}
+	if _, err := IsFile(filepath.Join(dir, "gone")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that isn't there: %v", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(write(f, fullFile(f)))
+	f.Add(write(f, &File{Plan: &plan.Plan{}, Version: "1"}))
+	f.Add(zipOf(f, "tfplan", ""))
+	f.Fuzz(func(t *testing.T, src []byte) { readAgain(t, src) })
+}
+
+// FuzzContent leaves the zip format alone, whose checksums stop most of what a fuzzer invents.
+func FuzzContent(f *testing.F) {
+	e := newEncoder()
+	file, doc := fullFile(f), &document{Changes: 1}
+	line, err := e.change(fullChange(f))
+	if err != nil {
+		f.Fatal(err)
+	}
+	if err := e.document(doc, file); err != nil {
+		f.Fatal(err)
+	}
+	doc.tables, doc.Changes, doc.Drift = e.tables, 1, 0
+	a, _ := json.Marshal(doc)
+	b, _ := json.Marshal(line)
+	f.Add(string(a), string(b))
+	f.Fuzz(func(t *testing.T, doc, changes string) {
+		readAgain(t, zipOf(t, "mayfly", `{"format":1,"version":"1"}`, "plan.json", doc, "changes.jsonl", changes))
+	})
+}
+
+// readAgain checks that what can be read can be written, and is read back the same.
+func readAgain(t *testing.T, src []byte) {
+	file, err := ReadBytes(src)
+	if err != nil {
+		return
+	}
+	var buf bytes.Buffer
+	if err := Write(&buf, file); err != nil {
+		return
+	}
+	back, err := ReadBytes(buf.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(file, back, options); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,232 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+func inst(t *testing.T, s string) addr.Instance {
+	t.Helper()
+	i, err := addr.ParseInstance(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// change parses "t.a action" with the addresses that it depends on after "uses" (configuration) and "used" (state). An address that ends in
+// "[*]" is a dependency on all instances.
+func change(t *testing.T, text string) *Change {
+	t.Helper()
+	words := strings.Fields(text)
+	c := &Change{Addr: inst(t, words[0])}
+	for a := NoOp; a <= Forget; a++ {
+		if a.String() == words[1] {
+			c.Action = a
+		}
+	}
+	where := ""
+	for _, w := range words[2:] {
+		switch w {
+		case "uses", "used":
+			where = w
+		case "cbd":
+			c.CreateBeforeDestroy = true
+		case "deposed":
+			c.Deposed = "00000001"
+		default:
+			name, all := strings.CutSuffix(w, "[*]")
+			i := inst(t, name)
+			if where == "used" {
+				c.StateDeps = append(c.StateDeps, i.Config())
+			} else {
+				c.Deps = append(c.Deps, Dep{Resource: i.Abs(), Key: i.Key, All: all})
+			}
+		}
+	}
+	return c
+}
+
+func TestSteps(t *testing.T) {
+	tests := []struct {
+		name    string
+		changes []string
+		want    []string
+	}{
+		{"nothing to do", []string{"t.a no-op", "t.b no-op uses t.a"}, nil},
+		{"create after dependency", []string{"t.a create", "t.b create uses t.a"}, []string{
+			"t.a after []", "t.b after [t.a]",
+		}},
+		{"read after dependency", []string{"t.a update", "data.t.b read uses t.a"}, []string{
+			"data.t.b after [t.a]", "t.a after []",
+		}},
+		{"one instance", []string{"t.a[0] create", "t.a[1] create", "t.b create uses t.a[1]"}, []string{
+			"t.a[0] after []", "t.a[1] after []", "t.b after [t.a[1]]",
+		}},
+		{"all instances", []string{"t.a[0] create", "t.a[1] create", "t.b create uses t.a[*]"}, []string{
+			"t.a[0] after []", "t.a[1] after []", "t.b after [t.a[0] t.a[1]]",
+		}},
+		{"through what doesn't change", []string{"t.a update", "t.b no-op uses t.a", "t.c create uses t.b"}, []string{
+			"t.a after []", "t.c after [t.a]",
+		}},
+		{"destroy in reverse", []string{"t.a delete", "t.b delete used t.a"}, []string{
+			"t.a (destroy) after [t.b (destroy)]", "t.b (destroy) after []",
+		}},
+		{"replace, destroy first", []string{"t.a delete-create", "t.b delete-create uses t.a used t.a"}, []string{
+			"t.a (destroy) after [t.b (destroy)]", "t.a after [t.a (destroy) t.b (destroy)]",
+			"t.b (destroy) after []", "t.b after [t.a t.a (destroy) t.b (destroy)]",
+		}},
+		{"replace, create first", []string{"t.a create-delete", "t.b update uses t.a used t.a"}, []string{
+			"t.a (destroy) after [t.a t.b]", "t.a after []", "t.b after [t.a]",
+		}},
+		{"replace, destroy first, under an update", []string{"t.a delete-create", "t.b update uses t.a used t.a"}, []string{
+			"t.a (destroy) after []", "t.a after [t.a (destroy)]", "t.b after [t.a t.a (destroy)]",
+		}},
+		{"no longer used and deleted", []string{"t.a delete", "t.b update used t.a"}, []string{
+			"t.a (destroy) after [t.b]", "t.b after []",
+		}},
+		{"another instance is used now", []string{"t.a[0] delete", "t.a[1] no-op", "t.b update uses t.a[1] used t.a"}, []string{
+			"t.a[0] (destroy) after [t.b]", "t.b after []",
+		}},
+		{"deposed object of what is used", []string{"t.a no-op", "t.a delete deposed", "t.b update uses t.a used t.a"}, []string{
+			"t.a (deposed object 00000001) (destroy) after [t.b]", "t.b after []",
+		}},
+		{"deletion in the way of a replacement", []string{"t.a delete-create", "t.b delete used t.a", "t.c update uses t.a used t.a t.b"}, []string{
+			"t.a (destroy) after [t.b (destroy)]", "t.a after [t.a (destroy) t.b (destroy)]",
+			"t.b (destroy) after []", "t.c after [t.a t.a (destroy) t.b (destroy)]",
+		}},
+		{"forgotten", []string{"t.a delete", "t.b forget used t.a"}, []string{"t.a (destroy) after []", "t.b (forget) after []"}},
+		{"not in the plan", []string{"t.b create uses t.nothing t.nowhere[*] used t.never"}, []string{"t.b after []"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := &Plan{}
+			for _, text := range test.changes {
+				p.Changes = append(p.Changes, change(t, text))
+			}
+			steps, diags := p.Steps()
+			if len(diags) > 0 {
+				t.Fatal(diags.Err())
+			}
+			if diff := cmp.Diff(test.want, newOrder(steps).legs()); diff != "" {
+				t.Errorf("steps (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStepsExplainContradictions(t *testing.T) {
+	tests := []struct {
+		name    string
+		changes []string
+		want    []string
+	}{
+		{
+			"create first on top of destroy first", []string{"t.a delete-create", "t.b create-delete uses t.a used t.a"}, []string{
+				"t.a (destroy) waits for t.b (destroy) (destroy after dependents)", "t.b (destroy) waits for t.b (create before destroy)",
+				"t.b waits for t.a (create after dependency)", "t.a waits for t.a (destroy) (destroy before create)",
+			},
+		},
+		{"circle of dependencies", []string{"t.a create uses t.b", "t.b create uses t.a", "t.c create uses t.b"}, []string{
+			"t.a waits for t.b (create after dependency)", "t.b waits for t.a (create after dependency)",
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := &Plan{}
+			for _, text := range test.changes {
+				p.Changes = append(p.Changes, change(t, text))
+			}
+			_, diags := p.Steps()
+			if !diags.HasErrors() {
+				t.Fatal("no error")
+			}
+			hops := 0
+			for line := range strings.Lines(diags[0].Detail) {
+				if strings.HasPrefix(line, "  ") {
+					hops++
+					if !slices.Contains(test.want, strings.TrimSpace(line)) {
+						t.Errorf("unexpected hop %q", line)
+					}
+				}
+			}
+			if hops != len(test.want) {
+				t.Errorf("%d hops in:\n%s", hops, diags[0].Detail)
+			}
+		})
+	}
+}
+
+func TestLongContradictionsAreCut(t *testing.T) {
+	p := &Plan{}
+	const n = 50
+	for i := range n {
+		at := abs(0)
+		p.Changes = append(p.Changes, &Change{
+			Addr: at.Instance(addr.IntKey(i)), Action: Create, Deps: []Dep{{Resource: at, Key: addr.IntKey((i + 1) % n)}},
+		})
+	}
+	_, diags := p.Steps()
+	if !diags.HasErrors() || strings.Count(diags[0].Detail, " waits for ") != maxCycleStepsShown {
+		t.Errorf("got %v", diags)
+	}
+}
+
+func TestSpreadReplaceOrder(t *testing.T) {
+	p := &Plan{Changes: []*Change{
+		change(t, "t.net delete-create"), change(t, "t.sub[0] no-op uses t.net used t.net"), change(t, "t.sub[1] delete-create uses t.net"),
+		change(t, "data.t.image read"), change(t, "t.old delete used t.net"), change(t, "t.other delete-create"),
+		change(t, "t.vm create-delete cbd uses t.sub[*] data.t.image used t.old"),
+	}}
+	p.SpreadReplaceOrder()
+	got := map[string]string{}
+	for _, c := range p.Changes {
+		got[c.Addr.String()] = c.Action.String()
+		if c.CreateBeforeDestroy {
+			got[c.Addr.String()] += " cbd"
+		}
+	}
+	want := map[string]string{
+		"t.net": "create-delete cbd", "t.sub[0]": "no-op cbd", "t.sub[1]": "create-delete cbd", "data.t.image": "read",
+		"t.old": "delete cbd", "t.other": "delete-create", "t.vm": "create-delete cbd",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("replace order (-want +got)\n%s", diff)
+	}
+}
+
+func TestSpreadReplaceOrderIsTheLeastFixpoint(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPlan(t)
+		want := make([]bool, len(p.Changes))
+		for i, c := range p.Changes {
+			want[i] = c.CreateBeforeDestroy
+		}
+		for again := true; again; {
+			again = false
+			for i, c := range p.Changes {
+				for j, d := range p.Changes {
+					depends := dependsInConfig(c, d) || slices.Contains(c.StateDeps, d.Addr.Config())
+					if want[i] && !want[j] && d.Deposed == addr.Current && depends {
+						want[j], again = true, true
+					}
+				}
+			}
+		}
+		p.SpreadReplaceOrder()
+		for i, c := range p.Changes {
+			if c.CreateBeforeDestroy != want[i] {
+				t.Fatalf("%s: create before destroy is %v", c.Addr, c.CreateBeforeDestroy)
+			}
+			if want[i] && c.Action == DeleteThenCreate || !want[i] && c.Action == CreateThenDelete {
+				t.Fatalf("%s: %s with create before destroy %v", c.Addr, c.Action, want[i])
+			}
+		}
+	})
+}
