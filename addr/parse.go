@@ -122,6 +122,28 @@ func (t Target) SelectsModule(m ModuleInstance) bool {
 	return t.Resource == nil && matchModule(t.Module, m, false)
 }
 
+// Touches reports whether the target selects the resource or any of its instances.
+func (t Target) Touches(r AbsResource) bool {
+	if t.Resource != nil {
+		return *t.Resource == r.Resource && matchModule(t.Module, r.Module, true)
+	}
+	return matchModule(t.Module, r.Module, false)
+}
+
+// TouchesModule reports whether the target selects something in instances of the module call m (whose last step has no key), or below.
+func (t Target) TouchesModule(m ModuleInstance) bool {
+	p, q := t.Module.Path(), m.Path()
+	for i := range min(len(p), len(q)) {
+		_, pc, pk := p[i].Parent()
+		_, qc, qk := q[i].Parent()
+		last := i == len(q)-1
+		if pc != qc || pk != NoKey && !last && pk != qk {
+			return false
+		}
+	}
+	return len(p) >= len(q) || t.Resource == nil
+}
+
 // matchModule reports whether m is (exact) or lies at or below pattern, where a step without a key matches any key.
 func matchModule(pattern, m ModuleInstance, exact bool) bool {
 	p, q := pattern.Path(), m.Path()
@@ -207,16 +229,4 @@ func KeyFromValue(v cty.Value) (Key, error) {
 		}
 	}
 	return NoKey, fmt.Errorf("an instance key must be a string or a whole number")
-}
-
-func parseKeyText(s string) (Key, error) {
-	t, err := ParseTraversal("x" + s)
-	if err != nil || len(t) != 2 {
-		return NoKey, fmt.Errorf("invalid instance key %s", s)
-	}
-	idx, ok := t[1].(hcl.TraverseIndex)
-	if !ok {
-		return NoKey, fmt.Errorf("invalid instance key %s", s)
-	}
-	return KeyFromValue(idx.Key)
 }

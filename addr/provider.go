@@ -2,7 +2,9 @@ package addr
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	registry "github.com/opentofu/registry-address/v2"
 )
@@ -17,12 +19,16 @@ const DefaultHost = registry.DefaultProviderRegistryHost
 var BuiltinProvider = registry.NewProvider(registry.TransitionalBuiltInProviderHost, registry.BuiltInProviderNamespace, "terraform")
 
 // DefaultProvider returns the provider that a local name stands for when required_providers doesn't say: hashicorp/NAME,
-// or the built-in provider for "terraform".
+// or the built-in provider for "terraform". A name that no provider can have gives an address that no registry knows.
 func DefaultProvider(name string) Provider {
 	if name == "terraform" {
 		return BuiltinProvider
 	}
-	return registry.NewProvider(DefaultHost, "hashicorp", name)
+	part, err := registry.ParseProviderPart(name)
+	if err != nil {
+		part = name
+	}
+	return Provider{Hostname: DefaultHost, Namespace: "hashicorp", Type: part}
 }
 
 // ParseProvider parses a source address such as "hashicorp/random" or "example.com/ns/type".
@@ -55,68 +61,56 @@ func (p ProviderConfig) String() string {
 	return s + p.Key.String()
 }
 
-// ParseProviderConfig parses the form written by ProviderConfig.String. Old state files have the module path without keys.
+// ParseProviderConfig parses the form written by ProviderConfig.String. Old state files have the module path without keys, and still older ones name
+// providers without a source address: "provider.aws" and "module.a.provider.aws.alias".
 func ParseProviderConfig(s string) (ProviderConfig, error) {
-	bad := func(why string) (ProviderConfig, error) {
-		return ProviderConfig{}, fmt.Errorf("invalid provider configuration address %q: %s", s, why)
+	bad := func(why any) (ProviderConfig, error) {
+		return ProviderConfig{}, fmt.Errorf("invalid provider configuration address %q: %v", s, why)
 	}
-	i := strings.LastIndex(s, "provider[")
-	if i < 0 {
-		return parseLegacyProviderConfig(s)
+	t, err := ParseTraversal(s)
+	if err != nil {
+		return ProviderConfig{}, err
 	}
 	pc := ProviderConfig{}
-	if i > 0 {
-		m, err := ParseModuleInstance(strings.TrimSuffix(s[:i], "."))
-		if err != nil {
-			return bad(err.Error())
-		}
-		pc.Module = m
+	if pc.Module, t, err = SplitModule(t); err != nil {
+		return bad(err)
 	}
-	rest := s[i+len("provider["):]
-	source, after, ok := strings.Cut(strings.TrimPrefix(rest, `"`), `"]`)
-	if !ok {
-		return bad("the source address must be quoted in brackets")
+	if len(t) < 2 || stepName(t[0]) != "provider" {
+		return bad(`it must have the form provider["SOURCE"]`)
 	}
-	p, err := ParseProvider(source)
+	legacy := stepName(t[1])
+	switch legacy {
+	case "":
+		pc.Provider, err = providerFromStep(t[1])
+	case BuiltinProvider.Type:
+		pc.Provider = BuiltinProvider
+	default:
+		pc.Provider, err = ParseProvider(legacy)
+	}
 	if err != nil {
-		return bad(err.Error())
+		return bad(err)
 	}
-	pc.Provider = p
-	if after == "" {
-		return pc, nil
+	if t = t[2:]; len(t) > 0 && stepName(t[0]) != "" {
+		pc.Alias, t = stepName(t[0]), t[1:]
 	}
-	if after[0] == '.' {
-		after = after[1:]
-		j := strings.IndexByte(after, '[')
-		if j < 0 {
-			pc.Alias = after
-			return pc, nil
+	if len(t) > 0 && pc.Alias != "" && legacy == "" {
+		if idx, ok := t[0].(hcl.TraverseIndex); ok {
+			if pc.Key, err = KeyFromValue(idx.Key); err != nil {
+				return bad(err)
+			}
+			t = t[1:]
 		}
-		pc.Alias, after = after[:j], after[j:]
 	}
-	key, err := parseKeyText(after)
-	if err != nil {
-		return bad(err.Error())
+	if len(t) > 0 {
+		return bad("unexpected text at the end")
 	}
-	pc.Key = key
 	return pc, nil
 }
 
-// parseLegacyProviderConfig accepts the form of state files before provider source addresses: "provider.aws" and "module.a.provider.aws.alias".
-func parseLegacyProviderConfig(s string) (ProviderConfig, error) {
-	i := strings.LastIndex(s, "provider.")
-	if i < 0 || (i > 0 && s[i-1] != '.') {
-		return ProviderConfig{}, fmt.Errorf("invalid provider configuration address %q", s)
+func providerFromStep(step hcl.Traverser) (Provider, error) {
+	idx, ok := step.(hcl.TraverseIndex)
+	if !ok || idx.Key.Type() != cty.String {
+		return Provider{}, fmt.Errorf("the source address must be quoted in brackets")
 	}
-	pc := ProviderConfig{}
-	if i > 0 {
-		m, err := ParseModuleInstance(s[:i-1])
-		if err != nil {
-			return pc, err
-		}
-		pc.Module = m
-	}
-	name, alias, _ := strings.Cut(s[i+len("provider."):], ".")
-	pc.Provider, pc.Alias = DefaultProvider(name), alias
-	return pc, nil
+	return ParseProvider(idx.Key.AsString())
 }

@@ -46,6 +46,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	before.run = e.run(req.Config, eval.Applying, &beforeHost{applier: a}, req.Variables, req.Plan.Timestamp)
 	before.run.Diags = a.run.Diags
 	a.before = &before
+	defer e.stopOn(req.Soft)()
 	defer func() {
 		e.stats.Evaluations += a.run.Stats.Evaluations.Load() + before.run.Stats.Evaluations.Load()
 	}()

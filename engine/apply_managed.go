@@ -260,9 +260,6 @@ func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyR
 		} else {
 			n.Add++
 		}
-		if ia.change.Importing != nil {
-			n.Import++
-		}
 	})
 	return ia.in.Postconditions(ia.t, ia.s, ia.marked(o.value, ia.sensitive)) && ok
 }

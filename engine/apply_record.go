@@ -33,14 +33,21 @@ func (a *applier) recordPrior() error {
 			}
 		}
 	}
-	if len(changes) == 0 {
-		return nil
+	if len(changes) > 0 {
+		id, err := a.req.Journal.Begin(changes[0].Object, "refresh")
+		if err == nil {
+			err = a.req.Journal.Commit(id, changes...)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	id, err := a.req.Journal.Begin(changes[0].Object, "refresh")
-	if err != nil {
-		return err
+	for _, c := range a.req.Plan.Changes {
+		if c.Importing != nil {
+			a.counts.Import++
+		}
 	}
-	return a.req.Journal.Commit(id, changes...)
+	return nil
 }
 
 // relink gives objects that the plan leaves as they are the dependencies, replace order and provider that the configuration now asks for.

@@ -91,6 +91,16 @@ func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*eval.Config, 
 	return cfg, append(diags, more...)
 }
 
+// stopOn asks the providers to cancel what they do when soft ends. The returned function ends the watch.
+func (e *Engine) stopOn(soft context.Context) func() {
+	stop := context.AfterFunc(soft, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(soft), e.opt.CloseLimit)
+		defer cancel()
+		e.providers.stop(ctx)
+	})
+	return func() { stop() }
+}
+
 func (e *Engine) event(ev Event) {
 	if ev.Time.IsZero() {
 		ev.Time = e.opt.Now()

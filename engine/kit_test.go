@@ -106,7 +106,9 @@ type result struct {
 }
 
 // diags are the diagnostics of both phases.
-func (r *result) diags() diag.List { return append(append(diag.List{}, r.planDiags...), r.applyDiags...) }
+func (r *result) diags() diag.List {
+	return append(append(diag.List{}, r.planDiags...), r.applyDiags...)
+}
 
 // log is the transcript of both phases.
 func (r *result) log() simlog.Log { return append(append(simlog.Log{}, r.planLog...), r.applyLog...) }

@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -24,7 +25,7 @@ type orphan struct {
 // queueOrphans finds what the state has beyond the configuration and queues the planning of its destruction. It runs once all
 // instances that the configuration declares are known; its cost is one look at each object of the state.
 func (p *planner) queueOrphans(pool *future.Pool) {
-	if p.run.Diags.HasErrors() && len(p.unknown) > 0 && p.req.Mode != plan.Destroy {
+	if p.run.Diags.HasErrors() && len(p.unknown) > 0 {
 		return // some instances are unknown: nothing can be called an orphan safely
 	}
 	p.mu.Lock()
@@ -46,16 +47,18 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 		}
 	}
 	p.mu.Unlock()
+	found = slices.DeleteFunc(found, func(o orphan) bool { return !p.selected(o.obj.Instance) })
+	use := func(o *orphan) eval.Use {
+		return eval.Use{Kind: eval.UseSource, Provider: addr.ProviderConfig{Provider: o.provider.Provider}}
+	}
 	for i := range found {
-		o := &found[i]
-		if !p.selected(o.obj.Instance) {
-			continue
-		}
-		if o.obj.Deposed == addr.Current {
+		p.pool.Claim(use(&found[i]))
+	}
+	for i := range found {
+		o, use := &found[i], use(&found[i])
+		if o.obj.Deposed == addr.Current && p.req.Mode != plan.Destroy {
 			o.reason = p.run.WhyGone(o.obj.Instance)
 		}
-		use := eval.Use{Kind: eval.UseSource, Provider: addr.ProviderConfig{Provider: o.provider.Provider}}
-		p.pool.Claim(use)
 		pool.Go(func(t *future.Task) {
 			defer p.pool.Waive(use)
 			p.guard(o.obj.String(), func() { p.planOrphan(t, o) })
@@ -90,6 +93,9 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		}
 		return
 	}
+	if !p.mayDestroy(t, o) {
+		return
+	}
 	po.Prepare(t)
 	p.inSlot(func() {
 		s := eval.NewSession()
@@ -114,6 +120,25 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 			dp.delete(pr, o.reason)
 		}
 	})
+}
+
+// mayDestroy evaluates prevent_destroy for an object whose block is still there.
+func (p *planner) mayDestroy(t *future.Task, o *orphan) bool {
+	if o.obj.Deposed != addr.Current || p.req.Mode == plan.RefreshOnly || !p.run.Declared(o.obj.Instance) {
+		return true
+	}
+	in := p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key)
+	prevent, diags := in.PreventDestroy(t)
+	p.run.Report(diags)
+	if prevent {
+		p.run.Report(preventedDestroy(in))
+	}
+	return !prevent && !diags.HasErrors()
+}
+
+func preventedDestroy(in *eval.Instance) diag.List {
+	return diag.At(in.Config().Range, "Instance cannot be destroyed",
+		"%s has lifecycle.prevent_destroy set, but the plan calls for it to be destroyed. To go on, disable prevent_destroy or narrow the plan with -target.", in.Addr()).WithAddress(in.Addr().String())
 }
 
 // keepsObjects reports whether the block of the instance says lifecycle { destroy = false }: what it no longer wants is left alone.

@@ -24,6 +24,9 @@ func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 		p.run.Report(diag.Errorf("Interrupted", "Planning was interrupted before it was complete."))
 		return placeholder
 	}
+	if v, ok := p.asStored(in); ok {
+		return v
+	}
 	if in.Config().Addr.Mode == addr.Data {
 		return p.planData(t, in)
 	}
@@ -55,11 +58,7 @@ type instancePlan struct {
 // plan returns the planned object with its marks; false if it could not be planned, which was reported.
 func (ip *instancePlan) plan() (cty.Value, bool) {
 	in, t := ip.in, ip.t
-	if ip.planner.req.Mode != plan.Destroy {
-		in.Prepare(t)
-	} else if po := in.Provider(t); po != nil {
-		po.Prepare(t)
-	}
+	in.Prepare(t)
 	ip.deps = in.Deps(t)
 	if ip.planner.excluded(in.Addr(), ip.deps) {
 		return ip.keepPrior()
@@ -87,11 +86,11 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	if !ip.loadPrior() {
 		return cty.NilVal, false
 	}
-	switch ip.planner.req.Mode {
-	case plan.RefreshOnly:
+	if ip.planner.req.Mode == plan.RefreshOnly {
+		if ip.prior.value.IsNull() {
+			return cty.UnknownVal(ip.block().Type()), true
+		}
 		return ip.marked(ip.prior.value, ip.storedSensitive()), true
-	case plan.Destroy:
-		return ip.destroy()
 	}
 	if !ip.in.Preconditions(ip.t, s) {
 		return cty.NilVal, false
@@ -150,7 +149,7 @@ func (ip *instancePlan) loadPrior() bool {
 		ip.prior, ok = ip.convertMoved(o, from)
 	case o != nil:
 		ip.prior, ok = ip.upgraded(o)
-	case imp != nil && pl.req.Mode != plan.Destroy:
+	case imp != nil:
 		return ip.importPrior(imp, meta)
 	}
 	if !ok || o == nil {
@@ -337,45 +336,46 @@ func (ip *instancePlan) mayDestroy() bool {
 	if !prevent {
 		return !diags.HasErrors()
 	}
-	ip.report(diag.At(ip.in.Config().Range, "Instance cannot be destroyed",
-		"%s has lifecycle.prevent_destroy set, but the plan calls for it to be destroyed. To go on, disable prevent_destroy or narrow the plan with -target.", ip.in.Addr()))
+	ip.run.Report(preventedDestroy(ip.in))
 	return false
 }
 
 // keepPrior returns the object as the state has it, for an instance that -exclude leaves alone.
 func (ip *instancePlan) keepPrior() (cty.Value, bool) {
 	ip.planner.mu.Lock()
-	o := ip.planner.prior.Object(ip.obj)
 	if ip.planner.left == nil {
 		ip.planner.left = map[addr.Instance]struct{}{}
 	}
 	ip.planner.left[ip.in.Addr()] = struct{}{}
 	ip.planner.mu.Unlock()
+	return ip.planner.fromPrior(ip.in)
+}
+
+// asStored returns the object of an instance while everything is planned to be destroyed: provider configurations may still refer to it. A
+// data source that the state doesn't have is read after all.
+func (p *planner) asStored(in *eval.Instance) (cty.Value, bool) {
+	if p.req.Mode != plan.Destroy {
+		return cty.NilVal, false
+	}
+	v, ok := p.fromPrior(in)
+	if !ok && in.Config().Addr.Mode == addr.Managed {
+		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()), true
+	}
+	return v, ok
+}
+
+// fromPrior decodes the object that the state has.
+func (p *planner) fromPrior(in *eval.Instance) (cty.Value, bool) {
+	b := in.Resource.Block.Schema.Block
+	p.mu.Lock()
+	o := p.prior.Object(addr.Object{Instance: in.Addr()})
+	p.mu.Unlock()
 	if o == nil {
 		return cty.NilVal, false
 	}
-	v, err := o.Decode(ip.block().Type())
+	v, err := o.Decode(b.Type())
 	if err != nil {
 		return cty.NilVal, false
 	}
-	return value.MarkPaths(v, ip.block().SensitivePaths(v), value.Sensitive), true
-}
-
-// destroy plans the destruction of an instance that the configuration still declares, and returns it as it is now: provider configurations may still
-// refer to it.
-func (ip *instancePlan) destroy() (cty.Value, bool) {
-	if ip.prior.value.IsNull() {
-		return cty.NilVal, false
-	}
-	v := ip.marked(ip.prior.value, ip.storedSensitive())
-	if !ip.planner.selected(ip.in.Addr()) {
-		return v, true
-	}
-	if !ip.mayDestroy() {
-		return cty.NilVal, false
-	}
-	dp := deletePlan{
-		subject: ip.subject, planner: ip.planner, provider: ip.in.Provider(ip.t).Addr, deps: ip.deps, forget: ip.planner.keepsObjects(ip.in.Addr()),
-	}
-	return v, dp.delete(ip.prior, plan.NoReason)
+	return value.MarkPaths(v, b.SensitivePaths(v), value.Sensitive), true
 }

@@ -47,6 +47,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 		},
 	}
 	p.run = e.run(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
+	defer e.stopOn(req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
 	defer p.pool.Shutdown()
 	p.makePlan()
@@ -88,9 +89,13 @@ func (p *planner) makePlan() {
 		return
 	}
 	pool := future.NewPool(p.workers())
-	p.claimAll()
-	p.expands = 1
-	pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
+	if p.req.Mode == plan.Destroy {
+		p.queueOrphans(pool) // whatever the configuration says, all of the state goes
+	} else {
+		p.claimAll()
+		p.expands = 1
+		pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
+	}
 	pool.Wait()
 	p.finishOutputs(pool)
 	pool.Wait()
@@ -147,7 +152,7 @@ func (p *planner) stateSources() []eval.Use {
 // visit queues the work of a module object: first everything that tells which instances there are, then the instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	m.CheckVariables(t)
-	calls, resources := m.Calls(), m.Resources()
+	calls, resources := p.targeted(m)
 	p.mu.Lock()
 	p.expands += len(calls) + len(resources)
 	p.mu.Unlock()
@@ -171,6 +176,29 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 		})
 	})
 	p.expanded(pool)
+}
+
+// targeted returns the calls and resources of a module object that -target leaves any interest in. The claims of the others end here.
+func (p *planner) targeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
+	calls, resources := m.Calls(), m.Resources()
+	if len(p.req.Targets) == 0 {
+		return calls, resources
+	}
+	calls = slices.DeleteFunc(calls, func(c *eval.Call) bool {
+		drop := !slices.ContainsFunc(p.req.Targets, func(x addr.Target) bool { return x.TouchesModule(c.Addr()) })
+		if drop {
+			p.pool.Waive(c.BlockUses()...)
+		}
+		return drop
+	})
+	resources = slices.DeleteFunc(resources, func(r *eval.Resource) bool {
+		drop := !slices.ContainsFunc(p.req.Targets, func(x addr.Target) bool { return x.Touches(r.Addr()) })
+		if drop {
+			p.pool.Waive(r.Block.BlockUses()...)
+		}
+		return drop
+	})
+	return calls, resources
 }
 
 // expanded counts an expansion as done. After the last one, what the state has beyond the configuration is known.
@@ -237,7 +265,7 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 	}
 	switch in.Config().Addr.Mode {
 	case addr.Ephemeral:
-		if !in.HasConditions() || p.req.Mode != plan.Normal || p.interrupted() {
+		if !in.HasConditions() || p.req.Mode == plan.RefreshOnly || p.interrupted() {
 			return
 		}
 		in.Prepare(t)
@@ -246,10 +274,6 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 			defer s.End()
 			p.Open(t, s, in)
 		})
-	case addr.Data:
-		if p.req.Mode != plan.Destroy {
-			in.Value(t, nil)
-		}
 	default:
 		in.Value(t, nil)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/provider/builtin"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
@@ -248,6 +249,9 @@ func (s *subject) stored(v cty.Value, paths []cty.Path, private []byte, identity
 		return nil
 	}
 	o, err := state.ObjectFrom(d)
+	if err == nil && s.source == addr.BuiltinProvider {
+		o, err = o.WithoutNull(builtin.Additions...)
+	}
 	if err != nil {
 		s.report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", s.obj, err))
 		return nil

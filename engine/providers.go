@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -115,10 +117,7 @@ func (ps *providers) end(p provider.Provider) {
 
 func (ps *providers) close() {
 	ps.mu.Lock()
-	all := make([]provider.Provider, 0, len(ps.live))
-	for p := range ps.live {
-		all = append(all, p)
-	}
+	all := slices.Collect(maps.Keys(ps.live))
 	ps.live = map[provider.Provider]struct{}{}
 	ps.mu.Unlock()
 	var wg sync.WaitGroup
@@ -128,13 +127,17 @@ func (ps *providers) close() {
 	wg.Wait()
 }
 
-// stop asks every provider to cancel what it does.
+// stop asks every provider to cancel what it does, and returns when all have answered or ctx has ended. One that cannot stop is waited for as if it
+// had not been asked.
 func (ps *providers) stop(ctx context.Context) {
 	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	for p := range ps.live {
-		go func() { _ = p.Stop(ctx) }() // a provider that cannot stop is waited for as if it had not been asked
+	all := slices.Collect(maps.Keys(ps.live))
+	ps.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, p := range all {
+		wg.Go(func() { _ = p.Stop(ctx) })
 	}
+	wg.Wait()
 }
 
 func (ps *providers) catalog(ctx context.Context, a addr.Provider) (provider.Catalog, diag.List) {

@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -79,6 +80,27 @@ func sortedPaths(paths []cty.Path) []cty.Path {
 func (o *Object) Clone() *Object {
 	c := *o
 	return &c
+}
+
+// WithoutNull returns the object without those of the named attributes that are null, for readers that don't know them. Decoding gives null for
+// attributes that are not there.
+func (o *Object) WithoutNull(names ...string) (*Object, error) {
+	var attrs map[string]json.RawMessage
+	if err := json.Unmarshal(o.attrs, &attrs); err != nil {
+		return nil, fmt.Errorf("reading the attributes of an object: %w", err)
+	}
+	for _, name := range names {
+		if string(attrs[name]) == "null" {
+			delete(attrs, name)
+		}
+	}
+	b, err := json.Marshal(attrs)
+	if err != nil {
+		return nil, fmt.Errorf("writing the attributes of an object: %w", err)
+	}
+	n := o.Clone()
+	n.attrs = b
+	return n, nil
 }
 
 // JSON returns the attributes as compact JSON, nil for a legacy object (see Flatmap). The caller must not change it.

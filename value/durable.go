@@ -24,14 +24,17 @@ var ErrSecret = errors.New("an ephemeral value cannot be stored")
 
 // Seal encodes v, which may have unknown parts and sensitive marks, for plan and state. ty is the type to encode against (the schema's type for resource
 // objects; v.Type() for outputs). block may be nil for values that no schema describes. Seal fails with ErrSecret if v carries an ephemeral
-// mark or a non-null write-only attribute of block; deprecation marks are dropped.
+// mark or a non-null write-only attribute of block; deprecation marks are dropped. cty.NilVal gives the zero Durable.
 func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
+	if v == cty.NilVal {
+		return Durable{}, nil
+	}
 	var sensitive []cty.Path
 	if v.ContainsMarked() {
 		raw, pvm := v.UnmarkDeepWithPaths()
 		for _, pm := range pvm {
 			if _, ok := pm.Marks[Ephemeral]; ok {
-				return Durable{}, fmt.Errorf("%w: at %s", ErrSecret, schema.PathString(pm.Path))
+				return Durable{}, fmt.Errorf("%w: at %s", ErrSecret, where(pm.Path))
 			}
 			if _, ok := pm.Marks[Sensitive]; ok {
 				sensitive = append(sensitive, pm.Path)
@@ -49,6 +52,13 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 		return Durable{}, fmt.Errorf("encoding a value: %w", err)
 	}
 	return Durable{ty: ty, packed: packed, sensitive: sensitive}, nil
+}
+
+func where(p cty.Path) string {
+	if len(p) == 0 {
+		return "the value as a whole"
+	}
+	return schema.PathString(p)
 }
 
 // Restore rebuilds a Durable from its parts, as read back from a plan file. packed must be the msgpack form against ty.
@@ -91,7 +101,14 @@ func (d Durable) Unmarked() (cty.Value, error) {
 
 // IsNull reports whether d is a null value or holds none.
 func (d Durable) IsNull() bool {
-	return d.packed == nil || len(d.packed) == 1 && d.packed[0] == 0xc0
+	if d.packed == nil || len(d.packed) == 1 && d.packed[0] == 0xc0 {
+		return true
+	}
+	if d.ty != cty.DynamicPseudoType {
+		return false
+	}
+	v, err := d.Unmarked() // the encoding holds the null's type too
+	return err == nil && v.IsNull()
 }
 
 // MarkPaths returns v with the mark at each path that exists in it.

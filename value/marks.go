@@ -46,7 +46,7 @@ func Contains(v cty.Value, m Mark) bool {
 
 // PathsWith returns the paths of the values that carry the mark, outermost first.
 func PathsWith(v cty.Value, m Mark) []cty.Path {
-	if !v.ContainsMarked() {
+	if v == cty.NilVal || !v.ContainsMarked() {
 		return nil
 	}
 	_, pvm := v.UnmarkDeepWithPaths()

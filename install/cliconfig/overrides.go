@@ -3,11 +3,16 @@ package cliconfig
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/mayfly-iac/mayfly/install/internal/plainhcl"
 )
 
 // objectOverrides turns every block `dev_overrides {` into an argument `dev_overrides={`. The block's arguments have quoted names, which the
 // language accepts only as keys of an object. Positions stay as they are where the source has a space in front of the brace.
 func objectOverrides(src []byte, filename string) []byte {
+	if len(src) > plainhcl.MaxSize {
+		return src // the parser refuses it with a message
+	}
 	tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
 	var out []byte
 	done := 0

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/urfave/cli/v3"
+)
+
+// applyFlags are the options of the commands that apply.
+type applyFlags struct {
+	changeFlags
+	autoApprove bool
+}
+
+func (a *app) applyFlags() (*applyFlags, []cli.Flag) {
+	f := &applyFlags{}
+	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask before applying.", &f.autoApprove))
+}
+
+func (a *app) applyCommand() *cli.Command {
+	f, flags := a.applyFlags()
+	return a.command("apply", "Create or update infrastructure", "[PLAN]",
+		"Plans as the command plan does, asks for consent, and carries out the plan. Given a saved plan, it carries out that one without asking.",
+		flags, func(ctx context.Context, args []string) int {
+			f.setUp(a)
+			switch len(args) {
+			case 0:
+				return a.apply(ctx, f, "apply")
+			case 1:
+				return a.applySaved(ctx, f, args[0])
+			}
+			return a.argsError("apply", "at most one argument, a saved plan; to apply another directory, use -chdir")
+		})
+}
+
+func (a *app) destroyCommand() *cli.Command {
+	f, flags := a.applyFlags()
+	return a.command("destroy", "Destroy previously-created infrastructure", "",
+		"Destroys everything that the state has, after asking for consent. It is the same as \"apply -destroy\".",
+		flags, func(ctx context.Context, args []string) int {
+			f.setUp(a)
+			if len(args) > 0 {
+				return a.argsError("destroy", "no arguments")
+			}
+			f.destroy = true
+			return a.apply(ctx, f, "destroy")
+		})
+}
+
+func (a *app) refreshCommand() *cli.Command {
+	f, flags := a.applyFlags()
+	return a.command("refresh", "Update the state to match remote systems", "",
+		"Takes over into the state what has changed outside, without asking. It is the same as \"apply -refresh-only -auto-approve\".",
+		flags, func(ctx context.Context, args []string) int {
+			f.setUp(a)
+			if len(args) > 0 {
+				return a.argsError("refresh", "no arguments")
+			}
+			f.refreshOnly, f.autoApprove = true, true
+			return a.apply(ctx, f, "refresh")
+		})
+}
+
+func (a *app) apply(ctx context.Context, f *applyFlags, name string) int {
+	if f.json && !f.autoApprove {
+		return a.fail("Plan file or auto-approve required", "Mayfly cannot ask for approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve option.")
+	}
+	if !a.report(f.check()) {
+		return exitError
+	}
+	hard, soft, stop := a.interruptible(ctx)
+	defer stop()
+	r, ok := a.start(hard, soft, &f.changeFlags, name)
+	defer r.end()
+	if !ok {
+		return exitError
+	}
+	p, ok := r.plan()
+	if !ok {
+		return exitError
+	}
+	if !f.autoApprove {
+		if p.Changed() && !f.input {
+			return a.fail("Approval required", "The plan has changes, and asking is switched off with -input=false. Apply a saved plan, or give -auto-approve.")
+		}
+		switch yes, err := r.confirm(p); {
+		case errors.Is(err, errNoAnswer):
+			return a.fail("Error asking for approval", "There is nobody to ask: standard input has ended. Apply a saved plan, or give -auto-approve.")
+		case err != nil:
+			return a.fail("Error asking for approval", "%s.", err)
+		case !yes:
+			a.say("%s", map[bool]string{true: "Destroy cancelled.", false: "Apply cancelled."}[f.destroy])
+			return exitError
+		}
+	}
+	return r.apply(p)
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// changeFlags are the options of the commands that plan and apply.
+type changeFlags struct {
+	variableFlags
+	stateFlags
+	lockFlags
+	inputFlag
+
+	destroy, refreshOnly, refresh bool
+	targets, excludes, replace    []string
+	targetFiles, excludeFiles     []string
+	parallelism                   int
+
+	json, compactWarnings, concise, showSensitive bool
+	generate                                      string
+}
+
+func (c *changeFlags) flags(a *app) []cli.Flag {
+	c.refresh, c.parallelism = true, 10
+	out := []cli.Flag{
+		boolFlag("destroy", "Plan to destroy everything that the state has.", &c.destroy),
+		boolFlag("refresh-only", "Only find out what has changed outside and take it over into the state.", &c.refreshOnly),
+		boolFlag("refresh", "Read real objects before planning.", &c.refresh),
+		listFlag("target", "Only plan for this module, resource or instance and what it depends on. May be given several times.", &c.targets),
+		listFlag("target-file", "Like -target, for each line of a file.", &c.targetFiles),
+		listFlag("exclude", "Leave out this module, resource or instance and what depends on it. May be given several times.", &c.excludes),
+		listFlag("exclude-file", "Like -exclude, for each line of a file.", &c.excludeFiles),
+		listFlag("replace", "Replace this resource instance. May be given several times.", &c.replace),
+		intFlag("parallelism", "Number of provider operations at once.", &c.parallelism),
+		boolFlag("json", "Write a stream of JSON messages instead of text.", &c.json),
+		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &c.compactWarnings),
+		boolFlag("concise", "Leave out the lines about refreshing.", &c.concise),
+		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
+	}
+	out = append(out, c.variableFlags.flags()...)
+	out = append(out, c.stateFlags.flags()...)
+	out = append(out, c.lockFlags.flags()...)
+	return append(out, c.inputFlag.flags(a)...)
+}
+
+// check finds contradictions before anything is read.
+func (c *changeFlags) check() diag.List {
+	switch {
+	case c.generate != "":
+		return diag.Errorf("Unsupported option", "Generating configuration with -generate-config-out is not supported in this version of Mayfly. Write the resource blocks for the import blocks yourself; the plan shows how they differ from the real objects.")
+	case c.destroy && c.refreshOnly:
+		return diag.Errorf("Incompatible plan mode options", "The -destroy and -refresh-only options are mutually exclusive.")
+	case c.refreshOnly && !c.refresh:
+		return diag.Errorf("Incompatible refresh options", "It doesn't make sense to use -refresh-only at the same time as -refresh=false, because there would be nothing to do.")
+	case c.parallelism < 1:
+		return diag.Errorf("Invalid parallelism", "The value of -parallelism must be at least 1, not %d.", c.parallelism)
+	case len(c.targets)+len(c.targetFiles) > 0 && len(c.excludes)+len(c.excludeFiles) > 0:
+		return diag.Errorf("Invalid combination of arguments", "-target and -exclude cannot be used together, nor their forms with files.")
+	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
+		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only: nothing is created then.")
+	}
+	return nil
+}
+
+// planOptions interprets the options that go to the planner.
+func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
+	out := mayfly.PlanOptions{SkipRefresh: !c.refresh}
+	switch {
+	case c.destroy:
+		out.Mode = plan.Destroy
+	case c.refreshOnly:
+		out.Mode = plan.RefreshOnly
+	}
+	var diags diag.List
+	read := func(option string, values, files []string) (targets []addr.Target) {
+		for _, file := range files {
+			lines, err := addressLines(file)
+			if err != nil {
+				diags = append(diags, diag.Errorf("Cannot read addresses", "The file of -%s-file=%s could not be read: %s.", option, file, pathReason(err))...)
+			}
+			values = append(values, lines...)
+		}
+		for _, s := range values {
+			t, err := addr.ParseTarget(s)
+			if err != nil {
+				diags = append(diags, diag.Errorf("Invalid target address", "The value %q of -%s is not the address of a module, resource or instance: %s.", s, option, err)...)
+				continue
+			}
+			targets = append(targets, t)
+		}
+		return targets
+	}
+	out.Targets = read("target", c.targets, c.targetFiles)
+	out.Excludes = read("exclude", c.excludes, c.excludeFiles)
+	for _, s := range c.replace {
+		i, err := addr.ParseInstance(s)
+		if err != nil || i.Resource.Mode != addr.Managed {
+			diags = append(diags, diag.Errorf("Invalid replace address", "The value %q of -replace is not the address of a managed resource instance.", s)...)
+			continue
+		}
+		out.ForceReplace = append(out.ForceReplace, i)
+	}
+	return out, diags
+}
+
+// addressLines reads a file of addresses, one per line; empty lines and those that begin with # don't count.
+func addressLines(name string) ([]string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var out []string
+	sc := bufio.NewScanner(f)
+	for sc.Scan() {
+		if s := strings.TrimSpace(sc.Text()); s != "" && !strings.HasPrefix(s, "#") {
+			out = append(out, s)
+		}
+	}
+	return out, sc.Err()
+}
+
+// changeRun is one run of a command that plans and perhaps applies.
+type changeRun struct {
+	*session
+	flags     *changeFlags
+	hard      context.Context
+	soft      context.Context
+	variables mayfly.Variables
+}
+
+// setUp applies the options about what is shown.
+func (c *changeFlags) setUp(a *app) {
+	a.view.CompactWarnings, a.view.Concise, a.view.ShowSensitive = c.compactWarnings, c.concise, c.showSensitive
+	if c.json {
+		a.beginStream()
+		c.input = false
+	}
+}
+
+func (a *app) observer() engine.Observer {
+	if a.stream != nil {
+		return a.stream
+	}
+	return view.NewHumanObserver(a.env.Stdout, a.view)
+}
+
+// start loads the configuration, collects variables, locks the state and finds the providers. The run must be closed also if there were errors.
+func (a *app) start(hard, soft context.Context, c *changeFlags, name string) (*changeRun, bool) {
+	d := a.directory()
+	r := &changeRun{flags: c, hard: hard, soft: soft}
+	if !a.report(d.loadRequired(name)) {
+		return r, false
+	}
+	p, diags := d.place(c.stateFlags)
+	if !a.report(diags) {
+		return r, false
+	}
+	m, diags := p.manager()
+	if !a.report(diags) {
+		return r, false
+	}
+	vars, diags := a.variables(soft, d, c.given, c.input)
+	if !a.report(diags) {
+		return r, false
+	}
+	r.variables = vars
+	r.session, diags = a.open(hard, d, p, m, a.observer(), c.parallelism)
+	if !a.report(diags) || !a.report(r.begin(soft, operationName(name), c.lockFlags)) {
+		return r, false
+	}
+	return r, a.report(r.useProviders(r.op.State()))
+}
+
+// operationName is the name that the lock information gives to a command.
+func operationName(command string) string {
+	return "OperationType" + strings.ToUpper(command[:1]) + command[1:]
+}
+
+func (r *changeRun) end() {
+	if r.session != nil {
+		r.session.close()
+	}
+}
+
+// plan plans and shows the plan. ok is false if there were errors, which have been reported.
+func (r *changeRun) plan() (p *plan.Plan, ok bool) {
+	a := r.app
+	opt, diags := r.flags.planOptions()
+	if !a.report(diags) {
+		return nil, false
+	}
+	opt.Variables, opt.Soft = r.variables, r.soft
+	p, diags = r.op.Plan(r.hard, opt)
+	if p == nil || diags.HasErrors() {
+		a.report(diags)
+		return p, false
+	}
+	if err := r.show(p); err != nil {
+		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s.", err)...))
+	}
+	return p, a.report(diags)
+}
+
+func (r *changeRun) show(p *plan.Plan) error {
+	if r.app.stream != nil {
+		r.app.stream.Plan(p)
+		return r.app.stream.Err()
+	}
+	return view.Plan(r.app.env.Stdout, p, r.schemas(r.hard), r.app.view)
+}
+
+// confirm asks whether to apply the plan. A plan that would do nothing needs no consent.
+func (r *changeRun) confirm(p *plan.Plan) (bool, error) {
+	if !p.Changed() {
+		return true, nil
+	}
+	answer, err := r.app.ask(r.soft, approval(p.Mode, r.workspace))
+	return answer == "yes", err
+}
+
+func approval(mode plan.Mode, workspace string) question {
+	where := ""
+	if workspace != "default" {
+		where = fmt.Sprintf(" in workspace %q", workspace)
+	}
+	switch mode {
+	case plan.Destroy:
+		return question{
+			Title: "\nDo you really want to destroy all resources" + where + "?",
+			Text:  "Mayfly will destroy all your managed infrastructure, as shown above.\nThere is no undo. Only 'yes' will be accepted to confirm.",
+		}
+	case plan.RefreshOnly:
+		return question{
+			Title: "\nWould you like to update the Mayfly state" + where + " to reflect these detected changes?",
+			Text:  "Mayfly will write these changes to the state without modifying any real infrastructure.\nThere is no undo. Only 'yes' will be accepted to confirm.",
+		}
+	}
+	return question{
+		Title: "\nDo you want to perform these actions" + where + "?",
+		Text:  "Mayfly will perform the actions described above.\nOnly 'yes' will be accepted to approve.",
+	}
+}
+
+// apply applies the plan and shows the outcome.
+func (r *changeRun) apply(p *plan.Plan) int {
+	a := r.app
+	applied, diags := r.op.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.variables, Soft: r.soft})
+	if applied == nil || diags.HasErrors() {
+		a.report(diags)
+		return exitError
+	}
+	a.report(diags)
+	destroy := p.Mode == plan.Destroy
+	if a.stream != nil {
+		return a.wrote(a.stream.Applied(applied.Counts, destroy, applied.State.Outputs))
+	}
+	a.say("\n%s", a.paintDone(view.ApplySummary(applied.Counts, destroy)))
+	if len(applied.State.Outputs) == 0 {
+		return exitOK
+	}
+	a.say("\n%s\n", a.paintDone("Outputs:"))
+	return a.wrote(view.Outputs(a.env.Stdout, applied.State.Outputs, a.view))
+}
+
+func (a *app) paintDone(s string) string {
+	if !a.view.Color {
+		return s
+	}
+	return "\x1b[1m\x1b[32m" + s + "\x1b[0m"
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/apparentlymart/go-versions/versions"
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// initFlags are the options of the init command.
+type initFlags struct {
+	inputFlag
+	lockFlags
+	backend, get                          bool
+	upgrade, reconfigure, migrate, force  bool
+	lockfile, fromModule                  string
+	backendConfig, pluginDirs, deprecated []string
+	json                                  bool
+	variableFlags
+}
+
+func (a *app) initCommand() *cli.Command {
+	f := &initFlags{backend: true, get: true}
+	flags := []cli.Flag{
+		boolFlag("backend", "Configure the backend.", &f.backend),
+		listFlag("backend-config", "'name=value', or a file: configuration to merge with what is in the backend block. May be given several times.", &f.backendConfig),
+		boolFlag("reconfigure", "Forget the backend that was used before; the state stays where it is.", &f.reconfigure),
+		boolFlag("migrate-state", "Bring the state along from the backend that was used before.", &f.migrate),
+		boolFlag("force-copy", "Answer \"yes\" to the questions about migrating the state.", &f.force),
+		boolFlag("get", "Register the modules of the configuration.", &f.get),
+		boolFlag("upgrade", "Select the newest provider versions that the constraints allow.", &f.upgrade),
+		stringFlag("lockfile", "\"readonly\" to fail rather than change the dependency lock file.", &f.lockfile),
+		listFlag("plugin-dir", "Take providers from this directory only. May be given several times.", &f.pluginDirs),
+		stringFlag("from-module", "Not supported in this version.", &f.fromModule),
+		boolFlag("json", "Write a stream of JSON messages instead of text.", &f.json),
+	}
+	flags = append(flags, f.inputFlag.flags(a)...)
+	flags = append(flags, f.lockFlags.flags()...)
+	flags = append(flags, f.variableFlags.flags()...)
+	return a.command("init", "Prepare your working directory for other commands", "",
+		"Installs the providers that the configuration needs, records the backend and registers modules. It is safe to run again.",
+		flags, func(ctx context.Context, args []string) int { return a.init(ctx, f, args) })
+}
+
+func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
+	if f.json {
+		a.beginStream()
+		f.input = false
+	}
+	if len(args) > 0 {
+		return a.argsError("init", "no arguments; to initialise another directory, use -chdir")
+	}
+	if !a.report(f.check()) {
+		return exitError
+	}
+	d := a.directory()
+	if !d.loader.IsConfigDir(".") {
+		a.progress("Mayfly initialized in an empty directory!\n\nThe directory has no Mayfly configuration files. You may begin working with Mayfly immediately by creating configuration files.")
+		return exitOK
+	}
+	if !a.report(d.load()) {
+		return exitError
+	}
+	var st *state.State
+	if f.backend {
+		var ok bool
+		if st, ok = a.initBackend(ctx, d, f); !ok {
+			return exitError
+		}
+	}
+	if f.get {
+		if err := install.WriteModules(d.dataDir, install.ModuleRecords(d.tree)); err != nil {
+			return a.fail("Cannot register modules", "%s.", err)
+		}
+	}
+	if !a.initProviders(ctx, d, f, st) {
+		return exitError
+	}
+	a.progress("\n%s\n", a.paintDone("Mayfly has been successfully initialized!"))
+	if a.vars["TF_IN_AUTOMATION"] == "" {
+		a.progress("You may now begin working with Mayfly. Try running \"mayfly plan\" to see\nany changes that are required for your infrastructure. All Mayfly commands\nshould now work.\n\nIf you ever set or change modules or backend configuration for Mayfly,\nrerun this command to reinitialize your working directory. If you forget, other\ncommands will detect it and remind you to do so if necessary.")
+	}
+	return exitOK
+}
+
+func (f *initFlags) check() diag.List {
+	switch {
+	case f.fromModule != "":
+		return diag.Errorf("Unsupported option", "Copying a module with -from-module is not supported in this version of Mayfly. Copy its files into this directory instead.")
+	case f.lockfile != "" && f.lockfile != "readonly":
+		return diag.Errorf("Invalid option", "The only value of -lockfile is \"readonly\", not %q.", f.lockfile)
+	case f.migrate && f.reconfigure:
+		return diag.Errorf("Invalid init options", "The -migrate-state and -reconfigure options are mutually-exclusive.")
+	}
+	return nil
+}
+
+// progress says what init does, to people or as a message of the stream.
+func (a *app) progress(format string, args ...any) {
+	if a.stream != nil {
+		if text := strings.TrimSpace(fmtText(format, args...)); text != "" {
+			a.stream.Log(text)
+		}
+		return
+	}
+	a.say(format, args...)
+}
+
+// initProviders installs what the configuration and the state need, and writes the lock file.
+func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st *state.State) bool {
+	ins, diags := d.installer()
+	if !a.report(diags) {
+		return false
+	}
+	if len(f.pluginDirs) > 0 {
+		ins.Sources = install.MirrorDirs(f.pluginDirs...)
+	}
+	reqs, diags := install.Requirements(d.tree, st)
+	if !a.report(diags) {
+		return false
+	}
+	lock, diags := lockfile.Read(lockfile.FileName)
+	if !a.report(diags) {
+		return false
+	}
+	a.progress("\n%s", a.bold("Initializing provider plugins..."))
+	ins.Observer = installLines{a}
+	_, next, diags := ins.Ensure(ctx, reqs, lock, install.Options{Upgrade: f.upgrade, Readonly: f.lockfile == "readonly"})
+	if !a.report(diags) {
+		return false
+	}
+	if next.Equal(lock) {
+		return true
+	}
+	if err := lockfile.Write(lockfile.FileName, next); err != nil {
+		a.fail("Failed to write the dependency lock file", "%s.", err)
+		return false
+	}
+	if lock.Len() == 0 {
+		a.progress("\nMayfly has created a lock file %s to record the provider\nselections it made above. Include this file in your version control repository\nso that Mayfly can guarantee to make the same selections by default when\nyou run \"mayfly init\" in the future.", a.bold(lockfile.FileName))
+	} else {
+		a.progress("\nMayfly has made some changes to the provider dependency selections recorded\nin the %s file. Review those changes and commit them to your\nversion control system if they represent changes you intended to make.", lockfile.FileName)
+	}
+	return true
+}
+
+// installLines tells what the installer does.
+type installLines struct{ *app }
+
+// Finding implements install.Observer.
+func (l installLines) Finding(p addr.Provider, constraints string) {
+	if constraints == "" {
+		l.progress("- Finding latest version of %s...", p.ForDisplay())
+		return
+	}
+	l.progress("- Finding %s versions matching %q...", p.ForDisplay(), constraints)
+}
+
+// Reusing implements install.Observer.
+func (l installLines) Reusing(p addr.Provider, _ versions.Version) {
+	l.progress("- Reusing previous version of %s from the dependency lock file", p.ForDisplay())
+}
+
+// Installing implements install.Observer.
+func (l installLines) Installing(p addr.Provider, v versions.Version, _ string) {
+	l.progress("- Installing %s v%s...", p.ForDisplay(), v)
+}
+
+// Installed implements install.Observer.
+func (l installLines) Installed(p addr.Provider, v versions.Version) {
+	l.progress("- Installed %s v%s (verified checksum)", p.ForDisplay(), v)
+}
+
+// Using implements install.Observer.
+func (l installLines) Using(p addr.Provider, v versions.Version, cached bool) {
+	if cached {
+		l.progress("- Using %s v%s from the shared cache directory", p.ForDisplay(), v)
+		return
+	}
+	l.progress("- Using previously-installed %s v%s", p.ForDisplay(), v)
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// providerLog returns the receiver of providers' log lines: nil, which drops them, unless TF_LOG_PROVIDER or TF_LOG asks for them. They go to
+// the file that TF_LOG_PATH names, or else to standard error. What a provider writes there is its own affair and may hold secrets.
+func (a *app) providerLog() (log func(addr.Provider, string), stop func()) {
+	asked := a.vars["TF_LOG_PROVIDER"]
+	if asked == "" {
+		asked = a.vars["TF_LOG"]
+	}
+	if strings.EqualFold(asked, "json") {
+		asked = "trace"
+	}
+	level := hclog.LevelFromString(asked)
+	if asked == "" || level == hclog.Off {
+		return nil, func() {}
+	}
+	if level == hclog.NoLevel {
+		level = hclog.Trace
+	}
+	var out io.Writer = a.env.Stderr
+	stop = func() {}
+	if path := a.vars["TF_LOG_PATH"]; path != "" {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			fmt.Fprintf(a.env.Stderr, "The log file of TF_LOG_PATH cannot be opened: %s\n", err)
+		} else {
+			out, stop = f, func() { _ = f.Close() } // a log that cannot be kept stops nothing
+		}
+	}
+	var mu sync.Mutex
+	return func(p addr.Provider, line string) {
+		at, text := parseLogLine(line)
+		if at < level {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(out, "%s [%s] provider.terraform-provider-%s: %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), strings.ToUpper(at.String()), p.Type, text)
+	}, stop
+}
+
+// parseLogLine takes a line of a provider apart: a JSON record of hclog, a line that begins with its level in brackets, or plain text, which
+// counts as debugging output.
+func parseLogLine(line string) (hclog.Level, string) {
+	var fields map[string]any
+	if json.Unmarshal([]byte(line), &fields) == nil && fields["@message"] != nil {
+		level := hclog.LevelFromString(fmt.Sprint(fields["@level"]))
+		var text strings.Builder
+		fmt.Fprint(&text, fields["@message"])
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			if !strings.HasPrefix(name, "@") {
+				fmt.Fprintf(&text, ": %s=%v", name, fields[name])
+			}
+		}
+		return level, text.String()
+	}
+	if name, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "]"); ok && strings.HasPrefix(line, "[") {
+		if level := hclog.LevelFromString(name); level != hclog.NoLevel {
+			return level, strings.TrimSpace(rest)
+		}
+	}
+	return hclog.Debug, line
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// outputFlags are the options of the output command.
+type outputFlags struct {
+	stateFlags
+	variableFlags
+	json, raw, showSensitive bool
+}
+
+func (a *app) outputCommand() *cli.Command {
+	f := &outputFlags{}
+	flags := append(f.variableFlags.flags(),
+		boolFlag("json", "Write JSON.", &f.json),
+		boolFlag("raw", "Write the text of one output as it is, without quotes and line end.", &f.raw),
+		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
+		stringFlag("state", "State file to read. For the local backend.", &f.state),
+	)
+	return a.command("output", "Show output values from your root module", "[NAME]", "Shows the outputs that the state holds, or one of them.",
+		flags, func(ctx context.Context, args []string) int { return a.output(ctx, f, args) })
+}
+
+func (a *app) output(ctx context.Context, f *outputFlags, args []string) int {
+	a.document = f.json || f.raw
+	a.view.ShowSensitive = f.showSensitive
+	switch {
+	case len(args) > 1:
+		return a.argsError("output", "at most one argument, the name of an output")
+	case f.json && f.raw:
+		return a.fail("Invalid output format", "The -raw and -json options are mutually-exclusive.")
+	case f.raw && len(args) == 0:
+		return a.fail("Output name required", "You must give the name of a single output value when using the -raw option.")
+	}
+	file, diags := a.readState(ctx, f.stateFlags)
+	if !a.report(diags) {
+		return exitError
+	}
+	outputs := map[string]*state.Output{}
+	if file != nil {
+		outputs = file.State.Outputs
+	}
+	if len(args) == 1 {
+		return a.oneOutput(outputs, args[0], f)
+	}
+	if f.json {
+		return a.writeDocument(view.OutputsJSON(outputs))
+	}
+	if len(outputs) == 0 {
+		a.report(diag.Warnf("No outputs found", "The state file either has no outputs defined, or all the defined outputs are empty. Please define an output in your configuration with the `output` keyword and run `mayfly refresh` for it to become available. If you are using interpolation, please verify the interpolated value is not empty. You can use the `mayfly console` command to assist."))
+		return exitOK
+	}
+	return a.wrote(view.Outputs(a.env.Stdout, outputs, a.view))
+}
+
+func (a *app) oneOutput(outputs map[string]*state.Output, name string, f *outputFlags) int {
+	out := outputs[name]
+	if out == nil {
+		hint := ""
+		if near := nearest(name, slices.Collect(maps.Keys(outputs))); near != "" {
+			hint = fmt.Sprintf(" Did you mean %q?", near)
+		}
+		return a.fail(fmt.Sprintf("Output %q not found", name), "The output variable requested could not be found in the state file.%s If you recently added this to your configuration, be sure to run \"mayfly apply\", since the state won't be updated with new output variables until that command is run.", hint)
+	}
+	switch {
+	case f.json:
+		return a.writeDocument(view.OutputJSON(out))
+	case f.raw:
+		text, err := view.OutputRaw(out)
+		if err != nil {
+			return a.fail("Unsupported value for raw output", "The output %q cannot be written with -raw: %s. Use -json instead.", name, err)
+		}
+		_, err = fmt.Fprint(a.env.Stdout, text)
+		return a.wrote(err)
+	}
+	val, err := out.Value.Unmarked()
+	if err != nil {
+		return a.fail("Unreadable output value", "The output %q in the state: %s.", name, err)
+	}
+	a.say("%s", view.FormatValue(val, a.view))
+	return exitOK
+}
+
+// readState reads the state of the selected workspace without locking it; nil if there is none.
+func (a *app) readState(ctx context.Context, files stateFlags) (*state.File, diag.List) {
+	m, _, diags := a.manager(files)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	file, err := m.Read(ctx)
+	if err != nil {
+		return nil, append(diags, diag.Errorf("Error reading the state", "%s.", err)...)
+	}
+	return file, diags
+}
+
+// manager finds the state of the selected workspace for commands that only need the backend of the configuration.
+func (a *app) manager(files stateFlags) (store.Manager, place, diag.List) {
+	d := a.directory()
+	if d.loader.IsConfigDir(".") {
+		if diags := d.load(); diags.HasErrors() {
+			return nil, place{}, diags
+		}
+	}
+	p, diags := d.place(files)
+	if diags.HasErrors() {
+		return nil, p, diags
+	}
+	m, ds := p.manager()
+	return m, p, append(diags, ds...)
+}

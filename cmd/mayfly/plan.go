@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// planFlags are the options of the plan command alone.
+type planFlags struct {
+	changeFlags
+	out      string
+	detailed bool
+}
+
+func (a *app) planCommand() *cli.Command {
+	f := &planFlags{}
+	flags := append(f.changeFlags.flags(a),
+		stringFlag("out", "Save the plan to a file, for apply.", &f.out),
+		boolFlag("detailed-exitcode", "Exit with 0 if there is nothing to do, 1 for an error, 2 if there are changes.", &f.detailed),
+		stringFlag("generate-config-out", "Not supported in this version.", &f.generate),
+	)
+	return a.command("plan", "Show changes required by the current configuration", "",
+		"Compares the configuration with the state and the real objects, and shows what apply would do. Nothing is changed.",
+		flags, func(ctx context.Context, args []string) int { return a.plan(ctx, f, args) })
+}
+
+func (a *app) plan(ctx context.Context, f *planFlags, args []string) int {
+	f.setUp(a)
+	if len(args) > 0 {
+		return a.argsError("plan", "no arguments; to plan for another directory, use -chdir")
+	}
+	if !a.report(f.check()) {
+		return exitError
+	}
+	hard, soft, stop := a.interruptible(ctx)
+	defer stop()
+	r, ok := a.start(hard, soft, &f.changeFlags, "plan")
+	defer r.end()
+	if !ok {
+		return exitError
+	}
+	p, ok := r.plan()
+	if !ok {
+		return exitError
+	}
+	if f.out != "" && !a.report(r.save(p, f.out)) {
+		return exitError
+	}
+	if a.stream == nil && p.Changed() && (f.out != "" || a.vars["TF_IN_AUTOMATION"] == "") {
+		if code := a.wrote(view.PlanFooter(a.env.Stdout, f.out, a.view)); code != exitOK {
+			return code
+		}
+	}
+	if f.detailed && p.Changed() {
+		return exitChanges
+	}
+	return exitOK
+}

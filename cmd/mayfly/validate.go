@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+func (a *app) validateCommand() *cli.Command {
+	asJSON := false
+	var vars variableFlags
+	ignored := ""
+	flags := append(vars.flags(), boolFlag("json", "Write the result as a JSON document.", &asJSON),
+		stringFlag("test-directory", "Accepted for compatibility; tests are not looked at.", &ignored))
+	return a.command("validate", "Check whether the configuration is valid", "",
+		"Checks the configuration by itself: no state is read, no variable needed and no remote system reached.",
+		flags, func(ctx context.Context, args []string) int {
+			a.document = asJSON
+			if len(args) > 0 {
+				return a.argsError("validate", "no arguments; to validate another directory, use -chdir")
+			}
+			diags := a.validate(ctx)
+			if asJSON {
+				code := a.writeDocument(view.ValidateJSON(diags, a.sources))
+				if code == exitOK && diags.HasErrors() {
+					return exitError
+				}
+				return code
+			}
+			if !a.report(diags) {
+				return exitError
+			}
+			if len(diags) == 0 {
+				a.say("%s The configuration is valid.\n", a.paintDone("Success!"))
+			} else {
+				a.say("%s The configuration is valid, but there were some validation warnings as shown above.\n", a.paintDone("Success!"))
+			}
+			return exitOK
+		})
+}
+
+func (a *app) validate(ctx context.Context) diag.List {
+	hard, _, stop := a.interruptible(ctx)
+	defer stop()
+	d := a.directory()
+	diags := d.loadRequired("validate")
+	if diags.HasErrors() {
+		return diags
+	}
+	if _, ds := declaredBackend(d.tree.Root, nil); ds.HasErrors() {
+		return append(diags, ds...)
+	}
+	s, ds := a.open(hard, d, place{}, nil, nil, 0)
+	defer s.close()
+	diags = append(diags, ds...)
+	if ds.HasErrors() {
+		return diags
+	}
+	ds = s.useProviders(nil)
+	diags = append(diags, ds...)
+	if ds.HasErrors() {
+		return diags
+	}
+	return append(diags, s.project.Validate(hard)...)
+}

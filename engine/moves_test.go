@@ -1,0 +1,249 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+)
+
+func TestMoved(t *testing.T) {
+	t.Parallel()
+	child := prelude + `resource "sim_thing" "x" { name = "x" }`
+	rows := []struct {
+		name, was, is string
+		want          []string
+	}{
+		{"resource", `resource "sim_thing" "x" { name = "x" }`, `
+			resource "sim_thing" "y" { name = "x" }
+			moved {
+			  from = sim_thing.x
+			  to   = sim_thing.y
+			}`, []string{"sim_thing.y no-op from sim_thing.x"}},
+		{"chain", `resource "sim_thing" "x" { name = "x" }`, `
+			resource "sim_thing" "z" { name = "x" }
+			moved {
+			  from = sim_thing.x
+			  to   = sim_thing.y
+			}
+			moved {
+			  from = sim_thing.y
+			  to   = sim_thing.z
+			}`, []string{"sim_thing.z no-op from sim_thing.x"}},
+		{"key", `
+			resource "sim_thing" "x" {
+			  count = 2
+			  name  = "x${count.index}"
+			}`, `
+			resource "sim_thing" "x" {
+			  for_each = toset(["0", "1"])
+			  name     = "x${each.key}"
+			}
+			moved {
+			  from = sim_thing.x[0]
+			  to   = sim_thing.x["0"]
+			}
+			moved {
+			  from = sim_thing.x[1]
+			  to   = sim_thing.x["1"]
+			}`, []string{`sim_thing.x["0"] no-op from sim_thing.x[0]`, `sim_thing.x["1"] no-op from sim_thing.x[1]`}},
+		{"module renamed", `module "a" { source = "./child" }`, `
+			module "b" { source = "./child" }
+			moved {
+			  from = module.a
+			  to   = module.b
+			}`, []string{"module.b.sim_thing.x no-op from module.a.sim_thing.x"}},
+		{"into a module", `resource "sim_thing" "x" { name = "x" }`, `
+			module "a" { source = "./child" }
+			moved {
+			  from = sim_thing.x
+			  to   = module.a.sim_thing.x
+			}`, []string{"module.a.sim_thing.x no-op from sim_thing.x"}},
+		{"module gets a key", `module "a" { source = "./child" }`, `
+			module "a" {
+			  source   = "./child"
+			  for_each = toset(["k"])
+			}
+			moved {
+			  from = module.a
+			  to   = module.a["k"]
+			}`, []string{`module.a["k"].sim_thing.x no-op from module.a.sim_thing.x`}},
+		{"moved and changed", `resource "sim_thing" "x" { name = "x" }`, `
+			resource "sim_thing" "y" {
+			  name = "x"
+			  size = 4
+			}
+			moved {
+			  from = sim_thing.x
+			  to   = sim_thing.y
+			}`, []string{"sim_thing.y update from sim_thing.x"}},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, row.was)
+			w.file("child/main.tf", child)
+			w.ok(command{})
+			w.config(row.is)
+			w.ok(command{}).plans(row.want...)
+			w.ok(command{planOnly: true}).plans()
+			if n := len(w.live()); n != len(row.want) {
+				t.Errorf("%d objects in the cloud, want %d", n, len(row.want))
+			}
+		})
+	}
+}
+
+func TestMovedToAnotherType(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_old" "x" {
+  name      = "x"
+  old_value = "v"
+}`)
+	w.ok(command{})
+	w.config(`
+resource "sim_thing" "y" {
+  name = "x"
+  tags = { old_value = "v" }
+}
+moved {
+  from = sim_old.x
+  to   = sim_thing.y
+}`)
+	r := w.ok(command{})
+	call(t, r.planLog, simlog.Filter{RPC: "MoveResourceState"})
+	for _, a := range r.actions() {
+		if a != "sim_thing.y no-op from sim_old.x" && a != "sim_thing.y update from sim_old.x" {
+			t.Errorf("planned %q", a)
+		}
+	}
+	w.has("sim_thing.y")
+	if w.attr("sim_thing.y", "id") != `"x-1"` {
+		t.Errorf("id = %s", w.attr("sim_thing.y", "id"))
+	}
+	w.ok(command{planOnly: true}).plans()
+}
+
+func TestMovedConflicts(t *testing.T) {
+	t.Parallel()
+	t.Run("still declared", func(t *testing.T) {
+		t.Parallel()
+		newWorld(t, `
+resource "sim_thing" "x" { name = "x" }
+resource "sim_thing" "y" { name = "y" }
+moved {
+  from = sim_thing.x
+  to   = sim_thing.y
+}`).fails(command{planOnly: true}, "Moved object still exists", "sim_thing.x")
+	})
+	t.Run("place is taken", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `
+resource "sim_thing" "x" { name = "x" }
+resource "sim_thing" "y" { name = "y" }`)
+		w.ok(command{})
+		w.config(`
+resource "sim_thing" "y" { name = "y" }
+moved {
+  from = sim_thing.x
+  to   = sim_thing.y
+}`)
+		r := w.ok(command{})
+		r.wants(1, "Unresolved resource instance address change", "sim_thing.x", "sim_thing.y")
+		w.has("sim_thing.y")
+	})
+	t.Run("circle", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)
+		w.ok(command{})
+		w.config(`
+moved {
+  from = sim_thing.x
+  to   = sim_thing.y
+}
+moved {
+  from = sim_thing.y
+  to   = sim_thing.x
+}`)
+		w.fails(command{planOnly: true}, "Cyclic dependency in move statements")
+	})
+}
+
+func TestImport(t *testing.T) {
+	t.Parallel()
+	for name, by := range map[string]string{"id": `id = "x-1"`, "identity": `identity = { name = "x" }`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, `resource "sim_thing" "first" {
+  name = "x"
+  size = 3
+}`)
+			w.ok(command{})
+			w.store.Put("default", nil)
+			w.config(`
+import {
+  to = sim_thing.x
+  ` + by + `
+}
+resource "sim_thing" "x" {
+  name = "x"
+  size = 3
+}`)
+			r := w.ok(command{})
+			r.plans("sim_thing.x no-op import").did()
+			call(t, r.planLog, simlog.Filter{RPC: "ImportResourceState"})
+			w.has("sim_thing.x")
+			if w.attr("sim_thing.x", "id") != `"x-1"` {
+				t.Errorf("id = %s", w.attr("sim_thing.x", "id"))
+			}
+			if r.applied.Counts.Import != 1 {
+				t.Errorf("counts = %+v", r.applied.Counts)
+			}
+			r = w.ok(command{planOnly: true}).plans()
+			if n := r.planLog.Count(simlog.Filter{RPC: "ImportResourceState"}); n != 0 {
+				t.Error("imported again")
+			}
+		})
+	}
+	t.Run("with a change", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `resource "sim_thing" "first" { name = "x" }`)
+		w.ok(command{})
+		w.store.Put("default", nil)
+		w.config(`
+import {
+  to = sim_thing.x["k"]
+  id = "x-1"
+}
+resource "sim_thing" "x" {
+  for_each = toset(["k"])
+  name = "x"
+  size = 3
+}`)
+		r := w.ok(command{})
+		r.plans(`sim_thing.x["k"] update import`).did("update x")
+		if c := r.applied.Counts; c.Import != 1 || c.Change != 1 {
+			t.Errorf("counts = %+v", c)
+		}
+	})
+	t.Run("nothing there", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `
+import {
+  to = sim_thing.x
+  id = "none"
+}
+resource "sim_thing" "x" { name = "x" }`)
+		w.fails(command{planOnly: true}, "sim_thing.x")
+		w.has()
+	})
+	t.Run("no configuration", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `
+import {
+  to = sim_thing.x
+  id = "x-1"
+}`)
+		w.fails(command{planOnly: true}, "Configuration for import target does not exist", "sim_thing.x")
+	})
+}

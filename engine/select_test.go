@@ -1,0 +1,189 @@
+package engine_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+const three = `
+resource "sim_thing" "base" {
+  count = 2
+  name  = "base${count.index}"
+}
+resource "sim_thing" "mid" {
+  count = 2
+  name  = "mid${count.index}"
+  json  = jsonencode(sim_thing.base[count.index].id)
+}
+resource "sim_thing" "all" {
+  name = "all"
+  json = jsonencode(sim_thing.base[*].id)
+}
+resource "sim_thing" "alone" { name = "alone" }
+`
+
+func TestTargetAndExclude(t *testing.T) {
+	t.Parallel()
+	rows := []struct {
+		name string
+		cmd  command
+		want []string
+	}{
+		{"one instance drags in its own upstream only", command{targets: []string{"sim_thing.mid[1]"}}, []string{"base1", "mid1"}},
+		{"a whole resource", command{targets: []string{"sim_thing.mid"}}, []string{"base0", "base1", "mid0", "mid1"}},
+		{"a splat needs all", command{targets: []string{"sim_thing.all"}}, []string{"all", "base0", "base1"}},
+		{"exclude takes dependents", command{excludes: []string{"sim_thing.base[0]"}}, []string{"alone", "base1", "mid1"}},
+		{"exclude a leaf", command{excludes: []string{"sim_thing.all"}}, []string{"alone", "base0", "base1", "mid0", "mid1"}},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, three)
+			w.ok(row.cmd)
+			w.exists(row.want...)
+		})
+	}
+}
+
+func TestTargetedDestroy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, three)
+	w.ok(command{})
+	r := w.ok(command{mode: plan.Destroy, targets: []string{"sim_thing.base[0]"}})
+	got := w.live()
+	// mid[0] and all use base[0]: they go before it, or stay only if the engine keeps the dependents out of reach of harm.
+	if slices.Contains(got, "base0") {
+		t.Errorf("base0 is still there: %q", got)
+	}
+	for _, name := range []string{"alone", "base1", "mid1"} {
+		if !slices.Contains(got, name) {
+			t.Errorf("%s was destroyed although nothing asked for it; left are %q", name, got)
+		}
+	}
+	for _, name := range []string{"mid0", "all"} {
+		if slices.Contains(got, name) {
+			t.Errorf("%s was left without what it depends on (%q)", name, r.actions())
+		}
+	}
+}
+
+func TestForceReplace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, three)
+	w.ok(command{})
+	w.ok(command{replace: []string{"sim_thing.base[1]"}}).plans(
+		"sim_thing.all update", "sim_thing.base[1] delete-create replace_by_request", "sim_thing.mid[1] update")
+}
+
+func TestModuleTarget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+module "m" {
+  source   = "./m"
+  for_each = toset(["a", "b"])
+  name     = each.key
+}
+resource "sim_thing" "alone" { name = "alone" }`)
+	w.file("m/main.tf", prelude+`
+variable "name" {}
+resource "sim_thing" "x" { name = var.name }
+`)
+	w.ok(command{targets: []string{`module.m["a"]`}})
+	w.exists("a")
+	w.ok(command{targets: []string{`module.m`}})
+	w.exists("a", "b")
+}
+
+func TestPreventDestroy(t *testing.T) {
+	t.Parallel()
+	text := func(replaceMe string) string {
+		return `
+resource "sim_thing" "x" {
+  name = "x"
+  replace_me = "` + replaceMe + `"
+  lifecycle { prevent_destroy = true }
+}
+resource "sim_thing" "y" { name = "y" }`
+	}
+	w := newWorld(t, text("1"))
+	w.ok(command{})
+	w.fails(command{mode: plan.Destroy}, "Instance cannot be destroyed", "sim_thing.x")
+	w.config(text("2"))
+	w.fails(command{}, "Instance cannot be destroyed", "sim_thing.x")
+	w.fails(command{replace: []string{"sim_thing.x"}}, "Instance cannot be destroyed", "sim_thing.x")
+	w.exists("x", "y")
+}
+
+func TestIgnoreChanges(t *testing.T) {
+	t.Parallel()
+	rows := []struct {
+		name, ignore, is string
+		want             []string
+	}{
+		{"attribute", "[size]", "size = 2\n tags = { a = \"1\" }", nil},
+		{"attribute, another changes", "[size]", "size = 2\n tags = { a = \"2\" }", []string{"sim_thing.x update"}},
+		{"map key", `[tags["a"]]`, "size = 1\n tags = { a = \"other\" }", nil},
+		{"map key removed", `[tags["a"]]`, "size = 1", nil},
+		{"other map key", `[tags["a"]]`, "size = 1\n tags = { a = \"1\", b = \"2\" }", []string{"sim_thing.x update"}},
+		{"nested block attribute", `[rule[0].note]`, "size = 1\n tags = { a = \"1\" }\n rule {\n port = 1\n note = \"other\"\n}", nil},
+		{"nested attribute", `[nested["k"].value]`, "size = 1\n tags = { a = \"1\" }\n nested = { k = { value = \"other\" } }", nil},
+		{"all", "all", "size = 5", nil},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			text := func(attrs string) string {
+				return "resource \"sim_thing\" \"x\" {\n name = \"x\"\n" + attrs + "\n lifecycle { ignore_changes = " + row.ignore + " }\n}"
+			}
+			extra := ""
+			switch row.name {
+			case "nested block attribute":
+				extra = "\n rule {\n port = 1\n note = \"n\"\n}"
+			case "nested attribute":
+				extra = "\n nested = { k = { value = \"v\" } }"
+			}
+			w := newWorld(t, text("size = 1\n tags = { a = \"1\" }"+extra))
+			w.ok(command{})
+			w.config(text(row.is))
+			w.ok(command{}).plans(row.want...)
+			if row.name == "attribute, another changes" && (w.attr("sim_thing.x", "size") != "1" || w.attr("sim_thing.x", "tags") != `{"a":"2"}`) {
+				t.Errorf("size = %s, tags = %s", w.attr("sim_thing.x", "size"), w.attr("sim_thing.x", "tags"))
+			}
+			w.ok(command{planOnly: true}).plans()
+		})
+	}
+}
+
+func TestReplaceTriggeredBy(t *testing.T) {
+	t.Parallel()
+	rows := []struct {
+		name, trigger string
+		want          []string
+	}{
+		{"resource", "[sim_thing.a]", []string{"sim_thing.a update", "sim_thing.x delete-create replace_by_triggers"}},
+		{"attribute that changes", "[sim_thing.a.size]", []string{"sim_thing.a update", "sim_thing.x delete-create replace_by_triggers"}},
+		{"attribute that stays", "[sim_thing.a.tags]", []string{"sim_thing.a update"}},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			text := func(size string) string {
+				return `
+resource "sim_thing" "a" {
+  name = "a"
+  size = ` + size + `
+}
+resource "sim_thing" "x" {
+  name = "x"
+  lifecycle { replace_triggered_by = ` + row.trigger + ` }
+}`
+			}
+			w := newWorld(t, text("1"))
+			w.ok(command{})
+			w.config(text("2"))
+			w.ok(command{}).plans(row.want...)
+		})
+	}
+}

@@ -1,0 +1,229 @@
+package arch
+
+import (
+	"cmp"
+	"go/ast"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rule says what a package may import of this module, and why not more. A name that ends in "/..." stands for a package and all below it.
+type rule struct {
+	may []string
+	why string
+	// pure packages work on what they are given: they touch no file, process, socket or environment.
+	pure bool
+	// modules are the third-party modules that the package may import; nil for any, since dependencies are few and reviewed anyway.
+	modules []string
+}
+
+const (
+	hcl       = "github.com/hashicorp/hcl/v2"
+	cty       = "github.com/zclconf/go-cty"
+	addresses = "github.com/opentofu/registry-address/v2"
+	uuid      = "github.com/google/uuid"
+	distance  = "github.com/agext/levenshtein"
+)
+
+// none are the third-party modules of a package that has no business with any.
+var none = []string{}
+
+// rules is the import graph, from the bottom up. Every package of the module has its line.
+var rules = map[string]rule{
+	"addr":   {pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
+	"diag":   {pure: true, modules: []string{hcl, cty}, why: "everybody reports problems, so reporting may need nobody"},
+	"future": {pure: true, modules: none, why: "a concurrency primitive is right or wrong by itself"},
+
+	"lease":  {pure: true, modules: none, why: "lifetimes are counted without knowing what lives; a pool that knew values could print them"},
+	"schema": {may: []string{"addr", "diag"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
+	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty}, why: "sealing a value needs to know its write-only attributes and nothing more"},
+
+	"config":         {may: []string{"addr", "diag"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
+	"state":          {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
+	"provider":       {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
+	"provider/grpc":  {may: []string{"addr", "diag", "schema", "provider", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
+	"provider/builtin": {
+		may: []string{"addr", "diag", "schema", "provider", "state"},
+		why: "the built-in provider reads other states, and is otherwise a provider like any",
+	},
+	"provider/keep":       {may: []string{"provider/keep/store"}, why: "the embedded provider learns about a run through the protocol only, so that it works under any engine"},
+	"provider/keep/store": {why: "the encrypted file is usable and testable without any provider"},
+
+	"lang":          {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{hcl, cty}, why: "references are found before anything is evaluated"},
+	"lang/funcs":    {may: []string{"value"}, why: "functions see arguments, not the configuration that calls them"},
+	"plan":          {may: []string{"addr", "diag", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
+	"plan/planfile": {may: []string{"addr", "diag", "schema", "value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
+
+	"eval": {
+		may:  []string{"addr", "diag", "future", "schema", "value", "config", "lang", "lang/funcs", "plan", "state"},
+		pure: true, modules: []string{hcl, cty, distance},
+		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
+	},
+	"engine": {
+		may: []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "lang", "lang/funcs", "plan", "eval"},
+		why: "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
+	},
+
+	"state/store":           {may: []string{"addr", "diag", "state"}, why: "where a state is kept must not depend on what made it"},
+	"state/store/local":     {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},
+	"state/store/inmem":     {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},
+	"state/store/storetest": {may: []string{"addr", "diag", "schema", "value", "state", "state/store"}, why: "the conformance suite tests stores through their interface only"},
+	"install":               {may: []string{"addr", "diag", "config", "state", "install/..."}, why: "packages are found and checked by address; nothing of them is run here"},
+	"install/cliconfig":     {may: []string{"addr", "diag", "install/internal/..."}, why: "settings are read for install, not by it"},
+	"install/lockfile":      {may: []string{"addr", "diag", "install/internal/..."}, why: "a file format is usable without an installer"},
+
+	"install/internal/plainhcl":   {may: []string{"diag"}, why: "a helper for two file formats"},
+	"install/internal/atomicfile": {why: "a helper that replaces files"},
+
+	"view": {
+		may:  []string{"addr", "diag", "schema", "value", "config", "state", "plan", "engine"},
+		pure: true, why: "rendering is a function of what is rendered; of the engine it sees events",
+	},
+	".": {
+		may: []string{
+			"addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/grpc", "provider/builtin", "provider/keep",
+			"plan", "plan/planfile", "eval", "engine",
+		},
+		why: "the library has no terminal and installs nothing; both are its caller's business",
+	},
+	"cmd/mayfly": {
+		may: []string{
+			".", "addr", "diag", "value", "schema", "config", "state", "state/store", "state/store/local", "provider", "provider/grpc", "plan",
+			"plan/planfile", "engine", "view", "install/...", "lang/funcs",
+		},
+		why: "commands call the library; evaluation, leases and scheduling are none of their business",
+	},
+	"cmd/terraform-provider-keep": {may: []string{"provider/keep"}, why: "the plugin program is the provider and nothing of the engine"},
+
+	"internal/arch":           {modules: none, why: "the tests of the shape must not bend it"},
+	"internal/protogen":       {why: "a generator knows its input only"},
+	"internal/tfplugin6":      {why: "generated messages"},
+	"internal/tfplugin5":      {may: []string{"internal/tfplugin6"}, why: "generated messages, most of them shared with version 6"},
+	"internal/simprovider":    {may: []string{"internal/simprovider/simlog"}, why: "the test provider judges the engine, so it must not share its mistakes"},
+	"internal/script":         {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
+
+	"internal/simprovider/simlog":                     {why: "a transcript is read without the provider that wrote it"},
+	"internal/simprovider/cmd/terraform-provider-sim": {may: []string{"internal/simprovider"}, why: "the plugin program is the test provider"},
+}
+
+// hands are the packages of the standard library that reach beyond the process's memory.
+var hands = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "io/ioutil"}
+
+func TestLayers(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range sources(t) {
+		seen[s.pkg] = true
+		r, ok := rules[s.pkg]
+		if !ok || s.test {
+			continue
+		}
+		for _, bad := range r.breaches(s.imports()) {
+			t.Errorf("%s: package %s must not import %s: %s", s.name, s.pkg, bad, r.why)
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(seen)) {
+		if _, ok := rules[pkg]; !ok {
+			t.Errorf("package %s has no rule about what it may import: add one, with its reason, to the table in layers_test.go", pkg)
+		}
+	}
+}
+
+// breaches returns the imports that the rule forbids.
+func (r rule) breaches(imports []string) []string {
+	var bad []string
+	for _, path := range imports {
+		if own, ok := strings.CutPrefix(path+"/", module+"/"); ok {
+			if own = cmp.Or(strings.TrimSuffix(own, "/"), "."); !covered(r.may, own) {
+				bad = append(bad, own)
+			}
+			continue
+		}
+		first, _, _ := strings.Cut(path, "/")
+		switch {
+		case !strings.Contains(first, "."): // the standard library
+			if r.pure && slices.Contains(hands, path) {
+				bad = append(bad, path)
+			}
+		case r.modules != nil && !slices.ContainsFunc(r.modules, func(m string) bool { return path == m || strings.HasPrefix(path, m+"/") }):
+			bad = append(bad, path)
+		}
+	}
+	return bad
+}
+
+// covered reports whether a list of rule names has the package.
+func covered(may []string, pkg string) bool {
+	return slices.ContainsFunc(may, func(m string) bool {
+		base, tree := strings.CutSuffix(m, "...")
+		return m == pkg || tree && (strings.HasPrefix(pkg, base) || pkg+"/" == base)
+	})
+}
+
+// TestLayersPointDown takes the table itself to task: an allowed import must be of a package with a rule, and no two packages may allow each other.
+func TestLayersPointDown(t *testing.T) {
+	var visit func(pkg string, path []string)
+	visit = func(pkg string, path []string) {
+		if i := slices.Index(path, pkg); i >= 0 {
+			t.Fatalf("the table allows a cycle: %s", strings.Join(append(path[i:], pkg), " → "))
+		}
+		for _, m := range rules[pkg].may {
+			if strings.HasSuffix(m, "...") {
+				continue
+			}
+			if _, ok := rules[m]; !ok {
+				t.Errorf("the rule of %s allows %s, which has no rule", pkg, m)
+			}
+			visit(m, append(slices.Clone(path), pkg))
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(rules)) {
+		visit(pkg, nil)
+		if rules[pkg].why == "" {
+			t.Errorf("the rule of %s has no reason", pkg)
+		}
+	}
+}
+
+func TestBreaches(t *testing.T) {
+	r := rule{may: []string{"addr", "install/...", "."}, pure: true, modules: []string{cty}}
+	imports := []string{
+		"fmt", "os", "os/exec", module, module + "/addr", module + "/addr/x", module + "/install", module + "/install/lockfile", module + "/installer",
+		cty + "/cty", cty + "-yaml", hcl,
+	}
+	want := []string{"os", "os/exec", "addr/x", "installer", cty + "-yaml", hcl}
+	if got := r.breaches(imports); !slices.Equal(got, want) {
+		t.Errorf("breaches: %q, want %q", got, want)
+	}
+}
+
+// TestViewSeesEvents checks what the table cannot say: that rendering uses nothing of the engine but what its file of events declares.
+func TestViewSeesEvents(t *testing.T) {
+	events := map[string]bool{}
+	for _, s := range sources(t) {
+		if s.name == "engine/observer.go" {
+			for _, d := range s.file.Decls {
+				for _, id := range declared(d) {
+					events[id.Name] = true
+				}
+			}
+		}
+	}
+	if !events["Observer"] {
+		t.Fatal("engine/observer.go does not declare Observer: the file of events has moved")
+	}
+	for _, s := range sources(t) {
+		if s.pkg != "view" || s.test {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := sel.X.(*ast.Ident); ok && x.Name == "engine" && !events[sel.Sel.Name] {
+					t.Errorf("%s: view uses engine.%s, which is no part of the events", s.at(sel.Pos()), sel.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
