@@ -5,6 +5,7 @@ package diag
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -193,21 +194,46 @@ func childExpr(expr hcl.Expression, step cty.PathStep) hcl.Expression {
 	case cty.GetAttrStep:
 		return mapItem(expr, step.Name)
 	case cty.IndexStep:
-		if !step.Key.IsKnown() || step.Key.IsNull() || step.Key.IsMarked() {
+		if key, ok := keyName(step); ok {
+			return mapItem(expr, key)
+		}
+		index, ok := keyIndex(step)
+		if !ok {
 			return nil
 		}
-		if step.Key.Type() == cty.String {
-			return mapItem(expr, step.Key.AsString())
-		}
-		if step.Key.Type() == cty.Number {
-			items, diags := hcl.ExprList(expr)
-			n, _ := step.Key.AsBigFloat().Int64()
-			if !diags.HasErrors() && n >= 0 && int(n) < len(items) {
-				return items[n]
+		items, diags := hcl.ExprList(expr)
+		if diags.HasErrors() {
+			if _, diags := hcl.ExprMap(expr); index == 0 && !diags.HasErrors() {
+				return expr // JSON syntax may have an object in place of a list of one
 			}
+			return nil
+		}
+		if index < len(items) {
+			return items[index]
 		}
 	}
 	return nil
+}
+
+func usableKey(key cty.Value, ty cty.Type) bool {
+	return key != cty.NilVal && !key.IsMarked() && key.Type() == ty && key.IsKnown() && !key.IsNull()
+}
+
+// keyName returns the key of a step into a map.
+func keyName(step cty.IndexStep) (string, bool) {
+	if !usableKey(step.Key, cty.String) {
+		return "", false
+	}
+	return step.Key.AsString(), true
+}
+
+// keyIndex returns the index of a step into a list. Elements of sets have no index: their keys are values.
+func keyIndex(step cty.IndexStep) (int, bool) {
+	if !usableKey(step.Key, cty.Number) {
+		return 0, false
+	}
+	n, _ := step.Key.AsBigFloat().Int64()
+	return int(n), n >= 0 && n <= math.MaxInt32
 }
 
 func mapItem(expr hcl.Expression, name string) hcl.Expression {
@@ -225,25 +251,60 @@ func mapItem(expr hcl.Expression, name string) hcl.Expression {
 }
 
 func blockRange(body hcl.Body, name string, rest cty.Path, fallback hcl.Range) hcl.Range {
-	content, _, _ := body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: name}}})
-	if content == nil || len(content.Blocks) == 0 {
+	blocks := blocksOf(body, name)
+	if len(blocks) == 0 {
 		return fallback
 	}
-	blocks, index := content.Blocks.OfType(name), 0
-	if len(rest) > 0 {
-		if step, ok := rest[0].(cty.IndexStep); ok {
-			if step.Key.IsKnown() && !step.Key.IsMarked() && step.Key.Type() == cty.Number {
-				n, _ := step.Key.AsBigFloat().Int64()
-				index = int(n)
-			}
-			rest = rest[1:]
+	block := blocks[0]
+	if step, ok := firstIndex(rest); ok {
+		rest = rest[1:]
+		if block = chooseBlock(blocks, step); block == nil {
+			return blocks[0].DefRange
 		}
 	}
-	if index < 0 || index >= len(blocks) {
-		return blocks[0].DefRange
-	}
 	if len(rest) == 0 {
-		return blocks[index].DefRange
+		return block.DefRange
 	}
-	return rangeOf(blocks[index].Body, rest)
+	if rng := rangeOf(block.Body, rest); rng != block.Body.MissingItemRange() {
+		return rng
+	}
+	return block.DefRange
+}
+
+// blocksOf returns the blocks of a type, which has a label if the schema keeps them in a map.
+func blocksOf(body hcl.Body, name string) hcl.Blocks {
+	for _, labels := range [][]string{nil, {"key"}} {
+		content, _, _ := body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: name, LabelNames: labels}}})
+		if content != nil && len(content.Blocks) > 0 {
+			return content.Blocks
+		}
+	}
+	return nil
+}
+
+func firstIndex(path cty.Path) (cty.IndexStep, bool) {
+	if len(path) == 0 {
+		return cty.IndexStep{}, false
+	}
+	step, ok := path[0].(cty.IndexStep)
+	return step, ok
+}
+
+// chooseBlock returns the block that a step leads to, nil if that can't be told.
+func chooseBlock(blocks hcl.Blocks, step cty.IndexStep) *hcl.Block {
+	if key, ok := keyName(step); ok {
+		for _, b := range blocks {
+			if len(b.Labels) > 0 && b.Labels[0] == key {
+				return b
+			}
+		}
+		return nil
+	}
+	if index, ok := keyIndex(step); ok && index < len(blocks) {
+		return blocks[index]
+	}
+	if len(blocks) == 1 {
+		return blocks[0]
+	}
+	return nil
 }

@@ -54,7 +54,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	a.apply()
 	a.pool.Shutdown()
 	a.state.Checks = mergeChecks(req.Plan.Checks, a.run.Checks.Results())
-	return &Applied{State: a.state, Counts: a.counts}, a.run.Diags.List()
+	return &Applied{State: a.state, Counts: a.counts}, withoutRepeats(a.run.Diags.List())
 }
 
 // applier carries out one apply. It implements eval.Host: the value of an instance is its final object.

@@ -186,8 +186,11 @@ func (o *opener) close(ctx context.Context) {
 	}
 	done(diags, "", "")
 	if diags.HasErrors() {
-		use := eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()}
-		diags = append(o.closeFailed(use, "What the provider said follows."), diags...)
+		use, why := eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()}, "What the provider said follows."
+		if onlyRepeats(diags) {
+			why = "Its provider is no longer running."
+		}
+		diags = append(o.closeFailed(use, why), diags...)
 		if o.run.Phase() == eval.Planning {
 			diags.AsWarnings()
 		}

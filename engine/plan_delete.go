@@ -47,7 +47,7 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 		}
 	}
 	p.mu.Unlock()
-	found = slices.DeleteFunc(found, func(o orphan) bool { return !p.selected(o.obj.Instance) })
+	found = p.chosen(found)
 	use := func(o *orphan) eval.Use {
 		return eval.Use{Kind: eval.UseSource, Provider: addr.ProviderConfig{Provider: o.provider.Provider}}
 	}

@@ -54,7 +54,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	p.pool.Shutdown()
 	diags := p.run.Diags.List()
 	p.plan.Errored = diags.HasErrors()
-	return p.plan, diags
+	return p.plan, withoutRepeats(diags)
 }
 
 // planner carries out one plan. It implements eval.Host.

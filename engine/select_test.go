@@ -53,7 +53,6 @@ func TestTargetedDestroy(t *testing.T) {
 	w.ok(command{})
 	r := w.ok(command{mode: plan.Destroy, targets: []string{"sim_thing.base[0]"}})
 	got := w.live()
-	// mid[0] and all use base[0]: they go before it, or stay only if the engine keeps the dependents out of reach of harm.
 	if slices.Contains(got, "base0") {
 		t.Errorf("base0 is still there: %q", got)
 	}
@@ -67,6 +66,25 @@ func TestTargetedDestroy(t *testing.T) {
 			t.Errorf("%s was left without what it depends on (%q)", name, r.actions())
 		}
 	}
+}
+
+// TestExcludedFromDestroy keeps also what the excluded object depends on.
+func TestExcludedFromDestroy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, three)
+	w.ok(command{})
+	w.ok(command{mode: plan.Destroy, excludes: []string{"sim_thing.mid[0]"}})
+	w.exists("base0", "mid0")
+}
+
+// TestTargetedDestroyOfRemoved knows the dependents from the state alone.
+func TestTargetedDestroyOfRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, chain)
+	w.ok(command{})
+	w.config("")
+	w.ok(command{targets: []string{"sim_thing.b"}}).did("delete c", "delete b")
+	w.has("sim_thing.a")
 }
 
 func TestForceReplace(t *testing.T) {

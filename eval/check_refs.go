@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
@@ -61,8 +63,11 @@ func undeclared(ref lang.Ref, what, add string, declared map[string]*valueBlock)
 }
 
 func (m *moduleBlock) checkResourceRef(ref lang.Ref, c *compiler) diag.List {
-	if m.resources[ref.Resource] != nil || m.cfg.Resources[ref.Resource] != nil {
-		return nil // declared; if it did not compile, that was reported
+	if b := m.resources[ref.Resource]; b != nil {
+		return b.checkRest(ref)
+	}
+	if m.cfg.Resources[ref.Resource] != nil {
+		return nil // declared, but it did not compile, which was reported
 	}
 	detail := "This module declares no " + ref.Resource.Mode.String() + ` "` + ref.Resource.Type + `" "` + ref.Resource.Name + `".`
 	var names []string
@@ -79,6 +84,37 @@ func (m *moduleBlock) checkResourceRef(ref lang.Ref, c *compiler) diag.List {
 		detail += m.hintForRoot(ref)
 	}
 	return diag.At(ref.Range, "Reference to undeclared resource", "%s", detail)
+}
+
+// checkRest checks the attribute that a reference names, and that it says of which instance.
+func (b *ResourceBlock) checkRest(ref lang.Ref) diag.List {
+	if len(ref.Rest) == 0 {
+		return nil
+	}
+	attr, ok := ref.Rest[0].(hcl.TraverseAttr)
+	if !ok {
+		return nil
+	}
+	if form := formOf(b.repeat); form.keyed() && ref.Index == nil {
+		arg, example := "count", "[count.index]"
+		if form == ForEach {
+			arg, example = "for_each", "[each.key]"
+		}
+		return diag.At(ref.Range, "Missing resource instance key",
+			"Because %s has %q set, its attributes must be accessed on specific instances. For example, to correlate with instances of the referring block, use: %s%s.%s",
+			ref.Resource, arg, ref.Resource, example, attr.Name)
+	}
+	block := b.Schema.Block
+	if block.Attributes[attr.Name] != nil || block.Blocks[attr.Name] != nil {
+		return nil
+	}
+	detail := "This object has no argument, nested block, or exported attribute named \"" + attr.Name + "\"."
+	names := slices.AppendSeq(slices.Collect(maps.Keys(block.Attributes)), maps.Keys(block.Blocks))
+	slices.Sort(names)
+	if near := Nearest(attr.Name, names); near != "" {
+		detail += ` Did you mean "` + near + `"?`
+	}
+	return diag.At(attr.SrcRange, "Unsupported attribute", "%s", detail)
 }
 
 // hintForRoot recognises a variable, local or module written without its prefix.

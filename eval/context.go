@@ -3,6 +3,7 @@ package eval
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -127,7 +128,7 @@ func (b *builder) addResource(ref *lang.Ref) {
 	} else {
 		p.bare = true
 	}
-	key, ok := b.sc.key(ref.Index)
+	key, ok := b.sc.key(ref.Index, res.Form())
 	if !ok || !res.repeat.repeated() {
 		p.whole = true
 		return
@@ -138,20 +139,42 @@ func (b *builder) addResource(ref *lang.Ref) {
 	p.keys[key] = &ref.Range
 }
 
-// key evaluates the instance key of a reference; false if there is none or it cannot be told.
-func (sc *scope) key(idx *lang.Index) (addr.Key, bool) {
+// nowhere is the key of references whose index can be no instance key: no instance has it.
+var nowhere = addr.IntKey(-1)
+
+// key evaluates the instance key of a reference to something repeated; false if there is none or it cannot be told. Like indexing a tuple or an
+// object does, it takes numbers for strings and the other way round.
+func (sc *scope) key(idx *lang.Index, form Repeat) (addr.Key, bool) {
 	if idx == nil {
 		return addr.NoKey, false
 	}
 	if idx.Expr == nil {
-		return idx.Key, true
+		return keyFor(form, idx.Key), true
 	}
 	v, diags := sc.m.run.eval(sc, idx.Expr)
 	if diags.HasErrors() || v.IsMarked() || !v.IsKnown() { // errors appear again when the whole expression is evaluated
 		return addr.NoKey, false
 	}
 	key, err := addr.KeyFromValue(v)
-	return key, err == nil
+	if err != nil {
+		return nowhere, true
+	}
+	return keyFor(form, key), true
+}
+
+func keyFor(form Repeat, k addr.Key) addr.Key {
+	switch {
+	case form == ForEach && k.Kind() == addr.KeyInt:
+		return addr.StringKey(keyText(k))
+	case form == Counted && k.Kind() == addr.KeyString:
+		if v, err := convert.Convert(k.Value(), cty.Number); err == nil {
+			if n, err := addr.KeyFromValue(v); err == nil {
+				return n
+			}
+		}
+		return nowhere
+	}
+	return k
 }
 
 func (b *builder) addModule(ref *lang.Ref) {
@@ -167,11 +190,12 @@ func (b *builder) addModule(ref *lang.Ref) {
 		p = &modulePart{all: map[string]*hcl.Range{}, keys: map[addr.Key]map[string]*hcl.Range{}}
 		b.modules[call] = p
 	}
-	key, ok := b.sc.key(ref.Index)
+	form := formOf(call.repeat)
+	key, ok := b.sc.key(ref.Index, form)
 	switch {
-	case !call.repeat.repeated() || !ok:
+	case !form.keyed() || !ok:
 		name := ref.Output
-		if call.repeat.repeated() {
+		if form.keyed() {
 			name = "" // x.y of a repeated module is an error or a splat: HCL tells which
 		}
 		p.all[name] = &ref.Range

@@ -31,9 +31,27 @@ func checkEphemeralUse(v cty.Value, b *ResourceBlock) diag.List {
 			detail += fmt.Sprintf(" The write-only attribute %q is meant for such values.", sibling)
 		}
 		d := diag.List{{Summary: "Invalid use of an ephemeral value", Detail: detail, Path: path}}
-		diags = append(diags, d.InConfigBody(b.Config.Body)...)
+		diags = append(diags, explainOrigin(d.InConfigBody(b.Config.Body), b)...)
 	}
 	return diags
+}
+
+// explainOrigin completes the one diagnostic of the list: where the value became ephemeral, at the expression that brings it, which may
+// stand in a dynamic block, and how to keep its ephemeral parts out.
+func explainOrigin(d diag.List, b *ResourceBlock) diag.List {
+	places := []hcl.Range{*d[0].Subject}
+	if alternatives := dynamicRanges(b.Config.Body, d[0].Path); len(alternatives) > 0 && !alternatives[0].Overlaps(*d[0].Subject) {
+		places = alternatives
+		d[0].Subject = alternatives[0].Ptr()
+	}
+	if o, ok := b.originAt(places...); ok {
+		d[0].Detail += fmt.Sprintf("\n\nThe value is ephemeral because of %s.", o)
+		if !d[0].Subject.Overlaps(o.ref.Range) {
+			d[0].Subject = o.ref.Range.Ptr()
+		}
+	}
+	d[0].Detail += " If null may stand in its place, pass it through the ephemeralasnull function."
+	return d
 }
 
 // writeOnlyAt reports whether the path leads to or into a write-only attribute.

@@ -122,7 +122,7 @@ func (sc *scope) importTo(e hcl.Expression) (addr.Instance, diag.List) {
 	for i := range x.Refs {
 		ref := &x.Refs[i]
 		if ref.Kind == lang.Resource && ref.Range.Start == e.Range().Start && ref.Index != nil {
-			if key, ok := sc.key(ref.Index); ok {
+			if key, ok := sc.key(ref.Index, Single); ok && key != nowhere {
 				return addr.Instance{Resource: ref.Resource, Key: key}, nil
 			}
 		}

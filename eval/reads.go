@@ -76,8 +76,10 @@ func (sc *scope) collectResource(into *reads, ref *lang.Ref) {
 		into.resources = append(into.resources, resourceRead{res: res})
 		return
 	}
-	key, ok := sc.key(ref.Index)
-	into.resources = append(into.resources, resourceRead{res: res, key: key, all: !ok})
+	key, ok := sc.key(ref.Index, res.Form())
+	if key != nowhere {
+		into.resources = append(into.resources, resourceRead{res: res, key: key, all: !ok})
+	}
 }
 
 func (sc *scope) collectModule(into *reads, ref *lang.Ref) {
@@ -86,8 +88,10 @@ func (sc *scope) collectModule(into *reads, ref *lang.Ref) {
 		return
 	}
 	into.calls = append(into.calls, call)
+	form := formOf(call.repeat)
+	key, one := sc.key(ref.Index, form)
 	var children []*Module
-	if key, ok := sc.key(ref.Index); ok && call.repeat.repeated() {
+	if one && form.keyed() {
 		if call.expand(sc.t, &ref.Range).has(key) {
 			children = []*Module{call.Child(key)}
 		}
@@ -95,7 +99,7 @@ func (sc *scope) collectModule(into *reads, ref *lang.Ref) {
 		children = call.Children(sc.t, &ref.Range)
 	}
 	for _, child := range children {
-		if ref.Output != "" && !call.repeat.repeated() || ref.Output != "" && ok(sc, ref) {
+		if ref.Output != "" && (one || !form.keyed()) {
 			into.addValue(child.outputs[ref.Output])
 			continue
 		}
@@ -103,11 +107,6 @@ func (sc *scope) collectModule(into *reads, ref *lang.Ref) {
 			into.addValue(o)
 		}
 	}
-}
-
-func ok(sc *scope, ref *lang.Ref) bool {
-	_, ok := sc.key(ref.Index)
-	return ok
 }
 
 // collectDependsOn resolves depends_on, where a module stands for everything in it.

@@ -21,7 +21,9 @@ type repeated struct {
 	module *Module
 	repeat repetition
 	name   string // for messages
-	keys   future.Cell[*expansion]
+	// ephemeral says that it is an ephemeral block.
+	ephemeral bool
+	keys      future.Cell[*expansion]
 }
 
 // Repeat is the form of repetition.
@@ -34,6 +36,9 @@ const (
 	ForEach               // for_each
 	Enabled               // one instance or none
 )
+
+// keyed reports whether instances are told apart by keys.
+func (r Repeat) keyed() bool { return r == Counted || r == ForEach }
 
 // expansion is the outcome of a count, for_each or enabled argument.
 type expansion struct {
@@ -49,7 +54,7 @@ type expansion struct {
 func (e *expansion) has(k addr.Key) bool {
 	switch e.form {
 	case Counted:
-		return k.Kind() == addr.KeyInt && k.Int() < len(e.keys)
+		return k.Kind() == addr.KeyInt && k.Int() >= 0 && k.Int() < len(e.keys)
 	case ForEach:
 		_, ok := e.values[k]
 		return ok
@@ -115,19 +120,21 @@ func (r *repeated) argument(t *future.Task, x *lang.Expr) (cty.Value, diag.List)
 	return r.module.run.eval(&scope{m: r.module, t: t}, x)
 }
 
-// refuse returns the errors that hold for any repetition argument.
-func refuse(v cty.Value, x *lang.Expr, arg string, unknownOK bool) (cty.Value, diag.List) {
-	rng := x.Range()
+// refuse returns the errors that hold for any repetition argument. Whether apply is under way may decide about ephemeral blocks, whose keys are kept
+// nowhere, but no other ephemeral value may.
+func (r *repeated) refuse(v cty.Value, x *lang.Expr, arg string) (cty.Value, diag.List) {
+	rng, unknownOK := x.Range(), r.module.run.opt.Phase == Validating
+	applyingOK := r.ephemeral && arg != "for_each" && r.module.block.onlyApplying(x)
 	at := func(why string) diag.List {
 		return diag.List{{Summary: "Invalid " + arg + " argument", Detail: why, Subject: rng.Ptr(), Expression: x.Expression}}
 	}
-	if value.Contains(v, value.Ephemeral) {
+	if value.Contains(v, value.Ephemeral) && !applyingOK {
 		return v, at("An ephemeral value cannot decide which instances exist: their keys are kept in the state, and the value must not be. Use a value that isn't ephemeral.")
 	}
-	if arg == "for_each" && value.Contains(v, value.Sensitive) {
+	if arg == "for_each" && value.Has(v, value.Sensitive) { // elements may be: they are no keys
 		return v, at("Sensitive values, or values derived from them, cannot be used as for_each arguments: the keys would be shown. Use nonsensitive() if the keys are not secret.")
 	}
-	v, _ = v.UnmarkDeep()
+	v, _ = v.Unmark()
 	if v.IsNull() {
 		return v, at("The " + arg + " argument must not be null.")
 	}
@@ -146,7 +153,7 @@ func (r *repeated) count(t *future.Task) (*expansion, diag.List) {
 	if diags.HasErrors() {
 		return e, diags
 	}
-	v, more := refuse(v, x, "count", r.module.run.opt.Phase == Validating)
+	v, more := r.refuse(v, x, "count")
 	if diags = append(diags, more...); diags.HasErrors() {
 		return e, diags
 	}
@@ -176,7 +183,7 @@ func (r *repeated) forEach(t *future.Task) (*expansion, diag.List) {
 		return e, diags
 	}
 	validating := r.module.run.opt.Phase == Validating
-	v, more := refuse(v, x, "for_each", validating)
+	v, more := r.refuse(v, x, "for_each")
 	if diags = append(diags, more...); diags.HasErrors() || !v.IsKnown() {
 		return e, diags
 	}
@@ -213,7 +220,7 @@ func (r *repeated) enabled(t *future.Task) (*expansion, diag.List) {
 	if diags.HasErrors() {
 		return e, diags
 	}
-	v, more := refuse(v, x, "enabled", r.module.run.opt.Phase == Validating)
+	v, more := r.refuse(v, x, "enabled")
 	if diags = append(diags, more...); diags.HasErrors() {
 		return e, diags
 	}

@@ -119,7 +119,7 @@ func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Modu
 	}
 	for a, rb := range b.resources {
 		res := &Resource{Block: rb, Module: m, instances: map[addr.Key]*Instance{}}
-		res.repeated = repeated{module: m, repeat: rb.repeat, name: res.Addr().String()}
+		res.repeated = repeated{module: m, repeat: rb.repeat, name: res.Addr().String(), ephemeral: a.Mode == addr.Ephemeral}
 		m.resources[a] = res
 	}
 	for name, cb := range b.calls {

@@ -31,8 +31,10 @@ func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.
 		return false
 	}
 	var instances []*Instance
-	if key, ok := sc.key(ref.Index); ok && res.repeat.repeated() {
-		instances = []*Instance{res.Instance(key)}
+	if key, ok := sc.key(ref.Index, res.Form()); ok && res.repeat.repeated() {
+		if res.expand(sc.t, &ref.Range).has(key) {
+			instances = []*Instance{res.Instance(key)}
+		}
 	} else {
 		instances, _ = res.Instances(sc.t)
 	}

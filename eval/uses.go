@@ -176,7 +176,10 @@ func (c *useCollector) ref(sc *scope, ref *lang.Ref) {
 func (c *useCollector) ephemeral(sc *scope, res *Resource, ref *lang.Ref) {
 	u := Use{Kind: UseInstance, Instance: res.Addr().Instance(addr.NoKey)}
 	if res.repeat.repeated() && res.Form() != Enabled {
-		key, ok := sc.keyEarly(ref.Index)
+		key, ok := sc.keyEarly(ref.Index, res.Form())
+		if key == nowhere {
+			return
+		}
 		if !ok {
 			u.Kind = UseResource
 		}
@@ -186,7 +189,7 @@ func (c *useCollector) ephemeral(sc *scope, res *Resource, ref *lang.Ref) {
 }
 
 // keyEarly is key for references whose key depends on nothing but the instance's own.
-func (sc *scope) keyEarly(idx *lang.Index) (addr.Key, bool) {
+func (sc *scope) keyEarly(idx *lang.Index, form Repeat) (addr.Key, bool) {
 	if idx != nil && idx.Expr != nil {
 		for _, ref := range idx.Expr.Refs {
 			if ref.Kind != lang.Count && (ref.Kind != lang.Each || ref.Name != "key") {
@@ -194,7 +197,7 @@ func (sc *scope) keyEarly(idx *lang.Index) (addr.Key, bool) {
 			}
 		}
 	}
-	return sc.key(idx)
+	return sc.key(idx, form)
 }
 
 func (c *useCollector) value(v *Value) {
@@ -232,9 +235,10 @@ func (c *useCollector) module(sc *scope, ref *lang.Ref) {
 	if call == nil || call.block.child == nil {
 		return
 	}
-	key, ok := sc.keyEarly(ref.Index)
+	form := formOf(call.repeat)
+	key, ok := sc.keyEarly(ref.Index, form)
 	switch {
-	case !call.repeat.repeated() || call.repeat.enabled != nil:
+	case !form.keyed():
 		c.outputs(call.Child(addr.NoKey), ref.Output)
 	case ok:
 		c.outputs(call.Child(key), ref.Output)

@@ -1,9 +1,10 @@
 package eval
 
 import (
+	"fmt"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
@@ -133,11 +134,11 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 		}
 		got = b.Default
 	}
-	if b.Defaults != nil && !got.IsNull() {
-		got = b.Defaults.Apply(got)
-	}
-	out, err := convert.Convert(got, b.Constraint)
+	out, err := b.Convert(got)
 	if err != nil {
+		if value.Contains(got, value.Sensitive) || value.Contains(got, value.Ephemeral) { // the error may tell keys
+			err = fmt.Errorf("%s required", b.Type.FriendlyNameForConstraint())
+		}
 		return got, diag.At(v.block.rng, "Invalid value for input variable", "The value given for %s is not suitable: %s.", v.Addr(), err)
 	}
 	return out, nil

@@ -101,10 +101,38 @@ func (c *compiler) inScope(name string) bool {
 func (c *compiler) index(e hcl.Expression) {
 	node, ok := e.(hclsyntax.Node)
 	if !ok {
+		c.foreignCalls(e)
 		return
 	}
 	w := &indexWalker{c: c, rests: map[*hclsyntax.IndexExpr]hcl.Traversal{}}
 	hclsyntax.Walk(node, w)
+}
+
+// foreignCalls finds the function calls in an expression of JSON syntax, whose strings are templates.
+func (c *compiler) foreignCalls(e hcl.Expression) {
+	if items, diags := hcl.ExprList(e); !diags.HasErrors() {
+		for _, item := range items {
+			c.foreignCalls(item)
+		}
+		return
+	}
+	if pairs, diags := hcl.ExprMap(e); !diags.HasErrors() {
+		for _, pair := range pairs {
+			c.foreignCalls(pair.Key)
+			c.foreignCalls(pair.Value)
+		}
+		return
+	}
+	text, diags := e.Value(nil) // without a context, JSON strings are given as they are written
+	if diags.HasErrors() || text.IsMarked() || text.Type() != cty.String || !text.IsKnown() || text.IsNull() {
+		return
+	}
+	template, diags := hclsyntax.ParseTemplate([]byte(text.AsString()), "", hcl.InitialPos)
+	if !diags.HasErrors() {
+		calls := compiler{}
+		calls.index(template)
+		c.functions = append(c.functions, calls.functions...)
+	}
 }
 
 type indexWalker struct {
@@ -251,11 +279,14 @@ func (r Ref) module(t hcl.Traversal) (Ref, diag.List) {
 
 func (r Ref) resource(mode addr.Mode, t hcl.Traversal) (Ref, diag.List) {
 	if len(t) < 2 || name(t[0]) == "" || name(t[1]) == "" {
-		what := "a resource type and a resource name"
-		if mode != addr.Managed {
-			what = "a type and a name, like \"" + mode.String() + ".type.name\""
+		object, what := "a resource", "a resource type and a resource name"
+		switch mode {
+		case addr.Data:
+			object, what = "a data source", `a type and a name, like "data.type.name"`
+		case addr.Ephemeral:
+			object, what = "an ephemeral resource", `a type and a name, like "ephemeral.type.name"`
 		}
-		return r, diag.At(r.Range, "Invalid reference", "A reference to a %s must have %s, each after a dot. (For a variable or local value, start with \"var.\" or \"local.\".)", mode.String(), what)
+		return r, diag.At(r.Range, "Invalid reference", "A reference to %s must have %s, each after a dot. (For a variable or local value, start with \"var.\" or \"local.\".)", object, what)
 	}
 	r.Kind, r.Resource = Resource, addr.Resource{Mode: mode, Type: name(t[0]), Name: name(t[1])}
 	r.Rest = t[2:]
@@ -297,12 +328,9 @@ func name(s hcl.Traverser) string {
 		return s.Name
 	case hcl.TraverseAttr:
 		return s.Name
-	case hcl.TraverseIndex:
-		if s.Key.Type() == cty.String && s.Key.IsKnown() && !s.Key.IsNull() {
-			return "" // x["name"] is an index, never a name
-		}
+	default: // x["name"] is an index, never a name
+		return ""
 	}
-	return ""
 }
 
 // String returns the object part of the reference as it would be written.

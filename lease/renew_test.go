@@ -72,6 +72,7 @@ func every(d time.Duration) func(int) (time.Duration, error) {
 
 func (r *renewer) check(t *testing.T, renewals ...float64) {
 	t.Helper()
+	synctest.Wait()
 	if diff := cmp.Diff(renewals, r.renewals); diff != "" {
 		t.Errorf("renewals (-want +got)\n%s", diff)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -53,7 +54,9 @@ type Log struct {
 	file   LogFile
 	sealer Sealer
 
-	flushing sync.Mutex // held while writing; taken before mu
+	// flushing has room for the one that writes; taken before mu. A channel rather than a mutex, so that waiting for it counts as
+	// waiting in tests with virtual time.
+	flushing chan struct{}
 
 	mu      sync.Mutex
 	next    uint64
@@ -77,7 +80,7 @@ func NewLog(file LogFile, base Meta, sealer Sealer) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the journal: %w", err)
 	}
-	return &Log{file: file, sealer: sealer, header: frame(header), next: 1, open: map[uint64]struct{}{}}, nil
+	return &Log{file: file, sealer: sealer, flushing: make(chan struct{}, 1), header: frame(header), next: 1, open: map[uint64]struct{}{}}, nil
 }
 
 // Begin implements Journal.
@@ -181,8 +184,8 @@ func (l *Log) append(record []byte) error {
 	b.records = append(b.records, record...)
 	l.mu.Unlock()
 
-	l.flushing.Lock()
-	defer l.flushing.Unlock()
+	l.flushing <- struct{}{}
+	defer func() { <-l.flushing }()
 	if !b.done {
 		l.flush(b)
 	}
@@ -213,6 +216,9 @@ func (l *Log) write(header, records []byte) error {
 	if err != nil {
 		return err
 	}
+	if uint64(len(text)) > math.MaxUint32 {
+		return errors.New("writing the journal: the results of one moment are larger than 4 GiB")
+	}
 	if _, err := l.file.Write(slices.Concat(header, text)); err != nil {
 		return fmt.Errorf("writing the journal: %w", err)
 	}
@@ -222,11 +228,15 @@ func (l *Log) write(header, records []byte) error {
 	return nil
 }
 
-// Format of the journal file. Each frame is a line: the CRC-32C of the payload in eight hexadecimal digits, a space, the payload in JSON.
+// Format of the journal file. Each frame is a line: the CRC-32C of the rest of the line in eight hexadecimal digits, a space, the length of the
+// payload in eight hexadecimal digits, a space, the payload in JSON.
 const (
 	journalFormat  = "mayfly state journal"
 	journalVersion = 1
-	crcDigits      = 8
+	crcEnd         = 8
+	lengthStart    = crcEnd + 1
+	lengthEnd      = lengthStart + 8
+	payloadStart   = lengthEnd + 1
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -234,8 +244,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 var errNoSealer = errors.New("the journal is encrypted, and no encryption is configured that could open it")
 
 func frame(payload []byte) []byte {
-	b := fmt.Appendf(make([]byte, 0, len(payload)+crcDigits+2), "%0*x ", crcDigits, crc32.Checksum(payload, castagnoli))
-	return append(append(b, payload...), '\n')
+	b := fmt.Appendf(make([]byte, 0, payloadStart+len(payload)+1), "%08x %08x ", 0, len(payload))
+	b = append(b, payload...)
+	sum := crc32.Checksum(b[lengthStart:], castagnoli)
+	copy(b, fmt.Appendf(nil, "%08x", sum))
+	return append(b, '\n')
 }
 
 // sealedFrame returns the frame of a group of records: a JSON array of them, or a string with its encrypted form in base64.

@@ -96,6 +96,9 @@ func Replay(base *File, journal []byte) (*Replayed, error) {
 	if err != nil {
 		return nil, err
 	}
+	if j == nil {
+		return &Replayed{File: base}, nil
+	}
 	return j.Replay(base)
 }
 
@@ -115,7 +118,7 @@ func ParseJournal(src []byte, sealer Sealer) (*JournalFile, error) {
 	}
 	j := &JournalFile{Base: Meta{Lineage: h.Lineage, Serial: h.Serial, Version: h.Writer}, Torn: torn}
 	for _, payload := range frames {
-		j.Size += int64(crcDigits + 1 + len(payload) + 1)
+		j.Size += int64(payloadStart + len(payload) + 1)
 	}
 	for i, payload := range frames[1:] {
 		records, err := parseRecords(payload, sealer)
@@ -167,32 +170,45 @@ func (j *JournalFile) findFolded() error {
 // splitFrames returns the payloads of the valid frames. The writer starts a frame only when all before it are on stable storage, so
 // an invalid frame with a valid one behind it cannot come from a crash.
 func splitFrames(src []byte) (payloads [][]byte, torn bool, err error) {
-	line := 0
+	damaged := func(why string) error {
+		return fmt.Errorf("%w: line %d %s", ErrJournalCorrupt, len(payloads)+1, why)
+	}
 	for len(src) > 0 {
-		text, rest, whole := bytes.Cut(src, []byte{'\n'})
-		payload, ok := checkFrame(text)
-		line++
-		if !whole || !ok {
-			for more := range bytes.SplitSeq(rest, []byte{'\n'}) {
-				if _, valid := checkFrame(more); valid {
-					return nil, false, fmt.Errorf("%w: line %d does not match its checksum, but later ones do", ErrJournalCorrupt, line)
+		payload, ok := firstFrame(src)
+		if !ok {
+			_, rest, _ := bytes.Cut(src, []byte{'\n'})
+			for line := range bytes.SplitAfterSeq(rest, []byte{'\n'}) {
+				if _, valid := firstFrame(line); valid {
+					return nil, false, damaged("does not match its checksum, but later ones do")
 				}
 			}
 			return payloads, true, nil
 		}
+		src = src[payloadStart+len(payload):]
+		if len(src) == 0 {
+			return payloads, true, nil
+		}
+		if src[0] != '\n' {
+			return nil, false, damaged("has no end")
+		}
+		src = src[1:]
 		payloads = append(payloads, payload)
-		src = rest
 	}
 	return payloads, false, nil
 }
 
-func checkFrame(text []byte) ([]byte, bool) {
-	if len(text) < crcDigits+2 || text[crcDigits] != ' ' {
+// firstFrame returns the payload of the frame at the start of src. What follows the payload is not looked at.
+func firstFrame(src []byte) ([]byte, bool) {
+	if len(src) <= payloadStart || src[crcEnd] != ' ' || src[lengthEnd] != ' ' {
 		return nil, false
 	}
-	sum, err := strconv.ParseUint(string(text[:crcDigits]), 16, 32)
-	payload := text[crcDigits+1:]
-	return payload, err == nil && uint32(sum) == crc32.Checksum(payload, castagnoli)
+	sum, sumErr := strconv.ParseUint(string(src[:crcEnd]), 16, 32)
+	n, lengthErr := strconv.ParseUint(string(src[lengthStart:lengthEnd]), 16, 32)
+	if sumErr != nil || lengthErr != nil || n == 0 || n > uint64(len(src)-payloadStart) {
+		return nil, false
+	}
+	end := payloadStart + int(n)
+	return src[payloadStart:end], uint32(sum) == crc32.Checksum(src[lengthStart:end], castagnoli)
 }
 
 // Replay applies the journal to base, which is nil if there is no state file, and returns the resulting file, one serial later than base if

@@ -172,9 +172,11 @@ func TestPlanSensitivityChange(t *testing.T) {
 }
 
 func TestPlanBlocksKnownLaterAndSecret(t *testing.T) {
-	inner := schema.Block{Attributes: map[string]*schema.Attribute{"a": {Type: cty.String, Optional: true}}}
+	inner := func(n schema.Nesting) *schema.NestedBlock {
+		return &schema.NestedBlock{Nesting: n, Block: schema.Block{Attributes: map[string]*schema.Attribute{"a": {Type: cty.String, Optional: true}}}}
+	}
 	block := &schema.Block{Blocks: map[string]*schema.NestedBlock{
-		"later": {Block: inner, Nesting: schema.List}, "secret": {Block: inner, Nesting: schema.List}, "one": {Block: inner, Nesting: schema.Single},
+		"later": inner(schema.List), "secret": inner(schema.List), "one": inner(schema.Single),
 	}}
 	elem := cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("hunter2")})
 	list := cty.ListVal([]cty.Value{elem})

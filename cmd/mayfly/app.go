@@ -44,10 +44,10 @@ type app struct {
 	vars    map[string]string // the environment variables
 	in      *bufio.Reader
 	code    int
-	version bool
 	noColor bool
 
-	view    view.Options
+	view    view.Options // for standard output
+	errView view.Options // for standard error
 	sources view.Sources
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
@@ -200,17 +200,33 @@ func (a *app) command(name, usage, argsUsage, description string, flags []cli.Fl
 }
 
 // group makes a command that only has subcommands.
-func group(name, usage, description string, commands ...*cli.Command) *cli.Command {
-	return &cli.Command{Name: name, Usage: usage, Description: description, OnUsageError: usageError, Commands: commands}
+func (a *app) group(name, usage, description string, commands ...*cli.Command) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, Description: description, OnUsageError: usageError, Commands: commands,
+		Action: func(_ context.Context, c *cli.Command) error {
+			printHelp(a.env.Stdout, "", c)
+			a.code = exitError
+			return nil
+		},
+	}
 }
 
 func (a *app) setUpView() {
-	if f, ok := a.env.Stdout.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		a.view.Color = !a.noColor && a.vars["NO_COLOR"] == ""
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
-			a.view.Width = width
-		}
+	a.view, a.errView = a.terminal(a.env.Stdout), a.terminal(a.env.Stderr)
+}
+
+// terminal returns the options for text on a stream: colour and wrapping are for terminals.
+func (a *app) terminal(stream io.Writer) view.Options {
+	var o view.Options
+	f, ok := stream.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return o
 	}
+	o.Color = !a.noColor && a.vars["NO_COLOR"] == ""
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+		o.Width = width
+	}
+	return o
 }
 
 func (a *app) versions() view.Versions {

@@ -205,7 +205,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	}
 	opt.Variables, opt.Soft = r.variables, r.soft
 	p, diags = r.op.Plan(r.hard, opt)
-	if p == nil || diags.HasErrors() {
+	if p == nil || p.Errored && !p.Changed() {
 		a.report(diags)
 		return p, false
 	}

@@ -95,7 +95,6 @@ func (d *directory) cliEnvironment() cliconfig.Environment {
 	return cliconfig.Environment{Vars: d.app.vars, Home: home, GOOS: runtime.GOOS}
 }
 
-
 func (d *directory) readReattach() diag.List {
 	running, err := grpcprovider.ParseReattach(d.app.vars["TF_REATTACH_PROVIDERS"])
 	if err != nil {

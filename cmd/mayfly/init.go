@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
@@ -18,11 +19,11 @@ import (
 type initFlags struct {
 	inputFlag
 	lockFlags
-	backend, get                          bool
-	upgrade, reconfigure, migrate, force  bool
-	lockfile, fromModule                  string
-	backendConfig, pluginDirs, deprecated []string
-	json                                  bool
+	backend, get                         bool
+	upgrade, reconfigure, migrate, force bool
+	lockfile, fromModule                 string
+	backendConfig, pluginDirs            []string
+	json                                 bool
 	variableFlags
 }
 
@@ -105,7 +106,7 @@ func (f *initFlags) check() diag.List {
 // progress says what init does, to people or as a message of the stream.
 func (a *app) progress(format string, args ...any) {
 	if a.stream != nil {
-		if text := strings.TrimSpace(fmtText(format, args...)); text != "" {
+		if text := strings.TrimSpace(fmt.Sprintf(format, args...)); text != "" {
 			a.stream.Log(text)
 		}
 		return

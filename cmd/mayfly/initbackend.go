@@ -10,8 +10,6 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-func fmtText(format string, args ...any) string { return fmt.Sprintf(format, args...) }
-
 // initBackend records the backend of the configuration, brings the state along if asked to, and returns the state of the selected workspace, nil
 // if there is none.
 func (a *app) initBackend(ctx context.Context, d *directory, f *initFlags) (*state.State, bool) {

@@ -37,15 +37,14 @@ func (a *app) report(list diag.List) bool {
 			warnings = append(warnings, d)
 		}
 	}
-	o := a.view
-	o.CompactWarnings = o.CompactWarnings && ok
-	out := a.env.Stdout
+	out, o := a.env.Stdout, a.view
 	if a.document {
-		out = a.env.Stderr
+		out, o = a.env.Stderr, a.errView
 	}
+	o.CompactWarnings = a.view.CompactWarnings && ok
 	// A stream that cannot be written to has nobody who could be told.
 	_ = view.Diagnostics(out, warnings, a.sources, o)
-	_ = view.Diagnostics(a.env.Stderr, failures, a.sources, o)
+	_ = view.Diagnostics(a.env.Stderr, failures, a.sources, a.errView)
 	return ok
 }
 

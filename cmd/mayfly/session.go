@@ -20,6 +20,7 @@ type session struct {
 	dir        *directory
 	project    *mayfly.Project
 	op         *mayfly.Operation
+	manager    store.Manager
 	backend    backendConfig
 	workspace  string
 	launcher   *mayfly.Launcher
@@ -54,7 +55,7 @@ func (p place) manager() (store.Manager, diag.List) {
 
 // open makes a session for the loaded configuration of a directory. m is nil for work without state.
 func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, observer engine.Observer, parallelism int) (*session, diag.List) {
-	s := &session{app: a, dir: d, backend: p.backend, workspace: p.workspace}
+	s := &session{app: a, dir: d, manager: m, backend: p.backend, workspace: p.workspace}
 	log, stop := a.providerLog()
 	s.stopLog = stop
 	s.launcher = &mayfly.Launcher{Executable: s.executable, Log: log, Dir: ".", Env: a.env.Environ, Version: version}

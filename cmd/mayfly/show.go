@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 
 	"github.com/urfave/cli/v3"
@@ -110,10 +108,4 @@ func (a *app) reader(ctx context.Context, st *state.State) (*session, diag.List)
 		s.selections = nil
 	}
 	return s, diags
-}
-
-// exists reports whether there is a file at path.
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }

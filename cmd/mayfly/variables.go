@@ -28,7 +28,7 @@ type inputs struct {
 
 // gather reads all routes but prompts, in order of rising precedence: the environment, the files that are read by themselves, and the options in
 // their order.
-func (a *app) gather(root *config.Module, loader *config.Loader, given []givenVariable) (*inputs, diag.List) {
+func (a *app) gather(root *config.Module, given []givenVariable) (*inputs, diag.List) {
 	in := &inputs{app: a, root: root, candidates: map[string]candidate{}}
 	for name := range root.Variables {
 		if text, ok := a.vars["TF_VAR_"+name]; ok {
@@ -36,7 +36,7 @@ func (a *app) gather(root *config.Module, loader *config.Loader, given []givenVa
 		}
 	}
 	var diags diag.List
-	for _, file := range loader.AutoVarsFiles(".") {
+	for _, file := range (&config.Loader{}).AutoVarsFiles(".") {
 		diags = append(diags, in.file(file)...)
 	}
 	for _, g := range given {
@@ -164,7 +164,7 @@ func missingValues(vars []*config.Variable) diag.List {
 
 // variables returns the values for a new plan.
 func (a *app) variables(ctx context.Context, d *directory, given []givenVariable, ask bool) (mayfly.Variables, diag.List) {
-	in, diags := a.gather(d.tree.Root, d.loader, given)
+	in, diags := a.gather(d.tree.Root, given)
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -40,10 +40,10 @@ var rules = map[string]rule{
 	"schema": {may: []string{"addr", "diag"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty}, why: "sealing a value needs to know its write-only attributes and nothing more"},
 
-	"config":         {may: []string{"addr", "diag"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
-	"state":          {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
-	"provider":       {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
-	"provider/grpc":  {may: []string{"addr", "diag", "schema", "provider", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
+	"config":        {may: []string{"addr", "diag"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
+	"state":         {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
+	"provider":      {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
+	"provider/grpc": {may: []string{"addr", "diag", "schema", "provider", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/builtin": {
 		may: []string{"addr", "diag", "schema", "provider", "state"},
 		why: "the built-in provider reads other states, and is otherwise a provider like any",
@@ -97,12 +97,12 @@ var rules = map[string]rule{
 	},
 	"cmd/terraform-provider-keep": {may: []string{"provider/keep"}, why: "the plugin program is the provider and nothing of the engine"},
 
-	"internal/arch":           {modules: none, why: "the tests of the shape must not bend it"},
-	"internal/protogen":       {why: "a generator knows its input only"},
-	"internal/tfplugin6":      {why: "generated messages"},
-	"internal/tfplugin5":      {may: []string{"internal/tfplugin6"}, why: "generated messages, most of them shared with version 6"},
-	"internal/simprovider":    {may: []string{"internal/simprovider/simlog"}, why: "the test provider judges the engine, so it must not share its mistakes"},
-	"internal/script":         {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
+	"internal/arch":        {modules: none, why: "the tests of the shape must not bend it"},
+	"internal/protogen":    {why: "a generator knows its input only"},
+	"internal/tfplugin6":   {why: "generated messages"},
+	"internal/tfplugin5":   {may: []string{"internal/tfplugin6"}, why: "generated messages, most of them shared with version 6"},
+	"internal/simprovider": {may: []string{"internal/simprovider/simlog"}, why: "the test provider judges the engine, so it must not share its mistakes"},
+	"internal/script":      {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
 
 	"internal/simprovider/simlog":                     {why: "a transcript is read without the provider that wrote it"},
 	"internal/simprovider/cmd/terraform-provider-sim": {may: []string{"internal/simprovider"}, why: "the plugin program is the test provider"},

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// importFlags are the options of the import command.
+type importFlags struct {
+	changeFlags
+	config       string
+	allowMissing bool
+}
+
+func (a *app) importCommand() *cli.Command {
+	f := &importFlags{}
+	f.refresh = true
+	flags := append(f.variableFlags.flags(), f.stateFlags.flags()...)
+	flags = append(flags, f.lockFlags.flags()...)
+	flags = append(flags, f.inputFlag.flags(a)...)
+	f.parallelism = 10
+	flags = append(flags,
+		intFlag("parallelism", "Number of provider operations at once.", &f.parallelism),
+		stringFlag("config", "Not supported; use -chdir.", &f.config),
+		boolFlag("allow-missing-config", "Not supported: a configuration is needed.", &f.allowMissing),
+		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &f.compactWarnings),
+	)
+	return a.command("import", "Associate existing infrastructure with a Mayfly resource", "ADDRESS ID",
+		"Takes an object that exists into the state, as the object of a resource instance that the configuration declares. Nothing else is changed. Import blocks in the configuration do the same with a plan.",
+		flags, func(ctx context.Context, args []string) int { return a.importObject(ctx, f, args) })
+}
+
+func (a *app) importObject(ctx context.Context, f *importFlags, args []string) int {
+	f.setUp(a)
+	switch {
+	case len(args) != 2:
+		return a.argsError("import", "two arguments, an address and an id")
+	case f.config != "":
+		return a.fail("Unsupported option", "The option -config is not supported; to use the configuration of another directory, give -chdir before the command.")
+	case f.allowMissing:
+		return a.fail("Unsupported option", "The option -allow-missing-config is not supported: a resource block is needed for the object.")
+	}
+	target, err := addr.ParseInstance(args[0])
+	if err != nil || target.Resource.Mode != addr.Managed {
+		return a.fail("Invalid import address", "%q is not the address of an instance of a managed resource.", args[0])
+	}
+	if !a.report(f.check()) {
+		return exitError
+	}
+	hard, soft, stop := a.interruptible(ctx)
+	defer stop()
+	r, ok := a.start(hard, soft, &f.changeFlags, "import")
+	defer r.end()
+	if !ok {
+		return exitError
+	}
+	m := r.dir.tree.Modules[target.Module.Module()]
+	if m == nil || m.Resources[target.Resource] == nil {
+		return a.fail("Resource address does not exist in the configuration", "Before importing %s, please create its configuration. For example:\n\n  resource %q %q {\n    # (resource arguments)\n  }", target, target.Resource.Type, target.Resource.Name)
+	}
+	if r.op.State().Object(addr.Object{Instance: target}) != nil {
+		return a.fail("Resource already managed by Mayfly", "Mayfly is already managing a remote object for %s. To import to this address you must first remove the existing object from the state.", target)
+	}
+	return r.importInstance(target, args[1])
+}
+
+// importInstance plans the import and takes only the object over from the state that the plan starts from.
+func (r *changeRun) importInstance(target addr.Instance, id string) int {
+	a := r.app
+	opt, diags := r.flags.planOptions()
+	if !a.report(diags) {
+		return exitError
+	}
+	key := target.Key
+	opt.Variables, opt.Soft, opt.Imports = r.variables, r.soft, map[addr.Instance]string{target: id}
+	opt.Targets = []addr.Target{{Module: target.Module, Resource: &target.Resource, Key: key}}
+	p, diags := r.op.Plan(r.hard, opt)
+	if !a.report(diags) || p == nil {
+		return exitError
+	}
+	imported := p.Prior.Instance(target)
+	if imported == nil || imported.Current == nil {
+		return a.fail("Nothing was imported", "The configuration declares no instance %s, so the object has no place. Check the instance key.", target)
+	}
+	st := r.op.State().Copy()
+	st.SetObject(addr.Object{Instance: target}, imported.Current, imported.Provider)
+	if !a.report(r.op.Write(st)) {
+		return exitError
+	}
+	a.say("\n%s\n", a.paintDone("Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour Mayfly state and will henceforth be managed by Mayfly."))
+	return exitOK
+}

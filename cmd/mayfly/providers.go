@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+func (a *app) providersCommand() *cli.Command {
+	var vars variableFlags
+	ignored := ""
+	flags := append(vars.flags(), stringFlag("test-directory", "Accepted for compatibility; tests are not looked at.", &ignored))
+	c := a.command("providers", "Show the providers required for this configuration", "",
+		"Shows which module needs which providers, and which ones the state needs.", flags,
+		func(ctx context.Context, args []string) int {
+			if len(args) > 0 {
+				return a.argsError("providers", "no arguments")
+			}
+			return a.providers(ctx)
+		})
+	c.Commands = []*cli.Command{a.providersSchemaCommand()}
+	return c
+}
+
+func (a *app) providers(ctx context.Context) int {
+	d := a.directory()
+	if !a.report(d.loadRequired("providers")) {
+		return exitError
+	}
+	a.say("\nProviders required by configuration:\n.")
+	a.providerTree(d.tree.Root, "")
+	file, diags := a.readState(ctx, stateFlags{})
+	if !a.report(diags) {
+		return exitError
+	}
+	if file == nil || file.State.Empty() {
+		a.say("")
+		return exitOK
+	}
+	needed := map[addr.Provider]bool{}
+	for _, i := range file.State.AllInstances() {
+		needed[i.Provider.Provider] = true
+	}
+	a.say("\nProviders required by state:\n")
+	for _, p := range sortedProviders(maps.Keys(needed)) {
+		a.say("    provider[%s]\n", p)
+	}
+	return exitOK
+}
+
+func sortedProviders(seq func(func(addr.Provider) bool)) []addr.Provider {
+	return slices.SortedFunc(seq, func(x, y addr.Provider) int { return strings.Compare(x.String(), y.String()) })
+}
+
+// providerTree writes what a module needs itself, then the modules that it calls.
+func (a *app) providerTree(m *config.Module, prefix string) {
+	alone := &config.Tree{Root: m, Modules: map[addr.Module]*config.Module{m.Path: m}}
+	reqs, _ := install.Requirements(alone, nil) // what is wrong with them, init says
+	var lines []string
+	for _, p := range sortedProviders(maps.Keys(reqs)) {
+		lines = append(lines, strings.TrimSpace("provider["+p.String()+"] "+reqs[p].Text()))
+	}
+	children := slices.Sorted(maps.Keys(m.Children))
+	for n, text := range lines {
+		a.say("%s%s%s", prefix, branch(n == len(lines)-1 && len(children) == 0), text)
+	}
+	for n, name := range children {
+		last := n == len(children)-1
+		a.say("%s%smodule.%s", prefix, branch(last), name)
+		below := "│   "
+		if last {
+			below = "    "
+		}
+		a.providerTree(m.Children[name], prefix+below)
+	}
+}
+
+func branch(last bool) string {
+	if last {
+		return "└── "
+	}
+	return "├── "
+}
+
+func (a *app) providersSchemaCommand() *cli.Command {
+	asJSON := false
+	var vars variableFlags
+	return a.command("schema", "Show schemas for the providers used in the configuration", "", "Writes the schemas of the providers that the configuration and the state need, as a JSON document.",
+		append(vars.flags(), boolFlag("json", "Write JSON; required, since there is no other form.", &asJSON)),
+		func(ctx context.Context, args []string) int {
+			a.document = true
+			if !asJSON {
+				return a.fail("Missing option", "The command providers schema requires the -json option: there is no other form of its output.")
+			}
+			if len(args) > 0 {
+				return a.argsError("providers schema", "no arguments")
+			}
+			return a.providersSchema(ctx)
+		})
+}
+
+func (a *app) providersSchema(ctx context.Context) int {
+	file, diags := a.readState(ctx, stateFlags{})
+	if !a.report(diags) {
+		return exitError
+	}
+	var st *state.State
+	if file != nil {
+		st = file.State
+	}
+	d := a.directory()
+	if !a.report(d.loadRequired("providers schema")) {
+		return exitError
+	}
+	s, diags := a.open(ctx, d, place{}, nil, nil, 0)
+	defer s.close()
+	if !a.report(diags) || !a.report(s.useProviders(st)) {
+		return exitError
+	}
+	reqs, diags := install.Requirements(d.tree, st)
+	if !a.report(diags) {
+		return exitError
+	}
+	all := map[addr.Provider]view.ProviderSchemas{}
+	for _, p := range sortedProviders(maps.Keys(reqs)) {
+		c, diags := s.project.Catalog(ctx, p)
+		if !a.report(diags) {
+			return exitError
+		}
+		if all[p], diags = allSchemas(c); !a.report(diags) {
+			return exitError
+		}
+	}
+	return a.writeDocument(view.SchemasJSON(all))
+}
+
+// allSchemas decodes everything that a provider declares.
+func allSchemas(c provider.Catalog) (view.ProviderSchemas, diag.List) {
+	var out view.ProviderSchemas
+	var diags, ds diag.List
+	out.Provider, diags = c.Provider()
+	of := func(mode addr.Mode) map[string]*schema.Schema {
+		m := map[string]*schema.Schema{}
+		for _, name := range c.Types(mode) {
+			s, ds := c.Resource(mode, name)
+			diags = append(diags, ds...)
+			m[name] = s
+		}
+		return m
+	}
+	out.Resources, out.Data, out.Ephemeral = of(addr.Managed), of(addr.Data), of(addr.Ephemeral)
+	out.Functions, ds = c.Functions()
+	diags = append(diags, ds...)
+	out.Identities = map[string]*schema.Identity{}
+	for _, name := range c.Types(addr.Managed) {
+		id, ds := c.Identity(name)
+		diags = append(diags, ds...)
+		if id != nil {
+			out.Identities[name] = id
+		}
+	}
+	return out, diags
+}

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/plan/planfile"
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// save writes the plan with everything that applying it needs.
+func (r *changeRun) save(p *plan.Plan, path string) diag.List {
+	f := &planfile.File{
+		Plan: p, Config: r.dir.tree.Sources, RootDir: ".", Version: version,
+		Backend: planfile.Backend{Type: localBackend, Workspace: r.workspace}, Providers: r.packages(),
+	}
+	var err error
+	if v := r.backend.value(); v != cty.NilVal {
+		f.Backend.Config, err = value.Seal(v, v.Type(), nil)
+	}
+	if err == nil {
+		f.Modules, err = readOptional(filepath.Join(r.dir.dataDir, "modules", "modules.json"))
+	}
+	if err == nil {
+		f.Lock, err = readOptional(lockfile.FileName)
+	}
+	var buf bytes.Buffer
+	if err == nil {
+		err = planfile.Write(&buf, f)
+	}
+	if err == nil {
+		err = os.WriteFile(path, buf.Bytes(), 0o600)
+	}
+	if err != nil {
+		return diag.Errorf("Failed to write plan file", "The plan file %s could not be written: %s.", path, pathReason(err))
+	}
+	return nil
+}
+
+func readOptional(path string) ([]byte, error) {
+	src, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return src, err
+}
+
+// packages are the hashes of the installed providers in use.
+func (s *session) packages() map[addr.Provider]string {
+	out := map[addr.Provider]string{}
+	for p, sel := range s.selections {
+		if !sel.Dev {
+			out[p] = string(sel.Hash)
+		}
+	}
+	return out
+}
+
+// openPlan reads a saved plan and makes it the content of the directory: its configuration, not that on disk, is what is applied.
+func (d *directory) openPlan(path string) (*planfile.File, diag.List) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, diag.Errorf("Failed to load plan file", "The file %s could not be read: %s.", path, pathReason(err))
+	}
+	if !planfile.Is(src) {
+		return nil, diag.Errorf("Failed to load plan file", "The file %s is not a saved plan. To save one, run: mayfly plan -out=FILE", path)
+	}
+	f, err := planfile.ReadBytes(src)
+	if err != nil {
+		return nil, diag.Errorf("Failed to load plan file", "%s: %s.", path, err)
+	}
+	snapshot := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules)}
+	tree, diags := snapshot.Load(f.RootDir)
+	d.tree = tree
+	d.app.useTree(tree)
+	return f, diags
+}
+
+func recordedModules(manifest []byte) func(*config.Module, *config.ModuleCall) (string, diag.List) {
+	return func(parent *config.Module, call *config.ModuleCall) (string, diag.List) {
+		var m struct{ Modules []install.ModuleRecord }
+		if len(manifest) > 0 {
+			if err := json.Unmarshal(manifest, &m); err != nil {
+				return "", diag.Errorf("Failed to load plan file", "Its list of modules could not be understood: %s.", err)
+			}
+		}
+		key := strings.Join(append(parent.Path.Calls(), call.Name), ".")
+		for _, r := range m.Modules {
+			if r.Key == key {
+				return r.Dir, nil
+			}
+		}
+		return "", diag.Errorf("Failed to load plan file", "It does not say where module %q is.", key)
+	}
+}
+
+// place is where the plan's state is.
+func planPlace(f *planfile.File, files stateFlags) (place, diag.List) {
+	p := place{workspace: f.Backend.Workspace, files: files}
+	if p.workspace == "" {
+		p.workspace = store.DefaultWorkspace
+	}
+	if f.Backend.Config.IsNull() {
+		return p, nil
+	}
+	v, err := f.Backend.Config.Unmarked()
+	if err != nil || f.Backend.Type != localBackend || !v.Type().IsObjectType() {
+		return p, diag.Errorf("Failed to load plan file", "The backend that the plan is for, %q, cannot be used by this version of Mayfly.", f.Backend.Type)
+	}
+	p.backend.declared = true
+	for name, attr := range v.AsValueMap() {
+		if !attr.IsNull() && attr.Type() == cty.String {
+			p.backend.assign(name, attr.AsString())
+		}
+	}
+	return p, nil
+}
+
+// savedConflicts reports options that would make another plan of a saved one.
+func (c *changeFlags) savedConflicts() diag.List {
+	if c.destroy || c.refreshOnly || !c.refresh || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
+		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -refresh-only, -refresh=false, -target, -exclude and -replace are options for making a plan. Make a new plan instead.")
+	}
+	return c.check()
+}
+
+func (a *app) applySaved(ctx context.Context, f *applyFlags, path string) int {
+	if !a.report(f.savedConflicts()) {
+		return exitError
+	}
+	hard, soft, stop := a.interruptible(ctx)
+	defer stop()
+	r := &changeRun{flags: &f.changeFlags, hard: hard, soft: soft}
+	defer func() { r.end() }()
+	d := a.directory()
+	saved, diags := d.openPlan(path)
+	if !a.report(diags) {
+		return exitError
+	}
+	if saved.Plan.Errored {
+		return a.fail("Cannot apply incomplete plan", "Making the plan in %s ended with errors, so it cannot be applied. Make a new plan.", path)
+	}
+	p, diags := planPlace(saved, f.stateFlags)
+	if !a.report(diags) {
+		return exitError
+	}
+	m, diags := p.manager()
+	if !a.report(diags) {
+		return exitError
+	}
+	if r.variables, diags = a.savedVariables(soft, d.tree.Root, saved.Plan, f); !a.report(diags) {
+		return exitError
+	}
+	r.session, diags = a.open(hard, d, p, m, a.observer(), f.parallelism)
+	if !a.report(diags) || !a.report(r.begin(soft, operationName("apply"), f.lockFlags)) {
+		return exitError
+	}
+	if !a.report(r.checkStale(saved.Plan)) || !a.report(r.useProviders(r.op.State())) || !a.report(r.checkPackages(saved)) {
+		return exitError
+	}
+	return r.apply(saved.Plan)
+}
+
+// checkStale refuses a plan that was made from another state than the one that is there now.
+func (r *changeRun) checkStale(p *plan.Plan) diag.List {
+	lineage, serial := "", uint64(0)
+	if r.op.File != nil {
+		lineage, serial = r.op.File.Lineage, r.op.File.Serial
+	}
+	if p.Meta.Lineage != lineage {
+		return diag.Errorf("Saved plan does not match the given state", "The given plan file can not be applied because it was created from a different state lineage.")
+	}
+	if p.Meta.Serial != serial {
+		return diag.Errorf("Saved plan is stale", "The given plan file can no longer be applied because the state was changed by another operation after the plan was created. Make a new plan.")
+	}
+	return nil
+}
+
+// checkPackages refuses provider packages that differ from those that the plan was made with.
+func (r *changeRun) checkPackages(f *planfile.File) diag.List {
+	have := r.packages()
+	var diags diag.List
+	for _, p := range slices.SortedFunc(maps.Keys(f.Providers), func(x, y addr.Provider) int { return strings.Compare(x.String(), y.String()) }) {
+		if have[p] != f.Providers[p] {
+			diags = append(diags, diag.Errorf("Inconsistent provider packages", "The installed package of provider %s is not the one that the plan was made with, so what it would do may differ from what was planned. Make a new plan.", p.ForDisplay())...)
+		}
+	}
+	return diags
+}
+
+// savedVariables returns the values to apply a saved plan with: those in the plan, and the ephemeral ones, which it cannot hold, given again.
+func (a *app) savedVariables(ctx context.Context, root *config.Module, p *plan.Plan, f *applyFlags) (mayfly.Variables, diag.List) {
+	in, diags := a.gather(root, f.given)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	diags = nil // of undeclared values in files, making the plan has warned
+	names := slices.Sorted(slices.Values(p.EphemeralVariables))
+	for _, name := range names {
+		if root.Variables[name] == nil {
+			return nil, diag.Errorf("Failed to load plan file", "The plan was made with a variable %q, which its configuration does not declare.", name)
+		}
+	}
+	if ds := in.complete(ctx, names, f.input, missingEphemeral); ds.HasErrors() {
+		return nil, ds
+	}
+	given, ds := in.values()
+	diags = append(diags, ds...)
+	out := mayfly.Variables{}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		v := root.Variables[name]
+		switch {
+		case v.Ephemeral && !slices.Contains(names, name):
+			diags = append(diags, diag.Errorf("Mismatch between input and plan variable value", "The ephemeral variable %q was not set when the plan was made, but is set now. Leave it out, or make a new plan.", name)...)
+		case v.Ephemeral:
+			out[name] = given[name]
+		case !sameAsPlanned(v, p, given[name]):
+			diags = append(diags, diag.Errorf("Mismatch between input and plan variable value", "The value of the variable %q differs from the one that the plan was made with. Leave it out, or make a new plan.", name)...)
+		}
+	}
+	for name, d := range p.Variables {
+		v, err := d.Unmarked()
+		if err != nil {
+			diags = append(diags, diag.Errorf("Failed to load plan file", "The value of variable %q in it cannot be read: %s.", name, err)...)
+			continue
+		}
+		out[name] = v
+	}
+	return out, diags
+}
+
+// sameAsPlanned reports whether a value is the one of the plan, or the default if the plan has none.
+func sameAsPlanned(v *config.Variable, p *plan.Plan, given cty.Value) bool {
+	given, _ = given.UnmarkDeep()
+	planned := v.Default
+	if d, ok := p.Variables[v.Name]; ok {
+		var err error
+		if planned, err = d.Unmarked(); err != nil {
+			return false
+		}
+	}
+	return planned != cty.NilVal && planned.RawEquals(given)
+}
+
+func missingEphemeral(vars []*config.Variable) diag.List {
+	var diags diag.List
+	for _, v := range vars {
+		diags = append(diags, diag.At(v.Range, "No value for required ephemeral variable",
+			"The ephemeral variable %q was set when the plan was made. Since its value is in no file, it must be given again to apply the plan: use -var, -var-file or the environment variable TF_VAR_%s.", v.Name, v.Name)...)
+	}
+	return diags
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+func (a *app) stateCommand() *cli.Command {
+	return a.group("state", "Advanced state management", "Looks at the state and changes it by hand. Real objects are never touched.",
+		a.stateListCommand(), a.stateMvCommand(), a.statePullCommand(), a.statePushCommand(), a.stateRmCommand(), a.stateShowCommand())
+}
+
+func (a *app) stateListCommand() *cli.Command {
+	var files stateFlags
+	id := ""
+	return a.command("list", "List resources in the state", "[ADDRESS...]", "Lists the addresses of resource instances, all or those that the given addresses select.",
+		[]cli.Flag{
+			stringFlag("state", "State file to read. For the local backend.", &files.state),
+			stringFlag("id", "Only list instances whose attribute \"id\" has this value.", &id),
+		},
+		func(ctx context.Context, args []string) int {
+			targets, ok := a.targets(args)
+			if !ok {
+				return exitError
+			}
+			file, diags := a.readState(ctx, files)
+			if !a.report(diags) {
+				return exitError
+			}
+			if file == nil {
+				return a.fail("No state file was found!", "State management commands require a state file. Run \"mayfly apply\" to create one.")
+			}
+			for _, i := range selected(file.State, targets) {
+				if id == "" || objectID(file.State.Instance(i)) == id {
+					a.say("%s", i)
+				}
+			}
+			return exitOK
+		})
+}
+
+// targets parses addresses and reports those that are none.
+func (a *app) targets(args []string) ([]addr.Target, bool) {
+	var out []addr.Target
+	for _, s := range args {
+		t, err := addr.ParseTarget(s)
+		if err != nil {
+			a.fail("Invalid address", "%q is not the address of a module, resource or instance: %s.", s, err)
+			return nil, false
+		}
+		out = append(out, t)
+	}
+	return out, true
+}
+
+// selected lists the instances that one of the targets selects, all if there are none, in the order of the state file.
+func selected(st *state.State, targets []addr.Target) []addr.Instance {
+	var out []addr.Instance
+	for i := range st.AllInstances() {
+		if len(targets) == 0 || slices.ContainsFunc(targets, func(t addr.Target) bool { return t.Selects(i) }) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func (a *app) stateShowCommand() *cli.Command {
+	var files stateFlags
+	show := false
+	return a.command("show", "Show a resource in the state", "ADDRESS", "Shows the attributes of one resource instance as the state has them.",
+		[]cli.Flag{
+			stringFlag("state", "State file to read. For the local backend.", &files.state),
+			boolFlag("show-sensitive", "Show sensitive values.", &show),
+		},
+		func(ctx context.Context, args []string) int {
+			a.view.ShowSensitive = show
+			if len(args) != 1 {
+				return a.argsError("state show", "the address of one resource instance")
+			}
+			i, err := addr.ParseInstance(args[0])
+			if err != nil {
+				return a.fail("Error parsing instance address", "%q is not the address of a resource instance: %s.", args[0], err)
+			}
+			file, diags := a.readState(ctx, files)
+			if !a.report(diags) {
+				return exitError
+			}
+			if file == nil || file.State.Instance(i) == nil {
+				return a.fail("No instance found for the given address!", "The state has no %s. List what it has with: mayfly state list", i)
+			}
+			s, diags := a.reader(ctx, file.State)
+			defer s.close()
+			if !a.report(diags) {
+				return exitError
+			}
+			return a.wrote(view.StateInstance(a.env.Stdout, file.State, i, s.schemas(ctx), a.view))
+		})
+}
+
+func (a *app) statePullCommand() *cli.Command {
+	return a.command("pull", "Pull current state and output to stdout", "", "Writes the state file of the selected workspace to standard output, in the current format. It holds sensitive values in the clear.",
+		nil, func(ctx context.Context, args []string) int {
+			a.document = true
+			if len(args) > 0 {
+				return a.argsError("state pull", "no arguments")
+			}
+			file, diags := a.readState(ctx, stateFlags{})
+			if !a.report(diags) {
+				return exitError
+			}
+			if file == nil {
+				return exitOK
+			}
+			return a.wrote(state.Encode(a.env.Stdout, file))
+		})
+}
+
+// stateChange is one run of a command that changes the state by hand.
+type stateChange struct {
+	*session
+	state *state.State // a copy, to be changed
+}
+
+// changeState locks the state, lets f change a copy of it, and stores that. f returns false if there is nothing to be stored, after it has
+// reported why.
+func (a *app) changeState(ctx context.Context, name string, files stateFlags, lock lockFlags, f func(c *stateChange) (write bool, code int)) int {
+	hard, _, stop := a.interruptible(ctx)
+	defer stop()
+	m, p, diags := a.manager(files)
+	if !a.report(diags) {
+		return exitError
+	}
+	d := a.directory()
+	d.tree = emptyTree()
+	s, diags := a.open(hard, d, p, m, nil, 0)
+	defer s.close()
+	if !a.report(diags) || !a.report(s.begin(hard, name, lock)) {
+		return exitError
+	}
+	c := &stateChange{session: s, state: s.op.State().Copy()}
+	write, code := f(c)
+	if write && !a.report(s.op.Write(c.state)) {
+		return exitError
+	}
+	return code
+}
+
+func (a *app) stateRmCommand() *cli.Command {
+	var files stateFlags
+	var lock lockFlags
+	dryRun := false
+	flags := append(files.flags(), lock.flags()...)
+	flags = append(flags, boolFlag("dry-run", "Only say what would be removed.", &dryRun))
+	return a.command("rm", "Remove instances from the state", "ADDRESS...", "Makes Mayfly forget objects, which go on to exist. Addresses of modules and resources stand for all that they contain.",
+		flags, func(ctx context.Context, args []string) int {
+			if len(args) == 0 {
+				return a.argsError("state rm", "at least one address")
+			}
+			targets, ok := a.targets(args)
+			if !ok {
+				return exitError
+			}
+			return a.changeState(ctx, "state-rm", files, lock, func(c *stateChange) (bool, int) { return a.stateRm(c.state, targets, dryRun) })
+		})
+}
+
+func (a *app) stateRm(st *state.State, targets []addr.Target, dryRun bool) (write bool, code int) {
+	var found []addr.Instance
+	for _, t := range targets {
+		some := selected(st, []addr.Target{t})
+		if len(some) == 0 {
+			return false, a.fail("Invalid target address", "No matching objects found for %s. To view the available instances, use \"mayfly state list\". Please modify the address to reference a specific instance.", t)
+		}
+		found = append(found, some...)
+	}
+	verb := "Removed"
+	if dryRun {
+		verb = "Would remove"
+	}
+	n := 0
+	for _, i := range found {
+		if st.Instance(i) == nil {
+			continue // selected twice
+		}
+		a.say("%s %s", verb, i)
+		st.RemoveInstance(i)
+		n++
+	}
+	if dryRun {
+		return false, exitOK
+	}
+	a.say("Successfully removed %d resource instance(s).", n)
+	return true, exitOK
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+func (a *app) statePushCommand() *cli.Command {
+	var lock lockFlags
+	force := false
+	flags := append(lock.flags(), boolFlag("force", "Write it even if it is older, or of another lineage.", &force))
+	return a.command("push", "Update remote state from a local state file", "FILE", "Replaces the state of the selected workspace by a state file, or by what standard input has if the file is \"-\".",
+		flags, func(ctx context.Context, args []string) int {
+			if len(args) != 1 {
+				return a.argsError("state push", "one argument, a state file or \"-\"")
+			}
+			src, err := a.readFileOrStdin(args[0])
+			if err != nil {
+				return a.fail("Failed to read the state to push", "The file %s could not be read: %s.", args[0], pathReason(err))
+			}
+			file, err := state.Read(src)
+			if err != nil {
+				return a.fail("Failed to read the state to push", "%s: %s.", args[0], err)
+			}
+			if file == nil {
+				return a.fail("Failed to read the state to push", "The file %s is empty.", args[0])
+			}
+			return a.changeState(ctx, "state-push", stateFlags{}, lock, func(c *stateChange) (bool, int) { return false, c.push(ctx, file, force) })
+		})
+}
+
+func (a *app) readFileOrStdin(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(a.in)
+	}
+	return os.ReadFile(name)
+}
+
+// push stores a file as it is: its serial and lineage are kept.
+func (c *stateChange) push(ctx context.Context, file *state.File, force bool) int {
+	if !force {
+		if err := store.CheckPush(c.op.File, file); err != nil {
+			return c.app.fail("Failed to write state", "%s.\n\nIf you are sure that the new state is the right one, give -force.", err)
+		}
+	}
+	if err := c.manager.Write(ctx, file); err != nil {
+		return c.app.fail("Failed to write state", "%s.", err)
+	}
+	return exitOK
+}
+
+// objectID returns the attribute "id" of an instance's current object, "" if it has none that is a string.
+func objectID(i *state.Instance) string {
+	if i == nil || i.Current == nil {
+		return ""
+	}
+	if i.Current.Flatmap != nil {
+		return i.Current.Flatmap["id"]
+	}
+	var attrs struct {
+		ID any `json:"id"`
+	}
+	if err := json.Unmarshal(i.Current.JSON(), &attrs); err != nil {
+		return ""
+	}
+	id, _ := attrs.ID.(string)
+	return id
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+func (a *app) taintCommand() *cli.Command {
+	return a.taintingCommand("taint", "Mark a resource instance as not fully functional", "Marks a resource instance as damaged, so that the next plan replaces it. To the same end without changing the state: apply -replace=ADDRESS", true,
+		"Resource instance %s has been marked as tainted.")
+}
+
+func (a *app) untaintCommand() *cli.Command {
+	return a.taintingCommand("untaint", "Remove the 'tainted' state from a resource instance", "Takes the mark of damage from a resource instance, so that the next plan does not replace it.", false,
+		"Resource instance %s has been successfully untainted.")
+}
+
+func (a *app) taintingCommand(name, usage, description string, taint bool, done string) *cli.Command {
+	var files stateFlags
+	var lock lockFlags
+	allowMissing := false
+	var vars variableFlags
+	flags := append(files.flags(), lock.flags()...)
+	flags = append(flags, vars.flags()...)
+	flags = append(flags, boolFlag("allow-missing", "Succeed even if there is no such instance.", &allowMissing))
+	return a.command(name, usage, "ADDRESS", description, flags, func(ctx context.Context, args []string) int {
+		if len(args) != 1 {
+			return a.argsError(name, "the address of one resource instance")
+		}
+		i, err := addr.ParseInstance(args[0])
+		if err != nil {
+			return a.fail("Invalid resource address", "%q is not the address of a resource instance: %s.", args[0], err)
+		}
+		if i.Resource.Mode != addr.Managed {
+			return a.fail("Invalid resource address", "Only instances of managed resources can be tainted, and %s is none.", i)
+		}
+		return a.changeState(ctx, name, files, lock, func(c *stateChange) (bool, int) {
+			inst := c.state.Instance(i)
+			switch {
+			case inst == nil && allowMissing:
+				a.say("%s: there is no such resource instance; nothing was changed.", i)
+				return false, exitOK
+			case inst == nil:
+				return false, a.fail("No such resource instance", "There is no resource instance in the state with the address %s. If the resource configuration has just been added, you must run \"mayfly apply\" once to create the corresponding instance(s) before they can be tainted.", i)
+			case inst.Current == nil:
+				return false, a.fail("Resource instance has no current object", "Resource instance %s is currently represented only by deposed objects, which are going to be destroyed.", i)
+			case !taint && !inst.Current.Tainted:
+				return false, a.fail("Resource instance is not tainted", "Resource instance %s is not currently tainted, and so it cannot be untainted.", i)
+			}
+			o := inst.Current.Clone()
+			o.Tainted = taint
+			c.state.SetObject(addr.Object{Instance: i}, o, inst.Provider)
+			a.say(done, i)
+			return true, exitOK
+		})
+	})
+}

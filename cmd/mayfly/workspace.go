@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+func (a *app) workspaceCommand() *cli.Command {
+	return a.group("workspace", "Workspace management", "A workspace is a state of its own for the same configuration.",
+		a.workspaceDeleteCommand(), a.workspaceListCommand(), a.workspaceNewCommand(), a.workspaceSelectCommand(), a.workspaceShowCommand())
+}
+
+// workspaces is what the workspace commands work on.
+type workspaces struct {
+	dir     *directory
+	store   store.Store
+	names   []string
+	current string
+	fromEnv bool
+}
+
+func (a *app) workspaces(ctx context.Context) (*workspaces, diag.List) {
+	d := a.directory()
+	if d.loader.IsConfigDir(".") {
+		if diags := d.load(); diags.HasErrors() {
+			return nil, diags
+		}
+	}
+	b, diags := d.backend()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	w := &workspaces{dir: d, store: b.store(stateFlags{})}
+	if w.current, w.fromEnv, diags = d.workspace(); diags.HasErrors() {
+		return nil, diags
+	}
+	names, err := w.store.Workspaces(ctx)
+	if err != nil {
+		return nil, diag.Errorf("Cannot list the workspaces", "%s.", err)
+	}
+	w.names = names
+	return w, nil
+}
+
+const overridden = "The selected workspace is currently overridden using the TF_WORKSPACE environment variable. To select a workspace, unset it."
+
+func (a *app) workspaceListCommand() *cli.Command {
+	return a.command("list", "List workspaces", "", "Lists the workspaces; the selected one is marked.", nil, func(ctx context.Context, _ []string) int {
+		w, diags := a.workspaces(ctx)
+		if !a.report(diags) {
+			return exitError
+		}
+		for _, name := range w.names {
+			mark := " "
+			if name == w.current {
+				mark = "*"
+			}
+			a.say("%s %s", mark, name)
+		}
+		a.say("")
+		if w.fromEnv {
+			a.say("The active workspace is being overridden using the TF_WORKSPACE environment\nvariable.")
+		}
+		return exitOK
+	})
+}
+
+func (a *app) workspaceShowCommand() *cli.Command {
+	return a.command("show", "Show the name of the current workspace", "", "Writes the name of the selected workspace.", nil, func(context.Context, []string) int {
+		name, _, diags := a.directory().workspace()
+		if !a.report(diags) {
+			return exitError
+		}
+		a.say("%s", name)
+		return exitOK
+	})
+}
+
+func (a *app) workspaceSelectCommand() *cli.Command {
+	create := false
+	return a.command("select", "Select a workspace", "NAME", "Makes another workspace the one that commands in this directory work on.",
+		[]cli.Flag{boolFlag("or-create", "Create the workspace if there is none of that name.", &create)},
+		func(ctx context.Context, args []string) int {
+			if len(args) != 1 {
+				return a.argsError("workspace select", "the name of a workspace")
+			}
+			name := args[0]
+			w, diags := a.workspaces(ctx)
+			if !a.report(diags) {
+				return exitError
+			}
+			if w.fromEnv {
+				return a.fail("Cannot select a workspace", overridden)
+			}
+			if !slices.Contains(w.names, name) {
+				if create {
+					return a.newWorkspace(ctx, w, name, nil)
+				}
+				return a.fail("Workspace not found", "Workspace %q doesn't exist.\n\nYou can create this workspace with the \"new\" subcommand or include the \"-or-create\" flag with the \"select\" subcommand.", name)
+			}
+			if name == w.current {
+				return exitOK
+			}
+			if err := w.dir.selectWorkspace(name); err != nil {
+				return a.fail("Cannot select a workspace", "The file %s could not be written: %s.", w.dir.workspacePath(), pathReason(err))
+			}
+			a.say("%s", a.paintDone("Switched to workspace \""+name+"\"."))
+			return exitOK
+		})
+}
+
+func (a *app) workspaceNewCommand() *cli.Command {
+	var lock lockFlags
+	from := ""
+	flags := append(lock.flags(), stringFlag("state", "Copy this state file into the new workspace.", &from))
+	return a.command("new", "Create a new workspace", "NAME", "Creates a workspace and selects it.", flags, func(ctx context.Context, args []string) int {
+		if len(args) != 1 {
+			return a.argsError("workspace new", "the name of a workspace")
+		}
+		if err := store.CheckWorkspaceName(args[0]); err != nil {
+			return a.fail("Invalid workspace name", "%s.", err)
+		}
+		var file *state.File
+		if from != "" {
+			var diags diag.List
+			if file, diags = stateFile(from); !a.report(diags) {
+				return exitError
+			}
+		}
+		w, diags := a.workspaces(ctx)
+		if !a.report(diags) {
+			return exitError
+		}
+		if w.fromEnv {
+			return a.fail("Cannot select a workspace", overridden)
+		}
+		return a.newWorkspace(ctx, w, args[0], file)
+	})
+}
+
+func (a *app) newWorkspace(ctx context.Context, w *workspaces, name string, content *state.File) int {
+	err := w.store.CreateWorkspace(ctx, name)
+	if errors.Is(err, store.ErrWorkspaceExists) {
+		return a.fail("Workspace already exists", "Workspace %q already exists. To select it, run: mayfly workspace select %s", name, name)
+	}
+	if err == nil && content != nil {
+		err = copyState(ctx, w.store, name, content)
+	}
+	if err != nil {
+		return a.fail("Cannot create the workspace", "%s.", err)
+	}
+	if err := w.dir.selectWorkspace(name); err != nil {
+		return a.fail("Cannot select a workspace", "The file %s could not be written: %s.", w.dir.workspacePath(), pathReason(err))
+	}
+	a.say("%s", a.paintDone("Created and switched to workspace \""+name+"\"!"))
+	if content == nil {
+		a.say("\nYou're now on a new, empty workspace. Workspaces isolate their state,\nso if you run \"mayfly plan\" Mayfly will not see any existing state\nfor this configuration.")
+	}
+	return exitOK
+}
+
+func (a *app) workspaceDeleteCommand() *cli.Command {
+	var lock lockFlags
+	force := false
+	flags := append(lock.flags(), boolFlag("force", "Delete it even if its state has resources, which are then forgotten.", &force))
+	return a.command("delete", "Delete a workspace", "NAME", "Deletes a workspace with its state.", flags, func(ctx context.Context, args []string) int {
+		if len(args) != 1 {
+			return a.argsError("workspace delete", "the name of a workspace")
+		}
+		w, diags := a.workspaces(ctx)
+		if !a.report(diags) {
+			return exitError
+		}
+		return a.deleteWorkspace(ctx, w, args[0], force)
+	})
+}
+
+func (a *app) deleteWorkspace(ctx context.Context, w *workspaces, name string, force bool) int {
+	switch {
+	case name == w.current && name != store.DefaultWorkspace:
+		return a.fail("Workspace is your active workspace", "Workspace %q is your active workspace.\n\nYou cannot delete the currently active workspace. Please switch to another workspace and try again.", name)
+	case !slices.Contains(w.names, name):
+		return a.fail("Workspace not found", "Workspace %q doesn't exist.", name)
+	}
+	err := w.store.DeleteWorkspace(ctx, name, force)
+	switch {
+	case errors.Is(err, store.ErrNotEmpty):
+		return a.fail("Workspace is not empty", "Workspace %q is currently tracking resources. Deleting it would forget them while they go on to exist. Destroy them first, or give -force.", name)
+	case err != nil:
+		return a.fail("Cannot delete the workspace", "%s.", err)
+	}
+	a.say("%s", a.paintDone("Deleted workspace \""+name+"\"!"))
+	return exitOK
+}

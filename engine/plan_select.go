@@ -1,0 +1,122 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// chosen returns those of the objects to be destroyed that -target and -exclude ask for. What depends on a targeted object is chosen with it, since
+// it could not live without; what an excluded object depends on stays with it. Its cost is linear in the objects and their dependencies.
+func (p *planner) chosen(found []orphan) []orphan {
+	if len(p.req.Targets) == 0 && len(p.req.Excludes) == 0 {
+		return found
+	}
+	g := newReliance(found)
+	t := &future.Task{}
+	for i := range found {
+		g.add(i, &found[i], p.declaredDeps(t, &found[i]))
+	}
+	var take, keep []int
+	for i := range found {
+		if len(p.req.Targets) == 0 || selects(p.req.Targets, found[i].obj.Instance) {
+			take = append(take, i)
+		}
+		if selects(p.req.Excludes, found[i].obj.Instance) {
+			keep = append(keep, i)
+		}
+	}
+	taken, kept := reach(g.users, take), reach(g.uses, keep)
+	var out []orphan
+	for i := range found {
+		if taken[i] && !kept[i] {
+			out = append(out, found[i])
+		}
+	}
+	return out
+}
+
+func selects(targets []addr.Target, a addr.Instance) bool {
+	return slices.ContainsFunc(targets, func(x addr.Target) bool { return x.Selects(a) })
+}
+
+// declaredDeps returns what the configuration says the object depends on, if it still declares it.
+func (p *planner) declaredDeps(t *future.Task, o *orphan) []plan.Dep {
+	if !p.run.Declared(o.obj.Instance) {
+		return nil
+	}
+	return p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Deps(t)
+}
+
+// reliance is the graph of which objects rely on which. The first nodes are the objects by index; the others stand for all objects of an instance,
+// a resource or a block, so that a dependency on many costs one edge.
+type reliance struct {
+	users, uses [][]int
+	nodes       map[any]int // by addr.Instance, addr.AbsResource or addr.ConfigResource
+}
+
+func newReliance(found []orphan) *reliance {
+	g := &reliance{users: make([][]int, len(found)), uses: make([][]int, len(found)), nodes: map[any]int{}}
+	for i := range found {
+		a := found[i].obj.Instance
+		for _, k := range []any{a, a.Abs(), a.Config()} {
+			g.edge(i, g.node(k))
+		}
+	}
+	return g
+}
+
+func (g *reliance) node(k any) int {
+	n, ok := g.nodes[k]
+	if !ok {
+		n = len(g.users)
+		g.users, g.uses, g.nodes[k] = append(g.users, nil), append(g.uses, nil), n
+	}
+	return n
+}
+
+// edge says that what stands at user cannot be without what stands at used.
+func (g *reliance) edge(used, user int) {
+	g.users[used] = append(g.users[used], user)
+	g.uses[user] = append(g.uses[user], used)
+}
+
+// add adds the dependencies of an object: as the configuration has them, and for other blocks as the state recorded them.
+func (g *reliance) add(i int, o *orphan, declared []plan.Dep) {
+	known := map[addr.ConfigResource]struct{}{o.obj.Config(): {}}
+	for _, d := range declared {
+		known[d.Resource.Config()] = struct{}{}
+		if d.All {
+			g.edge(g.node(d.Resource), i)
+		} else {
+			g.edge(g.node(d.Resource.Instance(d.Key)), i)
+		}
+	}
+	for _, r := range o.stored.Dependencies {
+		if _, ok := known[r]; !ok {
+			g.edge(g.node(r), i)
+		}
+	}
+}
+
+// reach returns the nodes that can be reached from the given ones, these included.
+func reach(edges [][]int, from []int) []bool {
+	reached := make([]bool, len(edges))
+	queue := slices.Clone(from)
+	for _, n := range queue {
+		reached[n] = true
+	}
+	for len(queue) > 0 {
+		n := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for _, next := range edges[n] {
+			if !reached[next] {
+				reached[next] = true
+				queue = append(queue, next)
+			}
+		}
+	}
+	return reached
+}

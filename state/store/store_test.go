@@ -1,0 +1,228 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/inmem"
+	"github.com/mayfly-iac/mayfly/state/store/storetest"
+)
+
+func manager(t *testing.T, s store.Store) store.Manager {
+	t.Helper()
+	m, err := s.Manager(store.DefaultWorkspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestLockWithRetry(t *testing.T) {
+	for name, test := range map[string]struct {
+		timeout, freeAfter, cancelAfter time.Duration
+		locked, cancelled               bool
+		took                            time.Duration
+	}{
+		"at once":     {timeout: 0, freeAfter: 0, locked: true},
+		"no waiting":  {timeout: 0, freeAfter: time.Second},
+		"freed":       {timeout: time.Minute, freeAfter: 600 * time.Millisecond, locked: true, took: 750 * time.Millisecond},
+		"never freed": {timeout: time.Minute, freeAfter: time.Hour, took: time.Minute},
+		"interrupted": {timeout: time.Hour, freeAfter: time.Hour, cancelAfter: 3 * time.Second, cancelled: true, took: 3 * time.Second},
+		"freed late":  {timeout: time.Hour, freeAfter: 59 * time.Minute, locked: true, took: 59*time.Minute + 8*time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				s := inmem.New()
+				if test.freeAfter > 0 {
+					id, err := manager(t, s).Lock(ctx, storetest.Info("other"))
+					if err != nil {
+						t.Fatal(err)
+					}
+					time.AfterFunc(test.freeAfter, func() { _ = manager(t, s).Unlock(context.Background(), id) })
+				}
+				if test.cancelAfter > 0 {
+					time.AfterFunc(test.cancelAfter, cancel)
+				}
+				start := time.Now()
+				_, err := store.LockWithRetry(ctx, manager(t, s), storetest.Info("me"), test.timeout)
+				took := time.Since(start)
+				var held *store.LockError
+				if (err == nil) != test.locked || err != nil && !errors.As(err, &held) || errors.Is(err, context.Canceled) != test.cancelled {
+					t.Errorf("got %v", err)
+				}
+				if took < test.took || took > test.took+8*time.Second {
+					t.Errorf("it took %v, want about %v", took, test.took)
+				}
+				// The timers of the test must not outlive it.
+				time.Sleep(2 * time.Hour)
+			})
+		})
+	}
+}
+
+func TestLockInfo(t *testing.T) {
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	info, err := store.NewLockInfo("OperationTypeApply", "1.2.3", now, strings.NewReader("0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := info.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := store.ParseLockInfo(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(info, back); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(info.Who, "@") || len(info.ID) != 36 {
+		t.Errorf("%+v", info)
+	}
+	// As another engine writes it.
+	back, err = store.ParseLockInfo([]byte(`{"ID":"c93d0f27","Operation":"OperationTypeApply","Info":"","Who":"root@vm","Version":"1.11.4","Created":"2026-11-21T02:07:29.483186963Z","Path":"terraform.tfstate"}`))
+	if err != nil || back.Who != "root@vm" || back.Created.Nanosecond() != 483186963 {
+		t.Errorf("%+v, %v", back, err)
+	}
+	if _, err := store.ParseLockInfo([]byte("{")); err == nil {
+		t.Error("half a text is read")
+	}
+	if _, err := store.NewLockInfo("", "", now, strings.NewReader("")); err == nil {
+		t.Error("an ID without randomness")
+	}
+	text := (&store.LockError{Info: &back, Err: errors.New("busy")}).Error()
+	for _, want := range []string{"root@vm", "busy", "\n  ID:        c93d0f27\n  Path:      terraform.tfstate\n", "2026-11-21 02:07:29.483186963 +0000 UTC"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+}
+
+func TestSnapshotting(t *testing.T) {
+	base := storetest.File(t, "l", 4, 1)
+	now := time.Unix(0, 0)
+	var saved []string
+	var fail error
+	s := store.NewSnapshotting(base, func(f *state.File) error {
+		b, err := state.Write(f)
+		saved = append(saved, string(b))
+		return errors.Join(err, fail)
+	}, 20*time.Second, func() time.Time { return now })
+	add := func(n int, after time.Duration) error {
+		now = now.Add(after)
+		a := storetest.Address("a", n)
+		id, err := s.Begin(a, "create")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Commit(id, state.ObjectChange{Object: a, Provider: storetest.Provider, New: storetest.Object(t, "object "+string(rune('0'+n)))})
+	}
+	for n, after := range []time.Duration{0, 19 * time.Second, 1 * time.Second, 0, 19 * time.Second} {
+		if err := add(n+1, after); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := state.Write(storetest.File(t, "l", 5, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{string(b)}, saved); diff != "" {
+		t.Error(diff)
+	}
+	if len(base.State.Resources) != 1 || base.Serial != 4 {
+		t.Error("the base was changed")
+	}
+	fail = errors.New("backend down")
+	if err := add(6, time.Minute); err != nil || !errors.Is(s.Err(), fail) {
+		t.Errorf("a backend that is down stops the run: %v, %v", err, s.Err())
+	}
+	fail = store.ErrLockLost
+	if err := add(7, time.Minute); !errors.Is(err, store.ErrLockLost) {
+		t.Errorf("a lost lock does not stop the run: %v", err)
+	}
+	fail = nil
+	if err := add(8, time.Minute); err != nil || s.Err() != nil || !strings.Contains(saved[len(saved)-1], "object 6") {
+		t.Errorf("after the backend is back: %v, %v", err, s.Err())
+	}
+}
+
+func TestSnapshotJournalOutlivesInterrupt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := manager(t, inmem.New())
+		ctx, cancel := context.WithCancel(t.Context())
+		j, err := m.Journal(ctx, storetest.File(t, "l", 0, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		time.Sleep(store.SnapshotInterval)
+		a := storetest.Address("a", 0)
+		id, err := j.Begin(a, "create")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Fail(id, state.ObjectChange{Object: a, Provider: storetest.Provider, New: storetest.Object(t, "x")}); err != nil {
+			t.Fatal(err)
+		}
+		f, err := m.Read(t.Context())
+		if err != nil || f == nil || f.State.Object(a) == nil {
+			t.Errorf("stored %v, %v", f, err)
+		}
+	})
+}
+
+func TestRescue(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for serial := range uint64(3) {
+		path, err := store.Rescue(dir, storetest.File(t, "l", serial, 1), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	for serial, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := state.Read(b)
+		if err != nil || f.Serial != uint64(serial) {
+			t.Errorf("%s: %v, %v", path, f, err)
+		}
+		if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if filepath.Base(paths[0]) != store.RescueName {
+		t.Errorf("kept in %s", paths[0])
+	}
+	if _, err := store.Rescue(filepath.Join(dir, "nowhere"), storetest.File(t, "l", 1, 1), nil); err == nil {
+		t.Error("a file in no folder")
+	}
+}
+
+func TestRecoveredDiags(t *testing.T) {
+	var none *store.Recovered
+	if none.Diags() != nil || (&store.Recovered{Changes: 1}).Diags() != nil || (&store.Recovered{Saved: true}).Diags() != nil {
+		t.Error("diagnostics about nothing")
+	}
+	l := (&store.Recovered{Path: "x.journal", Changes: 2, Saved: true, Unfinished: []state.Unfinished{{Object: storetest.Address("a", 1), Action: "create"}}}).Diags()
+	if len(l) != 2 || l[0].Severity != diag.Warning || !strings.Contains(l[0].Detail, "x.journal") || !strings.Contains(l[1].Detail, "test_thing.a[1] (create)") {
+		t.Errorf("%v", l)
+	}
+}
