@@ -83,12 +83,8 @@ func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog
 // Compile loads the schemas of the tree's providers and compiles the configuration.
 func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*eval.Config, diag.List) {
 	e.providers.ctx = ctx
-	diags := refuse(tree)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	cfg, more := eval.Compile(tree, e.providers)
-	return cfg, append(diags, more...)
+	cfg, diags := eval.Compile(tree, e.providers)
+	return cfg, append(refuse(tree), diags...)
 }
 
 // stopOn asks the providers to cancel what they do when soft ends. The returned function ends the watch.

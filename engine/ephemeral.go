@@ -156,7 +156,13 @@ func (o *opener) checkResult(config cty.Value, resp provider.OpenResponse) diag.
 }
 
 // renew implements lease.Opened.Renew.
-func (o *opener) renew(ctx context.Context) (time.Time, error) {
+func (o *opener) renew(ctx context.Context) (at time.Time, err error) {
+	err = errReported
+	o.guard("renewing "+o.in.Addr().String(), func() { at, err = o.callRenew(ctx) })
+	return at, err
+}
+
+func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 	done := o.started(OpRenew, o.object(), plan.NoOp, "", "")
 	resp, diags := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
 	o.providers.calls.Add(1)
@@ -177,6 +183,10 @@ func (o *opener) renew(ctx context.Context) (time.Time, error) {
 
 // close implements lease.Opened.Close.
 func (o *opener) close(ctx context.Context) {
+	o.guard("closing "+o.in.Addr().String(), func() { o.callClose(ctx) })
+}
+
+func (o *opener) callClose(ctx context.Context) {
 	done := o.started(OpClose, o.object(), plan.NoOp, "", "")
 	diags := o.p.CloseEphemeral(ctx, o.typeName(), o.private)
 	o.providers.calls.Add(1)

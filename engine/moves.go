@@ -233,7 +233,7 @@ func (s *subject) convertMovedFrom(o *state.Object, from addr.Instance, source a
 		SourceIdentityJSON: o.Identity, SourceIdentityVersion: o.IdentityVersion, TargetType: s.typeName(),
 	})
 	if !diags.HasErrors() {
-		resp.Target, diags = s.accept(resp.Target, diags, "moved object", true)
+		resp.Target, diags = s.acceptObject(resp.Target, diags, "moved object")
 	}
 	s.report(diags)
 	if diags.HasErrors() {

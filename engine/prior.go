@@ -65,7 +65,7 @@ func (s *subject) upgraded(o *state.Object) (prior, bool) {
 	}
 	v, diags := s.p.UpgradeResource(s.ctx, provider.UpgradeRequest{Type: s.typeName(), Version: o.SchemaVersion, JSON: o.JSON(), Flatmap: o.Flatmap})
 	if !diags.HasErrors() {
-		v, diags = s.accept(v, diags, "upgraded state", true)
+		v, diags = s.acceptObject(v, diags, "upgraded state")
 	}
 	s.report(diags)
 	if diags.HasErrors() && v == cty.NilVal {
@@ -129,6 +129,14 @@ func (s *subject) accept(v cty.Value, diags diag.List, what string, known bool) 
 		return cty.NilVal, diags
 	}
 	return v, diags
+}
+
+// acceptObject is accept for an answer that must hold an object, wholly known.
+func (s *subject) acceptObject(v cty.Value, diags diag.List, what string) (cty.Value, diag.List) {
+	if v != cty.NilVal && v.IsNull() {
+		return cty.NilVal, append(diags, s.violation(what, errNull))
+	}
+	return s.accept(v, diags, what, true)
 }
 
 // violation is the error for a broken rule of the contract.

@@ -124,6 +124,7 @@ func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
 	for _, m := range c.sorted() {
 		c.cfg.modules[m].computeOpens()
 	}
+	c.openCycles()
 	return c.cfg, c.diags
 }
 
@@ -185,6 +186,7 @@ func (c *compiler) expr(m *moduleBlock, e hcl.Expression, u use) *lang.Expr {
 	x, diags := lang.Compile(e)
 	c.diags = append(c.diags, diags...)
 	c.note(m, x.Refs, u)
+	x.Expression = withConditionals(x.Expression)
 	return x
 }
 

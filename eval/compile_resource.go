@@ -18,6 +18,10 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 		if !diags.HasErrors() {
 			c.diags = append(c.diags, c.unknownType(b)...)
 		}
+		attrs, _ := r.Body.JustAttributes() // without a schema, this much can be checked
+		for _, a := range attrs {
+			c.expr(m, a.Expr, use{repeat: c.repetition(m, r.Repeat)})
+		}
 		return nil
 	}
 	b.Schema = s

@@ -92,6 +92,7 @@ func (m *Module) CheckVariables(t *future.Task) bool {
 	ok := true
 	for name, v := range m.variables {
 		for _, c := range v.block.conds {
+			m.prepare(t, c)
 			s := NewSession()
 			sc := &scope{m: m, t: t, sess: s}
 			if m.run.opt.Phase == Validating {
@@ -116,6 +117,17 @@ func (m *Module) CheckVariables(t *future.Task) bool {
 	return ok
 }
 
+// prepare demands everything durable that the condition needs, before a session begins.
+func (m *Module) prepare(t *future.Task, c condition) {
+	if m.run.opt.Phase == Validating {
+		return
+	}
+	needs := &reads{}
+	(&scope{m: m, t: t}).collectReads(needs, c.cond, c.msg)
+	p := preparer{t: t, seen: map[any]struct{}{}}
+	p.reads(needs)
+}
+
 func joinAddr2(m addr.Module, rest string) string {
 	if m.IsRoot() {
 		return rest
@@ -128,6 +140,7 @@ func (m *Module) OutputPreconditions(t *future.Task) bool {
 	ok := true
 	for name, v := range m.outputs {
 		for _, c := range v.block.conds {
+			m.prepare(t, c)
 			s := NewSession()
 			status, message, diags := m.run.condition(&scope{m: m, t: t, sess: s, address: v.Addr()}, c, "Module output value precondition failed")
 			s.End()

@@ -27,11 +27,21 @@ type scope struct {
 func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
 	v, hd := x.Value(r.context(sc, x))
-	diags := diag.FromHCL(hd).WithAddress(sc.address)
+	diags := sc.forget(diag.FromHCL(hd)).WithAddress(sc.address)
 	if diags.HasErrors() || v == cty.NilVal {
 		return cty.DynamicVal, diags
 	}
 	return v, diags
+}
+
+// forget takes the values in play out of diagnostics if some of them are to be dropped at the end of the session.
+func (sc *scope) forget(diags diag.List) diag.List {
+	if sc.sess != nil && len(sc.sess.instances) > 0 {
+		for i := range diags {
+			diags[i].EvalContext = nil
+		}
+	}
+	return diags
 }
 
 // context puts what the expressions refer to in scope, and no more: an index that names one instance brings that instance alone.
@@ -54,6 +64,7 @@ type builder struct {
 	resources map[*Resource]*resourcePart
 	modules   map[*Call]*modulePart
 	self      cty.Value
+	missing   []*lang.Ref // to resources and modules that are not there
 }
 
 // resourcePart is what an evaluation needs of a resource object.
@@ -84,14 +95,11 @@ func (b *builder) add(ref *lang.Ref) {
 	m, t := b.sc.m, b.sc.t
 	switch ref.Kind {
 	case lang.Variable:
-		if v := m.variables[ref.Name]; v != nil {
-			b.set("var", ref.Name, v.Get(t, b.sc.sess, &ref.Range))
-		}
+		b.setValue("var", m.variables[ref.Name], ref)
 	case lang.Local:
-		if v := m.locals[ref.Name]; v != nil {
-			b.set("local", ref.Name, v.Get(t, b.sc.sess, &ref.Range))
-		}
+		b.setValue("local", m.locals[ref.Name], ref)
 	case lang.Each, lang.Count:
+		b.set(ref.Root, ref.Name, cty.DynamicVal)
 		if b.sc.rep != nil {
 			b.set(ref.Root, ref.Name, b.sc.rep.value(t, ref.Kind, ref.Name, &ref.Range))
 		}
@@ -100,6 +108,7 @@ func (b *builder) add(ref *lang.Ref) {
 	case lang.Terraform:
 		b.set(ref.Root, ref.Name, b.run.terraformValue(ref.Name))
 	case lang.Self:
+		b.self = cty.DynamicVal
 		if b.sc.self != nil {
 			b.self = b.sc.self()
 		}
@@ -110,9 +119,19 @@ func (b *builder) add(ref *lang.Ref) {
 	}
 }
 
+// setValue puts a variable or local in scope. What is not declared is unknown: compiling has reported it.
+func (b *builder) setValue(root string, v *Value, ref *lang.Ref) {
+	if v == nil {
+		b.set(root, ref.Name, cty.DynamicVal)
+		return
+	}
+	b.set(root, ref.Name, v.Get(b.sc.t, b.sc.sess, &ref.Range))
+}
+
 func (b *builder) addResource(ref *lang.Ref) {
 	res := b.sc.m.resources[ref.Resource]
 	if res == nil {
+		b.missing = append(b.missing, ref)
 		return
 	}
 	if b.resources == nil {
@@ -180,6 +199,7 @@ func keyFor(form Repeat, k addr.Key) addr.Key {
 func (b *builder) addModule(ref *lang.Ref) {
 	call := b.sc.m.calls[ref.Name]
 	if call == nil || call.block.child == nil {
+		b.missing = append(b.missing, ref)
 		return
 	}
 	if b.modules == nil {
@@ -216,12 +236,17 @@ func (b *builder) variables() map[string]cty.Value {
 		vars["self"] = b.self
 	}
 	b.resourceVariables(vars)
-	if len(b.modules) > 0 {
-		attrs := make(map[string]cty.Value, len(b.modules))
-		for call, p := range b.modules {
-			attrs[call.block.cfg.Name] = b.moduleValue(call, p)
+	modules := make(map[string]cty.Value, len(b.modules))
+	for call, p := range b.modules {
+		modules[call.block.cfg.Name] = b.moduleValue(call, p)
+	}
+	for _, ref := range b.missing {
+		if ref.Kind == lang.Module {
+			modules[ref.Name] = cty.DynamicVal
 		}
-		vars["module"] = cty.ObjectVal(attrs)
+	}
+	if len(modules) > 0 {
+		vars["module"] = cty.ObjectVal(modules)
 	}
 	return vars
 }
@@ -248,6 +273,15 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 		}
 		if p.long {
 			put("resource", r, v)
+		}
+	}
+	for _, ref := range b.missing {
+		switch {
+		case ref.Kind != lang.Resource:
+		case ref.Root == "resource" || ref.Resource.Mode != addr.Managed:
+			put(ref.Root, ref.Resource, cty.DynamicVal)
+		default:
+			put("", ref.Resource, cty.DynamicVal)
 		}
 	}
 	for root, types := range trees {

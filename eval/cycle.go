@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -17,21 +18,23 @@ func (r *Run) reportCycle(c *future.Cycle) {
 	if n == 0 {
 		return
 	}
-	names := make([]string, n)
-	start := 0
+	names, vias := make([]string, n), make([]*hcl.Range, n)
 	for i, f := range c.Frames {
 		names[i] = labelText(f.Label)
-		if names[i] < names[start] {
-			start = i
-		}
+		vias[i], _ = c.Frames[(i+1)%n].Via.(*hcl.Range)
 	}
+	r.Report(cycleDiag(names, vias))
+}
+
+// cycleDiag returns the error for a circle in which names[i] refers to the next name at vias[i], which may be nil.
+func cycleDiag(names []string, vias []*hcl.Range) diag.List {
+	n, start := len(names), slices.Index(names, slices.Min(names))
 	var sb strings.Builder
 	sb.WriteString("These objects refer to each other in a circle, so none of them can be evaluated first:\n")
 	var subject *hcl.Range
 	for i := range n {
 		at := (start + i) % n
-		next := (at + 1) % n
-		rng, _ := c.Frames[next].Via.(*hcl.Range)
+		next, rng := (at+1)%n, vias[at]
 		fmt.Fprintf(&sb, "\n  %s refers to %s", names[at], names[next])
 		if rng != nil {
 			fmt.Fprintf(&sb, " at %s:%d,%d", rng.Filename, rng.Start.Line, rng.Start.Column)
@@ -41,7 +44,7 @@ func (r *Run) reportCycle(c *future.Cycle) {
 		}
 	}
 	sb.WriteString("\n\nRemove one of these references.")
-	r.Report(diag.List{{Summary: "Cycle in references", Detail: sb.String(), Subject: subject}})
+	return diag.List{{Summary: "Cycle in references", Detail: sb.String(), Subject: subject}}
 }
 
 func labelText(label any) string {

@@ -244,7 +244,9 @@ func cfgWorld(tb testing.TB, cfg *Config, phase Phase, vars map[string]cty.Value
 func plan_(tb testing.TB, text string) *world { return open(tb, Planning, text, nil) }
 
 // output returns the text of a root output.
-func (w *world) output(name string) string { return show(w.run.Root.Output(name).Get(w.task, nil, nil)) }
+func (w *world) output(name string) string {
+	return show(w.run.Root.Output(name).Get(w.task, nil, nil))
+}
 
 // local returns the text of a local of the root module, evaluated in a session.
 func (w *world) local(name string) string {

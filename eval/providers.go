@@ -2,6 +2,8 @@ package eval
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -49,7 +51,7 @@ func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.L
 		return cty.DynamicVal, diag.At(p.block.cfg.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key)
 	}
 	v, diags := p.schema.Block.Decode(p.block.cfg.Body, p.run.context(sc, p.block.body...))
-	return v, diags.WithAddress(p.Addr.String())
+	return v, sc.forget(diags).WithAddress(p.Addr.String())
 }
 
 func (p *ProviderObject) scope(t *future.Task, s *Session) *scope {
@@ -164,10 +166,11 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 
 // findProvider follows a provider reference from a module to the block that it means: declared here, passed by the call, or inherited.
 func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func(*future.Task) *scope) (providerRef, diag.List) {
-	if b := m.block.providers[ref.String()]; b != nil {
-		return providerRef{module: m, block: b, key: key, scope: scope}, nil
-	}
+	b := m.block.providers[ref.String()]
 	if m.call == nil {
+		if b != nil {
+			return providerRef{module: m, block: b, key: key, scope: scope}, nil
+		}
 		if ref.Alias == "" {
 			return providerRef{module: m}, nil
 		}
@@ -179,12 +182,15 @@ func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func
 			return parent.findProvider(passed.InParent, m.run.compiledKey(passed.InParent.KeyExpr), m.callScope)
 		}
 	}
+	if b != nil && !b.placeholder() {
+		return providerRef{module: m, block: b, key: key, scope: scope}, nil
+	}
 	if ref.Alias != "" {
 		return providerRef{}, diag.At(ref.Range, "Provider configuration not present",
 			"This module uses the provider configuration %q, which its caller must pass in the providers argument of the module block.", ref)
 	}
 	parent := m.call.module
-	name := parent.localName(m.block.cfg.ProviderFor(ref.Name), ref.Name)
+	name := parent.block.localName(m.block.cfg.ProviderFor(ref.Name), ref.Name)
 	return parent.findProvider(config.ProviderRef{Name: name, Range: ref.Range}, nil, nil)
 }
 
@@ -209,12 +215,12 @@ func (r *Run) compiledKey(e hcl.Expression) *lang.Expr {
 }
 
 // localName returns the name by which m knows a provider.
-func (m *Module) localName(p addr.Provider, like string) string {
-	if m.block.cfg.ProviderFor(like) == p {
+func (m *moduleBlock) localName(p addr.Provider, like string) string {
+	if m.cfg.ProviderFor(like) == p {
 		return like
 	}
-	for name, req := range m.block.cfg.Required {
-		if req.Source == p {
+	for _, name := range slices.Sorted(maps.Keys(m.cfg.Required)) {
+		if m.cfg.Required[name].Source == p {
 			return name
 		}
 	}
@@ -231,7 +237,7 @@ func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderO
 	if m == nil {
 		return nil, missingProvider(pc)
 	}
-	name := config.ProviderRef{Name: m.localName(pc.Provider, pc.Provider.Type), Alias: pc.Alias}
+	name := config.ProviderRef{Name: m.block.localName(pc.Provider, pc.Provider.Type), Alias: pc.Alias}
 	if b := m.block.providers[name.String()]; b != nil && b.source == pc.Provider {
 		return r.providerObject(pc, providerRef{module: m, block: b}), nil
 	}

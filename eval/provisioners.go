@@ -35,5 +35,5 @@ func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self 
 	sc.self, sc.own = func() cty.Value { return self }, in
 	in.Run().Stats.Evaluations.Add(1)
 	v, diags := p.schema.Decode(p.cfg.Body, in.Run().context(sc, p.exprs...))
-	return v, diags.WithAddress(in.Addr().String())
+	return v, sc.forget(diags).WithAddress(in.Addr().String())
 }

@@ -13,13 +13,19 @@ import (
 
 // reads is the read-set of an object: what its expressions refer to, resolved to objects at the precision of the references.
 type reads struct {
-	values    []*Value
+	values    []valueRead
 	resources []resourceRead
 	calls     []*Call // repetition of these is read
 	providers []*ProviderObject
 }
 
+type valueRead struct {
+	*Value
+	via *hcl.Range
+}
+
 type resourceRead struct {
+	via *hcl.Range
 	res *Resource
 	key addr.Key
 	all bool
@@ -40,9 +46,9 @@ func (sc *scope) collectRefs(into *reads, refs []lang.Ref) {
 		ref := &refs[i]
 		switch ref.Kind {
 		case lang.Variable:
-			into.addValue(sc.m.variables[ref.Name])
+			into.addValue(sc.m.variables[ref.Name], &ref.Range)
 		case lang.Local:
-			into.addValue(sc.m.locals[ref.Name])
+			into.addValue(sc.m.locals[ref.Name], &ref.Range)
 		case lang.Resource:
 			sc.collectResource(into, ref)
 		case lang.Module:
@@ -61,9 +67,9 @@ func (r *reads) add(o *reads) {
 	r.calls = append(r.calls, o.calls...)
 }
 
-func (r *reads) addValue(v *Value) {
+func (r *reads) addValue(v *Value, via *hcl.Range) {
 	if v != nil {
-		r.values = append(r.values, v)
+		r.values = append(r.values, valueRead{Value: v, via: via})
 	}
 }
 
@@ -73,12 +79,12 @@ func (sc *scope) collectResource(into *reads, ref *lang.Ref) {
 		return
 	}
 	if !res.repeat.repeated() {
-		into.resources = append(into.resources, resourceRead{res: res})
+		into.resources = append(into.resources, resourceRead{res: res, via: &ref.Range})
 		return
 	}
 	key, ok := sc.key(ref.Index, res.Form())
 	if key != nowhere {
-		into.resources = append(into.resources, resourceRead{res: res, key: key, all: !ok})
+		into.resources = append(into.resources, resourceRead{res: res, key: key, all: !ok, via: &ref.Range})
 	}
 }
 
@@ -100,11 +106,11 @@ func (sc *scope) collectModule(into *reads, ref *lang.Ref) {
 	}
 	for _, child := range children {
 		if ref.Output != "" && (one || !form.keyed()) {
-			into.addValue(child.outputs[ref.Output])
+			into.addValue(child.outputs[ref.Output], &ref.Range)
 			continue
 		}
 		for _, o := range child.outputs {
-			into.addValue(o)
+			into.addValue(o, &ref.Range)
 		}
 	}
 }
@@ -162,6 +168,7 @@ func (in *Instance) readSet(t *future.Task) *reads {
 		}
 		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.res == in.Resource && !r.all && r.key == in.Key })
 		out.add(after)
+		sc.collectReads(out, b.providerKey)
 		if p := in.Provider(t); p != nil {
 			out.providers = append(out.providers, p)
 		}
@@ -263,7 +270,7 @@ func (f *flattener) object(r *Resource) {
 
 func (f *flattener) reads(r *reads) {
 	for _, v := range r.values {
-		if f.visit(v) {
+		if f.visit(v.Value) {
 			f.reads(v.readSet(f.t))
 		}
 	}
@@ -353,11 +360,11 @@ type preparer struct {
 func (p *preparer) reads(r *reads) {
 	for _, v := range r.values {
 		if !v.opens() {
-			v.Get(p.t, nil, v.rangePtr())
+			v.Get(p.t, nil, v.via)
 			continue
 		}
-		if _, ok := p.seen[v]; !ok {
-			p.seen[v] = struct{}{}
+		if _, ok := p.seen[v.Value]; !ok {
+			p.seen[v.Value] = struct{}{}
 			p.reads(v.readSet(p.t))
 		}
 	}
@@ -375,20 +382,20 @@ func (p *preparer) reads(r *reads) {
 func (p *preparer) resource(rr resourceRead) {
 	ephemeral := rr.res.Block.Config.Addr.Mode == addr.Ephemeral
 	if rr.all && !ephemeral {
-		rr.res.whole(p.t, nil, nil) // built once, however many refer to it
+		rr.res.whole(p.t, nil, rr.via) // built once, however many refer to it
 		return
 	}
 	var instances []*Instance
 	if rr.all {
 		instances, _ = rr.res.Instances(p.t)
-	} else if rr.res.expand(p.t, nil).has(rr.key) {
+	} else if rr.res.expand(p.t, rr.via).has(rr.key) {
 		instances = []*Instance{rr.res.Instance(rr.key)}
 	}
 	for _, in := range instances {
 		if ephemeral {
 			p.instance(in)
 		} else {
-			in.Value(p.t, nil)
+			in.Value(p.t, rr.via)
 		}
 	}
 }

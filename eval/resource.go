@@ -196,8 +196,9 @@ func (in *Instance) scope(t *future.Task, s *Session) *scope {
 func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b, run := in.Resource.Block, in.Run()
 	run.Stats.Evaluations.Add(1)
-	ctx := run.context(in.scope(t, s), b.body...)
-	v, diags := b.Schema.Block.Decode(b.Config.Body, ctx)
+	sc := in.scope(t, s)
+	v, diags := b.Schema.Block.Decode(b.Config.Body, run.context(sc, b.body...))
+	diags = sc.forget(diags)
 	diags = append(diags, deprecatedUses(v, b.Config.Body)...)
 	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
 		diags = append(diags, checkEphemeralUse(v, b)...)

@@ -22,10 +22,11 @@ type Value struct {
 	uses   future.Cell[[]Use]
 }
 
+var valuePrefix = [...]string{variableValue: "var.", localValue: "local.", outputValue: "output."}
+
 // Addr returns the absolute address, for messages.
 func (v *Value) Addr() string {
-	prefix := map[valueKind]string{variableValue: "var.", localValue: "local.", outputValue: "output."}[v.block.kind]
-	return joinAddr(v.module.Addr, prefix+v.block.name)
+	return joinAddr(v.module.Addr, valuePrefix[v.block.kind]+v.block.name)
 }
 
 // opens reports whether evaluating v may open ephemeral resources, so that its value belongs in a session.

@@ -3,6 +3,8 @@ package lease
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,14 +14,16 @@ import (
 
 // renewer is one thing in a pool on virtual time, with a log of when it was renewed and closed, in seconds since the start.
 type renewer struct {
-	pool     *Pool[string, string]
-	begun    time.Time
+	pool  *Pool[string, string]
+	begun time.Time
+	at    func(n int) (time.Duration, error) // the answer to the n-th renewal: the time until the next one
+	takes time.Duration
+
+	mu       sync.Mutex
 	renewals []float64
 	closed   []float64
 	private  int // grows with each successful renewal
 	atClose  int
-	at       func(n int) (time.Duration, error) // the answer to the n-th renewal: the time until the next one
-	takes    time.Duration
 	until    error // why the last renewal's context had ended, if it had
 }
 
@@ -36,6 +40,8 @@ func (r *renewer) acquire(t *testing.T, first time.Duration) *Lease[string, stri
 	t.Helper()
 	l, err := r.pool.Acquire(t.Context(), "k", func(context.Context) (Opened[string], error) {
 		return Opened[string]{Value: "v", RenewAt: time.Now().Add(first), Renew: r.renew, Close: func(context.Context) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
 			r.closed, r.atClose = append(r.closed, r.seconds()), r.private
 		}}, nil
 	})
@@ -46,14 +52,17 @@ func (r *renewer) acquire(t *testing.T, first time.Duration) *Lease[string, stri
 }
 
 func (r *renewer) renew(ctx context.Context) (time.Time, error) {
+	r.mu.Lock()
 	r.renewals = append(r.renewals, r.seconds())
+	n := len(r.renewals)
+	r.mu.Unlock()
 	select {
 	case <-time.After(r.takes):
 	case <-ctx.Done():
 		r.until = ctx.Err()
 		return time.Time{}, ctx.Err()
 	}
-	next, err := r.at(len(r.renewals))
+	next, err := r.at(n)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -73,6 +82,8 @@ func every(d time.Duration) func(int) (time.Duration, error) {
 func (r *renewer) check(t *testing.T, renewals ...float64) {
 	t.Helper()
 	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if diff := cmp.Diff(renewals, r.renewals); diff != "" {
 		t.Errorf("renewals (-want +got)\n%s", diff)
 	}
@@ -200,9 +211,9 @@ func TestUseGivesUpWaitingWithItsContext(t *testing.T) {
 
 func TestE50_UseAfterFailureTriesOnceMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ok := false
+		var ok atomic.Bool
 		r := newRenewer(func(int) (time.Duration, error) {
-			if !ok {
+			if !ok.Load() {
 				return 0, errRenew
 			}
 			return 5 * time.Second, nil
@@ -217,7 +228,7 @@ func TestE50_UseAfterFailureTriesOnceMore(t *testing.T) {
 		r.check(t, 1, 2, 2.5)
 		time.Sleep(1900 * time.Millisecond) // the pause counts from the last attempt
 		r.check(t, 1, 2, 2.5)
-		ok = true
+		ok.Store(true)
 		use(t, l)
 		use(t, l) // renewed is renewed
 		r.check(t, 1, 2, 2.5, 4.4)
@@ -275,7 +286,7 @@ func TestRenewalAfterReopening(t *testing.T) {
 		use(t, l)
 		time.Sleep(9 * time.Second)
 		r.check(t, 1)
-		time.Sleep(2 * time.Second)
+		time.Sleep(1500 * time.Millisecond)
 		r.check(t, 1, 11.5)
 		l.Release()
 		r.pool.Drained()

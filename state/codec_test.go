@@ -162,6 +162,10 @@ func TestUnusableFiles(t *testing.T) {
 		"bad output type":     {`{"version":4,"outputs":{"o":{"value":"canary","type":"canary"}}}`, ErrCorrupt, `"o"`},
 		"legacy path":         {`{"version":3,"modules":[{"path":["x"]}]}`, ErrCorrupt, "root"},
 		"legacy key":          {`{"version":3,"modules":[{"path":["root"],"resources":{"x":{}}}]}`, ErrCorrupt, "type.name"},
+		"legacy module":       {`{"version":3,"modules":[{"path":["root","a b"]}]}`, ErrCorrupt, "path"},
+		"legacy name":         {`{"version":3,"modules":[{"path":["root"],"resources":{"a.b!":{"primary":{"id":"x"}}}}]}`, ErrCorrupt, "identifier"},
+		"legacy provider":     {`{"version":3,"modules":[{"path":["root"],"resources":{"a.b":{"provider":"!!","primary":{"id":"x"}}}}]}`, ErrCorrupt, "provider"},
+		"old provider":        {strings.Replace(inst(`"status":""`), `provider[\"registry.terraform.io/a/b\"]`, "provider.!", 1), ErrCorrupt, "provider"},
 		"legacy truncated":    {`{"version":3,"modules":[{"path":["roo`, ErrCorrupt, "cut off"},
 	} {
 		t.Run(name, func(t *testing.T) {

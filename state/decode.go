@@ -279,7 +279,7 @@ func (d *decoder) resource(s *State, r *resourceV4, more *unknownResource) error
 		if s.Object(obj) != nil {
 			return corrupt("it has %s twice", obj)
 		}
-		pc, err := cached(d.providers, orElse(in.Provider, r.Provider), addr.ParseProviderConfig)
+		pc, err := cached(d.providers, orElse(in.Provider, r.Provider), parseProviderConfig)
 		if err != nil {
 			return corrupt("%s: %v", obj, err)
 		}

@@ -83,6 +83,9 @@ func (m legacyModule) upgrade(s *State, version int) error {
 	for _, call := range m.Path[1:] {
 		module = module.Child(call, addr.NoKey)
 	}
+	if parsed, err := addr.ParseModuleInstance(module.String()); err != nil || parsed != module {
+		return corrupt("a module's path has an invalid name")
+	}
 	if module.IsRoot() {
 		for name, raw := range m.Outputs {
 			o, err := upgradeOutput(raw)
@@ -142,6 +145,9 @@ func parseLegacyKey(key string) (addr.Resource, addr.Key, error) {
 		return r, addr.NoKey, errors.New("its key is not of the form type.name")
 	}
 	r.Type, r.Name = parts[0], parts[1]
+	if parsed, err := parseConfigResource(r.String()); err != nil || parsed.Resource != r {
+		return r, addr.NoKey, errors.New("its type or name is not an identifier")
+	}
 	if len(parts) == 2 {
 		return r, addr.NoKey, nil
 	}
@@ -202,14 +208,26 @@ func (r *legacyResource) provider(m addr.ModuleInstance, res addr.Resource) (add
 	switch {
 	case r.Provider == "":
 		name, _, _ := strings.Cut(res.Type, "_")
-		return addr.ProviderConfig{Provider: addr.DefaultProvider(name)}, nil
+		return parseProviderConfig("provider." + name)
 	case strings.Contains(r.Provider, "provider."):
-		return addr.ParseProviderConfig(r.Provider)
+		return parseProviderConfig(r.Provider)
 	default:
-		pc, err := addr.ParseProviderConfig("provider." + r.Provider)
+		pc, err := parseProviderConfig("provider." + r.Provider)
 		pc.Module = m
 		return pc, err
 	}
+}
+
+// parseProviderConfig is addr.ParseProviderConfig, but checks the local name of a legacy address, which must be a possible provider type.
+func parseProviderConfig(text string) (addr.ProviderConfig, error) {
+	if !strings.Contains(text, "provider[") {
+		_, name, _ := strings.Cut(text[strings.LastIndex(text, "provider.")+1:], ".")
+		name, _, _ = strings.Cut(name, ".")
+		if _, err := addr.ParseProvider(name); err != nil || strings.Contains(name, "/") {
+			return addr.ProviderConfig{}, fmt.Errorf("invalid provider configuration address %q", text)
+		}
+	}
+	return addr.ParseProviderConfig(text)
 }
 
 // dependencies converts references relative to the module; those on modules and providers have no counterpart.
@@ -219,11 +237,10 @@ func (r *legacyResource) dependencies(m addr.ModuleInstance) []addr.ConfigResour
 		if strings.HasPrefix(text, "module.") || strings.HasPrefix(text, "provider.") {
 			continue
 		}
-		if res, _, err := parseLegacyKey(strings.TrimSuffix(text, ".*")); err == nil {
-			dep := addr.ConfigResource{Module: m.Module(), Resource: res}
-			if !slices.Contains(deps, dep) {
-				deps = append(deps, dep)
-			}
+		res, _, err := parseLegacyKey(strings.TrimSuffix(text, ".*"))
+		dep := addr.ConfigResource{Module: m.Module(), Resource: res}
+		if err == nil && !slices.Contains(deps, dep) {
+			deps = append(deps, dep)
 		}
 	}
 	slices.SortFunc(deps, func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) })

@@ -295,7 +295,7 @@ func (d *decoder) change(c *changeRecord) (ObjectChange, error) {
 	if err != nil || c.Removed {
 		return ObjectChange{Object: a}, err
 	}
-	pc, err := cached(d.providers, c.Provider, addr.ParseProviderConfig)
+	pc, err := cached(d.providers, c.Provider, parseProviderConfig)
 	if err != nil {
 		return ObjectChange{}, fmt.Errorf("%w: a record about %s names no valid provider", ErrJournalCorrupt, a)
 	}

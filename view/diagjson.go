@@ -190,7 +190,7 @@ func stateValue(v cty.Value) string {
 	case ty == cty.DynamicPseudoType:
 		return ""
 	case !v.IsKnown():
-		return "is a " + ty.FriendlyName()
+		return "is " + withArticle(ty.FriendlyName())
 	case ty == cty.String:
 		s := []rune(v.AsString())
 		if len(s) > longestShown {
@@ -206,7 +206,7 @@ func stateValue(v cty.Value) string {
 	case ty.IsCollectionType():
 		return "is " + ty.FriendlyName() + " with " + count(v.LengthInt(), "element")
 	default:
-		return "is a " + ty.FriendlyName()
+		return "is " + withArticle(ty.FriendlyName())
 	}
 }
 
@@ -227,4 +227,12 @@ func calledFunction(d *diag.Diagnostic) *JSONFunction {
 		return nil
 	}
 	return &JSONFunction{CalledAs: call.CalledFunctionName()}
+}
+
+// withArticle puts "a" or "an" before a noun.
+func withArticle(noun string) string {
+	if strings.ContainsAny(noun[:1], "aeiou") {
+		return "an " + noun
+	}
+	return "a " + noun
 }

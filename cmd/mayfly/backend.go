@@ -202,6 +202,7 @@ func (d *directory) record(b backendConfig) error {
 	if err != nil {
 		return err
 	}
+	out = append(out, '\n')
 	if old, err := os.ReadFile(d.recordPath()); err == nil && bytes.Equal(old, out) {
 		return nil
 	}

@@ -1,0 +1,153 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// conditional is a conditional expression whose result is ephemeral if either branch is, so that whether a value may be stored does not depend on
+// what the condition happens to be.
+type conditional struct{ *hclsyntax.ConditionalExpr }
+
+// Value implements hcl.Expression.
+func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	onTrue, onFalse := evaluated(c.TrueResult, ctx), evaluated(c.FalseResult, ctx)
+	whole := *c.ConditionalExpr
+	whole.TrueResult, whole.FalseResult = onTrue, onFalse
+	v, diags := whole.Value(ctx)
+	if value.Contains(onTrue.v, value.Ephemeral) || value.Contains(onFalse.v, value.Ephemeral) {
+		v = v.Mark(value.Ephemeral)
+	}
+	return v, diags
+}
+
+// evaluatedExpr is an expression with its value.
+type evaluatedExpr struct {
+	hclsyntax.Expression
+	v     cty.Value
+	diags hcl.Diagnostics
+}
+
+func evaluated(e hclsyntax.Expression, ctx *hcl.EvalContext) evaluatedExpr {
+	v, diags := e.Value(ctx)
+	return evaluatedExpr{Expression: e, v: v, diags: diags}
+}
+
+// Value implements hcl.Expression.
+func (e evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return e.v, e.diags }
+
+// withConditionals returns e with every conditional expression in it replaced by a conditional. The parts of e are shared or copied, not changed.
+func withConditionals(e hcl.Expression) hcl.Expression {
+	native, ok := e.(hclsyntax.Expression)
+	if !ok || !holdsConditional(native) {
+		return e
+	}
+	return rewrite(native)
+}
+
+func holdsConditional(e hclsyntax.Expression) bool {
+	found := false
+	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
+		if _, ok := n.(*hclsyntax.ConditionalExpr); ok {
+			found = true
+		}
+		return nil
+	})
+	return found
+}
+
+func rewriteAll(in []hclsyntax.Expression) []hclsyntax.Expression {
+	out := slices.Clone(in)
+	for i := range out {
+		out[i] = rewrite(out[i])
+	}
+	return out
+}
+
+func rewrite(e hclsyntax.Expression) hclsyntax.Expression {
+	switch e := e.(type) {
+	case *hclsyntax.ConditionalExpr:
+		c := *e
+		c.Condition, c.TrueResult, c.FalseResult = rewrite(c.Condition), rewrite(c.TrueResult), rewrite(c.FalseResult)
+		return conditional{&c}
+	case *hclsyntax.TemplateExpr:
+		c := *e
+		c.Parts = rewriteAll(c.Parts)
+		return &c
+	case *hclsyntax.TemplateWrapExpr:
+		c := *e
+		c.Wrapped = rewrite(c.Wrapped)
+		return &c
+	case *hclsyntax.TemplateJoinExpr:
+		c := *e
+		c.Tuple = rewrite(c.Tuple)
+		return &c
+	case *hclsyntax.ParenthesesExpr:
+		c := *e
+		c.Expression = rewrite(c.Expression)
+		return &c
+	case *hclsyntax.TupleConsExpr:
+		c := *e
+		c.Exprs = rewriteAll(c.Exprs)
+		return &c
+	case *hclsyntax.ObjectConsExpr:
+		c := *e
+		c.Items = slices.Clone(c.Items)
+		for i := range c.Items {
+			c.Items[i].KeyExpr, c.Items[i].ValueExpr = rewrite(c.Items[i].KeyExpr), rewrite(c.Items[i].ValueExpr)
+		}
+		return &c
+	case *hclsyntax.ObjectConsKeyExpr:
+		c := *e
+		c.Wrapped = rewrite(c.Wrapped)
+		return &c
+	default:
+		return rewriteOperation(e)
+	}
+}
+
+func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
+	switch e := e.(type) {
+	case *hclsyntax.FunctionCallExpr:
+		c := *e
+		c.Args = rewriteAll(c.Args)
+		return &c
+	case *hclsyntax.BinaryOpExpr:
+		c := *e
+		c.LHS, c.RHS = rewrite(c.LHS), rewrite(c.RHS)
+		return &c
+	case *hclsyntax.UnaryOpExpr:
+		c := *e
+		c.Val = rewrite(c.Val)
+		return &c
+	case *hclsyntax.IndexExpr:
+		c := *e
+		c.Collection, c.Key = rewrite(c.Collection), rewrite(c.Key)
+		return &c
+	case *hclsyntax.RelativeTraversalExpr:
+		c := *e
+		c.Source = rewrite(c.Source)
+		return &c
+	case *hclsyntax.SplatExpr:
+		c := *e
+		c.Source = rewrite(c.Source) // what follows the splat is tied to Item and has conditionals in no practical case
+		return &c
+	case *hclsyntax.ForExpr:
+		c := *e
+		c.CollExpr, c.ValExpr = rewrite(c.CollExpr), rewrite(c.ValExpr)
+		if c.KeyExpr != nil {
+			c.KeyExpr = rewrite(c.KeyExpr)
+		}
+		if c.CondExpr != nil {
+			c.CondExpr = rewrite(c.CondExpr)
+		}
+		return &c
+	default:
+		return e
+	}
+}

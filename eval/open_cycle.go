@@ -1,0 +1,176 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/lang"
+)
+
+// openCycles reports ephemeral blocks, and values made from them, that refer to each other in a circle. Opening happens within sessions, where a walk
+// does not meet circles by demand, so they are found here, for blocks and not for instances.
+func (c *compiler) openCycles() {
+	d := circleFinder{c: c, state: map[any]bool{}}
+	for _, path := range c.sorted() {
+		m := c.cfg.modules[path]
+		for _, r := range m.cfg.Order {
+			if b := m.resources[r.Addr]; b != nil && r.Addr.Mode == addr.Ephemeral {
+				d.visit(b, nil)
+			}
+		}
+		for _, group := range []map[string]*valueBlock{m.variables, m.locals, m.outputs} {
+			for _, name := range slices.Sorted(maps.Keys(group)) {
+				if v := group[name]; !v.opens.empty() {
+					d.visit(v, nil)
+				}
+			}
+		}
+	}
+}
+
+// circleFinder walks depth first. state is true for what is on the way, false for what has been left.
+type circleFinder struct {
+	c     *compiler
+	state map[any]bool
+	names []string
+	nodes []any
+	vias  []*hcl.Range // vias[i] is where nodes[i] was referred to
+}
+
+func (d *circleFinder) visit(node any, via *hcl.Range) {
+	if on, seen := d.state[node]; seen {
+		if on {
+			at := slices.Index(d.nodes, node)
+			vias := append(slices.Clone(d.vias[at+1:]), via)
+			d.c.diags = append(d.c.diags, cycleDiag(d.names[at:], vias)...)
+		}
+		return
+	}
+	d.state[node] = true
+	d.nodes, d.vias, d.names = append(d.nodes, node), append(d.vias, via), append(d.names, blockName(node))
+	switch b := node.(type) {
+	case *ResourceBlock:
+		d.ephemeral(b)
+	case *providerBlock:
+		d.exprs(b.module, b.body...)
+	case *valueBlock:
+		m := b.module
+		if b.kind == variableValue {
+			m = m.parent
+		}
+		if m != nil {
+			d.exprs(m, b.expr)
+		}
+	}
+	n := len(d.nodes) - 1
+	d.nodes, d.vias, d.names = d.nodes[:n], d.vias[:n], d.names[:n]
+	d.state[node] = false
+}
+
+func blockName(node any) string {
+	switch b := node.(type) {
+	case *ResourceBlock:
+		return joinAddr2(b.module.cfg.Path, b.Config.Addr.String())
+	case *providerBlock:
+		return joinAddr2(b.module.cfg.Path, "provider."+b.cfg.Ref().String())
+	case *valueBlock:
+		return joinAddr2(b.module.cfg.Path, valuePrefix[b.kind]+b.name)
+	default:
+		return "an object"
+	}
+}
+
+func (d *circleFinder) ephemeral(b *ResourceBlock) {
+	d.exprs(b.module, b.body...)
+	for _, c := range b.pre {
+		d.exprs(b.module, c.cond, c.msg)
+	}
+	for _, c := range b.post { // evaluated once it is open, so that it may be referred to by its own address
+		for _, x := range []*lang.Expr{c.cond, c.msg} {
+			for i := range x.Refs {
+				if ref := &x.Refs[i]; ref.Kind != lang.Resource || ref.Resource != b.Config.Addr {
+					d.ref(b.module, ref)
+				}
+			}
+		}
+	}
+	for i := range b.dependsOn {
+		d.ref(b.module, &b.dependsOn[i])
+	}
+	ref := b.Config.ProviderRef()
+	if p := b.module.providerBlockFor(ref); p != nil && !p.opens.empty() {
+		d.visit(p, &ref.Range)
+	}
+}
+
+func (d *circleFinder) exprs(m *moduleBlock, exprs ...*lang.Expr) {
+	for _, x := range exprs {
+		if x == nil {
+			continue
+		}
+		for i := range x.Refs {
+			d.ref(m, &x.Refs[i])
+		}
+	}
+}
+
+func (d *circleFinder) ref(m *moduleBlock, ref *lang.Ref) {
+	switch ref.Kind {
+	case lang.Variable:
+		d.value(m.variables[ref.Name], ref)
+	case lang.Local:
+		d.value(m.locals[ref.Name], ref)
+	case lang.Resource:
+		if b := m.resources[ref.Resource]; b != nil && ref.Resource.Mode == addr.Ephemeral {
+			d.visit(b, &ref.Range)
+		}
+	case lang.Module:
+		call := m.calls[ref.Name]
+		if call == nil || call.child == nil {
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(call.child.outputs)) {
+			if ref.Output == "" || ref.Output == name {
+				d.value(call.child.outputs[name], ref)
+			}
+		}
+	}
+}
+
+func (d *circleFinder) value(v *valueBlock, ref *lang.Ref) {
+	if v != nil && !v.opens.empty() {
+		d.visit(v, &ref.Range)
+	}
+}
+
+// providerBlockFor follows a provider reference to the block that it means, whatever the instances of modules are; nil if there is none.
+func (m *moduleBlock) providerBlockFor(ref config.ProviderRef) *providerBlock {
+	if m.parent == nil {
+		return m.providers[ref.String()]
+	}
+	for _, passed := range m.cfg.Call.Providers {
+		if passed.InChild.Name == ref.Name && passed.InChild.Alias == ref.Alias {
+			return m.parent.providerBlockFor(passed.InParent)
+		}
+	}
+	if b := m.providers[ref.String()]; b != nil && !b.placeholder() {
+		return b
+	}
+	if ref.Alias != "" {
+		return nil
+	}
+	return m.parent.providerBlockFor(config.ProviderRef{Name: m.parent.localName(m.cfg.ProviderFor(ref.Name), ref.Name)})
+}
+
+// placeholder reports whether the block is the old way in which a module says that it expects the configuration of its caller.
+func (b *providerBlock) placeholder() bool {
+	if b.module.parent == nil || b.cfg.ForEach != nil || b.cfg.Alias != "" {
+		return false
+	}
+	attrs, diags := b.cfg.Body.JustAttributes()
+	return len(attrs) == 0 && !diags.HasErrors()
+}

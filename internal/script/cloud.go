@@ -1,0 +1,111 @@
+package script
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+)
+
+func cloudDir(ts *testscript.TestScript) string { return ts.Getenv(simprovider.EnvDir) }
+
+func objects(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("usage: objects [type/name...]")
+	}
+	list, err := simprovider.Objects(cloudDir(ts))
+	ts.Check(err)
+	var got []string
+	for _, o := range list {
+		got = append(got, o.Type+"/"+o.Name)
+	}
+	slices.Sort(got)
+	want := slices.Sorted(slices.Values(args))
+	if !slices.Equal(got, want) {
+		ts.Fatalf("the cloud has [%s], not [%s]", strings.Join(got, " "), strings.Join(want, " "))
+	}
+}
+
+func drift(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 || !json.Valid([]byte(args[2])) {
+		ts.Fatalf("usage: drift id attribute json")
+	}
+	o, err := simprovider.ReadObject(cloudDir(ts), args[0])
+	ts.Check(err)
+	o.Attrs[args[1]] = json.RawMessage(args[2])
+	ts.Check(simprovider.WriteObject(cloudDir(ts), o))
+}
+
+func vanish(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: vanish id")
+	}
+	ts.Check(os.Remove(simprovider.ObjectPath(cloudDir(ts), args[0])))
+}
+
+func noLeases(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: noleases")
+	}
+	open, err := simprovider.OpenLeases(cloudDir(ts))
+	ts.Check(err)
+	if len(open) > 0 {
+		ts.Fatalf("still open: %s", strings.Join(open, ", "))
+	}
+}
+
+func calls(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: calls method number")
+	}
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	text, err := os.ReadFile(ts.Getenv(simprovider.EnvLog))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		ts.Check(err)
+	}
+	got := 0
+	for line := range strings.Lines(string(text)) {
+		var e simlog.Entry
+		ts.Check(json.Unmarshal([]byte(line), &e))
+		if e.RPC == args[0] && e.Phase == simlog.Begin {
+			got++
+		}
+	}
+	if got != want {
+		ts.Fatalf("the provider served %d calls of %s, not %d", got, args[0], want)
+	}
+}
+
+func forget(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: forget")
+	}
+	if err := os.Remove(ts.Getenv(simprovider.EnvLog)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		ts.Check(err)
+	}
+}
+
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await file")
+	}
+	path := ts.MkAbs(args[0])
+	for range 1500 {
+		if matches, err := filepath.Glob(path); err == nil && len(matches) > 0 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond) // a process of its own makes the file; there is nothing else to wait for
+	}
+	ts.Fatalf("%s did not appear", args[0])
+}

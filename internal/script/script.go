@@ -1,0 +1,182 @@
+// Package script runs command line scripts in tests: txtar files whose programs are the test binary itself, with a private working directory, a
+// mirror that has the test provider in two versions, a simulated cloud, and commands to look at what a run has done and left.
+//
+// A package with scripts calls Main in TestMain and Run in a test. In a script, besides testscript's own commands:
+//
+//   - nosecret TEXT...: none of the texts stands, verbatim or in a usual encoding, in any file below the working directory, nor in the last
+//     output. Files that the script itself brought are not searched.
+//   - objects [LINE...]: the simulated cloud has exactly these objects, each written TYPE/NAME.
+//   - drift ID ATTRIBUTE VALUE: changes an attribute (VALUE is JSON) of an object in the cloud, as somebody else would.
+//   - vanish ID: removes an object from the cloud.
+//   - noleases: every ephemeral that was opened has been closed.
+//   - calls METHOD N: the provider has served N calls of the method since the last "forget".
+//   - forget: empties the transcript of provider calls.
+//   - await FILE: waits until the file exists, for half a minute at most.
+//
+// It may import testscript and package simprovider. It must not know the programs that it runs.
+package script
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mayfly-iac/mayfly/internal/simprovider"
+)
+
+// EnvUpdate, if set when tests run, rewrites expected output in the scripts.
+const EnvUpdate = "UPDATE_SCRIPTS"
+
+// Versions are those in which the mirror has the test provider.
+var Versions = []string{"1.0.0", "1.1.0"}
+
+// Main is the body of a TestMain: programs are the commands that scripts may use, by name.
+func Main(m *testing.M, programs map[string]func()) {
+	if simprovider.Serving() {
+		simprovider.ServeMain()
+	}
+	testscript.Main(m, programs)
+}
+
+// Run runs all scripts in a directory, each as a subtest.
+func Run(t *testing.T, dir string) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the provider in the mirror is a shell script")
+	}
+	mirror := t.TempDir()
+	if err := buildMirror(mirror); err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: dir, UpdateScripts: os.Getenv(EnvUpdate) != "", RequireUniqueNames: true,
+		Setup: func(env *testscript.Env) error { return setUp(env, mirror) },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"nosecret": noSecret, "objects": objects, "drift": drift, "vanish": vanish, "noleases": noLeases, "calls": calls, "forget": forget,
+			"await": await,
+		},
+	})
+}
+
+// buildMirror makes a filesystem mirror. Its executables are small, because every run of a program hashes them.
+func buildMirror(dir string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for _, v := range Versions {
+		pkg := filepath.Join(dir, filepath.FromSlash(simprovider.Source), v, runtime.GOOS+"_"+runtime.GOARCH)
+		if err := os.MkdirAll(pkg, 0o755); err != nil {
+			return err
+		}
+		wrapper := fmt.Sprintf("#!/bin/sh\n# version %s\nSIM_SERVE=1 exec '%s' \"$@\"\n", v, self)
+		if err := os.WriteFile(filepath.Join(pkg, "terraform-provider-sim_v"+v), []byte(wrapper), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// own are the names of what the kit itself keeps in a working directory.
+const (
+	ownCloud = ".cloud"
+	ownLog   = ".calls"
+	ownHome  = ".home"
+	ownTmp   = ".tmp"
+)
+
+func setUp(env *testscript.Env, mirror string) error {
+	brought, err := listFiles(env.WorkDir)
+	if err != nil {
+		return err
+	}
+	env.Values["brought"] = brought
+	home := filepath.Join(env.WorkDir, ownHome)
+	for _, dir := range []string{home, filepath.Join(env.WorkDir, ownCloud)} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	rc := filepath.Join(home, "cli.tfrc")
+	text := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror)
+	if err := os.WriteFile(rc, []byte(text), 0o644); err != nil {
+		return err
+	}
+	env.Setenv("HOME", home)
+	env.Setenv("MIRROR", mirror)
+	env.Setenv("TF_CLI_CONFIG_FILE", rc)
+	env.Setenv(simprovider.EnvDir, filepath.Join(env.WorkDir, ownCloud))
+	env.Setenv(simprovider.EnvLog, filepath.Join(env.WorkDir, ownLog))
+	return nil
+}
+
+// listFiles returns the paths of all files below dir.
+func listFiles(dir string) (map[string]bool, error) {
+	out := map[string]bool{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			out[path] = true
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return out, err
+}
+
+// noSecret searches everything that a run left or printed.
+func noSecret(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: nosecret text...")
+	}
+	work := ts.Getenv("WORK")
+	files, err := listFiles(work)
+	ts.Check(err)
+	brought := ts.Value("brought").(map[string]bool)
+	searched := map[string][]byte{"standard output": []byte(ts.ReadFile("stdout")), "standard error": []byte(ts.ReadFile("stderr"))}
+	for path := range files {
+		rel, err := filepath.Rel(work, path)
+		ts.Check(err)
+		if brought[path] || within(rel, ownCloud) || within(rel, ownLog) || within(rel, ownTmp) {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		ts.Check(err)
+		searched[rel] = text
+	}
+	for _, name := range slices.Sorted(maps.Keys(searched)) {
+		for _, secret := range args {
+			if where := findSecret(searched[name], secret); where != "" {
+				ts.Fatalf("%s has the secret %q (%s)", name, secret, where)
+			}
+		}
+	}
+}
+
+func within(rel, top string) bool {
+	return rel == top || len(rel) > len(top) && rel[:len(top)] == top && os.IsPathSeparator(rel[len(top)])
+}
+
+// findSecret returns the form in which a secret stands in a file, "" if it doesn't. Archives are searched inside.
+func findSecret(text []byte, secret string) string {
+	for form, s := range encodings(secret) {
+		if bytes.Contains(text, []byte(s)) {
+			return form
+		}
+	}
+	for name, content := range unzipped(text) {
+		if where := findSecret(content, secret); where != "" {
+			return where + " in its entry " + name
+		}
+	}
+	return ""
+}
