@@ -117,8 +117,8 @@ func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err err
 	resp, diags := o.p.OpenEphemeral(o.ctx, o.typeName(), config)
 	o.providers.calls.Add(1)
 	o.private = resp.Private
-	isOpen := !diags.HasErrors()
-	if isOpen {
+	isOpen := !diags.HasErrors() || len(resp.Private) > 0 // private data is there for closing, whatever else is wrong with the answer
+	if !diags.HasErrors() {
 		diags = append(diags, o.checkResult(config, resp)...)
 	}
 	o.report(diags)

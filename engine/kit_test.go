@@ -311,3 +311,19 @@ func (s *spy) note(kind string, changes []state.ObjectChange) {
 		}
 	}
 }
+
+// validate validates the configuration with processes of its own.
+func (w *world) validate() diag.List {
+	w.t.Helper()
+	e := w.engine(&command{}, func(engine.Event) {})
+	defer e.Close()
+	tree, diags := (&config.Loader{}).Load(w.dir)
+	if diags.HasErrors() {
+		return diags
+	}
+	cfg, more := e.Compile(w.t.Context(), tree)
+	if diags = append(diags, more...); diags.HasErrors() {
+		return diags
+	}
+	return append(diags, e.Validate(w.t.Context(), cfg)...)
+}

@@ -139,12 +139,18 @@ func (r *repeated) refuse(v cty.Value, x *lang.Expr, arg string) (cty.Value, dia
 		return v, at("The " + arg + " argument must not be null.")
 	}
 	if !v.IsKnown() && !unknownOK {
-		diags := at("The " + arg + " value depends on what will be known only after apply, so it cannot be told now how many instances there will be. " +
-			"Make it depend on values known in advance, or apply with -target first what it depends on.")
-		diags[0].Extra = unknownRepetition{}
-		return v, diags
+		return v, undecided(x, arg)
 	}
 	return v, nil
+}
+
+func undecided(x *lang.Expr, arg string) diag.List {
+	return diag.List{{
+		Summary: "Invalid " + arg + " argument",
+		Detail: "The " + arg + " value depends on what will be known only after apply, so it cannot be told now how many instances there will be. " +
+			"Make it depend on values known in advance, or apply with -target first what it depends on.",
+		Subject: x.Range().Ptr(), Expression: x.Expression, Extra: unknownRepetition{},
+	}}
 }
 
 func (r *repeated) count(t *future.Task) (*expansion, diag.List) {
@@ -203,8 +209,11 @@ func (r *repeated) forEach(t *future.Task) (*expansion, diag.List) {
 		if !k.IsKnown() && validating {
 			return &expansion{form: ForEach}, diags
 		}
-		if !k.IsKnown() || k.IsNull() || k.Type() != cty.String {
-			return bad("Every element of the set must be a known string, not null.")
+		if !k.IsKnown() {
+			return e, append(diags, undecided(x, "for_each")...)
+		}
+		if k.IsNull() || k.Type() != cty.String {
+			return bad("Every element of the set must be a string, not null.")
 		}
 		key := addr.StringKey(k.AsString())
 		e.values[key] = elem

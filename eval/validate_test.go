@@ -133,9 +133,11 @@ variable "p" {
   ephemeral = true
 }
 ephemeral "sim_secret" "s" {
-  count = terraform.applying ? 1 : 0
-  name  = var.p
+  count    = terraform.applying ? 1 : 0
+  provider = sim.base
+  name     = var.p
 }
+provider "sim" { alias = "base" }
 resource "sim_thing" "a" {
   password_wo = one(ephemeral.sim_secret.s[*].token)
   dynamic "rule" {

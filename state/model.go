@@ -1,6 +1,6 @@
 // Package state holds the model of a state, the codec of its file format, and the journal that makes single results durable.
 //
-// It may import addr, diag, value and cty. It must not know configuration, providers, plans, or where states are stored.
+// It may import addr, schema, value and cty. It must not know configuration, providers, plans, or where states are stored.
 package state
 
 import (

@@ -13,6 +13,8 @@
 //   - forget: empties the transcript of provider calls.
 //   - await FILE: waits until the file exists, for half a minute at most.
 //
+// The environment has EXAMPLES, the folder of the project's examples, for packages two levels below the module's root.
+//
 // It may import testscript and package simprovider. It must not know the programs that it runs.
 package script
 
@@ -110,6 +112,11 @@ func setUp(env *testscript.Env, mirror string) error {
 	if err := os.WriteFile(rc, []byte(text), 0o644); err != nil {
 		return err
 	}
+	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	if err != nil {
+		return err
+	}
+	env.Setenv("EXAMPLES", examples)
 	env.Setenv("HOME", home)
 	env.Setenv("MIRROR", mirror)
 	env.Setenv("TF_CLI_CONFIG_FILE", rc)
