@@ -223,6 +223,9 @@ type Lifecycle struct {
 	Range   hcl.Range
 }
 
+// SkipDestroy reports whether objects that are no longer wanted are to be left alone: destroy = false.
+func (l *Lifecycle) SkipDestroy() bool { return l.Destroy != nil && !*l.Destroy }
+
 // Provisioner is a provisioner block.
 type Provisioner struct {
 	Type       string

@@ -157,6 +157,7 @@ func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value,
 	o := ia.stored(v, slices.Concat(ia.sensitive, ia.block().SensitivePaths(v)), private, identity, nil)
 	if o != nil {
 		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy
+		o.SkipDestroy = ia.in.Config().Lifecycle.SkipDestroy()
 	}
 	return o
 }
@@ -196,13 +197,32 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 		resp.Identity = ia.before.identity
 	}
 	o := ia.outcome(planned, resp, diags, legacy)
-	if o.exists && !o.failed && kind == OpCreate {
-		o.failed = !ia.provision(o.value) || o.failed
-		o.tainted = o.failed
+	if resp.Private == nil && o.failed {
+		resp.Private = ia.before.private // an error answer may leave it out
+	}
+	if o.exists && !o.failed && kind == OpCreate && len(ia.in.Provisioners()) > 0 {
+		op = ia.provisioned(op, &o, resp)
 	}
 	idKey, id = identifying(o.value, ia.block())
 	done(o.diags, idKey, id)
-	return ia.conclude(op, o, resp, deposed, kind)
+	return op != nil && ia.conclude(op, o, resp, deposed, kind)
+}
+
+// provisioned runs the provisioners of a new object, which is recorded as tainted before: it exists, whatever becomes of this program meanwhile.
+// It returns the operation that ends with the final record.
+func (ia *instanceApply) provisioned(op *operation, o *outcome, resp provider.ApplyResponse) *operation {
+	tainted := ia.object(o.value, resp.Private, resp.Identity, true)
+	if tainted == nil || !op.end(false, ia.changeTo(tainted)) {
+		return nil
+	}
+	if op = ia.a.begin(ia.obj, string(OpProvision)); op == nil {
+		return nil
+	}
+	if !ia.provision(o.value) {
+		o.failed, o.tainted = true, true
+		o.diags = append(o.diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported
+	}
+	return op
 }
 
 // depose sets the current object aside for a replacement that creates first.
@@ -237,6 +257,10 @@ func (ia *instanceApply) depose(op *operation) (addr.Object, bool) {
 
 // conclude records the outcome.
 func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyResponse, deposed addr.Object, kind Operation) bool {
+	if o.untouched {
+		op.end(true)
+		return false
+	}
 	if !o.exists {
 		if deposed.Deposed != addr.Current {
 			return ia.undepose(op, deposed)
@@ -277,7 +301,9 @@ type outcome struct {
 	exists  bool
 	failed  bool
 	tainted bool
-	diags   diag.List
+	// untouched says that the answer told nothing about the object, so that its record stays as it was.
+	untouched bool
+	diags     diag.List
 }
 
 // outcome holds the answer of an apply call against the contract. Whatever exists is kept, whatever else is wrong with the answer.
@@ -317,7 +343,7 @@ func (ia *instanceApply) unusable(o outcome, diags diag.List) outcome {
 	ia.reportConfig(diags)
 	o.failed, o.diags = true, diags
 	if !ia.before.value.IsNull() {
-		o.value, o.exists, o.tainted = ia.before.value, true, ia.prior != nil && ia.prior.Tainted
+		o.value, o.untouched = ia.before.value, true
 	}
 	return o
 }

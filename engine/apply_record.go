@@ -60,13 +60,16 @@ func (a *applier) relink() {
 		if o == nil {
 			continue
 		}
-		deps := stateDeps(c.Deps)
+		deps, skip := stateDeps(c.Deps), o.SkipDestroy
+		if in := a.instance(c.Addr); in != nil {
+			skip = in.Config().Lifecycle.SkipDestroy()
+		}
 		in := a.state.Instance(c.Addr)
-		if sameResources(o.Dependencies, deps) && o.CreateBeforeDestroy == c.CreateBeforeDestroy && in.Provider == c.Provider {
+		if sameResources(o.Dependencies, deps) && o.CreateBeforeDestroy == c.CreateBeforeDestroy && o.SkipDestroy == skip && in.Provider == c.Provider {
 			continue
 		}
 		n := o.Clone()
-		n.Dependencies, n.CreateBeforeDestroy = deps, c.CreateBeforeDestroy
+		n.Dependencies, n.CreateBeforeDestroy, n.SkipDestroy = deps, c.CreateBeforeDestroy, skip
 		a.state.SetObject(c.Object(), n, c.Provider)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -190,8 +191,9 @@ func (o *opener) callClose(ctx context.Context) {
 	done := o.started(OpClose, o.object(), plan.NoOp, "", "")
 	diags := o.p.CloseEphemeral(ctx, o.typeName(), o.private)
 	o.providers.calls.Add(1)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		done(diags, "", "") // the pool has reported that the time was up
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) || tookTooLong(diags) {
+		done(diags, "", "")
+		o.run.Report(o.closeLate(eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()})) // the pool may report the same: it is told once
 		return
 	}
 	done(diags, "", "")
@@ -206,6 +208,16 @@ func (o *opener) callClose(ctx context.Context) {
 		}
 	}
 	o.report(diags)
+}
+
+// tookTooLong reports whether a call was ended by its time limit.
+func tookTooLong(diags diag.List) bool {
+	return slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Extra == context.DeadlineExceeded })
+}
+
+// closeLate describes a Close that did not end in time.
+func (w *walk) closeLate(u eval.Use) diag.List {
+	return w.closeFailed(u, "The provider did not answer within "+w.opt.CloseLimit.String()+".")
 }
 
 func (w *walk) closeFailed(u eval.Use, why string) diag.List {

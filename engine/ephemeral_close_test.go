@@ -181,7 +181,7 @@ func TestE53ClosedInEveryEnding(t *testing.T) {
 			}`, words: []string{"precondition failed"}},
 		{name: "invalid result", rule: `{"rpc":"OpenEphemeralResource","do":"unknown","attr":"value"}`, words: []string{"invalid ephemeral result"}},
 		{name: "consumer's provider answers garbage", rule: quoted("ApplyResourceChange", `"do":"garbage"`), words: []string{"sim_thing.x"}},
-		{name: "renewal fails", secret: "renew_after = \"1ms\"\n fail_on = \"renew\"", words: []string{"expired"}},
+		{name: "renewal fails", secret: "renew_after = \"1ms\"\n fail_on = \"renew\"", words: []string{"asked to fail on renew"}},
 		{name: "close fails", secret: `fail_on = "close"`, words: []string{"Ephemeral resource may still be live", "ephemeral.sim_secret.s"}},
 	}
 	for _, row := range rows {

@@ -100,7 +100,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	p.inSlot(func() {
 		s := eval.NewSession()
 		defer s.End()
-		dp := deletePlan{planner: p, provider: o.provider, deps: po.Deps(t), forget: p.keepsObjects(o.obj.Instance)}
+		dp := deletePlan{planner: p, provider: o.provider, deps: po.Deps(t), forget: o.stored.SkipDestroy || p.keepsObjects(o.obj.Instance)}
 		dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: p.configured(t, s, po)}
 		if dp.p == nil {
 			return
@@ -147,8 +147,7 @@ func (p *planner) keepsObjects(a addr.Instance) bool {
 	if m == nil || m.Resources[a.Resource] == nil {
 		return false
 	}
-	destroy := m.Resources[a.Resource].Lifecycle.Destroy
-	return destroy != nil && !*destroy
+	return m.Resources[a.Resource].Lifecycle.SkipDestroy()
 }
 
 // deletePlan plans the destruction of one object.

@@ -265,7 +265,7 @@ func (s *subject) stored(v cty.Value, paths []cty.Path, private []byte, identity
 		return nil
 	}
 	if like != nil {
-		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = like.Tainted, like.Dependencies, like.CreateBeforeDestroy
+		o.Tainted, o.Dependencies, o.CreateBeforeDestroy, o.SkipDestroy = like.Tainted, like.Dependencies, like.CreateBeforeDestroy, like.SkipDestroy
 	}
 	o.SchemaVersion, o.Private = s.schema.Version, private
 	if id := s.sealedIdentity(identity); !id.IsZero() {

@@ -50,7 +50,7 @@ func (e *Engine) newWalk(ctx, soft context.Context) *walk {
 		Uses:       func(u eval.Use) []eval.Use { return w.run.UsesOf(&future.Task{}, u) },
 		CloseLimit: e.opt.CloseLimit,
 		CloseTimeout: func(u eval.Use) {
-			w.run.Report(w.closeFailed(u, "The provider did not answer within "+e.opt.CloseLimit.String()+"."))
+			w.run.Report(w.closeLate(u))
 		},
 		Now: e.opt.Now,
 	})
@@ -186,10 +186,10 @@ func (w *walk) reportAcquire(u eval.Use, err error) {
 	w.failed.Store(u, true)
 	w.someFailed.Store(true)
 	switch {
-	case errors.Is(err, errReported):
 	case errors.Is(err, lease.ErrExpired):
 		w.run.Report(diag.Errorf("Ephemeral resource expired",
 			"%s could not be renewed, so its value may no longer be valid and is not used any more. What went wrong was reported above.", useText(u)).WithAddress(useText(u)))
+	case errors.Is(err, errReported):
 	default:
 		w.run.Report(diag.Errorf("Operation interrupted", "%s was not opened: %s.", useText(u), err).WithAddress(useText(u)))
 	}

@@ -79,6 +79,7 @@ type ResourceBlock struct {
 	module       *moduleBlock
 	repeat       repetition
 	body         []*lang.Expr
+	view         hcl.Body // of the configuration's body, to be decoded
 	pre, post    []condition
 	dependsOn    []lang.Ref
 	triggers     []*lang.Expr
@@ -91,6 +92,7 @@ type ResourceBlock struct {
 type provisionerBlock struct {
 	cfg        *config.Provisioner
 	schema     *schema.Block
+	view       hcl.Body // of the configuration's body, to be decoded
 	exprs      []*lang.Expr
 	connection []*lang.Expr
 }
@@ -186,7 +188,7 @@ func (c *compiler) expr(m *moduleBlock, e hcl.Expression, u use) *lang.Expr {
 	x, diags := lang.Compile(e)
 	c.diags = append(c.diags, diags...)
 	c.note(m, x.Refs, u)
-	x.Expression = withConditionals(x.Expression)
+	x.Expression = strict(x.Expression)
 	return x
 }
 

@@ -29,6 +29,7 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 	inside := use{repeat: b.repeat}
 	after := use{repeat: b.repeat, self: true}
 	b.body = c.body(m, r.Body, s.Block, inside)
+	b.view = strictView(r.Body, b.body)
 	b.dependsOn = c.traversals(m, r.DependsOn, use{})
 	b.pre = c.conditions(m, r.Lifecycle.Preconditions, inside)
 	b.post = c.conditions(m, r.Lifecycle.Postconditions, after)
@@ -57,6 +58,7 @@ func (c *compiler) provisioner(m *moduleBlock, r *config.Resource, p *config.Pro
 			"This version runs provisioners when a resource is created. Remove \"when = destroy\", or keep this configuration on another engine for now.")...)
 	}
 	b.exprs = c.body(m, p.Body, b.schema, u)
+	b.view = strictView(p.Body, b.exprs)
 	return b
 }
 

@@ -349,7 +349,7 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 	}
 	e := call.expand(b.sc.t, via)
 	if e.failed || e.generic {
-		if opens(call, p) {
+		if mayOpen(call, p) {
 			return cty.DynamicVal.Mark(value.Ephemeral)
 		}
 		return cty.DynamicVal
@@ -369,8 +369,8 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// opens reports whether one of the outputs that are needed may be ephemeral.
-func opens(call *Call, p *modulePart) bool {
+// mayOpen reports whether one of the outputs that are needed may be ephemeral.
+func mayOpen(call *Call, p *modulePart) bool {
 	for name, o := range call.block.child.outputs {
 		_, named := p.all[name]
 		_, every := p.all[""]

@@ -43,8 +43,7 @@ type circleFinder struct {
 
 func (d *circleFinder) visit(node any, via *hcl.Range) {
 	if on, seen := d.state[node]; seen {
-		if on {
-			at := slices.Index(d.nodes, node)
+		if at := slices.Index(d.nodes, node); on && slices.ContainsFunc(d.nodes[at:], opens) {
 			vias := append(slices.Clone(d.vias[at+1:]), via)
 			d.c.diags = append(d.c.diags, cycleDiag(d.names[at:], vias)...)
 		}
@@ -69,6 +68,12 @@ func (d *circleFinder) visit(node any, via *hcl.Range) {
 	n := len(d.nodes) - 1
 	d.nodes, d.vias, d.names = d.nodes[:n], d.vias[:n], d.names[:n]
 	d.state[node] = false
+}
+
+// opens reports whether a circle through the node is out of sight of demand: of values that open, those closest to the source know it.
+func opens(node any) bool {
+	v, ok := node.(*valueBlock)
+	return !ok || !v.opens.empty()
 }
 
 func blockName(node any) string {
@@ -142,7 +147,7 @@ func (d *circleFinder) ref(m *moduleBlock, ref *lang.Ref) {
 }
 
 func (d *circleFinder) value(v *valueBlock, ref *lang.Ref) {
-	if v != nil && !v.opens.empty() {
+	if v != nil {
 		d.visit(v, &ref.Range)
 	}
 }

@@ -48,7 +48,7 @@ func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.L
 	p.run.Stats.Evaluations.Add(1)
 	sc := p.scope(t, s)
 	if sc.rep != nil && !p.each.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
-		return cty.DynamicVal, diag.At(p.block.cfg.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key)
+		return cty.DynamicVal, diag.At(p.block.cfg.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address)
 	}
 	v, diags := p.schema.Block.Decode(p.block.cfg.Body, p.run.context(sc, p.block.body...))
 	return v, sc.forget(diags).WithAddress(p.Addr.String())

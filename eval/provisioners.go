@@ -34,6 +34,6 @@ func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self 
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
 	in.Run().Stats.Evaluations.Add(1)
-	v, diags := p.schema.Decode(p.cfg.Body, in.Run().context(sc, p.exprs...))
+	v, diags := p.schema.Decode(p.view, in.Run().context(sc, p.exprs...))
 	return v, sc.forget(diags).WithAddress(in.Addr().String())
 }

@@ -197,7 +197,7 @@ func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) 
 	b, run := in.Resource.Block, in.Run()
 	run.Stats.Evaluations.Add(1)
 	sc := in.scope(t, s)
-	v, diags := b.Schema.Block.Decode(b.Config.Body, run.context(sc, b.body...))
+	v, diags := b.Schema.Block.Decode(b.view, run.context(sc, b.body...))
 	diags = sc.forget(diags)
 	diags = append(diags, deprecatedUses(v, b.Config.Body)...)
 	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {

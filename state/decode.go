@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -279,7 +280,7 @@ func (d *decoder) resource(s *State, r *resourceV4, more *unknownResource) error
 		if s.Object(obj) != nil {
 			return corrupt("it has %s twice", obj)
 		}
-		pc, err := cached(d.providers, orElse(in.Provider, r.Provider), parseProviderConfig)
+		pc, err := cached(d.providers, cmp.Or(in.Provider, r.Provider), parseProviderConfig)
 		if err != nil {
 			return corrupt("%s: %v", obj, err)
 		}
@@ -294,13 +295,6 @@ func (d *decoder) resource(s *State, r *resourceV4, more *unknownResource) error
 		stored.extra = more.own
 	}
 	return nil
-}
-
-func orElse(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func decodeKey(k any) (addr.Key, error) {

@@ -47,7 +47,7 @@ type Unfinished struct {
 
 // Replayed is the outcome of a replay.
 type Replayed struct {
-	File       *File // the base itself if there were no changes
+	File       *File // the base itself if there were no changes; nil if there is neither a base nor a journal
 	Changes    int
 	Unfinished []Unfinished // in the order in which they began
 	Torn       bool

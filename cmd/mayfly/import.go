@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/urfave/cli/v3"
 
@@ -24,7 +25,7 @@ func (a *app) importCommand() *cli.Command {
 	f.parallelism = 10
 	flags = append(flags,
 		intFlag("parallelism", "Number of provider operations at once.", &f.parallelism),
-		stringFlag("config", "Not supported; use -chdir.", &f.config),
+		stringFlag("config", "The directory of the configuration; only the present one is supported, use -chdir.", &f.config),
 		boolFlag("allow-missing-config", "Not supported: a configuration is needed.", &f.allowMissing),
 		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &f.compactWarnings),
 	)
@@ -38,8 +39,8 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 	switch {
 	case len(args) != 2:
 		return a.argsError("import", "two arguments, an address and an id")
-	case f.config != "":
-		return a.fail("Unsupported option", "The option -config is not supported; to use the configuration of another directory, give -chdir before the command.")
+	case f.config != "" && !isWorkingDir(f.config):
+		return a.fail("Unsupported option", "The option -config is supported for the present directory only; to use the configuration of another, give -chdir before the command.")
 	case f.allowMissing:
 		return a.fail("Unsupported option", "The option -allow-missing-config is not supported: a resource block is needed for the object.")
 	}
@@ -65,6 +66,16 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 		return a.fail("Resource already managed by Mayfly", "Mayfly is already managing a remote object for %s. To import to this address you must first remove the existing object from the state.", target)
 	}
 	return r.importInstance(target, args[1])
+}
+
+// isWorkingDir reports whether a path, however written, is the working directory.
+func isWorkingDir(path string) bool {
+	given, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	present, err := os.Stat(".")
+	return err == nil && os.SameFile(given, present)
 }
 
 // importInstance plans the import and takes only the object over from the state that the plan starts from.

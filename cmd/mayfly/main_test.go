@@ -1,11 +1,22 @@
 package main
 
 import (
+	"os"
 	"testing"
+
+	goversion "github.com/hashicorp/go-version"
 
 	"github.com/mayfly-iac/mayfly/internal/script"
 )
 
-func TestMain(m *testing.M) { script.Main(m, map[string]func(){"mayfly": main}) }
+// minimumVersion is the oldest that tools take for one with ephemeral values and write-only arguments.
+var minimumVersion = goversion.Must(goversion.NewVersion("1.11.0"))
+
+func TestMain(m *testing.M) {
+	if os.Getenv("MAYFLY_TEST_MAIN") != "" {
+		main()
+	}
+	script.Main(m, map[string]func(){"mayfly": main})
+}
 
 func TestScripts(t *testing.T) { script.Run(t, "testdata/script") }

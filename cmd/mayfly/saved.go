@@ -134,10 +134,11 @@ func planPlace(f *planfile.File, files stateFlags) (place, diag.List) {
 	return p, nil
 }
 
-// savedConflicts reports options that would make another plan of a saved one.
+// savedConflicts reports options that would make another plan of a saved one. Whether to refresh is no such option, since applying a saved
+// plan never does: test frameworks give -refresh=false to each apply.
 func (c *changeFlags) savedConflicts() diag.List {
-	if c.destroy || c.refreshOnly || !c.refresh || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
-		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -refresh-only, -refresh=false, -target, -exclude and -replace are options for making a plan. Make a new plan instead.")
+	if c.destroy || c.refreshOnly || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
+		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -refresh-only, -target, -exclude and -replace are options for making a plan. Make a new plan instead.")
 	}
 	return c.check()
 }
@@ -179,16 +180,17 @@ func (a *app) applySaved(ctx context.Context, f *applyFlags, path string) int {
 	return r.apply(saved.Plan)
 }
 
-// checkStale refuses a plan that was made from another state than the one that is there now.
+// checkStale refuses a plan that was made from another state than the one that is there now. A plan that was made from no state belongs to no
+// lineage: a state that is there now came later.
 func (r *changeRun) checkStale(p *plan.Plan) diag.List {
 	lineage, serial := "", uint64(0)
 	if r.op.File != nil {
 		lineage, serial = r.op.File.Lineage, r.op.File.Serial
 	}
-	if p.Meta.Lineage != lineage {
+	if p.Meta.Lineage != "" && p.Meta.Lineage != lineage {
 		return diag.Errorf("Saved plan does not match the given state", "The given plan file can not be applied because it was created from a different state lineage.")
 	}
-	if p.Meta.Serial != serial {
+	if p.Meta.Lineage != lineage || p.Meta.Serial != serial {
 		return diag.Errorf("Saved plan is stale", "The given plan file can no longer be applied because the state was changed by another operation after the plan was created. Make a new plan.")
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,20 +63,32 @@ func noLeases(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// transcript returns what the provider has served since it was last forgotten.
+func transcript(ts *testscript.TestScript) []simlog.Entry {
+	text, err := os.ReadFile(ts.Getenv(simprovider.EnvLog))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		ts.Check(err)
+	}
+	var out []simlog.Entry
+	for line := range strings.Lines(string(text)) {
+		var e simlog.Entry
+		if !strings.HasSuffix(line, "\n") {
+			break // it is being written
+		}
+		ts.Check(json.Unmarshal([]byte(line), &e))
+		out = append(out, e)
+	}
+	return out
+}
+
 func calls(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: calls method number")
 	}
 	want, err := strconv.Atoi(args[1])
 	ts.Check(err)
-	text, err := os.ReadFile(ts.Getenv(simprovider.EnvLog))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		ts.Check(err)
-	}
 	got := 0
-	for line := range strings.Lines(string(text)) {
-		var e simlog.Entry
-		ts.Check(json.Unmarshal([]byte(line), &e))
+	for _, e := range transcript(ts) {
 		if e.RPC == args[0] && e.Phase == simlog.Begin {
 			got++
 		}
@@ -97,15 +108,15 @@ func forget(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func await(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: await file")
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: await method name")
 	}
-	path := ts.MkAbs(args[0])
+	begun := func(e simlog.Entry) bool { return e.RPC == args[0] && e.Name == args[1] && e.Phase == simlog.Begin }
 	for range 1500 {
-		if matches, err := filepath.Glob(path); err == nil && len(matches) > 0 {
+		if slices.ContainsFunc(transcript(ts), begun) {
 			return
 		}
-		time.Sleep(20 * time.Millisecond) // a process of its own makes the file; there is nothing else to wait for
+		time.Sleep(20 * time.Millisecond) // a process of its own makes the call; there is nothing else to wait for
 	}
-	ts.Fatalf("%s did not appear", args[0])
+	ts.Fatalf("%s of %s was not called", args[0], args[1])
 }

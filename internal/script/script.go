@@ -11,7 +11,7 @@
 //   - noleases: every ephemeral that was opened has been closed.
 //   - calls METHOD N: the provider has served N calls of the method since the last "forget".
 //   - forget: empties the transcript of provider calls.
-//   - await FILE: waits until the file exists, for half a minute at most.
+//   - await METHOD NAME: waits until a call of the method for the object has begun, for half a minute at most.
 //
 // The environment has EXAMPLES, the folder of the project's examples, for packages two levels below the module's root.
 //
@@ -125,11 +125,11 @@ func setUp(env *testscript.Env, mirror string) error {
 	return nil
 }
 
-// listFiles returns the paths of all files below dir.
+// listFiles returns the paths of all regular files below dir. Links are not followed: installed providers are links to the mirror.
 func listFiles(dir string) (map[string]bool, error) {
 	out := map[string]bool{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
+		if err == nil && d.Type().IsRegular() {
 			out[path] = true
 		}
 		if errors.Is(err, fs.ErrNotExist) {

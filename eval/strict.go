@@ -26,6 +26,22 @@ func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
+// indexed is an index expression whose result carries the marks of its key: which element was chosen tells about the key.
+type indexed struct{ *hclsyntax.IndexExpr }
+
+// Value implements hcl.Expression.
+func (x indexed) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	key := evaluated(x.Key, ctx)
+	whole := *x.IndexExpr
+	whole.Key = key
+	v, diags := whole.Value(ctx)
+	if !key.v.IsMarked() {
+		return v, diags
+	}
+	_, marks := key.v.Unmark()
+	return v.WithMarks(marks), diags
+}
+
 // evaluatedExpr is an expression with its value.
 type evaluatedExpr struct {
 	hclsyntax.Expression
@@ -41,19 +57,21 @@ func evaluated(e hclsyntax.Expression, ctx *hcl.EvalContext) evaluatedExpr {
 // Value implements hcl.Expression.
 func (e evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return e.v, e.diags }
 
-// withConditionals returns e with every conditional expression in it replaced by a conditional. The parts of e are shared or copied, not changed.
-func withConditionals(e hcl.Expression) hcl.Expression {
+// strict returns e with every conditional and index expression in it replaced by a conditional or indexed. The parts of e are shared or copied, not
+// changed.
+func strict(e hcl.Expression) hcl.Expression {
 	native, ok := e.(hclsyntax.Expression)
-	if !ok || !holdsConditional(native) {
+	if !ok || !loose(native) {
 		return e
 	}
 	return rewrite(native)
 }
 
-func holdsConditional(e hclsyntax.Expression) bool {
+func loose(e hclsyntax.Expression) bool {
 	found := false
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
-		if _, ok := n.(*hclsyntax.ConditionalExpr); ok {
+		switch n.(type) {
+		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr:
 			found = true
 		}
 		return nil
@@ -128,7 +146,7 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.IndexExpr:
 		c := *e
 		c.Collection, c.Key = rewrite(c.Collection), rewrite(c.Key)
-		return &c
+		return indexed{&c}
 	case *hclsyntax.RelativeTraversalExpr:
 		c := *e
 		c.Source = rewrite(c.Source)

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// openTerminal returns the two ends of a pseudo-terminal.
+func openTerminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals: %s", err)
+	}
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = master.Close(), slave.Close() })
+	return master, slave
+}
+
+func echoes(t *testing.T, terminal *os.File) bool {
+	t.Helper()
+	mode, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mode.Lflag&unix.ECHO != 0
+}
+
+// shared is a buffer that is written to and looked at by different goroutines.
+type shared struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (s *shared) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.Write(b)
+}
+
+func (s *shared) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.String()
+}
+
+// eventually waits for a condition that another goroutine or the kernel brings about.
+func eventually(t *testing.T, what string, cond func() bool) {
+	t.Helper()
+	for range 500 {
+		if cond() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("never: %s", what)
+}
+
+const secretVariable = `
+variable "password" {
+  ephemeral = true
+}
+`
+
+// TestE5 checks that what is typed for an ephemeral variable is not echoed, and that the terminal echoes again afterwards.
+func TestE5(t *testing.T) {
+	for name, test := range map[string]struct {
+		typed, interrupts string
+		want              int
+	}{
+		"answered":    {typed: "correct-horse\n", want: exitOK},
+		"interrupted": {interrupts: "x", want: exitError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if err := os.WriteFile("main.tf", []byte(secretVariable), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			master, slave := openTerminal(t)
+			var stdout, stderr shared
+			signals := make(chan chan<- os.Signal, 1)
+			env := environment{Stdin: slave, Stdout: &stdout, Stderr: &stderr, Environ: os.Environ(), Notify: func(c chan<- os.Signal) func() {
+				signals <- c
+				return func() {}
+			}}
+			done := make(chan int, 1)
+			go func() { done <- run(context.Background(), []string{"plan"}, env) }()
+			eventually(t, "the terminal is silent", func() bool {
+				return strings.Contains(stdout.String(), "Enter a value:") && !echoes(t, slave)
+			})
+			if test.interrupts != "" {
+				(<-signals) <- os.Interrupt
+			}
+			if _, err := master.WriteString(test.typed); err != nil {
+				t.Fatal(err)
+			}
+			if got := <-done; got != test.want {
+				t.Fatalf("exit status %d\n%s%s", got, stdout.String(), stderr.String())
+			}
+			if !echoes(t, slave) {
+				t.Error("the terminal stays silent")
+			}
+			if !strings.Contains(stdout.String(), "var.password (ephemeral)\n") {
+				t.Errorf("asked:\n%s", stdout.String())
+			}
+			if strings.Contains(stdout.String()+stderr.String(), "correct-horse") {
+				t.Error("the program repeats what was typed")
+			}
+		})
+	}
+}

@@ -1,0 +1,208 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// TestE61SentInConfigurationOnly reads in the transcript where the secret was.
+func TestE61SentInConfigurationOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, secretUser)
+	r := w.ok(command{})
+	for _, c := range append(r.planLog.Calls(simlog.Filter{RPC: "PlanResourceChange"}), r.applyLog.Calls(simlog.Filter{RPC: "PlanResourceChange"})...) {
+		if !hashed(c.Begin.Hash["config.secret_wo"]) {
+			t.Errorf("the configuration to plan held %q", c.Begin.Hash["config.secret_wo"])
+		}
+	}
+	a := applyOf(t, r.applyLog, "x")
+	if h := a.Begin.Hash; !hashed(h["config.secret_wo"]) || h["planned.secret_wo"] != "null" {
+		t.Errorf("apply was sent %v", h)
+	}
+	v := call(t, r.planLog, simlog.Filter{RPC: "ValidateResourceConfig"})
+	if !v.Begin.Caps["write_only"] {
+		t.Error("the capability was not announced")
+	}
+	r = w.ok(command{planOnly: true})
+	c := call(t, r.planLog, simlog.Filter{RPC: "PlanResourceChange"})
+	if c.Begin.Hash["prior.secret_wo"] != "null" {
+		t.Errorf("prior state held %q", c.Begin.Hash["prior.secret_wo"])
+	}
+	if got := w.attr("sim_thing.x", "secret_wo"); got != "null" {
+		t.Errorf("state holds %s", got)
+	}
+}
+
+// TestE63DiffByVersionOnly changes the secret alone, then its version.
+func TestE63DiffByVersionOnly(t *testing.T) {
+	t.Parallel()
+	text := func(secret, version string) string {
+		return `
+resource "sim_thing" "x" {
+  name              = "x"
+  secret_wo         = "` + secret + `"
+  secret_wo_version = ` + version + `
+}
+output "wo" {
+  value     = sim_thing.x.secret_wo == null
+  sensitive = true
+}`
+	}
+	w := newWorld(t, text("one", "1"))
+	w.ok(command{})
+	if w.output("wo") != "cty.True" {
+		t.Errorf("a reference to a write-only attribute gives %s, want null", w.output("wo"))
+	}
+	w.config(text("two", "1"))
+	w.ok(command{}).plans().did()
+	w.config(text("two", "2"))
+	w.ok(command{}).plans("sim_thing.x update").did("update x")
+	if o, err := simprovider.ReadObject(w.cloud, "x-1"); err != nil || o.SecretHash != simlog.Hash("two") {
+		t.Errorf("the cloud holds %+v, %v", o, err)
+	}
+}
+
+// TestE64IgnoredWriteOnlyIsSent changes something else while ignore_changes names the write-only attribute.
+func TestE64IgnoredWriteOnlyIsSent(t *testing.T) {
+	t.Parallel()
+	for _, ignore := range []string{"[secret_wo]", "[secret_wo, secret_wo_version]", "all"} {
+		t.Run(ignore, func(t *testing.T) {
+			t.Parallel()
+			text := func(size string) string {
+				return `
+ephemeral "sim_secret" "s" { name = "s" }
+resource "sim_thing" "x" {
+  name              = "x"
+  size              = ` + size + `
+  secret_wo         = ephemeral.sim_secret.s.lease
+  secret_wo_version = 1
+  lifecycle { ignore_changes = ` + ignore + ` }
+}`
+			}
+			w := newWorld(t, text("1"))
+			w.ok(command{})
+			w.config(text("2"))
+			if ignore == "all" {
+				w.drift("x-1", "status", `"lost"`)
+			}
+			r := w.ok(command{})
+			for _, c := range r.log().Calls(simlog.Filter{RPC: "PlanResourceChange"}) {
+				if !hashed(c.Begin.Hash["config.secret_wo"]) {
+					t.Errorf("plan was sent %q", c.Begin.Hash["config.secret_wo"])
+				}
+			}
+			for _, c := range r.log().Calls(simlog.Filter{RPC: "ApplyResourceChange"}) {
+				if !hashed(c.Begin.Hash["config.secret_wo"]) {
+					t.Errorf("apply was sent %q", c.Begin.Hash["config.secret_wo"])
+				}
+			}
+			if ignore != "all" {
+				r.did("update x")
+			}
+		})
+	}
+}
+
+// TestE70ProviderConfiguration configures a provider with a secret, which is kept nowhere, and starts one process for each configuration.
+func TestE70ProviderConfiguration(t *testing.T) {
+	t.Parallel()
+	text := `
+ephemeral "sim_secret" "s" { name = "s" }
+provider "sim" {
+  alias  = "p"
+  prefix = "p-"
+  token  = ephemeral.sim_secret.s.lease
+}
+resource "sim_thing" "x" {
+  count    = 3
+  provider = sim.p
+  name     = "x${count.index}"
+}
+resource "sim_thing" "plain" { name = "plain" }
+`
+	w := newWorld(t, text)
+	r := w.ok(command{})
+	if n := r.planLog.Count(simlog.Filter{RPC: "ConfigureProvider"}); n != 2 {
+		t.Errorf("%d configurations in plan, want 2", n)
+	}
+	if n := r.applyLog.Count(simlog.Filter{RPC: "ConfigureProvider"}); n != 1 {
+		t.Errorf("%d configurations in apply, want 1: only the one with a secret is made anew", n)
+	}
+	if n := pids(r.log()); n != 3 {
+		t.Errorf("%d processes, want 3: one for the plain configuration, one for the secret one in each phase", n)
+	}
+	if got := w.attr("sim_thing.x[1]", "label"); got != `"p-x1"` {
+		t.Errorf("label = %s: it was made by another configuration", got)
+	}
+	r = w.ok(command{mode: plan.Destroy})
+	if o := window(t, r.applyLog, "s"); len(r.applyLog.Windows()) != 1 || !o.Covers(applyOf(t, r.applyLog, "x0")) {
+		t.Error("the provider of what is destroyed was not configured with a live secret")
+	}
+	w.exists()
+}
+
+// TestE71Provisioner hides the output, the command line and the environment, and tells the exit status.
+func TestE71Provisioner(t *testing.T) {
+	t.Parallel()
+	text := func(command, lifecycle string) string {
+		return `
+ephemeral "sim_secret" "s" { name = "s" }
+resource "sim_thing" "x" {
+  name = "x"
+  provisioner "local-exec" {
+    command     = "` + command + `"
+    environment = { V = nonsensitive(ephemeral.sim_secret.s.value) }
+  }
+  provisioner "local-exec" { command = "echo plain-words" }
+  ` + lifecycle + `
+}`
+	}
+	w := newWorld(t, text("echo $V; test -n $V", ""))
+	r := w.ok(command{})
+	if lines := outputLines(r); !strings.Contains(lines, "(output suppressed due to ephemeral value in config)") || !strings.Contains(lines, "plain-words") {
+		t.Errorf("output:\n%s", lines)
+	}
+	w = newWorld(t, text("echo $V $V-more; exit 7", ""))
+	r = w.fails(command{}, "sim_thing.x", "exit status 7", "suppressed due to ephemeral value in config")
+	for _, d := range r.diags() {
+		if strings.Contains(d.String(), "-more") {
+			t.Errorf("the error shows the command line: %s", d)
+		}
+	}
+	w.has("sim_thing.x tainted")
+
+	w = newWorld(t, `
+ephemeral "sim_secret" "s" { name = "s" }
+resource "sim_thing" "x" {
+  name = "x"
+  provisioner "local-exec" { command = "echo ${ephemeral.sim_secret.s.value}; exit 7" }
+}`)
+	w.fails(command{}, "exit status 7", "suppressed due to sensitive, ephemeral value in config")
+}
+
+func outputLines(r *result) string {
+	var sb strings.Builder
+	for _, ev := range r.events {
+		if ev.Kind == engine.Output {
+			sb.WriteString(ev.Line + "\n")
+		}
+	}
+	return sb.String()
+}
+
+// TestE63ReplacementByWriteOnly believes a provider that wants a replacement for a write-only attribute.
+func TestE63ReplacementByWriteOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, secretUser)
+	w.ok(command{})
+	w.config(strings.Replace(secretUser, "= 1", "= 2", 1))
+	w.rules = rules(quoted("PlanResourceChange", `"do":"replace","attr":"secret_wo","nth":1`))
+	r := w.ok(command{})
+	r.plans("sim_thing.x delete-create replace_because_cannot_update").did("delete x", "create x")
+	w.has("sim_thing.x")
+}
