@@ -139,8 +139,10 @@ func (d *decoder) collectOverride(bs *blocks, b *hcl.Block) {
 	}
 	base := bs.byKey[declKey(b)]
 	if base == nil {
-		what := map[string]string{"variable": "base variable declaration", "output": "base output definition", "module": "module call",
-			"provider": "base provider configuration", "resource": "resource", "data": "data resource", "ephemeral": "ephemeral resource"}[b.Type]
+		what := map[string]string{
+			"variable": "base variable declaration", "output": "base output definition", "module": "module call",
+			"provider": "base provider configuration", "resource": "resource", "data": "data resource", "ephemeral": "ephemeral resource",
+		}[b.Type]
 		if what == "" {
 			what = b.Type + " block"
 		}

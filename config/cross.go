@@ -225,8 +225,12 @@ func repeats(call *ModuleCall) []string {
 	for _, u := range []struct {
 		name string
 		set  bool
-	}{{"count", call.Repeat.Count != nil}, {"for_each", call.Repeat.ForEach != nil}, {"enabled", call.Repeat.Enabled != nil},
-		{"depends_on", len(call.DependsOn) > 0}} {
+	}{
+		{"count", call.Repeat.Count != nil},
+		{"for_each", call.Repeat.ForEach != nil},
+		{"enabled", call.Repeat.Enabled != nil},
+		{"depends_on", len(call.DependsOn) > 0},
+	} {
 		if u.set {
 			used = append(used, u.name)
 		}

@@ -129,8 +129,10 @@ func TestInvalidUTF8Position(t *testing.T) {
 
 func TestSelectFiles(t *testing.T) {
 	dir := fstest.MapFS{}
-	for _, name := range []string{"a.tf", "a.tofu", "a.tf.json", "b.tf.json", "b.tofu.json", "c.tf", ".h.tf", "d.tf~", "#e.tf#", ".#f.tf", "g.txt",
-		"override.tf", "x_override.tf", "x_override.tofu", "override.tofu.json", "my_override_not.tf", ".tf", "dir.tf/inner", "_override.tf"} {
+	for _, name := range []string{
+		"a.tf", "a.tofu", "a.tf.json", "b.tf.json", "b.tofu.json", "c.tf", ".h.tf", "d.tf~", "#e.tf#", ".#f.tf", "g.txt",
+		"override.tf", "x_override.tf", "x_override.tofu", "override.tofu.json", "my_override_not.tf", ".tf", "dir.tf/inner", "_override.tf",
+	} {
 		dir[name] = &fstest.MapFile{}
 	}
 	dir["pipe.tf"] = &fstest.MapFile{Mode: fs.ModeNamedPipe}

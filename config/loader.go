@@ -78,8 +78,10 @@ type loadRun struct {
 type dirFiles struct{ primary, override []hcl.Body }
 
 func (l *Loader) newRun() *loadRun {
-	return &loadRun{Loader: l, dirs: map[string]*dirFiles{},
-		tree: &Tree{Modules: map[addr.Module]*Module{}, Sources: map[string][]byte{}}}
+	return &loadRun{
+		Loader: l, dirs: map[string]*dirFiles{},
+		tree: &Tree{Modules: map[addr.Module]*Module{}, Sources: map[string][]byte{}},
+	}
 }
 
 // module decodes one module and enters it in the tree.

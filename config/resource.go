@@ -40,8 +40,10 @@ func (d *decoder) addResource(r *Resource) {
 
 func (d *decoder) resourceBody(block *hcl.Block) *Resource {
 	mode := modes[block.Type]
-	r := &Resource{Addr: addr.Resource{Mode: mode, Type: block.Labels[0], Name: block.Labels[1]}, Module: d.m,
-		Range: block.DefRange, TypeRange: block.LabelRanges[0]}
+	r := &Resource{
+		Addr: addr.Resource{Mode: mode, Type: block.Labels[0], Name: block.Labels[1]}, Module: d.m,
+		Range: block.DefRange, TypeRange: block.LabelRanges[0],
+	}
 	okType, okName := d.name(block, 0, modeNames[mode]+" type"), d.name(block, 1, modeNames[mode]+" name")
 	if !okType || !okName {
 		return nil

@@ -76,11 +76,14 @@ func TestLoadVarsFile(t *testing.T) {
 		values map[string]string
 		diags  string
 	}{
-		{"a.tfvars", map[string]string{"a": `cty.TupleVal([]cty.Value{cty.NumberIntVal(1), cty.StringVal("x")})`, "b": "cty.DynamicVal", "c": "cty.DynamicVal"},
+		{
+			"a.tfvars",
+			map[string]string{"a": `cty.TupleVal([]cty.Value{cty.NumberIntVal(1), cty.StringVal("x")})`, "b": "cty.DynamicVal", "c": "cty.DynamicVal"},
 			`error: a.tfvars:4,1-9: Unexpected "variable" block: Blocks are not allowed here. This file gives values, as in name = "value"; declare variables in a configuration file (.tf or .tofu).
 error: a.tfvars:2,5-8: Variables not allowed: Variables may not be used here.
 error: a.tfvars:3,5-15: Function calls not allowed: Functions may not be called here.
-`},
+`,
+		},
 		{"b.tfvars.json", map[string]string{"a": `cty.ObjectVal(map[string]cty.Value{"b":cty.StringVal("${not.a.template}")})`, "n": "cty.NullVal(cty.DynamicPseudoType)"}, ""},
 		{"c.tfvars", nil, "error: c.tfvars:1,5-5: Missing expression: Expected the start of an expression, but found the end of the file.\n"},
 		{"gone.tfvars", nil, "error: Failed to read file: The file \"gone.tfvars\" could not be read: file does not exist.\n"},

@@ -22,8 +22,10 @@ var (
 var reservedVariables = []string{"source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"}
 
 func (d *decoder) variable(block *hcl.Block) {
-	v := &Variable{Name: block.Labels[0], Nullable: true, Type: cty.DynamicPseudoType, Constraint: cty.DynamicPseudoType,
-		ParseLiteral: true, Range: block.DefRange}
+	v := &Variable{
+		Name: block.Labels[0], Nullable: true, Type: cty.DynamicPseudoType, Constraint: cty.DynamicPseudoType,
+		ParseLiteral: true, Range: block.DefRange,
+	}
 	if !d.name(block, 0, "variable name") {
 		return
 	}

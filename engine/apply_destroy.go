@@ -66,7 +66,7 @@ func (a *applier) destroyObject(d *subject, c *plan.Change, stored *state.Object
 		return false
 	}
 	null := cty.NullVal(d.block().Type())
-	idKey, id := identifying(pr.value, d.block())
+	idKey, id := identifying(pr.value, d.block(), stored.Sensitive)
 	done := d.started(OpDelete, d.obj, plan.Delete, idKey, id)
 	resp, diags := d.p.ApplyResource(d.ctx, provider.ApplyRequest{
 		Type: d.typeName(), Prior: pr.value, Planned: null, Config: null, PlannedPrivate: deletePrivate(c, pr), Identity: pr.identity,

@@ -187,7 +187,7 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 	if !ok {
 		return false
 	}
-	idKey, id := identifying(ia.before.value, ia.block())
+	idKey, id := identifying(ia.before.value, ia.block(), ia.sensitive)
 	done := ia.started(kind, ia.obj, action, idKey, id)
 	resp, diags := ia.p.ApplyResource(ia.ctx, provider.ApplyRequest{
 		Type: ia.typeName(), Prior: ia.before.value, Planned: planned, Config: ia.config, PlannedPrivate: private, Identity: identity,
@@ -203,7 +203,7 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 	if o.exists && !o.failed && kind == OpCreate && len(ia.in.Provisioners()) > 0 {
 		op = ia.provisioned(op, &o, resp)
 	}
-	idKey, id = identifying(o.value, ia.block())
+	idKey, id = identifying(o.value, ia.block(), ia.sensitive)
 	done(o.diags, idKey, id)
 	return op != nil && ia.conclude(op, o, resp, deposed, kind)
 }

@@ -9,19 +9,23 @@ import (
 )
 
 // ignoreChanges returns the configuration with what ignore_changes names taken from the prior object instead. Write-only attributes keep their
-// configured value: the prior object has none, and null must not be sent in its place.
+// configured value, at any depth: the prior object has none, and null must not be sent in its place.
 func ignoreChanges(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) cty.Value {
+	out := cfg
 	if lc.IgnoreAll {
-		return configFromPrior(b.Attributes, b.Blocks, prior, cfg)
+		out = configFromPrior(b.Attributes, b.Blocks, prior, cfg)
 	}
 	for _, t := range lc.IgnoreChanges {
-		path := traversalPath(t)
-		if len(path) == 0 || writeOnly(b, path) {
-			continue
+		if path := traversalPath(t); len(path) > 0 {
+			out = replaceAt(out, prior, path)
 		}
-		cfg = replaceAt(cfg, prior, path)
 	}
-	return cfg
+	for _, path := range b.WriteOnlyPaths(cfg) {
+		if parent, err := path[:len(path)-1].Apply(out); err == nil && parent.IsKnown() && !parent.IsNull() {
+			out = replaceAt(out, cfg, path)
+		}
+	}
+	return out
 }
 
 // configFromPrior returns a configuration that asks for what is there already.
@@ -36,15 +40,10 @@ func configFromPrior(attrs map[string]*schema.Attribute, blocks map[string]*sche
 		}
 	}
 	for name := range blocks {
-		out[name] = cfg.GetAttr(name)
-		if !holdsWriteOnly(blocks[name]) {
-			out[name] = blockFromPrior(blocks[name], prior.GetAttr(name))
-		}
+		out[name] = blockFromPrior(blocks[name], prior.GetAttr(name))
 	}
 	return cty.ObjectVal(out)
 }
-
-func holdsWriteOnly(n *schema.NestedBlock) bool { return n.HasWriteOnly() }
 
 // blockFromPrior nulls what only the provider sets in the prior's nested blocks.
 func blockFromPrior(n *schema.NestedBlock, v cty.Value) cty.Value {

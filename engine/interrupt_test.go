@@ -82,6 +82,7 @@ func TestHardCancel(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, strings.Replace(slowChain, "SLOW", "0s", 1))
 			w.rules = rules(`{"rpc":"ApplyResourceChange","name":"slow","do":"` + deed + `"}`)
+			w.faulty = deed == "answer-late" // it goes on after it was given up, when its secret is closed
 			hard, cancelHard := context.WithCancel(t.Context())
 			defer cancelHard()
 			soft, cancelSoft := context.WithCancel(hard)

@@ -22,7 +22,11 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	placeholder := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
 	in.Prepare(t)
 	deps := in.Deps(t)
-	if p.excluded(in.Addr(), deps) || p.dependencyFailed(deps) {
+	if p.excluded(in.Addr(), deps) {
+		p.leave(in.Addr())
+		return placeholder
+	}
+	if p.dependencyFailed(deps) {
 		return placeholder
 	}
 	result, ok := placeholder, false
@@ -94,7 +98,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 		done(diags, "", "")
 		return cty.NilVal, false
 	}
-	idKey, id := identifying(resp.State, d.block())
+	idKey, id := identifying(resp.State, d.block(), d.sensitive)
 	done(diags, idKey, id)
 	return d.marked(resp.State, d.sensitive), true
 }

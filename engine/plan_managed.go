@@ -50,7 +50,8 @@ type instancePlan struct {
 	// stored is the object as the state has it; prior the same upgraded and refreshed.
 	stored *state.Object
 	prior  prior
-	config cty.Value // without marks, ignore_changes applied
+	// declared is the configuration without marks; config is the same with ignore_changes applied, which only an object that stays heeds.
+	declared, config cty.Value
 	// sensitive are the paths that the configuration makes sensitive.
 	sensitive []cty.Path
 }
@@ -112,7 +113,8 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 // takeConfig separates the evaluated configuration from its marks and applies ignore_changes.
 func (ip *instancePlan) takeConfig(cfg cty.Value) {
 	ip.sensitive = value.PathsWith(cfg, value.Sensitive)
-	ip.config, _ = cfg.UnmarkDeep()
+	ip.declared, _ = cfg.UnmarkDeep()
+	ip.config = ip.declared
 	lc := &ip.in.Config().Lifecycle
 	if !ip.prior.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
 		ip.config = ignoreChanges(ip.block(), lc, ip.prior.value, ip.config)
@@ -259,9 +261,13 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 
 // planCall asks for one plan and holds the answer against the contract.
 func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
-	proposed := schema.ProposedNew(ip.block(), pv.value, ip.config)
+	config := ip.config
+	if pv.value.IsNull() {
+		config = ip.declared
+	}
 	resp, diags := ip.p.PlanResource(ip.ctx, provider.PlanRequest{
-		Type: ip.typeName(), Prior: pv.value, Proposed: proposed, Config: ip.config, PriorPrivate: pv.private, Identity: pv.identity,
+		Type: ip.typeName(), Prior: pv.value, Proposed: schema.ProposedNew(ip.block(), pv.value, config), Config: config,
+		PriorPrivate: pv.private, Identity: pv.identity, ProviderMeta: ip.meta(ip.in),
 	})
 	ip.reportConfig(diags)
 	if diags.HasErrors() {
@@ -273,7 +279,7 @@ func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
 	}
 	resp.Planned, diags = ip.accept(resp.Planned, nil, "plan", false)
 	if !diags.HasErrors() && !resp.LegacyTypes {
-		for _, err := range schema.AssertPlanValid(ip.block(), pv.value, ip.config, resp.Planned) {
+		for _, err := range schema.AssertPlanValid(ip.block(), pv.value, config, resp.Planned) {
 			diags = append(diags, ip.violation("plan", err))
 		}
 	}
@@ -342,12 +348,7 @@ func (ip *instancePlan) mayDestroy() bool {
 
 // keepPrior returns the object as the state has it, for an instance that -exclude leaves alone.
 func (ip *instancePlan) keepPrior() (cty.Value, bool) {
-	ip.planner.mu.Lock()
-	if ip.planner.left == nil {
-		ip.planner.left = map[addr.Instance]struct{}{}
-	}
-	ip.planner.left[ip.in.Addr()] = struct{}{}
-	ip.planner.mu.Unlock()
+	ip.planner.leave(ip.in.Addr())
 	return ip.planner.fromPrior(ip.in)
 }
 

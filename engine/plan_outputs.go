@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -104,12 +102,6 @@ func (p *planner) addOutput(c *plan.OutputChange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.plan.Outputs = append(p.plan.Outputs, c)
-	slices.SortFunc(p.plan.Outputs, func(a, b *plan.OutputChange) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
 }
 
 func sameDurable(a, b value.Durable) bool {

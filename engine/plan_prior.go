@@ -109,9 +109,22 @@ func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, d := range deps {
-		if _, ok := p.left[d.Resource.Instance(d.Key)]; ok {
+		_, one := p.left[d.Resource.Instance(d.Key)]
+		_, any := p.leftIn[d.Resource]
+		if one || d.All && any {
 			return true
 		}
 	}
 	return false
+}
+
+// leave remembers that -exclude leaves an instance alone.
+func (p *planner) leave(a addr.Instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.left == nil {
+		p.left, p.leftIn = map[addr.Instance]struct{}{}, map[addr.AbsResource]struct{}{}
+	}
+	p.left[a] = struct{}{}
+	p.leftIn[a.Abs()] = struct{}{}
 }

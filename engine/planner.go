@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,6 +73,7 @@ type planner struct {
 	broken     map[addr.Instance]struct{}    // instances that could not be planned
 	brokenIn   map[addr.AbsResource]struct{}
 	left       map[addr.Instance]struct{} // instances left alone by -exclude
+	leftIn     map[addr.AbsResource]struct{}
 	byResource map[addr.AbsResource][]*plan.Change
 	moved      map[addr.Instance]addr.Instance // new address → previous one
 	imports    map[addr.Instance]*importTarget
@@ -354,6 +356,7 @@ func (p *planner) collect() {
 	slices.SortFunc(p.plan.Changes, byAddress)
 	slices.SortFunc(p.drift, byAddress)
 	p.plan.Drift = p.drift
+	slices.SortFunc(p.plan.Outputs, func(a, b *plan.OutputChange) int { return strings.Compare(a.Name, b.Name) })
 	p.plan.Prior = p.prior
 	p.plan.Checks = p.run.Checks.Results()
 	p.plan.SpreadReplaceOrder()

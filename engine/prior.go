@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -151,7 +152,11 @@ func (s *subject) violation(what string, err error) diag.Diagnostic {
 
 // refreshed reads the real object. The result has no object if it is gone.
 func (s *subject) refreshed(pr prior, meta cty.Value) (prior, bool) {
-	idKey, id := identifying(pr.value, s.schema.Block)
+	var sensitive []cty.Path
+	if pr.object != nil {
+		sensitive = pr.object.Sensitive
+	}
+	idKey, id := identifying(pr.value, s.schema.Block, sensitive)
 	done := s.started(OpRefresh, s.obj, plan.NoOp, idKey, id)
 	resp, diags := s.p.ReadResource(s.ctx, provider.ReadRequest{
 		Type: s.typeName(), Prior: pr.value, Private: pr.private, Identity: pr.identity, ProviderMeta: meta,
@@ -277,15 +282,17 @@ func (s *subject) stored(v cty.Value, paths []cty.Path, private []byte, identity
 	return o
 }
 
-// identifying returns the attribute that identifies an object to people: id, else name. Both results are empty if there is none or it is sensitive.
-func identifying(v cty.Value, b *schema.Block) (key, text string) {
+// identifying returns the attribute that identifies an object to people: id, else name. Both results are empty if there is none or it is sensitive, by
+// its schema or as one of the given paths.
+func identifying(v cty.Value, b *schema.Block, sensitive []cty.Path) (key, text string) {
 	v, _ = v.Unmark()
 	if v == cty.NilVal || v.IsNull() || !v.IsKnown() || !v.Type().IsObjectType() {
 		return "", ""
 	}
 	for _, name := range []string{"id", "name"} {
 		a := b.Attributes[name]
-		if a == nil || a.Sensitive || a.WriteOnly || a.Type != cty.String {
+		hidden := slices.ContainsFunc(sensitive, func(p cty.Path) bool { return len(p) == 0 || p.Equals(cty.GetAttrPath(name)) })
+		if a == nil || a.Sensitive || a.WriteOnly || hidden || a.Type != cty.String {
 			continue
 		}
 		if got := v.GetAttr(name); got.IsKnown() && !got.IsMarked() && !got.IsNull() && got.AsString() != "" {

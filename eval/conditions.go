@@ -165,6 +165,9 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 	diags = append(diags, refuseEphemeral(v, x.Range(), "An ephemeral value cannot decide whether an object may be destroyed.")...)
 	v, _ = v.UnmarkDeep()
 	v, err := convert.Convert(v, cty.Bool)
+	if err == nil && !v.IsKnown() && in.Run().opt.Phase == Validating {
+		return false, diags
+	}
 	if err != nil || v.IsNull() || !v.IsKnown() {
 		return true, append(diags, diag.At(x.Range(), "Invalid prevent_destroy argument", "prevent_destroy must be true or false, and known before apply.")...)
 	}

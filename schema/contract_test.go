@@ -28,10 +28,14 @@ func TestProposedNew(t *testing.T) {
 			name                string
 			prior, config, want cty.Value
 		}{
-			{"create", cty.NullVal(b.Type()), collect(nesting, elem(str("a"), null, null, null)),
-				collect(nesting, elem(str("a"), null, null, null))},
-			{"create with unknown", cty.NilVal, collect(nesting, elem(str("a"), unknown, str("x"), null)),
-				collect(nesting, elem(str("a"), unknown, str("x"), null))},
+			{
+				"create", cty.NullVal(b.Type()), collect(nesting, elem(str("a"), null, null, null)),
+				collect(nesting, elem(str("a"), null, null, null)),
+			},
+			{
+				"create with unknown", cty.NilVal, collect(nesting, elem(str("a"), unknown, str("x"), null)),
+				collect(nesting, elem(str("a"), unknown, str("x"), null)),
+			},
 			{"keep", prior, collect(nesting, elem(str("a"), str("old"), null, null)), prior},
 			{"set what was computed", prior, collect(nesting, elem(str("a"), str("old"), str("chosen"), null)), prior},
 			{"delete", prior, cty.NullVal(b.Type()), cty.NullVal(b.Type())},
@@ -89,15 +93,21 @@ func TestProposedNewAttributes(t *testing.T) {
 		name                string
 		prior, config, want cty.Value
 	}{
-		{"write-only is as configured", value(elem(str("k"), null, null, str("1")), null, cty.NullVal(group)),
+		{
+			"write-only is as configured", value(elem(str("k"), null, null, str("1")), null, cty.NullVal(group)),
 			value(elem(str("k"), null, null, null), str("secret"), cty.NullVal(group)),
-			value(elem(str("k"), null, null, str("1")), str("secret"), cty.NullVal(group))},
-		{"computed group stays", value(elem(str("k"), null, null, str("1")), null, computed),
+			value(elem(str("k"), null, null, str("1")), str("secret"), cty.NullVal(group)),
+		},
+		{
+			"computed group stays", value(elem(str("k"), null, null, str("1")), null, computed),
 			value(elem(str("k"), null, null, null), null, cty.NullVal(group)),
-			value(elem(str("k"), null, null, str("1")), null, computed)},
-		{"configured group goes", value(elem(str("k"), null, null, str("1")), null, elem(str("k"), null, null, str("c"))),
+			value(elem(str("k"), null, null, str("1")), null, computed),
+		},
+		{
+			"configured group goes", value(elem(str("k"), null, null, str("1")), null, elem(str("k"), null, null, str("c"))),
 			value(elem(str("k"), null, null, null), null, cty.NullVal(group)),
-			value(elem(str("k"), null, null, str("1")), null, cty.NullVal(group))},
+			value(elem(str("k"), null, null, str("1")), null, cty.NullVal(group)),
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) { wantValue(t, ProposedNew(b, tc.prior, tc.config), tc.want) })
 	}
@@ -115,21 +125,31 @@ func TestAssertPlanValid(t *testing.T) {
 		}{
 			{"configured", config, collect(nesting, elem(str("a"), str("secret"), unknown, str("any"))), "", ""},
 			{"prior kept", config, collect(nesting, elem(str("a"), str("old"), str("x"), str("1"))), "", ""},
-			{"changed", config, collect(nesting, elem(str("a"), str("other"), null, null)),
+			{
+				"changed", config, collect(nesting, elem(str("a"), str("other"), null, null)),
 				at + ".opt: the planned value is neither the configured nor the prior one",
-				"n: the planned value has an element that corresponds to none in the configuration"},
-			{"unknown", config, collect(nesting, elem(str("a"), unknown, null, null)),
+				"n: the planned value has an element that corresponds to none in the configuration",
+			},
+			{
+				"unknown", config, collect(nesting, elem(str("a"), unknown, null, null)),
 				at + ".opt: the planned value is neither the configured nor the prior one",
-				"n: the planned value has an element that corresponds to none in the configuration"},
-			{"set unbidden", collect(nesting, elem(str("a"), null, null, null)), collect(nesting, elem(str("a"), str("x"), null, null)),
+				"n: the planned value has an element that corresponds to none in the configuration",
+			},
+			{
+				"set unbidden", collect(nesting, elem(str("a"), null, null, null)), collect(nesting, elem(str("a"), str("x"), null, null)),
 				at + ".opt: the planned value must be null: the attribute is not computed and the configuration does not set it",
-				"n: the planned value has an element that corresponds to none in the configuration"},
-			{"refined unknown", collect(nesting, elem(str("a"), unknown, null, null)),
-				collect(nesting, elem(str("a"), unknown.RefineNotNull(), null, null)), "", ""},
-			{"computed but configured", collect(nesting, elem(str("a"), null, str("mine"), null)),
+				"n: the planned value has an element that corresponds to none in the configuration",
+			},
+			{
+				"refined unknown", collect(nesting, elem(str("a"), unknown, null, null)),
+				collect(nesting, elem(str("a"), unknown.RefineNotNull(), null, null)), "", "",
+			},
+			{
+				"computed but configured", collect(nesting, elem(str("a"), null, str("mine"), null)),
 				collect(nesting, elem(str("a"), null, str("yours"), null)),
 				at + ".both: the planned value is neither the configured nor the prior one",
-				"n: the planned value has an element that corresponds to none in the configuration"},
+				"n: the planned value has an element that corresponds to none in the configuration",
+			},
 		} {
 			t.Run(tc.name, func(t *testing.T) {
 				errs, want := AssertPlanValid(b, prior, tc.config, tc.planned), tc.want
@@ -242,15 +262,21 @@ func TestAssertKept(t *testing.T) {
 		{"d", cty.TupleVal([]cty.Value{unknown}), cty.TupleVal([]cty.Value{str("x")}), ""},
 		{"l", list(str("a"), unknown), list(str("a"), str("b")), ""},
 		{"l", list(str("a"), unknown), list(str("a")), "l: the result has 1 elements, but 2 were planned"},
-		{"l", cty.UnknownVal(cty.List(cty.String)).Refine().CollectionLength(1).NewValue(), list(str("a"), str("b")),
-			"l: the result is outside of the range that was planned for it"},
+		{
+			"l", cty.UnknownVal(cty.List(cty.String)).Refine().CollectionLength(1).NewValue(), list(str("a"), str("b")),
+			"l: the result is outside of the range that was planned for it",
+		},
 		{"m", cty.MapVal(obj{"k": unknown}), cty.MapVal(obj{"k": str("x")}), ""},
-		{"m", cty.MapVal(obj{"k": unknown}), cty.MapVal(obj{"j": str("x")}),
-			`m["k"]: the result lacks this element, which was planned|m["j"]: the result has this element, which was not planned`},
+		{
+			"m", cty.MapVal(obj{"k": unknown}), cty.MapVal(obj{"j": str("x")}),
+			`m["k"]: the result lacks this element, which was planned|m["j"]: the result has this element, which was not planned`,
+		},
 		{"t", set(pair(str("a"), unknown), pair(str("b"), str("b"))), set(pair(str("a"), str("x")), pair(str("b"), str("b"))), ""},
 		{"t", set(pair(str("a"), unknown), pair(unknown, str("x"))), set(pair(str("a"), str("x"))), ""},
-		{"t", set(pair(str("a"), unknown), pair(str("b"), unknown)), set(pair(str("a"), str("x"))),
-			"t: the result has no element that corresponds to one in the plan"},
+		{
+			"t", set(pair(str("a"), unknown), pair(str("b"), unknown)), set(pair(str("a"), str("x"))),
+			"t: the result has no element that corresponds to one in the plan",
+		},
 		{"t", set(pair(str("a"), unknown)), set(pair(str("b"), str("x"))), "t: the result has an element that corresponds to none in the plan"},
 		{"t", set(pair(str("a"), unknown)), set(pair(str("a"), str("x")), pair(str("a"), str("y"))), "t: the result has 2 elements, but 1 were planned"},
 	} {
@@ -295,8 +321,10 @@ func TestE43AssertOpenResult(t *testing.T) {
 	}{
 		{full(elem(str("secret"), null, str("mine"), str("1")), elem(str("k"), null, str("b"), str("2"))), nil},
 		{full(elem(str("secret"), null, str("yours"), null), elem(str("k"), null, null, null)), []string{"both: the result differs from the configured one"}},
-		{full(elem(str("secret"), str("x"), str("mine"), null), elem(str("k"), null, null, null)),
-			[]string{"opt: the result must be null: the attribute is not computed and the configuration does not set it"}},
+		{
+			full(elem(str("secret"), str("x"), str("mine"), null), elem(str("k"), null, null, null)),
+			[]string{"opt: the result must be null: the attribute is not computed and the configuration does not set it"},
+		},
 		{full(elem(str("secret"), null, str("mine"), unknown), elem(str("k"), null, null, null)), []string{"id: the value is unknown, but must be known now"}},
 		{full(elem(str("secret"), null, str("mine"), null)), []string{"n: the result has 0 elements, but 1 are configured"}},
 		{cty.NullVal(b.Type()), []string{": the result is null or unknown as a whole"}},

@@ -119,8 +119,10 @@ func TestSealRoundTrip(t *testing.T) {
 		{"sensitive unknown", cty.UnknownVal(cty.Bool).Mark(Sensitive), cty.UnknownVal(cty.Bool).Mark(Sensitive)},
 		{"deprecated", str("x").Mark(deprecated), str("x")},
 		{"both", str("x").Mark(deprecated).Mark(Sensitive), sensitiveOf(str("x"))},
-		{"nested", cty.ObjectVal(obj{"a": cty.ListVal([]cty.Value{str("x"), sensitive}), "b": cty.MapVal(obj{"k": sensitive})}).Mark(Sensitive),
-			cty.ObjectVal(obj{"a": cty.ListVal([]cty.Value{str("x"), sensitive}), "b": cty.MapVal(obj{"k": sensitive})}).Mark(Sensitive)},
+		{
+			"nested", cty.ObjectVal(obj{"a": cty.ListVal([]cty.Value{str("x"), sensitive}), "b": cty.MapVal(obj{"k": sensitive})}).Mark(Sensitive),
+			cty.ObjectVal(obj{"a": cty.ListVal([]cty.Value{str("x"), sensitive}), "b": cty.MapVal(obj{"k": sensitive})}).Mark(Sensitive),
+		},
 		{"in a set", cty.SetVal([]cty.Value{sensitive, str("x")}), cty.SetVal([]cty.Value{str("hidden"), str("x")}).Mark(Sensitive)},
 		{"big number", cty.MustParseNumberVal("123456789012345678901234567890.5"), cty.MustParseNumberVal("123456789012345678901234567890.5")},
 		{"tuple", cty.TupleVal([]cty.Value{cty.True, cty.EmptyTupleVal, cty.DynamicVal}), cty.TupleVal([]cty.Value{cty.True, cty.EmptyTupleVal, cty.DynamicVal})},

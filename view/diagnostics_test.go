@@ -121,8 +121,10 @@ func TestDiagnosticPlaces(t *testing.T) {
 		{Summary: "At the end", Subject: &hcl.Range{Filename: "f.tf", Start: pos(5, 1, 18), End: pos(5, 1, 18)}},
 		{Summary: "Beyond the end", Subject: &hcl.Range{Filename: "f.tf", Start: pos(9, 1, 90), End: pos(9, 9, 98)}},
 		{Summary: "With \x1b[31mescape\x1b[0m", Address: "x.y", Detail: "bad\x07bell"},
-		{Summary: "Context", Subject: &hcl.Range{Filename: "f.tf", Start: pos(3, 3, 14), End: pos(3, 4, 15)},
-			Context: &hcl.Range{Filename: "f.tf", Start: pos(2, 1, 6), End: pos(4, 2, 17)}},
+		{
+			Summary: "Context", Subject: &hcl.Range{Filename: "f.tf", Start: pos(3, 3, 14), End: pos(3, 4, 15)},
+			Context: &hcl.Range{Filename: "f.tf", Start: pos(2, 1, 6), End: pos(4, 2, 17)},
+		},
 	}
 	golden(t, "diagnostic.places.txt", render(t, list, src, Options{}))
 }

@@ -25,8 +25,10 @@ func TestE81_SchemasJSON(t *testing.T) {
 	b, err := SchemasJSON(map[addr.Provider]ProviderSchemas{addr.DefaultProvider("x"): {
 		Provider: &schema.Schema{Block: &schema.Block{}}, Resources: map[string]*schema.Schema{"x_r": {Version: 2, Block: block}},
 		Ephemeral: map[string]*schema.Schema{"x_e": {Block: &schema.Block{}}},
-		Functions: map[string]*schema.Function{"f": {Return: cty.Bool, Summary: "s",
-			Params: []schema.FunctionParam{{Name: "p", Type: cty.String, AllowNull: true}}, Variadic: &schema.FunctionParam{Name: "v", Type: cty.DynamicPseudoType}}},
+		Functions: map[string]*schema.Function{"f": {
+			Return: cty.Bool, Summary: "s",
+			Params: []schema.FunctionParam{{Name: "p", Type: cty.String, AllowNull: true}}, Variadic: &schema.FunctionParam{Name: "v", Type: cty.DynamicPseudoType},
+		}},
 		Identities: map[string]*schema.Identity{"x_r": {Version: 1, Attributes: map[string]*schema.IdentityAttribute{"id": {Type: cty.String, RequiredForImport: true}}}},
 	}})
 	if err != nil {

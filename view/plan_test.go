@@ -52,20 +52,27 @@ func TestPlanShowSensitive(t *testing.T) {
 }
 
 func TestPlanWithoutChanges(t *testing.T) {
-	drift := &plan.Change{Addr: mustInstance(t, "a_b.c"), Action: plan.Update,
+	drift := &plan.Change{
+		Addr: mustInstance(t, "a_b.c"), Action: plan.Update,
 		Before: seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1"), "x": cty.StringVal("old")})),
-		After:  seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1"), "x": cty.StringVal("new")}))}
+		After:  seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1"), "x": cty.StringVal("new")})),
+	}
 	moved := &plan.Change{Addr: mustInstance(t, "a_b.c"), PrevAddr: mustInstance(t, "a_b.old"), Action: plan.NoOp, Before: drift.Before, After: drift.Before}
 	later := &plan.OutputChange{Name: "x", Action: plan.Create, After: seal(t, cty.UnknownVal(cty.String))}
 	var sb strings.Builder
 	for _, p := range []*plan.Plan{
-		{}, {Mode: plan.RefreshOnly}, {Mode: plan.Destroy}, {Errored: true},
+		{},
+		{Mode: plan.RefreshOnly},
+		{Mode: plan.Destroy},
+		{Errored: true},
 		{Drift: []*plan.Change{drift}}, // nothing depends on it
 		{Drift: []*plan.Change{drift}, Mode: plan.RefreshOnly},
 		{Drift: []*plan.Change{moved}, Mode: plan.RefreshOnly, Outputs: []*plan.OutputChange{later}},
 		{Outputs: []*plan.OutputChange{later}},
-		{Drift: []*plan.Change{drift}, Changes: []*plan.Change{{Addr: mustInstance(t, "a_b.d"), Action: plan.Create, After: drift.After,
-			Deps: []plan.Dep{{Resource: drift.Addr.Abs(), All: true}}}}},
+		{Drift: []*plan.Change{drift}, Changes: []*plan.Change{{
+			Addr: mustInstance(t, "a_b.d"), Action: plan.Create, After: drift.After,
+			Deps: []plan.Dep{{Resource: drift.Addr.Abs(), All: true}},
+		}}},
 	} {
 		sb.WriteString("==========\n" + planText(t, p, nil, Options{Width: 78}))
 	}
@@ -140,8 +147,10 @@ func TestE63_WriteOnlyInPlans(t *testing.T) {
 		{Addr: mustInstance(t, "t_x.create"), Action: plan.Create, After: seal(t, object(1))},
 		{Addr: mustInstance(t, "t_x.same"), Action: plan.NoOp, Before: seal(t, object(1)), After: seal(t, object(1))},
 		{Addr: mustInstance(t, "t_x.update"), Action: plan.Update, Before: seal(t, object(1)), After: seal(t, object(2))},
-		{Addr: mustInstance(t, "t_x.replace"), Action: plan.DeleteThenCreate, Before: seal(t, object(1)), After: seal(t, object(2)),
-			RequiredReplace: []cty.Path{cty.GetAttrPath("pw_wo"), cty.GetAttrPath("login").IndexString("a").GetAttr("pw_wo_version")}},
+		{
+			Addr: mustInstance(t, "t_x.replace"), Action: plan.DeleteThenCreate, Before: seal(t, object(1)), After: seal(t, object(2)),
+			RequiredReplace: []cty.Path{cty.GetAttrPath("pw_wo"), cty.GetAttrPath("login").IndexString("a").GetAttr("pw_wo_version")},
+		},
 		{Addr: mustInstance(t, "t_x.delete"), Action: plan.Delete, Before: seal(t, object(1))},
 	}}
 	golden(t, "writeonly.txt", planText(t, p, oneSchema{block}, Options{Width: 78}))

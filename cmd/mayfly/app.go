@@ -235,6 +235,7 @@ func (a *app) versions() view.Versions {
 
 // beginStream makes standard output a stream of JSON messages.
 func (a *app) beginStream() {
+	a.view.Color = false
 	a.stream = view.NewJSONStream(a.env.Stdout, time.Now)
 	a.stream.Version(a.versions())
 }

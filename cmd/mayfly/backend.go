@@ -216,9 +216,9 @@ func (d *directory) record(b backendConfig) error {
 // initialised on the way, since this backend needs nothing else.
 func (d *directory) backend() (backendConfig, diag.List) {
 	var want backendConfig
-	if d.tree != nil {
+	if d.root != nil {
 		var diags diag.List
-		if want, diags = declaredBackend(d.tree.Root, nil); diags.HasErrors() {
+		if want, diags = declaredBackend(d.root, nil); diags.HasErrors() {
 			return want, diags
 		}
 	}
@@ -234,7 +234,7 @@ func (d *directory) backend() (backendConfig, diag.List) {
 			}
 		}
 		return want, nil
-	case d.tree == nil || have == want:
+	case d.root == nil || have == want:
 		return have, nil
 	case want.declared && want.coveredBy(have):
 		return have, nil // init completed it with -backend-config

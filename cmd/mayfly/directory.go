@@ -27,7 +27,8 @@ type directory struct {
 	app     *app
 	dataDir string
 	loader  *config.Loader
-	tree    *config.Tree // nil until load
+	tree    *config.Tree   // nil until load
+	root    *config.Module // nil until load or loadRoot, and without configuration files
 	user    *cliconfig.Config
 	running map[addr.Provider]*plugin.ReattachConfig // providers that somebody else runs
 }
@@ -44,12 +45,25 @@ func (a *app) directory() *directory {
 // load reads the configuration. The tree serves to show sources also when there were errors.
 func (d *directory) load() diag.List {
 	tree, diags := d.loader.Load(".")
-	d.tree = tree
+	d.tree, d.root = tree, tree.Root
 	d.app.useTree(tree)
 	if diags.HasErrors() {
 		return diags
 	}
 	return append(diags, tree.CheckVersion(mayfly.CompatibleVersion)...)
+}
+
+// loadRoot reads the root module alone, if there is one: that is enough to find the state.
+func (d *directory) loadRoot() diag.List {
+	if !d.loader.IsConfigDir(".") {
+		return nil
+	}
+	root, diags := d.loader.LoadModule(".", addr.RootModule)
+	if diags.HasErrors() {
+		return d.load() // which says the same and can show the source
+	}
+	d.root = root
+	return nil
 }
 
 // loadRequired is load for commands that make no sense without a configuration.

@@ -109,10 +109,8 @@ func (a *app) readState(ctx context.Context, files stateFlags) (*state.File, dia
 // manager finds the state of the selected workspace for commands that only need the backend of the configuration.
 func (a *app) manager(files stateFlags) (store.Manager, place, diag.List) {
 	d := a.directory()
-	if d.loader.IsConfigDir(".") {
-		if diags := d.load(); diags.HasErrors() {
-			return nil, place{}, diags
-		}
+	if diags := d.loadRoot(); diags.HasErrors() {
+		return nil, place{}, diags
 	}
 	p, diags := d.place(files)
 	if diags.HasErrors() {

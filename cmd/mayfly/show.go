@@ -89,17 +89,11 @@ func (a *app) showState(ctx context.Context, file *state.File, asJSON bool) int 
 	return a.wrote(view.State(a.env.Stdout, st, schemas, a.view))
 }
 
-// reader opens a session that only serves to look up schemas for what a state holds. Providers that aren't installed are no error here: their
-// objects are shown by their values.
+// reader opens a session that only serves to look up schemas for what a state holds, so the configuration isn't read. Providers that aren't
+// installed are no error here: their objects are shown by their values.
 func (a *app) reader(ctx context.Context, st *state.State) (*session, diag.List) {
 	d := a.directory()
-	if d.loader.IsConfigDir(".") {
-		if diags := d.load(); diags.HasErrors() {
-			return &session{app: a, stopLog: func() {}}, diags
-		}
-	} else {
-		d.tree = emptyTree()
-	}
+	d.tree = emptyTree()
 	s, diags := a.open(ctx, d, place{}, nil, nil, 0)
 	if diags.HasErrors() {
 		return s, diags

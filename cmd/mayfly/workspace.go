@@ -28,10 +28,8 @@ type workspaces struct {
 
 func (a *app) workspaces(ctx context.Context) (*workspaces, diag.List) {
 	d := a.directory()
-	if d.loader.IsConfigDir(".") {
-		if diags := d.load(); diags.HasErrors() {
-			return nil, diags
-		}
+	if diags := d.loadRoot(); diags.HasErrors() {
+		return nil, diags
 	}
 	b, diags := d.backend()
 	if diags.HasErrors() {

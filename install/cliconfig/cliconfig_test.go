@@ -220,8 +220,10 @@ func TestLoadFindsFiles(t *testing.T) {
 		"terraformrc": {goos: "darwin", files: []string{".terraformrc"}, want: []string{".terraformrc"}},
 		"XDG":         {goos: "linux", files: []string{"cfg/opentofu/tofurc"}, vars: map[string]string{"XDG_CONFIG_HOME": "cfg"}, want: []string{"cfg/opentofu/tofurc"}},
 		"home first":  {goos: "linux", files: []string{"cfg/opentofu/tofurc", ".terraformrc"}, vars: map[string]string{"XDG_CONFIG_HOME": "cfg"}, want: []string{".terraformrc"}},
-		"directory": {goos: "linux", files: []string{".tofurc", ".terraform.d/b.tfrc", ".terraform.d/credentials.tfrc.json.txt", ".terraform.d/.x.tfrc"},
-			want: []string{".tofurc", ".terraform.d/b.tfrc"}},
+		"directory": {
+			goos: "linux", files: []string{".tofurc", ".terraform.d/b.tfrc", ".terraform.d/credentials.tfrc.json.txt", ".terraform.d/.x.tfrc"},
+			want: []string{".tofurc", ".terraform.d/b.tfrc"},
+		},
 		"explicit":  {goos: "linux", files: []string{".tofurc", ".terraform.d/b.tfrc", "my.tfrc"}, vars: map[string]string{"TF_CLI_CONFIG_FILE": "my.tfrc"}, want: []string{"my.tfrc"}},
 		"windows":   {goos: "windows", files: []string{"app/tofu.rc", "app/terraform.rc", ".tofurc"}, vars: map[string]string{"APPDATA": "app"}, want: []string{"app/tofu.rc"}},
 		"windows 2": {goos: "windows", files: []string{"app/terraform.rc", "app/terraform.d/x.tfrc"}, vars: map[string]string{"APPDATA": "app"}, want: []string{"app/terraform.rc", "app/terraform.d/x.tfrc"}},
@@ -282,8 +284,10 @@ func TestEnvironmentOverrides(t *testing.T) {
 
 func TestImpliedMirrors(t *testing.T) {
 	for goos, want := range map[string][]string{
-		"linux": {"terraform.d/plugins", "/h/.terraform.d/plugins", "/xdg/opentofu/plugins", "/xdg/terraform/plugins",
-			"/usr/local/share/opentofu/plugins", "/usr/local/share/terraform/plugins", "/usr/share/opentofu/plugins", "/usr/share/terraform/plugins"},
+		"linux": {
+			"terraform.d/plugins", "/h/.terraform.d/plugins", "/xdg/opentofu/plugins", "/xdg/terraform/plugins",
+			"/usr/local/share/opentofu/plugins", "/usr/local/share/terraform/plugins", "/usr/share/opentofu/plugins", "/usr/share/terraform/plugins",
+		},
 		"darwin":  {"terraform.d/plugins", "/h/.terraform.d/plugins", "/h/Library/Application Support/io.terraform/plugins", "/Library/Application Support/io.terraform/plugins"},
 		"windows": {"terraform.d/plugins", "/app/terraform.d/plugins", "/app/HashiCorp/Terraform/plugins"},
 	} {

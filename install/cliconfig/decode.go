@@ -177,8 +177,10 @@ func (l *loader) oci(b *hcl.Block) {
 	}
 	attrs := l.content(b.Body, s).Attributes
 	c := OCICredentials{Range: b.DefRange, DiscoverAmbient: true}
-	for name, to := range map[string]*Secret{"username": &c.Username, "password": &c.Password,
-		"access_token": &c.AccessToken, "refresh_token": &c.RefreshToken} {
+	for name, to := range map[string]*Secret{
+		"username": &c.Username, "password": &c.Password,
+		"access_token": &c.AccessToken, "refresh_token": &c.RefreshToken,
+	} {
 		if text, ok := l.text(attrs[name]); ok {
 			*to = NewSecret(text)
 		}

@@ -29,7 +29,8 @@ func operatorRank(op constraints.SelectionOp) int {
 	return slices.IndexFunc(operators, func(o struct {
 		op   constraints.SelectionOp
 		text string
-	}) bool {
+	},
+	) bool {
 		return o.op == op
 	})
 }
@@ -61,8 +62,10 @@ func ConstraintsText(spec constraints.IntersectionSpec) string {
 
 func boundary(s constraints.SelectionSpec) versions.Version {
 	b := s.Boundary.ConstrainToZero()
-	return versions.Version{Major: b.Major.Num, Minor: b.Minor.Num, Patch: b.Patch.Num,
-		Prerelease: versions.VersionExtra(b.Prerelease), Metadata: versions.VersionExtra(b.Metadata)}
+	return versions.Version{
+		Major: b.Major.Num, Minor: b.Minor.Num, Patch: b.Patch.Num,
+		Prerelease: versions.VersionExtra(b.Prerelease), Metadata: versions.VersionExtra(b.Metadata),
+	}
 }
 
 func selectionText(s constraints.SelectionSpec) string {

@@ -36,8 +36,10 @@ provider "registry.opentofu.org/hashicorp/random" {
 
 func sample() *Lock {
 	l := New()
-	l.Set(Entry{Provider: addr.DefaultProvider("random"), Version: versions.MustParseVersion("3.9.0"), Constraints: ">= 3.0.0, ~> 3.5",
-		Hashes: []Hash{"zh:bb", "zh:aa", "h1:0cI6yQDg77uzKSIXlP+W0/bpisMRwJ4CxhLdwdGLCNQ=", "zh:bb"}})
+	l.Set(Entry{
+		Provider: addr.DefaultProvider("random"), Version: versions.MustParseVersion("3.9.0"), Constraints: ">= 3.0.0, ~> 3.5",
+		Hashes: []Hash{"zh:bb", "zh:aa", "h1:0cI6yQDg77uzKSIXlP+W0/bpisMRwJ4CxhLdwdGLCNQ=", "zh:bb"},
+	})
 	l.Set(Entry{Provider: mustProvider("example.com/acme/cloud"), Version: versions.MustParseVersion("1.0.0-beta1")})
 	return l
 }

@@ -30,8 +30,10 @@ func drive(t *testing.T, rule Rule) *struck {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.struck(typeThing, answer{object: &p.PlannedState, diags: &p.Diagnostics, deferred: &p.Deferred, private: &p.PlannedPrivate,
-			identity: &p.PlannedIdentity, replace: &p.RequiresReplace, legacy: &p.UnsafeToUseLegacyTypeSystem})
+		return r.struck(typeThing, answer{
+			object: &p.PlannedState, diags: &p.Diagnostics, deferred: &p.Deferred, private: &p.PlannedPrivate,
+			identity: &p.PlannedIdentity, replace: &p.RequiresReplace, legacy: &p.UnsafeToUseLegacyTypeSystem,
+		})
 	case "ApplyResourceChange":
 		return driveApply(t, r, rule)
 	case "ReadResource":
@@ -42,8 +44,10 @@ func drive(t *testing.T, rule Rule) *struck {
 		}
 		return r.struck(typeThing, answer{object: &p.NewState, diags: &p.Diagnostics, identity: &p.NewIdentity})
 	case "UpgradeResourceState":
-		p, err := r.UpgradeResourceState(t.Context(), &tfprotov6.UpgradeResourceStateRequest{TypeName: typeThing, Version: 1,
-			RawState: &tfprotov6.RawState{JSON: []byte(`{"id":"x-1","name":"x","rule":[],"zone":[]}`)}})
+		p, err := r.UpgradeResourceState(t.Context(), &tfprotov6.UpgradeResourceStateRequest{
+			TypeName: typeThing, Version: 1,
+			RawState: &tfprotov6.RawState{JSON: []byte(`{"id":"x-1","name":"x","rule":[],"zone":[]}`)},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,8 +87,10 @@ func driveApply(t *testing.T, r *rig, rule Rule) *struck {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.struck(typeThing, answer{object: &p.NewState, diags: &p.Diagnostics, private: &p.Private, identity: &p.NewIdentity,
-		legacy: &p.UnsafeToUseLegacyTypeSystem})
+	return r.struck(typeThing, answer{
+		object: &p.NewState, diags: &p.Diagnostics, private: &p.Private, identity: &p.NewIdentity,
+		legacy: &p.UnsafeToUseLegacyTypeSystem,
+	})
 }
 
 func (r *rig) struck(typ string, a answer) *struck {

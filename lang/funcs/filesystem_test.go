@@ -99,8 +99,10 @@ func TestTemplates(t *testing.T) {
 		{expr: `templatefile("t.tmpl", tomap({ name = "J" }))`, want: str("Hi J!")},
 		{expr: `templatefile("t.tmpl", { name = s })`, want: sens(str("Hi " + secretText + "!"))},
 		{expr: `templatefile("t.tmpl", { name = se })`, want: sens(eph(str("Hi " + secretText + "!")))},
-		{expr: `templatefile("t.tmpl", { name = u })`,
-			want: cty.UnknownVal(cty.String).Refine().NotNull().StringPrefixFull("Hi ").NewValue()},
+		{
+			expr: `templatefile("t.tmpl", { name = u })`,
+			want: cty.UnknownVal(cty.String).Refine().NotNull().StringPrefixFull("Hi ").NewValue(),
+		},
 		{expr: `templatefile(u, {})`, want: cty.DynamicVal},
 		{expr: `templatefile(ue, {})`, want: eph(cty.DynamicVal)},
 		{expr: `templatefile("value.tmpl", { list = ["a"] })`, want: tuple(str("a"))},

@@ -79,7 +79,8 @@ func fullChange(t testing.TB) *plan.Change {
 		Addr: res.Instance(addr.IntKey(0)), Deposed: "deadbeef", PrevAddr: res.Instance(addr.StringKey("")), Provider: random,
 		Action: plan.CreateThenDelete, Reason: plan.ReplaceCannotUpdate,
 		RequiredReplace: []cty.Path{
-			{}, cty.GetAttrPath("a").IndexInt(2).GetAttr("b").IndexString("k"),
+			{},
+			cty.GetAttrPath("a").IndexInt(2).GetAttr("b").IndexString("k"),
 			cty.GetAttrPath("s").Index(cty.ObjectVal(map[string]cty.Value{"x": cty.True, "y": cty.NullVal(cty.String)})),
 			cty.GetAttrPath("f").Index(cty.MustParseNumberVal("0.1")),
 		},
@@ -99,8 +100,10 @@ func fullFile(t testing.TB) *File {
 		Mode: plan.RefreshOnly, Changes: []*plan.Change{fullChange(t), {Addr: instanceAt(t, "t.n"), Action: plan.Forget}},
 		Drift:   []*plan.Change{{Addr: instanceAt(t, "t.drift"), Action: plan.Delete, Before: seal(t, cty.True)}},
 		Outputs: []*plan.OutputChange{{Name: "o", Action: plan.Update, Before: seal(t, cty.Zero), After: seal(t, cty.DynamicVal), Sensitive: true}},
-		Checks: []state.CheckResult{{Kind: "resource", Config: "t.n", Status: state.CheckFail,
-			Objects: []state.CheckObject{{Addr: "t.n[0]", Status: state.CheckFail, Failures: []string{"no"}}}}},
+		Checks: []state.CheckResult{{
+			Kind: "resource", Config: "t.n", Status: state.CheckFail,
+			Objects: []state.CheckObject{{Addr: "t.n[0]", Status: state.CheckFail, Failures: []string{"no"}}},
+		}},
 		Base: testState(t, 1), Prior: prior, Meta: state.Meta{Lineage: "l", Serial: 1<<64 - 1, Version: "1.12.6"},
 		Variables: map[string]value.Durable{
 			"v": seal(t, cty.StringVal("w").Mark(value.Sensitive)), "null": seal(t, cty.NullVal(cty.String)), "unset": {},
@@ -192,8 +195,10 @@ func TestRoundTripOfLittle(t *testing.T) {
 // TestEveryFieldIsKnown fails when the model gains a field, so that it is not forgotten here: fullFile must then set it, and the codec keep it.
 func TestEveryFieldIsKnown(t *testing.T) {
 	f := fullFile(t)
-	for _, v := range []any{*f, *f.Plan, *f.Plan.Changes[0], *f.Plan.Outputs[0], f.Plan.Checks[0], f.Plan.Checks[0].Objects[0],
-		*f.Plan.Changes[0].Importing, f.Backend, f.Plan.Meta, random} {
+	for _, v := range []any{
+		*f, *f.Plan, *f.Plan.Changes[0], *f.Plan.Outputs[0], f.Plan.Checks[0], f.Plan.Checks[0].Objects[0],
+		*f.Plan.Changes[0].Importing, f.Backend, f.Plan.Meta, random,
+	} {
 		rv := reflect.ValueOf(v)
 		for i := range rv.NumField() {
 			if rv.Field(i).IsZero() {
@@ -239,8 +244,10 @@ func TestHoldsNothingElse(t *testing.T) {
 			t.Errorf("%s: time %s, comment %q, attributes %x", e.Name, e.Modified, e.Comment, e.ExternalAttrs)
 		}
 	}
-	want := []string{"mayfly", "changes.jsonl", "drift.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json",
-		"state.json", "prior.json", "modules.json", "lock.hcl", "plan.json"}
+	want := []string{
+		"mayfly", "changes.jsonl", "drift.jsonl", "outside/0", "outside/1", "config/main.tf", "config/sub/z.tf.json",
+		"state.json", "prior.json", "modules.json", "lock.hcl", "plan.json",
+	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}

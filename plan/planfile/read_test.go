@@ -112,8 +112,10 @@ func TestReadRefuses(t *testing.T) {
 
 // TestDamageIsFound flips each byte of a file in turn: it must not be read as anything but the same plan.
 func TestDamageIsFound(t *testing.T) {
-	f := &File{Plan: &plan.Plan{Changes: []*plan.Change{{Addr: instanceAt(t, "t.n"), After: seal(t, cty.True)}}}, Version: "1",
-		Config: map[string][]byte{"main.tf": []byte("x")}}
+	f := &File{
+		Plan: &plan.Plan{Changes: []*plan.Change{{Addr: instanceAt(t, "t.n"), After: seal(t, cty.True)}}}, Version: "1",
+		Config: map[string][]byte{"main.tf": []byte("x")},
+	}
 	good := write(t, f)
 	for i := range good {
 		bad := slices.Clone(good)

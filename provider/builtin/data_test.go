@@ -74,21 +74,33 @@ func TestE65PlanTerraformData(t *testing.T) {
 		prior, config, planned cty.Value
 		replace                bool
 	}{
-		"create": {nothing(), object(attrs{"input": str("a"), "input_wo": str("secret")}),
-			object(attrs{"id": id, "input": str("a"), "output": cty.UnknownVal(cty.String)}), false},
+		"create": {
+			nothing(), object(attrs{"input": str("a"), "input_wo": str("secret")}),
+			object(attrs{"id": id, "input": str("a"), "output": cty.UnknownVal(cty.String)}), false,
+		},
 		"create without input": {nothing(), object(nil), object(attrs{"id": id}), false},
 		"create with unknown":  {nothing(), object(attrs{"input": unknown}), object(attrs{"id": id, "input": unknown, "output": unknown}), false},
 		"no change":            {prior, object(attrs{"input": str("a"), "triggers_replace": str("t"), "input_wo": unknown}), prior, false},
-		"input": {prior, object(attrs{"input": cty.Zero, "triggers_replace": str("t")}),
-			object(attrs{"id": str("i"), "input": cty.Zero, "output": cty.UnknownVal(cty.Number), "triggers_replace": str("t")}), false},
-		"input removed": {prior, object(attrs{"triggers_replace": str("t")}),
-			object(attrs{"id": str("i"), "output": unknown, "triggers_replace": str("t")}), false},
-		"version": {prior, object(attrs{"input": str("a"), "triggers_replace": str("t"), "input_wo": str("secret"), "input_wo_version": cty.Zero}),
-			object(attrs{"id": str("i"), "input": str("a"), "output": str("a"), "triggers_replace": str("t"), "input_wo_version": cty.Zero}), false},
-		"trigger": {prior, object(attrs{"input": str("a"), "triggers_replace": str("u")}),
-			object(attrs{"id": id, "input": str("a"), "output": cty.UnknownVal(cty.String), "triggers_replace": str("u")}), true},
-		"trigger unknown": {prior, object(attrs{"input": str("a"), "triggers_replace": unknown}),
-			object(attrs{"id": id, "input": str("a"), "output": cty.UnknownVal(cty.String), "triggers_replace": unknown}), true},
+		"input": {
+			prior, object(attrs{"input": cty.Zero, "triggers_replace": str("t")}),
+			object(attrs{"id": str("i"), "input": cty.Zero, "output": cty.UnknownVal(cty.Number), "triggers_replace": str("t")}), false,
+		},
+		"input removed": {
+			prior, object(attrs{"triggers_replace": str("t")}),
+			object(attrs{"id": str("i"), "output": unknown, "triggers_replace": str("t")}), false,
+		},
+		"version": {
+			prior, object(attrs{"input": str("a"), "triggers_replace": str("t"), "input_wo": str("secret"), "input_wo_version": cty.Zero}),
+			object(attrs{"id": str("i"), "input": str("a"), "output": str("a"), "triggers_replace": str("t"), "input_wo_version": cty.Zero}), false,
+		},
+		"trigger": {
+			prior, object(attrs{"input": str("a"), "triggers_replace": str("u")}),
+			object(attrs{"id": id, "input": str("a"), "output": cty.UnknownVal(cty.String), "triggers_replace": str("u")}), true,
+		},
+		"trigger unknown": {
+			prior, object(attrs{"input": str("a"), "triggers_replace": unknown}),
+			object(attrs{"id": id, "input": str("a"), "output": cty.UnknownVal(cty.String), "triggers_replace": unknown}), true,
+		},
 		"delete": {prior, nothing(), nothing(), false},
 	}
 	for name, test := range tests {
@@ -201,12 +213,18 @@ func TestUpgradeTerraformData(t *testing.T) {
 		want cty.Value
 		err  string
 	}{
-		"of a peer": {provider.UpgradeRequest{Type: dataType,
-			JSON: []byte(`{"id":"i","input":{"value":0,"type":"number"},"output":{"value":0,"type":"number"},"triggers_replace":null}`)}, full, ""},
-		"unknown attribute": {provider.UpgradeRequest{Type: dataType,
-			JSON: []byte(`{"id":"i","input":{"value":0,"type":"number"},"output":{"value":0,"type":"number"},"new":1}`)}, full, ""},
-		"write-only stored": {provider.UpgradeRequest{Type: dataType,
-			JSON: []byte(`{"id":"i","input_wo":{"value":"x","type":"string"}}`)}, object(attrs{"id": str("i")}), ""},
+		"of a peer": {provider.UpgradeRequest{
+			Type: dataType,
+			JSON: []byte(`{"id":"i","input":{"value":0,"type":"number"},"output":{"value":0,"type":"number"},"triggers_replace":null}`),
+		}, full, ""},
+		"unknown attribute": {provider.UpgradeRequest{
+			Type: dataType,
+			JSON: []byte(`{"id":"i","input":{"value":0,"type":"number"},"output":{"value":0,"type":"number"},"new":1}`),
+		}, full, ""},
+		"write-only stored": {provider.UpgradeRequest{
+			Type: dataType,
+			JSON: []byte(`{"id":"i","input_wo":{"value":"x","type":"string"}}`),
+		}, object(attrs{"id": str("i")}), ""},
 		"newer":    {provider.UpgradeRequest{Type: dataType, Version: 1, JSON: []byte(`{}`)}, cty.NilVal, "newer version"},
 		"flat":     {provider.UpgradeRequest{Type: dataType, Flatmap: map[string]string{"id": "i"}}, cty.NilVal, "older than the type"},
 		"damaged":  {provider.UpgradeRequest{Type: dataType, JSON: []byte(`{"id":["s3cret"]}`)}, cty.NilVal, "attribute id does not fit"},

@@ -39,8 +39,10 @@ func TestFunctions(t *testing.T) {
 		{"capsule", "encode_tfvars", cty.ObjectVal(attrs{"a": capsule}), cty.NilVal, "cannot be written"},
 
 		{"string", "encode_expr", str(`x"y`), str(`"x\"y"`), ""},
-		{"nested", "encode_expr", cty.ObjectVal(attrs{"a": cty.TupleVal([]cty.Value{cty.Zero, cty.ObjectVal(attrs{"b": null})})}),
-			str("{\n  a = [0, {\n    b = null\n  }]\n}"), ""},
+		{
+			"nested", "encode_expr", cty.ObjectVal(attrs{"a": cty.TupleVal([]cty.Value{cty.Zero, cty.ObjectVal(attrs{"b": null})})}),
+			str("{\n  a = [0, {\n    b = null\n  }]\n}"), "",
+		},
 		{"null", "encode_expr", null, str("null"), ""},
 		{"fraction", "encode_expr", cty.MustParseNumberVal("1.5"), str("1.5"), ""},
 		{"unknown", "encode_expr", unknown, unknownText, ""},

@@ -34,13 +34,15 @@ func rawProvider(t testing.TB, h handlers) *client {
 	t.Helper()
 	desc := &grpc.ServiceDesc{ServiceName: "tfplugin6.Provider", HandlerType: (*any)(nil)}
 	for name, f := range h {
-		desc.Methods = append(desc.Methods, grpc.MethodDesc{MethodName: name,
+		desc.Methods = append(desc.Methods, grpc.MethodDesc{
+			MethodName: name,
 			Handler: func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 				if err := decode(&emptypb.Empty{}); err != nil {
 					return nil, err
 				}
 				return f()
-			}})
+			},
+		})
 	}
 	p, diags := InMemory(fakeName, func(s *grpc.Server) { s.RegisterService(desc, struct{}{}) }, 6)
 	if diags.HasErrors() {
@@ -175,8 +177,11 @@ func TestDeferred(t *testing.T) {
 	open, diags := c.OpenEphemeral(soon(t), "fake_e", obj)
 	wantNone(t, diags)
 	for _, pair := range [][2]string{
-		{read.Deferred, "configuration of the resource"}, {data.Deferred, "does not exist yet"}, {plan.Deferred, "no reason"},
-		{imported.Deferred, "no reason"}, {open.Deferred, "configuration of the provider"},
+		{read.Deferred, "configuration of the resource"},
+		{data.Deferred, "does not exist yet"},
+		{plan.Deferred, "no reason"},
+		{imported.Deferred, "no reason"},
+		{open.Deferred, "configuration of the provider"},
 	} {
 		if !strings.Contains(pair[0], pair[1]) {
 			t.Errorf("%q is not in %q", pair[1], pair[0])

@@ -144,8 +144,10 @@ func TestFunctionAndIdentityProblems(t *testing.T) {
 		t.Errorf("got %q", problems)
 	}
 	id := &tfplugin6.ResourceIdentitySchema{IdentityAttributes: []*tfplugin6.ResourceIdentitySchema_IdentityAttribute{{Name: "i"}}}
-	c := rawProvider(t, handlers{"GetProviderSchema": answer(bytesMessage(entry(fieldFunctions, "f", []byte{0xff}))),
-		"GetResourceIdentitySchemas": answer(&tfplugin6.GetResourceIdentitySchemas_Response{IdentitySchemas: map[string]*tfplugin6.ResourceIdentitySchema{"x": id}})})
+	c := rawProvider(t, handlers{
+		"GetProviderSchema":          answer(bytesMessage(entry(fieldFunctions, "f", []byte{0xff}))),
+		"GetResourceIdentitySchemas": answer(&tfplugin6.GetResourceIdentitySchemas_Response{IdentitySchemas: map[string]*tfplugin6.ResourceIdentitySchema{"x": id}}),
+	})
 	cat, diags := c.Catalog(soon(t))
 	wantNone(t, diags)
 	_, diags = cat.Functions()

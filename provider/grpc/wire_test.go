@@ -42,8 +42,10 @@ func TestMismatch(t *testing.T) {
 		{"unknown attribute", nested("l", list), "l[0].y: the schema declares no such attribute"},
 		{"in a map", nested("m", cty.MapVal(map[string]cty.Value{"k": cty.StringVal(secret)})), `m["k"]: it is not of type number`},
 		{"in a tuple", nested("t", cty.TupleVal([]cty.Value{cty.StringVal(secret), cty.StringVal(secret)})), "t[1]: it is not of type bool"},
-		{"in a set", nested("set", cty.SetVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"y": cty.StringVal(secret)})})),
-			"set[...].y: the schema declares no such attribute"},
+		{
+			"in a set", nested("set", cty.SetVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"y": cty.StringVal(secret)})})),
+			"set[...].y: the schema declares no such attribute",
+		},
 		{"not an object", cty.StringVal(secret), "it is not an object"},
 		{"empty object", cty.EmptyObjectVal, "it is not an object"},
 		{"empty list for a list", nested("l", cty.ListValEmpty(cty.String)), ""},

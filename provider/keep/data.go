@@ -78,8 +78,10 @@ func (d *leasesData) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	resp.Schema = schema.Schema{
 		Description: "The live leases of the keep store.",
 		Attributes: map[string]schema.Attribute{
-			"leases": schema.ListAttribute{Computed: true, ElementType: leaseType,
-				Description: "One object per lease, soonest expiry first: id, purpose (may be null), expires_at (RFC 3339)."},
+			"leases": schema.ListAttribute{
+				Computed: true, ElementType: leaseType,
+				Description: "One object per lease, soonest expiry first: id, purpose (may be null), expires_at (RFC 3339).",
+			},
 		},
 	}
 }

@@ -44,8 +44,10 @@ func (e *leaseEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, re
 	resp.Schema = schema.Schema{
 		Description: "A time-limited token for the keep store, renewed while it is open and revoked when it is closed.",
 		Attributes: map[string]schema.Attribute{
-			"ttl": schema.StringAttribute{Optional: true, Computed: true, Validators: []validator.String{ttlValidator{}},
-				Description: "How long the lease lives without renewal: 1s to 24h. Default: 5m."},
+			"ttl": schema.StringAttribute{
+				Optional: true, Computed: true, Validators: []validator.String{ttlValidator{}},
+				Description: "How long the lease lives without renewal: 1s to 24h. Default: 5m.",
+			},
 			"purpose":    schema.StringAttribute{Optional: true, Description: "What it is for; shown by the data source keep_leases."},
 			"token":      schema.StringAttribute{Computed: true, Description: "The token."},
 			"lease_id":   schema.StringAttribute{Computed: true, Description: "Names the lease; not secret."},

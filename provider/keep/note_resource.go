@@ -39,11 +39,15 @@ func (r *noteResource) Schema(_ context.Context, _ resource.SchemaRequest, resp 
 	resp.Schema = schema.Schema{
 		Description: "A plain text record in the keep store.",
 		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{Computed: true, Description: "keep:note/ and the name.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()}},
-			"name": schema.StringAttribute{Required: true, Description: "The name; another name is another note.",
+			"id": schema.StringAttribute{
+				Computed: true, Description: "keep:note/ and the name.",
+				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"name": schema.StringAttribute{
+				Required: true, Description: "The name; another name is another note.",
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
-				Validators:    []validator.String{nameValidator{}}},
+				Validators:    []validator.String{nameValidator{}},
+			},
 			"text": schema.StringAttribute{Required: true, Description: "The text. It stands in plan and state: nothing secret belongs here."},
 		},
 	}

@@ -54,8 +54,10 @@ func TestPasswordFollowsRecipe(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := recipe{length: rapid.Int64Range(1, 40).Draw(rt, "length")}
 		for _, name := range []string{"one", "two", "three"} {
-			r.classes = append(r.classes, class{name, rapid.Bool().Draw(rt, name),
-				[]rune(alphabet.Draw(rt, name+" chars")), rapid.Int64Range(0, 8).Draw(rt, name+" min")})
+			r.classes = append(r.classes, class{
+				name, rapid.Bool().Draw(rt, name),
+				[]rune(alphabet.Draw(rt, name+" chars")), rapid.Int64Range(0, 8).Draw(rt, name+" min"),
+			})
 		}
 		exclude := alphabet.Draw(rt, "exclude")
 		if r.prepare(exclude) != nil {

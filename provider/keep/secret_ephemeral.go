@@ -28,8 +28,10 @@ func (e *secretEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, r
 	resp.Schema = schema.Schema{
 		Description: "Reads a secret from the keep store.",
 		Attributes: map[string]schema.Attribute{
-			"name": schema.StringAttribute{Required: true, Validators: []validator.String{nameValidator{secretIDPrefix}},
-				Description: "The secret's name or id. Refer to the id of a keep_secret to read it only once it exists: unlike the name, the id is unknown before."},
+			"name": schema.StringAttribute{
+				Required: true, Validators: []validator.String{nameValidator{secretIDPrefix}},
+				Description: "The secret's name or id. Refer to the id of a keep_secret to read it only once it exists: unlike the name, the id is unknown before.",
+			},
 			"value":   schema.StringAttribute{Computed: true, Description: "The value last stored."},
 			"version": schema.Int64Attribute{Computed: true, Description: "The version of that value."},
 		},

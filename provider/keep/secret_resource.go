@@ -41,17 +41,27 @@ func (r *secretResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 	resp.Schema = schema.Schema{
 		Description: "A secret in the keep store.",
 		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{Computed: true, Description: "keep:secret/ and the name.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()}},
-			"name": schema.StringAttribute{Required: true, Description: "The name; another name is another secret.",
+			"id": schema.StringAttribute{
+				Computed: true, Description: "keep:secret/ and the name.",
+				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+			},
+			"name": schema.StringAttribute{
+				Required: true, Description: "The name; another name is another secret.",
 				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
-				Validators:    []validator.String{nameValidator{}}},
-			"value_wo": schema.StringAttribute{Required: true, WriteOnly: true, Sensitive: true,
-				Description: "The value. It is stored on creation and whenever value_wo_version changes, and never read back."},
-			"value_wo_version": schema.Int64Attribute{Optional: true,
-				Description: "Change this number to store the present value_wo."},
-			"version": schema.Int64Attribute{Computed: true, Description: "1 for the first value stored, one more for each since.",
-				PlanModifiers: []planmodifier.Int64{versionPlan{}}},
+				Validators:    []validator.String{nameValidator{}},
+			},
+			"value_wo": schema.StringAttribute{
+				Required: true, WriteOnly: true, Sensitive: true,
+				Description: "The value. It is stored on creation and whenever value_wo_version changes, and never read back.",
+			},
+			"value_wo_version": schema.Int64Attribute{
+				Optional:    true,
+				Description: "Change this number to store the present value_wo.",
+			},
+			"version": schema.Int64Attribute{
+				Computed: true, Description: "1 for the first value stored, one more for each since.",
+				PlanModifiers: []planmodifier.Int64{versionPlan{}},
+			},
 			"description": schema.StringAttribute{Optional: true, Description: "Free text, not secret."},
 		},
 	}

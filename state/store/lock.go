@@ -56,8 +56,13 @@ func (i LockInfo) String() string {
 	var sb strings.Builder
 	sb.WriteString("Lock Info:\n")
 	for _, f := range [][2]string{
-		{"ID", i.ID}, {"Path", i.Path}, {"Operation", i.Operation}, {"Who", i.Who}, {"Version", i.Version},
-		{"Created", i.Created.UTC().String()}, {"Info", i.Info},
+		{"ID", i.ID},
+		{"Path", i.Path},
+		{"Operation", i.Operation},
+		{"Who", i.Who},
+		{"Version", i.Version},
+		{"Created", i.Created.UTC().String()},
+		{"Info", i.Info},
 	} {
 		fmt.Fprintf(&sb, "  %-10s %s\n", f[0]+":", f[1])
 	}

@@ -74,8 +74,10 @@ func TestRecovery(t *testing.T) {
 		t.Fatalf("read with the lock: %v, %v", f, err)
 	}
 	r := m.Recovered()
-	wantR := &store.Recovered{Path: path + journalSuffix, Changes: 1, Saved: true,
-		Unfinished: []state.Unfinished{{Object: storetest.Address("a", 2), Action: "create"}}}
+	wantR := &store.Recovered{
+		Path: path + journalSuffix, Changes: 1, Saved: true,
+		Unfinished: []state.Unfinished{{Object: storetest.Address("a", 2), Action: "create"}},
+	}
 	if r == nil || r.Path != wantR.Path || r.Changes != 1 || !r.Saved || len(r.Unfinished) != 1 || r.Unfinished[0] != wantR.Unfinished[0] {
 		t.Errorf("recovered %+v, want %+v", r, wantR)
 	}

@@ -1,0 +1,213 @@
+package eval
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// shapes are configurations of N instances per block.
+var shapes = []struct{ name, text string }{
+	{"ChainedBlocks", `
+variable "n" { type = number }
+resource "sim_thing" "a" { count = var.n }
+resource "sim_thing" "b" {
+  count = var.n
+  name  = sim_thing.a[count.index].id
+}
+resource "sim_thing" "c" {
+  count = length(sim_thing.b)
+  name  = "${sim_thing.b[count.index].name}-${sim_thing.a[count.index].id}"
+}`},
+	{"ForEachOverForEach", `
+variable "n" { type = number }
+resource "sim_thing" "a" { for_each = { for i in range(var.n) : "k${i}" => i } }
+resource "sim_thing" "b" {
+  for_each = sim_thing.a
+  name     = each.value.id
+}
+resource "sim_thing" "c" {
+  for_each = sim_thing.b
+  name     = sim_thing.b[each.key].name
+  tags     = { key = each.key }
+}`},
+	{"CountWithIndex", `
+variable "n" { type = number }
+locals { names = [for i in range(var.n) : "name${i}"] }
+resource "sim_thing" "a" {
+  count = length(local.names)
+  name  = local.names[count.index]
+  list  = [element(local.names, count.index + 1)]
+}`},
+	{"CountChain", `
+variable "n" { type = number }
+resource "sim_thing" "a" {
+  count = var.n
+  name  = count.index % 50 == 0 ? "start" : sim_thing.a[count.index - 1].id
+}`},
+	{"ModulesWithMapOutputs", `
+variable "n" { type = number }
+module "m" {
+  source   = "./m"
+  for_each = toset([for i in range(var.n) : "k${i}"])
+  in       = each.key
+}
+resource "sim_thing" "a" {
+  for_each = toset([for i in range(var.n) : "k${i}"])
+  name     = module.m[each.key].out["id"]
+}
+locals { ids = { for k, m in module.m : k => m.out.id } }
+resource "sim_thing" "b" {
+  for_each = toset([for i in range(var.n) : "k${i}"])
+  name     = local.hosts[each.key]
+}
+locals { hosts = { for k, a in sim_thing.a : k => a.id } }
+output "ids" { value = length(local.ids) }
+-- m/m.tf --
+variable "in" {}
+resource "sim_thing" "r" { name = var.in }
+output "out" { value = { id = sim_thing.r.id, name = sim_thing.r.name } }`},
+	{"DataAndEphemerals", `
+variable "n" { type = number }
+data "sim_data" "d" { count = var.n }
+ephemeral "sim_secret" "s" {
+  count = var.n
+  name  = data.sim_data.d[count.index].id
+}
+resource "sim_thing" "a" {
+  count       = var.n
+  name        = data.sim_data.d[count.index].id
+  password_wo = ephemeral.sim_secret.s[count.index].token
+  list        = [one(data.sim_data.single[*].id)]
+  depends_on  = [data.sim_data.d]
+}
+data "sim_data" "single" { name = "one" }`},
+	{"ForEachOverOneAttribute", `
+variable "n" { type = number }
+locals { all = { for i in range(var.n) : "k${i}" => { name = "n${i}", sub = { x = i } } } }
+resource "sim_thing" "a" {
+  for_each = local.all
+  name     = local.all[each.key].name
+  n        = each.value.sub.x
+}
+resource "sim_thing" "b" {
+  for_each = local.all
+  tags     = { n = length(sim_thing.a) }
+}`},
+}
+
+// walkAll demands everything, with dependencies and uses, and returns how much was evaluated and asked for.
+func walkAll(w *world) int64 {
+	w.everything(w.task, w.run.Root)
+	var deps int64
+	var module func(m *Module)
+	module = func(m *Module) {
+		for _, r := range m.Resources() {
+			instances, _ := r.Instances(w.task)
+			for _, in := range instances {
+				deps += int64(len(in.Deps(w.task)) + len(in.Uses(w.task)))
+			}
+		}
+		for _, c := range m.Calls() {
+			for _, child := range c.Children(w.task, nil) {
+				module(child)
+			}
+		}
+	}
+	module(w.run.Root)
+	return w.run.Stats.Evaluations.Load() + int64(len(w.host.log)) + deps
+}
+
+func size(n int) map[string]cty.Value {
+	return map[string]cty.Value{"n": cty.NumberIntVal(int64(n))}
+}
+
+// Twice the instances are twice the work, in evaluations, demands, dependencies and memory.
+func TestWorkIsLinear(t *testing.T) {
+	for _, shape := range shapes {
+		t.Run(shape.name, func(t *testing.T) {
+			cfg, diags := compile(t, shape.text)
+			if diags.HasErrors() {
+				t.Fatal(lines(diags))
+			}
+			const n = 400
+			measure := func(n int) (int64, int64) {
+				w := cfgWorld(t, cfg, Planning, size(n))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				ops := walkAll(w)
+				runtime.ReadMemStats(&after)
+				w.clean()
+				return ops, int64(after.TotalAlloc - before.TotalAlloc)
+			}
+			measure(10)
+			ops, bytes := measure(n)
+			ops2, bytes2 := measure(2 * n)
+			t.Logf("%.1f operations and %d bytes an instance; ratios %.2f and %.2f", float64(ops)/n, bytes/n, float64(ops2)/float64(ops), float64(bytes2)/float64(bytes))
+			if float64(ops2) > 2.2*float64(ops) {
+				t.Errorf("%d operations for %d instances, %d for twice as many", ops, n, ops2)
+			}
+			if float64(bytes2) > 2.3*float64(bytes) {
+				t.Errorf("%d bytes for %d instances, %d for twice as many", bytes, n, bytes2)
+			}
+		})
+	}
+}
+
+// Operations for one more instance do not depend on how many there are.
+func TestInstanceCostsAreConstant(t *testing.T) {
+	w := open(t, Planning, shapes[0].text, size(1000))
+	first := w.instance("sim_thing.b[1]")
+	first.Value(w.task, nil)
+	start := w.run.Stats.Evaluations.Load()
+	w.instance("sim_thing.b[999]").Value(w.task, nil)
+	if got := w.run.Stats.Evaluations.Load() - start; got > 8 {
+		t.Errorf("%d evaluations for one instance", got)
+	}
+	if got := len(w.host.log); got != 4 {
+		t.Errorf("%d demands for two instances and what they refer to", got)
+	}
+}
+
+func BenchmarkWalk(b *testing.B) {
+	for _, shape := range shapes {
+		b.Run(shape.name, func(b *testing.B) {
+			cfg, diags := compile(b, shape.text)
+			if diags.HasErrors() {
+				b.Fatal(lines(diags))
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				w := cfgWorld(b, cfg, Planning, size(benchSize))
+				walkAll(w)
+				w.clean()
+			}
+		})
+	}
+}
+
+// BenchmarkValidate evaluates many blocks with everything unknown.
+func BenchmarkValidate(b *testing.B) {
+	text := "variable \"v\" {}\n"
+	for i := range 2000 {
+		text += fmt.Sprintf("resource \"sim_thing\" \"r%d\" {\n  name = \"${var.v}-%d\"\n}\n", i, i)
+	}
+	cfg, diags := compile(b, text)
+	if diags.HasErrors() {
+		b.Fatal(lines(diags))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		w := cfgWorld(b, cfg, Validating, nil)
+		w.everything(w.task, w.run.Root)
+		if w.run.Module(addr.RootInstance) != w.run.Root {
+			b.Fatal("the root module is another one")
+		}
+	}
+}
+
+const benchSize = 1000
