@@ -53,6 +53,7 @@ func (ia *instanceApply) apply() bool {
 	if ia.p = ia.providerFor(ia.t, ia.s, ia.in); ia.p == nil {
 		return false
 	}
+	ia.in.Hold(ia.t, ia.s)
 	if !ia.in.Preconditions(ia.t, ia.s) || !ia.loadPrior() || !ia.evaluate() {
 		return false
 	}

@@ -94,7 +94,6 @@ func sameResources(a, b []addr.ConfigResource) bool {
 type operation struct {
 	*applier
 	id uint64
-	ok bool
 }
 
 // begin makes it durable that an operation on an object is about to start. False means that it must not.

@@ -70,6 +70,7 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 			o.s.End()
 		}
 	}()
+	o.in.Hold(o.t, o.s)
 	if !o.in.Preconditions(o.t, o.s) {
 		return thing, errReported
 	}

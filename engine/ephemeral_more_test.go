@@ -9,7 +9,6 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
-	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // TestE50FailedRenewalIsTriedAgain lets the renewal in the background fail once. The next use tries again at once and goes on.
@@ -80,9 +79,10 @@ func TestE53InterruptWhileOpening(t *testing.T) {
 	soft, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r := w.run(command{soft: soft, onEvent: during(engine.OpOpen, "ephemeral.sim_secret.s", cancel)})
-	if !r.planDiags.HasErrors() {
-		t.Error("the interrupted plan has no error")
+	if r.errors() == 0 {
+		t.Error("the interrupted command has no error")
 	}
+	r.did()
 	if len(r.log().Windows()) != 1 {
 		t.Error("nothing was opened")
 	}
@@ -201,7 +201,6 @@ func TestE32ForbiddenPlaces(t *testing.T) {
 		"for_each": `resource "sim_thing" "x" {` + "\n for_each = toset([ephemeral.sim_secret.s.value])\n name = \"x\"\n}",
 		"enabled":  `resource "sim_thing" "x" {` + "\n name = \"x\"\n lifecycle { enabled = ephemeral.sim_secret.s.opened > 0 }\n}",
 		"trigger":  `resource "sim_thing" "x" {` + "\n name = \"x\"\n lifecycle { replace_triggered_by = [ephemeral.sim_secret.s] }\n}",
-		"import":   "import {\n to = sim_thing.x\n id = ephemeral.sim_secret.s.value\n}\nresource \"sim_thing\" \"x\" { name = \"x\" }",
 		"argument": `resource "sim_thing" "x" { name = ephemeral.sim_secret.s.value }`,
 		"block":    `resource "sim_thing" "x" {` + "\n name = \"x\"\n dynamic \"rule\" {\n for_each = [1]\n content {\n port = 1\n note = ephemeral.sim_secret.s.value\n}\n}\n}",
 		"output":   `output "o" { value = ephemeral.sim_secret.s.value }`,
@@ -222,23 +221,18 @@ func TestE32ForbiddenPlaces(t *testing.T) {
 	}
 }
 
-// TestRemovedBlockForgets leaves the object alone.
-func TestRemovedBlockForgets(t *testing.T) {
+// TestE32ImportID finds the ephemeral id when the import is planned.
+func TestE32ImportID(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)
-	w.ok(command{})
-	w.config(`
-removed {
-  from = sim_thing.x
-  lifecycle { destroy = false }
-}`)
-	r := w.ok(command{})
-	r.plans("sim_thing.x forget").did()
-	if r.applied.Counts != (plan.Counts{Forget: 1}) {
-		t.Errorf("counts = %+v", r.applied.Counts)
-	}
-	w.has()
-	w.exists("x")
+	w := newWorld(t, `
+ephemeral "sim_secret" "s" { name = "s" }
+import {
+  to = sim_thing.x
+  id = ephemeral.sim_secret.s.value
+}
+resource "sim_thing" "x" { name = "x" }`)
+	w.fails(command{}, "id of an import must not be ephemeral")
+	w.exists()
 }
 
 // TestFailedHalvesOfReplacement fails each half of a replacement that destroys first.

@@ -70,6 +70,7 @@ type dataRead struct {
 
 // evaluate evaluates the configuration and gets the provider.
 func (d *dataRead) evaluate() bool {
+	d.in.Hold(d.t, d.s)
 	cfg, diags := d.in.EvalBody(d.t, d.s)
 	d.run.Report(diags)
 	if diags.HasErrors() || d.anyFailed(d.t, d.in) {

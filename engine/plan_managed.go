@@ -84,6 +84,7 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	if ip.p = ip.providerFor(ip.t, s, ip.in); ip.p == nil {
 		return cty.NilVal, false
 	}
+	ip.in.Hold(ip.t, s)
 	if !ip.loadPrior() {
 		return cty.NilVal, false
 	}

@@ -104,6 +104,15 @@ func (b *ResourceBlock) checkRest(ref lang.Ref) diag.List {
 			"Because %s has %q set, its attributes must be accessed on specific instances. For example, to correlate with instances of the referring block, use: %s%s.%s",
 			ref.Resource, arg, ref.Resource, example, attr.Name)
 	}
+	return b.checkAttribute(ref)
+}
+
+// checkAttribute checks that the attribute that ref.Rest begins with exists.
+func (b *ResourceBlock) checkAttribute(ref lang.Ref) diag.List {
+	attr, ok := ref.Rest[0].(hcl.TraverseAttr)
+	if !ok {
+		return nil
+	}
 	block := b.Schema.Block
 	if block.Attributes[attr.Name] != nil || block.Blocks[attr.Name] != nil {
 		return nil

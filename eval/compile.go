@@ -90,11 +90,10 @@ type ResourceBlock struct {
 }
 
 type provisionerBlock struct {
-	cfg        *config.Provisioner
-	schema     *schema.Block
-	view       hcl.Body // of the configuration's body, to be decoded
-	exprs      []*lang.Expr
-	connection []*lang.Expr
+	cfg    *config.Provisioner
+	schema *schema.Block
+	view   hcl.Body // of the configuration's body, to be decoded
+	exprs  []*lang.Expr
 }
 
 type callBlock struct {

@@ -1,7 +1,10 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/agext/levenshtein"
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
@@ -40,7 +43,10 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 	if r.Provider != nil {
 		b.providerKey = c.expr(m, r.Provider.KeyExpr, inside)
 	}
+	c.ignored(b)
+	c.connection(m, r.Connection, after)
 	for _, p := range r.Provisioners {
+		c.connection(m, p.Connection, after)
 		b.provisioners = append(b.provisioners, c.provisioner(m, r, p, after))
 	}
 	return b
@@ -60,6 +66,37 @@ func (c *compiler) provisioner(m *moduleBlock, r *config.Resource, p *config.Pro
 	b.exprs = c.body(m, p.Body, b.schema, u)
 	b.view = strictView(p.Body, b.exprs)
 	return b
+}
+
+// connection checks a connection block: no provisioner that runs here uses one, but what is wrong in it is said all the same.
+func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) {
+	if conn == nil {
+		return
+	}
+	attrs, diags := conn.Body.JustAttributes()
+	c.diags = append(c.diags, diag.FromHCL(diags)...)
+	for name, a := range attrs {
+		if !slices.Contains(connectionArguments, name) {
+			c.diags = append(c.diags, diag.At(a.NameRange, "Unsupported argument", "A connection block has no argument named %q.", name)...)
+		}
+		c.expr(m, a.Expr, u)
+	}
+}
+
+// ignored checks that what ignore_changes names exists.
+func (c *compiler) ignored(b *ResourceBlock) {
+	for _, t := range b.Config.Lifecycle.IgnoreChanges {
+		ref := lang.Ref{Resource: b.Config.Addr}
+		switch step := t[0].(type) {
+		case hcl.TraverseRoot:
+			ref.Rest = hcl.Traversal{hcl.TraverseAttr{Name: step.Name, SrcRange: step.SrcRange}}
+		case hcl.TraverseAttr:
+			ref.Rest = hcl.Traversal{step}
+		default:
+			continue
+		}
+		c.diags = append(c.diags, b.checkAttribute(ref)...)
+	}
 }
 
 // ProvisionerSchema returns the schema of a built-in provisioner's arguments, nil if there is no such provisioner.

@@ -170,6 +170,9 @@ func (sc *scope) key(idx *lang.Index, form Repeat) (addr.Key, bool) {
 	if idx.Expr == nil {
 		return keyFor(form, idx.Key), true
 	}
+	if key, ok := sc.ownKey(idx.Expr); ok {
+		return keyFor(form, key), true
+	}
 	v, diags := sc.m.run.eval(sc, idx.Expr)
 	if diags.HasErrors() || v.IsMarked() || !v.IsKnown() { // errors appear again when the whole expression is evaluated
 		return addr.NoKey, false
@@ -179,6 +182,16 @@ func (sc *scope) key(idx *lang.Index, form Repeat) (addr.Key, bool) {
 		return nowhere, true
 	}
 	return keyFor(form, key), true
+}
+
+// ownKey returns the key of the block's own instance if the expression is each.key or count.index and nothing more, which needs no evaluation.
+func (sc *scope) ownKey(x *lang.Expr) (addr.Key, bool) {
+	if sc.rep == nil || sc.rep.generic() || len(x.Refs) != 1 {
+		return addr.NoKey, false
+	}
+	ref := &x.Refs[0]
+	plain := ref.Kind == lang.Each && ref.Name == "key" && sc.rep.of.repeat.forEach != nil || ref.Kind == lang.Count && sc.rep.of.repeat.count != nil
+	return sc.rep.key, plain && len(ref.Rest) == 0 && ref.Range == x.Range()
 }
 
 func keyFor(form Repeat, k addr.Key) addr.Key {

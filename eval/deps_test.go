@@ -50,9 +50,14 @@ data "sim_data" "d" {
 }`, `sim_thing.a`, `data.sim_data.d["x"] sim_thing.k["x"]`},
 		{"whole data", `resource "sim_thing" "a" { any = data.sim_data.d }
 data "sim_data" "d" {
+  for_each = toset(["x"])
+  name     = sim_thing.k[each.key].id
+}`, `sim_thing.a`, `data.sim_data.d[*] sim_thing.k["x"]`},
+		{"whole data of a whole resource", `resource "sim_thing" "a" { any = data.sim_data.d }
+data "sim_data" "d" {
   for_each = toset(["x", "y"])
   name     = sim_thing.k[each.key].id
-}`, `sim_thing.a`, `data.sim_data.d[*] sim_thing.k["x"] sim_thing.k["y"]`},
+}`, `sim_thing.a`, `data.sim_data.d[*] sim_thing.k[*]`},
 		{"ephemeral", `resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.s[0].token }
 ephemeral "sim_secret" "s" {
   count = 2

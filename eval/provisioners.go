@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"strings"
+
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
@@ -18,6 +20,11 @@ var provisionerSchemas = map[string]*schema.Block{
 		"quiet":       {Type: cty.Bool, Optional: true},
 	}},
 }
+
+// connectionArguments are the arguments of connection blocks.
+var connectionArguments = strings.Fields(`type user password host port timeout script_path target_platform private_key certificate agent agent_identity
+	host_key https insecure use_ntlm cacert proxy_scheme proxy_host proxy_port proxy_user_name proxy_user_password bastion_user bastion_password
+	bastion_host bastion_host_key bastion_port bastion_private_key bastion_certificate`)
 
 // Provisioners returns the provisioner blocks of the instance in order.
 func (in *Instance) Provisioners() []*config.Provisioner {

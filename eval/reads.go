@@ -164,7 +164,6 @@ func (in *Instance) readSet(t *future.Task) *reads {
 		}
 		for _, p := range b.provisioners {
 			sc.collectReads(after, p.exprs...)
-			sc.collectReads(after, p.connection...)
 		}
 		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.res == in.Resource && !r.all && r.key == in.Key })
 		out.add(after)
@@ -318,12 +317,39 @@ func (r *Resource) wholeDeps(t *future.Task) []plan.Dep {
 			f.instance(in)
 		}
 		f.object(r)
-		return f.sorted()
+		return r.Module.run.collapsed(t, f.sorted())
 	})
 	if cycle != nil {
 		return nil
 	}
 	return got
+}
+
+// collapsed returns deps, which are sorted, with one dependency on a whole resource in place of those on each of its instances: what many instances
+// depend on must not cost each of them its length.
+func (r *Run) collapsed(t *future.Task, deps []plan.Dep) []plan.Dep {
+	out := deps[:0]
+	for from := 0; from < len(deps); {
+		to := from + 1
+		for to < len(deps) && deps[to].Resource == deps[from].Resource {
+			to++
+		}
+		if n := to - from; n > 1 && r.instanceCount(t, deps[from].Resource) == n {
+			out = append(out, plan.Dep{Resource: deps[from].Resource, All: true})
+		} else {
+			out = append(out, deps[from:to]...)
+		}
+		from = to
+	}
+	return out
+}
+
+// instanceCount returns how many instances a resource has, 0 if that cannot be told.
+func (r *Run) instanceCount(t *future.Task, a addr.AbsResource) int {
+	if m := r.Module(a.Module); m != nil && m.resources[a.Resource] != nil {
+		return len(m.resources[a.Resource].expand(t, nil).keys)
+	}
+	return 0
 }
 
 func (f *flattener) sorted() []plan.Dep {

@@ -14,6 +14,7 @@ import (
 var shapes = []struct{ name, text string }{
 	{"ChainedBlocks", `
 variable "n" { type = number }
+variable "keys" { type = list(string) }
 resource "sim_thing" "a" { count = var.n }
 resource "sim_thing" "b" {
   count = var.n
@@ -25,7 +26,8 @@ resource "sim_thing" "c" {
 }`},
 	{"ForEachOverForEach", `
 variable "n" { type = number }
-resource "sim_thing" "a" { for_each = { for i in range(var.n) : "k${i}" => i } }
+variable "keys" { type = list(string) }
+resource "sim_thing" "a" { for_each = { for i, k in var.keys : k => i } }
 resource "sim_thing" "b" {
   for_each = sim_thing.a
   name     = each.value.id
@@ -37,32 +39,35 @@ resource "sim_thing" "c" {
 }`},
 	{"CountWithIndex", `
 variable "n" { type = number }
-locals { names = [for i in range(var.n) : "name${i}"] }
+variable "keys" { type = list(string) }
+locals { names = [for k in var.keys : "name-${k}"] }
 resource "sim_thing" "a" {
   count = length(local.names)
   name  = local.names[count.index]
-  list  = [element(local.names, count.index + 1)]
+  list  = [local.names[(count.index + 1) % var.n]]
 }`},
 	{"CountChain", `
 variable "n" { type = number }
+variable "keys" { type = list(string) }
 resource "sim_thing" "a" {
   count = var.n
   name  = count.index % 50 == 0 ? "start" : sim_thing.a[count.index - 1].id
 }`},
 	{"ModulesWithMapOutputs", `
 variable "n" { type = number }
+variable "keys" { type = list(string) }
 module "m" {
   source   = "./m"
-  for_each = toset([for i in range(var.n) : "k${i}"])
+  for_each = toset(var.keys)
   in       = each.key
 }
 resource "sim_thing" "a" {
-  for_each = toset([for i in range(var.n) : "k${i}"])
+  for_each = toset(var.keys)
   name     = module.m[each.key].out["id"]
 }
 locals { ids = { for k, m in module.m : k => m.out.id } }
 resource "sim_thing" "b" {
-  for_each = toset([for i in range(var.n) : "k${i}"])
+  for_each = toset(var.keys)
   name     = local.hosts[each.key]
 }
 locals { hosts = { for k, a in sim_thing.a : k => a.id } }
@@ -73,7 +78,12 @@ resource "sim_thing" "r" { name = var.in }
 output "out" { value = { id = sim_thing.r.id, name = sim_thing.r.name } }`},
 	{"DataAndEphemerals", `
 variable "n" { type = number }
-data "sim_data" "d" { count = var.n }
+variable "keys" { type = list(string) }
+resource "sim_thing" "under" { count = var.n }
+data "sim_data" "d" {
+  count = var.n
+  name  = sim_thing.under[count.index].id
+}
 ephemeral "sim_secret" "s" {
   count = var.n
   name  = data.sim_data.d[count.index].id
@@ -88,7 +98,8 @@ resource "sim_thing" "a" {
 data "sim_data" "single" { name = "one" }`},
 	{"ForEachOverOneAttribute", `
 variable "n" { type = number }
-locals { all = { for i in range(var.n) : "k${i}" => { name = "n${i}", sub = { x = i } } } }
+variable "keys" { type = list(string) }
+locals { all = { for i, k in var.keys : k => { name = "n${i}", sub = { x = i } } } }
 resource "sim_thing" "a" {
   for_each = local.all
   name     = local.all[each.key].name
@@ -96,8 +107,9 @@ resource "sim_thing" "a" {
 }
 resource "sim_thing" "b" {
   for_each = local.all
-  tags     = { n = length(sim_thing.a) }
-}`},
+  tags     = { n = local.total }
+}
+locals { total = length(sim_thing.a) }`},
 }
 
 // walkAll demands everything, with dependencies and uses, and returns how much was evaluated and asked for.
@@ -123,7 +135,11 @@ func walkAll(w *world) int64 {
 }
 
 func size(n int) map[string]cty.Value {
-	return map[string]cty.Value{"n": cty.NumberIntVal(int64(n))}
+	keys := make([]cty.Value, n)
+	for i := range keys {
+		keys[i] = cty.StringVal(fmt.Sprintf("k%d", i))
+	}
+	return map[string]cty.Value{"n": cty.NumberIntVal(int64(n)), "keys": cty.ListVal(keys)}
 }
 
 // Twice the instances are twice the work, in evaluations, demands, dependencies and memory.
@@ -210,4 +226,4 @@ func BenchmarkValidate(b *testing.B) {
 	}
 }
 
-const benchSize = 1000
+const benchSize = 10_000

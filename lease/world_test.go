@@ -58,7 +58,6 @@ type world struct {
 // session is one Open to Close of a thing.
 type session struct {
 	private int
-	renewAt time.Time
 	closing bool
 }
 

@@ -46,5 +46,3 @@ func child(p cty.Path, step cty.PathStep) cty.Path {
 }
 
 func childAttr(p cty.Path, name string) cty.Path { return child(p, cty.GetAttrStep{Name: name}) }
-
-func childKey(p cty.Path, key cty.Value) cty.Path { return child(p, cty.IndexStep{Key: key}) }

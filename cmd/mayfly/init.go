@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
@@ -77,8 +78,8 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 		}
 	}
 	if f.get {
-		if err := install.WriteModules(d.dataDir, install.ModuleRecords(d.tree)); err != nil {
-			return a.fail("Cannot register modules", "%s.", err)
+		if code := a.initModules(d); code != exitOK {
+			return code
 		}
 	}
 	if !a.initProviders(ctx, d, f, st) {
@@ -87,6 +88,30 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	a.progress("\n%s\n", a.paintDone("Mayfly has been successfully initialized!"))
 	if a.vars["TF_IN_AUTOMATION"] == "" {
 		a.progress("You may now begin working with Mayfly. Try running \"mayfly plan\" to see\nany changes that are required for your infrastructure. All Mayfly commands\nshould now work.\n\nIf you ever set or change modules or backend configuration for Mayfly,\nrerun this command to reinitialize your working directory. If you forget, other\ncommands will detect it and remind you to do so if necessary.")
+	}
+	return exitOK
+}
+
+// initModules writes the module manifest, and tells of the modules that are new in it.
+func (a *app) initModules(d *directory) int {
+	before, diags := install.ReadModules(d.dataDir)
+	if !a.report(diags) {
+		return exitError
+	}
+	records := install.ModuleRecords(d.tree)
+	titled := false
+	for _, r := range records {
+		if r.Key == "" || slices.Contains(before, r) {
+			continue
+		}
+		if !titled {
+			a.progress("\n%s", a.bold("Initializing modules..."))
+			titled = true
+		}
+		a.progress("- %s in %s", r.Key, r.Dir)
+	}
+	if err := install.WriteModules(d.dataDir, records); err != nil {
+		return a.fail("Cannot register modules", "%s.", err)
 	}
 	return exitOK
 }

@@ -58,10 +58,11 @@ func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, 
 	s := &session{app: a, dir: d, manager: m, backend: p.backend, workspace: p.workspace}
 	log, stop := a.providerLog()
 	s.stopLog = stop
-	s.launcher = &mayfly.Launcher{Executable: s.executable, Log: log, Dir: ".", Env: a.env.Environ, Version: version}
+	environ := childEnviron(a.env.Environ, d.tree.Root)
+	s.launcher = &mayfly.Launcher{Executable: s.executable, Log: log, Dir: ".", Env: environ, Version: version}
 	var diags diag.List
 	s.project, diags = mayfly.Open(ctx, mayfly.Options{
-		Tree: d.tree, Launcher: s.launcher, Store: m, Workspace: p.workspace, Observer: observer, Parallelism: parallelism, Environ: a.env.Environ,
+		Tree: d.tree, Launcher: s.launcher, Store: m, Workspace: p.workspace, Observer: observer, Parallelism: parallelism, Environ: environ,
 	})
 	return s, diags
 }

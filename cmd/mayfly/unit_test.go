@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -180,6 +181,17 @@ func TestAddressLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"a.b", "c.d[0]"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestE5ChildEnviron(t *testing.T) {
+	root := &config.Module{Variables: map[string]*config.Variable{"password": {Name: "password", Ephemeral: true}, "size": {Name: "size"}}}
+	got := childEnviron([]string{
+		"PATH=/bin", "TF_VAR_password=x", "TF_VAR_size=1", "TF_CLI_ARGS=-no-color", "TF_CLI_ARGS_apply=-var=password=x", "TF_CLI_ARGS_plan=-var size=1",
+	}, root)
+	want := []string{"PATH=/bin", "TF_VAR_size=1", "TF_CLI_ARGS=-no-color", "TF_CLI_ARGS_plan=-var size=1"}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

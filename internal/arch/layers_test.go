@@ -104,7 +104,10 @@ var rules = map[string]rule{
 	"internal/simprovider": {may: []string{"internal/simprovider/simlog"}, why: "the test provider judges the engine, so it must not share its mistakes"},
 	"internal/script":      {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
 
-	"tests/clients":          {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
+	"tests/clients": {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
+	"tests/interop": {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
+	"tests/kill":    {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
+
 	"tests/internal/program": {why: "programs are built and started, not called"},
 
 	"internal/simprovider/simlog":                     {why: "a transcript is read without the provider that wrote it"},

@@ -1,5 +1,7 @@
 package simprovider
 
+//lint:file-ignore SA1019 the legacy type system is what these types are about
+
 import (
 	"encoding/json"
 	"maps"

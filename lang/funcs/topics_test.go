@@ -1,5 +1,7 @@
 package funcs
 
+//lint:file-ignore SA1019 rsadecrypt is defined as PKCS #1 v1.5
+
 import (
 	"crypto/rand"
 	"crypto/rsa"

@@ -1,5 +1,7 @@
 package grpcprovider
 
+//lint:file-ignore SA1019 the legacy type system is what these types are about
+
 import (
 	"context"
 	"fmt"

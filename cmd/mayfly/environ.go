@@ -1,0 +1,28 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/config"
+)
+
+// childEnviron is the environment for provider processes and provisioners: without the variables by which ephemeral values came in, since those
+// are for whom the configuration sends them to.
+func childEnviron(environ []string, root *config.Module) []string {
+	var secret []string
+	for name, v := range root.Variables {
+		if v.Ephemeral {
+			secret = append(secret, name)
+		}
+	}
+	if len(secret) == 0 {
+		return environ
+	}
+	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
+		name, text, _ := strings.Cut(kv, "=")
+		return slices.ContainsFunc(secret, func(s string) bool {
+			return name == "TF_VAR_"+s || strings.HasPrefix(name, "TF_CLI_ARGS") && strings.Contains(text, s+"=")
+		})
+	})
+}
