@@ -3,6 +3,7 @@ package addr
 import (
 	"fmt"
 	"math/big"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -13,7 +14,7 @@ import (
 func ParseTraversal(s string) (hcl.Traversal, error) {
 	t, diags := hclsyntax.ParseTraversalAbs([]byte(s), "", hcl.InitialPos)
 	if diags.HasErrors() {
-		return nil, fmt.Errorf("invalid address %q: %s", s, diags[0].Detail)
+		return nil, fmt.Errorf("invalid address %q: %s", s, strings.TrimSuffix(diags[0].Detail, "."))
 	}
 	return t, nil
 }

@@ -44,6 +44,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 		return false
 	}
 	po.Prepare(t)
+	a.pool.Drained() // what earlier steps used may live in the object: a tunnel is closed before its host goes
 	ok := false
 	a.inSlot(func() {
 		s := eval.NewSession()

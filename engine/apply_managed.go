@@ -118,6 +118,7 @@ func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identit
 	}
 	if !diags.HasErrors() {
 		resp.Planned, diags = ia.accept(resp.Planned, diags, "plan", false)
+		resp.Planned, diags = ia.withhold(ia.config, resp.Planned, diags, "plan")
 	}
 	if !diags.HasErrors() && !resp.LegacyTypes {
 		for _, err := range schema.AssertPlanValid(ia.block(), ia.before.value, ia.config, resp.Planned) {
@@ -332,6 +333,7 @@ func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse,
 			diags, o.tainted = append(diags, d), true
 		}
 	}
+	v, diags = ia.withhold(ia.config, v, diags, "object")
 	o.value, o.exists, o.diags = v, true, diags
 	o.failed = diags.HasErrors()
 	o.tainted = o.tainted && o.failed && ia.before.value.IsNull()

@@ -120,20 +120,23 @@ func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err err
 	o.providers.calls.Add(1)
 	o.private = resp.Private
 	isOpen := !diags.HasErrors() || len(resp.Private) > 0 // private data is there for closing, whatever else is wrong with the answer
+	usable := false
+	defer func() { // also when evaluating a condition panics
+		if isOpen && !usable {
+			ctx, cancel := context.WithTimeout(context.Background(), o.opt.CloseLimit)
+			defer cancel()
+			o.close(ctx)
+		}
+	}()
 	if !diags.HasErrors() {
 		diags = append(diags, o.checkResult(config, resp)...)
 	}
 	o.report(diags)
 	done(diags, "", "")
-	if !isOpen {
-		return thing, errReported
-	}
 	if diags.HasErrors() || !o.in.Postconditions(o.t, o.s, o.marked(resp.Result)) {
-		ctx, cancel := context.WithTimeout(context.Background(), o.opt.CloseLimit)
-		defer cancel()
-		o.close(ctx)
 		return thing, errReported
 	}
+	usable = true
 	return lease.Opened[opened]{
 		Value: opened{object: o.marked(resp.Result)}, RenewAt: resp.RenewAt,
 		Renew: o.renew, Close: o.close, After: o.s.End,

@@ -23,70 +23,71 @@ resource "sim_thing" "x" {
 }
 `
 
+var openings = []struct {
+	name   string
+	before string // applied first
+	text   string
+	cmd    command
+	inPlan int
+	during int // apply
+}{
+	{name: "unreferenced", text: `ephemeral "sim_secret" "s" { name = "s" }`},
+	{name: "referenced by a local that nobody uses", text: `
+		ephemeral "sim_secret" "s" { name = "s" }
+		locals { v = ephemeral.sim_secret.s.value }`},
+	{name: "create", text: secretUser, inPlan: 1, during: 1},
+	{name: "no change", before: secretUser, text: secretUser, inPlan: 1},
+	{name: "destroy", before: secretUser, text: secretUser, cmd: command{mode: plan.Destroy}},
+	{name: "refresh only", before: secretUser, text: secretUser, cmd: command{mode: plan.RefreshOnly}},
+	{name: "removed from the configuration", before: secretUser, text: `ephemeral "sim_secret" "s" { name = "s" }`},
+	{name: "used by a provisioner alone", text: `
+		ephemeral "sim_secret" "s" { name = "s" }
+		resource "sim_thing" "x" {
+		  name = "x"
+		  provisioner "local-exec" {
+		    command     = "test \"$V\" = CANARY-sim_secret-s"
+		    environment = { V = ephemeral.sim_secret.s.value }
+		  }
+		}`, during: 1},
+	{name: "used by a provisioner that does not run", before: `resource "sim_thing" "x" { name = "x" }`, text: `
+		ephemeral "sim_secret" "s" { name = "s" }
+		resource "sim_thing" "x" {
+		  name = "x"
+		  size = 2
+		  provisioner "local-exec" {
+		    command     = "true"
+		    environment = { V = ephemeral.sim_secret.s.value }
+		  }
+		}`},
+	{name: "own condition", text: `
+		ephemeral "sim_secret" "s" {
+		  name = "s"
+		  lifecycle {
+		    postcondition {
+		      condition     = self.value != ""
+		      error_message = "empty"
+		    }
+		  }
+		}`, inPlan: 1, during: 1},
+	{name: "not targeted", text: secretUser + `resource "sim_thing" "y" { name = "y" }`, cmd: command{targets: []string{"sim_thing.y"}}},
+	{name: "provider that nothing uses", text: `
+		ephemeral "sim_secret" "s" { name = "s" }
+		provider "sim" {
+		  alias = "p"
+		  token = ephemeral.sim_secret.s.value
+		}
+		resource "sim_thing" "y" { name = "y" }`},
+	{name: "count zero", text: `
+		ephemeral "sim_secret" "s" {
+		  count = 0
+		  name  = "s"
+		}`},
+}
+
 // TestE40OpenedOnlyWhenNeeded counts the openings of each kind of run.
 func TestE40OpenedOnlyWhenNeeded(t *testing.T) {
 	t.Parallel()
-	rows := []struct {
-		name   string
-		before string // applied first
-		text   string
-		cmd    command
-		inPlan int
-		during int // apply
-	}{
-		{name: "unreferenced", text: `ephemeral "sim_secret" "s" { name = "s" }`},
-		{name: "referenced by a local that nobody uses", text: `
-			ephemeral "sim_secret" "s" { name = "s" }
-			locals { v = ephemeral.sim_secret.s.value }`},
-		{name: "create", text: secretUser, inPlan: 1, during: 1},
-		{name: "no change", before: secretUser, text: secretUser, inPlan: 1},
-		{name: "destroy", before: secretUser, text: secretUser, cmd: command{mode: plan.Destroy}},
-		{name: "refresh only", before: secretUser, text: secretUser, cmd: command{mode: plan.RefreshOnly}},
-		{name: "removed from the configuration", before: secretUser, text: `ephemeral "sim_secret" "s" { name = "s" }`},
-		{name: "used by a provisioner alone", text: `
-			ephemeral "sim_secret" "s" { name = "s" }
-			resource "sim_thing" "x" {
-			  name = "x"
-			  provisioner "local-exec" {
-			    command     = "test \"$V\" = CANARY-sim_secret-s"
-			    environment = { V = ephemeral.sim_secret.s.value }
-			  }
-			}`, during: 1},
-		{name: "used by a provisioner that does not run", before: `resource "sim_thing" "x" { name = "x" }`, text: `
-			ephemeral "sim_secret" "s" { name = "s" }
-			resource "sim_thing" "x" {
-			  name = "x"
-			  size = 2
-			  provisioner "local-exec" {
-			    command     = "true"
-			    environment = { V = ephemeral.sim_secret.s.value }
-			  }
-			}`},
-		{name: "own condition", text: `
-			ephemeral "sim_secret" "s" {
-			  name = "s"
-			  lifecycle {
-			    postcondition {
-			      condition     = self.value != ""
-			      error_message = "empty"
-			    }
-			  }
-			}`, inPlan: 1, during: 1},
-		{name: "not targeted", text: secretUser + `resource "sim_thing" "y" { name = "y" }`, cmd: command{targets: []string{"sim_thing.y"}}},
-		{name: "provider that nothing uses", text: `
-			ephemeral "sim_secret" "s" { name = "s" }
-			provider "sim" {
-			  alias = "p"
-			  token = ephemeral.sim_secret.s.value
-			}
-			resource "sim_thing" "y" { name = "y" }`},
-		{name: "count zero", text: `
-			ephemeral "sim_secret" "s" {
-			  count = 0
-			  name  = "s"
-			}`},
-	}
-	for _, row := range rows {
+	for _, row := range openings {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, row.before)

@@ -16,9 +16,11 @@ func ignoreChanges(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) 
 		out = configFromPrior(b.Attributes, b.Blocks, prior, cfg)
 	}
 	for _, t := range lc.IgnoreChanges {
-		if path := traversalPath(t); len(path) > 0 {
-			out = replaceAt(out, prior, path)
+		path := traversalPath(t)
+		if a := attributeAt(b, path); len(path) == 0 || a != nil && a.Computed && !a.Optional {
+			continue // a configuration has no values for what only the provider sets
 		}
+		out = replaceAt(out, prior, path)
 	}
 	for _, path := range b.WriteOnlyPaths(cfg) {
 		if parent, err := path[:len(path)-1].Apply(out); err == nil && parent.IsKnown() && !parent.IsNull() {

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
@@ -17,6 +18,7 @@ import (
 type importTarget struct {
 	id       string
 	identity cty.Value
+	rng      *hcl.Range // of the import block; nil for the import command
 }
 
 // resolveImports evaluates import blocks and adds what the request asks for. An object that the state has already is left alone.
@@ -35,12 +37,28 @@ func (p *planner) resolveImports() {
 		if target.Block == nil || target.To == (addr.Instance{}) || p.prior.Instance(target.To) != nil {
 			continue
 		}
+		if other := p.imports[target.To]; other != nil && other.rng != nil {
+			p.run.Report(diag.At(target.Block.Range, "Duplicate import configuration",
+				"%s is imported here and at %s. It can be imported once only: remove one of the two.", target.To, *other.rng))
+			continue
+		}
 		if p.run.Declared(target.To) {
-			p.imports[target.To] = &importTarget{id: target.ID, identity: target.Identity}
+			p.imports[target.To] = &importTarget{id: target.ID, identity: target.Identity, rng: &target.Block.Range}
 			continue
 		}
 		p.run.Report(diag.At(target.Block.Range, "Configuration for import target does not exist",
 			"The configuration for the import of %s does not exist. Write a resource block for it; all of its arguments will be compared with the real object.", target.To))
+	}
+}
+
+// unusedImports reports import blocks for instances that the configuration turned out not to have.
+func (p *planner) unusedImports() {
+	for a, imp := range p.imports {
+		if _, ok := p.desired[a]; ok || imp.rng == nil || p.unresolved(a) || !p.selected(a) || p.run.Diags.HasErrors() {
+			continue
+		}
+		p.run.Report(diag.At(*imp.rng, "Configuration for import target does not exist",
+			"The configuration declares no instance %s: its count, for_each or enabled argument says so, or that of a module around it. Correct the address or the argument.", a))
 	}
 }
 

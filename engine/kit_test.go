@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,10 +43,11 @@ type world struct {
 	rules string            // misbehaviours, as JSON
 	env   map[string]string // of the providers, besides what the kit sets
 
-	seen     int // entries of the transcript that earlier commands wrote
-	journal  *spy
-	unclosed bool // openings are not checked to be closed exactly once
-	faulty   bool // the provider's complaints about the engine are expected
+	seen      int // entries of the transcript that earlier commands wrote
+	journal   *spy
+	failAfter int  // writes to the journal fail after so many; 0 for never
+	unclosed  bool // openings are not checked to be closed exactly once
+	faulty    bool // the provider's complaints about the engine are expected
 }
 
 const prelude = `
@@ -226,7 +228,7 @@ func (w *world) apply(e *engine.Engine, c command, r *result, manager store.Mana
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.journal = &spy{Journal: journal}
+	w.journal = &spy{Journal: journal, failAfter: w.failAfter}
 	req.Journal = w.journal
 	r.applied, r.applyDiags = e.Apply(c.ctx, req)
 	r.applyLog = w.newEntries()
@@ -274,35 +276,45 @@ func (w *world) newEntries() simlog.Log {
 	return out
 }
 
-// spy is a journal that remembers in clear what was written to it, and can call a function before each Begin.
+var errDiskFull = errors.New("no space left")
+
+// spy is a journal that remembers in clear what was written to it, and can fail.
 type spy struct {
 	state.Journal
-	mu    sync.Mutex
-	text  strings.Builder
-	trail []string // "begin create sim_thing.a", "commit", "fail"
+	mu        sync.Mutex
+	text      strings.Builder
+	failAfter int
+	trail     []string // "begin create sim_thing.a", "commit", "fail"
 }
 
 func (s *spy) Begin(o addr.Object, action string) (uint64, error) {
-	s.mu.Lock()
-	s.trail = append(s.trail, "begin "+action+" "+o.String())
-	s.mu.Unlock()
+	if err := s.note("begin "+action+" "+o.String(), nil); err != nil {
+		return 0, err
+	}
 	return s.Journal.Begin(o, action)
 }
 
 func (s *spy) Commit(id uint64, changes ...state.ObjectChange) error {
-	s.note("commit", changes)
+	if err := s.note("commit", changes); err != nil {
+		return err
+	}
 	return s.Journal.Commit(id, changes...)
 }
 
 func (s *spy) Fail(id uint64, changes ...state.ObjectChange) error {
-	s.note("fail", changes)
+	if err := s.note("fail", changes); err != nil {
+		return err
+	}
 	return s.Journal.Fail(id, changes...)
 }
 
-func (s *spy) note(kind string, changes []state.ObjectChange) {
+func (s *spy) note(kind string, changes []state.ObjectChange) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trail = append(s.trail, kind)
+	if s.failAfter > 0 && len(s.trail) > s.failAfter {
+		return errDiskFull
+	}
 	for _, c := range changes {
 		if c.New != nil {
 			s.text.Write(c.New.JSON())
@@ -310,6 +322,7 @@ func (s *spy) note(kind string, changes []state.ObjectChange) {
 			s.text.Write(c.New.Identity)
 		}
 	}
+	return nil
 }
 
 // validate validates the configuration with processes of its own.

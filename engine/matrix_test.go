@@ -36,12 +36,13 @@ resource "sim_thing" "after" {
 
 // misdeed is one row of the matrix: what the provider does wrong and what must come of it.
 type misdeed struct {
-	name string
-	rule string   // the rule's fields; the name of the object is added
-	want []string // words of the one error; none if all must go well
-	more int      // errors besides
-	path string   // attribute path of the diagnostic, "" if it has none
-	warn []string // words of a warning
+	name   string
+	rule   string   // the rule's fields; the name of the object is added
+	want   []string // words of the one error; none if all must go well
+	more   int      // errors besides
+	faulty bool     // the provider loses what it then misses
+	path   string   // attribute path of the diagnostic, "" if it has none
+	warn   []string // words of a warning
 	// state after the command; nil means good alone where the command ends with an error, and everything otherwise
 	state []string
 }
@@ -76,55 +77,60 @@ func rules(list ...string) string { return "[" + strings.Join(list, ",") + "]" }
 
 func quoted(rpc, rest string) string { return `{"rpc":"` + rpc + `","name":"x",` + rest + `}` }
 
+const invalid = "Provider produced invalid plan"
+
+var planMisdeeds = []misdeed{
+	{name: "error", rule: `"do":"error","text":"quota"`, want: []string{"sim_thing.x", "Simulated misbehaviour", "quota"}},
+	{name: "warning", rule: `"do":"warning","text":"old","nth":1`, warn: []string{"sim_thing.x", "old"}},
+	{name: "invalid path", rule: `"do":"invalid-path"`, want: []string{"sim_thing.x", "does not exist"}},
+	{name: "rpc error", rule: `"do":"rpc-error","text":"boom"`, want: []string{"sim_thing.x", "Provider call failed", "boom"}},
+	{name: "unimplemented", rule: `"do":"unimplemented"`, want: []string{"sim_thing.x", "Operation not supported by provider", "PlanResourceChange"}},
+	{name: "deferred", rule: `"do":"deferred"`, want: []string{"sim_thing.x", "Invalid Deferred Response"}},
+	{name: "garbage", rule: `"do":"garbage"`, want: []string{"sim_thing.x"}},
+	{name: "not an object", rule: `"do":"not-an-object"`, want: []string{"sim_thing.x"}},
+	{name: "no value", rule: `"do":"no-value"`, want: []string{"sim_thing.x"}},
+	{name: "wrong type", rule: `"do":"wrong-type","attr":"size"`, want: []string{"sim_thing.x"}, path: "size"},
+	{name: "null object", rule: `"do":"null-object"`, want: []string{invalid, "null"}},
+	{name: "changed argument", rule: `"do":"change-config","attr":"size"`, want: []string{"sim_thing.x", invalid}, path: "size"},
+	{name: "changed argument in a map", rule: `"do":"set","attr":"tags","value":{"k":"other"}`, want: []string{invalid}, path: `tags`},
+	{name: "changed argument in a block", rule: `"do":"change-config","attr":"rule.0.port"`, want: []string{invalid}, path: "rule[0].port"},
+	{name: "changed argument in a nested attribute", rule: `"do":"change-config","attr":"nested.n.value"`, want: []string{invalid}, path: `nested["n"].value`},
+	{name: "changed argument in a set block", rule: `"do":"change-config","attr":"zone.0.name"`, want: []string{invalid}, path: "zone"},
+	{name: "null argument set", rule: `"do":"set-unconfigured","attr":"replace_me"`, want: []string{invalid}, path: "replace_me"},
+	{name: "argument unknown", rule: `"do":"set","attr":"size","value":null`, want: []string{invalid}, path: "size"},
+	{name: "block dropped", rule: `"do":"drop-block","attr":"rule"`, want: []string{invalid}, path: "rule"},
+	{name: "block added", rule: `"do":"add-block","attr":"rule"`, want: []string{invalid}, path: "rule"},
+	{name: "set block added", rule: `"do":"add-block","attr":"zone"`, want: []string{invalid}, path: "zone"},
+	{name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-planned"`,
+		want: []string{"sim_thing.x", "Provider returned a write-only value", "plan"}, path: "secret_wo"},
+	{name: "write-only value copied", rule: `"do":"echo-write-only","attr":"status"`, want: []string{"sim_thing.x", "Provider copied a write-only value"}, path: "status"},
+	{name: "no private in the second plan", rule: `"do":"no-private","nth":2`,
+		want: []string{"sim_thing.x", "private data of the plan was not handed to apply"}, state: []string{"sim_thing.good"}, faulty: true},
+	{name: "known value unlike in the second plan", rule: `"do":"change-known","attr":"label","nth":2`,
+		want: []string{"sim_thing.x", "Provider produced inconsistent final plan"}, path: "label", state: []string{"sim_thing.good"}},
+	{name: "known value unknown in the second plan", rule: `"do":"unknown","attr":"label","nth":2`,
+		want: []string{"Provider produced inconsistent final plan"}, path: "label", state: []string{"sim_thing.good"}},
+	{name: "write-only value in the second plan", rule: `"do":"write-only","attr":"secret_wo","nth":2,"value":"CANARY-planned"`,
+		want: []string{"Provider returned a write-only value"}, path: "secret_wo", state: []string{"sim_thing.good"}},
+	{name: "error in the second plan", rule: `"do":"error","nth":2`, want: []string{"sim_thing.x", "Simulated misbehaviour"}, state: []string{"sim_thing.good"}},
+	{name: "unknown becomes known in the second plan", rule: `"do":"set","attr":"status","nth":2,"value":"ready"`},
+	{name: "legacy type system", rule: `"do":"legacy"`},
+	{name: "replacement asked for a new object", rule: `"do":"replace"`},
+	{name: "bad replacement path", rule: `"do":"bad-replace"`},
+	{name: "no identity", rule: `"do":"no-identity"`},
+	{name: "stderr", rule: `"do":"stderr","text":"chatter"`},
+	{name: "slow", rule: `"do":"delay","ms":30`},
+	{name: "huge", rule: `"do":"huge","attr":"status","nth":2`},
+}
+
 // TestMatrixPlan strikes the plan of a creation: nothing may be changed, except where the row says that all goes well.
 func TestMatrixPlan(t *testing.T) {
 	t.Parallel()
-	invalid := "Provider produced invalid plan"
-	rows := []misdeed{
-		{name: "error", rule: `"do":"error","text":"quota"`, want: []string{"sim_thing.x", "Simulated misbehaviour", "quota"}},
-		{name: "warning", rule: `"do":"warning","text":"old","nth":1`, warn: []string{"sim_thing.x", "old"}},
-		{name: "invalid path", rule: `"do":"invalid-path"`, want: []string{"sim_thing.x", "does not exist"}},
-		{name: "rpc error", rule: `"do":"rpc-error","text":"boom"`, want: []string{"sim_thing.x", "Provider call failed", "boom"}},
-		{name: "unimplemented", rule: `"do":"unimplemented"`, want: []string{"sim_thing.x", "Operation not supported by provider", "PlanResourceChange"}},
-		{name: "deferred", rule: `"do":"deferred"`, want: []string{"sim_thing.x", "Invalid Deferred Response"}},
-		{name: "garbage", rule: `"do":"garbage"`, want: []string{"sim_thing.x"}},
-		{name: "not an object", rule: `"do":"not-an-object"`, want: []string{"sim_thing.x"}},
-		{name: "no value", rule: `"do":"no-value"`, want: []string{"sim_thing.x"}},
-		{name: "wrong type", rule: `"do":"wrong-type","attr":"size"`, want: []string{"sim_thing.x"}, path: "size"},
-		{name: "null object", rule: `"do":"null-object"`, want: []string{invalid, "null"}},
-		{name: "changed argument", rule: `"do":"change-config","attr":"size"`, want: []string{"sim_thing.x", invalid}, path: "size"},
-		{name: "changed argument in a map", rule: `"do":"set","attr":"tags","value":{"k":"other"}`, want: []string{invalid}, path: `tags`},
-		{name: "changed argument in a block", rule: `"do":"change-config","attr":"rule.0.port"`, want: []string{invalid}, path: "rule[0].port"},
-		{name: "changed argument in a nested attribute", rule: `"do":"change-config","attr":"nested.n.value"`, want: []string{invalid}, path: `nested["n"].value`},
-		{name: "changed argument in a set block", rule: `"do":"change-config","attr":"zone.0.name"`, want: []string{invalid}, path: "zone"},
-		{name: "null argument set", rule: `"do":"set-unconfigured","attr":"replace_me"`, want: []string{invalid}, path: "replace_me"},
-		{name: "argument unknown", rule: `"do":"set","attr":"size","value":null`, want: []string{invalid}, path: "size"},
-		{name: "block dropped", rule: `"do":"drop-block","attr":"rule"`, want: []string{invalid}, path: "rule"},
-		{name: "block added", rule: `"do":"add-block","attr":"rule"`, want: []string{invalid}, path: "rule"},
-		{name: "set block added", rule: `"do":"add-block","attr":"zone"`, want: []string{invalid}, path: "zone"},
-		{name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-planned"`,
-			want: []string{"sim_thing.x", "Provider returned a write-only value", "plan"}, path: "secret_wo"},
-		{name: "known value unlike in the second plan", rule: `"do":"change-known","attr":"label","nth":2`,
-			want: []string{"sim_thing.x", "Provider produced inconsistent final plan"}, path: "label", state: []string{"sim_thing.good"}},
-		{name: "known value unknown in the second plan", rule: `"do":"unknown","attr":"label","nth":2`,
-			want: []string{"Provider produced inconsistent final plan"}, path: "label", state: []string{"sim_thing.good"}},
-		{name: "write-only value in the second plan", rule: `"do":"write-only","attr":"secret_wo","nth":2,"value":"CANARY-planned"`,
-			want: []string{"Provider returned a write-only value"}, path: "secret_wo", state: []string{"sim_thing.good"}},
-		{name: "error in the second plan", rule: `"do":"error","nth":2`, want: []string{"sim_thing.x", "Simulated misbehaviour"}, state: []string{"sim_thing.good"}},
-		{name: "unknown becomes known in the second plan", rule: `"do":"set","attr":"status","nth":2,"value":"ready"`},
-		{name: "legacy type system", rule: `"do":"legacy"`},
-		{name: "replacement asked for a new object", rule: `"do":"replace"`},
-		{name: "bad replacement path", rule: `"do":"bad-replace"`},
-		{name: "no identity", rule: `"do":"no-identity"`},
-		{name: "stderr", rule: `"do":"stderr","text":"chatter"`},
-		{name: "slow", rule: `"do":"delay","ms":30`},
-		{name: "huge", rule: `"do":"huge","attr":"status","nth":2`},
-	}
-	for _, m := range rows {
+	for _, m := range planMisdeeds {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, victim)
-			w.rules = rules(quoted("PlanResourceChange", m.rule))
+			w.rules, w.faulty = rules(quoted("PlanResourceChange", m.rule)), m.faulty
 			r := w.run(command{})
 			m.check(t, w, r)
 			switch {
@@ -140,42 +146,50 @@ func TestMatrixPlan(t *testing.T) {
 	}
 }
 
+// What may be left in the state of an object whose creation was struck.
+var tainted, kept, none = []string{"sim_thing.good", "sim_thing.x tainted"}, []string{"sim_thing.good", "sim_thing.x"}, []string{"sim_thing.good"}
+
+const inconsistent = "Provider produced inconsistent result after apply"
+
+var createMisdeeds = []misdeed{
+	{name: "error with the new object", rule: `"do":"error","text":"half done"`, want: []string{"sim_thing.x", "half done"}, state: tainted},
+	{name: "warning", rule: `"do":"warning","text":"old"`, warn: []string{"sim_thing.x", "old"}},
+	{name: "invalid path", rule: `"do":"invalid-path"`, want: []string{"sim_thing.x", "does not exist"}, state: tainted},
+	{name: "rpc error", rule: `"do":"rpc-error","text":"boom"`, want: []string{"sim_thing.x", "Provider call failed", "boom"}, state: none},
+	{name: "unimplemented", rule: `"do":"unimplemented"`, want: []string{"sim_thing.x", "Operation not supported"}, state: none},
+	{name: "garbage", rule: `"do":"garbage"`, want: []string{"sim_thing.x"}, state: none},
+	{name: "not an object", rule: `"do":"not-an-object"`, want: []string{"sim_thing.x"}, state: none},
+	{name: "no value", rule: `"do":"no-value"`, want: []string{"sim_thing.x"}, state: none},
+	{name: "null object", rule: `"do":"null-object"`, want: []string{"sim_thing.x", "null"}, state: none},
+	{name: "wrong type", rule: `"do":"wrong-type","attr":"size"`, want: []string{"sim_thing.x"}, path: "size", state: none},
+	{name: "argument changed", rule: `"do":"change-config","attr":"size"`, want: []string{"sim_thing.x", inconsistent}, path: "size", state: tainted},
+	{name: "known value changed", rule: `"do":"change-known","attr":"label"`, want: []string{inconsistent}, path: "label", state: tainted},
+	{name: "nested value changed", rule: `"do":"change-known","attr":"nested.n.hash"`, want: []string{inconsistent}, path: `nested["n"].hash`, state: tainted},
+	{name: "null argument set", rule: `"do":"set-unconfigured","attr":"replace_me"`, want: []string{inconsistent}, path: "replace_me", state: tainted},
+	{name: "unknown left", rule: `"do":"unknown","attr":"status"`, want: []string{"sim_thing.x", "unknown"}, path: "status", state: tainted},
+	{name: "unknown left in a block", rule: `"do":"unknown","attr":"rule.0.rule_id"`, want: []string{"unknown"}, path: "rule[0].rule_id", state: tainted},
+	{name: "block dropped", rule: `"do":"drop-block","attr":"rule"`, want: []string{inconsistent}, path: "rule", state: tainted},
+	{name: "block added", rule: `"do":"add-block","attr":"rule"`, want: []string{inconsistent}, path: "rule", state: tainted},
+	{name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-applied"`,
+		want: []string{"sim_thing.x", "Provider returned a write-only value"}, path: "secret_wo", state: kept},
+	{name: "write-only value copied", rule: `"do":"echo-write-only"`,
+		want: []string{"sim_thing.x", "Provider copied a write-only value"}, path: "status", state: kept},
+	{name: "write-only value copied into a block", rule: `"do":"echo-write-only","attr":"rule.0.rule_id"`,
+		want: []string{"Provider copied a write-only value"}, path: "rule[0].rule_id", state: kept},
+	{name: "legacy with a changed value", rule: `"do":"legacy"},{"rpc":"ApplyResourceChange","name":"x","do":"change-known","attr":"label"`},
+	{name: "identity changed", rule: `"do":"change-identity"`},
+	{name: "no identity", rule: `"do":"no-identity"`},
+	{name: "no private", rule: `"do":"no-private"`},
+	{name: "crash before", rule: `"do":"exit","when":"before","text":"last words"`, want: []string{"sim_thing.x", "Provider stopped unexpectedly", "last words"}, more: 1},
+	{name: "crash during", rule: `"do":"exit","text":"last words"`, want: []string{"sim_thing.x", "Provider stopped unexpectedly", "last words"}, more: 1},
+	{name: "panic", rule: `"do":"panic","text":"no good"`, want: []string{"sim_thing.x", "Provider stopped unexpectedly", "no good"}, more: 1},
+	{name: "huge", rule: `"do":"huge","attr":"status"`, state: []string{"sim_thing.after", "sim_thing.good", "sim_thing.x"}},
+}
+
 // TestMatrixApplyCreate strikes the creation. What the provider created stays in the state, whatever else is wrong with its answer.
 func TestMatrixApplyCreate(t *testing.T) {
 	t.Parallel()
-	inconsistent := "Provider produced inconsistent result after apply"
-	tainted, kept, none := []string{"sim_thing.good", "sim_thing.x tainted"}, []string{"sim_thing.good", "sim_thing.x"}, []string{"sim_thing.good"}
-	rows := []misdeed{
-		{name: "error with the new object", rule: `"do":"error","text":"half done"`, want: []string{"sim_thing.x", "half done"}, state: tainted},
-		{name: "warning", rule: `"do":"warning","text":"old"`, warn: []string{"sim_thing.x", "old"}},
-		{name: "invalid path", rule: `"do":"invalid-path"`, want: []string{"sim_thing.x", "does not exist"}, state: tainted},
-		{name: "rpc error", rule: `"do":"rpc-error","text":"boom"`, want: []string{"sim_thing.x", "Provider call failed", "boom"}, state: none},
-		{name: "unimplemented", rule: `"do":"unimplemented"`, want: []string{"sim_thing.x", "Operation not supported"}, state: none},
-		{name: "garbage", rule: `"do":"garbage"`, want: []string{"sim_thing.x"}, state: none},
-		{name: "not an object", rule: `"do":"not-an-object"`, want: []string{"sim_thing.x"}, state: none},
-		{name: "no value", rule: `"do":"no-value"`, want: []string{"sim_thing.x"}, state: none},
-		{name: "null object", rule: `"do":"null-object"`, want: []string{"sim_thing.x", "null"}, state: none},
-		{name: "wrong type", rule: `"do":"wrong-type","attr":"size"`, want: []string{"sim_thing.x"}, path: "size", state: none},
-		{name: "argument changed", rule: `"do":"change-config","attr":"size"`, want: []string{"sim_thing.x", inconsistent}, path: "size", state: tainted},
-		{name: "known value changed", rule: `"do":"change-known","attr":"label"`, want: []string{inconsistent}, path: "label", state: tainted},
-		{name: "nested value changed", rule: `"do":"change-known","attr":"nested.n.hash"`, want: []string{inconsistent}, path: `nested["n"].hash`, state: tainted},
-		{name: "null argument set", rule: `"do":"set-unconfigured","attr":"replace_me"`, want: []string{inconsistent}, path: "replace_me", state: tainted},
-		{name: "unknown left", rule: `"do":"unknown","attr":"status"`, want: []string{"sim_thing.x", "unknown"}, path: "status", state: tainted},
-		{name: "unknown left in a block", rule: `"do":"unknown","attr":"rule.0.rule_id"`, want: []string{"unknown"}, path: "rule[0].rule_id", state: tainted},
-		{name: "block dropped", rule: `"do":"drop-block","attr":"rule"`, want: []string{inconsistent}, path: "rule", state: tainted},
-		{name: "block added", rule: `"do":"add-block","attr":"rule"`, want: []string{inconsistent}, path: "rule", state: tainted},
-		{name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-applied"`,
-			want: []string{"sim_thing.x", "Provider returned a write-only value"}, path: "secret_wo", state: kept},
-		{name: "legacy with a changed value", rule: `"do":"legacy"},{"rpc":"ApplyResourceChange","name":"x","do":"change-known","attr":"label"`},
-		{name: "identity changed", rule: `"do":"change-identity"`},
-		{name: "no identity", rule: `"do":"no-identity"`},
-		{name: "no private", rule: `"do":"no-private"`},
-		{name: "crash before", rule: `"do":"exit","when":"before","text":"last words"`, want: []string{"sim_thing.x", "Provider stopped unexpectedly", "last words"}, more: 1},
-		{name: "crash during", rule: `"do":"exit","text":"last words"`, want: []string{"sim_thing.x", "Provider stopped unexpectedly", "last words"}, more: 1},
-		{name: "panic", rule: `"do":"panic","text":"no good"`, want: []string{"sim_thing.x", "Provider stopped unexpectedly", "no good"}, more: 1},
-		{name: "huge", rule: `"do":"huge","attr":"status"`, state: []string{"sim_thing.after", "sim_thing.good", "sim_thing.x"}},
-	}
-	for _, m := range rows {
+	for _, m := range createMisdeeds {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, victim)

@@ -30,8 +30,12 @@ func (p *planner) applyMoves() {
 func (p *planner) collectMoves() []move {
 	var out []move
 	for _, m := range p.req.Config.Tree.SortedModules() {
+		from, to := map[string]*move{}, map[string]*move{}
 		for _, b := range m.Moved {
 			mv, diags := parseMove(m, b)
+			if !diags.HasErrors() {
+				diags = append(diags, mv.ambiguous(from, to)...)
+			}
 			p.run.Report(diags)
 			if !diags.HasErrors() {
 				out = append(out, mv)
@@ -39,6 +43,20 @@ func (p *planner) collectMoves() []move {
 		}
 	}
 	return out
+}
+
+// ambiguous refuses a second move of the same thing or to the same place; from and to are the moves of the module so far.
+func (mv *move) ambiguous(from, to map[string]*move) diag.List {
+	f, t := mv.from.String(), mv.to.String()
+	a, b := from[f], to[t]
+	from[f], to[t] = mv, mv
+	switch {
+	case a != nil && a.to.String() != t:
+		return diag.At(mv.rng, "Ambiguous move statements", "%s is moved to %s here, and to %s at %s. It can become one thing only.", f, t, a.to, a.rng)
+	case b != nil && b.from.String() != f:
+		return diag.At(mv.rng, "Ambiguous move statements", "%s is moved to %s here, as is %s at %s. Only one thing can have become it.", f, t, b.from, b.rng)
+	}
+	return nil
 }
 
 func parseMove(m *config.Module, b *config.Moved) (move, diag.List) {
@@ -52,6 +70,12 @@ func parseMove(m *config.Module, b *config.Moved) (move, diag.List) {
 	}
 	if (mv.from.Resource == nil) != (mv.to.Resource == nil) {
 		return mv, diag.At(b.Range, "Invalid \"moved\" addresses", "Both addresses must name modules, or both must name resources.")
+	}
+	if steps := mv.from.Module.Path(); mv.from.Resource == nil && len(steps) == 1 {
+		_, name, key := steps[0].Parent()
+		if m.Calls[name] != nil && key == addr.NoKey && mv.from.Module.Module() != mv.to.Module.Module() {
+			return mv, diag.At(b.Range, "Moved object still exists", "%s is moved to %s, but the configuration still declares it. Remove its block, or the moved block.", mv.from, mv.to)
+		}
 	}
 	if r := mv.from.Resource; r != nil {
 		if r.Mode != addr.Managed || mv.to.Resource.Mode != addr.Managed {
@@ -69,6 +93,7 @@ func parseMove(m *config.Module, b *config.Moved) (move, diag.List) {
 const maxMoves = 100
 
 func (p *planner) followMoves(moves []move) {
+	index := newMoveIndex(moves)
 	var all []addr.Instance
 	for a := range p.prior.AllInstances() {
 		all = append(all, a)
@@ -76,7 +101,7 @@ func (p *planner) followMoves(moves []move) {
 	for _, start := range all {
 		at := start
 		for step := 0; ; step++ {
-			next, mv, ok := nextMove(moves, at)
+			next, mv, ok := index.next(at)
 			if !ok || next == at {
 				break
 			}
@@ -92,10 +117,36 @@ func (p *planner) followMoves(moves []move) {
 	}
 }
 
-func nextMove(moves []move, a addr.Instance) (addr.Instance, *move, bool) {
+// moveIndex finds the moves that may concern an instance without a look at all of them.
+type moveIndex struct {
+	resources map[addr.ConfigResource][]*move
+	modules   []*move
+}
+
+func newMoveIndex(moves []move) *moveIndex {
+	x := &moveIndex{resources: map[addr.ConfigResource][]*move{}}
 	for i := range moves {
-		if to, ok := moves[i].apply(a); ok {
-			return to, &moves[i], true
+		mv := &moves[i]
+		if mv.from.Resource == nil {
+			x.modules = append(x.modules, mv)
+			continue
+		}
+		block := addr.ConfigResource{Module: mv.module, Resource: *mv.from.Resource}
+		for _, name := range mv.from.Module.Module().Calls() {
+			block.Module = block.Module.Child(name)
+		}
+		x.resources[block] = append(x.resources[block], mv)
+	}
+	return x
+}
+
+// next returns where the first move that concerns an instance takes it; ok is false if there is none.
+func (x *moveIndex) next(a addr.Instance) (to addr.Instance, by *move, ok bool) {
+	for _, moves := range [][]*move{x.resources[a.Config()], x.modules} {
+		for _, mv := range moves {
+			if to, ok := mv.apply(a); ok {
+				return to, mv, true
+			}
 		}
 	}
 	return a, nil, false

@@ -6,78 +6,79 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
+var moveRows = []struct {
+	name, was, is string
+	want          []string
+}{
+	{"resource", `resource "sim_thing" "x" { name = "x" }`, `
+		resource "sim_thing" "y" { name = "x" }
+		moved {
+		  from = sim_thing.x
+		  to   = sim_thing.y
+		}`, []string{"sim_thing.y no-op from sim_thing.x"}},
+	{"chain", `resource "sim_thing" "x" { name = "x" }`, `
+		resource "sim_thing" "z" { name = "x" }
+		moved {
+		  from = sim_thing.x
+		  to   = sim_thing.y
+		}
+		moved {
+		  from = sim_thing.y
+		  to   = sim_thing.z
+		}`, []string{"sim_thing.z no-op from sim_thing.x"}},
+	{"key", `
+		resource "sim_thing" "x" {
+		  count = 2
+		  name  = "x${count.index}"
+		}`, `
+		resource "sim_thing" "x" {
+		  for_each = toset(["0", "1"])
+		  name     = "x${each.key}"
+		}
+		moved {
+		  from = sim_thing.x[0]
+		  to   = sim_thing.x["0"]
+		}
+		moved {
+		  from = sim_thing.x[1]
+		  to   = sim_thing.x["1"]
+		}`, []string{`sim_thing.x["0"] no-op from sim_thing.x[0]`, `sim_thing.x["1"] no-op from sim_thing.x[1]`}},
+	{"module renamed", `module "a" { source = "./child" }`, `
+		module "b" { source = "./child" }
+		moved {
+		  from = module.a
+		  to   = module.b
+		}`, []string{"module.b.sim_thing.x no-op from module.a.sim_thing.x"}},
+	{"into a module", `resource "sim_thing" "x" { name = "x" }`, `
+		module "a" { source = "./child" }
+		moved {
+		  from = sim_thing.x
+		  to   = module.a.sim_thing.x
+		}`, []string{"module.a.sim_thing.x no-op from sim_thing.x"}},
+	{"module gets a key", `module "a" { source = "./child" }`, `
+		module "a" {
+		  source   = "./child"
+		  for_each = toset(["k"])
+		}
+		moved {
+		  from = module.a
+		  to   = module.a["k"]
+		}`, []string{`module.a["k"].sim_thing.x no-op from module.a.sim_thing.x`}},
+	{"moved and changed", `resource "sim_thing" "x" { name = "x" }`, `
+		resource "sim_thing" "y" {
+		  name = "x"
+		  size = 4
+		}
+		moved {
+		  from = sim_thing.x
+		  to   = sim_thing.y
+		}`, []string{"sim_thing.y update from sim_thing.x"}},
+}
+
 func TestMoved(t *testing.T) {
 	t.Parallel()
 	child := prelude + `resource "sim_thing" "x" { name = "x" }`
-	rows := []struct {
-		name, was, is string
-		want          []string
-	}{
-		{"resource", `resource "sim_thing" "x" { name = "x" }`, `
-			resource "sim_thing" "y" { name = "x" }
-			moved {
-			  from = sim_thing.x
-			  to   = sim_thing.y
-			}`, []string{"sim_thing.y no-op from sim_thing.x"}},
-		{"chain", `resource "sim_thing" "x" { name = "x" }`, `
-			resource "sim_thing" "z" { name = "x" }
-			moved {
-			  from = sim_thing.x
-			  to   = sim_thing.y
-			}
-			moved {
-			  from = sim_thing.y
-			  to   = sim_thing.z
-			}`, []string{"sim_thing.z no-op from sim_thing.x"}},
-		{"key", `
-			resource "sim_thing" "x" {
-			  count = 2
-			  name  = "x${count.index}"
-			}`, `
-			resource "sim_thing" "x" {
-			  for_each = toset(["0", "1"])
-			  name     = "x${each.key}"
-			}
-			moved {
-			  from = sim_thing.x[0]
-			  to   = sim_thing.x["0"]
-			}
-			moved {
-			  from = sim_thing.x[1]
-			  to   = sim_thing.x["1"]
-			}`, []string{`sim_thing.x["0"] no-op from sim_thing.x[0]`, `sim_thing.x["1"] no-op from sim_thing.x[1]`}},
-		{"module renamed", `module "a" { source = "./child" }`, `
-			module "b" { source = "./child" }
-			moved {
-			  from = module.a
-			  to   = module.b
-			}`, []string{"module.b.sim_thing.x no-op from module.a.sim_thing.x"}},
-		{"into a module", `resource "sim_thing" "x" { name = "x" }`, `
-			module "a" { source = "./child" }
-			moved {
-			  from = sim_thing.x
-			  to   = module.a.sim_thing.x
-			}`, []string{"module.a.sim_thing.x no-op from sim_thing.x"}},
-		{"module gets a key", `module "a" { source = "./child" }`, `
-			module "a" {
-			  source   = "./child"
-			  for_each = toset(["k"])
-			}
-			moved {
-			  from = module.a
-			  to   = module.a["k"]
-			}`, []string{`module.a["k"].sim_thing.x no-op from module.a.sim_thing.x`}},
-		{"moved and changed", `resource "sim_thing" "x" { name = "x" }`, `
-			resource "sim_thing" "y" {
-			  name = "x"
-			  size = 4
-			}
-			moved {
-			  from = sim_thing.x
-			  to   = sim_thing.y
-			}`, []string{"sim_thing.y update from sim_thing.x"}},
-	}
-	for _, row := range rows {
+	for _, row := range moveRows {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, row.was)

@@ -22,7 +22,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	placeholder := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
 	in.Prepare(t)
 	deps := in.Deps(t)
-	if p.excluded(in.Addr(), deps) {
+	if p.excluded(in.Addr(), deps) || p.usesExcluded(t, in) {
 		p.leave(in.Addr())
 		return placeholder
 	}

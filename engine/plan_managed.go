@@ -61,7 +61,7 @@ func (ip *instancePlan) plan() (cty.Value, bool) {
 	in, t := ip.in, ip.t
 	in.Prepare(t)
 	ip.deps = in.Deps(t)
-	if ip.planner.excluded(in.Addr(), ip.deps) {
+	if ip.planner.excluded(in.Addr(), ip.deps) || ip.planner.usesExcluded(t, in) {
 		return ip.keepPrior()
 	}
 	if ip.planner.req.Mode == plan.Normal && ip.planner.dependencyFailed(ip.deps) {
@@ -279,6 +279,7 @@ func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
 		return resp, false
 	}
 	resp.Planned, diags = ip.accept(resp.Planned, nil, "plan", false)
+	resp.Planned, diags = ip.withhold(config, resp.Planned, diags, "plan")
 	if !diags.HasErrors() && !resp.LegacyTypes {
 		for _, err := range schema.AssertPlanValid(ip.block(), pv.value, config, resp.Planned) {
 			diags = append(diags, ip.violation("plan", err))

@@ -74,10 +74,10 @@ func (p *planner) outputSelected(t *future.Task, o *eval.Value) bool {
 	defer p.mu.Unlock()
 	for _, d := range deps {
 		if !d.All {
-			if p.changes[objectOf(d)] == nil && p.prior.Instance(d.Resource.Instance(d.Key)) == nil {
+			if p.changes[objectOf(d)] == nil && (d.Resource.Mode == addr.Managed || p.prior.Instance(d.Resource.Instance(d.Key)) == nil) {
 				return false
 			}
-		} else if len(p.byResource[d.Resource]) == 0 && p.prior.Resources[d.Resource] == nil {
+		} else if len(p.byResource[d.Resource]) == 0 && (d.Resource.Mode == addr.Managed || p.prior.Resources[d.Resource] == nil) {
 			return false
 		}
 	}

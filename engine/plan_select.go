@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -119,4 +120,25 @@ func reach(edges [][]int, from []int) []bool {
 		}
 	}
 	return reached
+}
+
+// usesExcluded reports whether the instance may use, directly or through others, an ephemeral instance that -exclude names.
+func (p *planner) usesExcluded(t *future.Task, in *eval.Instance) bool {
+	if len(p.req.Excludes) == 0 {
+		return false
+	}
+	seen := map[eval.Use]struct{}{}
+	for queue := in.Uses(t); len(queue) > 0; {
+		u := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		if _, ok := seen[u]; ok {
+			continue
+		}
+		seen[u] = struct{}{}
+		if u.Kind == eval.UseInstance && selects(p.req.Excludes, u.Instance) {
+			return true
+		}
+		queue = append(queue, p.run.UsesOf(t, u)...)
+	}
+	return false
 }

@@ -99,6 +99,7 @@ func (p *planner) makePlan() {
 		pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
 	}
 	pool.Wait()
+	p.unusedImports()
 	p.finishOutputs(pool)
 	pool.Wait()
 	p.collect()

@@ -115,8 +115,6 @@ func (le *localExec) execute(args cty.Value) error {
 		}
 	}
 	cmd.WaitDelay = 5 * time.Second
-	stop := context.AfterFunc(le.soft, func() { interrupt(cmd.Process) })
-	defer stop()
 	switch {
 	case le.hidden != "":
 		le.line(le.hidden)
@@ -146,6 +144,8 @@ func (le *localExec) runOutput(cmd *exec.Cmd) commandResult {
 		return commandResult{err: err}
 	}
 	_ = pw.Close()
+	stop := context.AfterFunc(le.soft, func() { interrupt(cmd.Process) })
+	defer stop()
 	read := make(chan string, 1)
 	go func() { read <- le.copyOutput(pr) }()
 	err = cmd.Wait()
@@ -241,9 +241,6 @@ func quoteArgs(argv []string) string {
 }
 
 func interrupt(p *os.Process) {
-	if p == nil {
-		return
-	}
 	if err := p.Signal(os.Interrupt); err != nil {
 		_ = p.Kill() // systems without interrupts
 	}

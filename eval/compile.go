@@ -107,6 +107,7 @@ type callBlock struct {
 type providerBlock struct {
 	cfg    *config.Provider
 	module *moduleBlock
+	stub   bool // see placeholder
 	source addr.Provider
 	schema *schema.Schema
 	each   *lang.Expr
@@ -122,6 +123,7 @@ func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
 	for _, m := range c.sorted() {
 		c.cfg.modules[m].checkRefs(c)
 	}
+	c.cfg.modules[addr.RootModule].checkWriteOnlyOutputs(c)
 	for _, m := range c.sorted() {
 		c.cfg.modules[m].computeOpens()
 	}
@@ -273,6 +275,7 @@ func (c *compiler) call(m *moduleBlock, call *config.ModuleCall) *callBlock {
 
 func (c *compiler) provider(m *moduleBlock, p *config.Provider) *providerBlock {
 	b := &providerBlock{cfg: p, module: m, source: m.cfg.ProviderFor(p.Name)}
+	b.stub = b.placeholder()
 	s, diags := c.cfg.schemas.Provider(b.source)
 	c.diags = append(c.diags, diags...)
 	if s == nil {

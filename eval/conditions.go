@@ -1,6 +1,9 @@
 package eval
 
 import (
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -90,7 +93,7 @@ func (r *Run) conditionMessage(sc *scope, c condition) (string, diag.List) {
 // CheckVariables evaluates the validation conditions of the module's variables.
 func (m *Module) CheckVariables(t *future.Task) bool {
 	ok := true
-	for name, v := range m.variables {
+	for name, v := range inOrder(m.variables) {
 		for _, c := range v.block.conds {
 			m.prepare(t, c)
 			s := NewSession()
@@ -128,6 +131,17 @@ func (m *Module) prepare(t *future.Task, c condition) {
 	p.reads(needs)
 }
 
+// inOrder yields the entries of a map ordered by key, so that diagnostics come in the same order in every run.
+func inOrder[T any](m map[string]T) iter.Seq2[string, T] {
+	return func(yield func(string, T) bool) {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			if !yield(name, m[name]) {
+				return
+			}
+		}
+	}
+}
+
 func joinAddr2(m addr.Module, rest string) string {
 	if m.IsRoot() {
 		return rest
@@ -138,7 +152,7 @@ func joinAddr2(m addr.Module, rest string) string {
 // OutputPreconditions evaluates the preconditions of the module's outputs.
 func (m *Module) OutputPreconditions(t *future.Task) bool {
 	ok := true
-	for name, v := range m.outputs {
+	for name, v := range inOrder(m.outputs) {
 		for _, c := range v.block.conds {
 			m.prepare(t, c)
 			s := NewSession()
@@ -205,7 +219,7 @@ func (m *Module) Output(name string) *Value { return m.outputs[name] }
 // ValidateValues evaluates every local, output and variable of the module, for validation.
 func (m *Module) ValidateValues(t *future.Task) {
 	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
-		for _, v := range group {
+		for _, v := range inOrder(group) {
 			if v.opens() {
 				s := NewSession()
 				v.Get(t, s, v.rangePtr())

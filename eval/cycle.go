@@ -21,6 +21,9 @@ func (r *Run) reportCycle(c *future.Cycle) {
 	names, vias := make([]string, n), make([]*hcl.Range, n)
 	for i, f := range c.Frames {
 		names[i] = labelText(f.Label)
+		if v, ok := f.Label.(*Value); ok {
+			v.circular.Store(true)
+		}
 		vias[i], _ = c.Frames[(i+1)%n].Via.(*hcl.Range)
 	}
 	r.Report(cycleDiag(names, vias))

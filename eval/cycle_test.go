@@ -12,26 +12,24 @@ import (
 
 const circle = `Cycle in references: These objects refer to each other in a circle, so none of them can be evaluated first:\n\n`
 
-// Circles are told as the ordered chain with positions, the same whoever meets them first, and everything ends.
-func TestCycles(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
-		{"locals", `
+var cycleCases = []struct{ name, text, want string }{
+	{"locals", `
 locals {
   a = local.b
   b = local.c + 1
   c = [local.a]
 }
 output "o" { value = local.c }`, `error: main.tf:3,7-14: ` + circle + `  local.a refers to local.b at main.tf:3,7\n  local.b refers to local.c at main.tf:4,7\n  local.c refers to local.a at main.tf:5,8\n\nRemove one of these references.`},
-		{"itself", `
+	{"itself", `
 locals { a = local.a }
 output "o" { value = local.a }`, `error: main.tf:2,14-21: ` + circle + `  local.a refers to local.a at main.tf:2,14\n\nRemove one of these references.`},
-		{"resource", `resource "sim_thing" "a" { name = sim_thing.a.id }`, `error: main.tf:1,35-49: ` + circle + `  sim_thing.a refers to sim_thing.a at main.tf:1,35\n\nRemove one of these references.`},
-		{"resources", `
+	{"resource", `resource "sim_thing" "a" { name = sim_thing.a.id }`, `error: main.tf:1,35-49: ` + circle + `  sim_thing.a refers to sim_thing.a at main.tf:1,35\n\nRemove one of these references.`},
+	{"resources", `
 resource "sim_thing" "a" { name = sim_thing.b.id }
 resource "sim_thing" "b" { name = local.c }
 locals { c = sim_thing.a.id }`, `error: main.tf:4,14-28: ` + circle + `  local.c refers to sim_thing.a at main.tf:4,14\n  sim_thing.a refers to sim_thing.b at main.tf:2,35\n  sim_thing.b refers to local.c at main.tf:3,35\n\nRemove one of these references.`},
-		{"count", `resource "sim_thing" "a" { count = length(sim_thing.a) }`, `error: main.tf:1,43-54: ` + circle + `  sim_thing.a refers to sim_thing.a (instances) at main.tf:1,43\n  sim_thing.a (instances) refers to sim_thing.a at main.tf:1,43\n\nRemove one of these references.`},
-		{"modules", `
+	{"count", `resource "sim_thing" "a" { count = length(sim_thing.a) }`, `error: main.tf:1,43-54: ` + circle + `  sim_thing.a refers to sim_thing.a (instances) at main.tf:1,43\n  sim_thing.a (instances) refers to sim_thing.a at main.tf:1,43\n\nRemove one of these references.`},
+	{"modules", `
 module "a" {
   source = "./m"
   in     = module.b.out
@@ -43,19 +41,23 @@ module "b" {
 -- m/m.tf --
 variable "in" {}
 output "out" { value = var.in }`, `error: m/m.tf:2,24-30: ` + circle + `  module.a.output.out refers to module.a.var.in at m/m.tf:2,24\n  module.a.var.in refers to module.b.output.out at main.tf:4,12\n  module.b.output.out refers to module.b.var.in at m/m.tf:2,24\n  module.b.var.in refers to module.a.output.out at main.tf:8,12\n\nRemove one of these references.`},
-		{"instances", `
+	{"instances", `
 resource "sim_thing" "a" {
   for_each = { x = "y", y = "x" }
   name     = sim_thing.a[each.value].id
 }`, `error: main.tf:4,14-25: ` + circle + `  sim_thing.a["x"] refers to sim_thing.a["y"] at main.tf:4,14\n  sim_thing.a["y"] refers to sim_thing.a["x"] at main.tf:4,14\n\nRemove one of these references.`},
-		{"write-only through an ephemeral", `
+	{"write-only through an ephemeral", `
 ephemeral "sim_secret" "s" { name = sim_thing.a.id }
 resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.s.token }`, `error: main.tf:2,37-51: ` + circle + `  sim_thing.a refers to sim_thing.a at main.tf:2,37\n\nRemove one of these references.`},
-	} {
+}
+
+// Circles are told as the ordered chain with positions, the same whoever meets them first, and everything ends.
+func TestCycles(t *testing.T) {
+	for _, c := range cycleCases {
 		for _, workers := range []int{1, 8} {
 			t.Run(fmt.Sprintf("%s/%d", c.name, workers), func(t *testing.T) {
 				for range 25 {
-					w := plan_(t, c.text)
+					w := planned(t, c.text)
 					within(t, func() { w.concurrently(workers) })
 					if d := cmp.Diff(c.want, w.errors()); d != "" {
 						t.Fatalf("(-want +got):\n%s", d)
@@ -159,7 +161,7 @@ func TestLongChain(t *testing.T) {
 		text += fmt.Sprintf("  a%d = local.a%d + 1\n", i+1, i)
 	}
 	text += fmt.Sprintf("}\noutput \"o\" { value = local.a%d }\nresource \"sim_thing\" \"r\" { n = local.a%d }", n, n)
-	w := plan_(t, text)
+	w := planned(t, text)
 	if got := w.output("o"); got != fmt.Sprint(n+1) {
 		t.Error(got)
 	}

@@ -8,67 +8,59 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// Read-sets are as precise as the references, and lead through everything between.
-func TestDeps(t *testing.T) {
-	const head = `
-resource "sim_thing" "k" { for_each = toset(["x", "y"]) }
-resource "sim_thing" "c" { count = 2 }
-resource "sim_thing" "one" {}
-resource "sim_thing" "two" {}
-`
-	for _, c := range []struct{ name, text, of, want string }{
-		{"none", `resource "sim_thing" "a" {}`, `sim_thing.a`, ``},
-		{"each.key", `resource "sim_thing" "a" {
+var depsCases = []struct{ name, text, of, want string }{
+	{"none", `resource "sim_thing" "a" {}`, `sim_thing.a`, ``},
+	{"each.key", `resource "sim_thing" "a" {
   for_each = toset(["x", "y"])
   name     = sim_thing.k[each.key].id
 }`, `sim_thing.a["y"]`, `sim_thing.k["y"]`},
-		{"count.index", `resource "sim_thing" "a" {
+	{"count.index", `resource "sim_thing" "a" {
   count = 2
   name  = sim_thing.c[count.index].id
 }`, `sim_thing.a[1]`, `sim_thing.c[1]`},
-		{"chain in one block", `resource "sim_thing" "a" {
+	{"chain in one block", `resource "sim_thing" "a" {
   count = 2
   name  = try(sim_thing.a[count.index - 1].id, "")
 }`, `sim_thing.a[1]`, `sim_thing.a[0]`},
-		{"start of the chain", `resource "sim_thing" "a" {
+	{"start of the chain", `resource "sim_thing" "a" {
   count = 2
   name  = try(sim_thing.a[count.index - 1].id, "")
 }`, `sim_thing.a[0]`, ``},
-		{"whole", `resource "sim_thing" "a" { list = sim_thing.c[*].id }`, `sim_thing.a`, `sim_thing.c[*]`},
-		{"whole covers one", `resource "sim_thing" "a" { any = [sim_thing.c[*].id, sim_thing.c[0].id] }`, `sim_thing.a`, `sim_thing.c[*]`},
-		{"local", `resource "sim_thing" "a" { name = local.v }
+	{"whole", `resource "sim_thing" "a" { list = sim_thing.c[*].id }`, `sim_thing.a`, `sim_thing.c[*]`},
+	{"whole covers one", `resource "sim_thing" "a" { any = [sim_thing.c[*].id, sim_thing.c[0].id] }`, `sim_thing.a`, `sim_thing.c[*]`},
+	{"local", `resource "sim_thing" "a" { name = local.v }
 locals {
   v = local.w
   w = sim_thing.c[1].id
 }`, `sim_thing.a`, `sim_thing.c[1]`},
-		{"for_each of itself", `resource "sim_thing" "a" { for_each = sim_thing.k }`, `sim_thing.a["x"]`, `sim_thing.k[*]`},
-		{"count of itself", `resource "sim_thing" "a" { count = sim_thing.one.name == null ? 1 : 0 }`, `sim_thing.a[0]`, `sim_thing.one`},
-		{"data", `resource "sim_thing" "a" { name = data.sim_data.d["x"].name }
+	{"for_each of itself", `resource "sim_thing" "a" { for_each = sim_thing.k }`, `sim_thing.a["x"]`, `sim_thing.k[*]`},
+	{"count of itself", `resource "sim_thing" "a" { count = sim_thing.one.name == null ? 1 : 0 }`, `sim_thing.a[0]`, `sim_thing.one`},
+	{"data", `resource "sim_thing" "a" { name = data.sim_data.d["x"].name }
 data "sim_data" "d" {
   for_each = toset(["x", "y"])
   name     = sim_thing.k[each.key].id
 }`, `sim_thing.a`, `data.sim_data.d["x"] sim_thing.k["x"]`},
-		{"whole data", `resource "sim_thing" "a" { any = data.sim_data.d }
+	{"whole data", `resource "sim_thing" "a" { any = data.sim_data.d }
 data "sim_data" "d" {
   for_each = toset(["x"])
   name     = sim_thing.k[each.key].id
 }`, `sim_thing.a`, `data.sim_data.d[*] sim_thing.k["x"]`},
-		{"whole data of a whole resource", `resource "sim_thing" "a" { any = data.sim_data.d }
+	{"whole data of a whole resource", `resource "sim_thing" "a" { any = data.sim_data.d }
 data "sim_data" "d" {
   for_each = toset(["x", "y"])
   name     = sim_thing.k[each.key].id
 }`, `sim_thing.a`, `data.sim_data.d[*] sim_thing.k[*]`},
-		{"ephemeral", `resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.s[0].token }
+	{"ephemeral", `resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.s[0].token }
 ephemeral "sim_secret" "s" {
   count = 2
   name  = sim_thing.c[count.index].id
 }`, `sim_thing.a`, `sim_thing.c[0]`},
-		{"provider configuration", `resource "sim_thing" "a" { provider = sim.x }
+	{"provider configuration", `resource "sim_thing" "a" { provider = sim.x }
 provider "sim" {
   alias  = "x"
   region = sim_thing.one.id
 }`, `sim_thing.a`, `sim_thing.one`},
-		{"provider instance", `resource "sim_thing" "a" {
+	{"provider instance", `resource "sim_thing" "a" {
   for_each = toset(["x"])
   provider = sim.x[each.key]
 }
@@ -77,8 +69,8 @@ provider "sim" {
   for_each = { x = 1, y = 2 }
   region   = sim_thing.k[each.key].id
 }`, `sim_thing.a["x"]`, `sim_thing.k["x"]`},
-		{"depends_on", `resource "sim_thing" "a" { depends_on = [sim_thing.one, sim_thing.c] }`, `sim_thing.a`, `sim_thing.c[*] sim_thing.one`},
-		{"conditions and provisioners", `resource "sim_thing" "a" {
+	{"depends_on", `resource "sim_thing" "a" { depends_on = [sim_thing.one, sim_thing.c] }`, `sim_thing.a`, `sim_thing.c[*] sim_thing.one`},
+	{"conditions and provisioners", `resource "sim_thing" "a" {
   provisioner "local-exec" { command = "${self.id} ${sim_thing.c[0].id} ${sim_thing.a.id}" }
   lifecycle {
     precondition {
@@ -91,13 +83,13 @@ provider "sim" {
     }
   }
 }`, `sim_thing.a`, `sim_thing.c[0] sim_thing.one sim_thing.two`},
-		{"replace_triggered_by", `resource "sim_thing" "a" {
+	{"replace_triggered_by", `resource "sim_thing" "a" {
   count = 2
   lifecycle { replace_triggered_by = [sim_thing.c[count.index].id] }
 }`, `sim_thing.a[1]`, `sim_thing.c[1]`},
-		{"module output", `resource "sim_thing" "a" { name = module.m.out }
+	{"module output", `resource "sim_thing" "a" { name = module.m.out }
 module "m" { source = "./m" }`, `sim_thing.a`, `module.m.sim_thing.r`},
-		{"module instance", `resource "sim_thing" "a" {
+	{"module instance", `resource "sim_thing" "a" {
   for_each = toset(["p"])
   name     = module.m[each.key].out
 }
@@ -105,40 +97,50 @@ module "m" {
   source   = "./m"
   for_each = toset(["p", "q"])
 }`, `sim_thing.a["p"]`, `module.m["p"].sim_thing.r`},
-		{"all module instances", `resource "sim_thing" "a" { list = module.m[*].out }
+	{"all module instances", `resource "sim_thing" "a" { list = module.m[*].out }
 module "m" {
   source = "./m"
   count  = 2
 }`, `sim_thing.a`, `module.m[0].sim_thing.other module.m[0].sim_thing.r module.m[1].sim_thing.other module.m[1].sim_thing.r`},
-		{"enabled module", `resource "sim_thing" "a" { name = module.m.out }
+	{"enabled module", `resource "sim_thing" "a" { name = module.m.out }
 module "m" {
   source = "./m"
   lifecycle { enabled = true }
 }`, `sim_thing.a`, `module.m.sim_thing.r`},
-		{"variable", `module "m" {
+	{"variable", `module "m" {
   source = "./m"
   in     = sim_thing.c[1].id
 }`, `module.m.sim_thing.other`, `sim_thing.c[1]`},
-		{"variable of a repeated module", `module "m" {
+	{"variable of a repeated module", `module "m" {
   source = "./m"
   count  = 2
   in     = sim_thing.c[count.index].id
 }`, `module.m[1].sim_thing.other`, `sim_thing.c[1]`},
-		{"repetition of a module", `module "m" {
+	{"repetition of a module", `module "m" {
   source = "./m"
   count  = length(sim_thing.c)
 }`, `module.m[1].sim_thing.r`, `sim_thing.c[*]`},
-		{"depends_on of a module", `module "m" {
+	{"depends_on of a module", `module "m" {
   source     = "./m"
   depends_on = [sim_thing.one]
 }`, `module.m.sim_thing.r`, `sim_thing.one`},
-		{"depends_on a module", `resource "sim_thing" "a" { depends_on = [module.m] }
+	{"depends_on a module", `resource "sim_thing" "a" { depends_on = [module.m] }
 module "m" { source = "./m" }`, `sim_thing.a`, `module.m.sim_thing.other[*] module.m.sim_thing.r[*]`},
-		{"depends_on of an output", `resource "sim_thing" "a" { name = module.m.late }
+	{"depends_on of an output", `resource "sim_thing" "a" { name = module.m.late }
 module "m" { source = "./m" }`, `sim_thing.a`, `module.m.sim_thing.other`},
-	} {
+}
+
+// Read-sets are as precise as the references, and lead through everything between.
+func TestDeps(t *testing.T) {
+	const head = `
+resource "sim_thing" "k" { for_each = toset(["x", "y"]) }
+resource "sim_thing" "c" { count = 2 }
+resource "sim_thing" "one" {}
+resource "sim_thing" "two" {}
+`
+	for _, c := range depsCases {
 		t.Run(c.name, func(t *testing.T) {
-			w := plan_(t, head+c.text+`
+			w := planned(t, head+c.text+`
 -- m/m.tf --
 variable "in" { default = "" }
 resource "sim_thing" "r" {}
@@ -158,33 +160,27 @@ output "late" {
 	}
 }
 
-// What may be opened is known to the instance where keys follow from the instance's own key, and coarsely else.
-func TestUses(t *testing.T) {
-	const sim = `provider["registry.opentofu.org/hashicorp/sim"]`
-	const head = `
-ephemeral "sim_secret" "one" {}
-ephemeral "sim_secret" "k" { for_each = toset(["x", "y"]) }
-ephemeral "sim_secret" "c" { count = 2 }
-`
-	for _, c := range []struct{ name, text, of, want string }{
-		{"none", `resource "sim_thing" "a" {}`, `sim_thing.a`, sim},
-		{"single", `resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.one.token }`, `sim_thing.a`, `ephemeral.sim_secret.one ` + sim},
-		{"each.key", `resource "sim_thing" "a" {
+const simProvider = `provider["registry.opentofu.org/hashicorp/sim"]`
+
+var usesCases = []struct{ name, text, of, want string }{
+	{"none", `resource "sim_thing" "a" {}`, `sim_thing.a`, simProvider},
+	{"single", `resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.one.token }`, `sim_thing.a`, `ephemeral.sim_secret.one ` + simProvider},
+	{"each.key", `resource "sim_thing" "a" {
   for_each    = toset(["x", "y"])
   password_wo = ephemeral.sim_secret.k[each.key].token
-}`, `sim_thing.a["y"]`, `ephemeral.sim_secret.k["y"] ` + sim},
-		{"count.index", `resource "sim_thing" "a" {
+}`, `sim_thing.a["y"]`, `ephemeral.sim_secret.k["y"] ` + simProvider},
+	{"count.index", `resource "sim_thing" "a" {
   count       = 2
   password_wo = ephemeral.sim_secret.c[count.index].token
-}`, `sim_thing.a[1]`, `ephemeral.sim_secret.c[1] ` + sim},
-		{"constant", `resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.k["x"].token }`, `sim_thing.a`, `ephemeral.sim_secret.k["x"] ` + sim},
-		{"whole", `resource "sim_thing" "a" { password_wo = join("", ephemeral.sim_secret.c[*].token) }`, `sim_thing.a`, `ephemeral.sim_secret.c[*] ` + sim},
-		{"a key from elsewhere", `resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.k[local.key].token }
-locals { key = "x" }`, `sim_thing.a`, `ephemeral.sim_secret.k[*] ` + sim},
-		{"local", `resource "sim_thing" "a" { password_wo = local.p }
-locals { p = "x${ephemeral.sim_secret.one.token}" }`, `sim_thing.a`, `ephemeral.sim_secret.one ` + sim},
-		{"depends_on", `resource "sim_thing" "a" { depends_on = [ephemeral.sim_secret.one] }`, `sim_thing.a`, `ephemeral.sim_secret.one ` + sim},
-		{"provisioner and conditions", `resource "sim_thing" "a" {
+}`, `sim_thing.a[1]`, `ephemeral.sim_secret.c[1] ` + simProvider},
+	{"constant", `resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.k["x"].token }`, `sim_thing.a`, `ephemeral.sim_secret.k["x"] ` + simProvider},
+	{"whole", `resource "sim_thing" "a" { password_wo = join("", ephemeral.sim_secret.c[*].token) }`, `sim_thing.a`, `ephemeral.sim_secret.c[*] ` + simProvider},
+	{"a key from elsewhere", `resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.k[local.key].token }
+locals { key = "x" }`, `sim_thing.a`, `ephemeral.sim_secret.k[*] ` + simProvider},
+	{"local", `resource "sim_thing" "a" { password_wo = local.p }
+locals { p = "x${ephemeral.sim_secret.one.token}" }`, `sim_thing.a`, `ephemeral.sim_secret.one ` + simProvider},
+	{"depends_on", `resource "sim_thing" "a" { depends_on = [ephemeral.sim_secret.one] }`, `sim_thing.a`, `ephemeral.sim_secret.one ` + simProvider},
+	{"provisioner and conditions", `resource "sim_thing" "a" {
   provisioner "local-exec" { command = ephemeral.sim_secret.one.token }
   lifecycle {
     precondition {
@@ -192,22 +188,31 @@ locals { p = "x${ephemeral.sim_secret.one.token}" }`, `sim_thing.a`, `ephemeral.
       error_message = "x"
     }
   }
-}`, `sim_thing.a`, `ephemeral.sim_secret.k["x"] ephemeral.sim_secret.one ` + sim},
-		{"output of a module", `resource "sim_thing" "a" { password_wo = module.m["p"].out }
+}`, `sim_thing.a`, `ephemeral.sim_secret.k["x"] ephemeral.sim_secret.one ` + simProvider},
+	{"output of a module", `resource "sim_thing" "a" { password_wo = module.m["p"].out }
 module "m" {
   source   = "./m"
   for_each = toset(["p", "q"])
-}`, `sim_thing.a`, `module.m["p"].ephemeral.sim_secret.in ` + sim},
-		{"variable of a module", `module "n" {
+}`, `sim_thing.a`, `module.m["p"].ephemeral.sim_secret.in ` + simProvider},
+	{"variable of a module", `module "n" {
   source = "./n"
   count  = 2
   in     = ephemeral.sim_secret.c[count.index].token
-}`, `module.n[1].sim_thing.r`, `ephemeral.sim_secret.c[1] ` + sim},
-		{"aliased provider", `provider "sim" { alias = "x" }
-resource "sim_thing" "a" { provider = sim.x }`, `sim_thing.a`, sim + `.x`},
-	} {
+}`, `module.n[1].sim_thing.r`, `ephemeral.sim_secret.c[1] ` + simProvider},
+	{"aliased provider", `provider "sim" { alias = "x" }
+resource "sim_thing" "a" { provider = sim.x }`, `sim_thing.a`, simProvider + `.x`},
+}
+
+// What may be opened is known to the instance where keys follow from the instance's own key, and coarsely else.
+func TestUses(t *testing.T) {
+	const head = `
+ephemeral "sim_secret" "one" {}
+ephemeral "sim_secret" "k" { for_each = toset(["x", "y"]) }
+ephemeral "sim_secret" "c" { count = 2 }
+`
+	for _, c := range usesCases {
 		t.Run(c.name, func(t *testing.T) {
-			w := plan_(t, head+c.text+`
+			w := planned(t, head+c.text+`
 -- m/m.tf --
 ephemeral "sim_secret" "in" {}
 output "out" {
@@ -229,48 +234,45 @@ resource "sim_thing" "r" { password_wo = var.in }
 	}
 }
 
-// Provider configurations are found by the names that modules know them by.
-func TestProviderOf(t *testing.T) {
-	const base = `provider["registry.opentofu.org/hashicorp/sim"]`
-	for _, c := range []struct{ name, text, of, want string }{
-		{"implied", `resource "sim_thing" "a" {}`, `sim_thing.a`, base},
-		{"alias", `
+var providerOfCases = []struct{ name, text, of, want string }{
+	{"implied", `resource "sim_thing" "a" {}`, `sim_thing.a`, simProvider},
+	{"alias", `
 provider "sim" { alias = "x" }
-resource "sim_thing" "a" { provider = sim.x }`, `sim_thing.a`, base + `.x`},
-		{"inherited", `
+resource "sim_thing" "a" { provider = sim.x }`, `sim_thing.a`, simProvider + `.x`},
+	{"inherited", `
 provider "sim" { region = "r" }
-module "m" { source = "./plain" }`, `module.m.sim_thing.a`, base},
-		{"passed", `
+module "m" { source = "./plain" }`, `module.m.sim_thing.a`, simProvider},
+	{"passed", `
 provider "sim" { alias = "x" }
 module "m" {
   source    = "./plain"
   providers = { sim = sim.x }
-}`, `module.m.sim_thing.a`, base + `.x`},
-		{"passed on under another name", `
+}`, `module.m.sim_thing.a`, simProvider + `.x`},
+	{"passed on under another name", `
 provider "sim" { alias = "x" }
 module "m" {
   source    = "./outer"
   providers = { sim.mid = sim.x }
-}`, `module.m.module.n.sim_thing.a`, base + `.x`},
-		{"own", `module "m" { source = "./own" }`, `module.m.sim_thing.a`, `module.m.` + base},
-		{"placeholder in the module", `
+}`, `module.m.module.n.sim_thing.a`, simProvider + `.x`},
+	{"own", `module "m" { source = "./own" }`, `module.m.sim_thing.a`, `module.m.` + simProvider},
+	{"placeholder in the module", `
 provider "sim" { region = "r" }
-module "m" { source = "./placeholder" }`, `module.m.sim_thing.a`, base},
-		{"placeholder in the module, passed", `
+module "m" { source = "./placeholder" }`, `module.m.sim_thing.a`, simProvider},
+	{"placeholder in the module, passed", `
 provider "sim" { alias = "x" }
 module "m" {
   source    = "./placeholder"
   providers = { sim = sim.x }
-}`, `module.m.sim_thing.a`, base + `.x`},
-		{"other local name", `
+}`, `module.m.sim_thing.a`, simProvider + `.x`},
+	{"other local name", `
 terraform {
   required_providers {
     mine = { source = "hashicorp/sim" }
   }
 }
 provider "mine" { region = "r" }
-module "m" { source = "./plain" }`, `module.m.sim_thing.a`, base},
-		{"for_each", `
+module "m" { source = "./plain" }`, `module.m.sim_thing.a`, simProvider},
+	{"for_each", `
 provider "sim" {
   alias    = "by"
   for_each = toset(["x", "y"])
@@ -278,8 +280,8 @@ provider "sim" {
 resource "sim_thing" "a" {
   for_each = { p = "x" }
   provider = sim.by[each.value]
-}`, `sim_thing.a["p"]`, base + `.by["x"]`},
-		{"for_each passed", `
+}`, `sim_thing.a["p"]`, simProvider + `.by["x"]`},
+	{"for_each passed", `
 provider "sim" {
   alias    = "by"
   for_each = toset(["x", "y"])
@@ -288,10 +290,14 @@ module "m" {
   source    = "./plain"
   for_each  = toset(["y"])
   providers = { sim = sim.by[each.key] }
-}`, `module.m["y"].sim_thing.a`, base + `.by["y"]`},
-	} {
+}`, `module.m["y"].sim_thing.a`, simProvider + `.by["y"]`},
+}
+
+// Provider configurations are found by the names that modules know them by.
+func TestProviderOf(t *testing.T) {
+	for _, c := range providerOfCases {
 		t.Run(c.name, func(t *testing.T) {
-			w := plan_(t, c.text+`
+			w := planned(t, c.text+`
 -- plain/m.tf --
 resource "sim_thing" "a" {}
 -- placeholder/m.tf --
@@ -345,7 +351,7 @@ resource "sim_thing" "a" { provider = sim.by[EXPR] }`
 		`null`:  `error: main.tf:11,45-51: Invalid provider instance key: The instance key of a provider must be a string that is known before apply.`,
 		`"q"`:   `error: provider["registry.opentofu.org/hashicorp/sim"].by["q"]: Provider instance not present: There is no instance ["q"] of this provider block: its for_each has no such key.`,
 	} {
-		w := plan_(t, replaceExpr(text, expr))
+		w := planned(t, replaceExpr(text, expr))
 		if p := w.instance("sim_thing.a").Provider(w.task); p != nil {
 			_, diags := p.EvalBody(w.task, nil)
 			for i := range diags {
@@ -357,7 +363,7 @@ resource "sim_thing" "a" { provider = sim.by[EXPR] }`
 			t.Errorf("%s (-want +got):\n%s", expr, d)
 		}
 	}
-	w := plan_(t, replaceExpr(text, `"x"`))
+	w := planned(t, replaceExpr(text, `"x"`))
 	v, diags := w.instance("sim_thing.a").Provider(w.task).EvalBody(w.task, nil)
 	if got := show(v); got != `{key:null region:"x"}` || diags != nil {
 		t.Errorf("%s %s", got, lines(diags))

@@ -241,7 +241,7 @@ func cfgWorld(tb testing.TB, cfg *Config, phase Phase, vars map[string]cty.Value
 	return &world{tb: tb, cfg: cfg, run: run, host: h, task: &future.Task{}}
 }
 
-func plan_(tb testing.TB, text string) *world { return open(tb, Planning, text, nil) }
+func planned(tb testing.TB, text string) *world { return open(tb, Planning, text, nil) }
 
 // output returns the text of a root output.
 func (w *world) output(name string) string {

@@ -162,7 +162,7 @@ func (m *moduleBlock) providerBlockFor(ref config.ProviderRef) *providerBlock {
 			return m.parent.providerBlockFor(passed.InParent)
 		}
 	}
-	if b := m.providers[ref.String()]; b != nil && !b.placeholder() {
+	if b := m.providers[ref.String()]; b != nil && !b.stub {
 		return b
 	}
 	if ref.Alias != "" {

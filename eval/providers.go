@@ -182,7 +182,7 @@ func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func
 			return parent.findProvider(passed.InParent, m.run.compiledKey(passed.InParent.KeyExpr), m.callScope)
 		}
 	}
-	if b != nil && !b.placeholder() {
+	if b != nil && !b.stub {
 		return providerRef{module: m, block: b, key: key, scope: scope}, nil
 	}
 	if ref.Alias != "" {
@@ -258,7 +258,7 @@ func missingProvider(pc addr.ProviderConfig) diag.List {
 
 // ValidateProviders evaluates every provider block of a module object, for validation. f is called with each configuration without marks.
 func (m *Module) ValidateProviders(t *future.Task, f func(addr.Provider, cty.Value) diag.List) {
-	for _, b := range m.block.providers {
+	for _, b := range inOrder(m.block.providers) {
 		pc := addr.ProviderConfig{Module: m.Addr, Provider: b.source, Alias: b.cfg.Alias}
 		p := m.run.providerObject(pc, providerRef{module: m, block: b})
 		v, diags := p.EvalBody(t, nil)

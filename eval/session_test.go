@@ -50,7 +50,7 @@ output "out" {
 
 // A session keeps what comes from ephemeral resources until it ends; the next session gets it anew.
 func TestSessionsKeepEphemeralValues(t *testing.T) {
-	w := plan_(t, throughEphemerals)
+	w := planned(t, throughEphemerals)
 	in := w.instance("sim_thing.user")
 	in.Prepare(w.task)
 	before := w.host.taken()
@@ -99,7 +99,7 @@ func TestSessionsKeepEphemeralValues(t *testing.T) {
 
 // Without a session, what comes from ephemeral resources is unknown and still ephemeral, and nothing is opened.
 func TestNoSession(t *testing.T) {
-	w := plan_(t, throughEphemerals)
+	w := planned(t, throughEphemerals)
 	v, diags := w.instance("sim_thing.user").EvalBody(w.task, nil)
 	if got := show(v.GetAttr("password_wo")); got != "e(unknown)" || diags != nil {
 		t.Errorf("got %s\n%s", got, lines(diags))
@@ -156,17 +156,17 @@ output "o" {
 data "sim_data" "late" {}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := plan_(t, text)
-			real := w.host
-			w.run.opt.Host = watchful{real}
+			w := planned(t, text)
+			host := w.host
+			w.run.opt.Host = watchful{host}
 			w.everything(w.task, w.run.Root)
 			if p := w.run.Root.resources[addr.Resource{Mode: addr.Managed, Type: "sim_thing", Name: "a"}]; p != nil && name == "provider configuration" {
 				po := p.Instance(addr.NoKey).Provider(w.task)
 				po.Prepare(w.task)
 				s := NewSession()
-				real.within(w.task, 1)
+				host.within(w.task, 1)
 				_, diags := po.EvalBody(w.task, s)
-				real.within(w.task, -1)
+				host.within(w.task, -1)
 				s.End()
 				w.run.Report(diags)
 			}
@@ -187,7 +187,7 @@ func (h watchful) Open(t *future.Task, s *Session, in *Instance) cty.Value {
 
 // Diagnostics that outlive a session hold no values of it.
 func TestDiagnosticsForgetSessions(t *testing.T) {
-	w := plan_(t, `
+	w := planned(t, `
 ephemeral "sim_secret" "s" {}
 resource "sim_thing" "a" { password_wo = tonumber(ephemeral.sim_secret.s.token) }
 resource "sim_thing" "b" {
@@ -236,7 +236,7 @@ func TestE14_OutputsAreOpenedByTheWalkThatUsesThem(t *testing.T) {
 
 // Only instances that are named are opened.
 func TestOpensOneInstance(t *testing.T) {
-	w := plan_(t, `
+	w := planned(t, `
 ephemeral "sim_secret" "s" { for_each = toset(["x", "y", "z"]) }
 resource "sim_thing" "a" {
   for_each    = toset(["x", "y"])

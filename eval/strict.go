@@ -153,7 +153,7 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 		return &c
 	case *hclsyntax.SplatExpr:
 		c := *e
-		c.Source = rewrite(c.Source) // what follows the splat is tied to Item and has conditionals in no practical case
+		c.Source, c.Each = rewrite(c.Source), rewrite(c.Each) // Each keeps referring to Item, which is never copied
 		return &c
 	case *hclsyntax.ForExpr:
 		c := *e

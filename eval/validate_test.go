@@ -7,10 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Valid configurations have nothing to report while everything is unknown.
-func TestValidateAcceptsWhatIsValid(t *testing.T) {
-	for name, text := range map[string]string{
-		"count": `
+var validConfigs = map[string]string{
+	"count": `
 variable "n" { type = number }
 resource "sim_thing" "a" {
   count = var.n
@@ -24,7 +22,7 @@ resource "sim_thing" "b" {
 }
 output "o" { value = sim_thing.b[0].list[0] }
 output "p" { value = one(sim_thing.b[*].tags["k"]) }`,
-		"for_each": `
+	"for_each": `
 variable "m" { type = map(object({ name = string, sub = optional(list(string), []) })) }
 resource "sim_thing" "a" {
   for_each = var.m
@@ -42,12 +40,12 @@ data "sim_data" "d" {
   name     = each.value
 }
 output "o" { value = { for k, v in data.sim_data.d : k => v.id } }`,
-		"chain in one block": `
+	"chain in one block": `
 resource "sim_thing" "a" {
   count = 3
   name  = count.index == 0 ? "start" : sim_thing.a[count.index - 1].id
 }`,
-		"enabled": `
+	"enabled": `
 variable "on" { type = bool }
 resource "sim_thing" "a" {
   lifecycle { enabled = var.on }
@@ -59,7 +57,7 @@ module "m" {
 output "o" { value = [try(sim_thing.a.id, "none"), try(module.m.out, "none")] }
 -- m/m.tf --
 output "out" { value = 1 }`,
-		"modules": `
+	"modules": `
 variable "m" { type = set(string) }
 module "m" {
   source   = "./m"
@@ -80,7 +78,7 @@ output "o" { value = module.n[1].out.name + 1 }
 -- m/m.tf --
 variable "in" { type = object({ name = string, opt = optional(string, "d") }) }
 output "out" { value = { x = upper(var.in.name), name = length(var.in.opt) } }`,
-		"provider for_each": `
+	"provider for_each": `
 variable "regions" { type = set(string) }
 provider "sim" {
   alias    = "by"
@@ -98,7 +96,7 @@ module "m" {
 }
 -- m/m.tf --
 resource "sim_thing" "a" {}`,
-		"conditions": `
+	"conditions": `
 variable "v" {
   type = string
   validation {
@@ -127,7 +125,7 @@ output "o" {
     error_message = "No."
   }
 }`,
-		"ephemeral": `
+	"ephemeral": `
 variable "p" {
   type      = string
   ephemeral = true
@@ -159,7 +157,7 @@ output "out" {
   value     = "x-${var.secret}"
   ephemeral = true
 }`,
-		"sensitive elements in for_each": `
+	"sensitive elements in for_each": `
 resource "sim_thing" "a" { for_each = toset(["x"]) }
 resource "sim_thing" "b" {
   for_each = sim_thing.a
@@ -169,7 +167,7 @@ resource "sim_thing" "c" {
   for_each = { a = sensitive("x") }
   name     = each.value
 }`,
-		"dynamic iterator": `
+	"dynamic iterator": `
 variable "rules" { type = list(object({ v = string })) }
 resource "sim_thing" "a" {
   dynamic "rule" {
@@ -178,14 +176,18 @@ resource "sim_thing" "a" {
     content { value = "${it.key}: ${it.value.v}" }
   }
 }`,
-		"import free names": `
+	"import free names": `
 locals {
   a = [for each in ["x"] : each]
   b = { for count in ["x"] : count => count }
   c = [for self in [{ v = 1 }] : self.v]
 }
 output "o" { value = [local.a, local.b, local.c] }`,
-	} {
+}
+
+// Valid configurations have nothing to report while everything is unknown.
+func TestValidateAcceptsWhatIsValid(t *testing.T) {
+	for name, text := range validConfigs {
 		t.Run(name, func(t *testing.T) {
 			w := open(t, Validating, text, nil)
 			w.everything(w.task, w.run.Root)
@@ -194,31 +196,29 @@ output "o" { value = [local.a, local.b, local.c] }`,
 	}
 }
 
-// What is wrong without evaluation is told when compiling, all at once, with the nearest name.
-func TestCompileErrors(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
-		{"variable", `
+var compileErrorsCases = []struct{ name, text, want string }{
+	{"variable", `
 variable "region" {}
 output "o" { value = var.regoin }`, `error: main.tf:3,22-32: Reference to undeclared input variable: This module declares no input variable named "regoin". Did you mean "region"?`},
-		{"variable, none near", `output "o" { value = var.x }`, `error: main.tf:1,22-27: Reference to undeclared input variable: This module declares no input variable named "x". It can be declared with: variable "x" {}`},
-		{"local", `
+	{"variable, none near", `output "o" { value = var.x }`, `error: main.tf:1,22-27: Reference to undeclared input variable: This module declares no input variable named "x". It can be declared with: variable "x" {}`},
+	{"local", `
 locals { alpha = 1 }
 output "o" { value = local.alhpa }`, `error: main.tf:3,22-33: Reference to undeclared local value: This module declares no local value named "alhpa". Did you mean "alpha"?`},
-		{"resource", `
+	{"resource", `
 resource "sim_thing" "main" {}
 output "o" { value = sim_thing.mian.id }`, `error: main.tf:3,22-39: Reference to undeclared resource: This module declares no resource "sim_thing" "mian". Did you mean "sim_thing.main"?`},
-		{"other mode", `
+	{"other mode", `
 data "sim_data" "main" {}
 output "o" { value = sim_data.main.id }`, `error: main.tf:3,22-38: Reference to undeclared resource: This module declares no resource "sim_data" "main". There is data.sim_data.main: refer to that instead.`},
-		{"forgotten prefix", `
+	{"forgotten prefix", `
 variable "config" { default = {} }
 output "o" { value = config.x }`, `error: main.tf:3,22-30: Reference to undeclared resource: This module declares no resource "config" "x". An input variable has that name: write "var.config".`},
-		{"module", `
+	{"module", `
 module "net" { source = "./m" }
 output "o" { value = module.ned.x }
 -- m/m.tf --
 output "x" { value = 1 }`, `error: main.tf:3,22-34: Reference to undeclared module: This module has no call named "ned". Did you mean "net"?`},
-		{"module output", `
+	{"module output", `
 module "net" {
   source = "./m"
   count  = 1
@@ -226,30 +226,34 @@ module "net" {
 output "o" { value = module.net[0].vcp_id }
 -- m/m.tf --
 output "vpc_id" { value = 1 }`, `error: main.tf:6,22-42: Unsupported attribute: The module called by "net" has no output named "vcp_id". Did you mean "vpc_id"?`},
-		{"attribute", `
+	{"attribute", `
 resource "sim_thing" "a" { count = 1 }
 output "o" { value = sim_thing.a[0].tokne }`, `error: main.tf:3,36-42: Unsupported attribute: This object has no argument, nested block, or exported attribute named "tokne". Did you mean "token"?`},
-		{"no instance key", `
+	{"no instance key", `
 resource "sim_thing" "a" { count = 1 }
 output "o" { value = sim_thing.a.id }`, `error: main.tf:3,22-36: Missing resource instance key: Because sim_thing.a has "count" set, its attributes must be accessed on specific instances. For example, to correlate with instances of the referring block, use: sim_thing.a[count.index].id`},
-		{"each without for_each", `resource "sim_thing" "a" { name = each.key }`, `error: main.tf:1,35-43: Reference to "each" in context without for_each: The "each" object can be used only in blocks whose for_each argument is set.`},
-		{"count without count", `output "o" { value = count.index }`, `error: main.tf:1,22-33: Reference to "count" in non-counted context: The "count" object can be used only in blocks whose count argument is set.`},
-		{"self", `resource "sim_thing" "a" { name = self.id }`, `error: main.tf:1,35-42: Invalid "self" reference: The "self" object is available only in provisioner, connection and postcondition blocks, where it is the resource instance itself.`},
-		{"bare root", `output "o" { value = var }`, `error: main.tf:1,22-25: Invalid reference: The "var" object cannot be accessed directly. It must be followed by a dot and a variable name, like "var.name".`},
-		{"path", `output "o" { value = path.modul }`, `error: main.tf:1,22-32: Invalid "path" attribute: The "path" object does not have an attribute named "modul". It has: module, root, cwd.`},
-		{"depends_on", `
+	{"each without for_each", `resource "sim_thing" "a" { name = each.key }`, `error: main.tf:1,35-43: Reference to "each" in context without for_each: The "each" object can be used only in blocks whose for_each argument is set.`},
+	{"count without count", `output "o" { value = count.index }`, `error: main.tf:1,22-33: Reference to "count" in non-counted context: The "count" object can be used only in blocks whose count argument is set.`},
+	{"self", `resource "sim_thing" "a" { name = self.id }`, `error: main.tf:1,35-42: Invalid "self" reference: The "self" object is available only in provisioner, connection and postcondition blocks, where it is the resource instance itself.`},
+	{"bare root", `output "o" { value = var }`, `error: main.tf:1,22-25: Invalid reference: The "var" object cannot be accessed directly. It must be followed by a dot and a variable name, like "var.name".`},
+	{"path", `output "o" { value = path.modul }`, `error: main.tf:1,22-32: Invalid "path" attribute: The "path" object does not have an attribute named "modul". It has: module, root, cwd.`},
+	{"depends_on", `
 resource "sim_thing" "a" { depends_on = [sim_thing.b] }`, `error: main.tf:2,42-53: Reference to undeclared resource: This module declares no resource "sim_thing" "b". Did you mean "sim_thing.a"?`},
-		{"unknown type", `ephemeral "sim_secrt" "a" {}`, `error: main.tf:1,11-22: Invalid ephemeral resource type: The provider hashicorp/sim does not support ephemeral resource type "sim_secrt". Did you mean "sim_secret"?`},
-		{"type of another mode", `ephemeral "sim_only" "a" {}`, `error: main.tf:1,11-21: Invalid ephemeral resource type: The provider hashicorp/sim does not support ephemeral resource type "sim_only". It has a resource type of that name: did you intend a "resource" block?`},
-		{"provisioner", `
+	{"unknown type", `ephemeral "sim_secrt" "a" {}`, `error: main.tf:1,11-22: Invalid ephemeral resource type: The provider hashicorp/sim does not support ephemeral resource type "sim_secrt". Did you mean "sim_secret"?`},
+	{"type of another mode", `ephemeral "sim_only" "a" {}`, `error: main.tf:1,11-21: Invalid ephemeral resource type: The provider hashicorp/sim does not support ephemeral resource type "sim_only". It has a resource type of that name: did you intend a "resource" block?`},
+	{"provisioner", `
 resource "sim_thing" "a" {
   provisioner "remote-exec" {}
 }`, `error: main.tf:3,3-28: Unsupported provisioner type: The provisioner type "remote-exec" is not supported. Supported: local-exec.`},
-		{"all at once", `
+	{"all at once", `
 output "a" { value = var.x }
 output "b" { value = local.y }`, `error: main.tf:2,22-27: Reference to undeclared input variable: This module declares no input variable named "x". It can be declared with: variable "x" {}
 error: main.tf:3,22-29: Reference to undeclared local value: This module declares no local value named "y".`},
-	} {
+}
+
+// What is wrong without evaluation is told when compiling, all at once, with the nearest name.
+func TestCompileErrors(t *testing.T) {
+	for _, c := range compileErrorsCases {
 		t.Run(c.name, func(t *testing.T) {
 			_, diags := compile(t, c.text)
 			if d := cmp.Diff(c.want, lines(diags)); d != "" {
@@ -284,7 +288,7 @@ func TestRepetitionErrors(t *testing.T) {
 		{"ephemeral enabled", `lifecycle { enabled = var.eph == 1 }`, "Invalid enabled argument: An ephemeral value cannot decide"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := plan_(t, `
+			w := planned(t, `
 variable "eph" {
   default   = 1
   ephemeral = true
@@ -325,7 +329,7 @@ func TestRepetition(t *testing.T) {
 		{"enabled text", `lifecycle { enabled = "true" }`, ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := plan_(t, `
+			w := planned(t, `
 resource "sim_thing" "u" {}
 resource "sim_thing" "many" { for_each = toset(["x"]) }
 resource "sim_thing" "a" {
@@ -349,7 +353,7 @@ resource "sim_thing" "a" {
 
 // Marks of elements are kept for each.value, though they are no reason to refuse them.
 func TestEachValueKeepsMarks(t *testing.T) {
-	w := plan_(t, `
+	w := planned(t, `
 resource "sim_thing" "a" {
   for_each = { k = sensitive("x") }
   name     = each.value

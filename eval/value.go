@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -20,6 +21,8 @@ type Value struct {
 	cell   future.Cell[cty.Value]
 	reads  future.Cell[*reads]
 	uses   future.Cell[[]Use]
+
+	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
 }
 
 var valuePrefix = [...]string{variableValue: "var.", localValue: "local.", outputValue: "output."}
@@ -55,28 +58,34 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	return got
 }
 
+// compute evaluates v and reports what is wrong. Of a value in a circle only the circle is reported, and it is unknown: what else is wrong would depend
+// on where the circle was met.
 func (v *Value) compute(t *future.Task, s *Session) cty.Value {
+	var got cty.Value
+	var diags diag.List
 	switch v.block.kind {
 	case variableValue:
-		return v.variable(t, s)
+		got, diags = v.variable(t, s)
 	case outputValue:
-		return v.output(t, s)
+		got, diags = v.output(t, s)
 	default:
-		got, diags := v.module.run.eval(&scope{m: v.module, t: t, sess: s}, v.block.expr)
-		v.module.run.Report(diags)
-		return got
+		got, diags = v.module.run.eval(&scope{m: v.module, t: t, sess: s}, v.block.expr)
 	}
+	if v.circular.Load() {
+		return cty.DynamicVal
+	}
+	v.module.run.Report(diags)
+	return got
 }
 
-func (v *Value) variable(t *future.Task, s *Session) cty.Value {
-	b, run := v.block.variable, v.module.run
+func (v *Value) variable(t *future.Task, s *Session) (cty.Value, diag.List) {
+	b := v.block.variable
 	got, diags := v.given(t, s)
 	if !diags.HasErrors() {
 		var more diag.List
 		got, more = v.convert(got)
 		diags = append(diags, more...)
 	}
-	run.Report(diags)
 	if diags.HasErrors() {
 		got = cty.UnknownVal(b.Type)
 	}
@@ -86,7 +95,7 @@ func (v *Value) variable(t *future.Task, s *Session) cty.Value {
 	if b.Ephemeral {
 		got = got.Mark(value.Ephemeral)
 	}
-	return got
+	return got, diags
 }
 
 // given returns the value that the variable was given or its default, not yet converted.
@@ -145,15 +154,14 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 	return out, nil
 }
 
-func (v *Value) output(t *future.Task, s *Session) cty.Value {
+func (v *Value) output(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b, run := v.block.output, v.module.run
 	got, diags := run.eval(&scope{m: v.module, t: t, sess: s}, v.block.expr)
 	if !diags.HasErrors() {
 		diags = append(diags, v.checkOutput(got)...)
 	}
-	run.Report(diags)
 	if diags.HasErrors() {
-		return cty.DynamicVal
+		return cty.DynamicVal, diags
 	}
 	if b.Sensitive {
 		got = got.Mark(value.Sensitive)
@@ -164,7 +172,7 @@ func (v *Value) output(t *future.Task, s *Session) cty.Value {
 	if b.Deprecated != "" && v.module.call != nil {
 		got = got.Mark(value.Deprecated{By: v.Addr(), Message: b.Deprecated})
 	}
-	return got
+	return got, diags
 }
 
 func (v *Value) checkOutput(got cty.Value) diag.List {

@@ -86,55 +86,57 @@ output "both" {
   sensitive = true
 }`
 
+var markCases = []struct{ expr, want string }{
+	{`{ a = var.e, b = var.p, c = var.s }`, `{a:e("E") b:"P" c:s("S")}`},
+	{`[var.e, var.p, var.es]`, `[e("E") "P" es("ES")]`},
+	{`{ a = var.e, b = var.p }.b`, `"P"`},
+	{`[for x in [var.e, var.p] : upper(x)]`, `[e("E") "P"]`},
+	{`"${var.e}${var.s}"`, `es("ES")`},
+	{`var.e == var.s`, `es(false)`},
+	{`var.e == "E" && var.s == "S"`, `es(true)`},
+	{`merge({ a = var.e }, { b = var.s })`, `{a:e("E") b:s("S")}`},
+	{`upper(var.es)`, `es("ES")`},
+	{`sensitive(var.e)`, `es("E")`},
+	{`nonsensitive(var.es)`, `e("ES")`},
+	{`module.old.d`, `d("D")`},
+	{`"${module.old.d}-${var.e}"`, `de("D-E")`},
+	{`module.old.des`, `des("S")`},
+	{`module.old.both.plain`, `es("x")`},
+	{`"${var.s}${module.old.d}"`, `ds("SD")`},
+	// no leaks of one bit
+	{`can(var.e)`, `true`}, // whatever it is, it is one
+	{`can(tonumber(var.e))`, `e(false)`},
+	{`try(tonumber(var.e), "other")`, `e("other")`},
+	{`try(var.e, "other")`, `e("E")`},
+	{`length(var.e)`, `e(1)`},
+	{`length(var.eo)`, `e(1)`},
+	{`keys(var.eo)`, `e(["k"])`},
+	{`contains(keys(var.eo), "k")`, `e(true)`},
+	{`var.e != ""`, `e(true)`},
+	{`var.e == null`, `e(false)`},
+	{`var.e == "E" ? 1 : 2`, `e(1)`},
+	{`var.p == "P" ? 1 : var.e`, `e("1")`},
+	{`issensitive(var.es)`, `true`},
+	{`[for k, v in var.eo : k]`, `e(["k"])`},
+	{`[for x in ["a", "b"] : x if x == var.e]`, `e([])`},
+	{`lookup({ E = 1 }, var.e, 0)`, `e(1)`},
+	{`{ E = 1 }[var.e]`, `e(1)`},
+	{`{ (var.e) = 1 }`, `e({E:1})`},
+	// null in the place of what is ephemeral
+	{`ephemeralasnull(var.e)`, `null`},
+	{`ephemeralasnull(var.es)`, `s(null)`},
+	{`ephemeralasnull({ a = var.e, b = var.s, c = [var.e, 1] })`, `{a:null b:s("S") c:[null 1]}`},
+	{`var.p == "P" ? "x" : ephemeralasnull(var.e)`, `"x"`},
+	{`ephemeralasnull("plain")`, `"plain"`},
+	{`tofu.applying`, `e(false)`},
+	{`terraform.applying ? 1 : 0`, `e(0)`},
+}
+
 // Marks stand at the elements that they belong to, survive together, and are not lost by asking about a value in another way.
 func TestE21_E22_E23_MarksThroughExpressions(t *testing.T) {
-	for _, c := range []struct{ expr, want string }{
-		{`{ a = var.e, b = var.p, c = var.s }`, `{a:e("E") b:"P" c:s("S")}`},
-		{`[var.e, var.p, var.es]`, `[e("E") "P" es("ES")]`},
-		{`{ a = var.e, b = var.p }.b`, `"P"`},
-		{`[for x in [var.e, var.p] : upper(x)]`, `[e("E") "P"]`},
-		{`"${var.e}${var.s}"`, `es("ES")`},
-		{`var.e == var.s`, `es(false)`},
-		{`var.e == "E" && var.s == "S"`, `es(true)`},
-		{`merge({ a = var.e }, { b = var.s })`, `{a:e("E") b:s("S")}`},
-		{`upper(var.es)`, `es("ES")`},
-		{`sensitive(var.e)`, `es("E")`},
-		{`nonsensitive(var.es)`, `e("ES")`},
-		{`module.old.d`, `d("D")`},
-		{`"${module.old.d}-${var.e}"`, `de("D-E")`},
-		{`module.old.des`, `des("S")`},
-		{`module.old.both.plain`, `es("x")`},
-		{`"${var.s}${module.old.d}"`, `ds("SD")`},
-		// no leaks of one bit
-		{`can(var.e)`, `true`}, // whatever it is, it is one
-		{`can(tonumber(var.e))`, `e(false)`},
-		{`try(tonumber(var.e), "other")`, `e("other")`},
-		{`try(var.e, "other")`, `e("E")`},
-		{`length(var.e)`, `e(1)`},
-		{`length(var.eo)`, `e(1)`},
-		{`keys(var.eo)`, `e(["k"])`},
-		{`contains(keys(var.eo), "k")`, `e(true)`},
-		{`var.e != ""`, `e(true)`},
-		{`var.e == null`, `e(false)`},
-		{`var.e == "E" ? 1 : 2`, `e(1)`},
-		{`var.p == "P" ? 1 : var.e`, `e("1")`},
-		{`issensitive(var.es)`, `true`},
-		{`[for k, v in var.eo : k]`, `e(["k"])`},
-		{`[for x in ["a", "b"] : x if x == var.e]`, `e([])`},
-		{`lookup({ E = 1 }, var.e, 0)`, `e(1)`},
-		{`{ E = 1 }[var.e]`, `e(1)`},
-		{`{ (var.e) = 1 }`, `e({E:1})`},
-		// null in the place of what is ephemeral
-		{`ephemeralasnull(var.e)`, `null`},
-		{`ephemeralasnull(var.es)`, `s(null)`},
-		{`ephemeralasnull({ a = var.e, b = var.s, c = [var.e, 1] })`, `{a:null b:s("S") c:[null 1]}`},
-		{`var.p == "P" ? "x" : ephemeralasnull(var.e)`, `"x"`},
-		{`ephemeralasnull("plain")`, `"plain"`},
-		{`tofu.applying`, `e(false)`},
-		{`terraform.applying ? 1 : 0`, `e(0)`},
-	} {
+	for _, c := range markCases {
 		t.Run(c.expr, func(t *testing.T) {
-			w := plan_(t, replaceExpr(markedVars, c.expr))
+			w := planned(t, replaceExpr(markedVars, c.expr))
 			if d := cmp.Diff(c.want, w.local("x")); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
@@ -174,7 +176,7 @@ func TestVariables(t *testing.T) {
 		{"E4 nested ephemeral to plain", ``, `in = { a = [var.e] }`, `unknown`, "error: main.tf:4,8-23: Invalid usage of ephemeral value: Variable `in` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\\n  ephemeral = true"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := plan_(t, `
+			w := planned(t, `
 module "m" {
   source = "./m"
   `+c.arg+`
@@ -206,7 +208,7 @@ variable "nn" {
   nullable = false
 }
 output "o" { value = [var.req, var.nn] }`
-	w := plan_(t, text)
+	w := planned(t, text)
 	w.output("o")
 	if e := w.errors(); !strings.Contains(e, `No value for required variable: The root module's input variable "req" is not set`) || strings.Count(e, "\n") != 0 {
 		t.Error(e)
@@ -255,7 +257,7 @@ variable "size" {
 locals { limit = 5 }
 resource "sim_thing" "t" {}
 `
-	w := plan_(t, text)
+	w := planned(t, text)
 	w.everything(w.task, w.run.Root)
 	want := `error: a/a.tf:5,3-17: Invalid value for variable: The error message refers to a sensitive or ephemeral value, so it is not shown.\n\nThis was checked by the validation rule at b/b.tf:3,3-13.
 error: a/a.tf:6,3-20: Invalid value for variable: 3 is not above 5.\n\nThis was checked by the validation rule at b/b.tf:9,3-13.`
@@ -284,7 +286,7 @@ func TestOutputs(t *testing.T) {
 		{"E11", `value = var.e`, `unknown`, "error: m/m.tf:10,11-16: Output not marked as ephemeral: In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := plan_(t, `
+			w := planned(t, `
 module "m" { source = "./m" }
 -- m/m.tf --
 variable "s" {
@@ -310,7 +312,7 @@ output "o" {
 }
 
 func TestE11_RootOutput(t *testing.T) {
-	w := plan_(t, `
+	w := planned(t, `
 variable "e" {
   default   = "E"
   ephemeral = true
@@ -333,7 +335,7 @@ warning: main.tf:6,22-33: Ephemeral value in a root module output: To output wha
 }
 
 func TestOutputPreconditions(t *testing.T) {
-	w := plan_(t, `
+	w := planned(t, `
 resource "sim_thing" "a" { name = "n" }
 output "good" {
   value = 1
@@ -415,7 +417,7 @@ output "o" {
 }
 
 func TestE33_DataTakesNoEphemeralValues(t *testing.T) {
-	w := plan_(t, `
+	w := planned(t, `
 ephemeral "sim_secret" "s" {}
 data "sim_data" "d" { name = ephemeral.sim_secret.s.token }
 data "sim_data" "ok" { depends_on = [ephemeral.sim_secret.s] }`)

@@ -1,6 +1,7 @@
 package value
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -22,9 +23,18 @@ type Durable struct {
 // ErrSecret is returned by Seal for values that must not become durable. The message carries a path but never the value.
 var ErrSecret = errors.New("an ephemeral value cannot be stored")
 
+// ErrInfinite is returned by Seal for infinite numbers, such as the result of 1/0: the JSON of a state has no way to write them.
+var ErrInfinite = errors.New("an infinite number cannot be stored")
+
+// How msgpack writes the infinities. Other values may contain the same bytes, so they only tell that a closer look is needed.
+var (
+	packedInf    = []byte{0xcb, 0x7f, 0xf0, 0, 0, 0, 0, 0, 0}
+	packedNegInf = []byte{0xcb, 0xff, 0xf0, 0, 0, 0, 0, 0, 0}
+)
+
 // Seal encodes v, which may have unknown parts and sensitive marks, for plan and state. ty is the type to encode against (the schema's type for resource
 // objects; v.Type() for outputs). block may be nil for values that no schema describes. Seal fails with ErrSecret if v carries an ephemeral
-// mark or a non-null write-only attribute of block; deprecation marks are dropped. cty.NilVal gives the zero Durable.
+// mark or a non-null write-only attribute of block, and with ErrInfinite for infinite numbers; deprecation marks are dropped. cty.NilVal gives the zero Durable.
 func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 	if v == cty.NilVal {
 		return Durable{}, nil
@@ -51,7 +61,23 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 	if err != nil {
 		return Durable{}, fmt.Errorf("encoding a value: %w", err)
 	}
+	if bytes.Contains(packed, packedInf) || bytes.Contains(packed, packedNegInf) {
+		if path, found := infinity(v); found {
+			return Durable{}, fmt.Errorf("%w: at %s", ErrInfinite, where(path))
+		}
+	}
 	return Durable{ty: ty, packed: packed, sensitive: sensitive}, nil
+}
+
+// infinity finds an infinite number in an unmarked value.
+func infinity(v cty.Value) (at cty.Path, found bool) {
+	_ = cty.Walk(v, func(p cty.Path, v cty.Value) (bool, error) { // the callback returns no error
+		if !found && v.IsKnown() && !v.IsNull() && v.Type() == cty.Number && v.AsBigFloat().IsInf() {
+			at, found = p.Copy(), true
+		}
+		return !found, nil
+	})
+	return at, found
 }
 
 func where(p cty.Path) string {

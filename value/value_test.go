@@ -82,6 +82,30 @@ func TestSealRefusesSecrets(t *testing.T) {
 	}
 }
 
+func TestSealRefusesInfinity(t *testing.T) {
+	inf, neg := cty.PositiveInfinity, cty.NegativeInfinity
+	tests := []struct {
+		v    cty.Value
+		path string
+	}{
+		{inf, "the value as a whole"},
+		{cty.ObjectVal(obj{"a": cty.TupleVal([]cty.Value{str("x"), neg})}), "a[1]"},
+		{cty.MapVal(obj{"k": inf.Mark(Sensitive)}), `["k"]`},
+	}
+	for _, test := range tests {
+		for _, ty := range []cty.Type{test.v.Type(), cty.DynamicPseudoType} {
+			d, err := Seal(test.v, ty, nil)
+			if !errors.Is(err, ErrInfinite) || !d.IsZero() || !strings.Contains(err.Error(), test.path) {
+				t.Errorf("%#v as %#v: %v, %v", test.v, ty, d, err)
+			}
+		}
+	}
+	lookalike := cty.ObjectVal(obj{"s": str(string(packedInf)), "n": cty.NumberIntVal(1), "u": cty.UnknownVal(cty.Number), "z": cty.NullVal(cty.Number)})
+	if _, err := Seal(lookalike, lookalike.Type(), nil); err != nil {
+		t.Errorf("a string with the bytes of an infinity: %v", err)
+	}
+}
+
 var capsule = cty.Capsule("capsule", reflect.TypeFor[int]())
 
 func TestSealErrors(t *testing.T) {

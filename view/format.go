@@ -141,7 +141,7 @@ func (f *formatter) text(s string, indent int) {
 		open = "<<-"
 	}
 	f.WriteString(open + end)
-	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
+	for line := range strings.SplitSeq(s, "\n") {
 		f.newline(indent)
 		f.WriteString(visible(line))
 	}

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -94,8 +95,10 @@ func shownChanges(all []*plan.Change) []*plan.Change {
 }
 
 func (w *planWriter) changes(changes []*plan.Change) error {
-	w.para(product + " used the selected providers to generate the following execution plan. Resource actions are indicated with the following symbols:")
-	w.legend(changes)
+	if slices.ContainsFunc(changes, func(c *plan.Change) bool { return c.Action != plan.NoOp }) {
+		w.para(product + " used the selected providers to generate the following execution plan. Resource actions are indicated with the following symbols:")
+		w.legend(changes)
+	}
 	if w.plan.Errored {
 		w.WriteString("\n" + product + " planned the following actions, but then encountered a problem:\n\n")
 	} else {

@@ -45,6 +45,8 @@ type app struct {
 	in      *bufio.Reader
 	code    int
 	noColor bool
+	// pedantic makes every warning an error.
+	pedantic bool
 
 	view    view.Options // for standard output
 	errView view.Options // for standard error
@@ -100,6 +102,7 @@ func (a *app) global(args []string) ([]string, error) {
 		case "version", "v":
 			return []string{"version"}, nil
 		case "pedantic":
+			a.pedantic = true
 		case "help", "h":
 			return append([]string{"-help"}, args[1:]...), nil
 		default:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -38,7 +39,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 	out := []cli.Flag{
 		boolFlag("destroy", "Plan to destroy everything that the state has.", &c.destroy),
 		boolFlag("refresh-only", "Only find out what has changed outside and take it over into the state.", &c.refreshOnly),
-		boolFlag("refresh", "Read real objects before planning.", &c.refresh),
+		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
 		listFlag("target", "Only plan for this module, resource or instance and what it depends on. May be given several times.", &c.targets),
 		listFlag("target-file", "Like -target, for each line of a file.", &c.targetFiles),
 		listFlag("exclude", "Leave out this module, resource or instance and what depends on it. May be given several times.", &c.excludes),
@@ -209,11 +210,28 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 		a.report(diags)
 		return p, false
 	}
+	diags = append(diags, partialPlan(p)...)
 	if err := r.show(p); err != nil {
 		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s.", err)...))
 	}
 	return p, a.report(diags)
 }
+
+// partialPlan warns of what restricts the plan, or of a restriction that says nothing.
+func partialPlan(p *plan.Plan) diag.List {
+	var diags diag.List
+	if restricted(p) {
+		diags = diag.Warnf("Resource targeting is in effect", "You are creating a plan with either the -target option or the -exclude option, which means that the result of this plan may not represent all of the changes requested by the current configuration.\n\nThe -target and -exclude options are not for routine use, and are provided only for exceptional situations such as recovering from errors or mistakes, or when Mayfly specifically suggests to use it as part of an error message.")
+	}
+	for _, a := range p.ForceReplace {
+		if !slices.ContainsFunc(p.Changes, func(c *plan.Change) bool { return c.Addr == a }) {
+			diags = append(diags, diag.Warnf("Nothing matches -replace", "There is no resource instance %s in this plan, so -replace=%q has no effect. An instance of a resource with count or for_each needs its key, such as in %s[0]. List the instances with: mayfly state list", a, a, a.Abs())...)
+		}
+	}
+	return diags
+}
+
+func restricted(p *plan.Plan) bool { return len(p.Targets) > 0 || len(p.Excludes) > 0 }
 
 func (r *changeRun) show(p *plan.Plan) error {
 	if r.app.stream != nil {
@@ -259,11 +277,12 @@ func approval(mode plan.Mode, workspace string) question {
 func (r *changeRun) apply(p *plan.Plan) int {
 	a := r.app
 	applied, diags := r.op.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.variables, Soft: r.soft})
-	if applied == nil || diags.HasErrors() {
-		a.report(diags)
+	if restricted(p) && applied != nil {
+		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was created with the -target or the -exclude option in effect, so some changes requested in the configuration may have been ignored and the output values may not be fully updated. Run the following command to verify that no other changes are pending:\n    mayfly plan\n\nNote that the -target and -exclude options are not suitable for routine use, and are provided only for exceptional situations such as recovering from errors or mistakes, or when Mayfly specifically suggests to use it as part of an error message.")...)
+	}
+	if ok := a.report(diags); applied == nil || !ok {
 		return exitError
 	}
-	a.report(diags)
 	destroy := p.Mode == plan.Destroy
 	if a.stream != nil {
 		return a.wrote(a.stream.Applied(applied.Counts, destroy, applied.State.Outputs))

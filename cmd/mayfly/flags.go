@@ -81,7 +81,7 @@ type lockFlags struct {
 func (l *lockFlags) flags() []cli.Flag {
 	l.lock = true
 	return []cli.Flag{
-		boolFlag("lock", "Hold a lock on the state meanwhile. Without, others may change it at the same time.", &l.lock),
+		boolFlag("lock", "Don't hold a lock on the state meanwhile. Others may then change it at the same time.", &l.lock),
 		durationFlag("lock-timeout", "How long to wait for a lock that somebody holds.", &l.timeout),
 	}
 }
@@ -105,5 +105,5 @@ func (i *inputFlag) flags(a *app) []cli.Flag {
 	if v := a.vars["TF_INPUT"]; v == "0" || strings.EqualFold(v, "false") {
 		i.input = false
 	}
-	return []cli.Flag{boolFlag("input", "Ask for what is missing.", &i.input)}
+	return []cli.Flag{boolFlag("input", "Don't ask for what is missing, but fail.", &i.input)}
 }

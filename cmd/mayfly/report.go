@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -19,10 +20,16 @@ func (a *app) say(format string, args ...any) {
 }
 
 // report shows diagnostics and reports whether there are no errors among them: warnings where the command's output goes, errors on standard
-// error.
+// error. With -pedantic every warning is an error.
 func (a *app) report(list diag.List) bool {
 	if len(list) == 0 {
 		return true
+	}
+	if a.pedantic {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i].Severity = diag.Error
+		}
 	}
 	ok := !list.HasErrors()
 	if a.stream != nil {

@@ -64,6 +64,10 @@ func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, 
 	s.project, diags = mayfly.Open(ctx, mayfly.Options{
 		Tree: d.tree, Launcher: s.launcher, Store: m, Workspace: p.workspace, Observer: observer, Parallelism: parallelism, Environ: environ,
 	})
+	if a.vars["TF_ENCRYPTION"] != "" {
+		diags = append(diags, diag.Errorf("Not supported yet",
+			"The environment variable TF_ENCRYPTION is set, and this version of Mayfly does not carry out encryption of state and plan: they would be stored in the clear.")...)
+	}
 	return s, diags
 }
 

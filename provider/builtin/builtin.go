@@ -8,6 +8,8 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/zclconf/go-cty/cty"
@@ -84,7 +86,24 @@ func (b *builtin) ValidateResource(_ context.Context, mode addr.Mode, typeName s
 	if mode == addr.Data && !config.IsNull() && config.IsKnown() {
 		return b.validateRemoteState(config)
 	}
-	return nil
+	return readOnly(block, config)
+}
+
+// readOnly refuses values for attributes that only the provider sets.
+func readOnly(block *schema.Block, config cty.Value) diag.List {
+	if config.IsNull() || !config.IsKnown() {
+		return nil
+	}
+	var diags diag.List
+	for _, name := range slices.Sorted(maps.Keys(block.Attributes)) {
+		if a := block.Attributes[name]; a.Computed && !a.Optional && !config.GetAttr(name).IsNull() {
+			diags = append(diags, diag.Diagnostic{
+				Summary: "Read-only attribute", Detail: fmt.Sprintf("The attribute %q is set by the provider and cannot be configured. Remove it.", name),
+				Path: cty.GetAttrPath(name),
+			})
+		}
+	}
+	return diags
 }
 
 // OpenEphemeral implements provider.Reader.

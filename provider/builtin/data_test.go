@@ -318,6 +318,11 @@ func TestRefusals(t *testing.T) {
 	if diff := cmp.Diff(want, refused); diff != "" {
 		t.Error(diff)
 	}
+	for _, name := range []string{"id", "output"} {
+		if diags := p.ValidateResource(ctx, addr.Managed, dataType, object(attrs{name: str("x")})); len(diags) != 1 || !diags[0].Path.Equals(cty.GetAttrPath(name)) {
+			t.Errorf("a value for %s: %v", name, diags)
+		}
+	}
 	if diags := p.ValidateResource(ctx, addr.Managed, dataType, object(attrs{"input": unknown})); len(diags) > 0 {
 		t.Error(diags)
 	}

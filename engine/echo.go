@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// minEcho is the length in bytes from which a write-only value is looked for in what a provider answers. Shorter ones stand in other texts by chance.
+const minEcho = 8
+
+// withhold takes out of an answer the values of the resource's own write-only arguments that the provider copied into other attributes: the object is
+// stored, and they must not be. Each is an error that names the attribute; null takes its place. A text that other arguments of the configuration
+// hold as well is no copy.
+func (s *subject) withhold(config, v cty.Value, diags diag.List, what string) (cty.Value, diag.List) {
+	if v == cty.NilVal || v.IsNull() || config.IsNull() {
+		return v, diags
+	}
+	var secrets []string
+	for _, path := range s.block().WriteOnlyPaths(config) {
+		if secret, err := path.Apply(config); err == nil {
+			eachText(secret, func(text string) {
+				if len(text) >= minEcho {
+					secrets = append(secrets, text)
+				}
+			})
+		}
+	}
+	if len(secrets) == 0 {
+		return v, diags
+	}
+	open := map[string]struct{}{}
+	eachText(s.block().NullWriteOnly(config), func(text string) { open[text] = struct{}{} })
+	out, err := cty.Transform(v, func(path cty.Path, v cty.Value) (cty.Value, error) {
+		if v.Type() != cty.String || v.IsNull() || !v.IsKnown() || !holdsOne(v.AsString(), secrets, open) {
+			return v, nil
+		}
+		diags = append(diags, diag.Diagnostic{
+			Summary: "Provider copied a write-only value",
+			Detail: fmt.Sprintf("The provider %s returned the value of a write-only argument in the attribute %s of the %s of %s, where it would be stored. The attribute was left out; the rest of the object is kept.\n\nThis is a bug in the provider.",
+				s.source.ForDisplay(), schema.PathString(path), what, s.obj),
+			Path: path.Copy(),
+		})
+		return cty.NullVal(cty.String), nil
+	})
+	if err != nil {
+		return cty.NilVal, append(diags, s.violation(what, fmt.Errorf("it cannot be searched for write-only values")))
+	}
+	return out, diags
+}
+
+func holdsOne(text string, secrets []string, open map[string]struct{}) bool {
+	if _, ok := open[text]; ok {
+		return false
+	}
+	for _, secret := range secrets {
+		if strings.Contains(text, secret) {
+			return true
+		}
+	}
+	return false
+}
+
+// eachText calls f for every known string in v, which has no marks.
+func eachText(v cty.Value, f func(string)) {
+	_ = cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) { // the function never fails
+		if v.IsKnown() && !v.IsNull() && v.Type() == cty.String {
+			f(v.AsString())
+		}
+		return true, nil
+	})
+}

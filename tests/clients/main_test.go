@@ -1,0 +1,95 @@
+package clients
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-exec/tfexec"
+
+	"github.com/mayfly-iac/mayfly/tests/internal/program"
+)
+
+// binary is the program under test.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "mayfly-clients-*")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		built, err := program.Build(dir, "cmd/mayfly")
+		if err == nil {
+			err = program.Isolate(dir)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		binary = built["cmd/mayfly"]
+		// What terraform-plugin-testing goes by.
+		os.Setenv("TF_ACC", "1")
+		os.Setenv("TF_ACC_TERRAFORM_PATH", binary)
+		os.Setenv("TF_ACC_PROVIDER_HOST", "registry.opentofu.org")
+		return m.Run()
+	}())
+}
+
+// project makes a working directory with these files and a client for it.
+func project(t *testing.T, files map[string]string) *tfexec.Terraform {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		write(t, filepath.Join(dir, name), text)
+	}
+	tf, err := tfexec.NewTerraform(dir, binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tf
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// initialised is project with init done.
+func initialised(t *testing.T, files map[string]string) *tfexec.Terraform {
+	t.Helper()
+	tf := project(t, files)
+	if err := tf.Init(t.Context()); err != nil {
+		t.Fatalf("init: %s", err)
+	}
+	return tf
+}
+
+func ok(t *testing.T, doing string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %s", doing, err)
+	}
+}
+
+// noCanary fails if a secret stands in any file of the client's directory other than its configuration.
+func noCanary(t *testing.T, tf *tfexec.Terraform, when string) {
+	t.Helper()
+	err := filepath.WalkDir(tf.WorkingDir(), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".tf") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(text), "CANARY") {
+			t.Errorf("%s: %s has an ephemeral value in it", when, filepath.Base(path))
+		}
+		return err
+	})
+	ok(t, "searching "+when, err)
+}

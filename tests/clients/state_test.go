@@ -1,0 +1,211 @@
+package clients
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-exec/tfexec"
+	tfjson "github.com/hashicorp/terraform-json"
+)
+
+func TestValidate(t *testing.T) {
+	good, err := initialised(t, secretsConfig).Validate(t.Context())
+	ok(t, "validate", err)
+	if !good.Valid || good.ErrorCount != 0 || len(good.Diagnostics) != 0 {
+		t.Errorf("a valid configuration: %+v", good)
+	}
+	bad, err := project(t, map[string]string{"main.tf": "variable \"p\" {\n  ephemeral = true\n}\noutput \"p\" {\n  value = var.p\n}\n"}).Validate(t.Context())
+	ok(t, "validate", err)
+	if bad.Valid || bad.ErrorCount != 1 || len(bad.Diagnostics) != bad.ErrorCount+bad.WarningCount {
+		t.Fatalf("an ephemeral value in an output: %+v", bad)
+	}
+	d := bad.Diagnostics[0]
+	if d.Severity != tfjson.DiagnosticSeverityError || d.Range == nil || d.Range.Filename != "main.tf" || d.Range.Start.Line != 5 || d.Snippet == nil {
+		t.Errorf("the diagnostic lacks its place: %+v", d)
+	}
+}
+
+func TestProvidersSchema(t *testing.T) {
+	got, err := initialised(t, secretsConfig).ProvidersSchema(t.Context())
+	ok(t, "providers schema", err)
+	ok(t, "the schema document", got.Validate())
+	keep := got.Schemas["mayfly.dev/mayfly/keep"]
+	if keep == nil || got.Schemas["terraform.io/builtin/terraform"] == nil {
+		t.Fatal("a provider in use has no schema")
+	}
+	secret := keep.ResourceSchemas["keep_secret"]
+	if secret == nil || !secret.Block.Attributes["value_wo"].WriteOnly || !secret.Block.Attributes["value_wo"].Sensitive {
+		t.Errorf("keep_secret.value_wo is not write-only and sensitive: %+v", secret)
+	}
+	for _, name := range []string{"keep_secret", "keep_lease", "keep_password"} {
+		if keep.EphemeralResourceSchemas[name] == nil {
+			t.Errorf("the ephemeral resource type %s has no schema", name)
+		}
+	}
+	if a := keep.ConfigSchema.Block.Attributes["passphrase"]; a == nil || !a.Sensitive {
+		t.Errorf("passphrase of the provider is not sensitive: %+v", a)
+	}
+}
+
+var notes = map[string]string{"main.tf": `
+terraform {
+  required_providers {
+    keep = { source = "mayfly.dev/mayfly/keep" }
+  }
+}
+resource "keep_note" "a" {
+  name = "a"
+  text = "one"
+}
+resource "terraform_data" "b" {
+  input = keep_note.a.id
+}
+`}
+
+// ids are the resources of the state with their ids.
+func ids(t *testing.T, tf *tfexec.Terraform) map[string]string {
+	t.Helper()
+	state, err := tf.Show(t.Context())
+	ok(t, "show", err)
+	out := map[string]string{}
+	for address, r := range resources(state) {
+		out[address], _ = r.AttributeValues["id"].(string)
+	}
+	return out
+}
+
+func TestImportAndForget(t *testing.T) {
+	tf, ctx := initialised(t, notes), t.Context()
+	ok(t, "apply", tf.Apply(ctx))
+	before := ids(t, tf)
+	ok(t, "state rm", tf.StateRm(ctx, "keep_note.a"))
+	if got := ids(t, tf); got["keep_note.a"] != "" || len(got) != 1 {
+		t.Errorf("after state rm: %v", got)
+	}
+	ok(t, "import", tf.Import(ctx, "keep_note.a", "a"))
+	if diff := cmp.Diff(before, ids(t, tf)); diff != "" {
+		t.Errorf("after import (-want +got):\n%s", diff)
+	}
+	if changed, err := tf.Plan(ctx); err != nil || changed {
+		t.Errorf("plan after import: changes %t, error %v", changed, err)
+	}
+	if err := tf.Import(ctx, "keep_note.a", "a"); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("imported twice: %v", err)
+	}
+	if err := tf.StateRm(ctx, "keep_note.nothing"); err == nil {
+		t.Error("removed what is not there")
+	}
+}
+
+func TestMove(t *testing.T) {
+	tf, ctx := initialised(t, notes), t.Context()
+	ok(t, "apply", tf.Apply(ctx))
+	before := ids(t, tf)
+	ok(t, "dry state mv", tf.StateMv(ctx, "keep_note.a", "keep_note.c", tfexec.DryRun(true)))
+	if diff := cmp.Diff(before, ids(t, tf)); diff != "" {
+		t.Errorf("after a dry run (-want +got):\n%s", diff)
+	}
+	ok(t, "state mv", tf.StateMv(ctx, "keep_note.a", "keep_note.c"))
+	main := filepath.Join(tf.WorkingDir(), "main.tf")
+	write(t, main, strings.ReplaceAll(strings.ReplaceAll(notes["main.tf"], `"keep_note" "a"`, `"keep_note" "c"`), "keep_note.a.", "keep_note.c."))
+	if changed, err := tf.Plan(ctx); err != nil || changed {
+		t.Errorf("plan after the move: changes %t, error %v", changed, err)
+	}
+}
+
+func TestTaint(t *testing.T) {
+	tf, ctx := initialised(t, notes), t.Context()
+	ok(t, "apply", tf.Apply(ctx))
+	ok(t, "taint", tf.Taint(ctx, "keep_note.a"))
+	_, err := tf.Plan(ctx, tfexec.Out("saved"))
+	ok(t, "plan", err)
+	plan, err := tf.ShowPlanFile(ctx, "saved")
+	ok(t, "show", err)
+	for _, c := range plan.ResourceChanges {
+		if c.Address == "keep_note.a" && (!c.Change.Actions.Replace() || c.ActionReason != tfjson.ActionReasonReplaceBecauseTainted) {
+			t.Errorf("a tainted object: actions %v because %q", c.Change.Actions, c.ActionReason)
+		}
+	}
+	ok(t, "untaint", tf.Untaint(ctx, "keep_note.a"))
+	if changed, err := tf.Plan(ctx); err != nil || changed {
+		t.Errorf("plan after untaint: changes %t, error %v", changed, err)
+	}
+}
+
+func TestPullAndPush(t *testing.T) {
+	tf, ctx := initialised(t, notes), t.Context()
+	ok(t, "apply", tf.Apply(ctx))
+	pulled, err := tf.StatePull(ctx)
+	ok(t, "pull", err)
+	var doc map[string]any
+	ok(t, "parsing the state", json.Unmarshal([]byte(pulled), &doc))
+	if doc["version"] != 4.0 {
+		t.Errorf("the state has version %v", doc["version"])
+	}
+	before := ids(t, tf)
+	ok(t, "state rm", tf.StateRm(ctx, "keep_note.a"))
+	old := filepath.Join(t.TempDir(), "old.tfstate")
+	write(t, old, pulled)
+	if err := tf.StatePush(ctx, old); err == nil || !strings.Contains(err.Error(), "serial") {
+		t.Errorf("an older state was pushed over a newer: %v", err)
+	}
+	ok(t, "push", tf.StatePush(ctx, old, tfexec.Force(true)))
+	if diff := cmp.Diff(before, ids(t, tf)); diff != "" {
+		t.Errorf("after push (-want +got):\n%s", diff)
+	}
+	file, err := tf.ShowStateFile(ctx, old)
+	ok(t, "show a state file", err)
+	if got := resources(file); len(got) != 2 {
+		t.Errorf("the state file shows %d resources", len(got))
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	tf, ctx := initialised(t, notes), t.Context()
+	ok(t, "apply", tf.Apply(ctx))
+	for _, name := range []string{"keep.age", "keep.age.key"} {
+		ok(t, "losing the store", os.Remove(filepath.Join(tf.WorkingDir(), name)))
+	}
+	changed, err := tf.Plan(ctx, tfexec.RefreshOnly(true))
+	ok(t, "plan -refresh-only", err)
+	if !changed {
+		t.Error("an object that is gone is no change of a refresh-only plan")
+	}
+	ok(t, "refresh", tf.Refresh(ctx))
+	if got := ids(t, tf); got["keep_note.a"] != "" || got["terraform_data.b"] == "" {
+		t.Errorf("after refresh: %v", got)
+	}
+}
+
+func TestWorkspaces(t *testing.T) {
+	tf, ctx := initialised(t, notes), t.Context()
+	ok(t, "apply", tf.Apply(ctx))
+	ok(t, "new", tf.WorkspaceNew(ctx, "other"))
+	names, current, err := tf.WorkspaceList(ctx)
+	ok(t, "list", err)
+	if !slices.Equal(names, []string{"default", "other"}) || current != "other" {
+		t.Errorf("the workspaces are %q, selected %q", names, current)
+	}
+	if got := ids(t, tf); len(got) != 0 {
+		t.Errorf("a new workspace has %v", got)
+	}
+	ok(t, "select", tf.WorkspaceSelect(ctx, "default"))
+	if name, err := tf.WorkspaceShow(ctx); err != nil || name != "default" {
+		t.Errorf("show: %q, %v", name, err)
+	}
+	if got := ids(t, tf); len(got) != 2 {
+		t.Errorf("the default workspace has %v", got)
+	}
+	ok(t, "delete", tf.WorkspaceDelete(ctx, "other"))
+	if err := tf.WorkspaceSelect(ctx, "other"); err == nil {
+		t.Error("selected a workspace that was deleted")
+	}
+	if err := tf.WorkspaceDelete(ctx, "default"); err == nil {
+		t.Error("deleted the default workspace")
+	}
+}

@@ -1,0 +1,74 @@
+// Package program builds the programs of this module for tests that start them as real processes.
+//
+// It imports the standard library only. It must not know what the programs do: the tests that use it see them from outside, as users do.
+package program
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Module is the path prefix of the packages that Build takes.
+const Module = "github.com/mayfly-iac/mayfly/"
+
+// Build compiles commands of this module, given by their folders such as "cmd/mayfly", into dir. The result has the executables' paths by
+// folder; the error holds what the compiler said.
+func Build(dir string, folders ...string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, folder := range folders {
+		path := filepath.Join(dir, filepath.Base(folder))
+		if runtime.GOOS == "windows" {
+			path += ".exe"
+		}
+		if text, err := exec.Command("go", "build", "-o", path, Module+folder).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("building %s: %w\n%s", folder, err, text)
+		}
+		out[folder] = path
+	}
+	return out, nil
+}
+
+// Isolate makes this process's environment one in which the programs find nothing of the user's: no settings, no variables, and a home
+// directory of their own in dir.
+func Isolate(dir string) error {
+	home, settings := filepath.Join(dir, "home"), filepath.Join(dir, "settings.tfrc")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(settings, nil, 0o600); err != nil {
+		return err
+	}
+	for _, kv := range os.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "TF_") || strings.HasPrefix(name, "KEEP_") || strings.HasPrefix(name, "SIM_") {
+			os.Unsetenv(name)
+		}
+	}
+	for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": home, "TF_CLI_CONFIG_FILE": settings} {
+		if err := os.Setenv(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Mirror lays a provider's executable out in dir as a filesystem mirror has it, under host/namespace/type, and returns dir.
+func Mirror(dir, source, version, executable string) (string, error) {
+	parts := strings.Split(source, "/")
+	if len(parts) != 3 {
+		return "", fmt.Errorf("%q is not of the form host/namespace/type", source)
+	}
+	at := filepath.Join(dir, filepath.FromSlash(source), version, runtime.GOOS+"_"+runtime.GOARCH)
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return "", err
+	}
+	src, err := os.ReadFile(executable)
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("terraform-provider-%s_v%s%s", parts[2], version, filepath.Ext(executable))
+	return dir, os.WriteFile(filepath.Join(at, name), src, 0o755)
+}

@@ -1,0 +1,166 @@
+//go:build unix
+
+package kill
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const kills = 6
+
+// TestSIGKILL kills the program, every second time with its plugins, as a power cut does.
+func TestSIGKILL(t *testing.T) {
+	for i, at := range moments(t, kills) {
+		t.Run(at.String(), func(t *testing.T) {
+			s := newSite(t)
+			r := s.interrupted("apply", creation, at, syscall.SIGKILL, i%2 == 1)
+			have := s.recorded()
+			s.checkRecorded(r, have)
+			out := s.must(0, "apply", "-auto-approve", "-no-color")
+			orphans := s.converged()
+			for _, name := range orphans {
+				if !strings.Contains(out, "sim_thing."+name+" (create)") {
+					t.Errorf("%s exists, no state has it, and the command after the crash does not name sim_thing.%s:\n%s", name, name, out)
+				}
+			}
+			t.Logf("%d begun, %d recorded, %d orphans, all named", r.calls.Count(creation), len(have), len(orphans))
+		})
+	}
+}
+
+// converged checks that the state has everything and needs nothing, and returns the names of the objects that no state has.
+func (s *site) converged() []string {
+	s.Helper()
+	s.must(0, "plan", "-detailed-exitcode")
+	have := s.recorded()
+	if len(have) != count {
+		s.Errorf("the state has %d objects, not %d", len(have), count)
+	}
+	var names []string
+	for _, o := range s.orphans(have) {
+		names = append(names, o.Name)
+	}
+	return names
+}
+
+// checkRecorded checks that the state has what was reported as complete, and what something that was started depends on.
+func (s *site) checkRecorded(r run, have map[string]string) {
+	s.Helper()
+	for _, m := range created.FindAllStringSubmatch(r.output, -1) {
+		if have[m[1]] == "" {
+			s.Errorf("sim_thing.%s was reported as complete but is not in the state", m[1])
+		}
+	}
+	for _, c := range r.calls.Calls(creation) {
+		var i int
+		if _, err := fmt.Sscanf(c.Begin.Name, "r%d", &i); err != nil {
+			s.Fatalf("an object of an unknown name: %q", c.Begin.Name)
+		}
+		for _, up := range parents(i) {
+			if have[fmt.Sprintf("r%d", up)] == "" {
+				s.Errorf("r%d was started, but r%d, on which it depends, is not in the state", i, up)
+			}
+		}
+	}
+}
+
+// TestSIGKILLDestroy kills in the middle of destroying: what still exists must still be known.
+func TestSIGKILLDestroy(t *testing.T) {
+	for i, at := range moments(t, kills/2) {
+		t.Run(at.String(), func(t *testing.T) {
+			s := newSite(t)
+			s.must(0, "apply", "-auto-approve")
+			r := s.interrupted("destroy", deletion, at, syscall.SIGKILL, i%2 == 1)
+			have := s.recorded()
+			for _, m := range destroyed.FindAllStringSubmatch(r.output, -1) {
+				if have[m[1]] != "" {
+					t.Errorf("sim_thing.%s was reported as destroyed but is in the state", m[1])
+				}
+			}
+			for _, o := range s.orphans(have) {
+				t.Errorf("%s exists, but the state has forgotten it", o.ID)
+			}
+			s.must(0, "destroy", "-auto-approve")
+			if left := len(s.recorded()) + len(s.orphans(nil)); left > 0 {
+				t.Errorf("after destroy %d objects are left", left)
+			}
+			t.Logf("%d begun, %d of %d recorded after the crash", r.calls.Count(deletion), len(have), count)
+		})
+	}
+}
+
+// TestSIGKILLTwice kills the command that recovers, too.
+func TestSIGKILLTwice(t *testing.T) {
+	for _, at := range moments(t, kills/2) {
+		t.Run(at.String(), func(t *testing.T) {
+			s := newSite(t)
+			first := s.interrupted("apply", creation, at, syscall.SIGKILL, true)
+			again := moment{calls: first.calls.Count(creation) + 1, after: at.after}
+			second := s.interrupted("apply", creation, again, syscall.SIGKILL, true)
+			have := s.recorded()
+			s.checkRecorded(second, have)
+			s.checkRecorded(first, have)
+			out := first.output + second.output + s.must(0, "apply", "-auto-approve", "-no-color")
+			for _, name := range s.converged() {
+				if !strings.Contains(out, "sim_thing."+name+" (create)") {
+					t.Errorf("%s exists, no state has it, and no command after a crash names it:\n%s", name, out)
+				}
+			}
+			t.Logf("%d recorded after two crashes", len(have))
+		})
+	}
+}
+
+func TestSIGTERM(t *testing.T) {
+	for _, at := range moments(t, kills) {
+		t.Run(at.String(), func(t *testing.T) { gentle(t, at, syscall.SIGTERM, false) })
+	}
+}
+
+// TestSIGINT interrupts as a terminal does: the plugins get the signal too.
+func TestSIGINT(t *testing.T) {
+	for _, at := range moments(t, kills) {
+		t.Run(at.String(), func(t *testing.T) { gentle(t, at, syscall.SIGINT, true) })
+	}
+}
+
+// gentle ends an apply with a signal that it can heed, and checks that nothing at all is left open.
+func gentle(t *testing.T, at moment, sig syscall.Signal, group bool) {
+	s := newSite(t)
+	r := s.interrupted("apply", creation, at, sig, group)
+	have := s.recorded()
+	made := 0
+	for _, c := range r.calls.Calls(creation) {
+		if c.Failed() {
+			continue
+		}
+		made++
+		if have[c.Begin.Name] == "" {
+			t.Errorf("sim_thing.%s was created but is not in the state", c.Begin.Name)
+		}
+	}
+	s.checkRecorded(r, have)
+	if done := len(have) == count; (r.code == 0) != done || r.code < 0 {
+		t.Errorf("exit status %d with %d of %d resources", r.code, len(have), count)
+	}
+	if open := r.calls.Unclosed(); len(open) > 0 {
+		t.Errorf("left open: %q", open)
+	}
+	for _, pattern := range []string{".*.lock.info", "*.journal"} {
+		if left, _ := filepath.Glob(filepath.Join(s.dir, pattern)); len(left) > 0 {
+			t.Errorf("left behind: %q", left)
+		}
+	}
+	if t.Failed() {
+		t.Fatalf("the run printed:\n%s", r.output)
+	}
+	s.must(0, "apply", "-auto-approve", "-no-color")
+	if orphans := s.converged(); len(orphans) > 0 {
+		t.Errorf("no state has the objects %q", orphans)
+	}
+	t.Logf("%d created of %d begun; exit status %d", made, r.calls.Count(creation), r.code)
+}
