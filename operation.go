@@ -3,6 +3,7 @@ package mayfly
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -39,13 +40,16 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 		if err == nil {
 			o.lock, err = store.LockWithRetry(ctx, p.opt.Store, info, opt.LockTimeout)
 		}
+		if held := (*store.LockError)(nil); err != nil && !errors.As(err, &held) {
+			return o, diag.Errorf("Error acquiring the state lock", "%s.", err)
+		}
 		if err != nil {
 			return o, diag.Errorf("Error acquiring the state lock", "%s\n\nThe lock protects the state from being written by two users at the same time. Wait until the other operation has ended, or pass -lock=false if you are sure that nobody else uses it.", err)
 		}
 	}
 	f, err := p.opt.Store.Read(ctx)
 	if err != nil {
-		diags := diag.Errorf("Error reading the state", "%s", err)
+		diags := diag.Errorf("Error reading the state", "%s.", err)
 		return o, append(diags, o.End()...)
 	}
 	o.File = f

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
@@ -68,6 +69,12 @@ func checkNesting(src []byte, name string, isJSON bool) diag.List {
 	return diag.At(*rng, "Nesting too deep",
 		"Blocks and expressions may be nested %d levels deep, and one expression may have up to %d operators. Split this expression into local values.",
 		maxNesting, maxOperators)
+}
+
+// Parseable reports whether source nests within the bounds that the parsers can take. The name tells the syntax. What Load refused for its
+// nesting is not parseable.
+func Parseable(src []byte, name string) bool {
+	return !checkNesting(src, name, strings.HasSuffix(name, ".json")).HasErrors()
 }
 
 // checkExpressionNesting is checkNesting for a lone expression.

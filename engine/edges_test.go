@@ -68,7 +68,7 @@ resource "sim_thing" "b" {
 func TestEphemeralsThroughModules(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
-locals { delays = { a = "0s", b = "500ms" } }
+locals { delays = { a = "0s", b = "1s" } }
 module "source" {
   source   = "./source"
   for_each = local.delays

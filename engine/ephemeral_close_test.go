@@ -15,7 +15,7 @@ import (
 func TestE51WindowPerInstance(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
-locals { delays = { a = "0s", b = "500ms" } }
+locals { delays = { a = "0s", b = "1s" } }
 ephemeral "sim_secret" "s" {
   for_each = local.delays
   name     = each.key
@@ -53,7 +53,7 @@ resource "sim_thing" "uses" {
 resource "sim_slow" "tail" {
   name         = "tail"
   trigger      = sim_thing.uses.id
-  create_delay = "300ms"
+  create_delay = "1s"
 }`)
 	r := w.ok(command{})
 	o, uses := window(t, r.applyLog, "s"), applyOf(t, r.applyLog, "uses")
@@ -63,7 +63,7 @@ resource "sim_slow" "tail" {
 	if !o.Covers(uses) {
 		t.Error("the window does not cover its consumer")
 	}
-	if slack := time.Duration(end-start) - uses.Duration(); slack > 250*time.Millisecond {
+	if slack := time.Duration(end-start) - uses.Duration(); slack > 700*time.Millisecond {
 		t.Errorf("the window is %s longer than its consumer's work", slack)
 	}
 }
@@ -139,7 +139,7 @@ resource "sim_thing" "x" {
 resource "sim_slow" "tail" {
   name         = "tail"
   trigger      = sim_thing.x.id
-  create_delay = "400ms"
+  create_delay = "2s"
 }`)
 	r := w.ok(command{})
 	outer, inner := window(t, r.applyLog, "s"), window(t, r.applyLog, "inner")

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -70,18 +72,33 @@ func (p *planner) outputSelected(t *future.Task, o *eval.Value) bool {
 		return true
 	}
 	deps := o.Deps(t)
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, d := range deps {
 		if !d.All {
-			if p.changes[objectOf(d)] == nil && (d.Resource.Mode == addr.Managed || p.prior.Instance(d.Resource.Instance(d.Key)) == nil) {
+			if !p.planned(d.Resource.Instance(d.Key)) {
 				return false
 			}
-		} else if len(p.byResource[d.Resource]) == 0 && (d.Resource.Mode == addr.Managed || p.prior.Resources[d.Resource] == nil) {
+			continue
+		}
+		m := p.run.Module(d.Resource.Module)
+		if m == nil || m.Resource(d.Resource.Resource) == nil {
+			return false
+		}
+		instances, ok := m.Resource(d.Resource.Resource).Instances(t)
+		if !ok || slices.ContainsFunc(instances, func(in *eval.Instance) bool { return !p.planned(in.Addr()) }) {
 			return false
 		}
 	}
 	return len(deps) > 0 || len(p.req.Targets) == 0
+}
+
+// planned reports whether the instance is part of this plan.
+func (p *planner) planned(a addr.Instance) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.changes[addr.Object{Instance: a}] != nil {
+		return true
+	}
+	return a.Resource.Mode == addr.Data && p.prior.Instance(a) != nil
 }
 
 // rootOutput evaluates an output of the root module, opening what it needs.
@@ -108,10 +125,6 @@ func sameDurable(a, b value.Durable) bool {
 	x, errX := a.Unmarked()
 	y, errY := b.Unmarked()
 	return errX == nil && errY == nil && x != cty.NilVal && y != cty.NilVal && x.RawEquals(y)
-}
-
-func objectOf(d plan.Dep) addr.Object {
-	return addr.Object{Instance: d.Resource.Instance(d.Key)}
 }
 
 // outputState makes the state's record of an output.

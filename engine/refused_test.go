@@ -68,3 +68,28 @@ func TestContradictingRefactoring(t *testing.T) {
 		})
 	}
 }
+
+// TestValidateFindsCircles reports references in a circle without a plan, and none where only instances refer to each other.
+func TestValidateFindsCircles(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, text, want string }{
+		{"itself", `resource "sim_thing" "a" { name = sim_thing.a.id }`, "Cycle in references"},
+		{"each other", `
+resource "sim_thing" "a" { name = sim_thing.b.id }
+resource "sim_thing" "b" { name = sim_thing.a.id }`, "Cycle in references"},
+		{"instances", `
+resource "sim_thing" "a" {
+  count = 2
+  name  = count.index == 0 ? "first" : sim_thing.a[0].id
+}`, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, row.text)
+			diags := w.validate()
+			if got := len(diags) > 0 && strings.Contains(diags[0].Summary, row.want); got != (row.want != "") {
+				t.Errorf("want %q, got %v", row.want, diags)
+			}
+		})
+	}
+}

@@ -27,8 +27,12 @@ func (e *Engine) Validate(ctx context.Context, cfg *eval.Config) diag.List {
 // validator implements eval.Host with unknown objects.
 type validator struct{ *walk }
 
-// Result implements eval.Host.
-func (v *validator) Result(_ *future.Task, in *eval.Instance) cty.Value {
+// Result implements eval.Host. What the instance refers to is demanded, so that references in a circle are found. Instances of what is repeated stand
+// for all of their block here, so that one that refers to another one would look like a circle: they are left to planning.
+func (v *validator) Result(t *future.Task, in *eval.Instance) cty.Value {
+	if in.Alone() {
+		in.Prepare(t)
+	}
 	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
 }
 

@@ -8,5 +8,6 @@
 // Values that come from ephemeral resources are never kept in a Run: they live in a Session, which its owner ends after the operation that needed
 // them, and which holds the leases meanwhile.
 //
-// It may import addr, diag, future, value, schema, config, lang and plan (for dependencies). It must not know state or how providers run.
+// It may import addr, diag, future, value, schema, config, lang, plan (for dependencies) and, of state, the statuses of conditions. It must not know
+// what a state holds or how providers run.
 package eval

@@ -72,6 +72,16 @@ func (in *Instance) Addr() addr.Instance { return in.Resource.Addr().Instance(in
 // Config returns the block.
 func (in *Instance) Config() *config.Resource { return in.Resource.Block.Config }
 
+// Alone reports whether neither the block nor a module around it is repeated.
+func (in *Instance) Alone() bool {
+	for m := in.Resource.Module; m.call != nil; m = m.call.module {
+		if m.call.repeat.repeated() {
+			return false
+		}
+	}
+	return !in.Resource.repeat.repeated()
+}
+
 // Run returns the walk that the instance belongs to.
 func (in *Instance) Run() *Run { return in.Resource.Module.run }
 

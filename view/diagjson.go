@@ -12,6 +12,7 @@ import (
 	hcljson "github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -137,9 +138,11 @@ func (c *snippets) file(name string, text []byte) *hcl.File {
 	if ok {
 		return file
 	}
-	if strings.HasSuffix(name, ".json") {
+	switch {
+	case !config.Parseable(text, name): // the snippet does without its context
+	case strings.HasSuffix(name, ".json"):
 		file, _ = hcljson.Parse(text, name)
-	} else {
+	default:
 		file, _ = hclsyntax.ParseConfig(text, name, hcl.InitialPos)
 	}
 	c.files[name] = file

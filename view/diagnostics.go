@@ -156,6 +156,7 @@ func writeCode(sb *strings.Builder, code string, number int, o Options) {
 			if i > 0 {
 				inside = !inside
 			}
+			part = shortened(part)
 			if inside {
 				part = o.paint(underlined, part)
 			}
@@ -164,4 +165,18 @@ func writeCode(sb *strings.Builder, code string, number int, o Options) {
 		sb.WriteByte('\n')
 		number++
 	}
+}
+
+const longestCode = 400 // characters of a line of code, on each side of what is highlighted
+
+// shortened cuts code that nobody would read, such as that of a generated file in one line.
+func shortened(code string) string {
+	if len(code) <= longestCode {
+		return code
+	}
+	runes := []rune(code)
+	if len(runes) <= longestCode {
+		return code
+	}
+	return string(runes[:longestCode/2]) + " … " + string(runes[len(runes)-longestCode/2:])
 }

@@ -181,3 +181,26 @@ func TestDiagnosticInFunctionCall(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestDiagnosticsOfRefusedSource(t *testing.T) {
+	const n = 200_000
+	src := "output \"o\" { value = " + strings.Repeat("(", n) + "1" + strings.Repeat(")", n) + " }"
+	rng := hcl.Range{Filename: "m.tf", Start: hcl.Pos{Line: 1, Column: 1021, Byte: 1020}, End: hcl.Pos{Line: 1, Column: 1022, Byte: 1021}}
+	for _, name := range []string{"m.tf", "m.tf.json"} {
+		rng.Filename = name
+		var out strings.Builder
+		if err := Diagnostics(&out, diag.At(rng, "Nesting too deep", "Split it."), Sources{name: []byte(src)}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); len(got) > 2000 || !strings.Contains(got, "on "+name+" line 1") || !strings.Contains(got, " … ") {
+			t.Errorf("%s: %d bytes: %.300s", name, len(got), got)
+		}
+	}
+}
+
+func TestWrapKeepsOptionsWhole(t *testing.T) {
+	o := Options{Width: 20}
+	if diff := cmp.Diff("Use a -var or the\n-var-file option, or\na-very-long-word-that-does-not-fit\nat all", o.wrap("Use a -var or the -var-file option, or a-very-long-word-that-does-not-fit at all", 0)); diff != "" {
+		t.Error(diff)
+	}
+}

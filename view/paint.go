@@ -54,10 +54,31 @@ func (o Options) wrap(text string, used int) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
-			lines[i] = ansi.Wordwrap(line, o.Width-used, "")
+			lines[i] = wordwrap(line, o.Width-used)
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// wordwrap breaks a line at spaces only: options such as -var, addresses and hashes stay whole.
+func wordwrap(line string, width int) string {
+	var sb strings.Builder
+	column := 0
+	for i, word := range strings.Split(line, " ") {
+		w := ansi.StringWidth(word)
+		switch {
+		case i == 0:
+		case column+1+w > width:
+			sb.WriteByte('\n')
+			column = 0
+		default:
+			sb.WriteByte(' ')
+			column++
+		}
+		sb.WriteString(word)
+		column += w
+	}
+	return sb.String()
 }
 
 // rule returns the line that separates sections.

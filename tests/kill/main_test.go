@@ -171,8 +171,15 @@ func (s *site) interrupted(command string, calls simlog.Filter, at moment, sig s
 	case <-time.After(20 * time.Second):
 		s.Fatalf("the program did not end:\n%s", out)
 	}
-	// What the plugin was doing goes on after its engine is gone.
-	s.until("the end of the plugins", func() bool { return syscall.Kill(-pid, 0) != nil })
+	// What a plugin was doing goes on after its engine is gone. One that has nothing to do may stay: it has noticed nothing.
+	quiet := 0
+	s.until("the end of what the plugins do", func() bool {
+		if quiet++; slices.ContainsFunc(s.transcript().Calls(simlog.Filter{}), simlog.Call.Aborted) {
+			quiet = 0
+		}
+		return quiet >= 20 || syscall.Kill(-pid, 0) != nil
+	})
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
 	return run{out.String(), cmd.ProcessState.ExitCode(), s.transcript()}
 }
 
