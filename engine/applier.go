@@ -134,9 +134,6 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	var start func(i int32)
 	done := func(i int32, ok bool) {
 		a.pool.Waive(uses[i]...)
-		if steps[i].Leg == plan.DestroyLeg {
-			a.pool.AwaitClosed(uses[i]...) // what is destroyed next may be what the closed thing was made from
-		}
 		mu.Lock()
 		var ready []int32
 		for _, e := range steps[i].Next {

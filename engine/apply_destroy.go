@@ -82,7 +82,7 @@ func (a *applier) destroyObject(d *subject, c *plan.Change, stored *state.Object
 		diags = append(diags, d.violation("object", fmt.Errorf("%w, after it was destroyed", errNotNull)))
 	}
 	d.report(diags)
-	done(diags, idKey, id)
+	op.told = func(more diag.List) { done(append(diags, more...), idKey, id) }
 	if gone {
 		if !diags.HasErrors() && c.Action == plan.Delete && d.obj.Deposed == addr.Current || c.Action.IsReplace() || d.obj.Deposed != addr.Current {
 			a.count(func(n *plan.Counts) { n.Destroy++ })

@@ -206,8 +206,12 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 		op = ia.provisioned(op, &o, resp)
 	}
 	idKey, id = identifying(o.value, ia.block(), ia.sensitive)
-	done(o.diags, idKey, id)
-	return op != nil && ia.conclude(op, o, resp, deposed, kind)
+	if op == nil {
+		done(o.diags, idKey, id)
+		return false
+	}
+	op.told = func(more diag.List) { done(append(o.diags, more...), idKey, id) }
+	return ia.conclude(op, o, resp, deposed, kind)
 }
 
 // provisioned runs the provisioners of a new object, which is recorded as tainted before: it exists, whatever becomes of this program meanwhile.

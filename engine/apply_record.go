@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -94,6 +95,9 @@ func sameResources(a, b []addr.ConfigResource) bool {
 type operation struct {
 	*applier
 	id uint64
+	// told says, if set, that the operation has ended. It is called when the results are durable: what was said to be complete is in the state,
+	// whatever becomes of this program.
+	told func(diag.List)
 }
 
 // begin makes it durable that an operation on an object is about to start. False means that it must not.
@@ -121,11 +125,15 @@ func (op *operation) end(failed bool, changes ...state.ObjectChange) bool {
 	if failed {
 		write = op.req.Journal.Fail
 	}
+	var diags diag.List
 	if err := write(op.id, changes...); err != nil {
-		op.run.Report(journalFailed(err))
-		return false
+		diags = journalFailed(err)
+		op.run.Report(diags)
 	}
-	return true
+	if op.told != nil {
+		op.told(diags)
+	}
+	return len(diags) == 0
 }
 
 func (a *applier) object(o addr.Object) *state.Object {

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
@@ -272,17 +271,6 @@ resource "sim_thing" "x" {
 	if n := r.planLog.Count(simlog.Filter{RPC: "UpgradeResourceState"}); n != 0 {
 		t.Errorf("an object of the current version was upgraded %d times", n)
 	}
-}
-
-// waitFor polls for something that another process does.
-func waitFor(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if done() {
-			return
-		}
-	}
-	t.Fatalf("waited in vain for %s", what)
 }
 
 // openLeases is how many ephemerals the cloud still has open.

@@ -350,14 +350,18 @@ func TestRepetitionChanges(t *testing.T) {
 		want          []string
 	}{
 		{"count shrinks", "count = 3", "count = 1", []string{
-			`sim_thing.x[1] delete delete_because_count_index`, `sim_thing.x[2] delete delete_because_count_index`}},
+			`sim_thing.x[1] delete delete_because_count_index`, `sim_thing.x[2] delete delete_because_count_index`,
+		}},
 		{"key gone", `for_each = toset(["a", "b"])`, `for_each = toset(["b", "c"])`, []string{
-			`sim_thing.x["a"] delete delete_because_each_key`, `sim_thing.x["c"] create`}},
+			`sim_thing.x["a"] delete delete_because_each_key`, `sim_thing.x["c"] create`,
+		}},
 		{"count to for_each", "count = 1", `for_each = toset(["a"])`, []string{
-			`sim_thing.x[0] delete delete_because_wrong_repetition`, `sim_thing.x["a"] create`}},
+			`sim_thing.x[0] delete delete_because_wrong_repetition`, `sim_thing.x["a"] create`,
+		}},
 		{"single to count", "", "count = 2", []string{"sim_thing.x[0] no-op from sim_thing.x", "sim_thing.x[1] create"}},
 		{"count to single", "count = 2", "", []string{
-			"sim_thing.x no-op from sim_thing.x[0]", "sim_thing.x[1] delete delete_because_wrong_repetition"}},
+			"sim_thing.x no-op from sim_thing.x[0]", "sim_thing.x[1] delete delete_because_wrong_repetition",
+		}},
 		{"zero", "count = 1", "count = 0", []string{"sim_thing.x[0] delete delete_because_count_index"}},
 		{"disabled", "lifecycle { enabled = true }", "lifecycle { enabled = false }", []string{"sim_thing.x delete delete_because_enabled_false"}},
 	}

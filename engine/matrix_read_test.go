@@ -22,8 +22,10 @@ func TestMatrixRead(t *testing.T) {
 		{name: "not an object", rule: `"do":"not-an-object"`, want: []string{"sim_thing.x"}},
 		{name: "wrong type", rule: `"do":"wrong-type","attr":"size"`, want: []string{"sim_thing.x"}, path: "size"},
 		{name: "unknown", rule: `"do":"unknown","attr":"status"`, want: []string{"sim_thing.x", invalid}, path: "status"},
-		{name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-read"`,
-			want: []string{"sim_thing.x", "Provider returned a write-only value", "object read"}, path: "secret_wo"},
+		{
+			name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-read"`,
+			want: []string{"sim_thing.x", "Provider returned a write-only value", "object read"}, path: "secret_wo",
+		},
 		{name: "identity changed", rule: `"do":"change-identity"`},
 		{name: "no identity", rule: `"do":"no-identity"`},
 		{name: "no private", rule: `"do":"no-private"`},
@@ -79,8 +81,10 @@ func TestMatrixUpgrade(t *testing.T) {
 		{name: "garbage", rule: `"do":"garbage"`, want: []string{"sim_thing.x"}},
 		{name: "unknown", rule: `"do":"unknown","attr":"status"`, want: []string{"sim_thing.x", "upgraded state"}, path: "status"},
 		{name: "wrong type", rule: `"do":"wrong-type","attr":"size"`, want: []string{"sim_thing.x"}, path: "size"},
-		{name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-upgraded"`,
-			want: []string{"sim_thing.x", "Provider returned a write-only value", "upgraded state"}, path: "secret_wo"},
+		{
+			name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-upgraded"`,
+			want: []string{"sim_thing.x", "Provider returned a write-only value", "upgraded state"}, path: "secret_wo",
+		},
 		{name: "null object", rule: `"do":"null-object"`, want: []string{"sim_thing.x", "null"}},
 		{name: "no value", rule: `"do":"no-value"`, want: []string{"sim_thing.x"}},
 	}
@@ -116,8 +120,10 @@ func TestMatrixImport(t *testing.T) {
 		{name: "garbage", rule: `"do":"garbage"`, want: []string{"sim_thing.x"}},
 		{name: "null object", rule: `"do":"null-object"`, want: []string{"sim_thing.x", "null"}},
 		{name: "unknown", rule: `"do":"unknown","attr":"status"`, want: []string{"sim_thing.x", "imported object"}, path: "status"},
-		{name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-imported"`,
-			want: []string{"sim_thing.x", "Provider returned a write-only value"}, path: "secret_wo"},
+		{
+			name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-imported"`,
+			want: []string{"sim_thing.x", "Provider returned a write-only value"}, path: "secret_wo",
+		},
 		{name: "no private", rule: `"do":"no-private"`},
 		{name: "deferred", rule: `"do":"deferred"`, want: []string{"sim_thing.x", "Deferred"}},
 	}
@@ -154,8 +160,10 @@ func TestMatrixMove(t *testing.T) {
 		{name: "garbage", rule: `"do":"garbage"`, want: []string{"sim_thing.x"}},
 		{name: "null object", rule: `"do":"null-object"`, want: []string{"sim_thing.x", "null"}},
 		{name: "unknown", rule: `"do":"unknown","attr":"status"`, want: []string{"sim_thing.x", "moved object"}, path: "status"},
-		{name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-moved"`,
-			want: []string{"sim_thing.x", "Provider returned a write-only value"}, path: "secret_wo"},
+		{
+			name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-moved"`,
+			want: []string{"sim_thing.x", "Provider returned a write-only value"}, path: "secret_wo",
+		},
 	}
 	for _, m := range rows {
 		t.Run(m.name, func(t *testing.T) {

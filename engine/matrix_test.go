@@ -101,17 +101,27 @@ var planMisdeeds = []misdeed{
 	{name: "block dropped", rule: `"do":"drop-block","attr":"rule"`, want: []string{invalid}, path: "rule"},
 	{name: "block added", rule: `"do":"add-block","attr":"rule"`, want: []string{invalid}, path: "rule"},
 	{name: "set block added", rule: `"do":"add-block","attr":"zone"`, want: []string{invalid}, path: "zone"},
-	{name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-planned"`,
-		want: []string{"sim_thing.x", "Provider returned a write-only value", "plan"}, path: "secret_wo"},
+	{
+		name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-planned"`,
+		want: []string{"sim_thing.x", "Provider returned a write-only value", "plan"}, path: "secret_wo",
+	},
 	{name: "write-only value copied", rule: `"do":"echo-write-only","attr":"status"`, want: []string{"sim_thing.x", "Provider copied a write-only value"}, path: "status"},
-	{name: "no private in the second plan", rule: `"do":"no-private","nth":2`,
-		want: []string{"sim_thing.x", "private data of the plan was not handed to apply"}, state: []string{"sim_thing.good"}, faulty: true},
-	{name: "known value unlike in the second plan", rule: `"do":"change-known","attr":"label","nth":2`,
-		want: []string{"sim_thing.x", "Provider produced inconsistent final plan"}, path: "label", state: []string{"sim_thing.good"}},
-	{name: "known value unknown in the second plan", rule: `"do":"unknown","attr":"label","nth":2`,
-		want: []string{"Provider produced inconsistent final plan"}, path: "label", state: []string{"sim_thing.good"}},
-	{name: "write-only value in the second plan", rule: `"do":"write-only","attr":"secret_wo","nth":2,"value":"CANARY-planned"`,
-		want: []string{"Provider returned a write-only value"}, path: "secret_wo", state: []string{"sim_thing.good"}},
+	{
+		name: "no private in the second plan", rule: `"do":"no-private","nth":2`,
+		want: []string{"sim_thing.x", "private data of the plan was not handed to apply"}, state: []string{"sim_thing.good"}, faulty: true,
+	},
+	{
+		name: "known value unlike in the second plan", rule: `"do":"change-known","attr":"label","nth":2`,
+		want: []string{"sim_thing.x", "Provider produced inconsistent final plan"}, path: "label", state: []string{"sim_thing.good"},
+	},
+	{
+		name: "known value unknown in the second plan", rule: `"do":"unknown","attr":"label","nth":2`,
+		want: []string{"Provider produced inconsistent final plan"}, path: "label", state: []string{"sim_thing.good"},
+	},
+	{
+		name: "write-only value in the second plan", rule: `"do":"write-only","attr":"secret_wo","nth":2,"value":"CANARY-planned"`,
+		want: []string{"Provider returned a write-only value"}, path: "secret_wo", state: []string{"sim_thing.good"},
+	},
 	{name: "error in the second plan", rule: `"do":"error","nth":2`, want: []string{"sim_thing.x", "Simulated misbehaviour"}, state: []string{"sim_thing.good"}},
 	{name: "unknown becomes known in the second plan", rule: `"do":"set","attr":"status","nth":2,"value":"ready"`},
 	{name: "legacy type system", rule: `"do":"legacy"`},
@@ -170,12 +180,18 @@ var createMisdeeds = []misdeed{
 	{name: "unknown left in a block", rule: `"do":"unknown","attr":"rule.0.rule_id"`, want: []string{"unknown"}, path: "rule[0].rule_id", state: tainted},
 	{name: "block dropped", rule: `"do":"drop-block","attr":"rule"`, want: []string{inconsistent}, path: "rule", state: tainted},
 	{name: "block added", rule: `"do":"add-block","attr":"rule"`, want: []string{inconsistent}, path: "rule", state: tainted},
-	{name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-applied"`,
-		want: []string{"sim_thing.x", "Provider returned a write-only value"}, path: "secret_wo", state: kept},
-	{name: "write-only value copied", rule: `"do":"echo-write-only"`,
-		want: []string{"sim_thing.x", "Provider copied a write-only value"}, path: "status", state: kept},
-	{name: "write-only value copied into a block", rule: `"do":"echo-write-only","attr":"rule.0.rule_id"`,
-		want: []string{"Provider copied a write-only value"}, path: "rule[0].rule_id", state: kept},
+	{
+		name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-applied"`,
+		want: []string{"sim_thing.x", "Provider returned a write-only value"}, path: "secret_wo", state: kept,
+	},
+	{
+		name: "write-only value copied", rule: `"do":"echo-write-only"`,
+		want: []string{"sim_thing.x", "Provider copied a write-only value"}, path: "status", state: kept,
+	},
+	{
+		name: "write-only value copied into a block", rule: `"do":"echo-write-only","attr":"rule.0.rule_id"`,
+		want: []string{"Provider copied a write-only value"}, path: "rule[0].rule_id", state: kept,
+	},
 	{name: "legacy with a changed value", rule: `"do":"legacy"},{"rpc":"ApplyResourceChange","name":"x","do":"change-known","attr":"label"`},
 	{name: "identity changed", rule: `"do":"change-identity"`},
 	{name: "no identity", rule: `"do":"no-identity"`},
@@ -242,8 +258,10 @@ func TestMatrixApplyUpdate(t *testing.T) {
 		{misdeed{name: "no value", rule: `"do":"no-value"`, want: []string{"sim_thing.x"}}, "1"},
 		{misdeed{name: "null object", rule: `"do":"null-object"`, want: []string{"sim_thing.x", "null"}}, "1"},
 		{misdeed{name: "argument changed", rule: `"do":"change-config","attr":"size"`, want: []string{"inconsistent result after apply"}, path: "size"}, "3"},
-		{misdeed{name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-applied"`,
-			want: []string{"Provider returned a write-only value"}, path: "secret_wo"}, "2"},
+		{misdeed{
+			name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-applied"`,
+			want: []string{"Provider returned a write-only value"}, path: "secret_wo",
+		}, "2"},
 	}
 	for _, m := range rows {
 		t.Run(m.name, func(t *testing.T) {
@@ -269,8 +287,10 @@ func TestMatrixDelete(t *testing.T) {
 	rows := []misdeed{
 		{name: "error", rule: `"do":"error"`, want: []string{"sim_thing.x", "Simulated misbehaviour"}, state: []string{}},
 		{name: "object kept", rule: `"do":"keep-object"`, want: []string{"sim_thing.x", "not null"}, state: kept},
-		{name: "object kept and error", rule: `"do":"keep-object"},{"rpc":"ApplyResourceChange","name":"x","action":"delete","do":"error"`,
-			want: []string{"sim_thing.x", "Simulated misbehaviour"}, state: kept},
+		{
+			name: "object kept and error", rule: `"do":"keep-object"},{"rpc":"ApplyResourceChange","name":"x","action":"delete","do":"error"`,
+			want: []string{"sim_thing.x", "Simulated misbehaviour"}, state: kept,
+		},
 		{name: "rpc error", rule: `"do":"rpc-error"`, want: []string{"sim_thing.x", "Provider call failed"}, state: kept},
 		{name: "garbage", rule: `"do":"garbage"`, want: []string{"sim_thing.x"}, state: kept},
 		{name: "crash", rule: `"do":"exit","when":"before"`, want: []string{"sim_thing.x", "stopped unexpectedly"}, state: kept},

@@ -41,7 +41,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		reason := plan.NoReason
 		if !d.config.IsWhollyKnown() {
 			reason = plan.ReadConfigUnknown
-		} else if p.dependsPending(t, in) {
+		} else if slices.ContainsFunc(in.WaitDeps(t), p.changing) {
 			reason = plan.ReadDependency
 		}
 		if reason != plan.NoReason {

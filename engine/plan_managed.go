@@ -105,10 +105,25 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	ip.deprecated(cfg)
 	ip.takeConfig(cfg)
 	v, ok := ip.decide()
-	if !ok {
+	if !ok || !ip.checkProvisioners(v) {
 		return cty.NilVal, false
 	}
 	return v, ip.in.Postconditions(ip.t, s, v)
+}
+
+// checkProvisioners evaluates the arguments of provisioners that will run, with what is known, so that mistakes in them are found before anything is
+// made. It opens nothing.
+func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
+	if a := ip.change.Action; a != plan.Create && !a.IsReplace() {
+		return true
+	}
+	ok := true
+	for i := range ip.in.Provisioners() {
+		_, diags := ip.in.EvalProvisioner(ip.t, nil, i, planned)
+		ip.run.Report(diags)
+		ok = ok && !diags.HasErrors()
+	}
+	return ok
 }
 
 // takeConfig separates the evaluated configuration from its marks and applies ignore_changes.

@@ -172,9 +172,12 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 		})
 	}
 	pool.Go(func(t *future.Task) {
-		p.guard("the outputs of a module", func() {
+		p.guard("the values of a module", func() {
 			if p.req.Mode != plan.Destroy && len(p.req.Targets) == 0 {
 				m.OutputPreconditions(t)
+			}
+			if p.req.Mode == plan.Normal && len(p.req.Targets)+len(p.req.Excludes) == 0 {
+				m.EvaluateValues(t)
 			}
 		})
 	})
@@ -317,12 +320,7 @@ func (p *planner) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.V
 
 // dependsPending reports whether something that the instance's depends_on names has planned changes.
 func (p *planner) dependsPending(t *future.Task, in *eval.Instance) bool {
-	for _, d := range in.ExplicitDeps(t) {
-		if p.changing(d) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.ExplicitDeps(t), p.changing)
 }
 
 func (p *planner) changing(d plan.Dep) bool {

@@ -198,7 +198,8 @@ func (w *walk) reportAcquire(u eval.Use, err error) {
 // anyFailed reports whether something that an operation uses could not be opened; the reason was reported then.
 func (w *walk) anyFailed(t *future.Task, user interface {
 	Uses(*future.Task) []eval.Use
-}) bool {
+},
+) bool {
 	if !w.someFailed.Load() {
 		return false
 	}

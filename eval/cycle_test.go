@@ -71,28 +71,38 @@ func TestCycles(t *testing.T) {
 // Ephemeral blocks in a circle would wait for each other's opening for ever, so they are refused before.
 func TestEphemeralCycles(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"itself", `ephemeral "sim_secret" "a" { name = ephemeral.sim_secret.a.id }`,
-			`error: main.tf:1,37-62: ` + circle + `  ephemeral.sim_secret.a refers to ephemeral.sim_secret.a at main.tf:1,37\n\nRemove one of these references.`},
-		{"two", `
+		{
+			"itself", `ephemeral "sim_secret" "a" { name = ephemeral.sim_secret.a.id }`,
+			`error: main.tf:1,37-62: ` + circle + `  ephemeral.sim_secret.a refers to ephemeral.sim_secret.a at main.tf:1,37\n\nRemove one of these references.`,
+		},
+		{
+			"two", `
 ephemeral "sim_secret" "a" { name = local.b }
 ephemeral "sim_secret" "b" { name = ephemeral.sim_secret.a.id }
 locals { b = ephemeral.sim_secret.b.id }`,
-			`error: main.tf:2,37-44: ` + circle + `  ephemeral.sim_secret.a refers to local.b at main.tf:2,37\n  local.b refers to ephemeral.sim_secret.b at main.tf:4,14\n  ephemeral.sim_secret.b refers to ephemeral.sim_secret.a at main.tf:3,37\n\nRemove one of these references.`},
-		{"its provider", `
+			`error: main.tf:2,37-44: ` + circle + `  ephemeral.sim_secret.a refers to local.b at main.tf:2,37\n  local.b refers to ephemeral.sim_secret.b at main.tf:4,14\n  ephemeral.sim_secret.b refers to ephemeral.sim_secret.a at main.tf:3,37\n\nRemove one of these references.`,
+		},
+		{
+			"its provider", `
 provider "sim" { key = ephemeral.sim_secret.a.id }
 ephemeral "sim_secret" "a" {}`,
-			`error: main.tf:3,11-23: ` + circle + `  ephemeral.sim_secret.a refers to provider.sim at main.tf:3,11\n  provider.sim refers to ephemeral.sim_secret.a at main.tf:2,24\n\nRemove one of these references.`},
-		{"depends_on", `
+			`error: main.tf:3,11-23: ` + circle + `  ephemeral.sim_secret.a refers to provider.sim at main.tf:3,11\n  provider.sim refers to ephemeral.sim_secret.a at main.tf:2,24\n\nRemove one of these references.`,
+		},
+		{
+			"depends_on", `
 ephemeral "sim_secret" "a" { depends_on = [ephemeral.sim_secret.b] }
 ephemeral "sim_secret" "b" { name = ephemeral.sim_secret.a.id }`,
-			`error: main.tf:2,44-66: ` + circle + `  ephemeral.sim_secret.a refers to ephemeral.sim_secret.b at main.tf:2,44\n  ephemeral.sim_secret.b refers to ephemeral.sim_secret.a at main.tf:3,37\n\nRemove one of these references.`},
-		{"values made from it", `
+			`error: main.tf:2,44-66: ` + circle + `  ephemeral.sim_secret.a refers to ephemeral.sim_secret.b at main.tf:2,44\n  ephemeral.sim_secret.b refers to ephemeral.sim_secret.a at main.tf:3,37\n\nRemove one of these references.`,
+		},
+		{
+			"values made from it", `
 ephemeral "sim_secret" "a" {}
 locals {
   x = "${ephemeral.sim_secret.a.id}${local.y}"
   y = local.x
 }`,
-			`error: main.tf:4,38-45: ` + circle + `  local.x refers to local.y at main.tf:4,38\n  local.y refers to local.x at main.tf:5,7\n\nRemove one of these references.`},
+			`error: main.tf:4,38-45: ` + circle + `  local.x refers to local.y at main.tf:4,38\n  local.y refers to local.x at main.tf:5,7\n\nRemove one of these references.`,
+		},
 		{"own address in a postcondition", `
 ephemeral "sim_secret" "a" {
   lifecycle {

@@ -437,14 +437,23 @@ func (p *preparer) instance(in *Instance) {
 
 func (v *Value) rangePtr() *hcl.Range { return &v.block.rng }
 
-// ExplicitDeps returns the managed instances that depends_on names, of the instance and of the modules around it, through data sources.
-func (in *Instance) ExplicitDeps(t *future.Task) []plan.Dep {
+// WaitDeps returns the managed instances before whose changes a data source must not be read: those that its block refers to directly, those
+// that depends_on names, of the instance and of the modules around it, through data sources, and, if it has conditions, those that it refers to in
+// any way.
+func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
 	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
-	sub := &reads{}
+	b, sub, direct := in.Resource.Block, in.explicitReads(t), &reads{}
 	sc := &scope{m: in.Resource.Module, t: t}
-	sc.collectDependsOn(sub, in.Resource.Block.dependsOn)
-	in.Resource.Module.collectSurroundings(sub, t)
-	sub.calls = nil // what repetition reads is no reason to wait
+	direct.add(in.readSet(t))
+	sc.collectReads(direct, in.Resource.repeat.count, in.Resource.repeat.forEach, in.Resource.repeat.enabled)
+	if len(b.pre)+len(b.post) > 0 {
+		sub.values = append(sub.values, direct.values...)
+	}
+	for _, rr := range direct.resources {
+		if rr.res.Block.Config.Addr.Mode == addr.Managed {
+			sub.resources = append(sub.resources, rr)
+		}
+	}
 	f.reads(sub)
 	return f.sorted()
 }
@@ -463,4 +472,20 @@ func (v *Value) Opens() bool { return v.opens() }
 func (v *Value) Prepare(t *future.Task) {
 	p := preparer{t: t, seen: map[any]struct{}{v: {}}}
 	p.reads(v.readSet(t))
+}
+
+// ExplicitDeps returns the managed instances that depends_on names, of the instance and of the modules around it, through data sources.
+func (in *Instance) ExplicitDeps(t *future.Task) []plan.Dep {
+	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
+	f.reads(in.explicitReads(t))
+	return f.sorted()
+}
+
+func (in *Instance) explicitReads(t *future.Task) *reads {
+	out := &reads{}
+	sc := &scope{m: in.Resource.Module, t: t}
+	sc.collectDependsOn(out, in.Resource.Block.dependsOn)
+	in.Resource.Module.collectSurroundings(out, t)
+	out.calls = nil // what repetition of modules reads is no reason to wait
+	return out
 }

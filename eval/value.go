@@ -86,8 +86,11 @@ func (v *Value) variable(t *future.Task, s *Session) (cty.Value, diag.List) {
 		got, more = v.convert(got)
 		diags = append(diags, more...)
 	}
-	if diags.HasErrors() {
+	switch {
+	case diags.HasErrors():
 		got = cty.UnknownVal(b.Type)
+	case v.module.run.opt.Phase == Validating: // valid means valid for all values, also where this one leads to no instance at all
+		got = cty.UnknownVal(b.Type).WithMarks(got.Marks())
 	}
 	if b.Sensitive {
 		got = got.Mark(value.Sensitive)

@@ -56,13 +56,13 @@ func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirem
 	return sel, next, diags
 }
 
-// kept returns a lock with the entries of providers that are required but not installed at present, so that a development override or a
-// debugger doesn't make the lock file forget them.
+// kept returns a lock with the entries of providers that are required but not installed at present, so that a development override, a debugger
+// or a provider that is part of this program doesn't make the lock file forget them: other engines need the entries.
 func (i *Installer) kept(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) *lockfile.Lock {
 	next := lockfile.New()
 	for p := range reqs {
 		_, dev := i.override(p)
-		if e, ok := lock.Entry(p); ok && (dev || i.running(p)) {
+		if e, ok := lock.Entry(p); ok && (dev || i.running(p) || i.within(p)) {
 			next.Set(e)
 		}
 	}

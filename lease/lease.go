@@ -458,22 +458,3 @@ func (p *Pool[K, V]) Drained() {
 	defer p.mu.Unlock()
 	p.drain()
 }
-
-// AwaitClosed returns when none of the keys, nor what they use, is being closed: for work that must not overtake a closing. What is open or
-// unopened is not waited for.
-func (p *Pool[K, V]) AwaitClosed(keys ...K) {
-	for _, k := range keys {
-		p.mu.Lock()
-		var ready chan struct{}
-		if e := p.entries[k]; e != nil && e.phase == closing {
-			ready = e.ready
-		}
-		p.mu.Unlock()
-		if ready != nil {
-			<-ready
-		}
-		if uses, ok := p.known.Load(k); ok {
-			p.AwaitClosed(uses.([]K)...)
-		}
-	}
-}

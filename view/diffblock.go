@@ -45,6 +45,14 @@ func (b nested) effect() effect {
 	return same
 }
 
+// unusedInput reports whether a write-only attribute is that of terraform_data, and its version is not set: most configurations are written for
+// engines that don't have it, and look as they do there.
+func unusedInput(name string, vb, va map[string]cty.Value) bool {
+	const input, version = "input_wo", "input_wo_version"
+	unset := func(v cty.Value) bool { return v == cty.NilVal || v.IsKnown() && v.IsNull() }
+	return name == input && unset(vb[version]) && unset(va[version])
+}
+
 // showWriteOnly gives write-only attributes the effect of what they belong to: whether the value changes cannot be known, only that it is sent.
 func showWriteOnly(attrs []named, e effect) {
 	for _, it := range attrs {
@@ -80,6 +88,9 @@ func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string
 	for _, name := range slices.Sorted(maps.Keys(attrs)) {
 		attr := attrs[name]
 		path := why.key(name)
+		if attr.WriteOnly && unusedInput(name, vb, va) {
+			continue
+		}
 		if attr.WriteOnly {
 			items = append(items, named{name: name, node: &node{body: writeOnlyValue{}, forces: path.here()}})
 			continue

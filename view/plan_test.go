@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -207,5 +208,30 @@ func TestPlanBlocksKnownLaterAndSecret(t *testing.T) {
 `
 	if !strings.Contains(got, want) {
 		t.Errorf("want\n%s\ngot\n%s", want, got)
+	}
+}
+
+func TestUnusedWriteOnlyInputIsNotShown(t *testing.T) {
+	block := &schema.Block{Attributes: map[string]*schema.Attribute{
+		"id": {Type: cty.String, Computed: true}, "input_wo": {Type: cty.String, Optional: true, WriteOnly: true},
+		"input_wo_version": {Type: cty.Number, Optional: true}, "other_wo": {Type: cty.String, Optional: true, WriteOnly: true},
+	}}
+	object := func(version cty.Value) cty.Value {
+		return cty.ObjectVal(map[string]cty.Value{
+			"id": cty.StringVal("x"), "input_wo": cty.NullVal(cty.String), "input_wo_version": version, "other_wo": cty.NullVal(cty.String),
+		})
+	}
+	unset, unknown := cty.NullVal(cty.Number), cty.UnknownVal(cty.Number)
+	for _, test := range []struct {
+		before, after cty.Value
+		shown         bool
+	}{{unset, unset, false}, {unset, unknown, true}, {cty.NumberIntVal(1), unset, true}, {unset, cty.NumberIntVal(1), true}} {
+		body := differ{}.block(block, object(test.before), object(test.after), nil).body.(nested)
+		has := func(name string) bool {
+			return slices.ContainsFunc(body.attrs, func(a named) bool { return a.name == name })
+		}
+		if has("input_wo") != test.shown || !has("other_wo") {
+			t.Errorf("%#v to %#v: input_wo %v, other_wo %v", test.before, test.after, has("input_wo"), has("other_wo"))
+		}
 	}
 }

@@ -41,7 +41,8 @@ func printHelp(w io.Writer, _ string, data any) {
 	rows = nil
 	if c.Name == "mayfly" {
 		rows = [][2]string{
-			{"-chdir=DIR", "Switch to another directory first."}, {"-help", "Show this text, or the help of a command."},
+			{"-chdir=DIR", "Switch to another directory first."},
+			{"-help", "Show this text, or the help of a command."},
 			{"-version", "Same as the command \"version\"."},
 		}
 	}

@@ -203,7 +203,11 @@ func (x *exchange) decodeIdentityAnyway(typeName string, in *tfplugin6.ResourceI
 	if !hasValue(in.GetIdentityData()) {
 		return cty.NilVal
 	}
+	before := len(x.diags)
 	s := x.identitySchema(typeName)
+	if s == nil && len(x.diags) > before {
+		return cty.NilVal // the schema could not be had, which was reported
+	}
 	if s == nil {
 		x.fail("Provider returned an invalid identity", "Provider %s returned an identity for a resource of type %s from the call %s, but "+
 			"declares no identity for that type. This is a bug in the provider: report it to its developers.", x.c.name, typeName, x.rpc)

@@ -91,7 +91,8 @@ resource "terraform_data" "r" {
 output "ids" {
   value = terraform_data.r[*].id
 }
-`},
+`,
+	},
 	"moved and ordered": {"main.tf": `
 resource "terraform_data" "a" {
   triggers_replace = ["1"]
