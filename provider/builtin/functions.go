@@ -53,7 +53,7 @@ func encodeExpr(v cty.Value) (cty.Value, error) {
 	if !v.IsWhollyKnown() {
 		return cty.UnknownVal(cty.String).RefineNotNull(), nil
 	}
-	return cty.StringVal(string(hclwrite.TokensForValue(v).Bytes())), nil
+	return cty.StringVal(escapeMarks(hclwrite.TokensForValue(v).Bytes())), nil
 }
 
 func encodeTfvars(v cty.Value) (cty.Value, error) {
@@ -85,7 +85,7 @@ func encodeTfvars(v cty.Value) (cty.Value, error) {
 	for _, name := range names {
 		file.Body().SetAttributeValue(name, variables[name])
 	}
-	return cty.StringVal(string(hclwrite.Format(file.Bytes()))), nil
+	return cty.StringVal(escapeMarks(hclwrite.Format(file.Bytes()))), nil
 }
 
 // maxNesting bounds how many brackets, operators and template parts may be open at once: the parser recurses for each, and a stack that

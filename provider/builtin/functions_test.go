@@ -96,6 +96,22 @@ func repeat(n int) []cty.Value {
 	return values
 }
 
+// Escape sequences stay whole when a combining mark follows them.
+func TestEscapesBeforeMarks(t *testing.T) {
+	p := testProvider()
+	for _, text := range []string{"\n\u0301", "\u061c\u0327\u0301", "\U000e0001\u0301", "\"\u0338", "a\\\u0301"} {
+		v := cty.ObjectVal(attrs{"x": str(text)})
+		encoded, err := p.CallFunction(t.Context(), "encode_tfvars", []cty.Value{v})
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := p.CallFunction(t.Context(), "decode_tfvars", []cty.Value{encoded})
+		if err != nil || !back.RawEquals(v) {
+			t.Errorf("%+q is encoded as %+q and read as %#v, %v", text, encoded.AsString(), back, err)
+		}
+	}
+}
+
 func TestTfvarsRoundTrip(t *testing.T) {
 	p := testProvider()
 	rapid.Check(t, func(rt *rapid.T) {

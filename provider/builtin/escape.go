@@ -1,0 +1,51 @@
+package builtin
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// escapeMarks returns source text in which combining marks that follow an escape sequence are escaped too. Left as they are, they would join the
+// sequence's last letter when the text is normalised, as every string of the language is, and break the sequence.
+func escapeMarks(source []byte) string {
+	var sb strings.Builder
+	for len(source) > 0 {
+		if source[0] != '\\' {
+			sb.WriteByte(source[0])
+			source = source[1:]
+			continue
+		}
+		n := escapeLength(source)
+		sb.Write(source[:n])
+		source = source[n:]
+		for len(source) > 0 {
+			r, size := utf8.DecodeRune(source)
+			if !unicode.Is(unicode.M, r) {
+				break
+			}
+			if r > 0xffff {
+				fmt.Fprintf(&sb, `\U%08x`, r)
+			} else {
+				fmt.Fprintf(&sb, `\u%04x`, r)
+			}
+			source = source[size:]
+		}
+	}
+	return sb.String()
+}
+
+// escapeLength returns the length of the escape sequence that source begins with.
+func escapeLength(source []byte) int {
+	n := 2
+	if len(source) > 1 {
+		switch source[1] {
+		case 'u':
+			n = 6
+		case 'U':
+			n = 10
+		}
+	}
+	return min(n, len(source))
+}
