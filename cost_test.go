@@ -16,7 +16,7 @@ import (
 )
 
 // counts is the work of one plan and apply.
-type counts struct{ evaluations, calls, bytes int64 }
+type counts struct{ evaluations, calls, bytes, deps, edges int64 }
 
 // countingStore counts what the journal and the state would write to disk.
 type countingStore struct {
@@ -89,7 +89,16 @@ func measure(t testing.TB, files map[string]string) counts {
 		t.Fatalf("the second plan has changes: %+v", again.Counts())
 	}
 	s := p.Stats()
-	return counts{s.Evaluations, s.ProviderCalls, counting.bytes}
+	c := counts{evaluations: s.Evaluations, calls: s.ProviderCalls, bytes: counting.bytes}
+	for _, change := range planned.Changes {
+		c.deps += int64(1 + len(change.Deps))
+	}
+	steps, diags := planned.Steps()
+	must(t, diags)
+	for _, step := range steps {
+		c.edges += int64(1 + len(step.Next))
+	}
+	return c
 }
 
 // The shapes that other engines take quadratic time for.
@@ -127,6 +136,9 @@ var shapes = map[string]func(n int) map[string]string{
 			  input = terraform_data.a[count.index].output
 			}`, n)}
 	},
+	"for_each over modules":       consumers("for_each = module.m\n  input = each.value.id"),
+	"local map over modules":      consumers("for_each = local.keys\n  input = local.ids[each.key]"),
+	"depends_on repeated modules": consumers("for_each = local.keys\n  input = each.key\n  depends_on = [module.m]"),
 	"modules with map outputs": func(n int) map[string]string {
 		return map[string]string{
 			"main.tf": fmt.Sprintf(`
@@ -147,6 +159,31 @@ var shapes = map[string]func(n int) map[string]string{
 	},
 }
 
+// consumers returns the shape of as many instances as there are modules, each of which may refer to all modules.
+func consumers(body string) func(n int) map[string]string {
+	return func(n int) map[string]string {
+		return map[string]string{
+			"main.tf": fmt.Sprintf(`
+				locals {
+				  keys = toset([for i in range(%d) : "k${i}"])
+				  ids  = { for k, m in module.m : k => m.id }
+				}
+				module "m" {
+				  source   = "./m"
+				  for_each = local.keys
+				  key      = each.key
+				}
+				resource "terraform_data" "c" {
+				  %s
+				}`, n, body),
+			"m/main.tf": `
+				variable "key" { type = string }
+				resource "terraform_data" "r" { input = var.key }
+				output "id" { value = terraform_data.r.output }`,
+		}
+	}
+}
+
 // TestCostIsLinear counts evaluations, provider calls and bytes written at N and 2N.
 func TestCostIsLinear(t *testing.T) {
 	const n, limit = 200, 2.2
@@ -156,6 +193,7 @@ func TestCostIsLinear(t *testing.T) {
 			one, two := measure(t, shape(n)), measure(t, shape(2*n))
 			for what, pair := range map[string][2]int64{
 				"evaluations": {one.evaluations, two.evaluations}, "provider calls": {one.calls, two.calls}, "bytes written": {one.bytes, two.bytes},
+				"dependencies": {one.deps, two.deps}, "edges": {one.edges, two.edges},
 			} {
 				ratio := float64(pair[1]) / float64(pair[0])
 				t.Logf("%s: %d at %d, %d at %d: ratio %.2f", what, pair[0], n, pair[1], 2*n, ratio)

@@ -38,7 +38,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	}
 	a := &applier{
 		walk: e.newWalk(ctx, req.Soft), req: req, state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
-		blocked: map[addr.Instance]struct{}{}, blockedIn: map[addr.AbsResource]struct{}{}, opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{},
+		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{},
 	}
 	a.run = e.run(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp)
 	before := *a.walk
@@ -66,8 +66,7 @@ type applier struct {
 	mu        sync.Mutex // guards all below
 	state     *state.State
 	results   map[addr.Instance]cty.Value
-	blocked   map[addr.Instance]struct{} // instances whose step failed or was not reached
-	blockedIn map[addr.AbsResource]struct{}
+	blocked   plan.Instances                 // whose step failed or was not reached
 	opened    map[addr.Instance]struct{}     // ephemeral instances that were opened
 	deposedBy map[addr.Instance]addr.Deposed // what replacements that create first have set aside
 	counts    plan.Counts
@@ -204,8 +203,7 @@ func (a *applier) block(c *plan.Change) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.blocked[c.Addr] = struct{}{}
-	a.blockedIn[c.Addr.Abs()] = struct{}{}
+	a.blocked.Add(c.Addr)
 }
 
 // Result implements eval.Host.

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
@@ -78,14 +80,7 @@ func (a *applier) finishOutput(t *future.Task, o *eval.Value) {
 func (a *applier) anyBlocked(deps []plan.Dep) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, d := range deps {
-		_, one := a.blocked[d.Resource.Instance(d.Key)]
-		_, any := a.blockedIn[d.Resource]
-		if one && !d.All || d.All && any {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(deps, a.blocked.Touched)
 }
 
 // finishConditions evaluates what is still undecided among the conditions.

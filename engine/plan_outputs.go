@@ -73,18 +73,8 @@ func (p *planner) outputSelected(t *future.Task, o *eval.Value) bool {
 	}
 	deps := o.Deps(t)
 	for _, d := range deps {
-		if !d.All {
-			if !p.planned(d.Resource.Instance(d.Key)) {
-				return false
-			}
-			continue
-		}
-		m := p.run.Module(d.Resource.Module)
-		if m == nil || m.Resource(d.Resource.Resource) == nil {
-			return false
-		}
-		instances, ok := m.Resource(d.Resource.Resource).Instances(t)
-		if !ok || slices.ContainsFunc(instances, func(in *eval.Instance) bool { return !p.planned(in.Addr()) }) {
+		instances, ok := p.run.InstancesOf(t, d)
+		if !ok || slices.ContainsFunc(instances, func(a addr.Instance) bool { return !p.planned(a) }) {
 			return false
 		}
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -70,25 +72,14 @@ func (p *planner) changeFor(a addr.Instance) *plan.Change {
 func (p *planner) fail(a addr.Instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.broken == nil {
-		p.broken, p.brokenIn = map[addr.Instance]struct{}{}, map[addr.AbsResource]struct{}{}
-	}
-	p.broken[a] = struct{}{}
-	p.brokenIn[a.Abs()] = struct{}{}
+	p.broken.Add(a)
 }
 
 // dependencyFailed reports whether something that an instance depends on could not be planned.
 func (p *planner) dependencyFailed(deps []plan.Dep) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, d := range deps {
-		_, one := p.broken[d.Resource.Instance(d.Key)]
-		_, any := p.brokenIn[d.Resource]
-		if one || d.All && any {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(deps, p.broken.Touched)
 }
 
 // excluded reports whether -exclude takes the instance out, itself or because it depends on something that is.
@@ -101,30 +92,20 @@ func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
 			return true
 		}
 		for _, d := range deps {
-			if x.Selects(d.Resource.Instance(d.Key)) || d.All && x.Resource != nil && *x.Resource == d.Resource.Resource && x.Module == d.Resource.Module {
+			if x.Selects(d.Resource.Instance(d.Key)) || d.All && x.Resource != nil && *x.Resource == d.Resource.Resource && (x.Module == d.Resource.Module || d.Modules && x.Module.Module() == d.Resource.Module.Module()) ||
+				d.Modules && x.Resource == nil && x.Module.Module() == d.Resource.Module.Module() {
 				return true
 			}
 		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, d := range deps {
-		_, one := p.left[d.Resource.Instance(d.Key)]
-		_, any := p.leftIn[d.Resource]
-		if one || d.All && any {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(deps, p.left.Touched)
 }
 
 // leave remembers that -exclude leaves an instance alone.
 func (p *planner) leave(a addr.Instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.left == nil {
-		p.left, p.leftIn = map[addr.Instance]struct{}{}, map[addr.AbsResource]struct{}{}
-	}
-	p.left[a] = struct{}{}
-	p.leftIn[a.Abs()] = struct{}{}
+	p.left.Add(a)
 }

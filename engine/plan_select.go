@@ -89,7 +89,9 @@ func (g *reliance) add(i int, o *orphan, declared []plan.Dep) {
 	known := map[addr.ConfigResource]struct{}{o.obj.Config(): {}}
 	for _, d := range declared {
 		known[d.Resource.Config()] = struct{}{}
-		if d.All {
+		if d.Modules {
+			g.edge(g.node(d.Resource.Config()), i)
+		} else if d.All {
 			g.edge(g.node(d.Resource), i)
 		} else {
 			g.edge(g.node(d.Resource.Instance(d.Key)), i)

@@ -41,7 +41,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	}
 	p := &planner{
 		walk: e.newWalk(ctx, req.Soft), req: req, prior: req.State.Copy(),
-		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, byResource: map[addr.AbsResource][]*plan.Change{},
+		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
 			SkipRefresh: req.SkipRefresh, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
@@ -64,20 +64,18 @@ type planner struct {
 	req  PlanRequest
 	plan *plan.Plan
 
-	mu         sync.Mutex // guards all below
-	prior      *state.State
-	changes    map[addr.Object]*plan.Change
-	drift      []*plan.Change
-	desired    map[addr.Instance]struct{}    // what the configuration declares
-	unknown    map[addr.AbsResource]struct{} // resource objects whose instances could not be told
-	broken     map[addr.Instance]struct{}    // instances that could not be planned
-	brokenIn   map[addr.AbsResource]struct{}
-	left       map[addr.Instance]struct{} // instances left alone by -exclude
-	leftIn     map[addr.AbsResource]struct{}
-	byResource map[addr.AbsResource][]*plan.Change
-	moved      map[addr.Instance]addr.Instance // new address → previous one
-	imports    map[addr.Instance]*importTarget
-	expands    int // expansions still to come, for orphans
+	mu      sync.Mutex // guards all below
+	prior   *state.State
+	changes map[addr.Object]*plan.Change
+	drift   []*plan.Change
+	desired map[addr.Instance]struct{}      // what the configuration declares
+	unknown map[addr.AbsResource]struct{}   // resource objects whose instances could not be told
+	broken  plan.Instances                  // that could not be planned
+	left    plan.Instances                  // left alone by -exclude
+	altered plan.Instances                  // with a change other than NoOp
+	moved   map[addr.Instance]addr.Instance // new address → previous one
+	imports map[addr.Instance]*importTarget
+	expands int // expansions still to come, for orphans
 }
 
 func (p *planner) makePlan() {
@@ -326,16 +324,7 @@ func (p *planner) dependsPending(t *future.Task, in *eval.Instance) bool {
 func (p *planner) changing(d plan.Dep) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !d.All {
-		c := p.changes[addr.Object{Instance: d.Resource.Instance(d.Key)}]
-		return c != nil && c.Action != plan.NoOp
-	}
-	for _, c := range p.byResource[d.Resource] {
-		if c.Action != plan.NoOp {
-			return true
-		}
-	}
-	return false
+	return p.altered.Touched(d)
 }
 
 // collect assembles the plan from what the tasks recorded.
@@ -369,5 +358,7 @@ func (p *planner) record(c *plan.Change) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.changes[c.Object()] = c
-	p.byResource[c.Addr.Abs()] = append(p.byResource[c.Addr.Abs()], c)
+	if c.Action != plan.NoOp && c.Deposed == addr.Current {
+		p.altered.Add(c.Addr)
+	}
 }

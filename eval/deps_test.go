@@ -101,7 +101,7 @@ module "m" {
 module "m" {
   source = "./m"
   count  = 2
-}`, `sim_thing.a`, `module.m[0].sim_thing.other module.m[0].sim_thing.r module.m[1].sim_thing.other module.m[1].sim_thing.r`},
+}`, `sim_thing.a`, `module.m.sim_thing.other[*] module.m.sim_thing.r[*]`},
 	{"enabled module", `resource "sim_thing" "a" { name = module.m.out }
 module "m" {
   source = "./m"

@@ -17,6 +17,7 @@ type reads struct {
 	resources []resourceRead
 	calls     []*Call // repetition of these is read
 	providers []*ProviderObject
+	modules   []moduleRead
 }
 
 type valueRead struct {
@@ -65,6 +66,7 @@ func (r *reads) add(o *reads) {
 	r.values = append(r.values, o.values...)
 	r.resources = append(r.resources, o.resources...)
 	r.calls = append(r.calls, o.calls...)
+	r.modules = append(r.modules, o.modules...)
 }
 
 func (r *reads) addValue(v *Value, via *hcl.Range) {
@@ -96,23 +98,27 @@ func (sc *scope) collectModule(into *reads, ref *lang.Ref) {
 	into.calls = append(into.calls, call)
 	form := formOf(call.repeat)
 	key, one := sc.key(ref.Index, form)
-	var children []*Module
+	e := call.expand(sc.t, &ref.Range)
 	if one && form.keyed() {
-		if call.expand(sc.t, &ref.Range).has(key) {
-			children = []*Module{call.Child(key)}
+		if e.has(key) {
+			call.Child(key).collectOutputs(into, ref.Output, &ref.Range)
 		}
-	} else {
-		children = call.Children(sc.t, &ref.Range)
+		return
 	}
-	for _, child := range children {
-		if ref.Output != "" && (one || !form.keyed()) {
-			into.addValue(child.outputs[ref.Output], &ref.Range)
-			continue
-		}
-		for _, o := range child.outputs {
-			into.addValue(o, &ref.Range)
-		}
+	name := ref.Output
+	if form.keyed() {
+		name = "" // a splat, or an error that HCL explains
 	}
+	sc.collectPart(into, call, part{output: name}, call.mayOpen(name))
+}
+
+// collectPart adds a part of all instances of a call: as one read, unless there is but one instance or the parts must be looked at one by one.
+func (sc *scope) collectPart(into *reads, call *Call, p part, singly bool) {
+	if !singly && len(call.expand(sc.t, nil).keys) > 1 {
+		into.modules = append(into.modules, moduleRead{call: call, part: p})
+		return
+	}
+	call.collectPart(into, sc.t, p)
 }
 
 // collectDependsOn resolves depends_on, where a module stands for everything in it.
@@ -128,9 +134,7 @@ func (sc *scope) collectDependsOn(into *reads, refs []lang.Ref) {
 			continue
 		}
 		into.calls = append(into.calls, call)
-		for _, child := range call.Children(sc.t, &ref.Range) {
-			child.collectAll(into, sc.t)
-		}
+		sc.collectPart(into, call, part{all: true}, call.holdsEphemeral())
 	}
 }
 
@@ -289,6 +293,13 @@ func (f *flattener) reads(r *reads) {
 	for _, rr := range r.resources {
 		f.resource(rr)
 	}
+	for _, mr := range r.modules {
+		if f.visit(mr) {
+			for _, d := range mr.call.wholeDeps(f.t, mr.part) {
+				f.deps[d] = struct{}{}
+			}
+		}
+	}
 }
 
 func (f *flattener) resource(rr resourceRead) {
@@ -362,12 +373,7 @@ func (f *flattener) sorted() []plan.Dep {
 		}
 		out = append(out, d)
 	}
-	slices.SortFunc(out, func(a, b plan.Dep) int {
-		if c := a.Resource.Compare(b.Resource); c != 0 {
-			return c
-		}
-		return a.Key.Compare(b.Key)
-	})
+	slices.SortFunc(out, compareDeps)
 	return out
 }
 
@@ -396,6 +402,9 @@ func (p *preparer) reads(r *reads) {
 	}
 	for _, rr := range r.resources {
 		p.resource(rr)
+	}
+	for _, mr := range r.modules {
+		mr.call.prepare(p.t, mr.part)
 	}
 	for _, po := range r.providers {
 		if _, ok := p.seen[po]; !ok {

@@ -250,6 +250,8 @@ type Call struct {
 
 	mu       sync.Mutex
 	children map[addr.Key]*Module
+
+	wholes sync.Map // part → *wholeRead
 }
 
 // Addr returns the address of the call without an instance key.

@@ -110,18 +110,6 @@ type Importing struct {
 	Identity value.Durable
 }
 
-// Dep is a dependency on one instance, or on all instances of a resource.
-type Dep struct {
-	Resource addr.AbsResource
-	Key      addr.Key
-	All      bool
-}
-
-// Covers reports whether d depends on the instance.
-func (d Dep) Covers(i addr.Instance) bool {
-	return d.Resource == i.Abs() && (d.All || d.Key == i.Key)
-}
-
 // OutputChange is the planned change of a root module output.
 type OutputChange struct {
 	Name      string

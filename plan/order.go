@@ -39,6 +39,13 @@ func (p *Plan) SpreadReplaceOrder() {
 				mark(current[d.Resource.Instance(d.Key)])
 				continue
 			}
+			if d.Modules {
+				for _, dep := range block[d.Resource.Config()] {
+					mark(dep)
+				}
+				delete(block, d.Resource.Config())
+				continue
+			}
 			for _, dep := range resource[d.Resource] {
 				mark(dep)
 			}

@@ -86,10 +86,10 @@ type stepBuilder struct {
 	resource map[addr.AbsResource][]int
 	block    map[addr.ConfigResource][]int
 
-	early     []bool                     // by change: see findEarly
-	created   map[addr.AbsResource]int32 // gate after all apply legs of a resource
-	destroys  map[group]int32            // gate before all destroy legs of a group: its dependents are destroyed
-	updates   map[group]int32            // gate before destroy legs that wait for dependents' updates
+	early     []bool          // by change: see findEarly
+	created   map[group]int32 // gate after all apply legs of a group
+	destroys  map[group]int32 // gate before all destroy legs of a group: its dependents are destroyed
+	updates   map[group]int32 // gate before destroy legs that wait for dependents' updates
 	seenEdges map[[2]int32]struct{}
 }
 
@@ -98,6 +98,14 @@ type group struct {
 	resource  addr.AbsResource    // if block is zero
 	block     addr.ConfigResource // deposed objects included
 	deletions bool                // of the block
+}
+
+// groupOf returns the group that a dependency on more than one instance is on.
+func groupOf(d Dep) group {
+	if d.Modules {
+		return group{block: d.Resource.Config()}
+	}
+	return group{resource: d.Resource}
 }
 
 func (g group) String() string {
@@ -111,7 +119,7 @@ func newStepBuilder(changes []*Change) *stepBuilder {
 	b := &stepBuilder{
 		changes: changes, apply: make([]int32, len(changes)), destroy: make([]int32, len(changes)),
 		current: make(map[addr.Instance]int, len(changes)), resource: map[addr.AbsResource][]int{}, block: map[addr.ConfigResource][]int{},
-		created: map[addr.AbsResource]int32{}, destroys: map[group]int32{}, updates: map[group]int32{},
+		created: map[group]int32{}, destroys: map[group]int32{}, updates: map[group]int32{},
 		early: make([]bool, len(changes)), seenEdges: map[[2]int32]struct{}{},
 	}
 	for i, c := range changes {
@@ -186,7 +194,9 @@ func (b *stepBuilder) findEarly() {
 			continue
 		}
 		for _, d := range c.Deps {
-			if d.All {
+			if d.Modules {
+				block[d.Resource.Config()] = append(block[d.Resource.Config()], i)
+			} else if d.All {
 				whole[d.Resource] = append(whole[d.Resource], i)
 			} else {
 				exact[d.Resource.Instance(d.Key)] = append(exact[d.Resource.Instance(d.Key)], i)
@@ -220,9 +230,10 @@ func (b *stepBuilder) edges(i int, c *Change) {
 	for _, d := range c.Deps {
 		precise[d.Resource.Config()] = struct{}{}
 		if d.All {
-			b.edge(b.createdGate(d.Resource), b.apply[i], RuleDependency)
+			g := groupOf(d)
+			b.edge(b.createdGate(g), b.apply[i], RuleDependency)
 			if d.Resource != c.Addr.Abs() {
-				b.beforeDestroys(i, group{resource: d.Resource})
+				b.beforeDestroys(i, g)
 			}
 			continue
 		}
@@ -263,34 +274,38 @@ func (b *stepBuilder) beforeDestroys(i int, g group) {
 	}
 }
 
+// members returns the changes of a group.
+func (b *stepBuilder) members(g group) []int {
+	if g.block != (addr.ConfigResource{}) {
+		return b.block[g.block]
+	}
+	return b.resource[g.resource]
+}
+
 // destroyed calls f for the changes of a group that destroy something.
 func (b *stepBuilder) destroyed(g group, f func(j int)) {
-	members := b.resource[g.resource]
-	if g.block != (addr.ConfigResource{}) {
-		members = b.block[g.block]
-	}
-	for _, j := range members {
+	for _, j := range b.members(g) {
 		if b.destroy[j] >= 0 && (!g.deletions || b.changes[j].Action == Delete) {
 			f(j)
 		}
 	}
 }
 
-func (b *stepBuilder) createdGate(r addr.AbsResource) int32 {
-	if g, ok := b.created[r]; ok {
+func (b *stepBuilder) createdGate(of group) int32 {
+	if g, ok := b.created[of]; ok {
 		return g
 	}
 	g := int32(-1)
-	for _, j := range b.resource[r] {
+	for _, j := range b.members(of) {
 		if b.apply[j] < 0 {
 			continue
 		}
 		if g < 0 {
-			g = b.step(Step{Leg: Gate, Name: r.String() + " (all instances)"})
+			g = b.step(Step{Leg: Gate, Name: of.String() + " (all instances)"})
 		}
 		b.edge(b.apply[j], g, RuleGate)
 	}
-	b.created[r] = g
+	b.created[of] = g
 	return g
 }
 

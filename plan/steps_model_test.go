@@ -50,9 +50,9 @@ func drawChange(t *rapid.T, p *Plan, r int, at addr.Instance) *Change {
 	for range rapid.IntRange(0, 2).Draw(t, "deps") {
 		dep := Dep{Resource: abs(rapid.IntRange(0, r-1).Draw(t, "dependency")), Key: addr.IntKey(rapid.IntRange(0, 2).Draw(t, "key"))}
 		if rapid.Bool().Draw(t, "all") {
-			dep = Dep{Resource: dep.Resource, All: true}
+			dep = Dep{Resource: dep.Resource, All: true, Modules: rapid.Bool().Draw(t, "modules")}
 		}
-		gone := slices.ContainsFunc(p.Changes, func(o *Change) bool { return !dep.All && dep.Covers(o.Addr) && o.Action == Delete })
+		gone := slices.ContainsFunc(p.Changes, func(o *Change) bool { return !dep.All && covers(dep, o.Addr) && o.Action == Delete })
 		if !gone { // nothing can refer to what the configuration no longer has
 			c.Deps = append(c.Deps, dep)
 		}
@@ -107,7 +107,7 @@ func (o *order) want(t *rapid.T, rule Rule, a *Change, legA Leg, b *Change, legB
 }
 
 func dependsInConfig(a, b *Change) bool {
-	return b.Deposed == addr.Current && slices.ContainsFunc(a.Deps, func(d Dep) bool { return d.Covers(b.Addr) })
+	return b.Deposed == addr.Current && slices.ContainsFunc(a.Deps, func(d Dep) bool { return covers(d, b.Addr) })
 }
 
 // dependsInState is what the state tells beyond the configuration, which is more precise.
@@ -259,4 +259,12 @@ func TestStepsAreLinear(t *testing.T) {
 			t.Errorf("%s: %d edges for %d changes, %v", action, edges, 2*n, diags)
 		}
 	}
+}
+
+// covers reports whether d is a dependency on the instance.
+func covers(d Dep, i addr.Instance) bool {
+	if d.Modules {
+		return d.Resource.Config() == i.Config()
+	}
+	return d.Resource == i.Abs() && (d.All || d.Key == i.Key)
 }

@@ -108,6 +108,7 @@ type dep struct {
 	Resource int  `json:"resource"`
 	Key      key  `json:"key,omitzero"`
 	All      bool `json:"all,omitempty"`
+	Modules  bool `json:"modules,omitempty"`
 }
 
 // target refers to a resource, or else to a module.
