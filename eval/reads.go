@@ -377,75 +377,6 @@ func (f *flattener) sorted() []plan.Dep {
 	return out
 }
 
-// Prepare demands everything durable that the instance's configuration needs, also behind the values and ephemeral resources that are
-// evaluated later, so that evaluating within a session waits for nothing but openings.
-func (in *Instance) Prepare(t *future.Task) {
-	p := preparer{t: t, seen: map[any]struct{}{}}
-	p.instance(in)
-}
-
-type preparer struct {
-	t    *future.Task
-	seen map[any]struct{}
-}
-
-func (p *preparer) reads(r *reads) {
-	for _, v := range r.values {
-		if !v.opens() {
-			v.Get(p.t, nil, v.via)
-			continue
-		}
-		if _, ok := p.seen[v.Value]; !ok {
-			p.seen[v.Value] = struct{}{}
-			p.reads(v.readSet(p.t))
-		}
-	}
-	for _, rr := range r.resources {
-		p.resource(rr)
-	}
-	for _, mr := range r.modules {
-		mr.call.prepare(p.t, mr.part)
-	}
-	for _, po := range r.providers {
-		if _, ok := p.seen[po]; !ok {
-			p.seen[po] = struct{}{}
-			p.reads(po.readSet(p.t))
-		}
-	}
-}
-
-func (p *preparer) resource(rr resourceRead) {
-	ephemeral := rr.res.Block.Config.Addr.Mode == addr.Ephemeral
-	if rr.all && !ephemeral {
-		rr.res.whole(p.t, nil, rr.via) // built once, however many refer to it
-		return
-	}
-	var instances []*Instance
-	if rr.all {
-		instances, _ = rr.res.Instances(p.t)
-	} else if rr.res.expand(p.t, rr.via).has(rr.key) {
-		instances = []*Instance{rr.res.Instance(rr.key)}
-	}
-	for _, in := range instances {
-		if ephemeral {
-			p.instance(in)
-		} else {
-			in.Value(p.t, rr.via)
-		}
-	}
-}
-
-func (p *preparer) instance(in *Instance) {
-	if _, ok := p.seen[in]; ok {
-		return
-	}
-	p.seen[in] = struct{}{}
-	p.reads(in.readSet(p.t))
-	p.reads(in.Resource.objectReads(p.t))
-}
-
-func (v *Value) rangePtr() *hcl.Range { return &v.block.rng }
-
 // WaitDeps returns the managed instances before whose changes a data source must not be read: those that its block refers to directly, those
 // that depends_on names, of the instance and of the modules around it, through data sources, and, if it has conditions, those that it refers to in
 // any way.
@@ -476,12 +407,6 @@ func (p *ProviderObject) Deps(t *future.Task) []plan.Dep {
 
 // Opens reports whether evaluating the value may open ephemeral resources.
 func (v *Value) Opens() bool { return v.opens() }
-
-// Prepare demands everything durable that the value needs.
-func (v *Value) Prepare(t *future.Task) {
-	p := preparer{t: t, seen: map[any]struct{}{v: {}}}
-	p.reads(v.readSet(t))
-}
 
 // ExplicitDeps returns the managed instances that depends_on names, of the instance and of the modules around it, through data sources.
 func (in *Instance) ExplicitDeps(t *future.Task) []plan.Dep {
