@@ -322,6 +322,21 @@ func TestDamageIsNoticed(t *testing.T) {
 	})
 }
 
+// A flipped bit can turn a hexadecimal digit into the same digit in upper case.
+func TestDamagedSpelling(t *testing.T) {
+	for n := range 100 {
+		text := frame(fmt.Appendf(nil, "%d", n))
+		i := bytes.IndexAny(text[:crcEnd], "abcdef")
+		if i < 0 {
+			continue
+		}
+		text[i] ^= 0x20
+		if _, ok := firstFrame(text); ok {
+			t.Fatalf("%q was accepted", text)
+		}
+	}
+}
+
 func TestForgedJournals(t *testing.T) {
 	header := frame([]byte(`{"format":"mayfly state journal","version":1,"lineage":"l","serial":7,"writer":"1.0.0"}`))
 	change := func(s string) []byte {

@@ -202,13 +202,13 @@ func firstFrame(src []byte) ([]byte, bool) {
 	if len(src) <= payloadStart || src[crcEnd] != ' ' || src[lengthEnd] != ' ' {
 		return nil, false
 	}
-	sum, sumErr := strconv.ParseUint(string(src[:crcEnd]), 16, 32)
-	n, lengthErr := strconv.ParseUint(string(src[lengthStart:lengthEnd]), 16, 32)
-	if sumErr != nil || lengthErr != nil || n == 0 || n > uint64(len(src)-payloadStart) {
+	n, err := strconv.ParseUint(string(src[lengthStart:lengthEnd]), 16, 32)
+	if err != nil || n == 0 || n > uint64(len(src)-payloadStart) {
 		return nil, false
 	}
 	end := payloadStart + int(n)
-	return src[payloadStart:end], uint32(sum) == crc32.Checksum(src[lengthStart:end], castagnoli)
+	sum := fmt.Sprintf("%08x", crc32.Checksum(src[lengthStart:end], castagnoli))
+	return src[payloadStart:end], string(src[:crcEnd]) == sum // as text: another spelling of the same number is damage too
 }
 
 // Replay applies the journal to base, which is nil if there is no state file, and returns the resulting file, one serial later than base if
