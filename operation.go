@@ -44,7 +44,7 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 			return o, diag.Errorf("Error acquiring the state lock", "%s.", err)
 		}
 		if err != nil {
-			return o, diag.Errorf("Error acquiring the state lock", "%s\n\nThe lock protects the state from being written by two users at the same time. Wait until the other operation has ended, or pass -lock=false if you are sure that nobody else uses it.", err)
+			return o, diag.Errorf("Error acquiring the state lock", "%s\n\nOnly one operation at a time may change the state. Wait until the other one has ended, or give -lock=false if you are sure that there is none.", err)
 		}
 	}
 	f, err := p.opt.Store.Read(ctx)

@@ -102,7 +102,7 @@ func (b *ResourceBlock) checkRest(ref lang.Ref) diag.List {
 			arg, example = "for_each", "[each.key]"
 		}
 		return diag.At(ref.Range, "Missing resource instance key",
-			"Because %s has %q set, its attributes must be accessed on specific instances. For example, to correlate with instances of the referring block, use: %s%s.%s",
+			"Because %s has %q set, a reference must say which instance it means, such as the one with the key of the referring block: %s%s.%s",
 			ref.Resource, arg, ref.Resource, example, attr.Name)
 	}
 	return b.checkAttribute(ref)

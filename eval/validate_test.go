@@ -231,7 +231,7 @@ resource "sim_thing" "a" { count = 1 }
 output "o" { value = sim_thing.a[0].tokne }`, `error: main.tf:3,36-42: Unsupported attribute: This object has no argument, nested block, or exported attribute named "tokne". Did you mean "token"?`},
 	{"no instance key", `
 resource "sim_thing" "a" { count = 1 }
-output "o" { value = sim_thing.a.id }`, `error: main.tf:3,22-36: Missing resource instance key: Because sim_thing.a has "count" set, its attributes must be accessed on specific instances. For example, to correlate with instances of the referring block, use: sim_thing.a[count.index].id`},
+output "o" { value = sim_thing.a.id }`, `error: main.tf:3,22-36: Missing resource instance key: Because sim_thing.a has "count" set, a reference must say which instance it means, such as the one with the key of the referring block: sim_thing.a[count.index].id`},
 	{"each without for_each", `resource "sim_thing" "a" { name = each.key }`, `error: main.tf:1,35-43: Reference to "each" in context without for_each: The "each" object can be used only in blocks whose for_each argument is set.`},
 	{"count without count", `output "o" { value = count.index }`, `error: main.tf:1,22-33: Reference to "count" in non-counted context: The "count" object can be used only in blocks whose count argument is set.`},
 	{"self", `resource "sim_thing" "a" { name = self.id }`, `error: main.tf:1,35-42: Invalid "self" reference: The "self" object is available only in provisioner, connection and postcondition blocks, where it is the resource instance itself.`},

@@ -46,7 +46,7 @@ func (w *planWriter) noChanges(drift bool) {
 			" state to include the changes detected above and won't change any real infrastructure.")
 	default:
 		head("Your infrastructure matches the configuration.")
-		w.para(product + " has compared your real infrastructure against your configuration and found no differences, so no changes are needed.")
+		w.para(product + " found the real objects to be as the configuration wants them, so there is nothing to do.")
 	}
 }
 

@@ -64,7 +64,7 @@ func (a *app) refreshCommand() *cli.Command {
 
 func (a *app) apply(ctx context.Context, f *applyFlags, name string) int {
 	if f.json && !f.autoApprove {
-		return a.fail("Plan file or auto-approve required", "Mayfly cannot ask for approval when -json is set. You can either apply a saved plan file, or enable the -auto-approve option.")
+		return a.fail("Plan file or auto-approve required", "With -json there is nobody to ask for approval. Apply a saved plan, or give -auto-approve.")
 	}
 	if !a.report(f.check()) {
 		return exitError

@@ -65,7 +65,7 @@ func (c *changeFlags) check() diag.List {
 	case c.destroy && c.refreshOnly:
 		return diag.Errorf("Incompatible plan mode options", "The -destroy and -refresh-only options are mutually exclusive.")
 	case c.refreshOnly && !c.refresh:
-		return diag.Errorf("Incompatible refresh options", "It doesn't make sense to use -refresh-only at the same time as -refresh=false, because there would be nothing to do.")
+		return diag.Errorf("Incompatible refresh options", "With -refresh=false, -refresh-only has nothing to do: give one of them.")
 	case c.parallelism < 1:
 		return diag.Errorf("Invalid parallelism", "The value of -parallelism must be at least 1, not %d.", c.parallelism)
 	case len(c.targets)+len(c.targetFiles) > 0 && len(c.excludes)+len(c.excludeFiles) > 0:
@@ -221,7 +221,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 func partialPlan(p *plan.Plan) diag.List {
 	var diags diag.List
 	if restricted(p) {
-		diags = diag.Warnf("Resource targeting is in effect", "You are creating a plan with either the -target option or the -exclude option, which means that the result of this plan may not represent all of the changes requested by the current configuration.\n\nThe -target and -exclude options are not for routine use, and are provided only for exceptional situations such as recovering from errors or mistakes, or when Mayfly specifically suggests to use it as part of an error message.")
+		diags = diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for getting out of trouble. For everyday work, plan the whole configuration.")
 	}
 	for _, a := range p.ForceReplace {
 		if !slices.ContainsFunc(p.Changes, func(c *plan.Change) bool { return c.Addr == a }) {
@@ -278,7 +278,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	a := r.app
 	applied, diags := r.op.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.variables, Soft: r.soft})
 	if restricted(p) && applied != nil {
-		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was created with the -target or the -exclude option in effect, so some changes requested in the configuration may have been ignored and the output values may not be fully updated. Run the following command to verify that no other changes are pending:\n    mayfly plan\n\nNote that the -target and -exclude options are not suitable for routine use, and are provided only for exceptional situations such as recovering from errors or mistakes, or when Mayfly specifically suggests to use it as part of an error message.")...)
+		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)
 	}
 	if ok := a.report(diags); applied == nil || !ok {
 		return exitError

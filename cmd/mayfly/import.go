@@ -63,7 +63,7 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 		return a.fail("Resource address does not exist in the configuration", "Before importing %s, please create its configuration. For example:\n\n  resource %q %q {\n    # (resource arguments)\n  }", target, target.Resource.Type, target.Resource.Name)
 	}
 	if r.op.State().Object(addr.Object{Instance: target}) != nil {
-		return a.fail("Resource already managed by Mayfly", "Mayfly is already managing a remote object for %s. To import to this address you must first remove the existing object from the state.", target)
+		return a.fail("Resource already managed by Mayfly", "The state already has an object for %s. Remove it with \"mayfly state rm\" before importing another in its place.", target)
 	}
 	return r.importInstance(target, args[1])
 }
@@ -101,6 +101,6 @@ func (r *changeRun) importInstance(target addr.Instance, id string) int {
 	if !a.report(r.op.Write(st)) {
 		return exitError
 	}
-	a.say("\n%s\n", a.paintDone("Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour Mayfly state and will henceforth be managed by Mayfly."))
+	a.say("\n%s\n", a.paintDone("Import successful!\n\nThe state now has the object, and the next plan compares it with the configuration."))
 	return exitOK
 }

@@ -64,7 +64,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	}
 	d := a.directory()
 	if !d.loader.IsConfigDir(".") {
-		a.progress("Mayfly initialized in an empty directory!\n\nThe directory has no Mayfly configuration files. You may begin working with Mayfly immediately by creating configuration files.")
+		a.progress("Mayfly initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf or .tofu.")
 		return exitOK
 	}
 	if !a.report(d.load()) {
@@ -87,7 +87,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	}
 	a.progress("\n%s\n", a.paintDone("Mayfly has been successfully initialized!"))
 	if a.vars["TF_IN_AUTOMATION"] == "" {
-		a.progress("You may now begin working with Mayfly. Try running \"mayfly plan\" to see\nany changes that are required for your infrastructure. All Mayfly commands\nshould now work.\n\nIf you ever set or change modules or backend configuration for Mayfly,\nrerun this command to reinitialize your working directory. If you forget, other\ncommands will detect it and remind you to do so if necessary.")
+		a.progress("To see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell when that is needed.")
 	}
 	return exitOK
 }
@@ -170,9 +170,9 @@ func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st 
 		return false
 	}
 	if lock.Len() == 0 {
-		a.progress("\nMayfly has created a lock file %s to record the provider\nselections it made above. Include this file in your version control repository\nso that Mayfly can guarantee to make the same selections by default when\nyou run \"mayfly init\" in the future.", a.bold(lockfile.FileName))
+		a.progress("\nMayfly has created a lock file, %s, with the providers chosen above.\nKeep it in version control: later runs, also on other machines, then choose the same.", a.bold(lockfile.FileName))
 	} else {
-		a.progress("\nMayfly has made some changes to the provider dependency selections recorded\nin the %s file. Review those changes and commit them to your\nversion control system if they represent changes you intended to make.", lockfile.FileName)
+		a.progress("\nMayfly has updated the providers in the lock file %s.\nLook at the difference before you commit it.", lockfile.FileName)
 	}
 	return true
 }

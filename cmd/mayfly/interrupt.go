@@ -24,11 +24,11 @@ func (a *app) interruptible(ctx context.Context) (hard, soft context.Context, st
 			case <-signals:
 			}
 			if n == 0 {
-				a.notice("Interrupt received.\nPlease wait for Mayfly to exit or data loss may occur.\nGracefully shutting down...")
+				a.notice("Interrupt received.\nWaiting for what is under way, then recording the results. A second interrupt gives it up.")
 				cancelSoft(errInterrupted)
 				continue
 			}
-			a.notice("Two interrupts received. Exiting immediately. Note that data loss may have occurred.")
+			a.notice("Second interrupt received. What is under way is given up; what it has made may not be in the state.")
 			cancelHard(errInterrupted)
 		}
 	}()

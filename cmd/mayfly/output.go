@@ -42,7 +42,7 @@ func (a *app) output(ctx context.Context, f *outputFlags, args []string) int {
 	case f.json && f.raw:
 		return a.fail("Invalid output format", "The -raw and -json options are mutually-exclusive.")
 	case f.raw && len(args) == 0:
-		return a.fail("Output name required", "You must give the name of a single output value when using the -raw option.")
+		return a.fail("Output name required", "The option -raw needs the name of one output.")
 	}
 	file, diags := a.readState(ctx, f.stateFlags)
 	if !a.report(diags) {
@@ -59,7 +59,7 @@ func (a *app) output(ctx context.Context, f *outputFlags, args []string) int {
 		return a.writeDocument(view.OutputsJSON(outputs))
 	}
 	if len(outputs) == 0 {
-		a.report(diag.Warnf("No outputs found", "The state file either has no outputs defined, or all the defined outputs are empty. Please define an output in your configuration with the `output` keyword and run `mayfly refresh` for it to become available. If you are using interpolation, please verify the interpolated value is not empty. You can use the `mayfly console` command to assist."))
+		a.report(diag.Warnf("No outputs found", "The state has no output values. Declare an output block in the root module, and run \"mayfly apply\" to store its value."))
 		return exitOK
 	}
 	return a.wrote(view.Outputs(a.env.Stdout, outputs, a.view))
@@ -72,7 +72,7 @@ func (a *app) oneOutput(outputs map[string]*state.Output, name string, f *output
 		if near := nearest(name, slices.Collect(maps.Keys(outputs))); near != "" {
 			hint = fmt.Sprintf(" Did you mean %q?", near)
 		}
-		return a.fail(fmt.Sprintf("Output %q not found", name), "The output variable requested could not be found in the state file.%s If you recently added this to your configuration, be sure to run \"mayfly apply\", since the state won't be updated with new output variables until that command is run.", hint)
+		return a.fail(fmt.Sprintf("Output %q not found", name), "The state has no output of that name.%s A new output block gets its value with the next \"mayfly apply\".", hint)
 	}
 	switch {
 	case f.json:

@@ -188,10 +188,10 @@ func (r *changeRun) checkStale(p *plan.Plan) diag.List {
 		lineage, serial = r.op.File.Lineage, r.op.File.Serial
 	}
 	if p.Meta.Lineage != "" && p.Meta.Lineage != lineage {
-		return diag.Errorf("Saved plan does not match the given state", "The given plan file can not be applied because it was created from a different state lineage.")
+		return diag.Errorf("Saved plan does not match the given state", "The plan was made from a state of another lineage. Make a new plan.")
 	}
 	if p.Meta.Lineage != lineage || p.Meta.Serial != serial {
-		return diag.Errorf("Saved plan is stale", "The given plan file can no longer be applied because the state was changed by another operation after the plan was created. Make a new plan.")
+		return diag.Errorf("Saved plan is stale", "The state has changed since the plan was made, so the plan may no longer fit. Make a new one.")
 	}
 	return nil
 }

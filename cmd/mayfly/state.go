@@ -175,7 +175,7 @@ func (a *app) stateRm(st *state.State, targets []addr.Target, dryRun bool) (writ
 	for _, t := range targets {
 		some := selected(st, []addr.Target{t})
 		if len(some) == 0 {
-			return false, a.fail("Invalid target address", "No matching objects found for %s. To view the available instances, use \"mayfly state list\". Please modify the address to reference a specific instance.", t)
+			return false, a.fail("Invalid target address", "The state has nothing at %s. List what it has with: mayfly state list", t)
 		}
 		found = append(found, some...)
 	}

@@ -44,11 +44,11 @@ func (a *app) taintingCommand(name, usage, description string, taint bool, done 
 				a.say("%s: there is no such resource instance; nothing was changed.", i)
 				return false, exitOK
 			case inst == nil:
-				return false, a.fail("No such resource instance", "There is no resource instance in the state with the address %s. If the resource configuration has just been added, you must run \"mayfly apply\" once to create the corresponding instance(s) before they can be tainted.", i)
+				return false, a.fail("No such resource instance", "The state has no resource instance %s. List what it has with: mayfly state list", i)
 			case inst.Current == nil:
-				return false, a.fail("Resource instance has no current object", "Resource instance %s is currently represented only by deposed objects, which are going to be destroyed.", i)
+				return false, a.fail("Resource instance has no current object", "All that the state has of %s are deposed objects, which the next apply destroys.", i)
 			case !taint && !inst.Current.Tainted:
-				return false, a.fail("Resource instance is not tainted", "Resource instance %s is not currently tainted, and so it cannot be untainted.", i)
+				return false, a.fail("Resource instance is not tainted", "There is no mark to take from %s: it is not tainted.", i)
 			}
 			o := inst.Current.Clone()
 			o.Tainted = taint

@@ -48,7 +48,7 @@ func (a *app) gather(root *config.Module, given []givenVariable) (*inputs, diag.
 		name = strings.TrimSpace(name)
 		if root.Variables[name] == nil {
 			diags = append(diags, diag.Errorf("Value for undeclared variable",
-				"A variable named %q was assigned on the command line, but the root module does not declare a variable of that name. To use this value, add a \"variable\" block to the configuration.", name)...)
+				"The command line sets a variable %q, which the root module does not declare. Correct the name, or add a \"variable\" block.", name)...)
 			continue
 		}
 		in.candidates[name] = textCandidate(text, fmt.Sprintf("-var=\"%s=...\"", name))
@@ -66,7 +66,7 @@ func (in *inputs) file(name string) diag.List {
 		val := values[key]
 		if in.root.Variables[key] == nil {
 			d := diag.Warnf("Value for undeclared variable",
-				"The root module does not declare a variable named %q but a value was found in file %q. If you meant to use this value, add a \"variable\" block to the configuration.\n\nTo silence these warnings, use TF_VAR_... environment variables to provide certain \"global\" settings to all configurations in your organization.", key, name)
+				"The root module declares no variable %q, to which the file %q gives a value. Correct the name, or remove it. Values that many configurations share can come from TF_VAR_ environment variables instead, which are not checked.", key, name)
 			d[0].Subject = val.Range.Ptr()
 			diags = append(diags, d...)
 			continue

@@ -47,7 +47,7 @@ func (a *app) workspaces(ctx context.Context) (*workspaces, diag.List) {
 	return w, nil
 }
 
-const overridden = "The selected workspace is currently overridden using the TF_WORKSPACE environment variable. To select a workspace, unset it."
+const overridden = "The environment variable TF_WORKSPACE selects the workspace. To select another one, unset it."
 
 func (a *app) workspaceListCommand() *cli.Command {
 	return a.command("list", "List workspaces", "", "Lists the workspaces; the selected one is marked.", nil, func(ctx context.Context, _ []string) int {
@@ -64,7 +64,7 @@ func (a *app) workspaceListCommand() *cli.Command {
 		}
 		a.say("")
 		if w.fromEnv {
-			a.say("The active workspace is being overridden using the TF_WORKSPACE environment\nvariable.")
+			a.say("The environment variable TF_WORKSPACE decides which workspace is in use.")
 		}
 		return exitOK
 	})
@@ -159,7 +159,7 @@ func (a *app) newWorkspace(ctx context.Context, w *workspaces, name string, cont
 	}
 	a.say("%s", a.paintDone("Created and switched to workspace \""+name+"\"!"))
 	if content == nil {
-		a.say("\nYou're now on a new, empty workspace. Workspaces isolate their state,\nso if you run \"mayfly plan\" Mayfly will not see any existing state\nfor this configuration.")
+		a.say("\nThe new workspace has a state of its own, which is empty: \"mayfly plan\" sees nothing\nof what other workspaces have made.")
 	}
 	return exitOK
 }
@@ -183,7 +183,7 @@ func (a *app) workspaceDeleteCommand() *cli.Command {
 func (a *app) deleteWorkspace(ctx context.Context, w *workspaces, name string, force bool) int {
 	switch {
 	case name == w.current && name != store.DefaultWorkspace:
-		return a.fail("Workspace is your active workspace", "Workspace %q is your active workspace.\n\nYou cannot delete the currently active workspace. Please switch to another workspace and try again.", name)
+		return a.fail("Workspace is your active workspace", "Workspace %q is the one in use. Select another one before you delete it.", name)
 	case !slices.Contains(w.names, name):
 		return a.fail("Workspace not found", "Workspace %q doesn't exist.", name)
 	}

@@ -3,7 +3,6 @@ package cliconfig
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/opentofu/svchost"
@@ -14,21 +13,6 @@ type Environment struct {
 	Vars map[string]string
 	Home string // "" if unknown
 	GOOS string
-}
-
-// SystemEnvironment returns the environment of this process.
-func SystemEnvironment() Environment {
-	e := Environment{Vars: map[string]string{}, GOOS: runtime.GOOS}
-	for _, kv := range os.Environ() {
-		// Windows has variables whose names start with the equals sign.
-		if name, val, ok := strings.Cut(kv, "="); ok && name != "" {
-			e.Vars[name] = val
-		}
-	}
-	if home, err := os.UserHomeDir(); err == nil {
-		e.Home = home
-	}
-	return e
 }
 
 func (e Environment) windows() bool { return e.GOOS == "windows" }
