@@ -120,3 +120,28 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Fatalf("%s of %s was not called", args[0], args[1])
 }
+
+// order checks that the transcript has the given entries, in the given order, among others. Each is METHOD:NAME for the begin of a call, or
+// METHOD:NAME:end for its end.
+func order(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: order method:name[:end]...")
+	}
+	entries := transcript(ts)
+	for i, arg := range args {
+		at := slices.IndexFunc(entries, func(e simlog.Entry) bool {
+			text := e.RPC + ":" + e.Name
+			if e.Phase == simlog.End {
+				text += ":end"
+			}
+			return text == arg
+		})
+		if at < 0 && i == 0 {
+			ts.Fatalf("the provider did not see %s", arg)
+		}
+		if at < 0 {
+			ts.Fatalf("the provider did not see %s after %s", arg, args[i-1])
+		}
+		entries = entries[at+1:]
+	}
+}

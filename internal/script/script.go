@@ -11,6 +11,7 @@
 //   - noleases: every ephemeral that was opened has been closed.
 //   - calls METHOD N: the provider has served N calls of the method since the last "forget".
 //   - forget: empties the transcript of provider calls.
+//   - order METHOD:NAME[:end]...: the transcript has the begins (or ends) of these calls, in this order, among others. NAME is the object's.
 //   - await METHOD NAME: waits until a call of the method for the object has begun, for half a minute at most.
 //
 // The environment has EXAMPLES, the folder of the project's examples, for packages two levels below the module's root.
@@ -63,7 +64,7 @@ func Run(t *testing.T, dir string) {
 		Setup: func(env *testscript.Env) error { return setUp(env, mirror) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"nosecret": noSecret, "objects": objects, "drift": drift, "vanish": vanish, "noleases": noLeases, "calls": calls, "forget": forget,
-			"await": await,
+			"await": await, "order": order,
 		},
 	})
 }
