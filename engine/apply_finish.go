@@ -129,7 +129,8 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 		a.mu.Lock()
 		_, was := a.opened[in.Addr()]
 		a.mu.Unlock()
-		if was || !a.selectedInstance(in.Addr()) {
+		lazy := a.req.Plan.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(a.req.Config)
+		if was || lazy || !a.selectedInstance(in.Addr()) {
 			return
 		}
 		in.Prepare(t)

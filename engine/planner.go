@@ -29,6 +29,7 @@ type PlanRequest struct {
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
 	SkipRefresh       bool
+	LazyEphemeral     bool // what only write-only arguments need is not opened
 	// Imports are objects to import besides those of import blocks: for the import command.
 	Imports map[addr.Instance]string
 	Soft    context.Context // ends on the first interrupt; nil for never
@@ -44,7 +45,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
-			SkipRefresh: req.SkipRefresh, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
+			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
 		},
 	}
 	p.run = e.run(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
@@ -269,7 +270,7 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 	}
 	switch in.Config().Addr.Mode {
 	case addr.Ephemeral:
-		if !in.HasConditions() || p.req.Mode == plan.RefreshOnly || p.interrupted() {
+		if !in.HasConditions() || p.req.Mode == plan.RefreshOnly || p.interrupted() || p.unneeded(in) {
 			return
 		}
 		in.Prepare(t)
@@ -311,8 +312,16 @@ func (w *walk) guard(what string, f func()) {
 	f()
 }
 
+// unneeded reports whether a lazy plan does without the ephemeral instance.
+func (p *planner) unneeded(in *eval.Instance) bool {
+	return p.req.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(p.req.Config)
+}
+
 // Open implements eval.Host.
 func (p *planner) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
+	if p.unneeded(in) {
+		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+	}
 	return p.open(t, s, in, p.dependsPending)
 }
 

@@ -3,6 +3,7 @@ package eval
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -26,6 +27,9 @@ type Config struct {
 	Tree    *config.Tree
 	schemas Schemas
 	modules map[addr.Module]*moduleBlock
+
+	neededOnce sync.Once
+	neededSet  *openSet
 }
 
 type moduleBlock struct {

@@ -137,6 +137,8 @@ type Plan struct {
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
 	SkipRefresh       bool
+	// LazyEphemeral says that ephemeral resources that only write-only arguments need were not opened, and are opened for changes alone.
+	LazyEphemeral bool
 	Timestamp         time.Time
 	// Errored is set when planning ended with errors; the plan is shown but cannot be applied.
 	Errored bool

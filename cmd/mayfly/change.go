@@ -26,6 +26,7 @@ type changeFlags struct {
 	inputFlag
 
 	destroy, refreshOnly, refresh bool
+	lazyEphemeral                 bool
 	targets, excludes, replace    []string
 	targetFiles, excludeFiles     []string
 	parallelism                   int
@@ -40,6 +41,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		boolFlag("destroy", "Plan to destroy everything that the state has.", &c.destroy),
 		boolFlag("refresh-only", "Only find out what has changed outside and take it over into the state.", &c.refreshOnly),
 		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
+		boolFlag("lazy-ephemeral", "Don't open in plan what only write-only arguments need: they are unknown until apply, which opens it only for changes.", &c.lazyEphemeral),
 		listFlag("target", "Only plan for this module, resource or instance and what it depends on. May be given several times.", &c.targets),
 		listFlag("target-file", "Like -target, for each line of a file.", &c.targetFiles),
 		listFlag("exclude", "Leave out this module, resource or instance and what depends on it. May be given several times.", &c.excludes),
@@ -78,7 +80,7 @@ func (c *changeFlags) check() diag.List {
 
 // planOptions interprets the options that go to the planner.
 func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
-	out := mayfly.PlanOptions{SkipRefresh: !c.refresh}
+	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral}
 	switch {
 	case c.destroy:
 		out.Mode = plan.Destroy
