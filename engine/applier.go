@@ -111,7 +111,20 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 	for _, o := range a.run.Root.Outputs() {
 		a.pool.Claim(o.Uses(t)...)
 	}
+	a.claimConditions()
 	return uses
+}
+
+// claimConditions claims what opening the ephemeral resources with conditions that nobody uses may use at the end.
+func (a *applier) claimConditions() {
+	if a.req.Plan.Mode != plan.Normal {
+		return
+	}
+	a.req.Config.EachResource(func(b *eval.ResourceBlock) {
+		if b.Config.Addr.Mode == addr.Ephemeral && b.HasConditions() {
+			a.pool.Claim(b.BlockUses()...)
+		}
+	})
 }
 
 // instance returns the instance object of a change, nil if the configuration has no such block.

@@ -48,19 +48,20 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 	}
 	p.mu.Unlock()
 	found = p.chosen(found)
-	use := func(o *orphan) eval.Use {
-		return eval.Use{Kind: eval.UseSource, Provider: addr.ProviderConfig{Provider: o.provider.Provider}}
+	uses := make([][]eval.Use, len(found))
+	for i := range found {
+		if u, ok := p.run.ProviderUse(&future.Task{}, found[i].provider); ok {
+			uses[i] = []eval.Use{u}
+		}
+		p.pool.Claim(uses[i]...)
 	}
 	for i := range found {
-		p.pool.Claim(use(&found[i]))
-	}
-	for i := range found {
-		o, use := &found[i], use(&found[i])
+		o := &found[i]
 		if o.obj.Deposed == addr.Current && p.req.Mode != plan.Destroy {
 			o.reason = p.run.WhyGone(o.obj.Instance)
 		}
 		pool.Go(func(t *future.Task) {
-			defer p.pool.Waive(use)
+			defer p.pool.Waive(uses[i]...)
 			p.guard(o.obj.String(), func() { p.planOrphan(t, o) })
 		})
 	}

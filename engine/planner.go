@@ -133,18 +133,21 @@ func (p *planner) planVariables() {
 // claimAll claims, for every block, what its instances may use, before any instance is known. visit trades these claims for exact ones.
 func (p *planner) claimAll() {
 	p.req.Config.EachResource(func(b *eval.ResourceBlock) { p.pool.Claim(b.BlockUses()...) })
-	p.pool.Claim(p.stateSources()...)
+	p.pool.Claim(p.stateProviders()...)
 }
 
-// stateSources returns a claim for each provider that has objects in the state: some may have to be destroyed.
-func (p *planner) stateSources() []eval.Use {
-	seen := map[addr.Provider]struct{}{}
+// stateProviders returns a claim for each provider configuration that has objects in the state: some may have to be destroyed.
+func (p *planner) stateProviders() []eval.Use {
+	seen := map[addr.ProviderConfig]struct{}{}
 	var out []eval.Use
 	for _, r := range p.req.State.Resources {
 		for _, in := range r.Instances {
-			if _, ok := seen[in.Provider.Provider]; !ok {
-				seen[in.Provider.Provider] = struct{}{}
-				out = append(out, eval.Use{Kind: eval.UseSource, Provider: addr.ProviderConfig{Provider: in.Provider.Provider}})
+			if _, ok := seen[in.Provider]; ok {
+				continue
+			}
+			seen[in.Provider] = struct{}{}
+			if u, ok := p.run.ProviderUse(&future.Task{}, in.Provider); ok {
+				out = append(out, u)
 			}
 		}
 	}
@@ -214,7 +217,7 @@ func (p *planner) expanded(pool *future.Pool) {
 	p.mu.Unlock()
 	if last {
 		p.queueOrphans(pool)
-		p.pool.Waive(p.stateSources()...)
+		p.pool.Waive(p.stateProviders()...)
 	}
 }
 

@@ -213,7 +213,7 @@ func (w *walk) anyFailed(t *future.Task, user interface {
 
 func useText(u eval.Use) string {
 	switch u.Kind {
-	case eval.UseProvider, eval.UseSource:
+	case eval.UseProvider, eval.UseConfiguration:
 		return u.Provider.String()
 	case eval.UseBlock:
 		return u.Block.String()
@@ -222,11 +222,7 @@ func useText(u eval.Use) string {
 	}
 }
 
-// CallFunction implements eval.Host: functions run on the provider's first process, which need not be configured.
+// CallFunction implements eval.Host: functions run on a process that need not be configured.
 func (w *walk) CallFunction(p addr.Provider, name string, args []cty.Value) (cty.Value, error) {
-	b := w.providers.base(w.ctx, p)
-	if err := b.diags.Err(); err != nil {
-		return cty.DynamicVal, err
-	}
-	return b.p.CallFunction(w.ctx, name, args)
+	return w.providers.callFunction(w.ctx, p, name, args)
 }
