@@ -282,19 +282,29 @@ func (n *webNode) thing(sb *strings.Builder) {
 }
 
 // needs collects, by the provider's names, the ephemeral instances that a run needs: those that the given things, providers and conditions use, and
-// those that these use.
-type needs map[string]bool
-
-func (s needs) use(u *webUse) {
-	if u == nil || s[u.objectName()] {
-		return
-	}
-	s[u.objectName()] = true
-	s.node(u.node)
+// those that these use. Of those that are deferred, only the configuration is evaluated; their provider is not needed.
+type needs struct {
+	names, deferred map[string]bool
 }
 
-func (s needs) node(n *webNode) {
+func (s needs) use(u *webUse) {
+	if u == nil || s.names[u.objectName()] {
+		return
+	}
+	s.names[u.objectName()] = true
+	s.use(u.node.parent)
+	if !s.deferred[u.objectName()] {
+		s.configured(u.node)
+	}
+}
+
+func (s needs) thing(n *webNode) {
 	s.use(n.parent)
+	s.configured(n)
+}
+
+// configured adds what the provider of the node was configured with.
+func (s needs) configured(n *webNode) {
 	if n.provider != nil {
 		s.use(n.provider.parent)
 	}
@@ -310,15 +320,15 @@ func (s needs) conditions(w *web) {
 }
 
 // neededToPlan is what planning needs: every thing is read and planned, every condition is checked. Of things that are gone only their provider is needed.
-func (w *web) neededToPlan(stored map[string]bool) needs {
-	s := needs{}
+func (w *web) neededToPlan(stored, deferred map[string]bool) needs {
+	s := needs{map[string]bool{}, deferred}
 	for _, n := range w.nodes {
 		switch {
 		case n.kind != webThing:
 		case !n.gone:
-			s.node(n)
-		case stored[n.name] && n.provider != nil:
-			s.use(n.provider.parent)
+			s.thing(n)
+		case stored[n.name]:
+			s.configured(n)
 		}
 	}
 	s.conditions(w)
@@ -327,17 +337,15 @@ func (w *web) neededToPlan(stored map[string]bool) needs {
 
 // neededToApply is what applying the plan needs: what its changes need, and the conditions unless everything is destroyed.
 func (w *web) neededToApply(p *plan.Plan) needs {
-	s := needs{}
+	s := needs{names: map[string]bool{}}
 	for _, c := range p.Changes {
 		at := slices.IndexFunc(w.nodes, func(n *webNode) bool { return n.name == c.Addr.Resource.Name })
 		switch {
 		case at < 0 || c.Addr.Resource.Mode != addr.Managed || c.Action == plan.NoOp:
 		case c.Action == plan.Delete:
-			if n := w.nodes[at]; n.provider != nil {
-				s.use(n.provider.parent)
-			}
+			s.configured(w.nodes[at])
 		default:
-			s.node(w.nodes[at])
+			s.thing(w.nodes[at])
 		}
 	}
 	if p.Mode == plan.Normal {

@@ -157,49 +157,54 @@ func (m *model) step(c command, smooth, interrupt bool) {
 	case c.mode == plan.Destroy || c.mode == plan.RefreshOnly:
 		planNeeds = m.providersOf(stored)
 	default:
-		planNeeds = m.web.neededToPlan(stored)
+		planNeeds = m.web.neededToPlan(stored, deferredIn(r.events))
 	}
 	if r.plan != nil {
 		applyNeeds = m.web.neededToApply(r.plan)
 	}
-	m.opened("plan", r.planLog, r.events, planNeeds, smooth)
-	m.opened("apply", r.applyLog, nil, applyNeeds, smooth && !c.planOnly)
+	m.opened("plan", r.planLog, planNeeds, smooth)
+	m.opened("apply", r.applyLog, applyNeeds, smooth && !c.planOnly)
 }
 
 // providersOf is what it takes to read or delete the objects in the state.
 func (m *model) providersOf(stored map[string]bool) needs {
-	s := needs{}
+	s := needs{names: map[string]bool{}}
 	for _, n := range m.web.nodes {
-		if n.kind == webThing && stored[n.name] && n.provider != nil {
-			s.use(n.provider.parent)
+		if n.kind == webThing && stored[n.name] {
+			s.configured(n)
 		}
 	}
 	return s
 }
 
+// deferredIn returns, by the provider's names, the ephemeral instances that a plan has deferred.
+func deferredIn(events []engine.Event) map[string]bool {
+	deferred := map[string]bool{}
+	for _, ev := range events {
+		if ev.Kind == engine.Deferred {
+			deferred[strings.NewReplacer("ephemeral.sim_token.", "", "[", "-", "]", "").Replace(ev.Object.String())] = true
+		}
+	}
+	return deferred
+}
+
 // opened compares what was opened with what was needed. After a failure or an interrupt less may be opened, never more.
-func (m *model) opened(phase string, log simlog.Log, events []engine.Event, want needs, exactly bool) {
+func (m *model) opened(phase string, log simlog.Log, want needs, exactly bool) {
 	m.t.Helper()
 	got := map[string]int{}
 	for _, w := range log.Windows() {
 		got[w.Name]++
 	}
 	for name, n := range got {
-		if !want[name] {
+		if !want.names[name] {
 			m.t.Errorf("E40: %s was opened in %s, and nothing needed it", name, phase)
 		}
 		if n > 1 && exactly {
 			m.t.Errorf("E51: %s was opened %d times in one %s", name, n, phase)
 		}
 	}
-	deferred := map[string]bool{}
-	for _, ev := range events {
-		if ev.Kind == engine.Deferred {
-			deferred[strings.TrimSuffix(strings.NewReplacer("ephemeral.sim_token.", "", "[", "-", "]", "").Replace(ev.Object.String()), "-")] = true
-		}
-	}
-	for name := range want {
-		if exactly && got[name] == 0 && !deferred[name] {
+	for name := range want.names {
+		if exactly && got[name] == 0 && !want.deferred[name] {
 			m.t.Errorf("%s was needed and not opened in %s", name, phase)
 		}
 	}
