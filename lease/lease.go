@@ -424,19 +424,26 @@ func (p *Pool[K, V]) awaitOpens() {
 	}
 }
 
-// force closes those of the things still open that nothing else open may use, in spite of leases, and reports whether there were any. p.mu is held.
+// force closes those of the things still open that nothing else open may use, in spite of leases, and reports whether there were any. Where all
+// may use each other, as far as groups tell, it closes those that nothing does use. p.mu is held.
 func (p *Pool[K, V]) force() bool {
-	var left, first []*entry[K, V]
+	var left, unused, first []*entry[K, V]
 	for _, e := range p.entries {
 		if e.phase == open {
 			left = append(left, e)
+			if e.leases == 0 {
+				unused = append(unused, e)
+			}
 			if !e.needed() {
 				first = append(first, e)
 			}
 		}
 	}
 	if len(first) == 0 {
-		first = left // they use each other
+		first = unused
+	}
+	if len(first) == 0 {
+		first = left // they do use each other
 	}
 	for _, e := range first {
 		e.leases = 0
