@@ -29,8 +29,8 @@ func (a *app) drawn(name string, f func() int) (code int) {
 	return f()
 }
 
-// errNoRegular is the reason not to write to a directory or the like.
-var errNoRegular = errors.New("it is a directory")
+// errDirectory is the reason not to write to one.
+var errDirectory = errors.New("it is a directory")
 
 // writable returns the file that a name leads to, through symbolic links, after trying that it can be written.
 func writable(name string) (string, error) {
@@ -45,7 +45,7 @@ func writable(name string) (string, error) {
 			return "", err
 		}
 		if info.IsDir() {
-			return "", errNoRegular
+			return "", errDirectory
 		}
 		f, err := os.OpenFile(target, os.O_WRONLY, 0)
 		if err != nil {
