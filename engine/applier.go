@@ -50,11 +50,15 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	defer func() {
 		e.stats.Evaluations += a.run.Stats.Evaluations.Load() + before.run.Stats.Evaluations.Load()
 	}()
+	made := false
+	defer e.lasting(OpApplying, addr.Object{}, &made)()
 	defer a.pool.Shutdown()
 	a.apply()
 	a.pool.Shutdown()
 	a.state.Checks = mergeChecks(req.Plan.Checks, a.run.Checks.Results())
-	return &Applied{State: a.state, Counts: a.counts}, withoutRepeats(a.run.Diags.List())
+	diags := a.run.Diags.List()
+	made = !diags.HasErrors()
+	return &Applied{State: a.state, Counts: a.counts}, withoutRepeats(diags)
 }
 
 // applier carries out one apply. It implements eval.Host: the value of an instance is its final object.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -47,7 +46,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	a.pool.Drained() // what earlier steps used may live in the object: a tunnel is closed before its host goes
 	ok := false
 	a.inSlot(func() {
-		s := eval.NewSession()
+		s := sessionOf(obj, OpDelete)
 		defer s.End()
 		d := subject{walk: a.before, obj: obj, schema: sch, source: c.Provider.Provider, p: a.before.configured(t, s, po)}
 		if d.p != nil {
@@ -142,7 +141,7 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 	in.Prepare(t)
 	ok := false
 	a.inSlot(func() {
-		s := eval.NewSession()
+		s := sessionOf(in, OpRead)
 		defer s.End()
 		d := dataRead{in: in, t: t, s: s}
 		d.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider}

@@ -124,7 +124,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 	if a.anyBlocked(in.Deps(t)) {
 		return
 	}
-	s := eval.NewSession()
+	s := sessionOf(in, OpEvaluate)
 	if in.Config().Addr.Mode == addr.Ephemeral {
 		a.mu.Lock()
 		_, was := a.opened[in.Addr()]

@@ -43,7 +43,10 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	in.Prepare(t)
 	ok := false
 	a.inSlot(func() {
-		ia := instanceApply{a: a, t: t, s: eval.NewSession(), in: in, change: c}
+		ia := instanceApply{a: a, t: t, s: sessionOf(in, OpCreate), in: in, change: c}
+		if c.Action == plan.Update {
+			ia.s.Purpose = string(OpUpdate)
+		}
 		defer ia.s.End()
 		ia.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider}
 		ok = ia.apply()

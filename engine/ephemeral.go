@@ -35,7 +35,7 @@ func (w *walk) open(t *future.Task, s *eval.Session, in *eval.Instance, pending 
 		w.reportAcquire(use, err)
 		return unusable
 	}
-	s.Keep(l.Release)
+	s.Keep(w.used(s, use, l.Release))
 	v, err := l.Value(w.ctx)
 	if err != nil {
 		w.reportAcquire(use, err)
@@ -64,7 +64,7 @@ func (o *opener) report(diags diag.List) {
 }
 
 func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err error) {
-	o.s = eval.NewSession()
+	o.s = sessionOf(o.in, OpOpen)
 	defer func() {
 		if err != nil {
 			o.s.End()

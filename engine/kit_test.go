@@ -97,6 +97,7 @@ type command struct {
 	parallelism                int
 	closeLimit                 time.Duration
 	onEvent                    func(engine.Event) // called for every event of either phase
+	observer                   engine.Observer    // told besides, if it is not nil
 	ctx, soft                  context.Context
 	between                    func() // called after a plan without errors, before apply
 }
@@ -152,7 +153,7 @@ func (w *world) engine(c *command, observe func(engine.Event)) *engine.Engine {
 	}
 	return engine.New(engine.Options{
 		Launcher: launcher,
-		Observer: engine.ObserverFunc(observe), Parallelism: c.parallelism, CloseLimit: c.closeLimit,
+		Observer: engine.Observers(engine.ObserverFunc(observe), c.observer), Parallelism: c.parallelism, CloseLimit: c.closeLimit,
 		Workspace: "default", RootDir: w.dir, WorkDir: w.dir, Environ: os.Environ(),
 	})
 }

@@ -31,7 +31,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	}
 	result, ok := placeholder, false
 	p.inSlot(func() {
-		s := eval.NewSession()
+		s := sessionOf(in, OpRead)
 		defer s.End()
 		d := dataRead{in: in, t: t, s: s}
 		d.subject = subject{walk: p.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider}

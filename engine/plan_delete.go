@@ -99,8 +99,10 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	}
 	po.Prepare(t)
 	p.inSlot(func() {
-		s := eval.NewSession()
+		s := sessionOf(o.obj, OpPlan)
 		defer s.End()
+		planned := false
+		defer p.lasting(OpPlan, o.obj, &planned)()
 		dp := deletePlan{planner: p, provider: o.provider, deps: po.Deps(t), forget: o.stored.SkipDestroy || p.keepsObjects(o.obj.Instance)}
 		dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: p.configured(t, s, po)}
 		if dp.p == nil {
@@ -117,8 +119,9 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 			}
 			p.noteDrift(&dp.subject, before, pr)
 		}
+		planned = true
 		if p.req.Mode != plan.RefreshOnly && !pr.value.IsNull() {
-			dp.delete(pr, o.reason)
+			planned = dp.delete(pr, o.reason)
 		}
 	})
 }

@@ -70,8 +70,9 @@ func (ip *instancePlan) plan() (cty.Value, bool) {
 	ok := false
 	var v cty.Value
 	ip.inSlot(func() {
-		s := eval.NewSession()
+		s := sessionOf(in, OpPlan)
 		defer s.End()
+		defer ip.lasting(OpPlan, ip.obj, &ok)()
 		v, ok = ip.inSession(s)
 	})
 	if !ok {

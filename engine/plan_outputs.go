@@ -95,7 +95,7 @@ func (p *planner) planned(a addr.Instance) bool {
 func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 	o.Prepare(t)
 	var v cty.Value
-	s := eval.NewSession()
+	s := sessionOf(o, OpEvaluate)
 	defer s.End()
 	if !o.Opens() {
 		v = o.Get(t, nil, nil)

@@ -51,11 +51,14 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	p.run = e.run(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
 	defer e.stopOn(req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	made := false
+	defer e.lasting(OpPlanning, addr.Object{}, &made)()
 	defer p.pool.Shutdown()
 	p.makePlan()
 	p.pool.Shutdown()
 	diags := p.run.Diags.List()
 	p.plan.Errored = diags.HasErrors()
+	made = !p.plan.Errored
 	return p.plan, withoutRepeats(diags)
 }
 
@@ -278,7 +281,7 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 		}
 		in.Prepare(t)
 		p.inSlot(func() {
-			s := eval.NewSession()
+			s := sessionOf(in, OpEvaluate)
 			defer s.End()
 			p.Open(t, s, in)
 		})

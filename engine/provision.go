@@ -38,6 +38,7 @@ func (ia *instanceApply) provision(created cty.Value) bool {
 
 func (ia *instanceApply) provisionOne(i int, self cty.Value) bool {
 	p := ia.in.Provisioners()[i]
+	ia.s.Purpose = string(OpProvision) // of what is opened from now on
 	args, diags := ia.in.EvalProvisioner(ia.t, ia.s, i, self)
 	ia.run.Report(diags)
 	if diags.HasErrors() {

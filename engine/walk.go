@@ -143,7 +143,7 @@ func (w *walk) startConfigured(po *eval.ProviderObject, cfg cty.Value) (provider
 func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
 	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
 	l, err := w.pool.Acquire(w.ctx, use, func(context.Context) (lease.Opened[opened], error) {
-		inner := eval.NewSession()
+		inner := sessionOf(po, OpConfigure)
 		p, diags := w.openProvider(t, inner, po)
 		w.run.Report(diags)
 		if diags.HasErrors() || p == nil {
@@ -160,7 +160,7 @@ func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.Provider
 		w.reportAcquire(use, err)
 		return nil
 	}
-	s.Keep(l.Release)
+	s.Keep(w.used(s, use, l.Release))
 	v, err := l.Value(w.ctx)
 	if err != nil {
 		w.reportAcquire(use, err)

@@ -97,6 +97,7 @@ func (m *Module) CheckVariables(t *future.Task) bool {
 		for _, c := range v.block.conds {
 			m.prepare(t, c)
 			s := NewSession()
+			s.User = v
 			sc := &scope{m: m, t: t, sess: s}
 			if m.run.opt.Phase == Validating {
 				sc.sess = nil
@@ -156,6 +157,7 @@ func (m *Module) OutputPreconditions(t *future.Task) bool {
 		for _, c := range v.block.conds {
 			m.prepare(t, c)
 			s := NewSession()
+			s.User = v
 			status, message, diags := m.run.condition(&scope{m: m, t: t, sess: s, address: v.Addr()}, c, "Module output value precondition failed")
 			s.End()
 			m.run.Report(diags)

@@ -8,6 +8,10 @@ type Session struct {
 	values    map[*Value]cty.Value
 	instances map[*Instance]cty.Value
 	release   []func()
+
+	// User is whoever uses the values, and Purpose is for what. They are for the host; nothing here depends on them.
+	User    any
+	Purpose string
 }
 
 // NewSession starts a session. End must be called exactly once.

@@ -69,6 +69,10 @@ func (a *app) apply(ctx context.Context, f *applyFlags, name string) int {
 	if !a.report(f.check()) {
 		return exitError
 	}
+	return a.drawn(f.timeline, func() int { return a.planAndApply(ctx, f, name) })
+}
+
+func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
 	r, ok := a.start(hard, soft, &f.changeFlags, name)

@@ -33,6 +33,7 @@ type changeFlags struct {
 
 	json, compactWarnings, concise, showSensitive bool
 	generate                                      string
+	timeline                                      string // file to draw the timeline of ephemeral instances in
 }
 
 func (c *changeFlags) flags(a *app) []cli.Flag {
@@ -51,6 +52,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		boolFlag("json", "Write a stream of JSON messages instead of text.", &c.json),
 		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &c.compactWarnings),
 		boolFlag("concise", "Leave out the lines about refreshing.", &c.concise),
+		stringFlag("ephemeral-timeline", "Draw in this HTML file when each ephemeral instance was open and who used it. The file has addresses and times, no values.", &c.timeline),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
 	}
 	out = append(out, c.variableFlags.flags()...)
@@ -155,10 +157,14 @@ func (c *changeFlags) setUp(a *app) {
 }
 
 func (a *app) observer() engine.Observer {
+	var lines engine.Observer = view.NewHumanObserver(a.env.Stdout, a.view)
 	if a.stream != nil {
-		return a.stream
+		lines = a.stream
 	}
-	return view.NewHumanObserver(a.env.Stdout, a.view)
+	if a.timeline == nil {
+		return lines
+	}
+	return engine.Observers(lines, a.timeline)
 }
 
 // start loads the configuration, collects variables, locks the state and finds the providers. The run must be closed also if there were errors.

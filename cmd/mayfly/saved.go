@@ -147,6 +147,10 @@ func (a *app) applySaved(ctx context.Context, f *applyFlags, path string) int {
 	if !a.report(f.savedConflicts()) {
 		return exitError
 	}
+	return a.drawn(f.timeline, func() int { return a.carryOutSaved(ctx, f, path) })
+}
+
+func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
 	r := &changeRun{flags: &f.changeFlags, hard: hard, soft: soft}
