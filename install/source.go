@@ -14,14 +14,15 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/install/web"
 )
 
 // Source is a place that may have packages. Implementations must be safe for concurrent use.
 type Source interface {
 	// Allows reports whether the source may be asked for a provider at all.
 	Allows(p addr.Provider) bool
-	// Versions lists the available versions of a provider with the platforms of each; none if it has no such provider. It fails with
-	// ErrUnavailable if this program can't use the source.
+	// Versions lists the available versions of a provider with the platforms of each; none if it has no such provider.
 	Versions(ctx context.Context, p addr.Provider) (Available, error)
 	// Package finds a package that Versions has listed.
 	Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error)
@@ -32,32 +33,22 @@ type Source interface {
 // Available holds the platforms of each version of a provider.
 type Available map[versions.Version][]Platform
 
-// Package is a provider's package on disk.
+// Package is a provider's package: on disk, or to be downloaded.
 type Package struct {
-	Path   string // a directory, or a zip archive
+	Path   string // a directory, or a zip archive, on disk; "" for one to be downloaded
 	Packed bool
+	// Download writes the zip archive of a package that isn't on disk to an empty file, after checking what the source knows to check.
+	Download func(ctx context.Context, to *os.File, progress Progress) error
+	// Hashes are checksums that the source gives, of which the package must have one; none if it gives none.
+	Hashes []lockfile.Hash
+	// Sums are checksums of the version's packages for all platforms, to be recorded in the lock file.
+	Sums []lockfile.Hash
+	// Proof says in a few words why the package can be trusted, "" if the source has no reason.
+	Proof string
 }
 
-// ErrUnavailable says that a source is of a kind that this version of the program can't use.
-var ErrUnavailable = errors.New("not available in this version")
-
-// Sources returns the installation methods of a configuration, or the implied ones if it names none: the usual directories that exist, and then
-// each provider's own registry. cfg may be nil.
-func Sources(cfg *cliconfig.Config, env cliconfig.Environment) []Source {
-	if cfg != nil && cfg.Installation != nil {
-		out := make([]Source, 0, len(cfg.Installation.Methods))
-		for _, m := range cfg.Installation.Methods {
-			if m.Kind == cliconfig.FilesystemMirror {
-				out = append(out, &Mirror{Dir: m.Path, Method: m})
-			} else {
-				out = append(out, remote{m})
-			}
-		}
-		return out
-	}
-	out := MirrorDirs(existing(env.ImpliedMirrors())...)
-	return append(out, remote{cliconfig.Method{Kind: cliconfig.Direct}})
-}
+// Progress is told how many bytes of a download have arrived, of how many in all; total is negative if that isn't known.
+type Progress = web.Progress
 
 // MirrorDirs returns filesystem mirrors in the directories, for all providers.
 func MirrorDirs(dirs ...string) []Source {
@@ -75,21 +66,6 @@ func existing(dirs []string) []string {
 	})
 }
 
-// remote is a method that needs the network.
-type remote struct{ method cliconfig.Method }
-
-func (r remote) Allows(p addr.Provider) bool { return r.method.Allows(p) }
-
-func (r remote) String() string { return r.method.Location() }
-
-func (r remote) Versions(context.Context, addr.Provider) (Available, error) {
-	return nil, ErrUnavailable
-}
-
-func (r remote) Package(context.Context, addr.Provider, versions.Version, Platform) (Package, error) {
-	return Package{}, ErrUnavailable
-}
-
 // Mirror is a filesystem mirror: a directory with packages in the packed layout HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip
 // or the unpacked one HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, or both. Other files in it are ignored.
 type Mirror struct {
@@ -102,6 +78,12 @@ func (m *Mirror) Allows(p addr.Provider) bool { return m.Method.Allows(p) }
 
 // String implements Source.
 func (m *Mirror) String() string { return m.Method.Location() }
+
+// has reports whether the mirror has a place for a provider, whatever is there.
+func (m *Mirror) has(p addr.Provider) bool {
+	info, err := os.Stat(filepath.Join(m.Dir, providerPath(p)))
+	return err == nil && info.IsDir()
+}
 
 // Versions implements Source.
 func (m *Mirror) Versions(_ context.Context, p addr.Provider) (Available, error) {

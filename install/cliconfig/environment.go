@@ -139,3 +139,8 @@ func (e Environment) tokens() map[svchost.Hostname]Secret {
 	}
 	return tokens
 }
+
+// TokenVariable returns the name of the environment variable that has the token for a host.
+func TokenVariable(host svchost.Hostname) string {
+	return tokenPrefix + strings.ReplaceAll(strings.ReplaceAll(host.String(), "-", "__"), ".", "_")
+}

@@ -1,0 +1,108 @@
+// Package credential finds the tokens for services: in the CLI configuration, which has taken in the environment, and with the user's
+// credentials helper.
+//
+// It may import the CLI configuration and the service discovery library's credentials. It must not know what the tokens are used for.
+package credential
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/opentofu/svchost"
+	"github.com/opentofu/svchost/svcauth"
+
+	"github.com/mayfly-iac/mayfly/install/cliconfig"
+)
+
+// Source returns where to look up tokens: those of the configuration first, then the helper's. cfg may be nil. It is safe for concurrent use.
+func Source(cfg *cliconfig.Config, env cliconfig.Environment) svcauth.CredentialsSource {
+	if cfg == nil {
+		return svcauth.NoCredentials
+	}
+	static := map[svchost.Hostname]svcauth.HostCredentials{}
+	for host, token := range cfg.Credentials {
+		static[host] = svcauth.HostCredentialsToken(token.Reveal())
+	}
+	all := svcauth.Credentials{svcauth.StaticCredentialsSource(static)}
+	if cfg.CredentialsHelper != nil {
+		all = append(all, svcauth.CachingCredentialsSource(&helper{block: cfg.CredentialsHelper, dirs: helperDirs(env), env: env}))
+	}
+	return &locked{source: all}
+}
+
+// locked makes a source safe for concurrent use, which the library's are not.
+type locked struct {
+	mu     sync.Mutex
+	source svcauth.CredentialsSource
+}
+
+// ForHost implements svcauth.CredentialsSource.
+func (l *locked) ForHost(ctx context.Context, host svchost.Hostname) (svcauth.HostCredentials, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.source.ForHost(ctx, host)
+}
+
+// helper asks an external program, as the credentials helper protocol says: "PROGRAM ARGS... get HOST" writes a JSON object with a token.
+type helper struct {
+	block *cliconfig.CredentialsHelper
+	dirs  []string
+	env   cliconfig.Environment
+}
+
+const helperTimeout = time.Minute
+
+// ForHost implements svcauth.CredentialsSource. Nothing that the program writes is shown, since that may be the token.
+func (h *helper) ForHost(ctx context.Context, host svchost.Hostname) (svcauth.HostCredentials, error) {
+	program, err := h.find()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, append(append([]string{}, h.block.Args...), "get", host.String())...)
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("the credentials helper %q, configured at %s, has no answer for %s: %w; to see what it says, run %s with the arguments \"get %s\"",
+			h.block.Name, h.block.Range, host.ForDisplay(), err, program, host)
+	}
+	var answer struct{ Token string }
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return nil, fmt.Errorf("the credentials helper %q, configured at %s, did not answer with a JSON object for %s", h.block.Name, h.block.Range, host.ForDisplay())
+	}
+	if answer.Token == "" {
+		return nil, nil
+	}
+	return svcauth.HostCredentialsToken(answer.Token), nil
+}
+
+func (h *helper) find() (string, error) {
+	name := "terraform-credentials-" + h.block.Name
+	if h.env.GOOS == "windows" {
+		name += ".exe"
+	}
+	for _, dir := range h.dirs {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("the credentials helper %q, configured at %s, is not installed: no program %s is in %v", h.block.Name, h.block.Range, name, h.dirs)
+}
+
+// helperDirs are the directories where helpers are installed by convention.
+func helperDirs(env cliconfig.Environment) []string {
+	var dirs []string
+	if dir := env.ConfigDir(); dir != "" {
+		plugins := filepath.Join(dir, "plugins")
+		dirs = append(dirs, plugins, filepath.Join(plugins, runtime.GOOS+"_"+runtime.GOARCH))
+	}
+	return dirs
+}

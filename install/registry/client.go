@@ -1,0 +1,140 @@
+package registry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/apparentlymart/go-versions/versions"
+	"github.com/opentofu/svchost"
+	"github.com/opentofu/svchost/disco"
+	"github.com/opentofu/svchost/svcauth"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/install/web"
+)
+
+const serviceID = "providers.v1"
+
+// Client asks registries. It is safe for concurrent use.
+type Client struct {
+	web      *web.Client
+	services *disco.Disco
+	creds    svcauth.CredentialsSource
+	policy   Policy
+}
+
+// Policy says what is demanded of packages besides the right checksum.
+type Policy struct {
+	// Signed refuses packages of publishers whose key the registry doesn't know. Without it they are trusted as far as the registry is.
+	Signed bool
+	// FreshKeys refuses signatures of keys that have expired since.
+	FreshKeys bool
+}
+
+// New returns a client. hosts are those whose services are configured rather than discovered.
+func New(client *web.Client, creds svcauth.CredentialsSource, hosts map[svchost.Hostname]cliconfig.Host, policy Policy) *Client {
+	c := &Client{
+		web: client, creds: creds, policy: policy,
+		services: disco.New(disco.WithHTTPClient(client.Documents()), disco.WithCredentials(creds)),
+	}
+	for host, h := range hosts {
+		c.services.ForceHostServices(host, h.Services)
+	}
+	return c
+}
+
+// Version is a version of a provider in a registry.
+type Version struct {
+	Version   versions.Version
+	Protocols []string // versions of the plugin protocol such as "5.0"; none if the registry doesn't say
+	Platforms []string // in the form OS_ARCH
+}
+
+// List is what a registry has of a provider.
+type List struct {
+	Versions []Version
+	// Warnings are what the registry wants its users to be told.
+	Warnings []string
+}
+
+// Versions lists the versions of a provider. A registry that has no such provider, or none at all, has an empty list.
+func (c *Client) Versions(ctx context.Context, p addr.Provider) (List, error) {
+	base, creds, err := c.service(ctx, p)
+	if err != nil || base == nil {
+		return List{}, err
+	}
+	doc, err := c.web.Get(ctx, base.JoinPath(p.Namespace, p.Type, "versions"), creds)
+	if web.NotFound(err) {
+		return List{}, nil
+	}
+	if err != nil {
+		return List{}, c.hint(err, p)
+	}
+	var answer struct {
+		Warnings []string
+		Versions []struct {
+			Version   string
+			Protocols []string
+			Platforms []struct{ OS, Arch string }
+		}
+	}
+	if err := json.Unmarshal(doc.Body, &answer); err != nil {
+		return List{}, fmt.Errorf("the answer of %s is not a list of versions", web.Show(doc.URL))
+	}
+	list := List{Warnings: answer.Warnings}
+	for _, a := range answer.Versions {
+		v, err := versions.ParseVersion(a.Version)
+		if err != nil {
+			continue // other programs may know what that is
+		}
+		out := Version{Version: v, Protocols: a.Protocols}
+		for _, platform := range a.Platforms {
+			out.Platforms = append(out.Platforms, platform.OS+"_"+platform.Arch)
+		}
+		list.Versions = append(list.Versions, out)
+	}
+	return list, nil
+}
+
+// service finds the address of a provider's registry and the credentials for it; nil if the host is no registry of providers.
+func (c *Client) service(ctx context.Context, p addr.Provider) (*url.URL, web.Credentials, error) {
+	base, err := c.services.DiscoverServiceURL(ctx, p.Hostname, serviceID)
+	var missing *disco.ErrServiceNotProvided
+	if errors.As(err, &missing) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("the host %s could not be asked for its registry: %w", p.Hostname.ForDisplay(), web.Reason(err))
+	}
+	creds, err := c.creds.ForHost(ctx, p.Hostname)
+	if err != nil {
+		return nil, nil, err
+	}
+	if creds == nil {
+		return base, nil, nil // an interface that holds nil would not be nil
+	}
+	return base, creds, nil
+}
+
+// hint adds to an answer of refusal what can be done.
+func (c *Client) hint(err error, p addr.Provider) error {
+	var status *web.StatusError
+	if errors.As(err, &status) && status.Denied() {
+		host := p.Hostname.ForDisplay()
+		return fmt.Errorf("%w. Set the token for this host in a credentials %q block of the CLI configuration or in the environment variable %s", err, host, cliconfig.TokenVariable(p.Hostname))
+	}
+	return err
+}
+
+// protocols are the major versions of the plugin protocol that this program speaks.
+var protocols = []string{"5", "6"}
+
+// Speaks reports whether this program can use a provider with the protocol versions.
+func Speaks(offered []string) bool {
+	return len(offered) == 0 || slices.ContainsFunc(offered, func(o string) bool { return slices.Contains(protocols, major(o)) })
+}

@@ -1,0 +1,224 @@
+package install
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"github.com/apparentlymart/go-versions/versions"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/install/netmirror"
+	"github.com/mayfly-iac/mayfly/install/ocimirror"
+	"github.com/mayfly-iac/mayfly/install/registry"
+)
+
+// warner is a source that may have something to tell about a provider whose versions it has listed.
+type warner interface {
+	Warnings(p addr.Provider) []string
+}
+
+// asked remembers answers, so that a source is asked once for each. Failures are not remembered.
+type asked[K comparable, V any] struct {
+	mu      sync.Mutex
+	answers map[K]V
+}
+
+func (a *asked[K, V]) get(key K, ask func() (V, error)) (V, error) {
+	a.mu.Lock()
+	known, ok := a.answers[key]
+	a.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	answer, err := ask()
+	if err != nil {
+		return answer, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.answers == nil {
+		a.answers = map[K]V{}
+	}
+	a.answers[key] = answer
+	return answer, nil
+}
+
+// registrySource takes each provider from its own registry.
+type registrySource struct {
+	method cliconfig.Method
+	client *registry.Client
+	lists  asked[addr.Provider, registry.List]
+}
+
+func (s *registrySource) Allows(p addr.Provider) bool { return s.method.Allows(p) }
+func (s *registrySource) String() string              { return s.method.Location() }
+
+func (s *registrySource) list(ctx context.Context, p addr.Provider) (registry.List, error) {
+	return s.lists.get(p, func() (registry.List, error) { return s.client.Versions(ctx, p) })
+}
+
+func (s *registrySource) Versions(ctx context.Context, p addr.Provider) (Available, error) {
+	list, err := s.list(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	out := Available{}
+	for _, v := range list.Versions {
+		out[v.Version] = []Platform{}
+		for _, text := range v.Platforms {
+			if platform, ok := parsePlatform(text); ok {
+				out[v.Version] = append(out[v.Version], platform)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Warnings implements warner.
+func (s *registrySource) Warnings(p addr.Provider) []string {
+	s.lists.mu.Lock()
+	defer s.lists.mu.Unlock()
+	return s.lists.answers[p].Warnings
+}
+
+func (s *registrySource) Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error) {
+	a, err := s.client.Archive(ctx, p, v, platform.String())
+	if err != nil {
+		return Package{}, err
+	}
+	return Package{
+		Packed: true, Hashes: []lockfile.Hash{a.Hash()}, Sums: a.Sums, Proof: a.Proof,
+		Download: func(ctx context.Context, to *os.File, progress Progress) error { return s.client.Download(ctx, a, to, progress) },
+	}, nil
+}
+
+// release is a version of a provider.
+type release struct {
+	provider addr.Provider
+	version  versions.Version
+}
+
+// networkSource is a network mirror.
+type networkSource struct {
+	method   cliconfig.Method
+	client   *netmirror.Client
+	archives asked[release, map[string]*netmirror.Archive]
+	lists    asked[addr.Provider, []versions.Version]
+}
+
+func (s *networkSource) Allows(p addr.Provider) bool { return s.method.Allows(p) }
+func (s *networkSource) String() string              { return s.method.Location() }
+
+func (s *networkSource) Versions(ctx context.Context, p addr.Provider) (Available, error) {
+	list, err := s.lists.get(p, func() ([]versions.Version, error) { return s.client.Versions(ctx, p) })
+	if err != nil {
+		return nil, err
+	}
+	return anyPlatform(list), nil
+}
+
+func (s *networkSource) of(ctx context.Context, p addr.Provider, v versions.Version) (map[string]*netmirror.Archive, error) {
+	return s.archives.get(release{p, v}, func() (map[string]*netmirror.Archive, error) { return s.client.Archives(ctx, p, v) })
+}
+
+// Platforms implements platformer.
+func (s *networkSource) Platforms(ctx context.Context, p addr.Provider, v versions.Version) ([]Platform, error) {
+	archives, err := s.of(ctx, p, v)
+	return platformsOf(archives), err
+}
+
+func (s *networkSource) Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error) {
+	archives, err := s.of(ctx, p, v)
+	if err != nil {
+		return Package{}, err
+	}
+	a := archives[platform.String()]
+	if a == nil {
+		return Package{}, noPackage(s, p, v, platform)
+	}
+	pkg := Package{
+		Packed: true, Hashes: a.Hashes,
+		Download: func(ctx context.Context, to *os.File, progress Progress) error { return s.client.Download(ctx, a, to, progress) },
+	}
+	if len(a.Hashes) > 0 {
+		pkg.Proof = verifiedChecksum
+	}
+	return pkg, nil
+}
+
+// ociSource is a mirror in OCI registries.
+type ociSource struct {
+	method   cliconfig.Method
+	client   *ocimirror.Client
+	archives asked[release, map[string]*ocimirror.Archive]
+	lists    asked[addr.Provider, []versions.Version]
+}
+
+func (s *ociSource) Allows(p addr.Provider) bool { return s.method.Allows(p) }
+func (s *ociSource) String() string              { return s.method.Location() }
+
+func (s *ociSource) Versions(ctx context.Context, p addr.Provider) (Available, error) {
+	list, err := s.lists.get(p, func() ([]versions.Version, error) { return s.client.Versions(ctx, p) })
+	if err != nil {
+		return nil, err
+	}
+	return anyPlatform(list), nil
+}
+
+func (s *ociSource) of(ctx context.Context, p addr.Provider, v versions.Version) (map[string]*ocimirror.Archive, error) {
+	return s.archives.get(release{p, v}, func() (map[string]*ocimirror.Archive, error) { return s.client.Archives(ctx, p, v) })
+}
+
+// Platforms implements platformer.
+func (s *ociSource) Platforms(ctx context.Context, p addr.Provider, v versions.Version) ([]Platform, error) {
+	archives, err := s.of(ctx, p, v)
+	return platformsOf(archives), err
+}
+
+func (s *ociSource) Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error) {
+	archives, err := s.of(ctx, p, v)
+	if err != nil {
+		return Package{}, err
+	}
+	found := archives[platform.String()]
+	if found == nil {
+		return Package{}, noPackage(s, p, v, platform)
+	}
+	a := *found
+	if err := s.client.Resolve(ctx, &a); err != nil {
+		return Package{}, err
+	}
+	return Package{
+		Packed: true, Hashes: []lockfile.Hash{a.Digest}, Sums: []lockfile.Hash{a.Digest}, Proof: verifiedChecksum,
+		Download: func(ctx context.Context, to *os.File, progress Progress) error {
+			return s.client.Download(ctx, p, &a, to, progress)
+		},
+	}, nil
+}
+
+// platformer is a source that lists the platforms of a version only if asked for it.
+type platformer interface {
+	Platforms(ctx context.Context, p addr.Provider, v versions.Version) ([]Platform, error)
+}
+
+// anyPlatform lists versions whose platforms have to be asked for: they are nil.
+func anyPlatform(list []versions.Version) Available {
+	out := Available{}
+	for _, v := range list {
+		out[v] = nil
+	}
+	return out
+}
+
+func platformsOf[A any](archives map[string]A) []Platform {
+	out := []Platform{}
+	for text := range archives {
+		if platform, ok := parsePlatform(text); ok {
+			out = append(out, platform)
+		}
+	}
+	return out
+}

@@ -1,0 +1,119 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/hashicorp/go-cleanhttp"
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// Options are the settings of a Client. The zero value stands for the defaults.
+type Options struct {
+	// Transport carries out single requests; nil for one with the system's certificates and the proxy of the environment.
+	Transport http.RoundTripper
+	// Retries is how often a request for a document is repeated after a failure that may pass.
+	Retries int
+	// Timeout limits one attempt to get a document; 0 for ten seconds.
+	Timeout time.Duration
+	// DownloadRetries is how often a download is begun again.
+	DownloadRetries int
+	// Stall is how long a download may stand still; 0 for a minute. A download has no other limit of time.
+	Stall time.Duration
+	// Wait is the first pause between attempts, 0 for a second. Each further one is twice as long, up to half a minute.
+	Wait time.Duration
+}
+
+const (
+	defaultTimeout = 10 * time.Second
+	defaultStall   = time.Minute
+	defaultWait    = time.Second
+	longestWait    = 30 * time.Second
+
+	// maxDocument is far above the longest list of versions in any registry.
+	maxDocument = 16 << 20
+	// maxArchive is far above any provider's package.
+	maxArchive = 2 << 30
+)
+
+const userAgent = "Mayfly (OpenTofu compatible)"
+
+// Credentials puts what proves who asks onto a request.
+type Credentials interface{ PrepareRequest(req *http.Request) }
+
+// Client makes requests. It is safe for concurrent use.
+type Client struct {
+	documents *http.Client // with retries and a limit of time
+	single    *http.Client // one attempt, without a limit
+	opts      Options
+}
+
+// New returns a client.
+func New(o Options) *Client {
+	o.Timeout, o.Stall, o.Wait = cmp.Or(o.Timeout, defaultTimeout), cmp.Or(o.Stall, defaultStall), cmp.Or(o.Wait, defaultWait)
+	if o.Transport == nil {
+		o.Transport = cleanhttp.DefaultPooledTransport()
+	}
+	transport := guard{o.Transport}
+	single := &http.Client{Transport: transport, CheckRedirect: checkRedirect}
+	retry := retryablehttp.NewClient()
+	retry.HTTPClient = &http.Client{Transport: transport, CheckRedirect: checkRedirect, Timeout: o.Timeout}
+	retry.Logger, retry.RetryMax, retry.RetryWaitMin, retry.RetryWaitMax = nil, o.Retries, o.Wait, longestWait
+	// The answer to the last attempt says more than "giving up" does, and the library's own message would show the whole address.
+	retry.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	retry.CheckRetry = passing
+	return &Client{documents: retry.StandardClient(), single: single, opts: o}
+}
+
+// Documents returns the underlying client for small answers, for libraries that take one.
+func (c *Client) Documents() *http.Client { return c.documents }
+
+// Single returns the underlying client without retries and limits of time, for libraries that download. See Attempts and Copy.
+func (c *Client) Single() *http.Client { return c.single }
+
+// Document is an answer that was read in full.
+type Document struct {
+	Body []byte
+	URL  *url.URL // where it came from in the end; relative addresses in it are relative to that
+}
+
+// Get reads a document. creds may be nil. The error is a *StatusError if the server answered with anything but 200.
+func (c *Client) Get(ctx context.Context, u *url.URL, creds Credentials) (Document, error) {
+	req, err := newRequest(ctx, u, creds)
+	if err != nil {
+		return Document{}, err
+	}
+	resp, err := c.documents.Do(req)
+	if err != nil {
+		return Document{}, failed(u, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return Document{}, statusError(u, resp)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
+	if err != nil {
+		return Document{}, failed(u, err)
+	}
+	if len(body) > maxDocument {
+		return Document{}, fmt.Errorf("the answer of %s is longer than %d bytes", Show(u), maxDocument)
+	}
+	return Document{Body: body, URL: resp.Request.URL}, nil
+}
+
+func newRequest(ctx context.Context, u *url.URL, creds Credentials) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, failed(u, err)
+	}
+	req.Header.Set("User-Agent", userAgent)
+	if creds != nil {
+		creds.PrepareRequest(req)
+	}
+	return req, nil
+}

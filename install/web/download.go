@@ -1,0 +1,125 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// Progress is told how many bytes of a download have arrived, of how many in all; total is negative if the server doesn't say.
+type Progress func(done, total int64)
+
+// errStalled says that a server has stopped sending.
+var errStalled = errors.New("the download stands still")
+
+// Download writes what is at an address to a file, from its beginning, and returns the SHA-256 of it in hexadecimal. creds and progress may be
+// nil. A download that fails on the way is begun again as often as the options say.
+func (c *Client) Download(ctx context.Context, u *url.URL, creds Credentials, to *os.File, progress Progress) (sum string, err error) {
+	err = c.Attempts(ctx, func(ctx context.Context, touch func()) (*http.Response, error) {
+		req, err := newRequest(ctx, u, creds)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := c.single.Do(req)
+		if err != nil {
+			return nil, failed(u, err)
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return resp, statusError(u, resp)
+		}
+		sum, err = Copy(to, resp.Body, resp.ContentLength, touch, progress)
+		if err != nil {
+			err = fmt.Errorf("downloading %s: %w", Show(u), Reason(err))
+		}
+		return nil, err
+	})
+	return sum, err
+}
+
+// Attempts calls try until it succeeds, fails for good, or has failed too often. try calls touch whenever it has got further; if it doesn't for
+// too long, its context is cancelled. The response, if there is one, says whether trying again makes sense.
+func (c *Client) Attempts(ctx context.Context, try func(ctx context.Context, touch func()) (*http.Response, error)) error {
+	for n := 0; ; n++ {
+		resp, err := c.attempt(ctx, try)
+		if err == nil {
+			return nil
+		}
+		var answer *http.Response
+		cause := err
+		if status := (*StatusError)(nil); errors.As(err, &status) {
+			answer, cause = &http.Response{StatusCode: status.Code}, nil
+		}
+		if again, _ := passing(ctx, answer, cause); !again || n >= c.opts.DownloadRetries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(retryablehttp.DefaultBackoff(c.opts.Wait, longestWait, n, resp)):
+		}
+	}
+}
+
+func (c *Client) attempt(ctx context.Context, try func(ctx context.Context, touch func()) (*http.Response, error)) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(c.opts.Stall, func() { cancel(fmt.Errorf("%w for %s", errStalled, c.opts.Stall)) })
+	defer timer.Stop()
+	resp, err := try(ctx, func() { timer.Reset(c.opts.Stall) })
+	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errStalled) {
+		return nil, cause
+	}
+	return resp, err
+}
+
+// Copy writes a download to a file, from its beginning, and returns the SHA-256. total is what the server announced, negative for nothing.
+func Copy(to *os.File, from io.Reader, total int64, touch func(), progress Progress) (string, error) {
+	if total > maxArchive {
+		return "", fmt.Errorf("%w: it has %d bytes, and at most %d are accepted", errRefused, total, int64(maxArchive))
+	}
+	if err := to.Truncate(0); err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	counted := &counter{from: io.LimitReader(from, maxArchive+1), total: total, touch: touch, progress: progress}
+	n, err := io.Copy(io.MultiWriter(io.NewOffsetWriter(to, 0), hash), counted)
+	switch {
+	case err != nil:
+		return "", err
+	case n > maxArchive:
+		return "", fmt.Errorf("%w: it has more than %d bytes", errRefused, int64(maxArchive))
+	case total >= 0 && n != total:
+		return "", fmt.Errorf("only %d of %d bytes arrived: %w", n, total, io.ErrUnexpectedEOF)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+type counter struct {
+	from        io.Reader
+	done, total int64
+	touch       func()
+	progress    Progress
+}
+
+// Read implements io.Reader.
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.done += int64(n)
+	if n > 0 {
+		c.touch()
+		if c.progress != nil {
+			c.progress(c.done, c.total)
+		}
+	}
+	return n, err
+}

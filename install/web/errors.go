@@ -1,0 +1,69 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+)
+
+// StatusError is an answer other than success.
+type StatusError struct {
+	Code int
+	URL  string // as Show writes it
+}
+
+// Error implements error.
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("%s answers %d %s", e.URL, e.Code, http.StatusText(e.Code))
+	if e.Denied() {
+		text += ": it wants other credentials than it was given, or any at all"
+	}
+	return text
+}
+
+// Denied reports whether the server wants other credentials.
+func (e *StatusError) Denied() bool {
+	return e.Code == http.StatusUnauthorized || e.Code == http.StatusForbidden
+}
+
+func statusError(u *url.URL, resp *http.Response) error {
+	if resp.Request != nil {
+		u = resp.Request.URL
+	}
+	return &StatusError{Code: resp.StatusCode, URL: Show(u)}
+}
+
+// NotFound reports whether err says that the server doesn't have what was asked for.
+func NotFound(err error) bool {
+	var status *StatusError
+	return errors.As(err, &status) && (status.Code == http.StatusNotFound || status.Code == http.StatusGone)
+}
+
+// Show writes an address without the parts that may hold secrets: user, query and fragment.
+func Show(u *url.URL) string {
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
+	return shown.String()
+}
+
+// failed describes a request that got no answer. The whole address, which some errors hold, is left out.
+func failed(u *url.URL, err error) error {
+	err = Reason(err)
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return fmt.Errorf("%s did not answer in time: %w", Show(u), err)
+	}
+	return fmt.Errorf("no answer from %s: %w", Show(u), err)
+}
+
+// Reason returns the cause of a failed request without the address, which may hold secrets.
+func Reason(err error) error {
+	for {
+		var ue *url.Error
+		if !errors.As(err, &ue) {
+			return err
+		}
+		err = ue.Err
+	}
+}

@@ -1,0 +1,71 @@
+package web
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+const maxRedirects = 10
+
+// checkRedirect lets credentials go no further than the server that they were meant for. The standard library keeps them for other ports and
+// for subdomains, which may be somebody else's.
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	if len(via) >= maxRedirects {
+		return fmt.Errorf("%w: there are more than %d redirects", errRefused, maxRedirects)
+	}
+	first := via[0].URL
+	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
+		return fmt.Errorf("%w: the server %s redirects to an address without encryption, at %s", errRefused, via[len(via)-1].URL.Host, req.URL.Host)
+	}
+	foreign := !SameOrigin(first, req.URL)
+	for _, r := range via[1:] {
+		foreign = foreign || !SameOrigin(first, r.URL)
+	}
+	// The address before may have a key in its query.
+	req.Header.Del("Referer")
+	if !foreign {
+		return nil
+	}
+	for _, name := range []string{"Authorization", "Cookie", "Proxy-Authorization"} {
+		req.Header.Del(name)
+	}
+	if req.Method != http.MethodGet && req.Method != http.MethodHead {
+		// Its body may be a password.
+		return fmt.Errorf("%w: the server %s redirects a login to another server, %s", errRefused, first.Host, req.URL.Host)
+	}
+	return nil
+}
+
+// SameOrigin reports whether two addresses are of the same server: scheme, host and port.
+func SameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	if p := u.Port(); p != "" {
+		return p
+	}
+	return map[string]string{"https": "443", "http": "80"}[u.Scheme]
+}
+
+// guard refuses requests that would show credentials to the network.
+type guard struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Scheme != "https" && !loopback(req.URL.Hostname()) && (req.Header.Get("Authorization") != "" || req.URL.User != nil) {
+		if req.Body != nil {
+			_ = req.Body.Close() // as a transport must; the request isn't sent anyway
+		}
+		return nil, fmt.Errorf("%w: there are credentials for this server, and its address is without encryption; use https", errRefused)
+	}
+	return g.next.RoundTrip(req)
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,24 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+)
+
+// Resolve parses an address in a document, which may be relative to that of the document. A document that came encrypted can't lead to
+// a place without encryption.
+func Resolve(document *url.URL, text string) (*url.URL, error) {
+	ref, err := url.Parse(text)
+	if err != nil || text == "" {
+		return nil, errors.New("it is not an address") // the parser's message would show all of it
+	}
+	u := document.ResolveReference(ref)
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return nil, fmt.Errorf("its scheme is %q; https is needed", u.Scheme)
+	case document.Scheme == "https" && u.Scheme != "https":
+		return nil, fmt.Errorf("%s is without encryption", Show(u))
+	}
+	return u, nil
+}
