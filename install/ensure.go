@@ -128,54 +128,71 @@ func (i *Installer) choose(ctx context.Context, reqs []*Requirement, lock *lockf
 // newest returns the newest version that the constraints allow. It must have a package for the platform: an older version that has one is not
 // taken instead, because then the same configuration would mean different versions on different machines.
 func (i *Installer) newest(ctx context.Context, r *Requirement) (versions.Version, diag.List) {
-	available, places, ds := i.available(ctx, r)
-	if ds.HasErrors() {
-		return versions.Unspecified, ds
+	places, err := i.search(ctx, r.Provider)
+	if err != nil {
+		return versions.Unspecified, r.errorf("Failed to query available provider packages",
+			"The versions of provider %s could not be listed: %s.", r.Provider.ForDisplay(), err)
 	}
-	if len(available) == 0 {
-		return versions.Unspecified, i.notFound(r, places)
+	diags := warnings(r, places)
+	list := all(places)
+	if len(list) == 0 {
+		return versions.Unspecified, append(diags, i.notFound(r, places)...)
 	}
-	list := versions.List(slices.Collect(maps.Keys(available)))
 	allowed := list.Filter(r.allows())
 	if len(allowed) == 0 {
-		return versions.Unspecified, r.errorf("Failed to query available provider packages",
-			"No available version of provider %s matches the version constraints:%s\n\nAvailable are %s.%s",
-			r.Provider.ForDisplay(), r.sources(), versionsText(list), unavailableHint(places))
+		return versions.Unspecified, append(diags, r.errorf("Failed to query available provider packages",
+			"No available version of provider %s matches the version constraints:%s\n\nAvailable are %s.",
+			r.Provider.ForDisplay(), r.sources(), versionsText(list))...)
 	}
 	v := allowed.Newest()
-	if !slices.Contains(available[v], i.platform()) {
-		return v, r.errorf("Incompatible provider version",
-			"Provider %s %s has no package for this platform, %s; it has packages for %s. Add one, or select another version with a version constraint. Available are %s.",
-			r.Provider.ForDisplay(), v, i.platform(), platformsText(available[v]), versionsText(list))
-	}
-	return v, nil
+	return v, append(diags, i.checkPlatform(ctx, r, v, places)...)
 }
 
-// searched is a source that was asked for a provider.
-type searched struct {
-	source Source
-	usable bool
-}
-
-// available merges what all sources have of a provider.
-func (i *Installer) available(ctx context.Context, r *Requirement) (Available, []searched, diag.List) {
-	merged := Available{}
-	var places []searched
-	for _, s := range i.Sources {
-		if !s.Allows(r.Provider) {
+// checkPlatform checks that a version has a package for the platform.
+func (i *Installer) checkPlatform(ctx context.Context, r *Requirement, v versions.Version, places []searched) diag.List {
+	var others []Platform
+	for _, s := range places {
+		if _, has := s.found[v]; !has {
 			continue
 		}
-		found, usable, err := ask(ctx, s, r.Provider)
+		list, known, err := s.platforms(ctx, r.Provider, v)
 		if err != nil {
-			return nil, nil, r.errorf("Failed to query available provider packages",
-				"The versions of provider %s could not be listed: %s.", r.Provider.ForDisplay(), err)
+			return r.errorf("Failed to query available provider packages", "The packages of provider %s %s could not be listed: %s.", r.Provider.ForDisplay(), v, err)
 		}
-		places = append(places, searched{s, usable})
-		for v, platforms := range found {
-			merged[v] = append(merged[v], platforms...)
+		if !known || slices.Contains(list, i.platform()) {
+			return nil
+		}
+		others = append(others, list...)
+	}
+	return r.errorf("Incompatible provider version",
+		"Provider %s %s has no package for this platform, %s; it has packages for %s. Add one, or select another version with a version constraint. Available are %s.",
+		r.Provider.ForDisplay(), v, i.platform(), platformsText(others), versionsText(all(places)))
+}
+
+// all merges the versions of several sources.
+func all(places []searched) versions.List {
+	merged := map[versions.Version]bool{}
+	for _, s := range places {
+		for v := range s.found {
+			merged[v] = true
 		}
 	}
-	return merged, places, nil
+	return slices.Collect(maps.Keys(merged))
+}
+
+// warnings are what the sources want to be told about a provider.
+func warnings(r *Requirement, places []searched) diag.List {
+	var diags diag.List
+	for _, s := range places {
+		w, ok := s.source.(warner)
+		if !ok {
+			continue
+		}
+		for _, text := range w.Warnings(r.Provider) {
+			diags = append(diags, r.errorf("Warning of the provider registry", "The registry says about provider %s: %s", r.Provider.ForDisplay(), text).AsWarnings()...)
+		}
+	}
+	return diags
 }
 
 func versionsText(list versions.List) string {

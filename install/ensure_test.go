@@ -34,7 +34,7 @@ func TestInstallUnpackedAndPacked(t *testing.T) {
 	if target, err := os.Readlink(filepath.Join(f.inst.DataDir, "providers", "registry.opentofu.org", "hashicorp", "random", "3.9.0", "linux_amd64")); err != nil || target != dir {
 		t.Errorf("the unpacked package is not a link to the mirror: %q, %v", target, err)
 	}
-	want := []string{`finding cloud "~> 0.2"`, `finding random ">= 3.0.0"`, "installing cloud 0.2.0", "installed cloud 0.2.0", "installing random 3.9.0", "installed random 3.9.0"}
+	want := []string{`finding cloud "~> 0.2"`, `finding random ">= 3.0.0"`, "installing cloud 0.2.0", "installed cloud 0.2.0 unauthenticated", "installing random 3.9.0", "installed random 3.9.0 unauthenticated"}
 	if diff := cmp.Diff(want, f.log.lines); diff != "" {
 		t.Error(diff)
 	}
@@ -215,13 +215,12 @@ func TestDroppedProviderLeavesTheLock(t *testing.T) {
 func TestNotFound(t *testing.T) {
 	f := newFixture(t)
 	f.unpacked("registry.terraform.io/hashicorp/random", "1.0.0", "linux_amd64", "x")
-	f.inst.Sources = append(f.inst.Sources, remote{cliconfig.Method{Kind: cliconfig.Direct}})
 	f.fails(f.reqs(`resource "random_pet" "x" {}`), nil, Options{},
 		"main.tf:1,", "hashicorp/random (registry.opentofu.org/hashicorp/random) was not found", "filesystem mirror "+f.mirror, "used at main.tf:1,10-22",
-		"not available in this version:\n  - the provider's own registry", "registry.terraform.io/hashicorp/random. If that is the one you mean",
+		"registry.terraform.io/hashicorp/random. If that is the one you mean",
 		"registry.opentofu.org/hashicorp/random/terraform-provider-random_VERSION_linux_amd64.zip")
 	f.inst.Sources = nil
-	f.fails(f.reqs(`resource "random_pet" "x" {}`), nil, Options{}, "none: no local directory")
+	f.fails(f.reqs(`resource "random_pet" "x" {}`), nil, Options{}, "none: the provider_installation block")
 }
 
 func TestLockedVersionIsGone(t *testing.T) {

@@ -42,7 +42,9 @@ func (e *events) Installing(p addr.Provider, v versions.Version, _ string) {
 	e.add("installing %s %s", p.Type, v)
 }
 
-func (e *events) Installed(p addr.Provider, v versions.Version) { e.add("installed %s %s", p.Type, v) }
+func (e *events) Installed(p addr.Provider, v versions.Version, proof string) {
+	e.add("installed %s %s %s", p.Type, v, proof)
+}
 
 func (e *events) Using(p addr.Provider, v versions.Version, cached bool) {
 	e.add("using %s %s %t", p.Type, v, cached)

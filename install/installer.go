@@ -19,7 +19,7 @@ type Installer struct {
 	DataDir string
 	// Config tells the plugin cache and the development overrides; nil stands for the defaults.
 	Config *cliconfig.Config
-	// Sources are the places to take packages from; see the function Sources.
+	// Sources are the places to take packages from; see Network.Sources and MirrorDirs.
 	Sources []Source
 	// Platform is the one to install for; the zero value stands for the one of this program.
 	Platform Platform
@@ -29,6 +29,8 @@ type Installer struct {
 	Reattached func(addr.Provider) bool
 	// Observer is told what Ensure does, by the goroutine that called it; nil for nobody.
 	Observer Observer
+	// Downloading is called before each download and returns whom to tell about its progress, and what to call at its end; nil for nobody.
+	Downloading func(p addr.Provider, v versions.Version) (Progress, func())
 }
 
 // Observer is told about the progress of an installation.
@@ -39,8 +41,8 @@ type Observer interface {
 	Reusing(p addr.Provider, v versions.Version)
 	// Installing precedes the installation from the source named.
 	Installing(p addr.Provider, v versions.Version, from string)
-	// Installed follows it.
-	Installed(p addr.Provider, v versions.Version)
+	// Installed follows it. proof says in a few words why the package can be trusted, or that it can't be known.
+	Installed(p addr.Provider, v versions.Version, proof string)
 	// Using says that a package is taken which was installed before; cached if it comes from the plugin cache.
 	Using(p addr.Provider, v versions.Version, cached bool)
 }
@@ -71,7 +73,7 @@ type quiet struct{}
 func (quiet) Finding(addr.Provider, string)                      {}
 func (quiet) Reusing(addr.Provider, versions.Version)            {}
 func (quiet) Installing(addr.Provider, versions.Version, string) {}
-func (quiet) Installed(addr.Provider, versions.Version)          {}
+func (quiet) Installed(addr.Provider, versions.Version, string)  {}
 func (quiet) Using(addr.Provider, versions.Version, bool)        {}
 
 func (i *Installer) observer() Observer {

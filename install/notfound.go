@@ -2,24 +2,61 @@ package install
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/apparentlymart/go-versions/versions"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// ask lists what a source has of a provider. usable is false if this program can't use the source.
-func ask(ctx context.Context, s Source, p addr.Provider) (found Available, usable bool, err error) {
-	if err := ctx.Err(); err != nil {
-		return nil, false, err
+// searched is a source that was asked for a provider, with what it has.
+type searched struct {
+	source Source
+	found  Available
+}
+
+// search asks all sources that may have a provider.
+func (i *Installer) search(ctx context.Context, p addr.Provider) ([]searched, error) {
+	var places []searched
+	for _, s := range i.Sources {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !s.Allows(p) {
+			continue
+		}
+		found, err := s.Versions(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, searched{s, found})
 	}
-	found, err = s.Versions(ctx, p)
-	if errors.Is(err, ErrUnavailable) {
-		return nil, false, nil
+	return places, nil
+}
+
+// platforms returns those for which a source has a version; known is false if it doesn't tell.
+func (s searched) platforms(ctx context.Context, p addr.Provider, v versions.Version) (list []Platform, known bool, err error) {
+	list, ok := s.found[v]
+	if !ok || list != nil {
+		return list, true, nil
 	}
-	return found, err == nil, err
+	if asker, ok := s.source.(platformer); ok {
+		list, err = asker.Platforms(ctx, p, v)
+		return list, true, err
+	}
+	return nil, false, nil
+}
+
+// mayHave reports whether a source may have a version for a platform.
+func (s searched) mayHave(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (bool, error) {
+	if _, ok := s.found[v]; !ok {
+		return false, nil
+	}
+	list, known, err := s.platforms(ctx, p, v)
+	return !known || slices.Contains(list, platform), err
 }
 
 // notFound says where a provider was looked for and what can be done.
@@ -27,42 +64,35 @@ func (i *Installer) notFound(r *Requirement, places []searched) diag.List {
 	var sb strings.Builder
 	name := r.Provider.ForDisplay()
 	sb.WriteString("Provider " + name + " (" + r.Provider.String() + ") was not found in any of the search locations:")
-	none := true
 	for _, s := range places {
-		if s.usable {
-			sb.WriteString("\n  - " + s.source.String())
-			none = false
-		}
+		sb.WriteString("\n  - " + s.source.String())
 	}
-	if none {
-		sb.WriteString("\n  - none: no local directory is configured for it, and none of the usual ones exists")
+	if len(places) == 0 {
+		sb.WriteString("\n  - none: the provider_installation block of the CLI configuration has no method for it")
 	}
 	if src := r.sources(); src != "" {
 		sb.WriteString("\n\nIt is required:" + src)
 	}
-	sb.WriteString(unavailableHint(places))
 	if others := i.similar(r.Provider, places); len(others) > 0 {
 		sb.WriteString("\n\nThere is a provider of the same name under another address: " + strings.Join(others, ", ") +
 			". If that is the one you mean, set it as the source of " + r.Provider.Type + " in required_providers.")
 	}
-	sb.WriteString("\n\nTo install it, put its package into a filesystem mirror as " +
+	if i.asksRegistry(places) {
+		sb.WriteString("\n\nIf the name is wrong, correct the source in required_providers: without a host it means " + addr.DefaultHost.ForDisplay() +
+			", and without a namespace hashicorp.")
+	}
+	sb.WriteString("\n\nTo install it from a directory, put its package into a filesystem mirror as " +
 		filepath.ToSlash(filepath.Join(providerPath(r.Provider), "terraform-provider-"+r.Provider.Type+"_VERSION_"+i.platform().String()+".zip")) +
 		", and name the directory of the mirror in the provider_installation block of the CLI configuration or with the option -plugin-dir.")
 	return r.errorf("Failed to query available provider packages", "%s", sb.String())
 }
 
-// unavailableHint says which of the sources that apply could not be asked.
-func unavailableHint(places []searched) string {
-	var sb strings.Builder
-	for _, s := range places {
-		if !s.usable {
-			sb.WriteString("\n  - " + s.source.String())
-		}
-	}
-	if sb.Len() == 0 {
-		return ""
-	}
-	return "\n\nThese could have it too, but installing over the network is not available in this version:" + sb.String()
+// asksRegistry reports whether a registry is among the sources.
+func (i *Installer) asksRegistry(places []searched) bool {
+	return slices.ContainsFunc(places, func(s searched) bool {
+		_, ok := s.source.(warner)
+		return ok
+	})
 }
 
 // similar lists addresses of providers of the same type that the sources have.

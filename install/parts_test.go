@@ -142,14 +142,21 @@ func TestSources(t *testing.T) {
 		}
 		return out
 	}
-	if got, want := names(Sources(nil, env)), []string{"filesystem mirror " + plugins, "the provider's own registry"}; !slices.Equal(got, want) {
+	sources := func(cfg *cliconfig.Config) []Source {
+		list, diags := (&Network{Config: cfg, Env: env}).Sources()
+		if len(diags) > 0 {
+			t.Fatal(diags)
+		}
+		return list
+	}
+	if got, want := names(sources(nil)), []string{"filesystem mirror " + plugins, "the provider's own registry"}; !slices.Equal(got, want) {
 		t.Errorf("implied: %v", got)
 	}
 	cfg, diags := cliconfig.Parse([]byte("provider_installation {\n  network_mirror {\n    url = \"https://x.example.com/\"\n  }\n  filesystem_mirror {\n    path = \"/m\"\n    include = [\"a/b\"]\n  }\n}\n"), "rc", env)
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	list := Sources(cfg, env)
+	list := sources(cfg)
 	if got, want := names(list), []string{"network mirror https://x.example.com/", "filesystem mirror /m"}; !slices.Equal(got, want) {
 		t.Errorf("explicit: %v", got)
 	}

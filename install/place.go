@@ -11,7 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/apparentlymart/go-versions/versions"
 	"github.com/gofrs/flock"
 
 	"github.com/mayfly-iac/mayfly/diag"
@@ -26,15 +25,15 @@ func (i *Installer) install(ctx context.Context, c choice) (Selection, lockfile.
 	p := c.req.Provider
 	entry := lockfile.Entry{Provider: p, Version: c.version, Constraints: c.req.Text()}
 	dst := i.packageDir(i.providersDir(), p, c.version)
-	var hash lockfile.Hash
+	var got placed
 	err := withLock(ctx, dst, func() (err error) {
-		hash, err = i.present(ctx, c, dst)
+		got, err = i.present(ctx, c, dst)
 		return err
 	})
 	if err == nil {
 		var s Selection
-		s, err = selection(c.req.Provider, c.version, dst, hash)
-		entry.Hashes = append(append(entry.Hashes, c.locked.Hashes...), hash)
+		s, err = selection(c.req.Provider, c.version, dst, got.hash)
+		entry.Hashes = slices.Concat(c.locked.Hashes, got.sums, []lockfile.Hash{got.hash})
 		if err == nil {
 			return s, entry, nil
 		}
@@ -60,21 +59,27 @@ func withLock(ctx context.Context, path string, f func() error) (err error) {
 	return f()
 }
 
-// present makes dst the package, from itself, the plugin cache or a source, and returns its h1 hash.
-func (i *Installer) present(ctx context.Context, c choice, dst string) (lockfile.Hash, error) {
+// placed is a package at its place.
+type placed struct {
+	hash lockfile.Hash   // h1
+	sums []lockfile.Hash // what else is to be recorded in the lock file
+}
+
+// present makes dst the package, from itself, the plugin cache or a source.
+func (i *Installer) present(ctx context.Context, c choice, dst string) (placed, error) {
 	p, v := c.req.Provider, c.version
 	if h, ok := intact(dst, c.locked); ok {
 		i.observer().Using(p, v, false)
-		return h, nil
+		return placed{hash: h}, nil
 	}
 	if i.cacheDir() == "" {
 		return i.fetch(ctx, c, dst)
 	}
 	if info, err := os.Stat(i.cacheDir()); err != nil || !info.IsDir() {
-		return "", fmt.Errorf("the plugin cache directory %s can't be opened; create it, or correct the setting plugin_cache_dir", i.cacheDir())
+		return placed{}, fmt.Errorf("the plugin cache directory %s can't be opened; create it, or correct the setting plugin_cache_dir", i.cacheDir())
 	}
 	cached := i.packageDir(i.cacheDir(), p, v)
-	var hash lockfile.Hash
+	var got placed
 	err := withLock(ctx, cached, func() error {
 		h, ok := intact(cached, c.locked)
 		if !ok && i.Config.PluginCacheMayBreakLockFile && len(c.locked.Hashes) == 0 {
@@ -84,16 +89,16 @@ func (i *Installer) present(ctx context.Context, c choice, dst string) (lockfile
 		}
 		if ok {
 			i.observer().Using(p, v, true)
+			got = placed{hash: h}
 		} else {
 			var err error
-			if h, err = i.fetch(ctx, c, cached); err != nil {
+			if got, err = i.fetch(ctx, c, cached); err != nil {
 				return err
 			}
 		}
-		hash = h
 		return link(cached, dst)
 	})
-	return hash, err
+	return got, err
 }
 
 // intact returns the h1 hash of an installed package if the lock file has it.
@@ -106,48 +111,82 @@ func intact(dir string, locked lockfile.Entry) (lockfile.Hash, bool) {
 }
 
 // fetch puts the package of the first source that has it at dst, after checking it.
-func (i *Installer) fetch(ctx context.Context, c choice, dst string) (lockfile.Hash, error) {
+func (i *Installer) fetch(ctx context.Context, c choice, dst string) (placed, error) {
 	p, v := c.req.Provider, c.version
-	var places []searched
-	for _, s := range i.Sources {
-		if !s.Allows(p) {
-			continue
-		}
-		found, usable, err := ask(ctx, s, p)
-		if err != nil {
-			return "", err
-		}
-		places = append(places, searched{s, usable})
-		if !hasBuild(found, v, i.platform()) {
-			continue
-		}
-		pkg, err := s.Package(ctx, p, v, i.platform())
-		if err != nil {
-			return "", err
-		}
-		i.observer().Installing(p, v, s.String())
-		put := putDir
-		if pkg.Packed {
-			put = putArchive
-		}
-		h, err := put(pkg.Path, dst, c.locked)
-		if err == nil {
-			i.observer().Installed(p, v)
-		}
-		return h, err
+	places, err := i.search(ctx, p)
+	if err != nil {
+		return placed{}, err
 	}
 	names := ""
 	for _, s := range places {
-		if s.usable {
-			names += "\n  - " + s.source.String()
+		ok, err := s.mayHave(ctx, p, v, i.platform())
+		if err != nil {
+			return placed{}, err
 		}
+		if !ok {
+			names += "\n  - " + s.source.String()
+			continue
+		}
+		pkg, err := s.source.Package(ctx, p, v, i.platform())
+		if err != nil {
+			return placed{}, err
+		}
+		i.observer().Installing(p, v, s.source.String())
+		h, err := i.put(ctx, c, pkg, dst)
+		if err != nil {
+			return placed{}, err
+		}
+		i.observer().Installed(p, v, proof(pkg, c.locked))
+		return placed{h, pkg.Sums}, nil
 	}
-	return "", fmt.Errorf("no package of this version for %s is in any of the search locations:%s%s", i.platform(), names, unavailableHint(places))
+	return placed{}, fmt.Errorf("no package of this version for %s is in any of the search locations:%s", i.platform(), names)
 }
 
-func hasBuild(found Available, v versions.Version, platform Platform) bool {
-	return slices.Contains(found[v], platform)
+// verifiedChecksum is the proof of a package that has a checksum from a place that is trusted.
+const verifiedChecksum = "verified checksum"
+
+// proof says why a package that was installed can be trusted.
+func proof(pkg Package, locked lockfile.Entry) string {
+	switch {
+	case pkg.Proof != "":
+		return pkg.Proof
+	case len(locked.Hashes) > 0:
+		return verifiedChecksum
+	}
+	return "unauthenticated"
 }
+
+// put installs a package at dst.
+func (i *Installer) put(ctx context.Context, c choice, pkg Package, dst string) (lockfile.Hash, error) {
+	if !pkg.Packed {
+		return putDir(pkg.Path, dst, c.locked)
+	}
+	file, err := i.archive(ctx, c, pkg, filepath.Dir(dst))
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	return putArchive(file, dst, demand{c.locked.Hashes, pkg.Hashes})
+}
+
+// demand is what a package has to match: one of each list that isn't empty.
+type demand struct{ locked, given []lockfile.Hash }
+
+func (d demand) check(hashes ...lockfile.Hash) error {
+	matches := func(list []lockfile.Hash) bool {
+		return len(list) == 0 || slices.ContainsFunc(hashes, func(h lockfile.Hash) bool { return slices.Contains(list, h) })
+	}
+	switch {
+	case !matches(d.given):
+		return errGiven
+	case !matches(d.locked):
+		return errMismatch
+	}
+	return nil
+}
+
+// errGiven says that a package isn't what its source says it is.
+var errGiven = errors.New("the package does not have any of the checksums that the place it comes from gives; it was damaged on the way or changed by somebody")
 
 // putDir installs an unpacked package: as a link to it, so that it takes no space, else as a copy.
 func putDir(src, dst string, locked lockfile.Entry) (lockfile.Hash, error) {
@@ -162,12 +201,7 @@ func putDir(src, dst string, locked lockfile.Entry) (lockfile.Hash, error) {
 }
 
 // putArchive installs a packed package. What becomes visible at dst is checked in full: the archive's bytes or the unpacked content.
-func putArchive(src, dst string, locked lockfile.Entry) (hash lockfile.Hash, err error) {
-	file, err := os.Open(src)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
+func putArchive(file *temporary, dst string, want demand) (hash lockfile.Hash, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return "", err
@@ -178,21 +212,40 @@ func putArchive(src, dst string, locked lockfile.Entry) (hash lockfile.Hash, err
 	}
 	archive, err := zip.NewReader(file, info.Size())
 	if err != nil {
-		return "", fmt.Errorf("%s is not a zip archive: %w", src, err)
+		return "", fmt.Errorf("%s is not a zip archive: %w", file.name, err)
 	}
 	err = replace(dst, func(tmp string) error {
 		if err := unpack(archive, tmp, packageLimits); err != nil {
-			return fmt.Errorf("unpacking %s: %w", src, err)
+			return fmt.Errorf("unpacking %s: %w", file.name, err)
 		}
 		if hash, err = lockfile.HashDir(tmp); err != nil {
 			return err
 		}
-		if len(locked.Hashes) > 0 && !locked.Matches(hash, archiveHash) {
-			return errMismatch
+		if err := want.check(hash, archiveHash); err != nil {
+			return err
+		}
+		if unchanged(dst, hash) {
+			return errors.Join(makeExecutable(dst), errUnchanged)
 		}
 		return makeExecutable(tmp)
 	})
+	if errors.Is(err, errUnchanged) {
+		return hash, nil
+	}
 	return hash, err
+}
+
+// errUnchanged says that what should be replaced is the same already. Others may be running it.
+var errUnchanged = errors.New("nothing to do")
+
+// unchanged reports whether dst is a package of ours, and no link, with a checksum.
+func unchanged(dst string, want lockfile.Hash) bool {
+	info, err := os.Lstat(dst)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	have, err := lockfile.HashDir(dst)
+	return err == nil && have == want
 }
 
 // makeExecutable permits everybody to run the programs of a package: archives made on Windows don't say who may.

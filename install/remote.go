@@ -67,7 +67,7 @@ func (s *registrySource) Versions(ctx context.Context, p addr.Provider) (Availab
 	}
 	out := Available{}
 	for _, v := range list.Versions {
-		out[v.Version] = []Platform{}
+		out[v.Version] = nil
 		for _, text := range v.Platforms {
 			if platform, ok := parsePlatform(text); ok {
 				out[v.Version] = append(out[v.Version], platform)
@@ -91,7 +91,9 @@ func (s *registrySource) Package(ctx context.Context, p addr.Provider, v version
 	}
 	return Package{
 		Packed: true, Hashes: []lockfile.Hash{a.Hash()}, Sums: a.Sums, Proof: a.Proof,
-		Download: func(ctx context.Context, to *os.File, progress Progress) error { return s.client.Download(ctx, a, to, progress) },
+		Download: func(ctx context.Context, to *os.File, progress Progress) error {
+			return s.client.Download(ctx, a, to, progress)
+		},
 	}, nil
 }
 
@@ -141,7 +143,9 @@ func (s *networkSource) Package(ctx context.Context, p addr.Provider, v versions
 	}
 	pkg := Package{
 		Packed: true, Hashes: a.Hashes,
-		Download: func(ctx context.Context, to *os.File, progress Progress) error { return s.client.Download(ctx, a, to, progress) },
+		Download: func(ctx context.Context, to *os.File, progress Progress) error {
+			return s.client.Download(ctx, a, to, progress)
+		},
 	}
 	if len(a.Hashes) > 0 {
 		pkg.Proof = verifiedChecksum
@@ -199,12 +203,12 @@ func (s *ociSource) Package(ctx context.Context, p addr.Provider, v versions.Ver
 	}, nil
 }
 
-// platformer is a source that lists the platforms of a version only if asked for it.
+// platformer is a source that tells the platforms of a version only if asked for that version.
 type platformer interface {
 	Platforms(ctx context.Context, p addr.Provider, v versions.Version) ([]Platform, error)
 }
 
-// anyPlatform lists versions whose platforms have to be asked for: they are nil.
+// anyPlatform lists versions whose platforms have to be asked for.
 func anyPlatform(list []versions.Version) Available {
 	out := Available{}
 	for _, v := range list {

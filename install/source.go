@@ -30,7 +30,7 @@ type Source interface {
 	String() string
 }
 
-// Available holds the platforms of each version of a provider.
+// Available holds the platforms of each version of a provider, nil for those of which the list doesn't tell.
 type Available map[versions.Version][]Platform
 
 // Package is a provider's package: on disk, or to be downloaded.

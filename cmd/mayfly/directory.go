@@ -122,11 +122,17 @@ func (d *directory) readReattach() diag.List {
 func (d *directory) installer() (*install.Installer, diag.List) {
 	diags := d.userConfig()
 	diags = append(diags, d.readReattach()...)
+	sources, ds := d.network().Sources()
 	return &install.Installer{
 		DataDir: d.dataDir, Config: d.user, Embedded: mayfly.Embedded,
 		Reattached: func(p addr.Provider) bool { return d.running[p] != nil },
-		Sources:    install.Sources(d.user, d.cliEnvironment()),
-	}, diags
+		Sources:    sources,
+	}, append(diags, ds...)
+}
+
+// network makes sources by the user's settings, which have been read.
+func (d *directory) network() *install.Network {
+	return &install.Network{Config: d.user, Env: d.cliEnvironment()}
 }
 
 // providers returns the installed providers that the configuration and the state need. It changes nothing.

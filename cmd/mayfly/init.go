@@ -200,8 +200,8 @@ func (l installLines) Installing(p addr.Provider, v versions.Version, _ string) 
 }
 
 // Installed implements install.Observer.
-func (l installLines) Installed(p addr.Provider, v versions.Version) {
-	l.progress("- Installed %s v%s (verified checksum)", p.ForDisplay(), v)
+func (l installLines) Installed(p addr.Provider, v versions.Version, proof string) {
+	l.progress("- Installed %s v%s (%s)", p.ForDisplay(), v, proof)
 }
 
 // Using implements install.Observer.

@@ -1,0 +1,68 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/apparentlymart/go-versions/versions"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// archive opens a packed package, downloading it first into a file without a name in dir if it isn't on disk.
+func (i *Installer) archive(ctx context.Context, c choice, pkg Package, dir string) (*temporary, error) {
+	if pkg.Download == nil {
+		file, err := os.Open(pkg.Path)
+		return &temporary{File: file, name: pkg.Path}, err
+	}
+	file, err := newTemporary(dir)
+	if err != nil {
+		return nil, err
+	}
+	file.name = "the package"
+	progress, done := i.progress(c.req.Provider, c.version)
+	err = pkg.Download(ctx, file.File, progress)
+	done()
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// progress returns whom to tell about a download, and what to call after it.
+func (i *Installer) progress(p addr.Provider, v versions.Version) (Progress, func()) {
+	if i.Downloading == nil {
+		return nil, func() {}
+	}
+	return i.Downloading(p, v)
+}
+
+// temporary is a file that is gone when it is closed, or that stays if it wasn't ours.
+type temporary struct {
+	*os.File
+	name   string // in messages
+	remove string // "" for nothing
+}
+
+// newTemporary creates a file that even a killed process doesn't leave behind, where the system permits that.
+func newTemporary(dir string) (*temporary, error) {
+	file, err := os.CreateTemp(dir, ".download-")
+	if err != nil {
+		return nil, err
+	}
+	t := &temporary{File: file, remove: file.Name()}
+	if os.Remove(file.Name()) == nil {
+		t.remove = ""
+	}
+	return t, nil
+}
+
+// Close closes the file and removes it if it is still there.
+func (t *temporary) Close() error {
+	err := t.File.Close()
+	if t.remove != "" {
+		err = errors.Join(err, os.Remove(t.remove))
+	}
+	return err
+}
