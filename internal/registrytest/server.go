@@ -1,0 +1,295 @@
+package registrytest
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Package is one package of a provider.
+type Package struct {
+	Name     string // NAMESPACE/TYPE
+	Version  string
+	Platform string // OS_ARCH
+	Archive  []byte
+}
+
+// file is the usual name of a package.
+func (p Package) file() string {
+	return fmt.Sprintf("terraform-provider-%s_%s_%s.zip", p.Name[strings.LastIndex(p.Name, "/")+1:], p.Version, p.Platform)
+}
+
+func (p Package) sum() string { return Sum(p.Archive) }
+
+// Sum returns the SHA-256 of a text, in hexadecimal.
+func Sum(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Zip makes an archive of files with their contents; all may be executed.
+func Zip(files map[string]string) []byte {
+	var buf bytes.Buffer
+	w := zip.NewWriter(&buf)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		h := &zip.FileHeader{Name: name, Method: zip.Deflate}
+		h.SetMode(0o755)
+		entry, err := w.CreateHeader(h)
+		if err == nil {
+			_, err = entry.Write([]byte(files[name]))
+		}
+		if err != nil {
+			panic(err) // writing to memory cannot fail
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return buf.Bytes()
+}
+
+// Request is what a test may want to know of a request.
+type Request struct {
+	Path, Authorization, Referer string
+}
+
+// Server is the registries. Its exported fields may be changed while no request is under way.
+type Server struct {
+	*httptest.Server
+	// Key signs the checksums.
+	Key *Key
+	// Published are the keys that the registry gives for the publisher, in ASCII armor.
+	Published []string
+	// Protocols are the versions of the plugin protocol of each provider version, where they aren't 5.0.
+	Protocols map[string][]string
+	// Token is the bearer token that the registry and the mirror demand, "" for none. Files are open to everybody.
+	Token string
+	// Login is the "user:password" that the OCI registry demands, "" for none.
+	Login string
+	// Warnings are told with each list of versions.
+	Warnings []string
+	// NoHashes makes the network mirror give no checksums.
+	NoHashes bool
+	// Hook may answer a request in place of the server, and then returns true.
+	Hook func(w http.ResponseWriter, r *http.Request) bool
+
+	mu       sync.Mutex
+	packages []Package
+	requests []Request
+}
+
+// Start starts a server without packages. The caller closes it.
+func Start() (*Server, error) {
+	key, err := NewKey()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Key: key, Published: []string{key.Armor}, Protocols: map[string][]string{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /.well-known/terraform.json", s.discovery)
+	mux.HandleFunc("GET /v1/providers/{ns}/{type}/versions", s.closed(s.versions))
+	mux.HandleFunc("GET /v1/providers/{ns}/{type}/{version}/download/{os}/{arch}", s.closed(s.download))
+	mux.HandleFunc("GET /files/{ns}/{type}/{version}/{name}", s.file)
+	mux.HandleFunc("GET /mirror/{host}/{ns}/{type}/{name}", s.closed(s.mirror))
+	mux.HandleFunc("GET /v2/", s.oci)
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		s.requests = append(s.requests, Request{Path: r.URL.Path, Authorization: r.Header.Get("Authorization"), Referer: r.Referer()})
+		s.mu.Unlock()
+		if s.Hook != nil && s.Hook(w, r) {
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	s.Config.ErrorLog = nil
+	s.StartTLS()
+	return s, nil
+}
+
+// Add publishes a package in all registries.
+func (s *Server) Add(p Package) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.packages = append(s.packages, p)
+}
+
+// Requests returns the requests since the last call.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.requests
+	s.requests = nil
+	return out
+}
+
+// Host returns the address in the form HOST:PORT.
+func (s *Server) Host() string { return s.Listener.Addr().String() }
+
+// WriteCertificate writes what clients have to trust into a file.
+func (s *Server) WriteCertificate(path string) error {
+	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o644)
+}
+
+// Transport returns one that trusts the server and takes it for example.com, and reaches other addresses as they are.
+func (s *Server) Transport() http.RoundTripper {
+	t := s.Client().Transport.(*http.Transport).Clone()
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if address == "example.com:443" {
+			address = s.Host()
+		}
+		var d net.Dialer
+		return d.DialContext(ctx, network, address)
+	}
+	return t
+}
+
+// find returns the packages of a provider, of one version unless that is "".
+func (s *Server) find(r *http.Request, version string) []Package {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []Package
+	for _, p := range s.packages {
+		if p.Name == r.PathValue("ns")+"/"+r.PathValue("type") && (version == "" || p.Version == version) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// closed makes a handler that demands the token.
+func (s *Server) closed(f http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.Token != "" && r.Header.Get("Authorization") != "Bearer "+s.Token {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		f(w, r)
+	}
+}
+
+func writeJSON(w http.ResponseWriter, doc any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(doc) // a client that has gone needs no answer
+}
+
+type object = map[string]any
+
+func (s *Server) discovery(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, object{"providers.v1": "/v1/providers/"})
+}
+
+func (s *Server) versions(w http.ResponseWriter, r *http.Request) {
+	platforms := map[string][]object{}
+	for _, p := range s.find(r, "") {
+		goos, arch, _ := strings.Cut(p.Platform, "_")
+		platforms[p.Version] = append(platforms[p.Version], object{"os": goos, "arch": arch})
+	}
+	if len(platforms) == 0 {
+		http.NotFound(w, r)
+		return
+	}
+	var list []object
+	for _, v := range slices.Sorted(maps.Keys(platforms)) {
+		list = append(list, object{"version": v, "protocols": s.protocols(v), "platforms": platforms[v]})
+	}
+	writeJSON(w, object{"versions": list, "warnings": s.Warnings})
+}
+
+func (s *Server) protocols(version string) []string {
+	if p, ok := s.Protocols[version]; ok {
+		return p
+	}
+	return []string{"5.0"}
+}
+
+func (s *Server) download(w http.ResponseWriter, r *http.Request) {
+	for _, p := range s.find(r, r.PathValue("version")) {
+		if p.Platform != r.PathValue("os")+"_"+r.PathValue("arch") {
+			continue
+		}
+		keys := []object{}
+		for _, armor := range s.Published {
+			keys = append(keys, object{"key_id": s.Key.ID, "ascii_armor": armor})
+		}
+		base := "/files/" + p.Name + "/" + p.Version + "/"
+		writeJSON(w, object{
+			"protocols": s.protocols(p.Version), "os": r.PathValue("os"), "arch": r.PathValue("arch"), "filename": p.file(), "shasum": p.sum(),
+			"download_url": base + p.file(), "shasums_url": base + "SHA256SUMS", "shasums_signature_url": base + "SHA256SUMS.sig",
+			"signing_keys": object{"gpg_public_keys": keys},
+		})
+		return
+	}
+	http.NotFound(w, r)
+}
+
+// sums is the checksum document of packages of one version.
+func sums(packages []Package) []byte {
+	var buf bytes.Buffer
+	for _, p := range packages {
+		fmt.Fprintf(&buf, "%s  %s\n", p.sum(), p.file())
+	}
+	return buf.Bytes()
+}
+
+func (s *Server) file(w http.ResponseWriter, r *http.Request) {
+	packages := s.find(r, r.PathValue("version"))
+	switch name := r.PathValue("name"); name {
+	case "SHA256SUMS":
+		_, _ = w.Write(sums(packages))
+	case "SHA256SUMS.sig":
+		_, _ = w.Write(s.Key.Sign(sums(packages)))
+	default:
+		serve(w, r, packages, name)
+	}
+}
+
+func serve(w http.ResponseWriter, r *http.Request, packages []Package, name string) {
+	for _, p := range packages {
+		if p.file() == name {
+			w.Header().Set("Content-Length", fmt.Sprint(len(p.Archive)))
+			_, _ = w.Write(p.Archive)
+			return
+		}
+	}
+	http.NotFound(w, r)
+}
+
+func (s *Server) mirror(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	version, isJSON := strings.CutSuffix(name, ".json")
+	switch packages := s.find(r, ""); {
+	case len(packages) == 0:
+		http.NotFound(w, r)
+	case name == "index.json":
+		list := object{}
+		for _, p := range packages {
+			list[p.Version] = object{}
+		}
+		writeJSON(w, object{"versions": list})
+	case isJSON:
+		archives := object{}
+		for _, p := range s.find(r, version) {
+			archive := object{"url": p.file(), "hashes": []string{"zh:" + p.sum()}}
+			if s.NoHashes {
+				delete(archive, "hashes")
+			}
+			archives[p.Platform] = archive
+		}
+		writeJSON(w, object{"archives": archives})
+	default:
+		serve(w, r, packages, name)
+	}
+}
