@@ -50,10 +50,30 @@ func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirem
 		sel[c.req.Provider] = s
 		next.Set(entry)
 	}
-	if diags.HasErrors() || opts.Readonly {
+	if diags.HasErrors() {
 		return sel, lock, diags
 	}
+	if opts.Readonly {
+		return sel, lock, append(diags, i.unrecorded(sel, lock)...)
+	}
 	return sel, next, diags
+}
+
+// unrecorded warns of packages that the lock file has let in by the checksum of their archive, when it may not be given the one of their
+// content, which other commands go by.
+func (i *Installer) unrecorded(sel Selections, lock *lockfile.Lock) diag.List {
+	var names strings.Builder
+	for e := range lock.All() {
+		if s, ok := sel[e.Provider]; ok && !s.Dev && !e.Matches(s.Hash) {
+			names.WriteString("\n  - " + e.Provider.String())
+		}
+	}
+	if names.Len() == 0 {
+		return nil
+	}
+	return diag.Warnf("Provider lock file not updated",
+		"The lock file is read-only, and has no checksum of the unpacked packages for this platform of:%s\n\nOther commands will refuse them. To add the checksums, run:\n  mayfly providers lock -platform=%s",
+		names.String(), i.platform())
 }
 
 // kept returns a lock with the entries of providers that are required but not installed at present, so that a development override, a debugger

@@ -49,12 +49,7 @@ func Show(u *url.URL) string {
 
 // failed describes a request that got no answer. The whole address, which some errors hold, is left out.
 func failed(u *url.URL, err error) error {
-	err = Reason(err)
-	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
-		return fmt.Errorf("%s did not answer in time: %w", Show(u), err)
-	}
-	return fmt.Errorf("no answer from %s: %w", Show(u), err)
+	return fmt.Errorf("no answer from %s: %w", Show(u), Reason(err))
 }
 
 // Reason returns the cause of a failed request without the address, which may hold secrets.
@@ -62,8 +57,13 @@ func Reason(err error) error {
 	for {
 		var ue *url.Error
 		if !errors.As(err, &ue) {
-			return err
+			break
 		}
 		err = ue.Err
 	}
+	var ne net.Error
+	if errors.As(err, &ne) && ne.Timeout() {
+		return fmt.Errorf("it takes too long: %w", err)
+	}
+	return err
 }
