@@ -11,8 +11,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apparentlymart/go-versions/versions"
 	"github.com/gofrs/flock"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
@@ -113,33 +115,38 @@ func intact(dir string, locked lockfile.Entry) (lockfile.Hash, bool) {
 // fetch puts the package of the first source that has it at dst, after checking it.
 func (i *Installer) fetch(ctx context.Context, c choice, dst string) (placed, error) {
 	p, v := c.req.Provider, c.version
-	places, err := i.search(ctx, p)
+	pkg, from, err := i.find(ctx, p, v)
 	if err != nil {
 		return placed{}, err
+	}
+	i.observer().Installing(p, v, from.String())
+	h, err := i.put(ctx, c, pkg, dst)
+	if err != nil {
+		return placed{}, err
+	}
+	i.observer().Installed(p, v, proof(pkg, c.locked))
+	return placed{h, pkg.Sums}, nil
+}
+
+// find returns the package of a version from the first source that has it.
+func (i *Installer) find(ctx context.Context, p addr.Provider, v versions.Version) (Package, Source, error) {
+	places, err := i.search(ctx, p)
+	if err != nil {
+		return Package{}, nil, err
 	}
 	names := ""
 	for _, s := range places {
 		ok, err := s.mayHave(ctx, p, v, i.platform())
 		if err != nil {
-			return placed{}, err
+			return Package{}, nil, err
 		}
-		if !ok {
-			names += "\n  - " + s.source.String()
-			continue
+		if ok {
+			pkg, err := s.source.Package(ctx, p, v, i.platform())
+			return pkg, s.source, err
 		}
-		pkg, err := s.source.Package(ctx, p, v, i.platform())
-		if err != nil {
-			return placed{}, err
-		}
-		i.observer().Installing(p, v, s.source.String())
-		h, err := i.put(ctx, c, pkg, dst)
-		if err != nil {
-			return placed{}, err
-		}
-		i.observer().Installed(p, v, proof(pkg, c.locked))
-		return placed{h, pkg.Sums}, nil
+		names += "\n  - " + s.source.String()
 	}
-	return placed{}, fmt.Errorf("no package of this version for %s is in any of the search locations:%s", i.platform(), names)
+	return Package{}, nil, fmt.Errorf("no package of this version for %s is in any of the search locations:%s", i.platform(), names)
 }
 
 // verifiedChecksum is the proof of a package that has a checksum from a place that is trusted.

@@ -157,7 +157,7 @@ func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st 
 		return false
 	}
 	a.progress("\n%s", a.bold("Initializing provider plugins..."))
-	ins.Observer = installLines{a}
+	ins.Observer, ins.Downloading = installLines{a}, a.downloading()
 	_, next, diags := ins.Ensure(ctx, reqs, lock, install.Options{Upgrade: f.upgrade, Readonly: f.lockfile == "readonly"})
 	if !a.report(diags) {
 		return false

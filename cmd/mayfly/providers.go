@@ -30,7 +30,7 @@ func (a *app) providersCommand() *cli.Command {
 			}
 			return a.providers(ctx)
 		})
-	c.Commands = []*cli.Command{a.providersSchemaCommand()}
+	c.Commands = []*cli.Command{a.providersLockCommand(), a.providersMirrorCommand(), a.providersSchemaCommand()}
 	return c
 }
 

@@ -22,6 +22,9 @@ const FileName = ".terraform.lock.hcl"
 // Schemes that this program doesn't know are kept, but never match.
 type Hash string
 
+// Archive reports whether the hash is one of the bytes of an archive. Registries give them for all platforms together.
+func (h Hash) Archive() bool { return strings.HasPrefix(string(h), "zh:") }
+
 // Entry is the selection of one provider.
 type Entry struct {
 	Provider addr.Provider
@@ -35,6 +38,9 @@ type Entry struct {
 func (e Entry) Matches(hashes ...Hash) bool {
 	return slices.ContainsFunc(hashes, func(h Hash) bool { return slices.Contains(e.Hashes, h) })
 }
+
+// HasArchives reports whether there are hashes of archives.
+func (e Entry) HasArchives() bool { return slices.ContainsFunc(e.Hashes, Hash.Archive) }
 
 func (e Entry) equal(o Entry) bool {
 	return e.Provider == o.Provider && e.Version == o.Version && e.Constraints == o.Constraints && slices.Equal(e.Hashes, o.Hashes)

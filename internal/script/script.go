@@ -12,11 +12,12 @@
 //   - calls METHOD N: the provider has served N calls of the method since the last "forget".
 //   - forget: empties the transcript of provider calls.
 //   - order METHOD:NAME[:end]...: the transcript has the begins (or ends) of these calls, in this order, among others. NAME is the object's.
+//   - registry [WORD...]: starts registries that have the test provider, and sets up clients of them; see the function registry for the words.
 //   - await METHOD NAME: waits until a call of the method for the object has begun, for half a minute at most.
 //
 // The environment has EXAMPLES, the folder of the project's examples, for packages two levels below the module's root.
 //
-// It may import testscript and package simprovider. It must not know the programs that it runs.
+// It may import testscript and packages simprovider and registrytest. It must not know the programs that it runs.
 package script
 
 import (
@@ -33,6 +34,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/mayfly-iac/mayfly/internal/registrytest"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
 
@@ -64,7 +66,7 @@ func Run(t *testing.T, dir string) {
 		Setup: func(env *testscript.Env) error { return setUp(env, mirror) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"nosecret": noSecret, "objects": objects, "drift": drift, "vanish": vanish, "noleases": noLeases, "calls": calls, "forget": forget,
-			"await": await, "order": order,
+			"await": await, "order": order, "registry": registry,
 		},
 	})
 }
@@ -102,6 +104,7 @@ func setUp(env *testscript.Env, mirror string) error {
 		return err
 	}
 	env.Values["brought"] = brought
+	env.Values["registry"] = new(*registrytest.Server)
 	home := filepath.Join(env.WorkDir, ownHome)
 	for _, dir := range []string{home, filepath.Join(env.WorkDir, ownCloud)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {

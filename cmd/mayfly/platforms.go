@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/apparentlymart/go-versions/versions"
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+)
+
+// platformFlags is the option that names platforms, for commands that get packages for others than this one.
+type platformFlags struct{ platforms []install.Platform }
+
+func (f *platformFlags) flag() cli.Flag {
+	return genericFlag("platform", "Get the packages for this platform, such as linux_amd64. May be given several times; without it, for the one of this machine.", func(s string) error {
+		p, err := install.ParsePlatform(s)
+		if err == nil && !slices.Contains(f.platforms, p) {
+			f.platforms = append(f.platforms, p)
+		}
+		return err
+	})
+}
+
+func (f *platformFlags) list() []install.Platform {
+	if len(f.platforms) == 0 {
+		return []install.Platform{install.CurrentPlatform()}
+	}
+	return f.platforms
+}
+
+// lockProvidersFlags are the options of the providers lock command.
+type lockProvidersFlags struct {
+	platformFlags
+	variableFlags
+	fsMirror, netMirror string
+}
+
+func (a *app) providersLockCommand() *cli.Command {
+	f := &lockProvidersFlags{}
+	flags := append(f.variableFlags.flags(), f.flag(),
+		stringFlag("fs-mirror", "Take the packages from this filesystem mirror.", &f.fsMirror),
+		stringFlag("net-mirror", "Take the packages from the network mirror at this address.", &f.netMirror))
+	return a.command("lock", "Write checksums for several platforms to the dependency lock file", "[PROVIDER...]",
+		"Adds the checksums of the packages for all platforms given to the dependency lock file, so that a project can be used on machines of different kinds. "+
+			"Packages come from the providers' own registries whatever the CLI configuration says. Without arguments, all providers that the configuration needs are locked.",
+		flags, func(ctx context.Context, args []string) int { return a.providersLock(ctx, f, args) })
+}
+
+func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []string) int {
+	if f.fsMirror != "" && f.netMirror != "" {
+		return a.fail("Invalid options", "The options -fs-mirror and -net-mirror exclude each other.")
+	}
+	t, ok := a.packages("providers lock", args, func(n *install.Network) (install.Source, diag.List) {
+		switch {
+		case f.fsMirror != "":
+			return install.MirrorDirs(f.fsMirror)[0], nil
+		case f.netMirror != "":
+			return n.Mirror(f.netMirror)
+		}
+		return n.Direct()
+	})
+	if !ok {
+		return exitError
+	}
+	next, diags := t.installer.LockPlatforms(ctx, t.reqs, t.lock, f.list(), platformLines{a})
+	if !a.report(diags) {
+		return exitError
+	}
+	if next.Equal(t.lock) {
+		a.say("\n%s The lock file has all these checksums already.", a.paintDone("Success!"))
+		return exitOK
+	}
+	if err := lockfile.Write(lockfile.FileName, next); err != nil {
+		return a.fail("Failed to write the dependency lock file", "%s.", err)
+	}
+	a.say("\n%s Mayfly has updated the lock file %s.\nLook at the difference before you commit it.", a.paintDone("Success!"), lockfile.FileName)
+	return exitOK
+}
+
+func (a *app) providersMirrorCommand() *cli.Command {
+	var f platformFlags
+	var vars variableFlags
+	return a.command("mirror", "Save the providers that the configuration needs in a directory", "DIRECTORY",
+		"Saves the packages of all providers that the configuration needs in a directory, which then serves as a filesystem mirror, or, offered by a web server, as a network mirror. "+
+			"Packages come from the providers' own registries whatever the CLI configuration says, in the versions of the dependency lock file.",
+		append(vars.flags(), f.flag()), func(ctx context.Context, args []string) int {
+			if len(args) != 1 {
+				return a.argsError("providers mirror", "one argument, the directory")
+			}
+			return a.providersMirror(ctx, &f, args[0])
+		})
+}
+
+func (a *app) providersMirror(ctx context.Context, f *platformFlags, dir string) int {
+	t, ok := a.packages("providers mirror", nil, (*install.Network).Direct)
+	if !ok {
+		return exitError
+	}
+	if !a.report(t.installer.MirrorPlatforms(ctx, t.reqs, t.lock, f.list(), dir, platformLines{a})) {
+		return exitError
+	}
+	a.say("\n%s The providers are in %s.", a.paintDone("Success!"), dir)
+	return exitOK
+}
+
+// packageTask is what a command needs to get packages of required providers.
+type packageTask struct {
+	installer *install.Installer
+	reqs      map[addr.Provider]*install.Requirement
+	lock      *lockfile.Lock
+}
+
+// packages prepares to get the packages of the required providers from one source; only names restricts them, if there are any.
+func (a *app) packages(command string, only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
+	d := a.directory()
+	if !a.report(d.loadRequired(command)) {
+		return t, false
+	}
+	ins, diags := d.installer()
+	if !a.report(diags) {
+		return t, false
+	}
+	source, diags := from(d.network())
+	if !a.report(diags) {
+		return t, false
+	}
+	ins.Sources, ins.Downloading = []install.Source{source}, a.downloading()
+	reqs, diags := install.Requirements(d.tree, nil)
+	if !a.report(diags) {
+		return t, false
+	}
+	if reqs, diags = restrict(reqs, only); !a.report(diags) {
+		return t, false
+	}
+	lock, diags := lockfile.Read(lockfile.FileName)
+	return packageTask{ins, reqs, lock}, a.report(diags)
+}
+
+// restrict picks the requirements of the providers named.
+func restrict(reqs map[addr.Provider]*install.Requirement, only []string) (map[addr.Provider]*install.Requirement, diag.List) {
+	if len(only) == 0 {
+		return reqs, nil
+	}
+	picked := map[addr.Provider]*install.Requirement{}
+	for _, text := range only {
+		p, err := addr.ParseProvider(text)
+		if err != nil {
+			return nil, diag.Errorf("Invalid provider argument", "%q is not the source address of a provider, such as hashicorp/random.", text)
+		}
+		if reqs[p] == nil {
+			return nil, diag.Errorf("Invalid provider argument", "The configuration does not need provider %s. To see which ones it needs, run:\n  mayfly providers", p)
+		}
+		picked[p] = reqs[p]
+	}
+	return picked, nil
+}
+
+// platformLines tells about packages for several platforms.
+type platformLines struct{ *app }
+
+// Fetching implements install.PlatformObserver.
+func (l platformLines) Fetching(p addr.Provider, v versions.Version, platform install.Platform) {
+	l.say("- Fetching %s v%s for %s...", p.ForDisplay(), v, platform)
+}
+
+// Fetched implements install.PlatformObserver.
+func (l platformLines) Fetched(p addr.Provider, v versions.Version, platform install.Platform, proof string) {
+	l.say("- Retrieved %s v%s for %s (%s)", p.ForDisplay(), v, platform, proof)
+}

@@ -1,0 +1,108 @@
+package script
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mayfly-iac/mayfly/internal/registrytest"
+	"github.com/mayfly-iac/mayfly/internal/simprovider"
+)
+
+// otherPlatform is one besides that of the tests for which the registries have packages.
+const otherPlatform = "plan9_mips"
+
+// registry starts the registries, or changes those that run:
+//
+//	registry              starts them. CLI configurations for them are $REGISTRY_RC, which becomes the current one, $MIRROR_RC for the network
+//	                      mirror, and $OCI_RC for the OCI mirror. The server is $REGISTRY, the key's id $REGISTRY_KEY.
+//	registry token TEXT   demands a token.
+//	registry tamper       sends other archives than those that are signed.
+//	registry broken       answers 503 to everything.
+//	registry off          stops them.
+func registry(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("usage: registry [token TEXT | tamper | broken | off]")
+	}
+	s, running := ts.Value("registry").(**registrytest.Server)
+	if !running {
+		ts.Fatalf("the script has no place for registries")
+	}
+	if len(args) == 0 {
+		ts.Check(startRegistry(ts, s))
+		return
+	}
+	switch {
+	case *s == nil:
+		ts.Fatalf("no registries are running")
+	case args[0] == "token" && len(args) == 2:
+		(*s).Token = args[1]
+	case args[0] == "tamper":
+		evil := registrytest.Zip(map[string]string{"terraform-provider-sim": "#!/bin/sh\necho evil\n"})
+		(*s).Hook = func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasSuffix(r.URL.Path, ".zip") && !strings.Contains(r.URL.Path, "/blobs/") {
+				return false
+			}
+			_, _ = w.Write(evil)
+			return true
+		}
+	case args[0] == "broken":
+		(*s).Hook = func(w http.ResponseWriter, _ *http.Request) bool {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return true
+		}
+	case args[0] == "off":
+		(*s).Close()
+	default:
+		ts.Fatalf("usage: registry [token TEXT | tamper | broken | off]")
+	}
+}
+
+func startRegistry(ts *testscript.TestScript, to **registrytest.Server) error {
+	s, err := registrytest.Start()
+	if err != nil {
+		return err
+	}
+	*to = s
+	ts.Defer(s.Close)
+	source := strings.SplitN(simprovider.Source, "/", 2)
+	for _, v := range Versions {
+		dir := filepath.Join(ts.Getenv("MIRROR"), filepath.FromSlash(simprovider.Source), v, runtime.GOOS+"_"+runtime.GOARCH)
+		name := "terraform-provider-sim_v" + v
+		wrapper, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		for _, platform := range []string{runtime.GOOS + "_" + runtime.GOARCH, otherPlatform} {
+			text := fmt.Sprintf("%s# for %s\n", wrapper, platform)
+			s.Add(registrytest.Package{Name: source[1], Version: v, Platform: platform, Archive: registrytest.Zip(map[string]string{name: text})})
+		}
+	}
+	home := filepath.Join(ts.Getenv("WORK"), ownHome)
+	certificate := filepath.Join(home, "ca.pem")
+	if err := s.WriteCertificate(certificate); err != nil {
+		return err
+	}
+	ts.Setenv("SSL_CERT_FILE", certificate)
+	ts.Setenv("REGISTRY", s.Host())
+	ts.Setenv("REGISTRY_KEY", s.Key.ID)
+	host := fmt.Sprintf("host %q {\n  services = {\n    \"providers.v1\" = \"https://%s/v1/providers/\"\n  }\n}\n", source[0], s.Host())
+	for name, text := range map[string]string{
+		"REGISTRY_RC": "provider_installation {\n  direct {}\n}\n",
+		"MIRROR_RC":   fmt.Sprintf("provider_installation {\n  network_mirror {\n    url = \"https://%s/mirror/\"\n  }\n}\n", s.Host()),
+		"OCI_RC":      fmt.Sprintf("provider_installation {\n  oci_mirror {\n    repository_template = \"%s/${namespace}/${type}\"\n  }\n}\n", s.Host()),
+	} {
+		path := filepath.Join(home, strings.ToLower(name)+".tfrc")
+		if err := os.WriteFile(path, []byte(host+text), 0o644); err != nil {
+			return err
+		}
+		ts.Setenv(name, path)
+	}
+	ts.Setenv("TF_CLI_CONFIG_FILE", ts.Getenv("REGISTRY_RC"))
+	return nil
+}
