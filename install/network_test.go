@@ -69,7 +69,7 @@ func (f *netFixture) configure(rc string) {
 var methods = map[string]string{
 	"registry":       "",
 	"network mirror": "provider_installation {\n  network_mirror {\n    url = \"https://SERVER/mirror/\"\n  }\n}",
-	"OCI mirror":     "provider_installation {\n  oci_mirror {\n    repository_template = \"SERVER/${namespace}/${type}\"\n  }\n}",
+	"OCI mirror":     "provider_installation {\n  oci_mirror {\n    repository_template = \"SERVER/${namespace}/${type}\"\n    include = [\"example.com/*/*\"]\n  }\n}",
 }
 
 func TestInstallFromNetwork(t *testing.T) {
@@ -83,7 +83,7 @@ func TestInstallFromNetwork(t *testing.T) {
 			p := f.provider(cloud)
 			f.wantContent(sel[p], "cloud 1.2.0 linux_amd64")
 			e, _ := lock.Entry(p)
-			zh := map[string]int{"registry": 2, "network mirror": 0, "OCI mirror": 1}[name]
+			zh := map[string]int{"registry": 2, "network mirror": 1, "OCI mirror": 1}[name]
 			if !e.Matches(sel[p].Hash) || len(e.Hashes) != zh+1 || !strings.HasPrefix(string(e.Hashes[0]), "h1:") {
 				t.Errorf("hashes %v", e.Hashes)
 			}

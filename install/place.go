@@ -120,12 +120,12 @@ func (i *Installer) fetch(ctx context.Context, c choice, dst string) (placed, er
 		return placed{}, err
 	}
 	i.observer().Installing(p, v, from.String())
-	h, err := i.put(ctx, c, pkg, dst)
+	got, err := i.put(ctx, c, pkg, dst)
 	if err != nil {
 		return placed{}, err
 	}
 	i.observer().Installed(p, v, proof(pkg, c.locked))
-	return placed{h, pkg.Sums}, nil
+	return got, nil
 }
 
 // find returns the package of a version from the first source that has it.
@@ -164,16 +164,23 @@ func proof(pkg Package, locked lockfile.Entry) string {
 }
 
 // put installs a package at dst.
-func (i *Installer) put(ctx context.Context, c choice, pkg Package, dst string) (lockfile.Hash, error) {
+func (i *Installer) put(ctx context.Context, c choice, pkg Package, dst string) (placed, error) {
 	if !pkg.Packed {
-		return putDir(pkg.Path, dst, c.locked)
+		h, err := putDir(pkg.Path, dst, c.locked)
+		return placed{h, pkg.Sums}, err
 	}
 	file, err := i.archive(ctx, c, pkg, filepath.Dir(dst))
 	if err != nil {
-		return "", err
+		return placed{}, err
 	}
 	defer file.Close()
-	return putArchive(file, dst, demand{c.locked.Hashes, pkg.Hashes})
+	h1, zh, err := putArchive(file, dst, demand{c.locked.Hashes, pkg.Hashes})
+	got := placed{h1, slices.Clone(pkg.Sums)}
+	// Of what a source only claims, what this package has is known to be true.
+	if slices.Contains(pkg.Hashes, zh) {
+		got.sums = append(got.sums, zh)
+	}
+	return got, err
 }
 
 // demand is what a package has to match: one of each list that isn't empty.
@@ -208,18 +215,18 @@ func putDir(src, dst string, locked lockfile.Entry) (lockfile.Hash, error) {
 }
 
 // putArchive installs a packed package. What becomes visible at dst is checked in full: the archive's bytes or the unpacked content.
-func putArchive(file *temporary, dst string, want demand) (hash lockfile.Hash, err error) {
+func putArchive(file *temporary, dst string, want demand) (hash, archiveHash lockfile.Hash, err error) {
 	info, err := file.Stat()
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	archiveHash, err := lockfile.HashArchive(file, info.Size())
+	archiveHash, err = lockfile.HashArchive(file, info.Size())
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	archive, err := zip.NewReader(file, info.Size())
 	if err != nil {
-		return "", fmt.Errorf("%s is not a zip archive: %w", file.name, err)
+		return "", "", fmt.Errorf("%s is not a zip archive: %w", file.name, err)
 	}
 	err = replace(dst, func(tmp string) error {
 		if err := unpack(archive, tmp, packageLimits); err != nil {
@@ -237,9 +244,9 @@ func putArchive(file *temporary, dst string, want demand) (hash lockfile.Hash, e
 		return makeExecutable(tmp)
 	})
 	if errors.Is(err, errUnchanged) {
-		return hash, nil
+		return hash, archiveHash, nil
 	}
-	return hash, err
+	return hash, archiveHash, err
 }
 
 // errUnchanged says that what should be replaced is the same already. Others may be running it.

@@ -95,19 +95,20 @@ func TestSignatures(t *testing.T) {
 		set  func(f *netFixture)
 		want string // a part of the proof, or of the error after "!"
 	}{
-		"another key":      {func(f *netFixture) { f.server.Key = other }, "!not by a key that the registry has"},
-		"second key":       {func(f *netFixture) { f.server.Published = []string{other.Armor, f.server.Key.Armor} }, "signed, key ID"},
-		"broken first key": {func(f *netFixture) { f.server.Published = []string{"no key", f.server.Key.Armor} }, "signed, key ID"},
-		"only broken keys": {func(f *netFixture) { f.server.Published = []string{"no key"} }, "!none of the keys can be read"},
-		"no signature":     {func(f *netFixture) { f.server.Hook = answer(".sig", http.NotFound) }, "!is not signed, though the registry has a key"},
-		"not a signature":  {func(f *netFixture) { f.server.Hook = answer(".sig", text("nonsense")) }, "!may have been changed"},
-		"other sums":       {func(f *netFixture) { f.server.Hook = answer("SHA256SUMS", text(strings.Repeat("0", 64)+"  x\n")) }, "!may have been changed"},
-		"expired key":      {func(f *netFixture) { f.server.Key, f.server.Published = expired, []string{expired.Armor} }, "which has expired since"},
-		"no key":           {func(f *netFixture) { f.server.Published = nil }, "signature not checked: the registry has no key"},
-		"no key, enforced": {func(f *netFixture) {
+		"another key":                {func(f *netFixture) { f.server.Key = other }, "!not by a key that the registry has"},
+		"second key":                 {func(f *netFixture) { f.server.Published = []string{other.Armor, f.server.Key.Armor} }, "signed, key ID"},
+		"broken first key":           {func(f *netFixture) { f.server.Published = []string{"no key", f.server.Key.Armor} }, "signed, key ID"},
+		"only broken keys":           {func(f *netFixture) { f.server.Published = []string{"no key"} }, "!none of the keys can be read"},
+		"no signature":               {func(f *netFixture) { f.server.Hook = answer(".sig", http.NotFound) }, "!is not signed, though the registry has a key"},
+		"not a signature":            {func(f *netFixture) { f.server.Hook = answer(".sig", text("nonsense")) }, "!may have been changed"},
+		"other sums":                 {func(f *netFixture) { f.server.Hook = answer("SHA256SUMS", text(strings.Repeat("0", 64)+"  x\n")) }, "!may have been changed"},
+		"expired key":                {func(f *netFixture) { f.server.Key, f.server.Published = expired, []string{expired.Armor} }, "which has expired since"},
+		"no key":                     {func(f *netFixture) { f.server.Published = nil }, "!the registry example.com gives no key"},
+		"no key of the default host": {func(f *netFixture) { f.server.Published = nil }, "signature not checked: the registry has no key"},
+		"enforced, no key of the default host": {func(f *netFixture) {
 			f.server.Published, f.net.Env.Vars["OPENTOFU_ENFORCE_GPG_VALIDATION"] = nil, "true"
 		}, "!OPENTOFU_ENFORCE_GPG_VALIDATION demands"},
-		"unsigned, other sums": {func(f *netFixture) { f.server.Published, f.server.Hook = nil, answer("SHA256SUMS", text("")) }, "!have none for the file"},
+		"other sums, no key of the default host": {func(f *netFixture) { f.server.Published, f.server.Hook = nil, answer("SHA256SUMS", text("")) }, "!have none for the file"},
 		"expired key, enforced": {func(f *netFixture) {
 			f.server.Key, f.server.Published = expired, []string{expired.Armor}
 			f.net.Env.Vars["OPENTOFU_ENFORCE_GPG_EXPIRATION"] = "true"
@@ -116,8 +117,12 @@ func TestSignatures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newNetFixture(t)
 			tc.set(f)
-			f.configure("")
-			reqs := f.reqs(need(cloud, "1.0.0"))
+			f.configure("host \"registry.opentofu.org\" {\n  services = {\n    \"providers.v1\" = \"https://SERVER/v1/providers/\"\n  }\n}")
+			source := cloud
+			if strings.HasSuffix(name, "of the default host") {
+				source = "acme/cloud"
+			}
+			reqs := f.reqs(need(source, "1.0.0"))
 			if part, bad := strings.CutPrefix(tc.want, "!"); bad {
 				f.fails(reqs, nil, Options{}, part)
 				f.absent()

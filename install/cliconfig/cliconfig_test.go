@@ -166,6 +166,8 @@ func TestParseProblems(t *testing.T) {
 		"pattern null":         {install("direct {\n include=[null]\n}"), "must not be null"},
 		"no template":          {install("oci_mirror {\n}"), "repository_template"},
 		"template variable":    {install("oci_mirror {\n repository_template=\"x/${version}\"\n}"), "rc:3,27-34: Invalid repository template"},
+		"template of hosts":    {install("oci_mirror {\n repository_template=\"x/${namespace}/${type}\"\n}"), "must have ${hostname} in it"},
+		"template of types":    {install("oci_mirror {\n repository_template=\"x\"\n include=[\"a.example.com/b/c\", \"a.example.com/b/d\"]\n}"), "must have ${type} in it"},
 		"override source":      {install("dev_overrides {\n \"a b\" = \"x\"\n}"), "is not a provider source address"},
 		"override path":        {install("dev_overrides {\n \"a/b\" = 1\n}"), "must be the path"},
 		"two installations":    {install("") + "\n" + install(""), "Duplicate provider_installation block"},

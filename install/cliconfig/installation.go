@@ -61,7 +61,7 @@ func (l *loader) method(b *hcl.Block) Method {
 			m.URL = NewSecret(text)
 		}
 	case OCIMirror:
-		m.RepositoryTemplate = l.template(b, attrs["repository_template"])
+		m.RepositoryTemplate = l.template(b, attrs["repository_template"], m.Include)
 	}
 	return m
 }
@@ -79,18 +79,40 @@ func (l *loader) required(b *hcl.Block, attrs hcl.Attributes, name, what string)
 	return text, ok
 }
 
-func (l *loader) template(b *hcl.Block, attr *hcl.Attribute) hcl.Expression {
+// template decodes a repository template. It must tell apart all providers that the block is for: otherwise one provider's packages could be
+// taken for those of another.
+func (l *loader) template(b *hcl.Block, attr *hcl.Attribute, include []Pattern) hcl.Expression {
 	if attr == nil {
 		l.errorAt(b.DefRange, "Invalid provider installation method",
 			"An oci_mirror block needs the argument \"repository_template\", as in \"example.com/${namespace}/${type}\".")
 		return nil
 	}
+	used := map[string]bool{}
 	for _, t := range attr.Expr.Variables() {
+		used[t.RootName()] = true
 		if len(t) != 1 || !slices.Contains(templateVariables, t.RootName()) {
 			l.errorAt(t.SourceRange(), "Invalid repository template", "A repository template can refer to ${hostname}, ${namespace} and ${type} only.")
 		}
 	}
+	for _, name := range templateVariables {
+		if !used[name] && !same(include, name) {
+			l.errorAt(attr.Expr.Range(), "Invalid repository template",
+				"The repository template must have ${%s} in it, unless all patterns of the argument \"include\" have the same %s.", name, name)
+		}
+	}
 	return attr.Expr
+}
+
+// same reports whether patterns leave only one value for a part of an address. No patterns at all mean any provider, and an empty list none.
+func same(include []Pattern, name string) bool {
+	if include == nil {
+		return false
+	}
+	seen := map[string]bool{}
+	for _, x := range include {
+		seen[map[string]string{"hostname": x.Host, "namespace": x.Namespace, "type": x.Type}[name]] = true
+	}
+	return len(seen) <= 1 && !seen[wildcard]
 }
 
 // patterns decodes an include or exclude argument. The result is nil only if there is no argument: an empty list matches nothing.

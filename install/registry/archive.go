@@ -70,7 +70,7 @@ func (c *Client) Archive(ctx context.Context, p addr.Provider, v versions.Versio
 	if err != nil {
 		return nil, fmt.Errorf("the checksums could not be read: %w", c.hint(err, p))
 	}
-	proof, err := c.verify(ctx, d, sums.Body, owner(d.signature))
+	proof, err := c.verify(ctx, p, d, sums.Body, owner(d.signature))
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ type Client struct {
 
 // Policy says what is demanded of packages besides the right checksum.
 type Policy struct {
-	// Signed refuses packages of publishers whose key the registry doesn't know. Without it they are trusted as far as the registry is.
+	// Signed refuses packages of publishers whose key the default registry doesn't know. Without it they are trusted as far as that registry is.
 	Signed bool
 	// FreshKeys refuses signatures of keys that have expired since.
 	FreshKeys bool

@@ -10,6 +10,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp"
 	pgperrors "github.com/ProtonMail/go-crypto/openpgp/errors"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
@@ -20,12 +21,16 @@ type signingKeys struct {
 	} `json:"gpg_public_keys"`
 }
 
-// verify checks the signature of a checksum document with the keys that the registry knows of the publisher.
-func (c *Client) verify(ctx context.Context, d *description, sums []byte, creds web.Credentials) (proof string, err error) {
-	if len(d.SigningKeys.Keys) == 0 {
-		if c.policy.Signed {
-			return "", errors.New("the registry has no key of the publisher, so that the signature can't be checked, and the environment variable OPENTOFU_ENFORCE_GPG_VALIDATION demands that")
-		}
+// verify checks the signature of a checksum document with the keys that the registry knows of the publisher. The default registry lists
+// providers of publishers who have not told it their keys; other registries have no reason to lack one.
+func (c *Client) verify(ctx context.Context, p addr.Provider, d *description, sums []byte, creds web.Credentials) (proof string, err error) {
+	switch {
+	case len(d.SigningKeys.Keys) > 0:
+	case p.Hostname != addr.DefaultHost:
+		return "", fmt.Errorf("the registry %s gives no key to check the signature with; its operator has to publish that of the provider's publisher", p.Hostname.ForDisplay())
+	case c.policy.Signed:
+		return "", errors.New("the registry has no key of the publisher, so that the signature can't be checked, and the environment variable OPENTOFU_ENFORCE_GPG_VALIDATION demands that")
+	default:
 		return "verified checksum, signature not checked: the registry has no key for it", nil
 	}
 	signature, err := c.web.Get(ctx, d.signature, creds)

@@ -21,6 +21,9 @@ func (s *Server) oci(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
+	if r.URL.Path == "/v2/" {
+		return // yes, this is a registry
+	}
 	words := strings.Split(strings.TrimPrefix(r.URL.Path, "/v2/"), "/")
 	if len(words) != 4 {
 		http.NotFound(w, r)

@@ -22,12 +22,13 @@ const otherPlatform = "plan9_mips"
 //	registry              starts them. CLI configurations for them are $REGISTRY_RC, which becomes the current one, $MIRROR_RC for the network
 //	                      mirror, and $OCI_RC for the OCI mirror. The server is $REGISTRY, the key's id $REGISTRY_KEY.
 //	registry token TEXT   demands a token.
+//	registry unsigned     knows no key of the publisher; "registry signed" knows it again.
 //	registry tamper       sends other archives than those that are signed.
 //	registry broken       answers 503 to everything.
 //	registry off          stops them.
 func registry(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
-		ts.Fatalf("usage: registry [token TEXT | tamper | broken | off]")
+		ts.Fatalf("usage: registry [token TEXT | signed | unsigned | tamper | broken | off]")
 	}
 	s, running := ts.Value("registry").(**registrytest.Server)
 	if !running {
@@ -42,6 +43,10 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no registries are running")
 	case args[0] == "token" && len(args) == 2:
 		(*s).Token = args[1]
+	case args[0] == "unsigned":
+		(*s).Published = nil
+	case args[0] == "signed":
+		(*s).Published = []string{(*s).Key.Armor}
 	case args[0] == "tamper":
 		evil := registrytest.Zip(map[string]string{"terraform-provider-sim": "#!/bin/sh\necho evil\n"})
 		(*s).Hook = func(w http.ResponseWriter, r *http.Request) bool {
@@ -59,7 +64,7 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 	case args[0] == "off":
 		(*s).Close()
 	default:
-		ts.Fatalf("usage: registry [token TEXT | tamper | broken | off]")
+		ts.Fatalf("usage: registry [token TEXT | signed | unsigned | tamper | broken | off]")
 	}
 }
 
@@ -95,7 +100,7 @@ func startRegistry(ts *testscript.TestScript, to **registrytest.Server) error {
 	for name, text := range map[string]string{
 		"REGISTRY_RC": "provider_installation {\n  direct {}\n}\n",
 		"MIRROR_RC":   fmt.Sprintf("provider_installation {\n  network_mirror {\n    url = \"https://%s/mirror/\"\n  }\n}\n", s.Host()),
-		"OCI_RC":      fmt.Sprintf("provider_installation {\n  oci_mirror {\n    repository_template = \"%s/${namespace}/${type}\"\n  }\n}\n", s.Host()),
+		"OCI_RC":      fmt.Sprintf("provider_installation {\n  oci_mirror {\n    repository_template = \"%s/${namespace}/${type}\"\n    include = [\"%s/*/*\"]\n  }\n}\n", s.Host(), source[0]),
 	} {
 		path := filepath.Join(home, strings.ToLower(name)+".tfrc")
 		if err := os.WriteFile(path, []byte(host+text), 0o644); err != nil {
