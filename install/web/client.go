@@ -67,7 +67,21 @@ func New(o Options) *Client {
 	// The answer to the last attempt says more than "giving up" does, and the library's own message would show the whole address.
 	retry.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	retry.CheckRetry = passing
-	return &Client{documents: retry.StandardClient(), single: single, opts: o}
+	documents := &http.Client{Transport: either{&retryablehttp.RoundTripper{Client: retry}}}
+	return &Client{documents: documents, single: single, opts: o}
+}
+
+// either makes the retrying transport keep the contract of transports: an answer or an error. A refused redirect gives both.
+type either struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (e either) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := e.next.RoundTrip(req)
+	if err != nil && resp != nil {
+		_ = resp.Body.Close() // nobody reads it
+		resp = nil
+	}
+	return resp, err
 }
 
 // Documents returns the underlying client for small answers, for libraries that take one.
