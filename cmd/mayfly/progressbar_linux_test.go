@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/apparentlymart/go-versions/versions"
+	"golang.org/x/sys/unix"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// TestDownloadBar checks that a bar appears on a terminal, and that nothing at all does elsewhere.
+func TestDownloadBar(t *testing.T) {
+	p, v := addr.DefaultProvider("random"), versions.MustParseVersion("3.9.0")
+	var buf bytes.Buffer
+	file, err := os.Create(t.TempDir() + "/out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, env := range []environment{{Stdout: &buf}, {Stdout: file}} {
+		if (&app{env: env}).downloading() != nil {
+			t.Errorf("a bar for %T", env.Stdout)
+		}
+	}
+	master, slave := openTerminal(t)
+	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}); err != nil {
+		t.Fatal(err)
+	}
+	var seen shared
+	go func() {
+		chunk := make([]byte, 1024)
+		for {
+			n, err := master.Read(chunk)
+			_, _ = seen.Write(chunk[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	a := &app{env: environment{Stdout: slave}}
+	progress, done := a.downloading()(p, v)
+	const size = 10 << 20
+	for n := int64(0); n <= size; n += size / 8 {
+		progress(n, size)
+		time.Sleep(barRefresh / 4) // the bar is drawn by the clock
+	}
+	eventually(t, "the bar is drawn", func() bool {
+		return strings.Contains(seen.String(), "hashicorp/random v3.9.0") && strings.Contains(seen.String(), "of 10.0 MiB")
+	})
+	done()
+	_, done = a.downloading()(p, v)
+	done() // a download that fails before it begins
+}
