@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apparentlymart/go-versions/versions"
@@ -58,7 +59,29 @@ func withLock(ctx context.Context, path string, f func() error) (err error) {
 		return fmt.Errorf("waiting for another process that installs the same provider: %w", err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := sweep(path); err != nil {
+		return err
+	}
 	return f()
+}
+
+// unfinishedPrefix begins the names of directories that are being filled for the package at path.
+func unfinishedPrefix(path string) string { return ".new-" + filepath.Base(path) + "-" }
+
+// sweep removes what killed processes have left unfinished for the package at path, whose lock is held.
+func sweep(path string) error {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), unfinishedPrefix(path)) {
+			if err := os.RemoveAll(filepath.Join(filepath.Dir(path), e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // placed is a package at its place.
@@ -280,7 +303,7 @@ func makeExecutable(dir string) error {
 
 // replace fills a new directory beside dst and, if that succeeds, puts it in the place of dst. The caller holds the lock of dst.
 func replace(dst string, fill func(tmp string) error) error {
-	tmp, err := os.MkdirTemp(filepath.Dir(dst), ".new-")
+	tmp, err := os.MkdirTemp(filepath.Dir(dst), unfinishedPrefix(dst))
 	if err != nil {
 		return err
 	}
@@ -314,7 +337,7 @@ func link(src, dst string) error {
 	if same(abs, dst) {
 		return nil
 	}
-	tmp, err := os.MkdirTemp(filepath.Dir(dst), ".new-")
+	tmp, err := os.MkdirTemp(filepath.Dir(dst), unfinishedPrefix(dst))
 	if err != nil {
 		return err
 	}

@@ -186,3 +186,12 @@ func TestLockRefusesOtherPackages(t *testing.T) {
 	f.fails(f.reqs(need(cloud, ">= 1")), lock, Options{}, "does not match any of the checksums recorded", ".terraform.lock.hcl")
 	f.absent()
 }
+
+// What a killed process has left unfinished goes with the next run.
+func TestUnfinishedPackagesAreRemoved(t *testing.T) {
+	f := newNetFixture(t)
+	dir := f.inst.packageDir(f.inst.providersDir(), f.provider(cloud), versions.MustParseVersion("1.0.0"))
+	f.write(filepath.Join(filepath.Dir(dir), unfinishedPrefix(dir)+"123", "package", "x"), "half", 0o644)
+	f.init(f.reqs(need(cloud, "1.0.0")), nil, Options{})
+	f.nothingLeft()
+}

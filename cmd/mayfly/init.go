@@ -174,7 +174,27 @@ func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st 
 	} else {
 		a.progress("\nMayfly has updated the providers in the lock file %s.\nLook at the difference before you commit it.", lockfile.FileName)
 	}
+	a.tellIncomplete(lock, next)
 	return true
+}
+
+// tellIncomplete says which new selections the lock file has checksums of for one platform only. A registry gives those of all platforms.
+func (a *app) tellIncomplete(lock, next *lockfile.Lock) {
+	var names strings.Builder
+	for e := range next.All() {
+		archives := 0
+		for _, h := range e.Hashes {
+			if h.Archive() {
+				archives++
+			}
+		}
+		if old, ok := lock.Entry(e.Provider); archives < 2 && (!ok || old.Version != e.Version) {
+			names.WriteString("\n- " + e.Provider.ForDisplay())
+		}
+	}
+	if names.Len() > 0 {
+		a.progress("\nFor these providers the lock file has checksums for %s only:%s\nTo use it on machines of other kinds, run \"mayfly providers lock -platform=OS_ARCH\".", install.CurrentPlatform(), names.String())
+	}
 }
 
 // installLines tells what the installer does.
