@@ -144,6 +144,9 @@ func TestProtocols(t *testing.T) {
 	f := newNetFixture(t)
 	f.server.Protocols["1.2.0"] = []string{"4.0", "7.1"}
 	f.fails(f.reqs(need(cloud, ">= 1")), nil, Options{}, "speaks version 4.0, 7.1 of the plugin protocol", "newest version that can be used is 1.0.0")
+	f.server.Protocols["1.0.0"] = []string{"4.0"}
+	f.configure("")
+	f.fails(f.reqs(need(cloud, ">= 1")), nil, Options{}, "no other version can be used either")
 	f.server.Protocols["1.2.0"] = []string{"4.0", "6.1"}
 	f.configure("")
 	f.init(f.reqs(need(cloud, ">= 1")), nil, Options{})

@@ -17,8 +17,15 @@ func (p Platform) String() string { return p.OS + "_" + p.Arch }
 // parsePlatform parses the form of String.
 func parsePlatform(s string) (Platform, bool) {
 	goos, arch, ok := strings.Cut(s, "_")
-	if !ok || goos == "" || arch == "" || strings.ContainsAny(s, `/\. `) || strings.Contains(arch, "_") {
+	if !ok || !isWord(goos) || !isWord(arch) {
 		return Platform{}, false
 	}
 	return Platform{goos, arch}, true
+}
+
+// isWord reports whether s is made of small letters and digits, as the names of systems and architectures are. Servers send them, and they become
+// names of directories and parts of messages.
+func isWord(s string) bool {
+	const good = "abcdefghijklmnopqrstuvwxyz0123456789"
+	return s != "" && strings.Trim(s, good) == ""
 }

@@ -115,7 +115,8 @@ func (c *Client) Archives(ctx context.Context, p addr.Provider, v versions.Versi
 	}
 	out := map[string]*Archive{}
 	for _, d := range index.Manifests {
-		if d.ArtifactType == packageType && d.Platform.OS != "" && d.Platform.Architecture != "" {
+		// Anything but a digest could be a tag, which may mean something else tomorrow.
+		if _, ok := sum(d.Digest); ok && d.ArtifactType == packageType && d.Platform.OS != "" && d.Platform.Architecture != "" {
 			out[d.Platform.OS+"_"+d.Platform.Architecture] = &Archive{repo: repo, digest: d.Digest}
 		}
 	}
@@ -134,12 +135,18 @@ func (c *Client) Resolve(ctx context.Context, a *Archive) error {
 	if m.ArtifactType != packageType || len(m.Layers) != 1 || m.Layers[0].MediaType != layerType {
 		return fmt.Errorf("the artifact %s@%s is not a provider's package: it must be of the type %q and have one layer, of the type %q", name(a.repo), a.digest, packageType, layerType)
 	}
-	sum, ok := strings.CutPrefix(m.Layers[0].Digest, "sha256:")
+	hex, ok := sum(m.Layers[0].Digest)
 	if !ok {
 		return fmt.Errorf("the package in %s@%s has the digest %.100q; only sha256 is supported", name(a.repo), a.digest, m.Layers[0].Digest)
 	}
-	a.Digest, a.digest, a.size = lockfile.Hash("zh:"+sum), m.Layers[0].Digest, m.Layers[0].Size
+	a.Digest, a.digest, a.size = lockfile.Hash("zh:"+hex), m.Layers[0].Digest, m.Layers[0].Size
 	return nil
+}
+
+// sum returns the checksum in a digest of the one kind that is supported.
+func sum(digest string) (string, bool) {
+	hex, ok := strings.CutPrefix(digest, "sha256:")
+	return hex, ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
 // Download writes a resolved archive to a file and checks it.
@@ -148,21 +155,21 @@ func (c *Client) Download(ctx context.Context, p addr.Provider, a *Archive, to *
 	if err != nil {
 		return err
 	}
-	var sum string
+	var got string
 	err = c.web.Attempts(ctx, func(ctx context.Context, touch func()) (*http.Response, error) {
 		_, body, err := repo.Blobs().FetchReference(ctx, a.digest)
 		if err != nil {
 			return nil, explain(repo, err)
 		}
 		defer body.Close()
-		sum, err = web.Copy(to, body, a.size, touch, progress)
+		got, err = web.Copy(to, body, a.size, touch, progress)
 		if err != nil {
 			err = fmt.Errorf("downloading %s@%s: %w", name(repo), a.digest, web.Reason(err))
 		}
 		return nil, err
 	})
-	if err == nil && lockfile.Hash("zh:"+sum) != a.Digest {
-		err = fmt.Errorf("what %s has under the digest %s has another one, sha256:%s: it was damaged on the way or changed by somebody", name(repo), a.digest, sum)
+	if err == nil && lockfile.Hash("zh:"+got) != a.Digest {
+		err = fmt.Errorf("what %s has under the digest %s has another one, sha256:%s: it was damaged on the way or changed by somebody", name(repo), a.digest, got)
 	}
 	return err
 }

@@ -160,7 +160,7 @@ func (c *Client) incompatible(ctx context.Context, p addr.Provider, v versions.V
 		}
 	}
 	if newest == versions.Unspecified {
-		return fmt.Errorf("%s; so do all other versions", text)
+		return fmt.Errorf("%s; no other version can be used either", text)
 	}
 	return fmt.Errorf("%s; the newest version that can be used is %s, selected by the version constraint \"%s\"", text, newest, newest)
 }
