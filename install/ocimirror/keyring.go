@@ -26,10 +26,11 @@ func NewKeyring(blocks map[string]cliconfig.OCICredentials, env cliconfig.Enviro
 	return &Keyring{blocks: blocks, env: env}
 }
 
-// credential returns the function that finds the credentials for a repository.
-func (k *Keyring) credential(repository string) auth.CredentialFunc {
+// credential returns the function that finds the credentials for a repository. Its argument is the server that is asked, which for some registries
+// has another name than the one they go by.
+func (k *Keyring) credential(registry, repository string) auth.CredentialFunc {
 	return func(ctx context.Context, host string) (auth.Credential, error) {
-		block, own := k.block(host, repository)
+		block, own := k.block(registry, repository)
 		switch {
 		case own && block.DockerHelper != "":
 			return helperCredential(ctx, block.DockerHelper, host)
@@ -44,8 +45,8 @@ func (k *Keyring) credential(repository string) auth.CredentialFunc {
 }
 
 // block finds the oci_credentials block with the longest prefix of a repository.
-func (k *Keyring) block(host, repository string) (best cliconfig.OCICredentials, found bool) {
-	full, longest := host+"/"+repository+"/", 0
+func (k *Keyring) block(registry, repository string) (best cliconfig.OCICredentials, found bool) {
+	full, longest := registry+"/"+repository+"/", 0
 	for prefix, b := range k.blocks {
 		if prefix != "" && len(prefix) > longest && strings.HasPrefix(full, strings.TrimSuffix(prefix, "/")+"/") {
 			best, found, longest = b, true, len(prefix)

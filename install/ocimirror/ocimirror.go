@@ -220,7 +220,7 @@ func (c *Client) open(text string, client *http.Client) (*remote.Repository, err
 		return nil, fmt.Errorf("the repository_template at %s gives %q, which is not a repository such as \"example.com/providers/random\"", c.template.Range(), text)
 	}
 	repo.TagListMaxPages, repo.MaxMetadataBytes = maxTagPages, maxManifest
-	repo.Client = &auth.Client{Client: client, Cache: auth.NewSingleContextCache(), Credential: c.keys.credential(repo.Reference.Repository)}
+	repo.Client = &auth.Client{Client: client, Cache: auth.NewSingleContextCache(), Credential: c.keys.credential(repo.Reference.Registry, repo.Reference.Repository)}
 	return repo, nil
 }
 
