@@ -93,7 +93,7 @@ check "later" {
 	r.wants(diag.Warning, "check.later", "Check block assertion failed", "serial is 2")
 }
 
-// TestCheckPerModuleInstance has one object per instance of a module, and none for a module without instances.
+// TestE34CheckPerModuleInstance has one object per instance of a module, and none for a module without instances.
 func TestE34CheckPerModuleInstance(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
