@@ -146,7 +146,9 @@ check "c" {
 // TestNestedDataIsReadAgain reads the data source of a check in the plan, and again when all changes are made.
 func TestNestedDataIsReadAgain(t *testing.T) {
 	t.Parallel()
-	text := func(size, other string) string { return strings.NewReplacer("SIZE", size, "OTHER", other).Replace(nestedData) }
+	text := func(size, other string) string {
+		return strings.NewReplacer("SIZE", size, "OTHER", other).Replace(nestedData)
+	}
 	w := newWorld(t, text("1", "1"))
 	r := w.ok(command{}) // before there is anything to read, which is a warning
 	r.plans("data.sim_lookup.d read read_because_check_nested", "sim_thing.a create", "sim_thing.other create")

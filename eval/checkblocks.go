@@ -172,7 +172,7 @@ func (c *Check) OpenNested(t *future.Task, s *Session) {
 }
 
 // Evaluate evaluates the assertions and records the results. An assertion that is not met is a warning; one that is no condition at all is an error.
-// With announce set, one that cannot be decided yet is said to be decided later.
+// With announce set, one that cannot be decided yet is said to be decided later, unless the walk has failed.
 func (c *Check) Evaluate(t *future.Task, s *Session, announce bool) {
 	for _, a := range c.block.asserts {
 		status, message, diags := c.assert(&scope{m: c.Module, t: t, sess: s, address: c.Addr()}, a, announce)
@@ -189,7 +189,7 @@ func (c *Check) assert(sc *scope, a condition, announce bool) (state.CheckStatus
 	switch {
 	case status == state.CheckFail: // also what is wrong with its message: that it is not met is the news
 		diags.AsWarnings()
-	case status == state.CheckUnknown && announce:
+	case status == state.CheckUnknown && announce && !r.Diags.HasErrors():
 		d := diag.Diagnostic{
 			Severity: diag.Warning, Summary: "Check block assertion known after apply", Subject: a.cond.Range().Ptr(), Address: sc.address,
 			Detail:     "The condition could not be evaluated at this time, a result will be known when this plan is applied.",

@@ -46,7 +46,8 @@ check "inner" {
     error_message = "index is ${var.index}"
   }
 }
-`}
+`,
+}
 
 // checkText is what a document says of checks: address to status and messages.
 func checkText(checks []tfjson.CheckResultStatic) map[string]string {
