@@ -55,7 +55,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	defer a.pool.Shutdown()
 	a.apply()
 	a.pool.Shutdown()
-	a.state.Checks = mergeChecks(req.Plan.Checks, a.run.Checks.Results())
+	a.state.Checks = mergeChecks(plannedChecks(req.Plan), a.run.Checks.Results())
 	diags := a.run.Diags.List()
 	made = !diags.HasErrors()
 	return &Applied{State: a.state, Counts: a.counts}, withoutRepeats(diags)
@@ -74,6 +74,8 @@ type applier struct {
 	opened    map[addr.Instance]struct{}     // ephemeral instances that were opened
 	deposedBy map[addr.Instance]addr.Deposed // what replacements that create first have set aside
 	counts    plan.Counts
+	nested    []nestedRead // put off until all changes are made
+	checks    []dueCheck   // set before any step starts
 }
 
 func (a *applier) apply() {
@@ -116,6 +118,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 		a.pool.Claim(o.Uses(t)...)
 	}
 	a.claimConditions()
+	a.claimChecks(t)
 	return uses
 }
 
@@ -200,6 +203,10 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 func (a *applier) step(t *future.Task, s *plan.Step) bool {
 	switch s.Leg {
 	case plan.ApplyLeg:
+		if a.nestedInCheck(s.Change) {
+			a.deferRead(t, s.Change)
+			return true
+		}
 		if s.Change.Addr.Resource.Mode == addr.Data {
 			return a.readStep(t, s.Change)
 		}

@@ -152,7 +152,7 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 
 func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 	if !d.config.IsWhollyKnown() {
-		d.report(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.obj))
+		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.obj))
 		return false
 	}
 	op := a.begin(d.obj, string(OpRead))
@@ -161,7 +161,7 @@ func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 	}
 	v, ok := d.read()
 	if !ok {
-		op.end(true)
+		op.end(true, a.unreadable(d)...)
 		return false
 	}
 	o := d.object(v)

@@ -23,6 +23,7 @@ func (a *applier) finish() {
 	pool := future.NewPool(a.workers())
 	if p.Mode == plan.Normal && !a.interrupted() {
 		a.finishConditions(pool)
+		a.finishChecks(pool)
 	}
 	planned := map[string]bool{}
 	for _, o := range p.Outputs {

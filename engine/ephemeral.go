@@ -59,8 +59,13 @@ func (o *opener) typeName() string     { return o.in.Config().Addr.Type }
 func (o *opener) block() *schema.Block { return o.in.Resource.Block.Schema.Block }
 func (o *opener) object() addr.Object  { return addr.Object{Instance: o.in.Addr()} }
 
+// report reports what is wrong with the instance.
 func (o *opener) report(diags diag.List) {
-	o.run.Report(diags.InConfigBody(o.in.Config().Body).WithAddress(o.in.Addr().String()))
+	o.run.Report(mild(o.in.Config(), o.placed(diags)))
+}
+
+func (o *opener) placed(diags diag.List) diag.List {
+	return diags.InConfigBody(o.in.Config().Body).WithAddress(o.in.Addr().String())
 }
 
 func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err error) {
@@ -75,7 +80,7 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 		return thing, errReported
 	}
 	cfg, diags := o.in.EvalBody(o.t, o.s)
-	o.report(diags)
+	o.run.Report(o.placed(diags))
 	if diags.HasErrors() || o.anyFailed(o.t, o.in) {
 		return thing, errReported
 	}
@@ -230,7 +235,7 @@ func (w *walk) closeFailed(u eval.Use, why string) diag.List {
 	if w.run.Phase() == eval.Planning {
 		diags.AsWarnings()
 	}
-	return diags
+	return w.mildUse(u, diags)
 }
 
 // contractText renders a violation of the contract: the path of the attribute and the rule.

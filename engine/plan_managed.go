@@ -21,7 +21,7 @@ import (
 func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 	placeholder := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
 	if p.interrupted() {
-		p.run.Report(diag.Errorf("Interrupted", "Planning was interrupted before it was complete."))
+		p.run.Report(interruptedPlan())
 		return placeholder
 	}
 	if v, ok := p.asStored(in); ok {
@@ -37,6 +37,10 @@ func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 		return placeholder
 	}
 	return v
+}
+
+func interruptedPlan() diag.List {
+	return diag.Errorf("Interrupted", "Planning was interrupted before it was complete.")
 }
 
 // instancePlan plans one managed instance that the configuration declares.

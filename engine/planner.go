@@ -92,6 +92,7 @@ func (p *planner) makePlan() {
 	if p.run.Diags.HasErrors() {
 		return
 	}
+	p.declareChecks()
 	pool := future.NewPool(p.workers())
 	if p.req.Mode == plan.Destroy {
 		p.queueOrphans(pool) // whatever the configuration says, all of the state goes
@@ -136,6 +137,7 @@ func (p *planner) planVariables() {
 // claimAll claims, for every block, what its instances may use, before any instance is known. visit trades these claims for exact ones.
 func (p *planner) claimAll() {
 	p.req.Config.EachResource(func(b *eval.ResourceBlock) { p.pool.Claim(b.BlockUses()...) })
+	p.req.Config.EachCheck(func(uses []eval.Use) { p.pool.Claim(uses...) })
 	p.pool.Claim(p.stateProviders()...)
 }
 
@@ -186,6 +188,7 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 			}
 		})
 	})
+	p.visitChecks(pool, t, m)
 	p.expanded(pool)
 }
 

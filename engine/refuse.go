@@ -14,9 +14,6 @@ func refuse(tree *config.Tree) diag.List {
 		diags = append(diags, diag.At(rng, "Not supported yet", "This version of Mayfly does not carry out %s. %s", what, instead)...)
 	}
 	for _, m := range tree.SortedModules() {
-		for _, c := range m.Checks {
-			no(c.Range, "check blocks", "Use preconditions and postconditions, or keep this configuration on another engine for now.")
-		}
 		for _, i := range m.Imports {
 			if i.Provider != nil {
 				no(i.Range, "the provider argument of import blocks, which is for generating configuration", "Write the resource block, whose provider is used, and remove the argument.")

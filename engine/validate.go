@@ -51,6 +51,7 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 		return b.p.ValidateConfig(v.ctx, cfg)
 	})
 	m.ValidateValues(t)
+	m.ValidateChecks(t)
 	for _, c := range m.Calls() {
 		for _, child := range c.Children(t, nil) {
 			v.module(pool, t, child)

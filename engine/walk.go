@@ -28,6 +28,7 @@ type walk struct {
 	failed *sync.Map // eval.Use → true: opening it failed and was reported
 	// someFailed is set with the first entry of failed.
 	someFailed *atomic.Bool
+	unread     *sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
 
 	durable *sync.Map // addr.ProviderConfig → *configured
 }
@@ -44,7 +45,7 @@ type configured struct {
 }
 
 func (e *Engine) newWalk(ctx, soft context.Context) *walk {
-	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), failed: &sync.Map{}, someFailed: &atomic.Bool{}, durable: &sync.Map{}}
+	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), failed: &sync.Map{}, someFailed: &atomic.Bool{}, unread: &sync.Map{}, durable: &sync.Map{}}
 	w.pool = lease.NewPool[eval.Use, opened](lease.Options[eval.Use]{
 		Group:      eval.Use.Group,
 		Uses:       func(u eval.Use) []eval.Use { return w.run.UsesOf(&future.Task{}, u) },
@@ -187,8 +188,8 @@ func (w *walk) reportAcquire(u eval.Use, err error) {
 	w.someFailed.Store(true)
 	switch {
 	case errors.Is(err, lease.ErrExpired):
-		w.run.Report(diag.Errorf("Ephemeral resource expired",
-			"%s could not be renewed, so its value may no longer be valid and is not used any more. What went wrong was reported above.", useText(u)).WithAddress(useText(u)))
+		w.run.Report(w.mildUse(u, diag.Errorf("Ephemeral resource expired",
+			"%s could not be renewed, so its value may no longer be valid and is not used any more. What went wrong was reported above.", useText(u)).WithAddress(useText(u))))
 	case errors.Is(err, errReported):
 	default:
 		w.run.Report(diag.Errorf("Operation interrupted", "%s was not opened: %s.", useText(u), err).WithAddress(useText(u)))

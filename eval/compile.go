@@ -40,6 +40,7 @@ type moduleBlock struct {
 	outputs   map[string]*valueBlock
 	resources map[addr.Resource]*ResourceBlock
 	calls     map[string]*callBlock
+	checks    map[string]*checkBlock
 	providers map[string]*providerBlock // by local name, or "name.alias"
 }
 
@@ -146,6 +147,7 @@ type use struct {
 	refs         []lang.Ref
 	repeat       repetition
 	self         bool
+	check        *config.Check // that the references stand in, if any
 	inDefinition string
 	validationFor/* variable's own name */ string
 }
@@ -182,6 +184,7 @@ func (c *compiler) module(cfg *config.Module, parent *moduleBlock) *moduleBlock 
 	for _, name := range slices.Sorted(maps.Keys(cfg.Outputs)) {
 		m.outputs[name] = c.output(m, cfg.Outputs[name])
 	}
+	c.checks(m)
 	return m
 }
 

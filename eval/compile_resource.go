@@ -29,8 +29,8 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 	}
 	b.Schema = s
 	b.repeat = c.repetition(m, r.Repeat)
-	inside := use{repeat: b.repeat}
-	after := use{repeat: b.repeat, self: true}
+	inside := use{repeat: b.repeat, check: r.Check}
+	after := use{repeat: b.repeat, self: true, check: r.Check}
 	b.body = c.body(m, r.Body, s.Block, inside)
 	b.view = strictView(r.Body, b.body)
 	b.dependsOn = c.traversals(m, r.DependsOn, use{})
@@ -174,6 +174,9 @@ func (m *moduleBlock) computeOpens() {
 	}
 	for _, p := range m.providers {
 		p.opens = m.opensOf(p.body)
+	}
+	for _, b := range m.checks {
+		b.opens = b.computeOpens()
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // applyFlags are the options of the commands that apply.
@@ -79,6 +81,9 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 	defer r.end()
 	if !ok {
 		return exitError
+	}
+	r.goesOn = func(p *plan.Plan) bool {
+		return p.Mode == plan.Normal && !p.Errored && (f.autoApprove || !p.Changed())
 	}
 	p, ok := r.plan()
 	if !ok {

@@ -145,6 +145,7 @@ type changeRun struct {
 	hard      context.Context
 	soft      context.Context
 	variables mayfly.Variables
+	goesOn    func(*plan.Plan) bool // whether the plan is applied at once; nil for never
 }
 
 // setUp applies the options about what is shown.
@@ -218,11 +219,22 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 		a.report(diags)
 		return p, false
 	}
+	if r.goesOn != nil && r.goesOn(p) {
+		diags = withoutChecks(diags)
+	}
 	diags = append(diags, partialPlan(p)...)
 	if err := r.show(p); err != nil {
 		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s.", err)...))
 	}
 	return p, a.report(diags)
+}
+
+// withoutChecks leaves out what checks found: applying the plan evaluates them anew.
+func withoutChecks(diags diag.List) diag.List {
+	return slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
+		_, is := d.Extra.(diag.CheckWarning)
+		return is && d.Severity == diag.Warning
+	})
 }
 
 // partialPlan warns of what restricts the plan, or of a restriction that says nothing.
