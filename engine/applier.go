@@ -114,9 +114,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 		}
 		a.pool.Claim(uses[i]...)
 	}
-	for _, o := range a.run.Root.Outputs() {
-		a.pool.Claim(o.Uses(t)...)
-	}
+	a.claimOutputs(t, a.req.Config)
 	a.claimConditions()
 	a.claimChecks(t)
 	return uses

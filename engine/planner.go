@@ -98,6 +98,7 @@ func (p *planner) makePlan() {
 		p.queueOrphans(pool) // whatever the configuration says, all of the state goes
 	} else {
 		p.claimAll()
+		p.claimOutputs(&future.Task{}, p.req.Config)
 		p.expands = 1
 		pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
 	}

@@ -28,6 +28,8 @@ type Config struct {
 	schemas Schemas
 	modules map[addr.Module]*moduleBlock
 
+	nullsEphemeral bool // ephemeralasnull is called somewhere
+
 	neededOnce sync.Once
 	neededSet  *openSet
 }
@@ -92,6 +94,7 @@ type ResourceBlock struct {
 	providerKey  *lang.Expr
 	provisioners []provisionerBlock
 	opens        *openSet // through body and conditions, not the block itself
+	throughBody  *openSet // through the body alone
 }
 
 type provisionerBlock struct {
@@ -195,9 +198,32 @@ func (c *compiler) expr(m *moduleBlock, e hcl.Expression, u use) *lang.Expr {
 	}
 	x, diags := lang.Compile(e)
 	c.diags = append(c.diags, diags...)
-	c.note(m, x.Refs, u)
+	c.compiled(m, x, u)
 	x.Expression = strict(x.Expression)
 	return x
+}
+
+// compiled notes what an expression refers to and calls.
+func (c *compiler) compiled(m *moduleBlock, x *lang.Expr, u use) {
+	widen(m, x)
+	c.note(m, x.Refs, u)
+	c.cfg.nullsEphemeral = c.cfg.nullsEphemeral || x.NullsEphemeral
+}
+
+// widen corrects references to the instances of a module call that is not repeated: a for expression goes through its outputs then.
+func widen(m *moduleBlock, x *lang.Expr) {
+	for i := range x.Refs {
+		ref := &x.Refs[i]
+		if ref.EachOf {
+			call := m.cfg.Calls[ref.Name]
+			if ref.EachOf = call != nil && (call.Repeat.Count != nil || call.Repeat.ForEach != nil); !ref.EachOf {
+				ref.Output = ""
+			}
+		}
+		if ref.Index != nil && ref.Index.Expr != nil {
+			widen(m, ref.Index.Expr)
+		}
+	}
 }
 
 func (c *compiler) note(m *moduleBlock, refs []lang.Ref, u use) {
@@ -215,7 +241,7 @@ func (c *compiler) body(m *moduleBlock, body hcl.Body, block *schema.Block, u us
 	exprs, diags := lang.CompileBody(body, block)
 	c.diags = append(c.diags, diags...)
 	for _, x := range exprs {
-		c.note(m, x.Refs, u)
+		c.compiled(m, x, u)
 	}
 	return exprs
 }

@@ -198,6 +198,7 @@ func (v *valueBlock) computeOpens() *openSet {
 
 func (r *ResourceBlock) computeOpens() *openSet {
 	set := r.module.opensOf(r.body)
+	r.throughBody = set
 	for _, c := range append(append([]condition(nil), r.pre...), r.post...) {
 		set = set.union(r.module.opensOf([]*lang.Expr{c.cond, c.msg}))
 	}
@@ -209,6 +210,9 @@ func (r *ResourceBlock) computeOpens() *openSet {
 	}
 	return set
 }
+
+// bodyOpens reports whether evaluating the body may open ephemeral resources.
+func (r *ResourceBlock) bodyOpens() bool { return !r.throughBody.empty() }
 
 func (m *moduleBlock) opensOf(exprs []*lang.Expr) *openSet {
 	set := noOpens
