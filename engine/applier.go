@@ -44,7 +44,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	before := *a.walk
 	before.durable = &sync.Map{}
 	before.run = e.run(req.Config, eval.Applying, &beforeHost{applier: a}, req.Variables, req.Plan.Timestamp)
-	before.run.Diags = a.run.Diags
+	before.run.Diags, before.run.Checks = a.run.Diags, a.run.Checks
 	a.before = &before
 	defer e.stopOn(req.Soft)()
 	defer func() {
@@ -104,6 +104,9 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 		case plan.DestroyLeg:
 			if po, diags := a.before.run.ProviderByAddr(t, c.Provider); !diags.HasErrors() && po.Opens() {
 				uses[i] = []eval.Use{{Kind: eval.UseProvider, Provider: po.Addr}}
+			}
+			if d := a.departure(c); d != nil {
+				uses[i] = append(uses[i], d.Uses(t)...)
 			}
 		}
 		a.pool.Claim(uses[i]...)
@@ -222,6 +225,9 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 	b := in.Resource.Block.Schema.Block
 	a.mu.Lock()
 	o := a.req.Plan.Prior.Object(addr.Object{Instance: in.Addr()})
+	if o == nil && in.Config().Addr.Mode == addr.Data {
+		o = a.req.Plan.Base.Object(addr.Object{Instance: in.Addr()}) // a plan to destroy drops what was read
+	}
 	a.mu.Unlock()
 	if o == nil {
 		return cty.UnknownVal(b.Type())
