@@ -309,5 +309,5 @@ func (a *app) paintDone(s string) string {
 // leftBehind is the error for a destroy after which something still exists, as the configuration asked.
 func leftBehind(n int) diag.List {
 	return diag.Errorf("Destroy was successful but left behind forgotten instances",
-		"Everything else was destroyed, but %d of the objects were only removed from the state, since the configuration says that they must not be destroyed. They go on to exist, and may go on to cost money. The plan shows which they are.\n\nWith -suppress-forget-errors this is no error.", n)
+		"What the configuration says must not be destroyed was only removed from the state (objects: %d). It goes on to exist, and may go on to cost money. The plan shows what it is.\n\nWith -suppress-forget-errors this is no error.", n)
 }
