@@ -63,6 +63,8 @@ type applier struct {
 	req    ApplyRequest
 	before *walk // evaluates with the objects as they were: for the providers of what is destroyed
 
+	altered plan.Instances // that the plan changes; set before any step starts
+
 	mu        sync.Mutex // guards all below
 	state     *state.State
 	results   map[addr.Instance]cty.Value
@@ -85,6 +87,11 @@ func (a *applier) apply() {
 		a.run.Report(journalFailed(err))
 		return
 	}
+	for _, c := range a.req.Plan.Changes {
+		if c.Action != plan.NoOp {
+			a.altered.Add(c.Addr)
+		}
+	}
 	uses := a.claimSteps(steps)
 	a.runSteps(steps, uses)
 	a.finish()
@@ -106,7 +113,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 				uses[i] = []eval.Use{{Kind: eval.UseProvider, Provider: po.Addr}}
 			}
 			if d := a.departure(c); d != nil {
-				uses[i] = append(uses[i], d.Uses(t)...)
+				uses[i] = append(uses[i], a.asBefore(t, d.Uses(t))...)
 			}
 		}
 		a.pool.Claim(uses[i]...)
@@ -238,20 +245,6 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 	}
 	return value.MarkPaths(v, b.SensitivePaths(v), value.Sensitive)
 }
-
-// Open implements eval.Host.
-func (a *applier) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
-	a.mu.Lock()
-	a.opened[in.Addr()] = struct{}{}
-	a.mu.Unlock()
-	return a.open(t, s, in, func(*future.Task, *eval.Instance) bool { return false })
-}
-
-// beforeHost gives the objects as they were before the apply.
-type beforeHost struct{ *applier }
-
-// Result implements eval.Host.
-func (h *beforeHost) Result(t *future.Task, in *eval.Instance) cty.Value { return h.fromState(in) }
 
 // newDeposedKey returns a key that is free in the instance. a.mu is held.
 func (a *applier) newDeposedKey(i addr.Instance) (addr.Deposed, error) {

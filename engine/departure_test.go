@@ -221,3 +221,138 @@ resource "sim_thing" "y" {
 		t.Errorf("replace_me = %s", got)
 	}
 }
+
+// TestE14DepartureAndCreationOpenTheirOwn opens what changes meanwhile twice: as it was for the old object's provisioner, as it is for the new one's.
+func TestE14DepartureAndCreationOpenTheirOwn(t *testing.T) {
+	t.Parallel()
+	text := func(n string) string {
+		return `
+resource "sim_thing" "key" {
+  name = "key"
+  size = ` + n + `
+}
+ephemeral "sim_secret" "s" { name = "s-${sim_thing.key.serial}" }
+resource "sim_thing" "x" {
+  name       = "x"
+  replace_me = "` + n + `"
+  provisioner "local-exec" {
+    command     = "case $V in *-s-` + n + `) ;; *) exit 5;; esac"
+    environment = { V = ephemeral.sim_secret.s.value }
+  }
+  provisioner "local-exec" {
+    when        = destroy
+    command     = "case $V in *-s-1) ;; *) exit 6;; esac"
+    environment = { V = ephemeral.sim_secret.s.value }
+  }
+}`
+	}
+	w := newWorld(t, text("1"))
+	w.ok(command{})
+	w.config(text("2"))
+	r := w.ok(command{})
+	if a, b := window(t, r.applyLog, "s-1"), window(t, r.applyLog, "s-2"); a.Open.Begin.T > b.Open.Begin.T {
+		t.Error("opened in the wrong order")
+	}
+}
+
+// TestDepartureOfOtherKey tells that an object made before its block was repeated otherwise has no such key.
+func TestDepartureOfOtherKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "x" {
+  count = 2
+  name  = "x-${count.index}"
+}`)
+	w.ok(command{})
+	w.config(`
+resource "sim_thing" "x" {
+  for_each = toset(["a"])
+  name     = each.key
+  provisioner "local-exec" {
+    when    = destroy
+    command = "true ${each.key}"
+  }
+}`)
+	w.fails(command{}, "Invalid reference from destroy provisioner", "each.key has no value for sim_thing.x[0]")
+	w.config(`
+removed {
+  from = sim_thing.x
+  lifecycle { destroy = true }
+  provisioner "local-exec" {
+    when    = destroy
+    command = "test ${self.name} = x-${count.index}"
+  }
+}`)
+	w.ok(command{}).didInAnyOrder("delete x-0", "delete x-1")
+}
+
+// TestRemovedWithinModules evaluates the provisioners of a removed block in the instance of the module that declares it.
+func TestRemovedWithinModules(t *testing.T) {
+	t.Parallel()
+	const module = `
+terraform {
+  required_providers {
+    sim = { source = "mayfly.dev/test/sim" }
+  }
+}
+variable "name" {}
+`
+	w := newWorld(t, `
+module "m" {
+  source   = "./m"
+  for_each = toset(["a", "b"])
+  name     = each.key
+}`)
+	w.file("m/main.tf", module+`
+module "inner" {
+  source = "./inner"
+  name   = var.name
+}`)
+	w.file("m/inner/main.tf", module+`resource "sim_thing" "x" { name = var.name }`)
+	w.ok(command{})
+	w.file("m/inner/main.tf", module)
+	w.file("m/main.tf", module+`
+ephemeral "sim_secret" "s" { name = var.name }
+removed {
+  from = module.inner.sim_thing.x
+  lifecycle { destroy = true }
+  provisioner "local-exec" {
+    when        = destroy
+    command     = "case $V in *-${self.name}) ;; *) exit 3;; esac"
+    environment = { V = ephemeral.sim_secret.s.value }
+  }
+}`)
+	if diags := w.validate(); diags.HasErrors() {
+		t.Errorf("validate: %s", texts(diags))
+	}
+	r := w.ok(command{})
+	r.didInAnyOrder("delete a", "delete b")
+	window(t, r.applyLog, "a")
+	window(t, r.applyLog, "b")
+	w.has()
+}
+
+// TestDepartureOfImported is that of an object which is imported and replaced at once.
+func TestDepartureOfImported(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)
+	w.ok(command{})
+	w.config("removed {\n from = sim_thing.x\n lifecycle { destroy = false }\n}")
+	w.ok(command{})
+	w.config(`
+import {
+  to = sim_thing.y
+  id = "x-1"
+}
+resource "sim_thing" "y" {
+  name = "y"
+  provisioner "local-exec" {
+    when    = destroy
+    command = "test ${self.name} = x"
+  }
+}`)
+	r := w.ok(command{}).did("delete x", "create y")
+	if got := r.kinds(engine.OpProvision, "sim_thing.y"); len(got) == 0 {
+		t.Error("no provisioner ran")
+	}
+}

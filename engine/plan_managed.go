@@ -118,7 +118,7 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 		return true
 	}
 	ok := ip.planner.checkArguments(ip.t, ip.in, planned)
-	if ip.change.Action == plan.DeleteThenCreate && !ip.stored.Tainted {
+	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
 		if d := ip.run.Departure(ip.in.Addr()); d != nil {
 			ok = ip.planner.checkArguments(ip.t, d, ip.marked(ip.prior.value, ip.storedSensitive())) && ok
 		}
