@@ -53,6 +53,9 @@ func (c *compiler) provisioners(m *moduleBlock, list []*config.Provisioner, oute
 	shared := c.connection(m, outer, u)
 	for _, p := range list {
 		b := c.provisioner(m, p, u)
+		if b.schema == nil {
+			continue // there is no such type, which was reported
+		}
 		if b.connection = c.connection(m, p.Connection, u); p.Connection == nil {
 			b.connection = shared
 		}
