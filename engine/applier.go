@@ -44,7 +44,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	before := *a.walk
 	before.durable = &sync.Map{}
 	before.run = e.run(req.Config, eval.Applying, &beforeHost{applier: a}, req.Variables, req.Plan.Timestamp)
-	before.run.Diags = a.run.Diags
+	before.run.Diags, before.run.Checks = a.run.Diags, a.run.Checks
 	a.before = &before
 	defer e.stopOn(req.Soft)()
 	defer func() {
@@ -66,6 +66,8 @@ type applier struct {
 	*walk
 	req    ApplyRequest
 	before *walk // evaluates with the objects as they were: for the providers of what is destroyed
+
+	altered plan.Instances // that the plan changes; set before any step starts
 
 	mu        sync.Mutex // guards all below
 	state     *state.State
@@ -91,6 +93,11 @@ func (a *applier) apply() {
 		a.run.Report(journalFailed(err))
 		return
 	}
+	for _, c := range a.req.Plan.Changes {
+		if c.Action != plan.NoOp {
+			a.altered.Add(c.Addr)
+		}
+	}
 	uses := a.claimSteps(steps)
 	a.runSteps(steps, uses)
 	a.finish()
@@ -110,6 +117,9 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 		case plan.DestroyLeg:
 			if po, diags := a.before.run.ProviderByAddr(t, c.Provider); !diags.HasErrors() && po.Opens() {
 				uses[i] = []eval.Use{{Kind: eval.UseProvider, Provider: po.Addr}}
+			}
+			if d := a.departure(c); d != nil {
+				uses[i] = append(uses[i], a.asBefore(t, d.Uses(t))...)
 			}
 		}
 		a.pool.Claim(uses[i]...)
@@ -244,6 +254,9 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 	b := in.Resource.Block.Schema.Block
 	a.mu.Lock()
 	o := a.req.Plan.Prior.Object(addr.Object{Instance: in.Addr()})
+	if o == nil && in.Config().Addr.Mode == addr.Data {
+		o = a.req.Plan.Base.Object(addr.Object{Instance: in.Addr()}) // a plan to destroy drops what was read
+	}
 	a.mu.Unlock()
 	if o == nil {
 		return cty.UnknownVal(b.Type())
@@ -254,20 +267,6 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 	}
 	return value.MarkPaths(v, b.SensitivePaths(v), value.Sensitive)
 }
-
-// Open implements eval.Host.
-func (a *applier) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
-	a.mu.Lock()
-	a.opened[in.Addr()] = struct{}{}
-	a.mu.Unlock()
-	return a.open(t, s, in, func(*future.Task, *eval.Instance) bool { return false })
-}
-
-// beforeHost gives the objects as they were before the apply.
-type beforeHost struct{ *applier }
-
-// Result implements eval.Host.
-func (h *beforeHost) Result(t *future.Task, in *eval.Instance) cty.Value { return h.fromState(in) }
 
 // newDeposedKey returns a key that is free in the instance. a.mu is held.
 func (a *applier) newDeposedKey(i addr.Instance) (addr.Deposed, error) {

@@ -261,7 +261,8 @@ func (ia *instanceApply) provisioned(op *operation, o *outcome, resp provider.Ap
 	if op = ia.a.begin(ia.obj, string(OpProvision)); op == nil {
 		return nil
 	}
-	if !ia.provision(o.value) {
+	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.obj, action: plan.Create, self: ia.marked(o.value, ia.sensitive)}
+	if !pv.run("is tainted and will be replaced") {
 		o.failed, o.tainted = true, true
 		o.diags = append(o.diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported
 	}
@@ -326,6 +327,9 @@ func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyR
 			n.Change++
 		} else {
 			n.Add++
+		}
+		if ia.change.Action == plan.ForgetThenCreate {
+			n.Forget++
 		}
 	})
 	return ia.in.Postconditions(ia.t, ia.s, ia.marked(o.value, ia.sensitive)) && ok

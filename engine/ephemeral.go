@@ -25,8 +25,12 @@ type pendingFunc func(t *future.Task, in *eval.Instance) bool
 
 // open implements eval.Host.Open: it returns the object of an ephemeral instance, opening it if it is not open, and lets s hold a lease on it.
 func (w *walk) open(t *future.Task, s *eval.Session, in *eval.Instance, pending pendingFunc) cty.Value {
+	return w.openAs(t, s, in, eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}, pending)
+}
+
+// openAs is open for an instance that the pool knows as use.
+func (w *walk) openAs(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use, pending pendingFunc) cty.Value {
 	unusable := cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
-	use := eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}
 	l, err := w.pool.Acquire(w.ctx, use, func(context.Context) (lease.Opened[opened], error) {
 		o := opener{walk: w, in: in, t: t}
 		return o.open(pending)

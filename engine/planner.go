@@ -107,6 +107,7 @@ func (p *planner) makePlan() {
 	p.finishOutputs(pool)
 	pool.Wait()
 	p.collect()
+	p.warnForgotten()
 }
 
 // workers returns how many tasks run at once: enough to keep all provider slots busy while others evaluate.

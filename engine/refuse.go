@@ -19,9 +19,6 @@ func refuse(tree *config.Tree) diag.List {
 				no(i.Range, "the provider argument of import blocks, which is for generating configuration", "Write the resource block, whose provider is used, and remove the argument.")
 			}
 		}
-		for _, r := range m.Removed {
-			no(r.Range, "removed blocks", "Remove the object from the state with \"mayfly state rm\", or take the resource block away to destroy it.")
-		}
 		if m.Encryption != nil {
 			no(m.Encryption.Range, "encryption of state and plan", "The state would be stored in the clear.")
 		}

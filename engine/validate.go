@@ -57,6 +57,9 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 			v.module(pool, t, child)
 		}
 	}
+	for _, d := range m.Removals() {
+		v.departure(t, d, cty.DynamicVal)
+	}
 	for _, r := range m.Resources() {
 		instances, _ := r.Instances(t)
 		for _, in := range instances {
@@ -83,6 +86,9 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 		_, diags := in.EvalProvisioner(t, nil, i, self)
 		v.run.Report(diags)
 	}
+	if d := v.run.Departure(in.Addr()); d != nil {
+		v.departure(t, d, self)
+	}
 	if diags.HasErrors() {
 		return
 	}
@@ -94,4 +100,11 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	}
 	more := b.p.ValidateResource(v.ctx, in.Config().Addr.Mode, in.Config().Addr.Type, plain)
 	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))
+}
+
+func (v *validator) departure(t *future.Task, d *eval.Departure, self cty.Value) {
+	for i := range d.Provisioners() {
+		_, diags := d.EvalProvisioner(t, nil, i, self)
+		v.run.Report(diags)
+	}
 }

@@ -32,12 +32,12 @@ func (m *moduleBlock) checkRef(ref lang.Ref, u use, c *compiler) diag.List {
 	case lang.Module:
 		return m.checkModuleRef(ref)
 	case lang.Each:
-		if u.repeat.forEach == nil {
+		if u.repeat.forEach == nil && !u.anyKey {
 			return diag.At(ref.Range, `Reference to "each" in context without for_each`,
 				`The "each" object can be used only in blocks whose for_each argument is set.`)
 		}
 	case lang.Count:
-		if u.repeat.count == nil {
+		if u.repeat.count == nil && !u.anyKey {
 			return diag.At(ref.Range, `Reference to "count" in non-counted context`,
 				`The "count" object can be used only in blocks whose count argument is set.`)
 		}

@@ -27,6 +27,7 @@ type Config struct {
 	Tree    *config.Tree
 	schemas Schemas
 	modules map[addr.Module]*moduleBlock
+	removed map[*config.Removed][]provisionerBlock
 
 	nullsEphemeral bool // ephemeralasnull is called somewhere
 
@@ -93,8 +94,9 @@ type ResourceBlock struct {
 	prevent      *lang.Expr
 	providerKey  *lang.Expr
 	provisioners []provisionerBlock
-	opens        *openSet // through body and conditions, not the block itself
-	throughBody  *openSet // through the body alone
+	departing    []provisionerBlock // when = destroy
+	opens        *openSet           // through body and conditions, not the block itself
+	throughBody  *openSet           // through the body alone
 }
 
 type provisionerBlock struct {
@@ -102,6 +104,8 @@ type provisionerBlock struct {
 	schema *schema.Block
 	view   hcl.Body // of the configuration's body, to be decoded
 	exprs  []*lang.Expr
+	// connection has the expressions of the connection that holds for it.
+	connection []*lang.Expr
 }
 
 type callBlock struct {
@@ -126,7 +130,7 @@ type providerBlock struct {
 // Compile resolves every reference of the tree. The diagnostics list everything that is wrong without evaluating: unknown types, references
 // to objects that are not declared, each and count where there are none.
 func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
-	c := &compiler{cfg: &Config{Tree: tree, schemas: schemas, modules: map[addr.Module]*moduleBlock{}}}
+	c := &compiler{cfg: &Config{Tree: tree, schemas: schemas, modules: map[addr.Module]*moduleBlock{}, removed: map[*config.Removed][]provisionerBlock{}}}
 	c.module(tree.Root, nil)
 	for _, m := range c.sorted() {
 		c.cfg.modules[m].checkRefs(c)
@@ -136,6 +140,7 @@ func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
 		c.cfg.modules[m].computeOpens()
 	}
 	c.openCycles()
+	c.departures()
 	return c.cfg, c.diags
 }
 
@@ -149,6 +154,7 @@ type compiler struct {
 type use struct {
 	refs         []lang.Ref
 	repeat       repetition
+	anyKey       bool // whether count or for_each gave the key is not known
 	self         bool
 	check        *config.Check // that the references stand in, if any
 	inDefinition string
@@ -180,6 +186,9 @@ func (c *compiler) module(cfg *config.Module, parent *moduleBlock) *moduleBlock 
 		if b := c.resource(m, r); b != nil {
 			m.resources[r.Addr] = b
 		}
+	}
+	for _, r := range cfg.Removed {
+		_, c.cfg.removed[r] = c.provisioners(m, r.Provisioners, r.Connection, use{self: true, anyKey: true})
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Calls)) {
 		m.calls[name] = c.call(m, cfg.Calls[name])

@@ -44,24 +44,36 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 		b.providerKey = c.expr(m, r.Provider.KeyExpr, inside)
 	}
 	c.ignored(b)
-	c.connection(m, r.Connection, after)
-	for _, p := range r.Provisioners {
-		c.connection(m, p.Connection, after)
-		b.provisioners = append(b.provisioners, c.provisioner(m, r, p, after))
-	}
+	b.provisioners, b.departing = c.provisioners(m, r.Provisioners, r.Connection, after)
 	return b
 }
 
-func (c *compiler) provisioner(m *moduleBlock, r *config.Resource, p *config.Provisioner, u use) provisionerBlock {
+// provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the connection of those without their own.
+func (c *compiler) provisioners(m *moduleBlock, list []*config.Provisioner, outer *config.Connection, u use) (creating, departing []provisionerBlock) {
+	shared := c.connection(m, outer, u)
+	for _, p := range list {
+		b := c.provisioner(m, p, u)
+		if b.schema == nil {
+			continue // there is no such type, which was reported
+		}
+		if b.connection = c.connection(m, p.Connection, u); p.Connection == nil {
+			b.connection = shared
+		}
+		if p.Destroy {
+			departing = append(departing, b)
+		} else {
+			creating = append(creating, b)
+		}
+	}
+	return creating, departing
+}
+
+func (c *compiler) provisioner(m *moduleBlock, p *config.Provisioner, u use) provisionerBlock {
 	b := provisionerBlock{cfg: p, schema: ProvisionerSchema(p.Type)}
 	if b.schema == nil {
 		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
 			"The provisioner type %q is not supported. Supported: local-exec.", p.Type)...)
 		return b
-	}
-	if p.Destroy {
-		c.diags = append(c.diags, diag.At(p.Range, "Destroy-time provisioners are not supported yet",
-			"This version runs provisioners when a resource is created. Remove \"when = destroy\", or keep this configuration on another engine for now.")...)
 	}
 	b.exprs = c.body(m, p.Body, b.schema, u)
 	b.view = strictView(p.Body, b.exprs)
@@ -69,18 +81,20 @@ func (c *compiler) provisioner(m *moduleBlock, r *config.Resource, p *config.Pro
 }
 
 // connection checks a connection block: no provisioner that runs here uses one, but what is wrong in it is said all the same.
-func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) {
+func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) []*lang.Expr {
 	if conn == nil {
-		return
+		return nil
 	}
+	var out []*lang.Expr
 	attrs, diags := conn.Body.JustAttributes()
 	c.diags = append(c.diags, diag.FromHCL(diags)...)
 	for name, a := range attrs {
 		if !slices.Contains(connectionArguments, name) {
 			c.diags = append(c.diags, diag.At(a.NameRange, "Unsupported argument", "A connection block has no argument named %q.", name)...)
 		}
-		c.expr(m, a.Expr, u)
+		out = append(out, c.expr(m, a.Expr, u))
 	}
+	return out
 }
 
 // ignored checks that what ignore_changes names exists.

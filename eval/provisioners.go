@@ -26,21 +26,28 @@ var connectionArguments = strings.Fields(`type user password host port timeout s
 	host_key https insecure use_ntlm cacert proxy_scheme proxy_host proxy_port proxy_user_name proxy_user_password bastion_user bastion_password
 	bastion_host bastion_host_key bastion_port bastion_private_key bastion_certificate`)
 
-// Provisioners returns the provisioner blocks of the instance in order.
+// Provisioners returns the provisioner blocks that run when the instance is created, in order.
 func (in *Instance) Provisioners() []*config.Provisioner {
-	out := make([]*config.Provisioner, len(in.Resource.Block.provisioners))
-	for i, p := range in.Resource.Block.provisioners {
-		out[i] = p.cfg
+	return provisionerConfigs(in.Resource.Block.provisioners)
+}
+
+func provisionerConfigs(blocks []provisionerBlock) []*config.Provisioner {
+	out := make([]*config.Provisioner, len(blocks))
+	for i := range blocks {
+		out[i] = blocks[i].cfg
 	}
 	return out
 }
 
 // EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the instance's object.
 func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
-	p := in.Resource.Block.provisioners[index]
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
-	in.Run().Stats.Evaluations.Add(1)
-	v, diags := p.schema.Decode(p.view, in.Run().context(sc, p.exprs...))
-	return v, sc.forget(diags).WithAddress(in.Addr().String())
+	return in.Run().provisioner(sc, &in.Resource.Block.provisioners[index])
+}
+
+func (r *Run) provisioner(sc *scope, p *provisionerBlock) (cty.Value, diag.List) {
+	r.Stats.Evaluations.Add(1)
+	v, diags := p.schema.Decode(p.view, r.context(sc, p.exprs...))
+	return v, sc.forget(diags).WithAddress(sc.address)
 }

@@ -169,7 +169,7 @@ func (in *Instance) readSet(t *future.Task) *reads {
 		for _, c := range b.post {
 			sc.collectReads(after, c.cond, c.msg)
 		}
-		for _, p := range b.provisioners {
+		for _, p := range slices.Concat(b.provisioners, b.departing) {
 			sc.collectReads(after, p.exprs...)
 		}
 		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.res == in.Resource && !r.all && r.key == in.Key })

@@ -24,6 +24,8 @@ type Use struct {
 	Instance addr.Instance       // UseInstance; without key for UseResource
 	Block    addr.ConfigResource // UseBlock; of UseConfiguration the module alone
 	Provider addr.ProviderConfig // UseProvider; without module and key for UseConfiguration
+	// Before tells an instance that is opened with what it refers to as that was before an apply, where the apply changes it.
+	Before bool
 }
 
 // Group returns the coarser use that u is part of.

@@ -17,7 +17,8 @@ type applyFlags struct {
 
 func (a *app) applyFlags() (*applyFlags, []cli.Flag) {
 	f := &applyFlags{}
-	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask before applying.", &f.autoApprove))
+	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask before applying.", &f.autoApprove),
+		boolFlag("suppress-forget-errors", "Don't count it as an error when destroying leaves objects that are only forgotten.", &f.suppressForgetErrors))
 }
 
 func (a *app) applyCommand() *cli.Command {

@@ -32,6 +32,7 @@ type changeFlags struct {
 	parallelism                   int
 
 	json, compactWarnings, concise, showSensitive bool
+	suppressForgetErrors                          bool // a flag of the commands that apply
 	generate                                      string
 	timeline                                      string // file to draw the timeline of ephemeral instances in
 }
@@ -300,6 +301,9 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if restricted(p) && applied != nil {
 		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)
 	}
+	if applied != nil && p.Mode == plan.Destroy && applied.Counts.Forget > 0 && !diags.HasErrors() && !r.flags.suppressForgetErrors {
+		diags = append(diags, leftBehind(applied.Counts.Forget)...)
+	}
 	if ok := a.report(diags); applied == nil || !ok {
 		return exitError
 	}
@@ -320,4 +324,10 @@ func (a *app) paintDone(s string) string {
 		return s
 	}
 	return "\x1b[1m\x1b[32m" + s + "\x1b[0m"
+}
+
+// leftBehind is the error for a destroy after which something still exists, as the configuration asked.
+func leftBehind(n int) diag.List {
+	return diag.Errorf("Destroy was successful but left behind forgotten instances",
+		"What the configuration says must not be destroyed was only removed from the state (objects: %d). It goes on to exist, and may go on to cost money. The plan shows what it is.\n\nWith -suppress-forget-errors this is no error.", n)
 }
