@@ -105,6 +105,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 			if po, diags := a.before.run.ProviderByAddr(t, c.Provider); !diags.HasErrors() && po.Opens() {
 				uses[i] = []eval.Use{{Kind: eval.UseProvider, Provider: po.Addr}}
 			}
+			uses[i] = append(uses[i], held(t, a.before.run, c.Addr)...)
 		}
 		a.pool.Claim(uses[i]...)
 	}

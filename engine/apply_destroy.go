@@ -44,13 +44,14 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 		return false
 	}
 	po.Prepare(t)
+	hold := a.prepareHold(t, a.before.run, obj.Instance)
 	a.pool.Drained() // what earlier steps used may live in the object: a tunnel is closed before its host goes
 	ok := false
 	a.inSlot(func() {
 		s := eval.NewSession()
 		defer s.End()
 		d := subject{walk: a.before, obj: obj, schema: sch, source: c.Provider.Provider, p: a.before.configured(t, s, po)}
-		if d.p != nil {
+		if d.p != nil && hold(s) {
 			ok = a.destroyObject(&d, c, stored)
 		}
 	})

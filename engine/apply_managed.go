@@ -86,7 +86,7 @@ func (ia *instanceApply) loadPrior() bool {
 func (ia *instanceApply) evaluate() bool {
 	cfg, diags := ia.in.EvalBody(ia.t, ia.s)
 	ia.run.Report(diags)
-	if diags.HasErrors() || ia.anyFailed(ia.t, ia.in) {
+	if diags.HasErrors() || ia.s.Failed() {
 		return false
 	}
 	ia.sensitive = value.PathsWith(cfg, value.Sensitive)
@@ -180,6 +180,9 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 	kind, action := OpCreate, plan.Create
 	if ia.change.Action == plan.Update {
 		kind, action = OpUpdate, plan.Update
+	}
+	if !ia.s.Fresh() { // planning may have taken its time
+		return false
 	}
 	op := ia.a.begin(ia.obj, string(kind))
 	if op == nil {

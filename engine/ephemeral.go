@@ -33,14 +33,23 @@ func (w *walk) open(t *future.Task, s *eval.Session, in *eval.Instance, pending 
 	})
 	if err != nil {
 		w.reportAcquire(use, err)
+		s.Fail()
 		return unusable
 	}
 	s.Keep(l.Release)
 	v, err := l.Value(w.ctx)
 	if err != nil {
 		w.reportAcquire(use, err)
+		s.Fail()
 		return unusable
 	}
+	s.Check(func() bool {
+		_, err := l.Value(w.ctx)
+		if err != nil {
+			w.reportAcquire(use, err)
+		}
+		return err == nil
+	})
 	return v.object
 }
 
@@ -76,7 +85,7 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 	}
 	cfg, diags := o.in.EvalBody(o.t, o.s)
 	o.report(diags)
-	if diags.HasErrors() || o.anyFailed(o.t, o.in) {
+	if diags.HasErrors() || o.s.Failed() {
 		return thing, errReported
 	}
 	config, _ := cfg.UnmarkDeep()

@@ -48,19 +48,19 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 	}
 	p.mu.Unlock()
 	found = p.chosen(found)
-	use := func(o *orphan) eval.Use {
-		return eval.Use{Kind: eval.UseSource, Provider: addr.ProviderConfig{Provider: o.provider.Provider}}
+	uses, t := make([][]eval.Use, len(found)), &future.Task{}
+	for i := range found {
+		source := eval.Use{Kind: eval.UseSource, Provider: addr.ProviderConfig{Provider: found[i].provider.Provider}}
+		uses[i] = append(held(t, p.run, found[i].obj.Instance), source)
+		p.pool.Claim(uses[i]...)
 	}
 	for i := range found {
-		p.pool.Claim(use(&found[i]))
-	}
-	for i := range found {
-		o, use := &found[i], use(&found[i])
+		o := &found[i]
 		if o.obj.Deposed == addr.Current && p.req.Mode != plan.Destroy {
 			o.reason = p.run.WhyGone(o.obj.Instance)
 		}
 		pool.Go(func(t *future.Task) {
-			defer p.pool.Waive(use)
+			defer p.pool.Waive(uses[i]...)
 			p.guard(o.obj.String(), func() { p.planOrphan(t, o) })
 		})
 	}
@@ -97,12 +97,13 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		return
 	}
 	po.Prepare(t)
+	hold := p.prepareHold(t, p.run, o.obj.Instance)
 	p.inSlot(func() {
 		s := eval.NewSession()
 		defer s.End()
 		dp := deletePlan{planner: p, provider: o.provider, deps: po.Deps(t), forget: o.stored.SkipDestroy || p.keepsObjects(o.obj.Instance)}
 		dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: p.configured(t, s, po)}
-		if dp.p == nil {
+		if dp.p == nil || !hold(s) {
 			return
 		}
 		pr, ok := dp.upgraded(o.stored)

@@ -38,9 +38,12 @@ func (ia *instanceApply) provision(created cty.Value) bool {
 
 func (ia *instanceApply) provisionOne(i int, self cty.Value) bool {
 	p := ia.in.Provisioners()[i]
+	if !ia.s.Fresh() { // making the object may have taken its time
+		return false
+	}
 	args, diags := ia.in.EvalProvisioner(ia.t, ia.s, i, self)
 	ia.run.Report(diags)
-	if diags.HasErrors() {
+	if diags.HasErrors() || ia.s.Failed() {
 		return false
 	}
 	le := localExec{walk: ia.walk, obj: ia.obj, hidden: hiddenBy(args)}

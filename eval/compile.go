@@ -37,6 +37,9 @@ type moduleBlock struct {
 	resources map[addr.Resource]*ResourceBlock
 	calls     map[string]*callBlock
 	providers map[string]*providerBlock // by local name, or "name.alias"
+
+	held   *openSet // by depends_on of the calls around it; nil until computed
+	within *openSet // the ephemeral blocks in it and below it; nil until computed
 }
 
 type valueKind uint8
@@ -86,7 +89,8 @@ type ResourceBlock struct {
 	prevent      *lang.Expr
 	providerKey  *lang.Expr
 	provisioners []provisionerBlock
-	opens        *openSet // through body and conditions, not the block itself
+	opens        *openSet // through body, conditions and depends_on, not the block itself
+	held         *openSet // by depends_on, of the block and of the modules around it
 }
 
 type provisionerBlock struct {

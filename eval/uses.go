@@ -61,9 +61,7 @@ func (in *Instance) Uses(t *future.Task) []Use {
 		for _, p := range b.provisioners {
 			c.exprs(sc, p.exprs...)
 		}
-		for i := range b.dependsOn {
-			c.ref(sc, &b.dependsOn[i])
-		}
+		c.held(in, sc)
 	}
 	return c.list()
 }
