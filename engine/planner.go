@@ -79,6 +79,9 @@ type planner struct {
 }
 
 func (p *planner) makePlan() {
+	if p.req.Mode != plan.Destroy {
+		p.claimAll()
+	}
 	p.planVariables()
 	if p.run.Diags.HasErrors() {
 		return
@@ -92,7 +95,6 @@ func (p *planner) makePlan() {
 	if p.req.Mode == plan.Destroy {
 		p.queueOrphans(pool) // whatever the configuration says, all of the state goes
 	} else {
-		p.claimAll()
 		p.expands = 1
 		pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
 	}
@@ -152,7 +154,9 @@ func (p *planner) stateSources() []eval.Use {
 
 // visit queues the work of a module object: first everything that tells which instances there are, then the instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
-	m.CheckVariables(t)
+	if m != p.run.Root { // those of the root module were checked first of all
+		m.CheckVariables(t)
+	}
 	calls, resources := p.targeted(m)
 	p.mu.Lock()
 	p.expands += len(calls) + len(resources)

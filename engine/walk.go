@@ -19,11 +19,11 @@ import (
 // walk is what planning and applying share: the run of the evaluator, the pool of what is open, and the slots of provider operations.
 type walk struct {
 	*Engine
-	ctx    context.Context // ends when the user insists; operations are abandoned then
-	soft   context.Context // ends on the first interrupt; nothing new is started then
-	run    *eval.Run
-	pool   *lease.Pool[eval.Use, opened]
-	slots  chan struct{}
+	ctx   context.Context // ends when the user insists; operations are abandoned then
+	soft  context.Context // ends on the first interrupt; nothing new is started then
+	run   *eval.Run
+	pool  *lease.Pool[eval.Use, opened]
+	slots chan struct{}
 
 	durable *sync.Map // addr.ProviderConfig → *configured
 }
@@ -63,6 +63,9 @@ func (w *walk) inSlot(f func()) {
 	defer func() { <-w.slots }()
 	f()
 }
+
+// Slot implements eval.Host.
+func (w *walk) Slot(f func()) { w.inSlot(f) }
 
 // providerFor returns the provider that works on the instance, configured. If its configuration comes from ephemeral resources, s holds a lease on it.
 // What the configuration needs must have been prepared. A nil provider means that the reason was reported.
