@@ -219,12 +219,21 @@ func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
-	o.private = resp.Private
+	o.keepPrivate(resp.Private)
 	return resp.RenewAt, nil
+}
+
+// keepPrivate puts newer private data in place of what there was, which is overwritten.
+func (o *opener) keepPrivate(newer []byte) {
+	if len(o.private) > 0 && (len(newer) == 0 || &o.private[0] != &newer[0]) {
+		clear(o.private)
+	}
+	o.private = newer
 }
 
 // close implements lease.Opened.Close.
 func (o *opener) close(ctx context.Context) {
+	defer o.keepPrivate(nil)
 	o.guard("closing "+o.in.Addr().String(), func() { o.callClose(ctx) })
 }
 

@@ -116,8 +116,8 @@ resource "sim_thing" "x" {
   delay     = "3500ms"
   secret_wo = ephemeral.sim_secret.s.lease
 }`)
-	w.rules = rules(`{"rpc":"RenewEphemeralResource","do":"error","text":"first words","nth":1}`, `{"rpc":"RenewEphemeralResource","do":"error","text":"other words","nth":2}`,
-		`{"rpc":"RenewEphemeralResource","do":"error","text":"third words","nth":3}`, `{"rpc":"RenewEphemeralResource","do":"error","text":"fourth words","nth":4}`)
+	w.rules = rules(`{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"first words","nth":1}`, `{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"other words","nth":2}`,
+		`{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"third words","nth":3}`, `{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"fourth words","nth":4}`)
 	r := w.run(command{})
 	r.wants(diag.Error, "first words")
 	if text := texts(r.diags()); strings.Contains(text, "other words") || strings.Contains(text, "third words") {
