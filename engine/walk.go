@@ -199,7 +199,7 @@ func (w *walk) reportAcquire(u eval.Use, err error) {
 
 func useText(u eval.Use) string {
 	switch u.Kind {
-	case eval.UseProvider, eval.UseSource:
+	case eval.UseProvider, eval.UseConfig, eval.UseSource:
 		return u.Provider.String()
 	case eval.UseBlock:
 		return u.Block.String()

@@ -15,15 +15,16 @@ const (
 	UseResource                // any instance of an ephemeral resource object
 	UseBlock                   // any instance of an ephemeral block in any module instance
 	UseProvider                // a provider configuration
+	UseConfig                  // any provider configuration that a provider block makes, in any module instance
 	UseSource                  // any configuration of a provider
 )
 
 // Use is something that an operation may come to use while it runs, known before it runs. It is comparable.
 type Use struct {
 	Kind     UseKind
-	Instance addr.Instance // UseInstance; without key for UseResource
-	Block    addr.ConfigResource
-	Provider addr.ProviderConfig
+	Instance addr.Instance       // UseInstance; without key for UseResource
+	Block    addr.ConfigResource // of UseConfig the module alone
+	Provider addr.ProviderConfig // of UseConfig without module and key, of UseSource the provider alone
 }
 
 // Group returns the coarser use that u is part of.
@@ -36,10 +37,17 @@ func (u Use) Group() (Use, bool) {
 	case UseResource:
 		return Use{Kind: UseBlock, Block: u.Instance.Config()}, true
 	case UseProvider:
+		p := u.Provider
+		return configUse(p.Module.Module(), p.Provider, p.Alias), true
+	case UseConfig:
 		return Use{Kind: UseSource, Provider: addr.ProviderConfig{Provider: u.Provider.Provider}}, true
 	default:
 		return Use{}, false
 	}
+}
+
+func configUse(m addr.Module, p addr.Provider, alias string) Use {
+	return Use{Kind: UseConfig, Block: addr.ConfigResource{Module: m}, Provider: addr.ProviderConfig{Provider: p, Alias: alias}}
 }
 
 // Uses returns what working on the instance may use: its provider, and the ephemeral instances that its configuration leads to. It evaluates nothing
@@ -76,10 +84,14 @@ func (p *ProviderObject) Uses(t *future.Task) []Use {
 	return c.list()
 }
 
-// BlockUses returns what any instance of the resource may use, before its instances are known.
+// BlockUses returns what any instance of the resource may use, before its instances are known. Of provider configurations only those count that come
+// from ephemeral resources. What is used by block leads back to nothing that uses it, since blocks that open each other in a circle are refused.
 func (b *ResourceBlock) BlockUses() []Use {
 	out := b.opens.uses()
-	return append(out, Use{Kind: UseSource, Provider: addr.ProviderConfig{Provider: b.Provider}})
+	if p := b.module.providerBlockFor(b.Config.ProviderRef()); p != nil && !p.opens.empty() {
+		out = append(out, configUse(p.module.cfg.Path, p.source, p.cfg.Alias))
+	}
+	return out
 }
 
 func (s *openSet) uses() []Use {
@@ -111,6 +123,14 @@ func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 		r.providersMu.Unlock()
 		if p != nil {
 			return p.Uses(t)
+		}
+	case UseConfig:
+		if m := r.cfg.modules[u.Block.Module]; m != nil {
+			for _, b := range m.providers {
+				if b.source == u.Provider.Provider && b.cfg.Alias == u.Provider.Alias {
+					return b.opens.uses()
+				}
+			}
 		}
 	case UseSource:
 		return r.cfg.sourceUses(u.Provider.Provider)
