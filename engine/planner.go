@@ -277,6 +277,9 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 			return
 		}
 		in.Prepare(t)
+		if p.excluded(in.Addr(), in.Deps(t)) || p.usesExcluded(t, in) {
+			return
+		}
 		p.inSlot(func() {
 			s := eval.NewSession()
 			defer s.End()
