@@ -52,7 +52,7 @@ func TestE50ProviderOfExpired(t *testing.T) {
 	w := newWorld(t, `
 ephemeral "sim_secret" "s" {
   name        = "s"
-  renew_after = "200ms"
+  renew_after = "3s" # a process is started meanwhile
   fail_on     = "renew"
 }
 provider "sim" {
@@ -62,7 +62,7 @@ provider "sim" {
 resource "sim_thing" "first" {
   provider = sim.p
   name     = "first"
-  delay    = "600ms"
+  delay    = "4s"
 }
 resource "sim_thing" "second" {
   provider = sim.p
