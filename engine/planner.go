@@ -83,6 +83,10 @@ type planner struct {
 }
 
 func (p *planner) makePlan() {
+	if p.req.Mode != plan.Destroy {
+		p.claimAll()
+		p.claimOutputs(&future.Task{}, p.req.Config)
+	}
 	p.planVariables()
 	if p.run.Diags.HasErrors() {
 		return
@@ -97,8 +101,6 @@ func (p *planner) makePlan() {
 	if p.req.Mode == plan.Destroy {
 		p.queueOrphans(pool) // whatever the configuration says, all of the state goes
 	} else {
-		p.claimAll()
-		p.claimOutputs(&future.Task{}, p.req.Config)
 		p.expands = 1
 		pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
 	}
@@ -163,7 +165,9 @@ func (p *planner) stateProviders() []eval.Use {
 
 // visit queues the work of a module object: first everything that tells which instances there are, then the instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
-	m.CheckVariables(t)
+	if m != p.run.Root { // those of the root module were checked first of all
+		m.CheckVariables(t)
+	}
 	calls, resources := p.targeted(m)
 	p.mu.Lock()
 	p.expands += len(calls) + len(resources)
@@ -285,6 +289,9 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 			return
 		}
 		in.Prepare(t)
+		if p.excluded(in.Addr(), in.Deps(t)) || p.usesExcluded(t, in) {
+			return
+		}
 		p.inSlot(func() {
 			s := sessionOf(in, OpEvaluate)
 			defer s.End()

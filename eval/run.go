@@ -36,6 +36,9 @@ type Host interface {
 	Result(t *future.Task, in *Instance) cty.Value
 	// Open returns the object of an ephemeral instance, marked ephemeral, and lets s keep the lease on it.
 	Open(t *future.Task, s *Session, in *Instance) cty.Value
+	// Slot runs f, which may open ephemeral resources but demands nothing durable any more, within the limit of operations at once. Whoever calls it
+	// is in no slot yet.
+	Slot(f func())
 	// CallFunction calls a provider-defined function.
 	CallFunction(p addr.Provider, name string, args []cty.Value) (cty.Value, error)
 }

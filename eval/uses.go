@@ -67,9 +67,7 @@ func (in *Instance) Uses(t *future.Task) []Use {
 		for _, p := range b.provisioners {
 			c.exprs(sc, p.exprs...)
 		}
-		for i := range b.dependsOn {
-			c.ref(sc, &b.dependsOn[i])
-		}
+		c.held(in, sc)
 	}
 	return c.list()
 }
@@ -84,7 +82,8 @@ func (p *ProviderObject) Uses(t *future.Task) []Use {
 	return c.list()
 }
 
-// BlockUses returns what any instance of the resource may use, before its instances are known.
+// BlockUses returns what any instance of the resource may use, before its instances are known. Of provider configurations only those count that come
+// from ephemeral resources. What is used by block leads back to nothing that uses it, since blocks that open each other in a circle are refused.
 func (b *ResourceBlock) BlockUses() []Use {
 	out := b.opens.uses()
 	if p := b.module.providerBlockFor(b.Config.ProviderRef()); p != nil && !p.opens.empty() {
