@@ -213,19 +213,19 @@ func (m *Module) Outputs() []*Value {
 // Resource returns the resource object at the address, nil if the configuration has none.
 func (m *Module) Resource(r addr.Resource) *Resource { return m.resources[r] }
 
-// BlockUses returns what the blocks of the called module, and of those that it calls, may use.
-func (c *Call) BlockUses() []Use { return c.block.child.blockUses(nil) }
+// BlockClaims returns what planning the blocks of the called module, and of those that it calls, may use.
+func (c *Call) BlockClaims() []Use { return c.block.child.blockClaims(nil) }
 
-func (m *moduleBlock) blockUses(into []Use) []Use {
+func (m *moduleBlock) blockClaims(into []Use) []Use {
 	for _, b := range m.resources {
-		into = append(into, b.BlockUses()...)
+		into = append(into, b.BlockClaims()...)
 	}
 	for _, b := range m.checks {
 		into = append(into, b.opens.uses()...)
 	}
 	for _, c := range m.calls {
 		if c.child != nil {
-			into = c.child.blockUses(into)
+			into = c.child.blockClaims(into)
 		}
 	}
 	return into
