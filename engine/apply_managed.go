@@ -89,7 +89,7 @@ func (ia *instanceApply) evaluate() bool {
 	if diags.HasErrors() || ia.anyFailed(ia.t, ia.in) {
 		return false
 	}
-	ia.sensitive = value.PathsWith(cfg, value.Sensitive)
+	ia.sensitive = outsideWriteOnly(ia.block(), value.PathsWith(cfg, value.Sensitive))
 	ia.config, _ = cfg.UnmarkDeep()
 	lc := &ia.in.Config().Lifecycle
 	if !ia.before.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
