@@ -213,7 +213,7 @@ func (w *walk) anyFailed(t *future.Task, user interface {
 
 func useText(u eval.Use) string {
 	switch u.Kind {
-	case eval.UseProvider, eval.UseSource:
+	case eval.UseProvider, eval.UseConfig, eval.UseSource:
 		return u.Provider.String()
 	case eval.UseBlock:
 		return u.Block.String()

@@ -15,6 +15,7 @@ const (
 	UseResource                // any instance of an ephemeral resource object
 	UseBlock                   // any instance of an ephemeral block in any module instance
 	UseProvider                // a provider configuration
+	UseConfig                  // any instance of a provider block in any module instance
 	UseSource                  // any configuration of a provider
 )
 
@@ -22,8 +23,8 @@ const (
 type Use struct {
 	Kind     UseKind
 	Instance addr.Instance // UseInstance; without key for UseResource
-	Block    addr.ConfigResource
-	Provider addr.ProviderConfig
+	Block    addr.ConfigResource // UseBlock; for UseConfig only the module
+	Provider addr.ProviderConfig // UseProvider; without module and key for UseConfig, the provider alone for UseSource
 }
 
 // Group returns the coarser use that u is part of.
@@ -36,6 +37,8 @@ func (u Use) Group() (Use, bool) {
 	case UseResource:
 		return Use{Kind: UseBlock, Block: u.Instance.Config()}, true
 	case UseProvider:
+		return useConfig(u.Provider.Module.Module(), u.Provider.Provider, u.Provider.Alias), true
+	case UseConfig:
 		return Use{Kind: UseSource, Provider: addr.ProviderConfig{Provider: u.Provider.Provider}}, true
 	default:
 		return Use{}, false
@@ -81,7 +84,7 @@ func (p *ProviderObject) Uses(t *future.Task) []Use {
 // BlockUses returns what any instance of the resource may use, before its instances are known.
 func (b *ResourceBlock) BlockUses() []Use {
 	out := b.opens.uses()
-	return append(out, Use{Kind: UseSource, Provider: addr.ProviderConfig{Provider: b.Provider}})
+	return append(out, b.configUse())
 }
 
 func (s *openSet) uses() []Use {
@@ -114,23 +117,12 @@ func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 		if p != nil {
 			return p.Uses(t)
 		}
+	case UseConfig:
+		return r.cfg.configUses(u)
 	case UseSource:
 		return r.cfg.sourceUses(u.Provider.Provider)
 	}
 	return nil
-}
-
-// sourceUses returns what the configurations of a provider may use, all together.
-func (c *Config) sourceUses(p addr.Provider) []Use {
-	set := noOpens
-	for _, m := range c.modules {
-		for _, b := range m.providers {
-			if b.source == p {
-				set = set.union(b.opens)
-			}
-		}
-	}
-	return set.uses()
 }
 
 type useCollector struct {
