@@ -22,7 +22,7 @@ const (
 // Use is something that an operation may come to use while it runs, known before it runs. It is comparable.
 type Use struct {
 	Kind     UseKind
-	Instance addr.Instance // UseInstance; without key for UseResource
+	Instance addr.Instance       // UseInstance; without key for UseResource
 	Block    addr.ConfigResource // UseBlock; for UseConfig only the module
 	Provider addr.ProviderConfig // UseProvider; without module and key for UseConfig, the provider alone for UseSource
 }
