@@ -57,11 +57,14 @@ func evaluated(e hclsyntax.Expression, ctx *hcl.EvalContext) evaluatedExpr {
 // Value implements hcl.Expression.
 func (e evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return e.v, e.diags }
 
-// strict returns e with every conditional and index expression in it replaced by a conditional or indexed. The parts of e are shared or copied, not
-// changed.
+// strict returns e with every conditional, index and for expression in it replaced by a conditional, indexed or iterated. The parts of e are shared
+// or copied, not changed.
 func strict(e hcl.Expression) hcl.Expression {
 	native, ok := e.(hclsyntax.Expression)
-	if !ok || !loose(native) {
+	if !ok {
+		return guarded{e}
+	}
+	if !loose(native) {
 		return e
 	}
 	return rewrite(native)
@@ -71,7 +74,7 @@ func loose(e hclsyntax.Expression) bool {
 	found := false
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch n.(type) {
-		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr:
+		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr, *hclsyntax.ForExpr:
 			found = true
 		}
 		return nil
@@ -164,7 +167,7 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 		if c.CondExpr != nil {
 			c.CondExpr = rewrite(c.CondExpr)
 		}
-		return &c
+		return iterated{&c}
 	default:
 		return e
 	}

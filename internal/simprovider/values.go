@@ -154,8 +154,8 @@ func mapElements(v tftypes.Value, f func(object) object) tftypes.Value {
 		return element(v)
 	case tftypes.Map:
 		m := asObject(v).clone()
-		for k, e := range m {
-			m[k] = element(e)
+		for _, k := range names(m) {
+			m[k] = element(m[k])
 		}
 		return tftypes.NewValue(v.Type(), map[string]tftypes.Value(m))
 	}

@@ -39,6 +39,8 @@ func vaultSchema(protocol int) *tfprotov6.Schema {
 		return &tfprotov6.SchemaAttribute{Name: name, Optional: true, NestedType: &tfprotov6.SchemaObject{Nesting: mode, Attributes: attrs}}
 	}
 	const single, many, keyed = tfprotov6.SchemaObjectNestingModeSingle, tfprotov6.SchemaObjectNestingModeList, tfprotov6.SchemaObjectNestingModeMap
+	both := nested("both_attr", keyed, secret("both_attr_wo"), attr("note", tftypes.String, optional, computed))
+	both.Computed = true
 	whole := nested("whole_wo", single, secret("part_wo"))
 	whole.WriteOnly = true
 	for _, a := range whole.NestedType.Attributes {
@@ -49,6 +51,7 @@ func vaultSchema(protocol int) *tfprotov6.Schema {
 		nested("single_attr", single, secret("single_attr_wo"), nested("deep", many, secret("deep_attr_wo"))),
 		nested("list_attr", many, secret("list_attr_wo")),
 		nested("map_attr", keyed, secret("map_attr_wo")),
+		both,
 		whole,
 	)
 	return s
