@@ -266,6 +266,7 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 	if err != nil {
 		return cty.UnknownVal(b.Type())
 	}
+	v = b.NullWriteOnly(v)
 	return value.MarkPaths(v, b.SensitivePaths(v), value.Sensitive)
 }
 

@@ -94,7 +94,7 @@ func (ia *instanceApply) evaluate() bool {
 	if diags.HasErrors() || ia.s.Failed() {
 		return false
 	}
-	ia.sensitive, ia.fresh = value.PathsWith(cfg, value.Sensitive), value.Contains(cfg, value.Ephemeral)
+	ia.sensitive, ia.fresh = outsideWriteOnly(ia.block(), value.PathsWith(cfg, value.Sensitive)), value.Contains(cfg, value.Ephemeral)
 	ia.config, _ = cfg.UnmarkDeep()
 	lc := &ia.in.Config().Lifecycle
 	if !ia.before.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {

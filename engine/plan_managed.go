@@ -133,7 +133,7 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 
 // takeConfig separates the evaluated configuration from its marks and applies ignore_changes.
 func (ip *instancePlan) takeConfig(cfg cty.Value) {
-	ip.sensitive = value.PathsWith(cfg, value.Sensitive)
+	ip.sensitive = outsideWriteOnly(ip.block(), value.PathsWith(cfg, value.Sensitive))
 	ip.declared, _ = cfg.UnmarkDeep()
 	ip.config = ip.declared
 	lc := &ip.in.Config().Lifecycle
@@ -192,7 +192,7 @@ func (ip *instancePlan) loadPrior() bool {
 
 // keepUpgraded stores an object that was upgraded or converted but not refreshed.
 func (ip *instancePlan) keepUpgraded(o *state.Object) {
-	if o == nil || o.SchemaVersion == ip.schema.Version && o.Flatmap == nil {
+	if o == nil || o.SchemaVersion == ip.schema.Version && o.Flatmap == nil && !ip.prior.cleaned {
 		return
 	}
 	if n := ip.subject.stored(ip.prior.value, o.Sensitive, ip.prior.private, ip.prior.identity, o); n != nil {
@@ -277,7 +277,7 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 		return false
 	}
 	bySchema := ip.block().SensitivePaths(planned)
-	return !samePaths(without(ip.sensitive, bySchema), without(ip.stored.Sensitive, bySchema))
+	return !samePaths(without(ip.sensitive, bySchema), without(outsideWriteOnly(ip.block(), ip.stored.Sensitive), bySchema))
 }
 
 // planCall asks for one plan and holds the answer against the contract.
@@ -403,5 +403,6 @@ func (p *planner) fromPrior(in *eval.Instance) (cty.Value, bool) {
 	if err != nil {
 		return cty.NilVal, false
 	}
+	v = b.NullWriteOnly(v)
 	return value.MarkPaths(v, b.SensitivePaths(v), value.Sensitive), true
 }

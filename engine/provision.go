@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -133,9 +134,12 @@ type localExec struct {
 const outputTail = 8 << 10
 
 func (le *localExec) execute(args cty.Value) error {
-	command := args.GetAttr("command").AsString()
+	command := ""
+	if v := args.GetAttr("command"); !v.IsNull() {
+		command = v.AsString()
+	}
 	if strings.TrimSpace(command) == "" {
-		return errors.New("failed: the command is empty")
+		return errors.New("failed: the command is null or empty")
 	}
 	argv := interpreter(args.GetAttr("interpreter"))
 	argv = append(argv, command)
@@ -232,6 +236,9 @@ func (le *localExec) result(r commandResult, argv []string) error {
 		status = exit.Error()
 	}
 	if le.hidden != "" {
+		if errno := syscall.Errno(0); errors.As(r.err, &errno) { // the reason alone: the error itself has the path
+			status += " (" + errno.Error() + ")"
+		}
 		return fmt.Errorf("%s: %s. The command line is hidden for the same reason", le.hidden, status)
 	}
 	if exit == nil {

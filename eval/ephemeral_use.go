@@ -55,31 +55,7 @@ func explainOrigin(d diag.List, b *ResourceBlock) diag.List {
 }
 
 // writeOnlyAt reports whether the path leads to or into a write-only attribute.
-func writeOnlyAt(b *schema.Block, path cty.Path) bool {
-	attrs, blocks := b.Attributes, b.Blocks
-	for _, step := range path {
-		name, ok := step.(cty.GetAttrStep)
-		if !ok {
-			continue
-		}
-		if a := attrs[name.Name]; a != nil {
-			if a.WriteOnly {
-				return true
-			}
-			if a.Nested == nil {
-				return false
-			}
-			attrs, blocks = a.Nested.Attributes, nil
-			continue
-		}
-		nested := blocks[name.Name]
-		if nested == nil {
-			return false
-		}
-		attrs, blocks = nested.Attributes, nested.Blocks
-	}
-	return false
-}
+func writeOnlyAt(b *schema.Block, path cty.Path) bool { return b.InWriteOnly(path) }
 
 // writeOnlySibling returns the name of the write-only variant of a top-level attribute, if there is one.
 func writeOnlySibling(b *schema.Block, path cty.Path) string {

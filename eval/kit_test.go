@@ -307,6 +307,8 @@ func useTexts(uses []Use) string {
 			out = append(out, "block "+u.Block.String())
 		case UseProvider:
 			out = append(out, u.Provider.String())
+		case UseConfiguration:
+			out = append(out, strings.TrimSpace("config "+u.Provider.Provider.Type+" "+u.Provider.Alias))
 		default:
 			out = append(out, "source "+u.Provider.Provider.Type)
 		}

@@ -42,6 +42,28 @@ func (x indexed) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v.WithMarks(marks), diags
 }
 
+// keyed is an object expression that keeps the marks of its keys and values while a key is unknown, and with it the object.
+type keyed struct{ *hclsyntax.ObjectConsExpr }
+
+// UnwrapExpression lets others look at the syntax.
+func (o keyed) UnwrapExpression() hcl.Expression { return o.ObjectConsExpr }
+
+// Value implements hcl.Expression.
+func (o keyed) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	v, diags := o.ObjectConsExpr.Value(ctx)
+	if v.IsKnown() || diags.HasErrors() {
+		return v, diags
+	}
+	for _, item := range o.Items {
+		for _, e := range []hclsyntax.Expression{item.KeyExpr, item.ValueExpr} {
+			part, _ := e.Value(ctx) // without errors, as the object is
+			_, marks := part.UnmarkDeep()
+			v = v.WithMarks(marks)
+		}
+	}
+	return v, diags
+}
+
 // evaluatedExpr is an expression with its value.
 type evaluatedExpr struct {
 	hclsyntax.Expression
@@ -57,11 +79,14 @@ func evaluated(e hclsyntax.Expression, ctx *hcl.EvalContext) evaluatedExpr {
 // Value implements hcl.Expression.
 func (e evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return e.v, e.diags }
 
-// strict returns e with every conditional and index expression in it replaced by a conditional or indexed. The parts of e are shared or copied, not
-// changed.
+// strict returns e with every conditional, index, object and for expression in it replaced by a conditional, indexed, keyed or iterated. The parts
+// of e are shared or copied, not changed.
 func strict(e hcl.Expression) hcl.Expression {
 	native, ok := e.(hclsyntax.Expression)
-	if !ok || !loose(native) {
+	if !ok {
+		return guarded{e}
+	}
+	if !loose(native) {
 		return e
 	}
 	return rewrite(native)
@@ -71,7 +96,7 @@ func loose(e hclsyntax.Expression) bool {
 	found := false
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch n.(type) {
-		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr:
+		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr, *hclsyntax.ForExpr, *hclsyntax.ObjectConsExpr:
 			found = true
 		}
 		return nil
@@ -119,7 +144,7 @@ func rewrite(e hclsyntax.Expression) hclsyntax.Expression {
 		for i := range c.Items {
 			c.Items[i].KeyExpr, c.Items[i].ValueExpr = rewrite(c.Items[i].KeyExpr), rewrite(c.Items[i].ValueExpr)
 		}
-		return &c
+		return keyed{&c}
 	case *hclsyntax.ObjectConsKeyExpr:
 		c := *e
 		c.Wrapped = rewrite(c.Wrapped)
@@ -164,7 +189,7 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 		if c.CondExpr != nil {
 			c.CondExpr = rewrite(c.CondExpr)
 		}
-		return &c
+		return iterated{&c}
 	default:
 		return e
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/mayfly-iac/mayfly/lang"
 )
@@ -65,7 +66,11 @@ func (b strictBody) content(in *hcl.BodyContent) *hcl.BodyContent {
 func (b strictBody) attributes(in hcl.Attributes) hcl.Attributes {
 	out := maps.Clone(in)
 	for name, attr := range in {
-		if s := b.strict[attr.Expr]; s != nil {
+		s := b.strict[attr.Expr]
+		if _, native := attr.Expr.(hclsyntax.Expression); s == nil && !native {
+			s = guarded{attr.Expr} // the JSON syntax makes its expressions anew each time
+		}
+		if s != nil {
 			c := *attr
 			c.Expr = s
 			out[name] = &c

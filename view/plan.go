@@ -174,7 +174,7 @@ func (w *planWriter) resource(c *plan.Change, n *node) {
 	if ok {
 		hide := n.effect == changed || c.Action == plan.Update || c.Action.IsReplace() || c.Action == plan.NoOp && c.Importing == nil
 		if n.effect == same && (c.Action == plan.Update || c.Action.IsReplace()) {
-			showWriteOnly(body.attrs, changed)
+			w.differ.showWriteOnly(body.attrs, changed)
 		}
 		w.content(body, 2, hide)
 	}
