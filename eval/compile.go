@@ -112,6 +112,7 @@ type providerBlock struct {
 	schema *schema.Schema
 	each   *lang.Expr
 	body   []*lang.Expr
+	view   hcl.Body // of the configuration's body, to be decoded
 	opens  *openSet
 }
 
@@ -284,5 +285,6 @@ func (c *compiler) provider(m *moduleBlock, p *config.Provider) *providerBlock {
 	b.schema = s
 	b.each = c.expr(m, p.ForEach, use{})
 	b.body = c.body(m, p.Body, s.Block, use{repeat: repetition{forEach: b.each}})
+	b.view = strictView(p.Body, b.body)
 	return b
 }

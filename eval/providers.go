@@ -50,7 +50,7 @@ func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.L
 	if sc.rep != nil && !p.each.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
 		return cty.DynamicVal, diag.At(p.block.cfg.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address)
 	}
-	v, diags := p.schema.Block.Decode(p.block.cfg.Body, p.run.context(sc, p.block.body...))
+	v, diags := p.schema.Block.Decode(p.block.view, p.run.context(sc, p.block.body...))
 	return v, sc.forget(diags).WithAddress(p.Addr.String())
 }
 

@@ -19,7 +19,11 @@ type strictBody struct {
 func strictView(body hcl.Body, exprs []*lang.Expr) hcl.Body {
 	replaced := map[hcl.Expression]hcl.Expression{}
 	for _, x := range exprs {
-		if s := strict(x.Expression); s != x.Expression {
+		s := strict(x.Expression)
+		if len(x.Iterators) > 0 {
+			s = newGenerated(s, x)
+		}
+		if s != x.Expression {
 			replaced[x.Expression] = s
 		}
 	}

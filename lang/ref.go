@@ -54,6 +54,10 @@ type Expr struct {
 	Refs []Ref
 	// Functions lists the names of provider-defined functions called, as written.
 	Functions []string
+	// Iterators names what the dynamic blocks around the expression iterate over, from the outermost, and ForEach has their arguments, of which a
+	// malformed block may have none (nil).
+	Iterators []string
+	ForEach   []hcl.Expression
 }
 
 // Compile finds the references of an expression. Names in scope are local to the expression's surroundings (the iterators of dynamic blocks) and not
