@@ -37,6 +37,8 @@ type moduleBlock struct {
 	resources map[addr.Resource]*ResourceBlock
 	calls     map[string]*callBlock
 	providers map[string]*providerBlock // by local name, or "name.alias"
+
+	provenance provenance // of all values below; used of the root module only
 }
 
 type valueKind uint8

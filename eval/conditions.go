@@ -176,7 +176,8 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 	if diags.HasErrors() {
 		return true, diags
 	}
-	diags = append(diags, refuseEphemeral(v, x.Range(), "An ephemeral value cannot decide whether an object may be destroyed.")...)
+	more := in.Resource.Module.block.refuseEphemeral(v, x, "An ephemeral value cannot decide whether an object may be destroyed.")
+	diags = append(diags, more.WithAddress(in.Addr().String())...)
 	v, _ = v.UnmarkDeep()
 	v, err := convert.Convert(v, cty.Bool)
 	if err == nil && !v.IsKnown() && in.Run().opt.Phase == Validating {

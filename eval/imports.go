@@ -86,7 +86,7 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *rep) (ImportTar
 	if diags = append(diags, more...); diags.HasErrors() {
 		return target, diags
 	}
-	diags = append(diags, refuseEphemeral(v, x.Range(), "The "+what+" of an import must not be ephemeral: it is kept in the plan.")...)
+	diags = append(diags, r.Root.block.refuseEphemeral(v, x, "The "+what+" of an import must not be ephemeral: it is kept in the plan.")...)
 	if value.Contains(v, value.Sensitive) {
 		diags = append(diags, diag.At(x.Range(), "Invalid import "+what, "The %s of an import must not be sensitive: it is shown and kept in the plan.", what)...)
 	}

@@ -215,3 +215,56 @@ resource "sim_thing" "a" {
 		}
 	}
 }
+
+// The JSON syntax means the same.
+func TestE20_E22_JSONSyntax(t *testing.T) {
+	for expr, want := range map[string]string{
+		`"${var.yes ? 1 : var.e}"`:                          `e("1")`,
+		`{ "${var.e}": 1 }`:                                 `e({E:1})`,
+		`{ "a": "${var.e}", "b": ["x", null, true, 1] }`:    `{a:e("E") b:["x" null true 1]}`,
+		`["${{ E = 1 }[var.e]}"]`:                           `[e(1)]`,
+		`"${[for x in [var.e] : x]}"`:                       `[e("E")]`,
+		`{ "a": "${var.yes ? 1 : 2}", "k": "${!var.yes}" }`: `{a:1 k:false}`,
+	} {
+		t.Run(expr, func(t *testing.T) {
+			w := planned(t, `variable "e" {
+  default   = "E"
+  ephemeral = true
+}
+variable "yes" { default = true }
+-- more.tf.json --
+{ "locals": { "x": `+expr+` } }`)
+			if got := w.local("x"); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+			w.clean()
+		})
+	}
+}
+
+// A value that does not fit an attribute is refused without showing the keys that lead to what does not fit.
+func TestE7_ErrorsAboutAttributes(t *testing.T) {
+	for _, attr := range []string{`tags = var.c`, `list = var.c`, `tags = { a = var.c }`, `tags = { for k, v in var.c : k => v }`, "rule {\n    value = var.c\n  }", `name = var.c`} {
+		for _, decl := range []string{"ephemeral = true", "sensitive = true"} {
+			t.Run(decl+" "+attr, func(t *testing.T) {
+				w := planned(t, `variable "c" {
+  default = { hunter2 = ["hunter3"], hunter4 = { hunter5 = [] } }
+  `+decl+`
+}
+resource "sim_thing" "a" {
+  `+attr+`
+}`)
+				w.demand(w.task, w.instance("sim_thing.a"))
+				found := w.run.Diags.List()
+				if len(found) == 0 {
+					t.Fatal("no error")
+				}
+				for _, d := range found {
+					if text := d.Summary + d.Detail + inPlay(d); strings.Contains(text, "hunter") {
+						t.Error(text)
+					}
+				}
+			})
+		}
+	}
+}

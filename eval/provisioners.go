@@ -40,7 +40,6 @@ func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self 
 	p := in.Resource.Block.provisioners[index]
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
-	in.Run().Stats.Evaluations.Add(1)
-	v, diags := p.schema.Decode(p.view, in.Run().context(sc, p.exprs...))
-	return v, sc.forget(diags).WithAddress(in.Addr().String())
+	v, diags := in.Run().decode(sc, p.schema, p.view, p.exprs)
+	return v, diags.WithAddress(in.Addr().String())
 }

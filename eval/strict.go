@@ -80,6 +80,9 @@ func (e *evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { r
 // strict returns e with every expression in it of a kind that loses marks replaced by one that keeps them. The parts of e are shared or copied, not changed.
 func strict(e hcl.Expression) hcl.Expression {
 	native, ok := e.(hclsyntax.Expression)
+	if !ok {
+		native, ok = fromJSON(e)
+	}
 	if !ok || !loose(native) {
 		return e
 	}

@@ -74,8 +74,7 @@ func (o object) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 // computedKeys reports whether a key of the constructor is an expression.
 func computedKeys(e *hclsyntax.ObjectConsExpr) bool {
 	for _, item := range e.Items {
-		key, ok := item.KeyExpr.(*hclsyntax.ObjectConsKeyExpr)
-		if !ok || key.ForceNonLiteral || len(key.Variables()) > 0 {
+		if len(item.KeyExpr.Variables()) > 0 {
 			return true
 		}
 	}

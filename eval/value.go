@@ -131,7 +131,7 @@ func (v *Value) given(t *future.Task, s *Session) (cty.Value, diag.List) {
 		return got, append(diags, diag.Diagnostic{
 			Summary: "Invalid usage of ephemeral value",
 			Detail: "Variable `" + b.Name + "` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. " +
-				"In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true",
+				"In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true" + m.block.parent.becauseOf(v.block.expr),
 			Subject: v.block.expr.Range().Ptr(), Expression: v.block.expr.Expression,
 		})
 	}
@@ -188,13 +188,14 @@ func (v *Value) checkOutput(got cty.Value) diag.List {
 			Subject: rng.Ptr(), Expression: b.Expr,
 		}}
 		if v.module.call == nil {
-			diags[0].Detail = "The value is ephemeral, and outputs of the root module are stored in the state, so they cannot be ephemeral."
+			diags[0].Detail = "Outputs of the root module are stored in the state, and so they can neither hold an ephemeral value nor be marked as ephemeral."
 			diags = append(diags, diag.Diagnostic{
 				Severity: diag.Warning, Summary: "Ephemeral value in a root module output",
 				Detail:  "To output what is not ephemeral in this value, pass it through the ephemeralasnull function: it puts null in place of the ephemeral parts.",
 				Subject: rng.Ptr(),
 			})
 		}
+		diags[0].Detail += v.module.block.becauseOf(v.block.expr)
 		return diags
 	}
 	if v.module.call == nil && !b.Sensitive && value.Contains(got, value.Sensitive) {
