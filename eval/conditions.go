@@ -233,10 +233,10 @@ func (m *Module) ValidateValues(t *future.Task) {
 	m.OutputPreconditions(t)
 }
 
-// EvaluateValues evaluates the locals and outputs of the module that open nothing, so that what is wrong with them is found whether or not anybody
+// EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that what is wrong with them is found whether or not anybody
 // uses them.
 func (m *Module) EvaluateValues(t *future.Task) {
-	for _, group := range []map[string]*Value{m.locals, m.outputs} {
+	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
 		for _, name := range slices.Sorted(maps.Keys(group)) {
 			if v := group[name]; !v.opens() {
 				v.Get(t, nil, v.rangePtr())

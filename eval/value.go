@@ -47,6 +47,9 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 		return got
 	}
 	if s == nil {
+		if v.refuses() { // what it is given, which is reported; what follows from that is not
+			return cty.DynamicVal
+		}
 		return cty.DynamicVal.Mark(value.Ephemeral)
 	}
 	if got, ok := s.values[v]; ok {
@@ -56,6 +59,11 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	got := v.compute(t, s)
 	s.values[v] = got
 	return got
+}
+
+// refuses reports whether v is declared such that it cannot be ephemeral.
+func (v *Value) refuses() bool {
+	return v.block.variable != nil && !v.block.variable.Ephemeral || v.block.output != nil && !v.block.output.Ephemeral
 }
 
 // compute evaluates v and reports what is wrong. Of a value in a circle only the circle is reported, and it is unknown: what else is wrong would depend
