@@ -196,7 +196,7 @@ func (v *Value) checkOutput(got cty.Value) diag.List {
 			Subject: rng.Ptr(), Expression: b.Expr,
 		}}
 		if v.module.call == nil {
-			diags[0].Detail = "Outputs of the root module are stored in the state, and so they can neither hold an ephemeral value nor be marked as ephemeral."
+			diags[0].Detail = "An output of the root module is stored in the state, and so it can neither hold an ephemeral value nor be marked as ephemeral."
 			diags = append(diags, diag.Diagnostic{
 				Severity: diag.Warning, Summary: "Ephemeral value in a root module output",
 				Detail:  "To output what is not ephemeral in this value, pass it through the ephemeralasnull function: it puts null in place of the ephemeral parts.",
