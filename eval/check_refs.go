@@ -166,41 +166,6 @@ func (m *moduleBlock) checkModuleRef(ref lang.Ref) diag.List {
 	return nil
 }
 
-// checkWriteOnlyOutputs reports outputs of the root module that refer to write-only attributes, directly or through local values, and are not
-// sensitive. Such an attribute is always null, but who writes that means the secret.
-func (m *moduleBlock) checkWriteOnlyOutputs(c *compiler) {
-	for _, o := range inOrder(m.outputs) {
-		if o.output.Sensitive || o.output.Ephemeral {
-			continue
-		}
-		if ref := m.writeOnlyRef(o.expr.Refs, map[*valueBlock]struct{}{}); ref != nil {
-			c.diags = append(c.diags, diag.At(o.expr.Range(), "Output refers to a write-only attribute",
-				"The output %q refers to a write-only attribute of %s, which holds a secret and is null when it is read. Do not output it, or add the argument\n    sensitive = true", o.name, ref.Resource)...)
-		}
-	}
-}
-
-func (m *moduleBlock) writeOnlyRef(refs []lang.Ref, seen map[*valueBlock]struct{}) *lang.Ref {
-	for i := range refs {
-		ref := &refs[i]
-		if b := m.resources[ref.Resource]; ref.Kind == lang.Resource && b != nil && writeOnlyAt(b.Schema.Block, attributePath(ref.Rest)) {
-			return ref
-		}
-		v := m.locals[ref.Name]
-		if ref.Kind != lang.Local || v == nil {
-			continue
-		}
-		if _, ok := seen[v]; ok {
-			continue
-		}
-		seen[v] = struct{}{}
-		if found := m.writeOnlyRef(v.expr.Refs, seen); found != nil {
-			return found
-		}
-	}
-	return nil
-}
-
 // attributePath returns the names in a traversal as a path.
 func attributePath(t hcl.Traversal) cty.Path {
 	var path cty.Path

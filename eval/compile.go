@@ -46,8 +46,9 @@ type moduleBlock struct {
 	checks    map[string]*checkBlock
 	providers map[string]*providerBlock // by local name, or "name.alias"
 
-	held   *openSet // by depends_on of the calls around it; nil until computed
-	within *openSet // the ephemeral blocks in it and below it; nil until computed
+	held       *openSet   // by depends_on of the calls around it; nil until computed
+	within     *openSet   // the ephemeral blocks in it and below it; nil until computed
+	provenance provenance // of all values below; used of the root module only
 }
 
 type valueKind uint8
@@ -128,6 +129,7 @@ type providerBlock struct {
 	schema *schema.Schema
 	each   *lang.Expr
 	body   []*lang.Expr
+	view   hcl.Body // of the configuration's body, to be decoded
 	opens  *openSet
 }
 
@@ -330,5 +332,6 @@ func (c *compiler) provider(m *moduleBlock, p *config.Provider) *providerBlock {
 	b.schema = s
 	b.each = c.expr(m, p.ForEach, use{})
 	b.body = c.body(m, p.Body, s.Block, use{repeat: repetition{forEach: b.each}})
+	b.view = strictView(p.Body, b.body)
 	return b
 }

@@ -192,7 +192,8 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 	if diags.HasErrors() {
 		return true, diags
 	}
-	diags = append(diags, refuseEphemeral(v, x.Range(), "An ephemeral value cannot decide whether an object may be destroyed.")...)
+	more := in.Resource.Module.block.refuseEphemeral(v, x, "An ephemeral value cannot decide whether an object may be destroyed.")
+	diags = append(diags, more.WithAddress(in.Addr().String())...)
 	v, _ = v.UnmarkDeep()
 	v, err := convert.Convert(v, cty.Bool)
 	if err == nil && !v.IsKnown() && in.Run().opt.Phase == Validating {
@@ -248,10 +249,10 @@ func (m *Module) ValidateValues(t *future.Task) {
 	m.OutputPreconditions(t)
 }
 
-// EvaluateValues evaluates the locals and outputs of the module that open nothing, so that what is wrong with them is found whether or not anybody
+// EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that what is wrong with them is found whether or not anybody
 // uses them.
 func (m *Module) EvaluateValues(t *future.Task) {
-	for _, group := range []map[string]*Value{m.locals, m.outputs} {
+	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
 		for _, name := range slices.Sorted(maps.Keys(group)) {
 			if v := group[name]; !v.opens() {
 				v.Get(t, nil, v.rangePtr())

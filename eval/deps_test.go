@@ -347,7 +347,7 @@ provider "sim" {
 }
 resource "sim_thing" "a" { provider = sim.by[EXPR] }`
 	for expr, want := range map[string]string{
-		`var.e`: `error: main.tf:11,46-51: Invalid use of an ephemeral value: An ephemeral value cannot choose a provider instance: the choice is kept in the state.`,
+		`var.e`: `error: main.tf:11,46-51: Invalid use of an ephemeral value: An ephemeral value cannot choose a provider instance: the choice is kept in the state.\n\nThe value is ephemeral because of var.e.`,
 		`null`:  `error: main.tf:11,45-51: Invalid provider instance key: The instance key of a provider must be a string that is known before apply.`,
 		`"q"`:   `error: provider["registry.opentofu.org/hashicorp/sim"].by["q"]: Provider instance not present: There is no instance ["q"] of this provider block: its for_each has no such key.`,
 	} {

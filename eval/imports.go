@@ -89,7 +89,7 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *rep) (ImportTar
 	if diags = append(diags, more...); diags.HasErrors() {
 		return target, diags
 	}
-	if refused := refuseEphemeral(v, x.Range(), "The "+what+" of an import must not be ephemeral: it is kept in the plan."); refused != nil {
+	if refused := r.Root.block.refuseEphemeral(v, x, "The "+what+" of an import must not be ephemeral: it is kept in the plan."); refused != nil {
 		return target, append(diags, refused...)
 	}
 	if value.Contains(v, value.Sensitive) {
@@ -151,5 +151,5 @@ func (sc *scope) refuseImportKey(idx *lang.Index) diag.List {
 	if diags.HasErrors() {
 		return diags
 	}
-	return refuseEphemeral(v, idx.Expr.Range(), "An ephemeral value cannot choose the instance to import to: its address is kept in the plan and in the state.")
+	return sc.m.block.refuseEphemeral(v, idx.Expr, "An ephemeral value cannot choose the instance to import to: its address is kept in the plan and in the state.")
 }

@@ -49,6 +49,7 @@ func kitBlock() *schema.Block {
 			"rule": {Nesting: schema.List, Block: schema.Block{Attributes: map[string]*schema.Attribute{
 				"value": {Type: cty.String, Optional: true}, "value_wo": {Type: cty.String, Optional: true, WriteOnly: true},
 			}}},
+			"zone": {Nesting: schema.Set, Block: schema.Block{Attributes: map[string]*schema.Attribute{"name": {Type: cty.String, Optional: true}}}},
 		},
 	}
 }

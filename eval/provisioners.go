@@ -47,7 +47,6 @@ func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self 
 }
 
 func (r *Run) provisioner(sc *scope, p *provisionerBlock) (cty.Value, diag.List) {
-	r.Stats.Evaluations.Add(1)
-	v, diags := p.schema.Decode(p.view, r.context(sc, p.exprs...))
-	return v, sc.forget(diags).WithAddress(sc.address)
+	v, diags := r.decode(sc, p.schema, p.view, p.exprs)
+	return v, diags.WithAddress(sc.address)
 }

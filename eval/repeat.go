@@ -129,7 +129,7 @@ func (r *repeated) refuse(v cty.Value, x *lang.Expr, arg string) (cty.Value, dia
 		return diag.List{{Summary: "Invalid " + arg + " argument", Detail: why, Subject: rng.Ptr(), Expression: x.Expression}}
 	}
 	if value.Contains(v, value.Ephemeral) && !applyingOK {
-		return v, at("An ephemeral value cannot decide which instances exist: " + r.keysReason() + " Use a value that isn't ephemeral.")
+		return v, at("An ephemeral value cannot decide which instances exist: " + r.keysReason() + " Use a value that isn't ephemeral." + r.module.block.becauseOf(x))
 	}
 	if arg == "for_each" && value.Has(v, value.Sensitive) { // elements may be: they are no keys
 		return v, at("Sensitive values, or values derived from them, cannot be used as for_each arguments: the keys would be shown. Use nonsensitive() if the keys are not secret.")

@@ -216,11 +216,8 @@ func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) 
 }
 
 func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
-	b, run := in.Resource.Block, in.Run()
-	run.Stats.Evaluations.Add(1)
-	sc := in.scope(t, s)
-	v, diags := b.Schema.Block.Decode(b.view, run.context(sc, b.body...))
-	diags = sc.forget(diags)
+	b := in.Resource.Block
+	v, diags := in.Run().decode(in.scope(t, s), b.Schema.Block, b.view, b.body)
 	diags = append(diags, deprecatedUses(v, b.Config.Body)...)
 	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
 		diags = append(diags, checkEphemeralUse(v, b)...)

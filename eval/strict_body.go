@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/mayfly-iac/mayfly/lang"
 )
@@ -20,7 +19,11 @@ type strictBody struct {
 func strictView(body hcl.Body, exprs []*lang.Expr) hcl.Body {
 	replaced := map[hcl.Expression]hcl.Expression{}
 	for _, x := range exprs {
-		if s := strict(x.Expression); s != x.Expression {
+		s := strict(x.Expression)
+		if len(x.Iterators) > 0 {
+			s = newGenerated(s, x)
+		}
+		if s != x.Expression {
 			replaced[x.Expression] = s
 		}
 	}
@@ -66,11 +69,7 @@ func (b strictBody) content(in *hcl.BodyContent) *hcl.BodyContent {
 func (b strictBody) attributes(in hcl.Attributes) hcl.Attributes {
 	out := maps.Clone(in)
 	for name, attr := range in {
-		s := b.strict[attr.Expr]
-		if _, native := attr.Expr.(hclsyntax.Expression); s == nil && !native {
-			s = guarded{attr.Expr} // the JSON syntax makes its expressions anew each time
-		}
-		if s != nil {
+		if s := b.strict[attr.Expr]; s != nil {
 			c := *attr
 			c.Expr = s
 			out[name] = &c

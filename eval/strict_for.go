@@ -1,135 +1,163 @@
 package eval
 
 import (
-	"maps"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/value"
 )
 
-// iterated is a for expression within which the elements of a marked collection are marked too. Evaluated as it is, they would lose the marks
-// until the result has them again: what fails in between would show them, and functions would put them into their messages.
-type iterated struct{ *hclsyntax.ForExpr }
+// loop is a for expression. HCL takes the marks off a collection before it looks at the elements, and puts them on the result. That loses them if the
+// result is unknown, and what is reported about an element does not know that it is secret.
+type loop struct{ *hclsyntax.ForExpr }
 
 // Value implements hcl.Expression.
-func (f iterated) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	coll := evaluated(f.CollExpr, ctx)
-	_, marks := coll.v.Unmark()
-	whole := *f.ForExpr
+func (l loop) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	coll := evaluated(l.CollExpr, ctx)
+	seen := &skipped{}
+	whole := *l.ForExpr
 	whole.CollExpr = coll
-	if len(marks) > 0 {
-		whole.ValExpr = f.within(f.ValExpr, marks)
-		if f.KeyExpr != nil {
-			whole.KeyExpr = f.within(f.KeyExpr, marks)
-		}
-		if f.CondExpr != nil {
-			whole.CondExpr = f.within(f.CondExpr, marks)
-		}
+	if l.CondExpr != nil {
+		whole.CondExpr = guarding{Expression: l.CondExpr, of: l.ForExpr, seen: seen}
+	}
+	if l.KeyExpr != nil {
+		whole.KeyExpr = guarding{Expression: l.KeyExpr, of: l.ForExpr, seen: seen, key: true}
 	}
 	v, diags := whole.Value(ctx)
-	for i, d := range diags {
-		diags[i] = f.hidden(d, ctx, marks)
+	if diags.HasErrors() {
+		return v, l.withheld(ctx, coll, seen, diags)
 	}
-	return lifted(v, marks), diags
-}
-
-func (f iterated) within(e hclsyntax.Expression, marks cty.ValueMarks) hclsyntax.Expression {
-	return &markedWithin{Expression: e, names: []string{f.KeyVar, f.ValVar}, marks: marks}
-}
-
-// hidden returns the diagnostic without the values that the for expression itself puts there.
-func (f iterated) hidden(d *hcl.Diagnostic, ctx *hcl.EvalContext, marks cty.ValueMarks) *hcl.Diagnostic {
-	if d == nil || d.EvalContext == nil || d.EvalContext.Parent() != ctx {
-		return d
-	}
-	out := *d
-	if f.KeyExpr != nil && d.Summary == "Duplicate object key" {
-		if key, _ := f.KeyExpr.Value(d.EvalContext); key.IsMarked() || len(marks) > 0 {
-			out.Detail = "Two different items produced the same key in this 'for' expression. It is not shown, because it comes from a sensitive or ephemeral value. If duplicates are expected, use the ellipsis (...) after the value expression to enable grouping by key."
-		}
-	}
-	if len(marks) > 0 {
-		out.EvalContext = marked(d.EvalContext, []string{f.KeyVar, f.ValVar}, marks)
-	}
-	return &out
-}
-
-// markedWithin is an expression that is evaluated with marks on some variables.
-type markedWithin struct {
-	hclsyntax.Expression
-	names []string
-	marks cty.ValueMarks
-}
-
-// Value implements hcl.Expression.
-func (w *markedWithin) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	return w.Expression.Value(marked(ctx, w.names, w.marks))
-}
-
-// marked returns a scope in which the named variables of ctx have the marks.
-func marked(ctx *hcl.EvalContext, names []string, marks cty.ValueMarks) *hcl.EvalContext {
-	child := ctx.NewChild()
-	child.Variables = map[string]cty.Value{}
-	for _, name := range names {
-		if v, ok := ctx.Variables[name]; ok {
-			child.Variables[name] = v.WithMarks(marks)
-		}
-	}
-	return child
-}
-
-// lifted returns v without those of the marks below its top that the top has too.
-func lifted(v cty.Value, marks cty.ValueMarks) cty.Value {
-	if len(marks) == 0 || !v.IsMarked() {
-		return v
-	}
-	bare, all := v.UnmarkDeepWithPaths()
-	kept := all[:0]
-	for _, at := range all {
-		if len(at.Path) > 0 {
-			at.Marks = maps.Clone(at.Marks)
-			for m := range marks {
-				delete(at.Marks, m)
-			}
-		}
-		if len(at.Marks) > 0 {
-			kept = append(kept, at)
-		}
-	}
-	return bare.MarkWithPaths(kept)
-}
-
-// guarded is an expression of the JSON syntax, whose parts cannot be replaced. Where it has scopes of its own, its diagnostics tell no more than
-// where they are, if secrets are in play.
-type guarded struct{ hcl.Expression }
-
-// UnwrapExpression lets HCL look at the syntax.
-func (g guarded) UnwrapExpression() hcl.Expression { return g.Expression }
-
-// Value implements hcl.Expression.
-func (g guarded) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	v, diags := g.Expression.Value(ctx)
-	if len(diags) == 0 || !g.secrets(ctx) {
+	if v.IsKnown() {
 		return v, diags
 	}
-	for i, d := range diags {
-		if d == nil || d.EvalContext == nil || d.EvalContext == ctx || d.EvalContext.Parent() == nil {
-			continue
-		}
-		out := *d
-		out.EvalContext, out.Expression, out.Extra = nil, nil, nil
-		out.Detail = "The details are withheld, because sensitive or ephemeral values are involved."
-		diags[i] = &out
+	if !coll.v.IsKnown() {
+		seen.look(l.ForExpr, l.child(ctx, cty.DynamicVal, cty.DynamicVal))
+	}
+	v = v.WithSameMarks(coll.v)
+	if seen.ephemeral {
+		v = v.Mark(value.Ephemeral)
 	}
 	return v, diags
 }
 
-func (g guarded) secrets(ctx *hcl.EvalContext) bool {
-	for _, traversal := range g.Variables() {
-		if v, diags := traversal.TraverseAbs(ctx); !diags.HasErrors() && v.ContainsMarked() {
-			return true
+func (l loop) child(ctx *hcl.EvalContext, key, val cty.Value) *hcl.EvalContext {
+	child := ctx.NewChild()
+	child.Variables = map[string]cty.Value{l.ValVar: val}
+	if l.KeyVar != "" {
+		child.Variables[l.KeyVar] = key
+	}
+	return child
+}
+
+// skipped tells about the elements that an evaluation did not look at because it is unknown whether, or under what key, they will be there.
+type skipped struct {
+	ephemeral bool // one of them may be ephemeral
+	secretKey cty.ValueMarks
+}
+
+// look evaluates what the loop would make of an element.
+func (s *skipped) look(e *hclsyntax.ForExpr, ctx *hcl.EvalContext) {
+	for _, x := range []hclsyntax.Expression{e.KeyExpr, e.ValExpr, e.CondExpr} {
+		if x == nil || s.ephemeral {
+			continue
+		}
+		v, diags := x.Value(ctx)
+		s.ephemeral = !diags.HasErrors() && value.Contains(v, value.Ephemeral)
+	}
+}
+
+// guarding is the condition or the key of a loop.
+type guarding struct {
+	hclsyntax.Expression
+	of   *hclsyntax.ForExpr
+	seen *skipped
+	key  bool
+}
+
+// Value implements hcl.Expression.
+func (g guarding) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	v, diags := g.Expression.Value(ctx)
+	if !diags.HasErrors() && !v.IsKnown() && !unknownElement(ctx, g.of) {
+		g.seen.look(g.of, ctx)
+	}
+	if _, secret := value.Redacted(v.Marks()); secret && g.key {
+		g.seen.secretKey = v.Marks()
+	}
+	return v, diags
+}
+
+// unknownElement reports whether the context is that of HCL's trial of the condition, before there are elements.
+func unknownElement(ctx *hcl.EvalContext, e *hclsyntax.ForExpr) bool {
+	return ctx.Variables[e.ValVar].RawEquals(cty.DynamicVal)
+}
+
+// withheld returns what may be told about errors in a loop. If the collection is secret, it is gone through again with the elements marked like it: their
+// values are then hidden from the errors and from the functions that make up their texts.
+func (l loop) withheld(ctx *hcl.EvalContext, coll *evaluatedExpr, seen *skipped, diags hcl.Diagnostics) hcl.Diagnostics {
+	marks := coll.v.Marks()
+	word, secret := value.Redacted(marks)
+	if !secret {
+		if word, secret = value.Redacted(seen.secretKey); secret {
+			return aboutKeys(diags, word, func(x hcl.Expression) bool { _, ok := x.(guarding); return ok })
+		}
+		return diags
+	}
+	plain, _ := coll.v.Unmark()
+	if !plain.IsKnown() || plain.IsNull() || !plain.CanIterateElements() {
+		return diags
+	}
+	items := make([]cty.Value, 0, plain.LengthInt())
+	for k, v := range plain.Elements() {
+		items = append(items, cty.ObjectVal(map[string]cty.Value{"key": k.WithMarks(marks), "value": v.WithMarks(marks)}))
+	}
+	whole := *l.ForExpr
+	whole.CollExpr = &evaluatedExpr{Expression: l.CollExpr, v: cty.TupleVal(items)}
+	whole.KeyVar, whole.ValVar = "", itemName
+	whole.ValExpr = l.item(l.ValExpr)
+	if l.KeyExpr != nil {
+		whole.KeyExpr = l.item(l.KeyExpr)
+	}
+	if l.CondExpr != nil {
+		whole.CondExpr = l.item(l.CondExpr)
+	}
+	_, hidden := whole.Value(ctx)
+	return aboutKeys(hidden, word, func(x hcl.Expression) bool { _, ok := x.(itemExpr); return ok })
+}
+
+// aboutKeys takes the texts out of errors that HCL itself raises about what a part of the loop gave: they show keys.
+func aboutKeys(diags hcl.Diagnostics, word string, ours func(hcl.Expression) bool) hcl.Diagnostics {
+	for _, d := range diags {
+		if d.Expression != nil && ours(d.Expression) {
+			d.Detail = "For at least one of the elements this gives what cannot be used here. Keys must be strings, not null, and unlike each other unless \"...\" " +
+				"after the value groups them; conditions must be true or false. Which element it is, is withheld because it could reveal a value: " + word + "."
 		}
 	}
-	return false
+	return diags
+}
+
+// itemName can be no name in a configuration.
+const itemName = "an element"
+
+func (l loop) item(e hclsyntax.Expression) itemExpr { return itemExpr{Expression: e, of: l} }
+
+// itemExpr is a part of a loop over marked elements.
+type itemExpr struct {
+	hclsyntax.Expression
+	of loop
+}
+
+// Value implements hcl.Expression.
+func (e itemExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	key, val := cty.DynamicVal, cty.DynamicVal
+	if item := ctx.Variables[itemName]; item.IsKnown() {
+		key, val = item.GetAttr("key"), item.GetAttr("value")
+	}
+	v, diags := e.Expression.Value(e.of.child(ctx, key, val))
+	for _, d := range diags {
+		if d.Expression != nil && d.EvalContext == nil {
+			d.EvalContext = ctx
+		}
+	}
+	return v, diags
 }

@@ -57,6 +57,10 @@ type Expr struct {
 	Functions []string
 	// NullsEphemeral says that ephemeralasnull is called, which makes something known of an ephemeral value.
 	NullsEphemeral bool
+	// Iterators names what the dynamic blocks around the expression iterate over, from the outermost, and ForEach has their arguments, of which a
+	// malformed block may have none (nil).
+	Iterators []string
+	ForEach   []hcl.Expression
 }
 
 // Compile finds the references of an expression. Names in scope are local to the expression's surroundings (the iterators of dynamic blocks) and not
@@ -81,7 +85,7 @@ type compiler struct {
 	scope     []string
 	functions []string
 	diags     diag.List
-	indexed   map[hcl.Pos]indexing // by the start of the traversal that is indexed
+	indexed   map[hcl.Pos]indexing  // by the start of the traversal that is indexed
 	narrowed  map[hcl.Pos]narrowing // by the start of the traversal of a collection
 
 	nullsEphemeral bool
