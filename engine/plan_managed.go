@@ -119,7 +119,7 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	}
 	ok := true
 	for i := range ip.in.Provisioners() {
-		_, diags := ip.in.EvalProvisioner(ip.t, nil, i, planned)
+		_, _, diags := evalProvisioner(ip.t, nil, ip.in, i, planned)
 		ip.run.Report(diags)
 		ok = ok && !diags.HasErrors()
 	}

@@ -38,20 +38,27 @@ func (ia *instanceApply) provision(created cty.Value) bool {
 
 func (ia *instanceApply) provisionOne(i int, self cty.Value) bool {
 	p := ia.in.Provisioners()[i]
-	args, diags := ia.in.EvalProvisioner(ia.t, ia.s, i, self)
+	args, conn, diags := evalProvisioner(ia.t, ia.s, ia.in, i, self)
 	ia.run.Report(diags)
 	if diags.HasErrors() {
 		return false
 	}
-	le := localExec{walk: ia.walk, obj: ia.obj, hidden: hiddenBy(args)}
+	hidden := hiddenBy(args, conn)
 	args, _ = args.UnmarkDeep()
-	if !args.IsWhollyKnown() {
+	if !args.IsWhollyKnown() || conn != cty.NilVal && !conn.IsWhollyKnown() {
 		ia.report(diag.At(p.Range, "Invalid provisioner configuration", "The arguments of the provisioner are not wholly known."))
 		return false
 	}
 	ia.event(Event{Kind: Started, Op: OpProvision, Object: ia.obj, Action: plan.Create, Provisioner: p.Type})
 	begin := ia.opt.Now()
-	err := le.execute(args)
+	var err error
+	what := ""
+	if conn == cty.NilVal {
+		what = "Error running command "
+		err = (&localExec{walk: ia.walk, obj: ia.obj, hidden: hidden}).execute(args)
+	} else {
+		err = (&remoteWork{walk: ia.walk, obj: ia.obj, action: plan.Create, typ: p.Type, hidden: hidden, conn: conn}).execute(args)
+	}
 	kind := Completed
 	if err != nil {
 		kind = Failed
@@ -60,7 +67,7 @@ func (ia *instanceApply) provisionOne(i int, self cty.Value) bool {
 	if err == nil {
 		return true
 	}
-	d := diag.At(p.Range, "local-exec provisioner error", "Error running command %s", err).WithAddress(ia.obj.Instance.String())
+	d := diag.At(p.Range, p.Type+" provisioner error", "%s%s", what, err).WithAddress(ia.obj.Instance.String())
 	if p.Continue {
 		ia.run.Report(d.AsWarnings())
 		return true
@@ -69,13 +76,14 @@ func (ia *instanceApply) provisionOne(i int, self cty.Value) bool {
 	return false
 }
 
-// hiddenBy returns the reason why a provisioner's output must not be shown, "" if it may.
-func hiddenBy(args cty.Value) string {
+// hiddenBy returns the reason why a provisioner's output must not be shown, "" if it may. conn may be cty.NilVal.
+func hiddenBy(args, conn cty.Value) string {
+	has := func(m value.Mark) bool { return value.Contains(args, m) || value.Contains(conn, m) }
 	var words []string
-	if value.Contains(args, value.Sensitive) {
+	if has(value.Sensitive) {
 		words = append(words, "sensitive")
 	}
-	if value.Contains(args, value.Ephemeral) {
+	if has(value.Ephemeral) {
 		words = append(words, "ephemeral")
 	}
 	if len(words) == 0 {

@@ -79,7 +79,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	_, diags2 := in.PreventDestroy(t)
 	v.run.Report(diags2)
 	for i := range in.Provisioners() {
-		_, diags := in.EvalProvisioner(t, nil, i, self)
+		_, _, diags := evalProvisioner(t, nil, in, i, self)
 		v.run.Report(diags)
 	}
 	if diags.HasErrors() {

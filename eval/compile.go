@@ -94,6 +94,8 @@ type provisionerBlock struct {
 	schema *schema.Block
 	view   hcl.Body // of the configuration's body, to be decoded
 	exprs  []*lang.Expr
+
+	connection *connectionBody // of remote provisioners; its expressions are among exprs
 }
 
 type callBlock struct {

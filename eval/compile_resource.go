@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"slices"
-
 	"github.com/agext/levenshtein"
 	"github.com/hashicorp/hcl/v2"
 
@@ -44,10 +42,11 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 		b.providerKey = c.expr(m, r.Provider.KeyExpr, inside)
 	}
 	c.ignored(b)
-	c.connection(m, r.Connection, after)
+	shared := c.connection(m, r.Connection, after)
 	for _, p := range r.Provisioners {
-		c.connection(m, p.Connection, after)
-		b.provisioners = append(b.provisioners, c.provisioner(m, r, p, after))
+		pb := c.provisioner(m, r, p, after)
+		c.connect(&pb, r, shared, c.connection(m, p.Connection, after))
+		b.provisioners = append(b.provisioners, pb)
 	}
 	return b
 }
@@ -56,7 +55,7 @@ func (c *compiler) provisioner(m *moduleBlock, r *config.Resource, p *config.Pro
 	b := provisionerBlock{cfg: p, schema: ProvisionerSchema(p.Type)}
 	if b.schema == nil {
 		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
-			"The provisioner type %q is not supported. Supported: local-exec.", p.Type)...)
+			"The provisioner type %q is not supported. Supported: local-exec, remote-exec, file.", p.Type)...)
 		return b
 	}
 	if p.Destroy {
@@ -66,21 +65,6 @@ func (c *compiler) provisioner(m *moduleBlock, r *config.Resource, p *config.Pro
 	b.exprs = c.body(m, p.Body, b.schema, u)
 	b.view = strictView(p.Body, b.exprs)
 	return b
-}
-
-// connection checks a connection block: no provisioner that runs here uses one, but what is wrong in it is said all the same.
-func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) {
-	if conn == nil {
-		return
-	}
-	attrs, diags := conn.Body.JustAttributes()
-	c.diags = append(c.diags, diag.FromHCL(diags)...)
-	for name, a := range attrs {
-		if !slices.Contains(connectionArguments, name) {
-			c.diags = append(c.diags, diag.At(a.NameRange, "Unsupported argument", "A connection block has no argument named %q.", name)...)
-		}
-		c.expr(m, a.Expr, u)
-	}
 }
 
 // ignored checks that what ignore_changes names exists.
