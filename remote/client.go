@@ -73,32 +73,41 @@ func keepAlives(done <-chan struct{}, c *ssh.Client, every, limit time.Duration)
 
 // guard closes a session when ctx ends, and the connection too if the other end does not react. The returned function ends the watch.
 func (c *Client) guard(ctx context.Context, s *ssh.Session) func() {
+	return c.watch(ctx, func() { _ = s.Close() })
+}
+
+// watch calls end when ctx ends, and cuts the connection if that has no effect. The returned function says that it had, or that there is no need.
+func (c *Client) watch(ctx context.Context, end func()) func() {
 	done := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { c.end(s, done) })
+	stop := context.AfterFunc(ctx, func() {
+		cut := time.AfterFunc(abandon, func() { _ = c.ssh.Close() })
+		defer cut.Stop()
+		end()
+		<-done
+	})
 	return func() {
 		stop()
 		close(done)
 	}
 }
 
-// end kills what runs in a session.
-func (c *Client) end(s *ssh.Session, done <-chan struct{}) {
-	cut := time.AfterFunc(abandon, func() { _ = c.ssh.Close() })
-	_ = s.Signal(ssh.SIGKILL)
-	_ = s.Close()
-	<-done
-	cut.Stop()
+// Run runs a command with the login shell of the host and calls line for each line of its output, both streams together, one call at a time. When
+// soft ends, the command is interrupted and has a moment to end; when ctx ends, it is killed. A host may refuse to pass signals on, as sshd does for
+// root; then the command loses its output only. A command that fails leads to an ExitError.
+func (c *Client) Run(ctx, soft context.Context, command string, line func(string)) error {
+	return c.run(ctx, soft, process{command: command}, line)
 }
 
-// Run runs a command with the login shell of the host and calls line for each line of its output, both streams together, one call at a time. When
-// soft ends, the command is interrupted and has a moment to end; when ctx ends, it is killed. A command that fails leads to an ExitError.
-func (c *Client) Run(ctx, soft context.Context, command string, line func(string)) error {
+func (c *Client) run(ctx, soft context.Context, p process, line func(string)) error {
 	s, err := c.ssh.NewSession()
 	if err != nil {
 		return &Error{public: "the host opened no session", err: err}
 	}
 	defer func() { _ = s.Close() }()
-	defer c.guard(ctx, s)()
+	p.client, p.session = c, s
+	late, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer c.watch(late, p.kill)()
 	out, err1 := s.StdoutPipe()
 	errs, err2 := s.StderrPipe()
 	if err := errors.Join(err1, err2); err != nil {
@@ -107,21 +116,18 @@ func (c *Client) Run(ctx, soft context.Context, command string, line func(string
 	if c.keyring != nil {
 		_ = agent.RequestAgentForwarding(s) // a host that doesn't allow it runs commands all the same
 	}
-	if err := s.Start(command); err != nil {
+	if err := s.Start(p.command); err != nil {
 		return &Error{public: "the host did not start the command", err: err}
 	}
-	ended := make(chan struct{})
-	defer close(ended)
-	stop := context.AfterFunc(soft, func() {
-		_ = s.Signal(ssh.SIGINT)
-		select {
-		case <-ended:
-		case <-time.After(grace):
-			c.end(s, ended)
-		}
-	})
-	defer stop()
-	pass(line, out, errs)
+	over := make(chan struct{})
+	defer close(over)
+	defer context.AfterFunc(soft, func() {
+		timer := time.AfterFunc(grace, cancel)
+		defer timer.Stop()
+		p.signal(ssh.SIGINT)
+		<-over
+	})()
+	pass(p.filter(line), out, errs)
 	return ending(ctx, soft, s.Wait())
 }
 

@@ -5,6 +5,7 @@ package remote
 import (
 	"context"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,8 +58,8 @@ func TestPlatforms(t *testing.T) {
 	t.Parallel()
 	unix, windows := &Client{set: &Connection{}}, &Client{set: &Connection{Windows: true}}
 	for _, c := range []struct {
-		client              *Client
-		name, path, command string
+		client           *Client
+		name, path, word string
 	}{
 		{unix, "/tmp/s.sh", "/tmp/s.sh", "'/tmp/s.sh'"},
 		{unix, "~/s.sh", "s.sh", "'./s.sh'"},
@@ -68,8 +69,8 @@ func TestPlatforms(t *testing.T) {
 		{windows, "C:/windows/temp/s.ps1", "C:/windows/temp/s.ps1", "C:/windows/temp/s.ps1"},
 	} {
 		path := c.client.remotePath(c.name)
-		if command := c.client.commandFor(path); path != c.path || command != c.command {
-			t.Errorf("%s: %s %s, want %s %s", c.name, path, command, c.path, c.command)
+		if p, err := c.client.processFor(path); err != nil || path != c.path || !strings.HasSuffix(" "+p.command, " "+c.word) {
+			t.Errorf("%s: %s %s, want %s %s", c.name, path, p.command, c.path, c.word)
 		}
 	}
 	if name, err := fill(windowsScript); err != nil || name == windowsScript {

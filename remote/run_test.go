@@ -131,7 +131,7 @@ func nothingLeft(t *testing.T, s *server) {
 			t.Errorf("left on the host: %q", left)
 		}
 	}
-	if name := strings.Trim(s.ran(), "'"); strings.HasPrefix(name, "/tmp") {
+	for _, name := range regexp.MustCompile(`/tmp/terraform_\d+\.sh`).FindAllString(s.ran(), -1) {
 		if _, err := os.Stat(name); err == nil {
 			t.Errorf("left on the host: %q", name)
 		}

@@ -36,7 +36,11 @@ func (c *Client) RunScript(ctx, soft context.Context, script string, line func(s
 	if err != nil {
 		return err
 	}
-	return c.Run(ctx, soft, c.commandFor(name), line)
+	p, err := c.processFor(name)
+	if err != nil {
+		return err
+	}
+	return c.run(ctx, soft, p, line)
 }
 
 // putScript uploads the script for its owner alone. It returns its name as soon as the file is there, also along with an error.
@@ -91,15 +95,15 @@ func fill(pattern string) (string, error) {
 	return pattern, nil
 }
 
-// commandFor returns the command that runs the script. A shell of Windows takes the name as it is: each quotes differently.
-func (c *Client) commandFor(name string) string {
+// processFor returns the process that runs the script. A shell of Windows takes the name as it is: each quotes differently.
+func (c *Client) processFor(name string) (process, error) {
 	if c.set.Windows {
-		return name
+		return process{command: name}, nil
 	}
 	if !strings.Contains(name, "/") {
 		name = "./" + name // not something on the search path
 	}
-	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	return announced("'" + strings.ReplaceAll(name, "'", `'\''`) + "'")
 }
 
 // remove removes a script, on a context of its own: an interrupt is no reason to leave it.
