@@ -52,7 +52,7 @@ func keyProblem(text string, err error) string {
 	case block == nil && !strings.Contains(text, "\n"):
 		return "This is no private key: it is in one line. If it is the name of a file, read that with file(…)."
 	case block == nil:
-		return "This is no private key in PEM, with a line \"-----BEGIN … PRIVATE KEY-----\" at its beginning."
+		return "This is no whole private key in PEM, which begins with a line \"-----BEGIN … PRIVATE KEY-----\" and ends with one like it."
 	case block.Type == "ENCRYPTED PRIVATE KEY":
 		return "The private key is encrypted, for which there is no argument. Give the key without a passphrase, or leave it to an agent."
 	default:
