@@ -134,6 +134,9 @@ func checkConnection(marked cty.Value) diag.List {
 	}
 	if conn.GetAttr("private_key").IsKnown() && conn.GetAttr("bastion_private_key").IsKnown() {
 		for _, p := range connection(conn, nil).Check() {
+			if p.Argument == "bastion_private_key" && text(conn, p.Argument) == "" {
+				continue // it is the private_key, and was reported
+			}
 			diags = append(diags, problem(p.Argument, invalidConnection, "%s", p.Text)...)
 		}
 	}

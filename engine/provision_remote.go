@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,11 +39,11 @@ func (r *remoteWork) execute(args cty.Value) error {
 	}
 	client, err := remote.Dial(soft, c, func(reason string) { r.line("No connection yet, trying again: " + reason) })
 	if err != nil {
-		return r.failure("Error connecting", err)
+		return r.failure("Error connecting", "", err)
 	}
 	defer client.Close()
 	if r.typ == "file" {
-		return r.failure("Error uploading", r.upload(soft, client, args))
+		return r.failure("Error uploading", "", r.upload(soft, client, args))
 	}
 	r.line("Connected!")
 	return r.runScripts(soft, client, c, args)
@@ -60,15 +61,15 @@ func (r *remoteWork) runScripts(soft context.Context, client *remote.Client, c *
 		}
 	}
 	if inline := args.GetAttr("inline"); !inline.IsNull() {
-		return r.failure("Error running the inline script", client.RunScript(r.ctx, soft, inlineScript(inline, c.Windows), sink))
+		return r.failure("Error running the inline script", "", client.RunScript(r.ctx, soft, inlineScript(inline, c.Windows), sink))
 	}
 	for _, name := range scriptNames(args) {
 		text, err := os.ReadFile(r.local(name))
 		if err != nil {
-			return r.failure("Error reading a script", err)
+			return r.failure("Error reading the script", name, err)
 		}
 		if err := client.RunScript(r.ctx, soft, string(text), sink); err != nil {
-			return r.failure(fmt.Sprintf("Error running the script %q", name), err)
+			return r.failure("Error running the script", name, err)
 		}
 	}
 	return nil
@@ -169,13 +170,18 @@ func (r *remoteWork) line(text string) {
 	r.event(Event{Kind: Output, Op: OpProvision, Object: r.obj, Action: r.action, Provisioner: r.typ, Line: text})
 }
 
-// failure describes an error; nil stays nil. With secrets in arguments or connection, only the exit status and the kind of problem are told.
-func (r *remoteWork) failure(what string, err error) error {
-	if err == nil {
+// failure describes an error; nil stays nil. With secrets in arguments or connection, only the exit status or the kind of problem is told.
+func (r *remoteWork) failure(what, name string, err error) error {
+	var exit *remote.ExitError
+	switch {
+	case err == nil:
 		return nil
+	case r.hidden != "" && errors.As(err, &exit):
+		return fmt.Errorf("%s: %s. More is hidden for the same reason", r.hidden, remote.Public(err))
+	case r.hidden != "":
+		return fmt.Errorf("%s: %s: %s. More is hidden for the same reason", r.hidden, strings.ToLower(what), remote.Public(err))
+	case name != "":
+		return fmt.Errorf("%s %q: %w", what, name, err)
 	}
-	if r.hidden == "" {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return fmt.Errorf("%s: %s. More is hidden for the same reason", r.hidden, remote.Public(err))
+	return fmt.Errorf("%s: %w", what, err)
 }

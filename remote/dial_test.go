@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,8 +24,8 @@ func TestBastion(t *testing.T) {
 	c := &remote.Connection{Target: target.host(), Bastion: &remote.Host{Address: "127.0.0.1", Port: bastion.port, PrivateKey: remote.NewSecret(k.pem)}}
 	c.Target.Password = remote.NewSecret("inner")
 	works(t, c)
-	if bastion.logins != 1 || target.logins != 1 {
-		t.Errorf("%d connections to the bastion, %d to the target", bastion.logins, target.logins)
+	if bastion.logins.Load() != 1 || target.logins.Load() != 1 {
+		t.Errorf("%d connections to the bastion, %d to the target", bastion.logins.Load(), target.logins.Load())
 	}
 
 	other := *c.Bastion
@@ -109,7 +110,7 @@ func TestSecureProxy(t *testing.T) {
 	t.Parallel()
 	p := httptest.NewUnstartedServer(proxyHandler(t, "", ""))
 	p.TLS = &tls.Config{}
-	p.Config.ErrorLog = nil
+	p.Config.ErrorLog = log.New(io.Discard, "", 0)
 	p.StartTLS()
 	t.Cleanup(p.Close)
 	_, err := remote.Dial(t.Context(), &remote.Connection{

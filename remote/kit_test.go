@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -43,8 +44,9 @@ type server struct {
 
 	mu       sync.Mutex
 	commands []string
-	forwards int // sessions that asked for the agent to be forwarded
-	logins   int // connections
+
+	forwards atomic.Int32 // sessions that asked for the agent to be forwarded
+	logins   atomic.Int32 // connections
 }
 
 // serve starts a server that lets everybody in whom one of the options lets in.
@@ -65,9 +67,7 @@ func serveOn(t *testing.T, l net.Listener, options ...func(*gssh.Server)) *serve
 	s.ChannelHandlers = map[string]gssh.ChannelHandler{"session": gssh.DefaultSessionHandler, "direct-tcpip": gssh.DirectTCPIPHandler}
 	s.LocalPortForwardingCallback = func(gssh.Context, string, uint32) bool { return true }
 	s.ConnCallback = func(_ gssh.Context, conn net.Conn) net.Conn {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.logins++
+		s.logins.Add(1)
 		return conn
 	}
 	for _, o := range options {
@@ -98,10 +98,10 @@ func (s *server) host() remote.Host {
 func (s *server) run(sess gssh.Session) {
 	s.mu.Lock()
 	s.commands = append(s.commands, sess.RawCommand())
-	if gssh.AgentRequested(sess) {
-		s.forwards++
-	}
 	s.mu.Unlock()
+	if gssh.AgentRequested(sess) {
+		s.forwards.Add(1)
+	}
 	cmd := exec.Command("/bin/sh", "-c", sess.RawCommand())
 	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Env = s.home, sess, sess.Stderr(), []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

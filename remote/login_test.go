@@ -96,7 +96,7 @@ func TestAgent(t *testing.T) {
 			s := serve(t, accepts(k))
 			c.Target = s.host()
 			works(t, &c)
-			if s.forwards != 1 {
+			if s.forwards.Load() != 1 {
 				t.Error("the agent is not forwarded to the host")
 			}
 		})
@@ -183,7 +183,7 @@ func TestHostKey(t *testing.T) {
 		{"certificate of another host", certified("example.com"), ca, "certificate does not hold"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			before := c.server.logins
+			before := c.server.logins.Load()
 			conn := &remote.Connection{Target: c.server.host()}
 			conn.Target.Password, conn.Target.HostKey = remote.NewSecret("p"), remote.NewSecret(c.key.line)
 			client, err := remote.Dial(t.Context(), conn, nil)
@@ -195,8 +195,8 @@ func TestHostKey(t *testing.T) {
 				t.Error(err)
 			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(remote.Public(err), "not believed")):
 				t.Errorf("error = %v, want %q", err, c.want)
-			case c.server.logins != before+1:
-				t.Errorf("%d attempts: a host that is not believed must not be tried again", c.server.logins-before)
+			case c.server.logins.Load() != before+1:
+				t.Errorf("%d attempts: a host that is not believed must not be tried again", c.server.logins.Load()-before)
 			}
 		})
 	}
@@ -214,8 +214,8 @@ func TestRefusedLogin(t *testing.T) {
 	if err == nil {
 		t.Fatal("the login was accepted")
 	}
-	if s.logins < 2 || len(told) < 1 {
-		t.Errorf("%d attempts, %q told: a host may let its users in a moment later", s.logins, told)
+	if s.logins.Load() < 2 || len(told) < 1 {
+		t.Errorf("%d attempts, %q told: a host may let its users in a moment later", s.logins.Load(), told)
 	}
 	for _, want := range []string{"in time", "somebody at 127.0.0.1", "the private key, the password"} {
 		if !strings.Contains(err.Error(), want) {

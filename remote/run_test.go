@@ -5,6 +5,7 @@ package remote_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	gssh "github.com/gliderlabs/ssh"
+	"github.com/pkg/sftp"
 
 	"github.com/mayfly-iac/mayfly/remote"
 )
@@ -172,6 +174,44 @@ func TestScriptIsExclusive(t *testing.T) {
 	}
 	if text, _ := os.ReadFile(trap); string(text) != "untouched" {
 		t.Errorf("the script was written through a link: %q", text)
+	}
+}
+
+// creations is a file server that refuses to open and to remove anything, and remembers how files were to be opened.
+type creations struct{ flags []sftp.FileOpenFlags }
+
+func (c *creations) Filewrite(r *sftp.Request) (io.WriterAt, error) {
+	c.flags = append(c.flags, r.Pflags())
+	return nil, os.ErrPermission
+}
+
+func (c *creations) Fileread(*sftp.Request) (io.ReaderAt, error)   { return nil, os.ErrPermission }
+func (c *creations) Filecmd(*sftp.Request) error                   { return os.ErrPermission }
+func (c *creations) Filelist(*sftp.Request) (sftp.ListerAt, error) { return nil, os.ErrPermission }
+
+// A script is put into a file that it makes itself, also where what was in its place could not be removed.
+func TestScriptMakesItsFile(t *testing.T) {
+	t.Parallel()
+	var c creations
+	s := serve(t, password("p"), func(s *gssh.Server) {
+		s.SubsystemHandlers["sftp"] = func(sess gssh.Session) {
+			srv := sftp.NewRequestServer(sess, sftp.Handlers{FileGet: &c, FilePut: &c, FileCmd: &c, FileList: &c})
+			_ = srv.Serve()
+		}
+	})
+	conn := &remote.Connection{Target: s.host()}
+	conn.Target.Password = remote.NewSecret("p")
+	err := dial(t, conn).RunScript(t.Context(), context.Background(), "", func(string) {})
+	if err == nil || !strings.Contains(err.Error(), "permission denied") {
+		t.Errorf("error = %v", err)
+	}
+	for _, f := range c.flags {
+		if !f.Excl || !f.Creat {
+			t.Errorf("opened with %+v", f)
+		}
+	}
+	if len(c.flags) == 0 {
+		t.Error("no file was opened")
 	}
 }
 

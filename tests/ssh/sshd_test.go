@@ -93,7 +93,7 @@ func start(t *testing.T, login, authority *key) *sshd {
 	host := newKey(t)
 	settings := []string{
 		"ListenAddress 127.0.0.1", "HostKey " + filepath.Join(dir, "host_key"), "UsePAM no", "StrictModes no", "PidFile none", "PermitRootLogin yes",
-		"PasswordAuthentication no", "MaxStartups 100", "Subsystem sftp internal-sftp", "LogLevel VERBOSE",
+		"PasswordAuthentication no", "MaxStartups 100", "Subsystem sftp internal-sftp -u 0002", "LogLevel VERBOSE",
 	}
 	save := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -100,21 +100,32 @@ provisioner "file" {
 	s.write("src/sub/deep", "deep")
 	out := s.apply(0)
 	s.says(out, "the source could not be read: stat", "1 more similar warning")
-	want := strings.ReplaceAll(`content made of in
-flat/sub/deep deep
-flat/tool.sh #!/bin/sh
-into/src/sub/deep deep
-into/src/tool.sh #!/bin/sh
-into/tool.sh #!/bin/sh
-`, "$", "")
+	// The server's umask would let the group write.
+	want := `-rw-r--r-- content made of in
+drwxr-xr-x flat
+drwxr-xr-x flat/sub
+-rw-r--r-- flat/sub/deep deep
+-rw-r--r-- flat/tool.sh #!/bin/sh
+drwxr-xr-x into
+drwxr-xr-x into/src
+drwxr-xr-x into/src/sub
+-rw-r--r-- into/src/sub/deep deep
+-rw-r--r-- into/src/tool.sh #!/bin/sh
+-rw-r--r-- into/tool.sh #!/bin/sh
+`
 	var got strings.Builder
 	err := filepath.WalkDir(s.host, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err != nil || path == s.host {
 			return err
 		}
 		name, _ := filepath.Rel(s.host, path)
-		fmt.Fprintf(&got, "%s %s\n", name, strings.TrimSpace(s.onHost(name)))
-		return nil
+		info, err := d.Info()
+		text := ""
+		if !d.IsDir() {
+			text = " " + strings.TrimSpace(s.onHost(name))
+		}
+		fmt.Fprintf(&got, "%s %s%s\n", info.Mode(), name, text)
+		return err
 	})
 	if err != nil || got.String() != want {
 		t.Errorf("on the host: %v\n%s", err, got.String())
