@@ -15,6 +15,7 @@ type keyring struct {
 	agent.Agent
 	conn     io.Closer
 	identity string
+	wanted   bool // by the connection, rather than there by chance
 }
 
 func (k *keyring) close() {
@@ -38,7 +39,7 @@ func (c *Connection) openAgent() (*keyring, error) {
 	if err != nil {
 		return nil, &Error{public: "the authentication agent does not answer", err: err, final: true}
 	}
-	return &keyring{a, conn, c.AgentIdentity}, nil
+	return &keyring{a, conn, c.AgentIdentity, c.Agent == AgentAlways || c.AgentIdentity != ""}, nil
 }
 
 // signers returns the keys of the agent, the preferred one first.

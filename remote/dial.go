@@ -233,12 +233,13 @@ func (l *login) words() []string {
 	return words
 }
 
-// methods returns how to log in, in the order in which it is tried: keys of the connection, those of the agent, the password.
+// methods returns how to log in, in the order in which it is tried: keys of the connection, those of the agent, the password. A server hears a few
+// attempts only, and an agent may have many keys, so the password comes before those of an agent that nobody has asked for.
 func (l *login) methods() []ssh.AuthMethod {
-	var out []ssh.AuthMethod
+	var keys, password []ssh.AuthMethod
 	if len(l.own) > 0 || l.keyring != nil {
 		// A method that failed is not tried again, so all keys must come from one.
-		out = append(out, ssh.PublicKeysCallback(func() ([]ssh.Signer, error) {
+		keys = append(keys, ssh.PublicKeysCallback(func() ([]ssh.Signer, error) {
 			if l.keyring == nil {
 				return l.own, nil
 			}
@@ -250,9 +251,12 @@ func (l *login) methods() []ssh.AuthMethod {
 		}))
 	}
 	if l.Password.Given() {
-		out = append(out, ssh.Password(l.Password.reveal()), ssh.KeyboardInteractive(l.answer))
+		password = append(password, ssh.Password(l.Password.reveal()), ssh.KeyboardInteractive(l.answer))
 	}
-	return out
+	if len(l.own) == 0 && l.keyring != nil && !l.keyring.wanted {
+		return append(password, keys...)
+	}
+	return append(keys, password...)
 }
 
 // answer gives the password to each question whose answer is not shown.

@@ -44,7 +44,7 @@ func TestSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keepAlives(make(chan struct{}), c, 10*time.Millisecond, 300*time.Millisecond) // returns when the connection is gone
+	keepAlives(make(chan struct{}), c, 10*time.Millisecond, 1500*time.Millisecond) // returns when the connection is gone
 	if len(asked) != 2 {
 		t.Errorf("asked %d times", len(asked))
 	}

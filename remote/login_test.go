@@ -150,6 +150,18 @@ func TestAgentIdentity(t *testing.T) {
 	}
 }
 
+// The keys of an agent that is there by chance do not use up the attempts that a server allows.
+func TestPasswordBesideAgent(t *testing.T) {
+	t.Parallel()
+	socket := startAgent(t, newKey(t, "ed25519"), newKey(t, "ed25519"), newKey(t, "ed25519"))
+	s := serve(t, password("p"), accepts(), func(s *gssh.Server) {
+		s.ServerConfigCallback = func(gssh.Context) *ssh.ServerConfig { return &ssh.ServerConfig{MaxAuthTries: 2} }
+	})
+	c := &remote.Connection{Target: s.host(), AgentSocket: socket}
+	c.Target.Password = remote.NewSecret("p")
+	works(t, c)
+}
+
 func TestHostKey(t *testing.T) {
 	t.Parallel()
 	rsa, ed, ca, k := newKey(t, "rsa"), newKey(t, "ed25519"), newKey(t, "ed25519"), newKey(t, "ecdsa")

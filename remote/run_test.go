@@ -77,7 +77,7 @@ func TestKilledCommand(t *testing.T) {
 	}()
 	begin := time.Now()
 	err := client.Run(ctx, context.Background(), "trap '' INT; echo begun; sleep 60", o.line)
-	if err == nil || time.Since(begin) > 4*time.Second {
+	if err == nil || time.Since(begin) > 30*time.Second {
 		t.Errorf("error = %v after %s", err, time.Since(begin))
 	}
 }
