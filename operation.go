@@ -91,6 +91,7 @@ type PlanOptions struct {
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
 	SkipRefresh       bool
+	LazyEphemeral     bool // don't open what only write-only arguments need
 	Imports           map[addr.Instance]string
 	Soft              context.Context // ends on the first interrupt: what runs is finished, nothing new starts
 }
@@ -103,7 +104,7 @@ func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag
 	}
 	req := engine.PlanRequest{
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
-		ForceReplace: opt.ForceReplace, SkipRefresh: opt.SkipRefresh, Imports: opt.Imports, Soft: opt.Soft,
+		ForceReplace: opt.ForceReplace, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral, Imports: opt.Imports, Soft: opt.Soft,
 	}
 	if o.File != nil {
 		req.Meta = o.File.Meta

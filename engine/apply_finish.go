@@ -23,6 +23,7 @@ func (a *applier) finish() {
 	pool := future.NewPool(a.workers())
 	if p.Mode == plan.Normal && !a.interrupted() {
 		a.finishConditions(pool)
+		a.finishChecks(pool)
 	}
 	planned := map[string]bool{}
 	for _, o := range p.Outputs {
@@ -124,12 +125,13 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 	if a.anyBlocked(in.Deps(t)) {
 		return
 	}
-	s := eval.NewSession()
+	s := sessionOf(in, OpEvaluate)
 	if in.Config().Addr.Mode == addr.Ephemeral {
 		a.mu.Lock()
 		_, was := a.opened[in.Addr()]
 		a.mu.Unlock()
-		if was || !a.selectedInstance(in.Addr()) {
+		lazy := a.req.Plan.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(a.req.Config)
+		if was || lazy || !a.selectedInstance(in.Addr()) {
 			return
 		}
 		in.Prepare(t)

@@ -30,6 +30,8 @@ type instanceApply struct {
 	before    prior
 	config    cty.Value
 	sensitive []cty.Path
+	// fresh says that the configuration has ephemeral values, which are not those that the plan was made with.
+	fresh bool
 }
 
 func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
@@ -41,7 +43,10 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	in.Prepare(t)
 	ok := false
 	a.inSlot(func() {
-		ia := instanceApply{a: a, t: t, s: eval.NewSession(), in: in, change: c}
+		ia := instanceApply{a: a, t: t, s: sessionOf(in, OpCreate), in: in, change: c}
+		if c.Action == plan.Update {
+			ia.s.Purpose = string(OpUpdate)
+		}
 		defer ia.s.End()
 		ia.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider}
 		ok = ia.apply()
@@ -89,7 +94,7 @@ func (ia *instanceApply) evaluate() bool {
 	if diags.HasErrors() || ia.anyFailed(ia.t, ia.in) {
 		return false
 	}
-	ia.sensitive = value.PathsWith(cfg, value.Sensitive)
+	ia.sensitive, ia.fresh = value.PathsWith(cfg, value.Sensitive), value.Contains(cfg, value.Ephemeral)
 	ia.config, _ = cfg.UnmarkDeep()
 	lc := &ia.in.Config().Lifecycle
 	if !ia.before.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
@@ -107,6 +112,9 @@ func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identit
 	first, err := ia.change.After.Unmarked()
 	if err != nil {
 		ia.report(diag.Errorf("Plan cannot be read", "The planned object of %s cannot be decoded: %s.", ia.obj, err))
+		return
+	}
+	if !ia.validate(first) {
 		return
 	}
 	resp, diags := ia.p.PlanResource(ia.ctx, provider.PlanRequest{
@@ -132,6 +140,35 @@ func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identit
 	}
 	ia.reportConfig(diags)
 	return resp.Planned, resp.Private, resp.Identity, resp.LegacyTypes, !diags.HasErrors()
+}
+
+// validate has the provider validate the configuration again if it says more than when it was planned: ephemeral values are others now, and
+// what was unknown is known.
+func (ia *instanceApply) validate(first cty.Value) bool {
+	if !ia.fresh && !saysMore(ia.block(), ia.config, first) {
+		return true
+	}
+	diags := ia.p.ValidateResource(ia.ctx, addr.Managed, ia.typeName(), ia.config)
+	ia.reportConfig(diags)
+	return !diags.HasErrors()
+}
+
+// saysMore reports whether the configuration sets something that is not wholly known in the planned object.
+func saysMore(b *schema.Block, config, planned cty.Value) bool {
+	unknown := func(name string) bool {
+		return !config.GetAttr(name).IsNull() && !planned.GetAttr(name).IsWhollyKnown()
+	}
+	for name := range b.Attributes {
+		if unknown(name) {
+			return true
+		}
+	}
+	for name := range b.Blocks {
+		if unknown(name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (ia *instanceApply) reportConfig(diags diag.List) {
@@ -224,7 +261,8 @@ func (ia *instanceApply) provisioned(op *operation, o *outcome, resp provider.Ap
 	if op = ia.a.begin(ia.obj, string(OpProvision)); op == nil {
 		return nil
 	}
-	if !ia.provision(o.value) {
+	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.obj, action: plan.Create, self: ia.marked(o.value, ia.sensitive)}
+	if !pv.run("is tainted and will be replaced") {
 		o.failed, o.tainted = true, true
 		o.diags = append(o.diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported
 	}
@@ -289,6 +327,9 @@ func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyR
 			n.Change++
 		} else {
 			n.Add++
+		}
+		if ia.change.Action == plan.ForgetThenCreate {
+			n.Forget++
 		}
 	})
 	return ia.in.Postconditions(ia.t, ia.s, ia.marked(o.value, ia.sensitive)) && ok

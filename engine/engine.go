@@ -34,6 +34,7 @@ type Options struct {
 // Engine carries out operations on one configuration with one set of provider processes. Operations must not overlap. Close ends the processes.
 type Engine struct {
 	opt       Options
+	details   DetailObserver // nil if the observer does not ask for details
 	providers *providers
 	observers sync.Mutex // serialises calls of the observer
 	stats     Stats
@@ -59,7 +60,9 @@ func New(opt Options) *Engine {
 	if opt.Observer == nil {
 		opt.Observer = ObserverFunc(func(Event) {})
 	}
-	return &Engine{opt: opt, providers: newProviders(opt.Launcher)}
+	e := &Engine{opt: opt, providers: newProviders(opt.Launcher)}
+	e.details, _ = opt.Observer.(DetailObserver)
+	return e
 }
 
 // Close ends every provider that is still running. It is safe to call more than once.
@@ -90,6 +93,7 @@ func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*eval.Config, 
 // stopOn asks the providers to cancel what they do when soft ends. The returned function ends the watch.
 func (e *Engine) stopOn(soft context.Context) func() {
 	stop := context.AfterFunc(soft, func() {
+		e.detail(Event{Kind: Started, Op: OpInterrupt})
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(soft), e.opt.CloseLimit)
 		defer cancel()
 		e.providers.stop(ctx)

@@ -25,8 +25,12 @@ type pendingFunc func(t *future.Task, in *eval.Instance) bool
 
 // open implements eval.Host.Open: it returns the object of an ephemeral instance, opening it if it is not open, and lets s hold a lease on it.
 func (w *walk) open(t *future.Task, s *eval.Session, in *eval.Instance, pending pendingFunc) cty.Value {
+	return w.openAs(t, s, in, eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}, pending)
+}
+
+// openAs is open for an instance that the pool knows as use.
+func (w *walk) openAs(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use, pending pendingFunc) cty.Value {
 	unusable := cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
-	use := eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}
 	l, err := w.pool.Acquire(w.ctx, use, func(context.Context) (lease.Opened[opened], error) {
 		o := opener{walk: w, in: in, t: t}
 		return o.open(pending)
@@ -35,7 +39,7 @@ func (w *walk) open(t *future.Task, s *eval.Session, in *eval.Instance, pending 
 		w.reportAcquire(use, err)
 		return unusable
 	}
-	s.Keep(l.Release)
+	s.Keep(w.used(s, use, l.Release))
 	v, err := l.Value(w.ctx)
 	if err != nil {
 		w.reportAcquire(use, err)
@@ -59,12 +63,17 @@ func (o *opener) typeName() string     { return o.in.Config().Addr.Type }
 func (o *opener) block() *schema.Block { return o.in.Resource.Block.Schema.Block }
 func (o *opener) object() addr.Object  { return addr.Object{Instance: o.in.Addr()} }
 
+// report reports what is wrong with the instance.
 func (o *opener) report(diags diag.List) {
-	o.run.Report(diags.InConfigBody(o.in.Config().Body).WithAddress(o.in.Addr().String()))
+	o.run.Report(mild(o.in.Config(), o.placed(diags)))
+}
+
+func (o *opener) placed(diags diag.List) diag.List {
+	return diags.InConfigBody(o.in.Config().Body).WithAddress(o.in.Addr().String())
 }
 
 func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err error) {
-	o.s = eval.NewSession()
+	o.s = sessionOf(o.in, OpOpen)
 	defer func() {
 		if err != nil {
 			o.s.End()
@@ -75,7 +84,7 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 		return thing, errReported
 	}
 	cfg, diags := o.in.EvalBody(o.t, o.s)
-	o.report(diags)
+	o.run.Report(o.placed(diags))
 	if diags.HasErrors() || o.anyFailed(o.t, o.in) {
 		return thing, errReported
 	}
@@ -230,7 +239,7 @@ func (w *walk) closeFailed(u eval.Use, why string) diag.List {
 	if w.run.Phase() == eval.Planning {
 		diags.AsWarnings()
 	}
-	return diags
+	return w.mildUse(u, diags)
 }
 
 // contractText renders a violation of the contract: the path of the attribute and the rule.

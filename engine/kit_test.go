@@ -21,6 +21,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/inmem"
@@ -30,6 +31,7 @@ func TestMain(m *testing.M) {
 	if simprovider.Serving() {
 		simprovider.ServeMain()
 	}
+	_ = os.Setenv("TF_LOG_SDK", "off") // or providers within this process log every call
 	os.Exit(m.Run())
 }
 
@@ -42,6 +44,8 @@ type world struct {
 	store *inmem.Store
 	rules string            // misbehaviours, as JSON
 	env   map[string]string // of the providers, besides what the kit sets
+
+	launcher provider.Launcher // in place of the one that starts processes
 
 	seen      int // entries of the transcript that earlier commands wrote
 	journal   *spy
@@ -93,6 +97,7 @@ type command struct {
 	parallelism                int
 	closeLimit                 time.Duration
 	onEvent                    func(engine.Event) // called for every event of either phase
+	observer                   engine.Observer    // told besides, if it is not nil
 	ctx, soft                  context.Context
 	between                    func() // called after a plan without errors, before apply
 }
@@ -139,12 +144,16 @@ func (w *world) engine(c *command, observe func(engine.Event)) *engine.Engine {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	var launcher provider.Launcher = &mayfly.Launcher{
+		Executable: func(p addr.Provider) (string, bool) { return self, p == sim },
+		Env:        w.environ(),
+	}
+	if w.launcher != nil {
+		launcher = w.launcher
+	}
 	return engine.New(engine.Options{
-		Launcher: &mayfly.Launcher{
-			Executable: func(p addr.Provider) (string, bool) { return self, p == sim },
-			Env:        w.environ(),
-		},
-		Observer: engine.ObserverFunc(observe), Parallelism: c.parallelism, CloseLimit: c.closeLimit,
+		Launcher: launcher,
+		Observer: engine.Observers(engine.ObserverFunc(observe), c.observer), Parallelism: c.parallelism, CloseLimit: c.closeLimit,
 		Workspace: "default", RootDir: w.dir, WorkDir: w.dir, Environ: os.Environ(),
 	})
 }

@@ -26,6 +26,17 @@ const (
 	OpProvision Operation = "provision" // one provisioner
 )
 
+// The operations that only a DetailObserver is told of.
+const (
+	OpPlanning  Operation = "planning"  // a whole plan; without Object
+	OpApplying  Operation = "applying"  // a whole apply; without Object
+	OpInterrupt Operation = "interrupt" // from now on nothing new is started; without Object
+	OpPlan      Operation = "plan"      // everything that planning one object takes
+	OpUse       Operation = "use"       // User holds a lease on Object or Provider
+	OpConfigure Operation = "configure" // UserOp of a provider that was configured from ephemeral values, until its process ends
+	OpEvaluate  Operation = "evaluate"  // UserOp of outputs, variables and conditions
+)
+
 // EventKind is the moment in an operation's life.
 type EventKind uint8
 
@@ -52,11 +63,64 @@ type Event struct {
 	Provisioner string // type of the provisioner
 	Line        string // Output only
 	Diags       diag.List
+
+	// The rest is for OpUse. Either Object is an ephemeral instance, or Provider is the address of a provider configuration whose values come
+	// from ephemeral instances. An instance that was deferred is used too, although it is not open.
+	Provider string
+	User     string    // the address of the object, provider configuration, output or variable
+	UserOp   Operation // what the user does; for another ephemeral instance OpOpen, until that one is closed
 }
 
 // Observer receives events. Calls are serialised by the engine, in the order in which things happened; an Observer must return quickly.
 type Observer interface {
 	Event(e Event)
+}
+
+// DetailObserver is an Observer that is also told who uses what is open, and of planning object by object. A run without one spends nothing on that.
+type DetailObserver interface {
+	Observer
+	// Detail receives the events of the operations that are for a DetailObserver only. Calls are serialised with those of Event.
+	Detail(e Event)
+}
+
+// Observers returns an observer that passes every event on to each of the given ones, in their order. Nil ones are left out.
+func Observers(list ...Observer) Observer {
+	out, detailed := observers{}, detailObservers{}
+	for _, o := range list {
+		if o == nil {
+			continue
+		}
+		out = append(out, o)
+		if d, ok := o.(DetailObserver); ok {
+			detailed.details = append(detailed.details, d)
+		}
+	}
+	if len(detailed.details) == 0 {
+		return out
+	}
+	detailed.observers = out
+	return detailed
+}
+
+type observers []Observer
+
+// Event implements Observer.
+func (list observers) Event(e Event) {
+	for _, o := range list {
+		o.Event(e)
+	}
+}
+
+type detailObservers struct {
+	observers
+	details []DetailObserver
+}
+
+// Detail implements DetailObserver.
+func (d detailObservers) Detail(e Event) {
+	for _, o := range d.details {
+		o.Detail(e)
+	}
 }
 
 // ObserverFunc adapts a function to Observer.

@@ -31,7 +31,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	}
 	result, ok := placeholder, false
 	p.inSlot(func() {
-		s := eval.NewSession()
+		s := sessionOf(in, OpRead)
 		defer s.End()
 		d := dataRead{in: in, t: t, s: s}
 		d.subject = subject{walk: p.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider}
@@ -44,10 +44,15 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		} else if slices.ContainsFunc(in.WaitDeps(t), p.changing) {
 			reason = plan.ReadDependency
 		}
-		if reason != plan.NoReason {
-			result, ok = p.planRead(&d, deps, reason)
-		} else if result, ok = d.read(); ok {
-			p.keepRead(&d, result, deps)
+		switch {
+		case reason != plan.NoReason:
+			result, ok = p.planRead(&d, schema.PlannedDataObject(d.block(), d.config), deps, reason)
+		case in.Config().Check != nil:
+			result, ok = p.readForCheck(&d, deps)
+		default:
+			if result, ok = d.read(); ok {
+				p.keepRead(&d, result, deps)
+			}
 		}
 		ok = ok && in.Postconditions(t, s, result)
 	})
@@ -66,6 +71,15 @@ type dataRead struct {
 	s         *eval.Session
 	config    cty.Value // without marks
 	sensitive []cty.Path
+	failure   string // why read failed
+}
+
+// fault reports what went wrong with reading.
+func (d *dataRead) fault(diags diag.List) {
+	if d.in.Config().Check != nil && diags.HasErrors() {
+		d.failure = d.storable(diags)
+	}
+	d.report(mild(d.in.Config(), diags.InConfigBody(d.in.Config().Body)))
 }
 
 // evaluate evaluates the configuration and gets the provider.
@@ -85,7 +99,7 @@ func (d *dataRead) evaluate() bool {
 // read calls the provider and returns the object with its marks.
 func (d *dataRead) read() (cty.Value, bool) {
 	diags := d.p.ValidateResource(d.ctx, addr.Data, d.typeName(), d.config)
-	d.report(diags.InConfigBody(d.in.Config().Body))
+	d.fault(diags)
 	if diags.HasErrors() {
 		return cty.NilVal, false
 	}
@@ -94,7 +108,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 	if !diags.HasErrors() {
 		diags = append(diags, d.check(resp)...)
 	}
-	d.report(diags.InConfigBody(d.in.Config().Body))
+	d.fault(diags)
 	if diags.HasErrors() {
 		done(diags, "", "")
 		return cty.NilVal, false
@@ -141,9 +155,8 @@ func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
 	p.prior.SetObject(d.obj, o, po.Addr)
 }
 
-// planRead records that the data source is to be read during apply.
-func (p *planner) planRead(d *dataRead, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
-	planned := schema.PlannedDataObject(d.block(), d.config)
+// planRead records that the data source is to be read during apply. planned is what is known of the object, without marks.
+func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
 	c := &plan.Change{
 		Addr: d.in.Addr(), PrevAddr: d.in.Addr(), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps, SchemaVersion: d.schema.Version,
 	}

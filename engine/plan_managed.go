@@ -21,7 +21,7 @@ import (
 func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 	placeholder := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
 	if p.interrupted() {
-		p.run.Report(diag.Errorf("Interrupted", "Planning was interrupted before it was complete."))
+		p.run.Report(interruptedPlan())
 		return placeholder
 	}
 	if v, ok := p.asStored(in); ok {
@@ -37,6 +37,10 @@ func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 		return placeholder
 	}
 	return v
+}
+
+func interruptedPlan() diag.List {
+	return diag.Errorf("Interrupted", "Planning was interrupted before it was complete.")
 }
 
 // instancePlan plans one managed instance that the configuration declares.
@@ -70,8 +74,9 @@ func (ip *instancePlan) plan() (cty.Value, bool) {
 	ok := false
 	var v cty.Value
 	ip.inSlot(func() {
-		s := eval.NewSession()
+		s := sessionOf(in, OpPlan)
 		defer s.End()
+		defer ip.lasting(OpPlan, ip.obj, &ok)()
 		v, ok = ip.inSession(s)
 	})
 	if !ok {
@@ -117,11 +122,11 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	if a := ip.change.Action; a != plan.Create && !a.IsReplace() {
 		return true
 	}
-	ok := true
-	for i := range ip.in.Provisioners() {
-		_, _, diags := evalProvisioner(ip.t, nil, ip.in, i, planned)
-		ip.run.Report(diags)
-		ok = ok && !diags.HasErrors()
+	ok := ip.planner.checkArguments(ip.t, ip.in, planned, ip.in.Addr())
+	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
+		if d := ip.run.Departure(ip.in.Addr()); d != nil {
+			ok = ip.planner.checkArguments(ip.t, d, ip.marked(ip.prior.value, ip.storedSensitive()), ip.in.Addr()) && ok
+		}
 	}
 	return ok
 }
@@ -218,7 +223,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 	case pv.value.IsNull():
 		c.Action = plan.Create
 	case reason != plan.NoReason:
-		c.Action, c.Reason = plan.DeleteThenCreate, reason
+		c.Action, c.Reason = ip.replacement(), reason
 	default:
 		if resp, ok = ip.compare(pv, resp); !ok {
 			return cty.NilVal, false
@@ -253,7 +258,7 @@ func (ip *instancePlan) compare(pv prior, resp provider.PlanResponse) (provider.
 	c.RequiredReplace = replacePaths(ip.block(), pv.value, resp.Planned, resp.RequiresReplace)
 	switch {
 	case len(c.RequiredReplace) > 0:
-		c.Action, c.Reason = plan.DeleteThenCreate, plan.ReplaceCannotUpdate
+		c.Action, c.Reason = ip.replacement(), plan.ReplaceCannotUpdate
 		return ip.planCall(ip.asNew(pv))
 	case resp.Planned.RawEquals(pv.value):
 		c.Action = plan.NoOp
@@ -331,7 +336,7 @@ func (ip *instancePlan) newChange(pv prior) {
 // finish checks prevent_destroy, records the change and returns the planned object.
 func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	c := ip.change
-	if c.Action.IsReplace() && !ip.mayDestroy() {
+	if c.Action.DestroysReplaced() && !ip.mayDestroy() {
 		return cty.NilVal, false
 	}
 	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
@@ -347,13 +352,16 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	return ip.marked(resp.Planned, ip.sensitive), true
 }
 
-// mayDestroy evaluates prevent_destroy, and refuses to replace an object that must be left alone.
-func (ip *instancePlan) mayDestroy() bool {
-	if ip.change != nil && ip.change.Action.IsReplace() && ip.planner.keepsObjects(ip.in.Addr()) {
-		ip.report(diag.At(ip.in.Config().Range, "Instance cannot be replaced",
-			"%s has lifecycle.destroy = false, so its object is never destroyed, but the plan calls for it to be replaced. Remove the object from the state first, or allow it to be destroyed.", ip.in.Addr()))
-		return false
+// replacement returns the action that replaces the object, before anything is known of create_before_destroy.
+func (ip *instancePlan) replacement() plan.Action {
+	if ip.in.Config().Lifecycle.SkipDestroy() {
+		return plan.ForgetThenCreate
 	}
+	return plan.DeleteThenCreate
+}
+
+// mayDestroy evaluates prevent_destroy.
+func (ip *instancePlan) mayDestroy() bool {
 	prevent, diags := ip.in.PreventDestroy(ip.t)
 	ip.run.Report(diags)
 	if !prevent {

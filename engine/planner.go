@@ -29,6 +29,7 @@ type PlanRequest struct {
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
 	SkipRefresh       bool
+	LazyEphemeral     bool // what only write-only arguments need is not opened
 	// Imports are objects to import besides those of import blocks: for the import command.
 	Imports map[addr.Instance]string
 	Soft    context.Context // ends on the first interrupt; nil for never
@@ -44,17 +45,20 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
-			SkipRefresh: req.SkipRefresh, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
+			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
 		},
 	}
 	p.run = e.run(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
 	defer e.stopOn(req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	made := false
+	defer e.lasting(OpPlanning, addr.Object{}, &made)()
 	defer p.pool.Shutdown()
 	p.makePlan()
 	p.pool.Shutdown()
 	diags := p.run.Diags.List()
 	p.plan.Errored = diags.HasErrors()
+	made = !p.plan.Errored
 	return p.plan, withoutRepeats(diags)
 }
 
@@ -88,11 +92,13 @@ func (p *planner) makePlan() {
 	if p.run.Diags.HasErrors() {
 		return
 	}
+	p.declareChecks()
 	pool := future.NewPool(p.workers())
 	if p.req.Mode == plan.Destroy {
 		p.queueOrphans(pool) // whatever the configuration says, all of the state goes
 	} else {
 		p.claimAll()
+		p.claimOutputs(&future.Task{}, p.req.Config)
 		p.expands = 1
 		pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
 	}
@@ -101,6 +107,7 @@ func (p *planner) makePlan() {
 	p.finishOutputs(pool)
 	pool.Wait()
 	p.collect()
+	p.warnForgotten()
 }
 
 // workers returns how many tasks run at once: enough to keep all provider slots busy while others evaluate.
@@ -132,18 +139,22 @@ func (p *planner) planVariables() {
 // claimAll claims, for every block, what its instances may use, before any instance is known. visit trades these claims for exact ones.
 func (p *planner) claimAll() {
 	p.req.Config.EachResource(func(b *eval.ResourceBlock) { p.pool.Claim(b.BlockUses()...) })
-	p.pool.Claim(p.stateSources()...)
+	p.req.Config.EachCheck(func(uses []eval.Use) { p.pool.Claim(uses...) })
+	p.pool.Claim(p.stateProviders()...)
 }
 
-// stateSources returns a claim for each provider that has objects in the state: some may have to be destroyed.
-func (p *planner) stateSources() []eval.Use {
-	seen := map[addr.Provider]struct{}{}
+// stateProviders returns a claim for each provider configuration that has objects in the state: some may have to be destroyed.
+func (p *planner) stateProviders() []eval.Use {
+	seen := map[addr.ProviderConfig]struct{}{}
 	var out []eval.Use
 	for _, r := range p.req.State.Resources {
 		for _, in := range r.Instances {
-			if _, ok := seen[in.Provider.Provider]; !ok {
-				seen[in.Provider.Provider] = struct{}{}
-				out = append(out, eval.Use{Kind: eval.UseSource, Provider: addr.ProviderConfig{Provider: in.Provider.Provider}})
+			if _, ok := seen[in.Provider]; ok {
+				continue
+			}
+			seen[in.Provider] = struct{}{}
+			if u, ok := p.run.ProviderUse(&future.Task{}, in.Provider); ok {
+				out = append(out, u)
 			}
 		}
 	}
@@ -179,6 +190,7 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 			}
 		})
 	})
+	p.visitChecks(pool, t, m)
 	p.expanded(pool)
 }
 
@@ -213,7 +225,7 @@ func (p *planner) expanded(pool *future.Pool) {
 	p.mu.Unlock()
 	if last {
 		p.queueOrphans(pool)
-		p.pool.Waive(p.stateSources()...)
+		p.pool.Waive(p.stateProviders()...)
 	}
 }
 
@@ -269,12 +281,12 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 	}
 	switch in.Config().Addr.Mode {
 	case addr.Ephemeral:
-		if !in.HasConditions() || p.req.Mode == plan.RefreshOnly || p.interrupted() {
+		if !in.HasConditions() || p.req.Mode == plan.RefreshOnly || p.interrupted() || p.unneeded(in) {
 			return
 		}
 		in.Prepare(t)
 		p.inSlot(func() {
-			s := eval.NewSession()
+			s := sessionOf(in, OpEvaluate)
 			defer s.End()
 			p.Open(t, s, in)
 		})
@@ -311,8 +323,16 @@ func (w *walk) guard(what string, f func()) {
 	f()
 }
 
+// unneeded reports whether a lazy plan does without the ephemeral instance.
+func (p *planner) unneeded(in *eval.Instance) bool {
+	return p.req.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(p.req.Config)
+}
+
 // Open implements eval.Host.
 func (p *planner) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
+	if p.unneeded(in) {
+		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+	}
 	return p.open(t, s, in, p.dependsPending)
 }
 

@@ -35,6 +35,10 @@ type base struct {
 	catalog provider.Catalog
 	diags   diag.List
 	free    bool // not yet configured
+
+	// calling is held by function calls, which may use the process whoever has configured it, and taken to end it.
+	calling sync.RWMutex
+	again   sync.Mutex // held to start another process in place of one that has ended
 }
 
 // kept is a configured provider whose configuration holds nothing ephemeral, so that it serves plan and apply alike.
@@ -104,9 +108,55 @@ func (ps *providers) take(ctx context.Context, a addr.Provider) (provider.Provid
 	return p, diags
 }
 
-// end closes one process.
+// callFunction calls a function on the first process of a provider. One that has ended, with the lease that it was configured with, is replaced.
+func (ps *providers) callFunction(ctx context.Context, a addr.Provider, name string, args []cty.Value) (cty.Value, error) {
+	b := ps.base(ctx, a)
+	if err := b.diags.Err(); err != nil {
+		return cty.DynamicVal, err
+	}
+	b.calling.RLock()
+	defer b.calling.RUnlock()
+	p, diags := ps.running(ctx, a, b)
+	if err := diags.Err(); err != nil {
+		return cty.DynamicVal, err
+	}
+	return p.CallFunction(ctx, name, args)
+}
+
+// running returns the first process of a provider, or one that takes its place.
+func (ps *providers) running(ctx context.Context, a addr.Provider, b *base) (provider.Provider, diag.List) {
+	b.again.Lock()
+	defer b.again.Unlock()
+	ps.mu.Lock()
+	p := b.p
+	_, alive := ps.live[p]
+	ps.mu.Unlock()
+	if alive {
+		return p, nil
+	}
+	p, diags := ps.launch(ctx, a)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	_, diags = p.Catalog(ctx)
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	b.p, b.free = p, true
+	return p, diags
+}
+
+// end closes one process, after the function calls that it still serves.
 func (ps *providers) end(p provider.Provider) {
 	ps.mu.Lock()
+	for _, b := range ps.bases {
+		if b.p == p {
+			ps.mu.Unlock()
+			b.calling.Lock()
+			defer b.calling.Unlock()
+			ps.mu.Lock()
+			break
+		}
+	}
 	_, ok := ps.live[p]
 	delete(ps.live, p)
 	ps.mu.Unlock()

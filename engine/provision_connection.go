@@ -10,6 +10,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
@@ -21,16 +22,18 @@ import (
 // evalProvisioner evaluates the arguments of a provisioner and its connection, which is cty.NilVal if it has no use for one, and checks what is known
 // of them. The values may carry marks; the diagnostics quote none that has one. It is used before the provisioner runs too, with a nil session and
 // unknown values, so that mistakes are found before anything is made.
-func evalProvisioner(t *future.Task, s *eval.Session, in *eval.Instance, index int, self cty.Value) (args, conn cty.Value, diags diag.List) {
-	args, diags = in.EvalProvisioner(t, s, index, self)
-	conn, more := in.EvalConnection(t, s, index, self)
+func evalProvisioner(
+	t *future.Task, s *eval.Session, of provisioners, index int, self cty.Value, at addr.Instance,
+) (args, conn cty.Value, diags diag.List) {
+	args, diags = of.EvalProvisioner(t, s, index, self)
+	conn, more := of.EvalConnection(t, s, index, self)
 	if !diags.HasErrors() {
-		p := in.Provisioners()[index]
-		diags = append(diags, checkArguments(p, args).InConfigBody(p.Body).WithAddress(in.Addr().String())...)
+		p := of.Provisioners()[index]
+		diags = append(diags, argumentProblems(p, args).InConfigBody(p.Body).WithAddress(at.String())...)
 	}
 	diags = append(diags, more...)
 	if !more.HasErrors() && conn != cty.NilVal {
-		diags = append(diags, checkConnection(conn).InConfigBody(in.ConnectionBody(index)).WithAddress(in.Addr().String())...)
+		diags = append(diags, checkConnection(conn).InConfigBody(of.ConnectionBody(index)).WithAddress(at.String())...)
 	}
 	return args, conn, diags
 }
@@ -41,8 +44,8 @@ var alternatives = map[string][]string{
 	"file":        {"source", "content"},
 }
 
-// checkArguments checks what the types of arguments cannot tell.
-func checkArguments(p *config.Provisioner, args cty.Value) diag.List {
+// argumentProblems reports what the types of arguments cannot tell.
+func argumentProblems(p *config.Provisioner, args cty.Value) diag.List {
 	args, _ = args.UnmarkDeep()
 	if !args.IsKnown() {
 		return nil

@@ -28,6 +28,7 @@ type walk struct {
 	failed *sync.Map // eval.Use → true: opening it failed and was reported
 	// someFailed is set with the first entry of failed.
 	someFailed *atomic.Bool
+	unread     *sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
 
 	durable *sync.Map // addr.ProviderConfig → *configured
 }
@@ -44,7 +45,7 @@ type configured struct {
 }
 
 func (e *Engine) newWalk(ctx, soft context.Context) *walk {
-	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), failed: &sync.Map{}, someFailed: &atomic.Bool{}, durable: &sync.Map{}}
+	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), failed: &sync.Map{}, someFailed: &atomic.Bool{}, unread: &sync.Map{}, durable: &sync.Map{}}
 	w.pool = lease.NewPool[eval.Use, opened](lease.Options[eval.Use]{
 		Group:      eval.Use.Group,
 		Uses:       func(u eval.Use) []eval.Use { return w.run.UsesOf(&future.Task{}, u) },
@@ -143,7 +144,7 @@ func (w *walk) startConfigured(po *eval.ProviderObject, cfg cty.Value) (provider
 func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
 	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
 	l, err := w.pool.Acquire(w.ctx, use, func(context.Context) (lease.Opened[opened], error) {
-		inner := eval.NewSession()
+		inner := sessionOf(po, OpConfigure)
 		p, diags := w.openProvider(t, inner, po)
 		w.run.Report(diags)
 		if diags.HasErrors() || p == nil {
@@ -160,7 +161,7 @@ func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.Provider
 		w.reportAcquire(use, err)
 		return nil
 	}
-	s.Keep(l.Release)
+	s.Keep(w.used(s, use, l.Release))
 	v, err := l.Value(w.ctx)
 	if err != nil {
 		w.reportAcquire(use, err)
@@ -187,8 +188,8 @@ func (w *walk) reportAcquire(u eval.Use, err error) {
 	w.someFailed.Store(true)
 	switch {
 	case errors.Is(err, lease.ErrExpired):
-		w.run.Report(diag.Errorf("Ephemeral resource expired",
-			"%s could not be renewed, so its value may no longer be valid and is not used any more. What went wrong was reported above.", useText(u)).WithAddress(useText(u)))
+		w.run.Report(w.mildUse(u, diag.Errorf("Ephemeral resource expired",
+			"%s could not be renewed, so its value may no longer be valid and is not used any more. What went wrong was reported above.", useText(u)).WithAddress(useText(u))))
 	case errors.Is(err, errReported):
 	default:
 		w.run.Report(diag.Errorf("Operation interrupted", "%s was not opened: %s.", useText(u), err).WithAddress(useText(u)))
@@ -213,7 +214,7 @@ func (w *walk) anyFailed(t *future.Task, user interface {
 
 func useText(u eval.Use) string {
 	switch u.Kind {
-	case eval.UseProvider, eval.UseSource:
+	case eval.UseProvider, eval.UseConfiguration:
 		return u.Provider.String()
 	case eval.UseBlock:
 		return u.Block.String()
@@ -222,11 +223,7 @@ func useText(u eval.Use) string {
 	}
 }
 
-// CallFunction implements eval.Host: functions run on the provider's first process, which need not be configured.
+// CallFunction implements eval.Host: functions run on a process that need not be configured.
 func (w *walk) CallFunction(p addr.Provider, name string, args []cty.Value) (cty.Value, error) {
-	b := w.providers.base(w.ctx, p)
-	if err := b.diags.Err(); err != nil {
-		return cty.DynamicVal, err
-	}
-	return b.p.CallFunction(w.ctx, name, args)
+	return w.providers.callFunction(w.ctx, p, name, args)
 }

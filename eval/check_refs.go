@@ -28,16 +28,16 @@ func (m *moduleBlock) checkRef(ref lang.Ref, u use, c *compiler) diag.List {
 	case lang.Local:
 		return undeclared(ref, "local value", "", m.locals)
 	case lang.Resource:
-		return m.checkResourceRef(ref, c)
+		return m.checkResourceRef(ref, u, c)
 	case lang.Module:
 		return m.checkModuleRef(ref)
 	case lang.Each:
-		if u.repeat.forEach == nil {
+		if u.repeat.forEach == nil && !u.anyKey {
 			return diag.At(ref.Range, `Reference to "each" in context without for_each`,
 				`The "each" object can be used only in blocks whose for_each argument is set.`)
 		}
 	case lang.Count:
-		if u.repeat.count == nil {
+		if u.repeat.count == nil && !u.anyKey {
 			return diag.At(ref.Range, `Reference to "count" in non-counted context`,
 				`The "count" object can be used only in blocks whose count argument is set.`)
 		}
@@ -63,7 +63,11 @@ func undeclared(ref lang.Ref, what, add string, declared map[string]*valueBlock)
 	return diag.At(ref.Range, "Reference to undeclared "+what, "%s", detail)
 }
 
-func (m *moduleBlock) checkResourceRef(ref lang.Ref, c *compiler) diag.List {
+func (m *moduleBlock) checkResourceRef(ref lang.Ref, u use, c *compiler) diag.List {
+	if r := m.cfg.Resources[ref.Resource]; r != nil && r.Check != nil && r.Check != u.check {
+		return diag.At(ref.Range, "Reference to scoped resource",
+			"%s is nested in the check %q, and nothing but the assertions of that check can refer to it. Declare it outside of the check to use it here.", ref.Resource, r.Check.Name)
+	}
 	if b := m.resources[ref.Resource]; b != nil {
 		return b.checkRest(ref)
 	}

@@ -27,8 +27,8 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 	}
 	b.Schema = s
 	b.repeat = c.repetition(m, r.Repeat)
-	inside := use{repeat: b.repeat}
-	after := use{repeat: b.repeat, self: true}
+	inside := use{repeat: b.repeat, check: r.Check}
+	after := use{repeat: b.repeat, self: true, check: r.Check}
 	b.body = c.body(m, r.Body, s.Block, inside)
 	b.view = strictView(r.Body, b.body)
 	b.dependsOn = c.traversals(m, r.DependsOn, use{})
@@ -42,25 +42,34 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 		b.providerKey = c.expr(m, r.Provider.KeyExpr, inside)
 	}
 	c.ignored(b)
-	shared := c.connection(m, r.Connection, after)
-	for _, p := range r.Provisioners {
-		pb := c.provisioner(m, r, p, after)
-		c.connect(&pb, r, shared, c.connection(m, p.Connection, after))
-		b.provisioners = append(b.provisioners, pb)
-	}
+	b.provisioners, b.departing = c.provisioners(m, r.Provisioners, r.Connection, after)
 	return b
 }
 
-func (c *compiler) provisioner(m *moduleBlock, r *config.Resource, p *config.Provisioner, u use) provisionerBlock {
+// provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the connection of those without their own.
+func (c *compiler) provisioners(m *moduleBlock, list []*config.Provisioner, outer *config.Connection, u use) (creating, departing []provisionerBlock) {
+	shared := c.connection(m, outer, u)
+	for _, p := range list {
+		b := c.provisioner(m, p, u)
+		if b.schema == nil {
+			continue // there is no such type, which was reported
+		}
+		c.connect(&b, outer, shared, c.connection(m, p.Connection, u))
+		if p.Destroy {
+			departing = append(departing, b)
+		} else {
+			creating = append(creating, b)
+		}
+	}
+	return creating, departing
+}
+
+func (c *compiler) provisioner(m *moduleBlock, p *config.Provisioner, u use) provisionerBlock {
 	b := provisionerBlock{cfg: p, schema: ProvisionerSchema(p.Type)}
 	if b.schema == nil {
 		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
 			"The provisioner type %q is not supported. Supported: local-exec, remote-exec, file.", p.Type)...)
 		return b
-	}
-	if p.Destroy {
-		c.diags = append(c.diags, diag.At(p.Range, "Destroy-time provisioners are not supported yet",
-			"This version runs provisioners when a resource is created. Remove \"when = destroy\", or keep this configuration on another engine for now.")...)
 	}
 	b.exprs = c.body(m, p.Body, b.schema, u)
 	b.view = strictView(p.Body, b.exprs)
@@ -159,6 +168,9 @@ func (m *moduleBlock) computeOpens() {
 	for _, p := range m.providers {
 		p.opens = m.opensOf(p.body)
 	}
+	for _, b := range m.checks {
+		b.opens = b.computeOpens()
+	}
 }
 
 // computeOpens is recursive along references; a cycle, which evaluation reports, ends at the block that is being computed.
@@ -179,6 +191,7 @@ func (v *valueBlock) computeOpens() *openSet {
 
 func (r *ResourceBlock) computeOpens() *openSet {
 	set := r.module.opensOf(r.body)
+	r.throughBody = set
 	for _, c := range append(append([]condition(nil), r.pre...), r.post...) {
 		set = set.union(r.module.opensOf([]*lang.Expr{c.cond, c.msg}))
 	}
@@ -190,6 +203,9 @@ func (r *ResourceBlock) computeOpens() *openSet {
 	}
 	return set
 }
+
+// bodyOpens reports whether evaluating the body may open ephemeral resources.
+func (r *ResourceBlock) bodyOpens() bool { return !r.throughBody.empty() }
 
 func (m *moduleBlock) opensOf(exprs []*lang.Expr) *openSet {
 	set := noOpens

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -66,10 +68,16 @@ func (r *Run) condition(sc *scope, c condition, failed string) (state.CheckStatu
 	d := diag.Diagnostic{
 		Summary: failed, Detail: message, Subject: c.cond.Range().Ptr(), Address: sc.address, Expression: c.cond.Expression,
 	}
-	if sc.sess == nil { // the values in play are shown only where none of them is dropped at the end of a session
-		d.EvalContext = r.context(sc, c.cond)
-	}
+	d.EvalContext = r.shownContext(sc, c.cond)
 	return state.CheckFail, message, append(diags, d)
+}
+
+// shownContext returns the values in play, to be shown. It is nil where some of them are dropped at the end of a session.
+func (r *Run) shownContext(sc *scope, x *lang.Expr) *hcl.EvalContext {
+	if sc.sess != nil && len(sc.sess.instances)+len(sc.sess.values) > 0 {
+		return nil
+	}
+	return r.context(sc, x)
 }
 
 const hiddenMessage = "The error message refers to a sensitive or ephemeral value, so it is not shown."
@@ -97,6 +105,7 @@ func (m *Module) CheckVariables(t *future.Task) bool {
 		for _, c := range v.block.conds {
 			m.prepare(t, c)
 			s := NewSession()
+			s.User = v
 			sc := &scope{m: m, t: t, sess: s}
 			if m.run.opt.Phase == Validating {
 				sc.sess = nil
@@ -156,6 +165,7 @@ func (m *Module) OutputPreconditions(t *future.Task) bool {
 		for _, c := range v.block.conds {
 			m.prepare(t, c)
 			s := NewSession()
+			s.User = v
 			status, message, diags := m.run.condition(&scope{m: m, t: t, sess: s, address: v.Addr()}, c, "Module output value precondition failed")
 			s.End()
 			m.run.Report(diags)

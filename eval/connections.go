@@ -60,33 +60,34 @@ func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) ma
 	return out
 }
 
-// connect gives a provisioner that works on another machine the arguments of the resource's connection block, overridden by those of its own.
-// What is overridden is not evaluated, and opens nothing.
-func (c *compiler) connect(p *provisionerBlock, r *config.Resource, shared, own map[string]connectionArg) {
-	if p.schema == nil || !remoteProvisioners[p.cfg.Type] {
-		return
-	}
-	body := &connectionBody{attrs: hcl.Attributes{}}
-	switch {
-	case p.cfg.Connection != nil:
-		body.rng = p.cfg.Connection.Range
-	case r.Connection != nil:
-		body.rng = r.Connection.Range
-	default:
-		c.diags = append(c.diags, diag.At(p.cfg.Range, "Missing connection block",
-			"The %q provisioner works on another machine: a \"connection\" block in it, or in the resource, has to say how to reach that. Its argument \"host\" is the least it needs.", p.cfg.Type)...)
-		return
-	}
+// connect gives a provisioner the arguments of the outer connection block, overridden by those of its own. What is overridden is not evaluated, and
+// opens nothing; neither is any of it for a provisioner that works on this machine.
+func (c *compiler) connect(p *provisionerBlock, outer *config.Connection, shared, own map[string]connectionArg) {
 	args := maps.Clone(shared)
 	if args == nil {
 		args = map[string]connectionArg{}
 	}
 	maps.Copy(args, own)
+	body := &connectionBody{attrs: hcl.Attributes{}}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		body.attrs[name] = args[name].attr
-		p.exprs = append(p.exprs, args[name].expr)
+		p.connection = append(p.connection, args[name].expr)
 	}
-	p.connection = body
+	if !remoteProvisioners[p.cfg.Type] {
+		return
+	}
+	switch {
+	case p.cfg.Connection != nil:
+		body.rng = p.cfg.Connection.Range
+	case outer != nil:
+		body.rng = outer.Range
+	default:
+		c.diags = append(c.diags, diag.At(p.cfg.Range, "Missing connection block",
+			"The %q provisioner works on another machine: a \"connection\" block in it, or in the resource, has to say how to reach that. Its argument \"host\" is the least it needs.", p.cfg.Type)...)
+		return
+	}
+	p.exprs = slices.Concat(p.exprs, p.connection)
+	p.connected = body
 }
 
 // connectionBody is the body of a connection block, merged from those of resource and provisioner. It has known arguments only.
@@ -128,21 +129,42 @@ func (b *connectionBody) MissingItemRange() hcl.Range { return b.rng }
 // EvalConnection evaluates the connection of one provisioner, that of the resource overridden by the provisioner's own; it may carry marks.
 // The value is cty.NilVal if the provisioner has no use for one. self is the instance's object.
 func (in *Instance) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
-	p := in.Resource.Block.provisioners[index]
-	if p.connection == nil {
-		return cty.NilVal, nil
-	}
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
-	in.Run().Stats.Evaluations.Add(1)
-	v, diags := connectionSchema.Decode(p.connection, in.Run().context(sc, p.exprs...))
-	return v, sc.forget(diags).WithAddress(in.Addr().String())
+	return in.Run().connection(sc, &in.Resource.Block.provisioners[index])
+}
+
+// EvalConnection evaluates the connection of one provisioner, as that of Instance does. self is the object that is about to be destroyed.
+func (d *Departure) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
+	p := &d.blocks[index]
+	if d.checkKeys(p).HasErrors() {
+		return cty.NilVal, nil // EvalProvisioner reports it
+	}
+	sc := d.scope(t, s)
+	sc.self = func() cty.Value { return self }
+	return d.run.connection(sc, p)
+}
+
+func (r *Run) connection(sc *scope, p *provisionerBlock) (cty.Value, diag.List) {
+	if p.connected == nil {
+		return cty.NilVal, nil
+	}
+	r.Stats.Evaluations.Add(1)
+	v, diags := connectionSchema.Decode(p.connected, r.context(sc, p.exprs...))
+	return v, sc.forget(diags).WithAddress(sc.address)
 }
 
 // ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if there is none.
 func (in *Instance) ConnectionBody(index int) hcl.Body {
-	if b := in.Resource.Block.provisioners[index].connection; b != nil {
-		return b
+	return in.Resource.Block.provisioners[index].connectionBody()
+}
+
+// ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if there is none.
+func (d *Departure) ConnectionBody(index int) hcl.Body { return d.blocks[index].connectionBody() }
+
+func (p *provisionerBlock) connectionBody() hcl.Body {
+	if p.connected == nil {
+		return nil
 	}
-	return nil
+	return p.connected
 }

@@ -32,21 +32,28 @@ var provisionerSchemas = map[string]*schema.Block{
 // remoteProvisioners are the types that work on another machine and so need a connection.
 var remoteProvisioners = map[string]bool{"remote-exec": true, "file": true}
 
-// Provisioners returns the provisioner blocks of the instance in order.
+// Provisioners returns the provisioner blocks that run when the instance is created, in order.
 func (in *Instance) Provisioners() []*config.Provisioner {
-	out := make([]*config.Provisioner, len(in.Resource.Block.provisioners))
-	for i, p := range in.Resource.Block.provisioners {
-		out[i] = p.cfg
+	return provisionerConfigs(in.Resource.Block.provisioners)
+}
+
+func provisionerConfigs(blocks []provisionerBlock) []*config.Provisioner {
+	out := make([]*config.Provisioner, len(blocks))
+	for i := range blocks {
+		out[i] = blocks[i].cfg
 	}
 	return out
 }
 
 // EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the instance's object.
 func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
-	p := in.Resource.Block.provisioners[index]
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
-	in.Run().Stats.Evaluations.Add(1)
-	v, diags := p.schema.Decode(p.view, in.Run().context(sc, p.exprs...))
-	return v, sc.forget(diags).WithAddress(in.Addr().String())
+	return in.Run().provisioner(sc, &in.Resource.Block.provisioners[index])
+}
+
+func (r *Run) provisioner(sc *scope, p *provisionerBlock) (cty.Value, diag.List) {
+	r.Stats.Evaluations.Add(1)
+	v, diags := p.schema.Decode(p.view, r.context(sc, p.exprs...))
+	return v, sc.forget(diags).WithAddress(sc.address)
 }

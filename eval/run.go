@@ -99,6 +99,7 @@ type Module struct {
 	outputs   map[string]*Value
 	resources map[addr.Resource]*Resource
 	calls     map[string]*Call
+	checks    map[string]*Check
 }
 
 func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Module {
@@ -106,6 +107,7 @@ func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Modu
 		Addr: a, run: r, block: b, call: call,
 		variables: make(map[string]*Value, len(b.variables)), locals: make(map[string]*Value, len(b.locals)), outputs: make(map[string]*Value, len(b.outputs)),
 		resources: make(map[addr.Resource]*Resource, len(b.resources)), calls: make(map[string]*Call, len(b.calls)),
+		checks: make(map[string]*Check, len(b.checks)),
 	}
 	_, _, m.key = a.Parent()
 	for name, vb := range b.variables {
@@ -126,6 +128,9 @@ func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Modu
 		c := &Call{block: cb, children: map[addr.Key]*Module{}}
 		c.repeated = repeated{module: m, repeat: cb.repeat, name: joinAddr(a, "module."+name)}
 		m.calls[name] = c
+	}
+	for name, cb := range b.checks {
+		m.checks[name] = &Check{Module: m, block: cb}
 	}
 	return m
 }
@@ -211,6 +216,9 @@ func (c *Call) BlockUses() []Use { return c.block.child.blockUses(nil) }
 func (m *moduleBlock) blockUses(into []Use) []Use {
 	for _, b := range m.resources {
 		into = append(into, b.BlockUses()...)
+	}
+	for _, b := range m.checks {
+		into = append(into, b.opens.uses()...)
 	}
 	for _, c := range m.calls {
 		if c.child != nil {

@@ -1,6 +1,11 @@
 package eval
 
-import "github.com/zclconf/go-cty/cty"
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/value"
+)
 
 // Session is the time during which one operation uses values from ephemeral resources. It holds their leases, and the values that were computed
 // from them, and drops both at End. A Session belongs to one task.
@@ -8,11 +13,30 @@ type Session struct {
 	values    map[*Value]cty.Value
 	instances map[*Instance]cty.Value
 	release   []func()
+
+	// cold sessions open nothing: what comes from ephemeral resources is unknown in them.
+	cold bool
+
+	// User is whoever uses the values, and Purpose is for what. They are for the host; nothing here depends on them.
+	User    any
+	Purpose string
 }
 
 // NewSession starts a session. End must be called exactly once.
 func NewSession() *Session {
 	return &Session{values: map[*Value]cty.Value{}, instances: map[*Instance]cty.Value{}}
+}
+
+// rehearse evaluates what may open ephemeral resources without opening any, and reports whether the outcome holds: it has nothing ephemeral in it, and nothing
+// of it is unknown because something stayed closed. References may bring more than is used, such as all outputs of a module for the sake of one; what is
+// ephemeral in a value marks all that is made from it, so what has no mark did not need it.
+func (r *Run) rehearse(eval func(*Session) (cty.Value, diag.List)) (cty.Value, diag.List, bool) {
+	cold := NewSession()
+	cold.cold = true
+	defer cold.End()
+	v, diags := eval(cold)
+	holds := !diags.HasErrors() && !value.Contains(v, value.Ephemeral) && (!r.cfg.nullsEphemeral || v.IsWhollyKnown())
+	return v, diags, holds
 }
 
 // Keep calls release at the end of the session.

@@ -11,19 +11,21 @@ type UseKind uint8
 
 // The kinds of uses.
 const (
-	UseInstance UseKind = iota // one ephemeral instance
-	UseResource                // any instance of an ephemeral resource object
-	UseBlock                   // any instance of an ephemeral block in any module instance
-	UseProvider                // a provider configuration
-	UseSource                  // any configuration of a provider
+	UseInstance      UseKind = iota // one ephemeral instance
+	UseResource                     // any instance of an ephemeral resource object
+	UseBlock                        // any instance of an ephemeral block in any module instance
+	UseProvider                     // a provider configuration
+	UseConfiguration                // any instance of a provider block in any module instance
 )
 
 // Use is something that an operation may come to use while it runs, known before it runs. It is comparable.
 type Use struct {
 	Kind     UseKind
-	Instance addr.Instance // UseInstance; without key for UseResource
-	Block    addr.ConfigResource
-	Provider addr.ProviderConfig
+	Instance addr.Instance       // UseInstance; without key for UseResource
+	Block    addr.ConfigResource // UseBlock; of UseConfiguration the module alone
+	Provider addr.ProviderConfig // UseProvider; without module and key for UseConfiguration
+	// Before tells an instance that is opened with what it refers to as that was before an apply, where the apply changes it.
+	Before bool
 }
 
 // Group returns the coarser use that u is part of.
@@ -36,10 +38,14 @@ func (u Use) Group() (Use, bool) {
 	case UseResource:
 		return Use{Kind: UseBlock, Block: u.Instance.Config()}, true
 	case UseProvider:
-		return Use{Kind: UseSource, Provider: addr.ProviderConfig{Provider: u.Provider.Provider}}, true
+		return configurationUse(u.Provider.Module.Module(), u.Provider.Provider, u.Provider.Alias), true
 	default:
 		return Use{}, false
 	}
+}
+
+func configurationUse(m addr.Module, p addr.Provider, alias string) Use {
+	return Use{Kind: UseConfiguration, Block: addr.ConfigResource{Module: m}, Provider: addr.ProviderConfig{Provider: p, Alias: alias}}
 }
 
 // Uses returns what working on the instance may use: its provider, and the ephemeral instances that its configuration leads to. It evaluates nothing
@@ -81,7 +87,10 @@ func (p *ProviderObject) Uses(t *future.Task) []Use {
 // BlockUses returns what any instance of the resource may use, before its instances are known.
 func (b *ResourceBlock) BlockUses() []Use {
 	out := b.opens.uses()
-	return append(out, Use{Kind: UseSource, Provider: addr.ProviderConfig{Provider: b.Provider}})
+	if p := b.module.providerBlockFor(b.Config.ProviderRef()); p != nil && !p.opens.empty() {
+		out = append(out, configurationUse(p.module.cfg.Path, p.source, p.cfg.Alias))
+	}
+	return out
 }
 
 func (s *openSet) uses() []Use {
@@ -108,29 +117,26 @@ func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 			return b.resources[u.Block.Resource].BlockUses()
 		}
 	case UseProvider:
-		r.providersMu.Lock()
-		p := r.providers[u.Provider]
-		r.providersMu.Unlock()
-		if p != nil {
+		if p, diags := r.ProviderByAddr(t, u.Provider); !diags.HasErrors() {
 			return p.Uses(t)
 		}
-	case UseSource:
-		return r.cfg.sourceUses(u.Provider.Provider)
+	case UseConfiguration:
+		for _, b := range r.cfg.modules[u.Block.Module].providers {
+			if b.source == u.Provider.Provider && b.cfg.Alias == u.Provider.Alias {
+				return b.opens.uses()
+			}
+		}
 	}
 	return nil
 }
 
-// sourceUses returns what the configurations of a provider may use, all together.
-func (c *Config) sourceUses(p addr.Provider) []Use {
-	set := noOpens
-	for _, m := range c.modules {
-		for _, b := range m.providers {
-			if b.source == p {
-				set = set.union(b.opens)
-			}
-		}
+// ProviderUse returns the use of the provider configuration at an address that a state recorded; false if it opens nothing or is not there.
+func (r *Run) ProviderUse(t *future.Task, pc addr.ProviderConfig) (Use, bool) {
+	p, diags := r.ProviderByAddr(t, pc)
+	if diags.HasErrors() || !p.Opens() {
+		return Use{}, false
 	}
-	return set.uses()
+	return Use{Kind: UseProvider, Provider: p.Addr}, true
 }
 
 type useCollector struct {

@@ -58,6 +58,18 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	return got
 }
 
+// Durable returns the value without opening anything, if it needs nothing to be open. Otherwise ok is false.
+func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
+	if !v.opens() {
+		return v.Get(t, nil, nil), true
+	}
+	got, _, ok = v.module.run.rehearse(func(cold *Session) (cty.Value, diag.List) { return v.Get(t, cold, nil), nil })
+	return got, ok
+}
+
+// NullsEphemeral reports whether ephemeralasnull is called anywhere in the configuration, so that outputs may need ephemeral values.
+func (c *Config) NullsEphemeral() bool { return c.nullsEphemeral }
+
 // compute evaluates v and reports what is wrong. Of a value in a circle only the circle is reported, and it is unknown: what else is wrong would depend
 // on where the circle was met.
 func (v *Value) compute(t *future.Task, s *Session) cty.Value {

@@ -424,19 +424,28 @@ func (p *Pool[K, V]) awaitOpens() {
 	}
 }
 
-// force closes those of the things still open that nothing else open may use, in spite of leases, and reports whether there were any. p.mu is held.
+// force closes those of the things still open that nothing else open uses or may use, in spite of leases, and reports whether there were any. p.mu
+// is held.
 func (p *Pool[K, V]) force() bool {
-	var left, first []*entry[K, V]
+	var first []*entry[K, V]
+	rank := 3 // of first: the lower, the surer that nothing open uses them
 	for _, e := range p.entries {
-		if e.phase == open {
-			left = append(left, e)
-			if !e.needed() {
-				first = append(first, e)
-			}
+		if e.phase != open {
+			continue
 		}
-	}
-	if len(first) == 0 {
-		first = left // they use each other
+		r := 2
+		switch {
+		case e.leases == 0:
+			r = 0
+		case !e.needed():
+			r = 1
+		}
+		if r < rank {
+			rank, first = r, nil
+		}
+		if r == rank {
+			first = append(first, e)
+		}
 	}
 	for _, e := range first {
 		e.leases = 0

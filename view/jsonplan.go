@@ -223,6 +223,8 @@ func actionsJSON(a plan.Action) []string {
 		return []string{"delete", "create"}
 	case plan.CreateThenDelete:
 		return []string{"create", "delete"}
+	case plan.ForgetThenCreate:
+		return []string{"forget", "create"}
 	default:
 		return []string{a.String()}
 	}

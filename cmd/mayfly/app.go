@@ -16,6 +16,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/timeline"
 )
 
 // version is the product's own version; release builds set it.
@@ -53,6 +54,8 @@ type app struct {
 	sources view.Sources
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
+	// timeline notes what happens in this run, if somebody wants to see it.
+	timeline *timeline.Recorder
 	// document says that standard output is for one document only; warnings go to standard error then.
 	document bool
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // applyFlags are the options of the commands that apply.
@@ -15,7 +17,8 @@ type applyFlags struct {
 
 func (a *app) applyFlags() (*applyFlags, []cli.Flag) {
 	f := &applyFlags{}
-	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask before applying.", &f.autoApprove))
+	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask before applying.", &f.autoApprove),
+		boolFlag("suppress-forget-errors", "Don't count it as an error when destroying leaves objects that are only forgotten.", &f.suppressForgetErrors))
 }
 
 func (a *app) applyCommand() *cli.Command {
@@ -69,12 +72,19 @@ func (a *app) apply(ctx context.Context, f *applyFlags, name string) int {
 	if !a.report(f.check()) {
 		return exitError
 	}
+	return a.drawn(f.timeline, func() int { return a.planAndApply(ctx, f, name) })
+}
+
+func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
 	r, ok := a.start(hard, soft, &f.changeFlags, name)
 	defer r.end()
 	if !ok {
 		return exitError
+	}
+	r.goesOn = func(p *plan.Plan) bool {
+		return p.Mode == plan.Normal && !p.Errored && (f.autoApprove || !p.Changed())
 	}
 	p, ok := r.plan()
 	if !ok {

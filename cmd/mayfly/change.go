@@ -26,12 +26,15 @@ type changeFlags struct {
 	inputFlag
 
 	destroy, refreshOnly, refresh bool
+	lazyEphemeral                 bool
 	targets, excludes, replace    []string
 	targetFiles, excludeFiles     []string
 	parallelism                   int
 
 	json, compactWarnings, concise, showSensitive bool
+	suppressForgetErrors                          bool // a flag of the commands that apply
 	generate                                      string
+	timeline                                      string // file to draw the timeline of ephemeral instances in
 }
 
 func (c *changeFlags) flags(a *app) []cli.Flag {
@@ -40,6 +43,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		boolFlag("destroy", "Plan to destroy everything that the state has.", &c.destroy),
 		boolFlag("refresh-only", "Only find out what has changed outside and take it over into the state.", &c.refreshOnly),
 		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
+		boolFlag("lazy-ephemeral", "Don't open in plan what only write-only arguments need: they are unknown until apply, which opens it only for changes.", &c.lazyEphemeral),
 		listFlag("target", "Only plan for this module, resource or instance and what it depends on. May be given several times.", &c.targets),
 		listFlag("target-file", "Like -target, for each line of a file.", &c.targetFiles),
 		listFlag("exclude", "Leave out this module, resource or instance and what depends on it. May be given several times.", &c.excludes),
@@ -49,6 +53,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		boolFlag("json", "Write a stream of JSON messages instead of text.", &c.json),
 		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &c.compactWarnings),
 		boolFlag("concise", "Leave out the lines about refreshing.", &c.concise),
+		stringFlag("ephemeral-timeline", "Draw in this HTML file when each ephemeral instance was open and who used it. The file has addresses and times, no values.", &c.timeline),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
 	}
 	out = append(out, c.variableFlags.flags()...)
@@ -78,7 +83,7 @@ func (c *changeFlags) check() diag.List {
 
 // planOptions interprets the options that go to the planner.
 func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
-	out := mayfly.PlanOptions{SkipRefresh: !c.refresh}
+	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral}
 	switch {
 	case c.destroy:
 		out.Mode = plan.Destroy
@@ -141,6 +146,7 @@ type changeRun struct {
 	hard      context.Context
 	soft      context.Context
 	variables mayfly.Variables
+	goesOn    func(*plan.Plan) bool // whether the plan is applied at once; nil for never
 }
 
 // setUp applies the options about what is shown.
@@ -153,10 +159,14 @@ func (c *changeFlags) setUp(a *app) {
 }
 
 func (a *app) observer() engine.Observer {
+	var lines engine.Observer = view.NewHumanObserver(a.env.Stdout, a.view)
 	if a.stream != nil {
-		return a.stream
+		lines = a.stream
 	}
-	return view.NewHumanObserver(a.env.Stdout, a.view)
+	if a.timeline == nil {
+		return lines
+	}
+	return engine.Observers(lines, a.timeline)
 }
 
 // start loads the configuration, collects variables, locks the state and finds the providers. The run must be closed also if there were errors.
@@ -210,11 +220,22 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 		a.report(diags)
 		return p, false
 	}
+	if r.goesOn != nil && r.goesOn(p) {
+		diags = withoutChecks(diags)
+	}
 	diags = append(diags, partialPlan(p)...)
 	if err := r.show(p); err != nil {
 		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s.", err)...))
 	}
 	return p, a.report(diags)
+}
+
+// withoutChecks leaves out what checks found: applying the plan evaluates them anew.
+func withoutChecks(diags diag.List) diag.List {
+	return slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
+		_, is := d.Extra.(diag.CheckWarning)
+		return is && d.Severity == diag.Warning
+	})
 }
 
 // partialPlan warns of what restricts the plan, or of a restriction that says nothing.
@@ -280,6 +301,9 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if restricted(p) && applied != nil {
 		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)
 	}
+	if applied != nil && p.Mode == plan.Destroy && applied.Counts.Forget > 0 && !diags.HasErrors() && !r.flags.suppressForgetErrors {
+		diags = append(diags, leftBehind(applied.Counts.Forget)...)
+	}
 	if ok := a.report(diags); applied == nil || !ok {
 		return exitError
 	}
@@ -300,4 +324,10 @@ func (a *app) paintDone(s string) string {
 		return s
 	}
 	return "\x1b[1m\x1b[32m" + s + "\x1b[0m"
+}
+
+// leftBehind is the error for a destroy after which something still exists, as the configuration asked.
+func leftBehind(n int) diag.List {
+	return diag.Errorf("Destroy was successful but left behind forgotten instances",
+		"What the configuration says must not be destroyed was only removed from the state (objects: %d). It goes on to exist, and may go on to cost money. The plan shows what it is.\n\nWith -suppress-forget-errors this is no error.", n)
 }

@@ -35,6 +35,10 @@ func (a *app) plan(ctx context.Context, f *planFlags, args []string) int {
 	if !a.report(f.check()) {
 		return exitError
 	}
+	return a.drawn(f.timeline, func() int { return a.makePlan(ctx, f) })
+}
+
+func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
 	r, ok := a.start(hard, soft, &f.changeFlags, "plan")

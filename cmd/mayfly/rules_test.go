@@ -1,10 +1,56 @@
 package main
 
 import (
+	"os"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/script"
 )
 
+const rulesDir = "testdata/rules"
+
+// rules are the ids of the rules of ephemerality. Those about the console and test commands come with these commands.
+var rules = []string{
+	"E1", "E2", "E3", "E4", "E5", "E6", "E7", // variables
+	"E10", "E11", "E12", "E13", "E14", // outputs
+	"E20", "E21", "E22", "E23", "E24", // locals and marks
+	"E30", "E31", "E32", "E33", "E34", "E35", // the block
+	"E40", "E41", "E42", "E43", "E44", "E45", // opening
+	"E50", "E51", "E52", "E53", "E54", "E55", // renewing and closing
+	"E60", "E61", "E62", "E63", "E64", "E65", // write-only attributes
+	"E70", "E71", "E72", // providers, provisioners, connections
+	"E80", "E81", "E84", // what people and programs see
+}
+
 // TestRulesE1ToE84 runs one or more scripts for each rule of ephemerality. A script's name begins with the ids of the rules that it shows.
-func TestRulesE1ToE84(t *testing.T) { script.Run(t, "testdata/rules") }
+func TestRulesE1ToE84(t *testing.T) { script.Run(t, rulesDir) }
+
+var ruleID = regexp.MustCompile(`E\d+`)
+
+// TestEveryRuleE1ToE84HasAScript fails if a rule has no script, or a script names a rule that there is none of.
+func TestEveryRuleE1ToE84HasAScript(t *testing.T) {
+	files, err := os.ReadDir(rulesDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, f := range files {
+		ids := ruleID.FindAllString(f.Name(), -1)
+		if len(ids) == 0 {
+			t.Errorf("%s names no rule", f.Name())
+		}
+		for _, id := range ids {
+			shown[id] = true
+			if !slices.Contains(rules, id) {
+				t.Errorf("%s names %s, which is no rule", f.Name(), id)
+			}
+		}
+	}
+	for _, id := range rules {
+		if !shown[id] {
+			t.Errorf("no script shows rule %s", id)
+		}
+	}
+}

@@ -137,8 +137,8 @@ func planPlace(f *planfile.File, files stateFlags) (place, diag.List) {
 // savedConflicts reports options that would make another plan of a saved one. Whether to refresh is no such option, since applying a saved
 // plan never does: test frameworks give -refresh=false to each apply.
 func (c *changeFlags) savedConflicts() diag.List {
-	if c.destroy || c.refreshOnly || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
-		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -refresh-only, -target, -exclude and -replace are options for making a plan. Make a new plan instead.")
+	if c.destroy || c.refreshOnly || c.lazyEphemeral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
+		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -refresh-only, -target, -exclude, -replace and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
 	}
 	return c.check()
 }
@@ -147,6 +147,10 @@ func (a *app) applySaved(ctx context.Context, f *applyFlags, path string) int {
 	if !a.report(f.savedConflicts()) {
 		return exitError
 	}
+	return a.drawn(f.timeline, func() int { return a.carryOutSaved(ctx, f, path) })
+}
+
+func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
 	r := &changeRun{flags: &f.changeFlags, hard: hard, soft: soft}

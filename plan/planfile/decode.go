@@ -98,7 +98,7 @@ func (d *decoder) action(name string) plan.Action {
 
 func (d *decoder) file(doc *document) *File {
 	p := &plan.Plan{
-		Errored: doc.Errored, SkipRefresh: doc.SkipRefresh, Timestamp: doc.Timestamp, Meta: state.Meta(doc.Meta),
+		Errored: doc.Errored, SkipRefresh: doc.SkipRefresh, LazyEphemeral: doc.Lazy, Timestamp: doc.Timestamp, Meta: state.Meta(doc.Meta),
 		EphemeralVariables: doc.EphemeralVariables, Targets: d.targets(doc.Targets), Excludes: d.targets(doc.Excludes),
 	}
 	p.Mode = d.mode(doc.Mode)

@@ -19,6 +19,7 @@ type document struct {
 	Mode        string    `json:"mode"`
 	Errored     bool      `json:"errored,omitempty"`
 	SkipRefresh bool      `json:"skip_refresh,omitempty"`
+	Lazy        bool      `json:"lazy_ephemeral,omitempty"`
 	Timestamp   time.Time `json:"timestamp"`
 	Meta        meta      `json:"state"`
 

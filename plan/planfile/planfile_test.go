@@ -108,7 +108,7 @@ func fullFile(t testing.TB) *File {
 		Variables: map[string]value.Durable{
 			"v": seal(t, cty.StringVal("w").Mark(value.Sensitive)), "null": seal(t, cty.NullVal(cty.String)), "unset": {},
 		},
-		EphemeralVariables: []string{"password"}, SkipRefresh: true, Errored: true, Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
+		EphemeralVariables: []string{"password"}, SkipRefresh: true, LazyEphemeral: true, Errored: true, Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
 		Targets:      []addr.Target{targetAt(t, "module.a"), targetAt(t, `module.a["x"].t.n[1]`)},
 		Excludes:     []addr.Target{targetAt(t, "data.t.n")},
 		ForceReplace: []addr.Instance{instanceAt(t, "t.n[3]")},

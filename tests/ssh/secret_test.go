@@ -282,3 +282,44 @@ resource "terraform_data" "x" {
 	s.says(out, "Password: true", "(root at 127.0.0.1:", "which was tried with the password")
 	s.hides(out, "wr0ng")
 }
+
+// When an object is destroyed, its provisioners work on hosts as they do when it is created.
+func TestE72DestroyTime(t *testing.T) {
+	t.Parallel()
+	var refused atomic.Int32
+	port := passwordServer(t, simprovider.Canary("sim_secret", "password"), &refused)
+	s := newSite(t, fmt.Sprintf(`
+ephemeral "sim_secret" "password" { name = "password" }
+resource "sim_thing" "x" {
+  name = "x"
+  connection {
+    host        = "127.0.0.1"
+    port        = %d
+    password    = ephemeral.sim_secret.password.value
+    script_path = "HOST/script_%%RAND%%"
+  }
+  provisioner "remote-exec" {
+    when   = destroy
+    inline = ["echo got-it-${self.name}", "echo ${self.id} > HOST/destroyed"]
+  }
+  provisioner "file" {
+    when        = destroy
+    content     = self.name
+    destination = "HOST/file"
+  }
+}`, port))
+	s.apply(0)
+	if n := s.transcript().Count(simlog.Filter{RPC: "OpenEphemeralResource"}); n != 0 {
+		t.Errorf("creating has opened %d", n)
+	}
+	out := s.must("destroy", "-auto-approve", "-no-color")
+	s.says(out, "(remote-exec): (output suppressed due to sensitive, ephemeral value in config)")
+	s.hides(out, "CANARY", "got-it")
+	if got := s.onHost("destroyed") + s.onHost("file"); got != "x-1\nx" {
+		t.Errorf("on the host: %q", got)
+	}
+	s.noScripts()
+	if w := s.transcript().Windows(); len(w) != 1 || !w[0].Closed() {
+		t.Errorf("windows: %v", w)
+	}
+}

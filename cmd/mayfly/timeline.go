@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/mayfly-iac/mayfly/view/timeline"
+)
+
+// drawn carries out f, which does the command's work, and draws the timeline of it in a file, however f ends. An empty name is for no timeline.
+// Whether the file can be written is found out before f is called: afterwards there is no second chance.
+func (a *app) drawn(name string, f func() int) (code int) {
+	if name == "" {
+		return f()
+	}
+	target, err := writable(name)
+	if err != nil {
+		return a.fail("Cannot write the timeline", "The file %s of -ephemeral-timeline cannot be written: %s. Nothing was done.", name, pathReason(err))
+	}
+	a.timeline = timeline.New()
+	defer func() { // also while a panic passes
+		if err := replace(target, a.timeline.Write); err != nil {
+			code = a.fail("Failed to write the timeline", "The file %s of -ephemeral-timeline could not be written: %s. Everything else was done as reported above.", name, pathReason(err))
+		}
+	}()
+	return f()
+}
+
+// errDirectory is the reason not to write to one.
+var errDirectory = errors.New("it is a directory")
+
+// writable returns the file that a name leads to, through symbolic links, after trying that it can be written.
+func writable(name string) (string, error) {
+	target, err := filepath.EvalSymlinks(name)
+	switch info := fs.FileInfo(nil); {
+	case errors.Is(err, fs.ErrNotExist):
+		target = name
+	case err != nil:
+		return "", err
+	default:
+		if info, err = os.Stat(target); err != nil {
+			return "", err
+		}
+		if info.IsDir() {
+			return "", errDirectory
+		}
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		if err != nil {
+			return "", err
+		}
+		_ = f.Close() // nothing was written
+		if !info.Mode().IsRegular() {
+			return target, nil
+		}
+	}
+	f, err := beside(target)
+	if err != nil {
+		return "", err
+	}
+	_ = f.Close()
+	return target, os.Remove(f.Name())
+}
+
+// beside makes a file, for its owner only, in the directory of another.
+func beside(target string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
+}
+
+// replace gives a file a new content, all of it or none. What is no regular file, such as a terminal, is written to.
+func replace(target string, write func(io.Writer) error) error {
+	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	f, err := beside(target)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	if err := os.Rename(f.Name(), target); err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+func TestReplaceAFile(t *testing.T) {
+	text := func(s string) func(io.Writer) error {
+		return func(w io.Writer) error {
+			_, err := io.WriteString(w, s)
+			return err
+		}
+	}
+	dir := t.TempDir()
+	name := filepath.Join(dir, "t.html")
+	alone := func(want string) {
+		t.Helper()
+		got, err := os.ReadFile(name)
+		if err != nil || string(got) != want {
+			t.Errorf("the file has %q, %v", got, err)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) != 1 {
+			t.Errorf("left in the directory: %v, %v", entries, err)
+		}
+		if info, err := os.Stat(name); err == nil && runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("the mode is %o", info.Mode().Perm())
+		}
+	}
+	for _, content := range []string{"first", "second"} {
+		target, err := writable(name)
+		if err != nil || target != name {
+			t.Fatalf("%q, %v", target, err)
+		}
+		if err := replace(target, text(content)); err != nil {
+			t.Fatal(err)
+		}
+		alone(content)
+	}
+	errFull := errors.New("no space left")
+	if err := replace(name, func(w io.Writer) error {
+		_, _ = io.WriteString(w, "half")
+		return errFull
+	}); !errors.Is(err, errFull) {
+		t.Errorf("the error is %v", err)
+	}
+	alone("second")
+}
+
+func TestWhereTheTimelineGoes(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "there")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("there", link); err != nil {
+		t.Skip(err)
+	}
+	if target, err := writable(link); err != nil || filepath.Base(target) != "there" {
+		t.Errorf("a link leads to %q, %v", target, err)
+	}
+	for _, bad := range []string{dir, filepath.Join(dir, "none", "t"), filepath.Join(name, "t")} {
+		if target, err := writable(bad); err == nil {
+			t.Errorf("%s is writable as %s", bad, target)
+		}
+	}
+	if runtime.GOOS == "windows" {
+		return
+	}
+	target, err := writable(os.DevNull)
+	if err == nil {
+		err = replace(target, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err })
+	}
+	if info, _ := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("a device was replaced: %v", err)
+	}
+}

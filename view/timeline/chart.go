@@ -1,0 +1,365 @@
+package timeline
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mayfly-iac/mayfly/engine"
+)
+
+// sizes are those of rows, in pixels.
+type sizes struct{ pad, lane, gap int }
+
+var (
+	roomy  = sizes{pad: 6, lane: 14, gap: 2}
+	narrow = sizes{pad: 4, lane: 6, gap: 1}
+)
+
+func (s sizes) height(lanes int) int { return 2*s.pad + max(lanes, 1)*(s.lane+s.gap) - s.gap }
+func (s sizes) y(lane int) int       { return s.pad + lane*(s.lane+s.gap) }
+
+const (
+	manyObjects = 40 // from here on, operations share lanes instead of having a row for each object
+	objectLanes = 24
+	pixels      = 7.0 // of one percent of the axis, at least
+	letter      = 5.6 // pixels of a letter in a bar
+	nameMargin  = 9.5 // percent of the axis that the name of a phase needs
+)
+
+// symbols defines the marks that the chart uses several times.
+func (p *page) symbols() {
+	p.raw(`<svg width="0" height="0" class="defs" aria-hidden="true"><defs>`,
+		`<path id="deferred" d="M0 -5L5 0L0 5L-5 0Z"/>`,
+		`<path id="failed" d="M-6 0A6 6 0 1 1 6 0A6 6 0 1 1 -6 0ZM-2.5 -2.5L2.5 2.5M2.5 -2.5L-2.5 2.5"/>`,
+		`<pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="2.5" height="6" class="stripe"/></pattern>`,
+		"</defs></svg>\n")
+}
+
+func (p *page) legend(m *model) {
+	item := func(c markup, words markup) { p.raw(`<li><i class="`, c, `"></i>`, words, "</li>\n") }
+	p.raw("<ul class=\"legend\" aria-label=\"Legend\">\n")
+	item("window", "open")
+	item("call", "open and close calls")
+	item("renewal", "renewal")
+	p.raw("<li class=\"sep\">in use, and operations:</li>\n")
+	for _, c := range []markup{"plan", "read", "create", "update", "delete", "provision"} {
+		item(c, c)
+	}
+	item("configure", "by a provider")
+	item("other", "by another ephemeral")
+	item("evaluate", "output, variable or condition")
+	item("bad", "failed or not closed")
+	p.raw(`<li><svg width="14" height="12" aria-hidden="true"><use href="#deferred" class="deferred" x="6" y="6"/></svg>deferred</li>`, "\n</ul>\n")
+}
+
+func (p *page) chart(m *model) {
+	p.raw("<section class=\"chart\" tabindex=\"0\" aria-label=\"Chart of the run; the tables below say the same\">\n<div class=\"plot")
+	if m.dense {
+		p.raw(" dense")
+	}
+	p.raw("\">\n")
+	p.grid(m)
+	p.axis(m)
+	p.exposure(m)
+	if len(m.groups) > 0 {
+		p.raw("<h2><span>Ephemeral instances</span></h2>\n")
+	}
+	for _, g := range m.groups {
+		p.group(m, g)
+	}
+	if len(m.providers) > 0 {
+		p.raw("<h2><span>Providers configured from ephemeral values</span></h2>\n")
+	}
+	for _, ro := range m.providers {
+		p.row(m, ro)
+	}
+	if len(m.objects) > 0 {
+		p.raw("<h2><span>Operations</span></h2>\n")
+	}
+	p.operations(m)
+	p.raw("</div>\n</section>\n")
+}
+
+// grid draws what lies behind all rows: the ticks, where a phase ends, waits that are cut short, and the interrupt.
+func (p *page) grid(m *model) {
+	p.raw(`<svg class="grid" aria-hidden="true">`)
+	for _, t := range m.scale.ticks() {
+		p.vertical("tick", t.x)
+	}
+	for i, ph := range m.phases {
+		if i > 0 {
+			p.vertical("phase", m.scale.x(ph.from))
+		}
+	}
+	for _, c := range m.scale.pieces {
+		if c.cut {
+			p.raw(`<rect class="cut" x="`, percent(c.x0), `" width="`, percent(c.x1-c.x0), `" height="100%"><title>`)
+			p.text("waiting for " + duration(c.to.Sub(c.from)) + "; the axis is cut short here")
+			p.raw("</title></rect>")
+		}
+	}
+	if !m.interrupted.IsZero() {
+		p.vertical("interrupt", m.scale.x(m.interrupted))
+	}
+	p.raw("</svg>\n")
+}
+
+func (p *page) vertical(c markup, x float64) {
+	p.raw(`<line class="`, c, `" x1="`, percent(x), `" x2="`, percent(x), `" y1="0" y2="100%"/>`)
+}
+
+func (p *page) axis(m *model) {
+	p.raw("<div class=\"row axis\"><div class=\"who\"><b class=\"name\">time since the beginning</b><b class=\"num\">open</b><b class=\"num\">used</b></div>",
+		`<svg height="36" aria-hidden="true">`)
+	for i, ph := range m.phases {
+		x := m.scale.x(ph.from)
+		if i+1 < len(m.phases) && m.scale.x(m.phases[i+1].from)-x < nameMargin {
+			continue // the line at its end tells it from the next one
+		}
+		p.raw(`<text class="phase" x="`, percent(x), `" dx="4" y="13">`)
+		if p.text(phaseName(ph.op)); ph.outcome == failed {
+			p.raw(`<tspan class="bad" dx="4">✕</tspan>`)
+		}
+		p.raw("</text>")
+	}
+	if !m.interrupted.IsZero() {
+		p.raw(`<text class="phase bad" x="`, percent(m.scale.x(m.interrupted)), `" dx="-4" y="13" text-anchor="end">interrupted</text>`)
+	}
+	for _, t := range m.scale.ticks() {
+		p.raw(`<text x="`, percent(t.x), `" y="30" dx="3">`)
+		p.text(t.label)
+		p.raw("</text>")
+	}
+	p.raw("</svg></div>\n")
+}
+
+// exposure draws how many instances were open at once.
+func (p *page) exposure(m *model) {
+	if m.summary.most == 0 {
+		return
+	}
+	const height = 40
+	p.raw("<div class=\"row total\"><div class=\"who\"><span class=\"name\">open at once, at most ", count(m.summary.most), "</span><span class=\"num\">")
+	p.in("", duration(m.summary.open), "</span><span class=\"num\">")
+	p.in("", duration(m.summary.used), "</span></div>")
+	p.raw(`<svg height="`, count(height), `" viewBox="0 0 10000 `, count(height), `" preserveAspectRatio="none" aria-hidden="true"><path class="area" d="M0 `, count(height))
+	for _, s := range m.profile {
+		y := markup(number(height-float64(height-4)*float64(s.n)/float64(m.summary.most), 1))
+		p.raw("H", markup(number(100*m.scale.x(s.at), 1)), "V", y)
+	}
+	p.raw("V", count(height), `Z"/></svg></div>`, "\n")
+}
+
+func (p *page) group(m *model, g group) {
+	if len(g.rows) == 1 {
+		p.row(m, g.rows[0])
+		return
+	}
+	var open, used time.Duration
+	for _, ro := range g.rows {
+		open += ro.open
+		used += ro.used
+	}
+	p.raw("<details open=\"open\"><summary class=\"row\"><span class=\"who\"><span class=\"name\"><span class=\"loc\"")
+	p.in(" title=\"", g.name, "\">")
+	p.text(g.name)
+	p.raw("</span>")
+	p.in("<em>×", strconv.Itoa(len(g.rows)), "</em></span><span class=\"num\">")
+	p.in("", duration(open), "</span><span class=\"num\">")
+	p.in("", duration(used), "</span></span></summary>\n")
+	for _, ro := range g.rows {
+		p.row(m, ro)
+	}
+	p.raw("</details>\n")
+}
+
+// who writes the fixed part of a row: a name, and numbers if there are any.
+func (p *page) who(name, module string, numbers ...string) {
+	p.raw("<div class=\"who\"><span class=\"name\"")
+	p.in(" title=\"", name, "\">")
+	if module != "" && strings.HasPrefix(name, module) {
+		p.in("<span class=\"mod\">", module, "</span>")
+		name = name[len(module):]
+	}
+	p.in("<span class=\"loc\">", name, "</span></span>")
+	for _, n := range numbers {
+		p.in("<span class=\"num\">", n, "</span>")
+	}
+	p.raw("</div>")
+}
+
+func (m *model) sizes() sizes {
+	if m.dense {
+		return narrow
+	}
+	return roomy
+}
+
+// row draws an ephemeral instance or a provider: the windows over the whole height, the calls at their ends, and the uses within.
+func (p *page) row(m *model, ro row) {
+	sz := m.sizes()
+	h := sz.height(ro.laneCount)
+	p.raw("<div class=\"row\">")
+	p.who(ro.name, ro.module, duration(ro.open), duration(ro.used))
+	p.raw(`<svg height="`, count(h), `" aria-hidden="true">`)
+	for _, w := range ro.windows {
+		c, words := markup("window"), "open"
+		if w.unclosed {
+			c, words = "window bad", "open, and not closed as far as this run tells"
+		}
+		p.bar(m, c, w.from, w.to, 2, h-4, ro.name+": "+words)
+	}
+	for _, c := range ro.calls {
+		if c.op != engine.OpRenew {
+			p.call(m, "call", ro.name, c, h)
+		}
+	}
+	for i, u := range ro.uses {
+		p.bar(m, class(u.op)+" use", u.from, u.to, sz.y(ro.lanes[i]), sz.lane, "used by "+u.user+" ("+verb(u.op)+")")
+	}
+	for _, c := range ro.calls { // on top of the uses, which last while it is renewed
+		if c.op == engine.OpRenew {
+			p.call(m, "renewal", ro.name, c, h)
+		}
+	}
+	for i, u := range ro.uses {
+		if !m.dense {
+			p.label(m, u.from, u.to, sz.y(ro.lanes[i]), u.user)
+		}
+	}
+	for _, t := range ro.deferred {
+		p.mark(m, "deferred", t, h/2, ro.name+": deferred, not opened yet")
+	}
+	p.raw("</svg></div>\n")
+}
+
+// call draws a call of an instance's life, and a cross at its end if it failed.
+func (p *page) call(m *model, c markup, name string, s span, h int) {
+	words := name + ": " + string(s.op) + ended(s.outcome)
+	if s.outcome != done {
+		c += " bad"
+	}
+	p.bar(m, c, s.from, s.to, 2, h-4, words)
+	if s.outcome == failed {
+		p.mark(m, "failed", s.to, h/2, words)
+	}
+}
+
+func ended(o outcome) string {
+	switch o {
+	case failed:
+		return ", failed"
+	case running:
+		return ", not ended"
+	default:
+		return ""
+	}
+}
+
+// bar draws a span of time with its explanation.
+func (p *page) bar(m *model, c markup, from, to time.Time, y, h int, words string) {
+	x0, x1 := m.scale.x(from), m.scale.x(to)
+	p.raw(`<rect class="`, c, `" x="`, percent(x0), `" y="`, count(y), `" width="`, percent(x1-x0), `" height="`, count(h), `"><title>`)
+	p.text(words)
+	p.raw("\n")
+	p.text(m.at(from) + " – " + m.at(to) + " (" + duration(to.Sub(from)) + ")")
+	p.raw("</title></rect>")
+}
+
+// label writes a name into a bar, as much of it as has room.
+func (p *page) label(m *model, from, to time.Time, y int, name string) {
+	room := int(((m.scale.x(to)-m.scale.x(from))*pixels - 6) / letter)
+	if n := utf8.RuneCountInString(name); n > room {
+		if room < 6 {
+			return
+		}
+		name = string([]rune(name)[:room-1]) + "…"
+	}
+	p.raw(`<text class="in" x="`, percent(m.scale.x(from)), `" dx="4" y="`, count(y+10), `">`)
+	p.text(name)
+	p.raw("</text>")
+}
+
+func (p *page) mark(m *model, id markup, t time.Time, y int, words string) {
+	p.raw(`<use href="#`, id, `" class="`, id, `" x="`, percent(m.scale.x(t)), `" y="`, count(y), `"><title>`)
+	p.text(words)
+	p.raw("\n")
+	p.text(m.at(t))
+	p.raw("</title></use>")
+}
+
+// operations draws what was done to resources: a row for each object, or all together in as many lanes as were at work at once.
+func (p *page) operations(m *model) {
+	if len(m.objects) <= manyObjects {
+		for _, o := range m.objects {
+			p.raw("<div class=\"row\">")
+			p.who(o.name, o.module)
+			p.raw(`<svg height="`, count(roomy.height(1)), `" aria-hidden="true">`)
+			depth := nesting(o.ops)
+			for i, s := range o.ops {
+				p.operation(m, o.name, s, roomy.pad+3*depth[i], roomy.lane-6*depth[i])
+			}
+			p.raw("</svg></div>\n")
+		}
+		return
+	}
+	type placed struct {
+		name string
+		span
+		depth, outer int
+	}
+	var all []placed
+	var outer []int // indices of those that are in no other
+	for _, o := range m.objects {
+		depth := nesting(o.ops)
+		for i, s := range o.ops {
+			if depth[i] == 0 {
+				outer = append(outer, len(all))
+			}
+			all = append(all, placed{o.name, s, depth[i], len(outer) - 1})
+		}
+	}
+	lanes, n := pack(len(outer), objectLanes, func(i int) (time.Time, time.Time) { return all[outer[i]].from, all[outer[i]].to })
+	p.raw("<div class=\"row\">")
+	p.who(plural(len(m.objects), "object")+", "+plural(len(all), "operation"), "")
+	p.raw(`<svg height="`, count(roomy.height(n)), `" aria-hidden="true">`)
+	for _, o := range all {
+		p.operation(m, o.name, o.span, roomy.y(lanes[o.outer])+3*o.depth, roomy.lane-6*o.depth)
+	}
+	p.raw("</svg></div>\n")
+}
+
+// nesting tells for each operation of an object whether it is part of the one before it, such as refreshing of planning: 1 if it is, else 0.
+func nesting(ops []span) []int {
+	depth := make([]int, len(ops))
+	outer := -1
+	for i, s := range ops {
+		if outer >= 0 && !s.to.After(ops[outer].to) && !s.from.Before(ops[outer].from) {
+			depth[i] = 1
+			continue
+		}
+		outer = i
+	}
+	return depth
+}
+
+func (p *page) operation(m *model, name string, s span, y, h int) {
+	words := name + ": " + operationText(s) + ended(s.outcome)
+	c := class(s.op)
+	if s.outcome != done {
+		c += " bad"
+	}
+	p.bar(m, c, s.from, s.to, y, h, words)
+	if s.outcome == failed {
+		p.mark(m, "failed", s.to, y+h/2, words)
+	}
+}
+
+func operationText(s span) string {
+	if s.provider == "" {
+		return string(s.op)
+	}
+	return string(s.op) + " (" + s.provider + ")"
+}

@@ -1,0 +1,219 @@
+package timeline
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/engine"
+)
+
+// Recorder notes a run's events. It is an engine.DetailObserver, safe for concurrent use. What it keeps is linear in the number of operations,
+// however long they last.
+type Recorder struct {
+	mu         sync.Mutex
+	begin, end time.Time // of the first and last event
+
+	phases      []span
+	interrupted time.Time // zero if it was not
+	things      map[thingKey]*thing
+	thingOrder  []*thing // in the order of their first events
+	objects     map[addr.Object]*object
+	objectOrder []*object
+}
+
+// New returns a recorder that has seen nothing yet.
+func New() *Recorder {
+	return &Recorder{things: map[thingKey]*thing{}, objects: map[addr.Object]*object{}}
+}
+
+// outcome is how something ended.
+type outcome uint8
+
+const (
+	running outcome = iota // it has not ended as far as was seen
+	done
+	failed
+)
+
+// span is one operation from its beginning to its end.
+type span struct {
+	op       engine.Operation
+	from, to time.Time // to is zero while it is running
+	outcome  outcome
+	provider string // of a provisioner: its type
+}
+
+// thingKey is what identifies something that is opened and used.
+type thingKey struct {
+	object   addr.Object
+	provider string
+}
+
+// thing is an ephemeral instance, or a provider that was configured from ephemeral values.
+type thing struct {
+	name     string // its address
+	module   string // the part of it that names the module instance, with the point behind it
+	group    string // the address of its block
+	provider bool
+	first    time.Time
+	calls    []span      // open, renew and close
+	deferred []time.Time // when it was found that it cannot be opened yet
+	waiting  bool        // the last that was heard is that it is deferred
+	uses     []use
+	open     map[useKey][]int // indices of the uses that have not ended
+}
+
+type useKey struct {
+	user string
+	op   engine.Operation
+}
+
+// use is the time during which somebody held a lease.
+type use struct {
+	user string
+	span
+}
+
+// object is a resource instance, or a deposed object of one, with what was done to it.
+type object struct {
+	name, module string // as those of a thing
+	ops          []span
+}
+
+func prefix(o addr.Object) string {
+	if o.Module.IsRoot() {
+		return ""
+	}
+	return o.Module.String() + "."
+}
+
+// Event implements engine.Observer.
+func (r *Recorder) Event(e engine.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.see(e.Time)
+	switch {
+	case e.Kind == engine.Progress || e.Kind == engine.Output:
+	case e.Object.Resource.Mode == addr.Ephemeral:
+		r.thing(e).call(e)
+	default:
+		r.objectEvent(e)
+	}
+}
+
+// Detail implements engine.DetailObserver.
+func (r *Recorder) Detail(e engine.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.see(e.Time)
+	switch e.Op {
+	case engine.OpPlanning, engine.OpApplying:
+		r.phases = note(r.phases, e)
+	case engine.OpInterrupt:
+		if r.interrupted.IsZero() {
+			r.interrupted = e.Time
+		}
+	case engine.OpUse:
+		r.thing(e).use(e)
+	default:
+		r.objectEvent(e)
+	}
+}
+
+// Write writes the page about what was seen so far. Operations that have not ended are shown as running up to the last event.
+func (r *Recorder) Write(w io.Writer) error {
+	r.mu.Lock()
+	m := r.model()
+	r.mu.Unlock()
+	p := &page{}
+	p.document(m)
+	_, err := w.Write(p.Bytes())
+	return err
+}
+
+func (r *Recorder) see(t time.Time) {
+	if r.begin.IsZero() || t.Before(r.begin) {
+		r.begin = t
+	}
+	if t.After(r.end) {
+		r.end = t
+	}
+}
+
+func (r *Recorder) thing(e engine.Event) *thing {
+	k := thingKey{e.Object, e.Provider}
+	t := r.things[k]
+	if t == nil {
+		t = &thing{first: e.Time, open: map[useKey][]int{}}
+		if e.Provider != "" {
+			t.name, t.group, t.provider = e.Provider, e.Provider, true
+		} else {
+			t.name, t.module, t.group = e.Object.String(), prefix(e.Object), e.Object.Config().String()
+		}
+		r.things[k] = t
+		r.thingOrder = append(r.thingOrder, t)
+	}
+	return t
+}
+
+// call notes an event of the thing's own life.
+func (t *thing) call(e engine.Event) {
+	t.waiting = e.Kind == engine.Deferred
+	if t.waiting {
+		t.deferred = append(t.deferred, e.Time)
+		return
+	}
+	t.calls = note(t.calls, e)
+}
+
+// use notes the beginning or end of a use. What is deferred is not open, so nothing is exposed by using it.
+func (t *thing) use(e engine.Event) {
+	k := useKey{e.User, e.UserOp}
+	if e.Kind == engine.Started {
+		if !t.waiting {
+			t.open[k] = append(t.open[k], len(t.uses))
+			t.uses = append(t.uses, use{e.User, span{op: e.UserOp, from: e.Time}})
+		}
+		return
+	}
+	open := t.open[k]
+	if len(open) == 0 {
+		return
+	}
+	last := len(open) - 1
+	u := &t.uses[open[last]]
+	u.to, u.outcome = e.Time, done
+	if t.open[k] = open[:last]; last == 0 {
+		delete(t.open, k)
+	}
+}
+
+func (r *Recorder) objectEvent(e engine.Event) {
+	o := r.objects[e.Object]
+	if o == nil {
+		o = &object{name: e.Object.String(), module: prefix(e.Object)}
+		r.objects[e.Object] = o
+		r.objectOrder = append(r.objectOrder, o)
+	}
+	o.ops = note(o.ops, e)
+}
+
+// note adds the beginning of an operation, or ends the newest one that is still running.
+func note(list []span, e engine.Event) []span {
+	if e.Kind == engine.Started {
+		return append(list, span{op: e.Op, from: e.Time, provider: e.Provisioner})
+	}
+	end := done
+	if e.Kind == engine.Failed {
+		end = failed
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if s := &list[i]; s.op == e.Op && s.outcome == running {
+			s.to, s.outcome = e.Time, end
+			return list
+		}
+	}
+	return append(list, span{op: e.Op, from: e.Time.Add(-e.Elapsed), to: e.Time, outcome: end, provider: e.Provisioner})
+}

@@ -1,0 +1,166 @@
+package timeline
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/engine"
+)
+
+// manyLines is the number of lines from which on a table is folded at first.
+const manyLines = 60
+
+// tables writes everything that the chart shows as text.
+func (p *page) tables(m *model) {
+	p.raw("<section class=\"tables\" aria-label=\"Tables\">\n")
+	defer p.raw("</section>\n")
+	var rows []row
+	for _, g := range m.groups {
+		rows = append(rows, g.rows...)
+	}
+	if len(rows) > 0 {
+		p.table("Ephemeral instances", len(rows), []markup{"Address", "First opened", "Open", "Used", "Openings", "Renewals", "Uses", "Outcome"}, func() {
+			for _, ro := range rows {
+				p.instance(m, ro)
+			}
+		})
+	}
+	rows = append(rows, m.providers...)
+	lines, operations := 0, 0
+	for _, ro := range rows {
+		lines += len(ro.calls) + len(ro.uses) + len(ro.deferred)
+	}
+	for _, o := range m.objects {
+		operations += len(o.ops)
+	}
+	if lines > 0 {
+		p.table("Calls and uses", lines, []markup{"Address", "What", "By", "From", "To", "Took", "Outcome"}, func() {
+			for _, ro := range rows {
+				p.life(m, ro)
+			}
+		})
+	}
+	if operations > 0 {
+		p.table("Operations", operations, []markup{"Address", "What", "From", "To", "Took", "Outcome"}, func() {
+			for _, o := range m.objects {
+				for _, s := range o.ops {
+					p.line(s.outcome != done, append([]string{o.name, operationText(s)}, append(m.times(s), endText(s.outcome))...)...)
+				}
+			}
+		})
+	}
+}
+
+func (p *page) table(title markup, lines int, heads []markup, body func()) {
+	open := markup(` open="open"`)
+	if lines > manyLines {
+		open = ""
+	}
+	p.raw("<details", open, " class=\"table\"><summary><h2>", title, " <em>", count(lines), "</em></h2></summary>\n<div class=\"scroll\"><table>\n<thead><tr>")
+	for _, h := range heads {
+		p.raw("<th scope=\"col\">", h, "</th>")
+	}
+	p.raw("</tr></thead>\n<tbody>\n")
+	body()
+	p.raw("</tbody>\n</table></div></details>\n")
+}
+
+// line writes a line of a table; the first cell is its head.
+func (p *page) line(bad bool, cells ...string) {
+	p.raw("<tr")
+	if bad {
+		p.raw(` class="bad"`)
+	}
+	p.in("><th scope=\"row\">", cells[0], "</th>")
+	for _, c := range cells[1:] {
+		p.in("<td>", c, "</td>")
+	}
+	p.raw("</tr>\n")
+}
+
+func (p *page) instance(m *model, ro row) {
+	renewals := 0
+	for _, c := range ro.calls {
+		if c.op == engine.OpRenew {
+			renewals++
+		}
+	}
+	first := "never"
+	if len(ro.windows) > 0 {
+		first = m.at(ro.windows[0].from)
+	}
+	words, bad := ro.outcome()
+	p.line(bad, ro.name, first, duration(ro.open), duration(ro.used), strconv.Itoa(len(ro.windows)), strconv.Itoa(renewals), strconv.Itoa(len(ro.uses)), words)
+}
+
+// outcome says how an instance's lives ended.
+func (ro *row) outcome() (words string, bad bool) {
+	var all []string
+	for _, c := range ro.calls {
+		if c.outcome == failed {
+			all = append(all, string(c.op)+" failed")
+		}
+	}
+	for _, w := range ro.windows {
+		if w.unclosed {
+			all = append(all, "not closed")
+		}
+	}
+	if len(all) > 3 {
+		all = append(all[:3], "and more")
+	}
+	bad = len(all) > 0
+	switch {
+	case bad:
+	case len(ro.windows) > 0:
+		all = append(all, "closed")
+	}
+	if len(ro.deferred) > 0 {
+		all = append(all, "deferred at first")
+		if len(ro.calls) == 0 {
+			all[len(all)-1] = "deferred"
+		}
+	}
+	return strings.Join(all, ", "), bad
+}
+
+// life writes what an instance went through, in the order in which it began.
+func (p *page) life(m *model, ro row) {
+	type entry struct {
+		from  time.Time
+		bad   bool
+		cells []string
+	}
+	var all []entry
+	for _, t := range ro.deferred {
+		all = append(all, entry{t, false, []string{ro.name, "deferred", "", m.at(t), "", "", ""}})
+	}
+	for _, c := range ro.calls {
+		all = append(all, entry{c.from, c.outcome != done, append([]string{ro.name, string(c.op), ""}, append(m.times(c), endText(c.outcome))...)})
+	}
+	for _, u := range ro.uses {
+		all = append(all, entry{u.from, u.outcome != done, append([]string{ro.name, "used: " + verb(u.op), u.user}, append(m.times(u.span), endText(u.outcome))...)})
+	}
+	slices.SortStableFunc(all, func(a, b entry) int { return a.from.Compare(b.from) })
+	for _, e := range all {
+		p.line(e.bad, e.cells...)
+	}
+}
+
+// times are the cells about when something was.
+func (m *model) times(s span) []string {
+	return []string{m.at(s.from), m.at(s.to), duration(s.to.Sub(s.from))}
+}
+
+func endText(o outcome) string {
+	switch o {
+	case failed:
+		return "failed"
+	case running:
+		return "not ended"
+	default:
+		return ""
+	}
+}
