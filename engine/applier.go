@@ -121,6 +121,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 			if d := a.departure(c); d != nil {
 				uses[i] = append(uses[i], a.asBefore(t, d.Uses(t))...)
 			}
+			uses[i] = append(uses[i], held(t, a.before.run, c.Addr)...)
 		}
 		a.pool.Claim(uses[i]...)
 	}

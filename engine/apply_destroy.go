@@ -48,13 +48,14 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	if departure != nil {
 		departure.Prepare(t)
 	}
+	hold := a.prepareHold(t, a.before.run, obj.Instance)
 	a.pool.Drained() // what earlier steps used may live in the object: a tunnel is closed before its host goes
 	ok := false
 	a.inSlot(func() {
 		s := sessionOf(obj, OpDelete)
 		defer s.End()
 		d := subject{walk: a.before, obj: obj, schema: sch, source: c.Provider.Provider, p: a.before.configured(t, s, po)}
-		if d.p == nil {
+		if d.p == nil || !hold(s) {
 			return
 		}
 		destroying := destruction{a: a, subject: d, change: c, object: stored}

@@ -91,7 +91,7 @@ func (ia *instanceApply) loadPrior() bool {
 func (ia *instanceApply) evaluate() bool {
 	cfg, diags := ia.in.EvalBody(ia.t, ia.s)
 	ia.run.Report(diags)
-	if diags.HasErrors() || ia.anyFailed(ia.t, ia.in) {
+	if diags.HasErrors() || ia.s.Failed() {
 		return false
 	}
 	ia.sensitive, ia.fresh = value.PathsWith(cfg, value.Sensitive), value.Contains(cfg, value.Ephemeral)
@@ -217,6 +217,9 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 	kind, action := OpCreate, plan.Create
 	if ia.change.Action == plan.Update {
 		kind, action = OpUpdate, plan.Update
+	}
+	if !ia.s.Fresh() { // planning may have taken its time
+		return false
 	}
 	op := ia.a.begin(ia.obj, string(kind))
 	if op == nil {

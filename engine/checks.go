@@ -57,12 +57,10 @@ func (w *walk) evaluateCheck(t *future.Task, c *eval.Check, announce bool) {
 		s := eval.NewSession()
 		defer s.End()
 		c.OpenNested(t, s)
-		if in != nil {
-			if _, failed := w.failed.Load(eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}); failed {
-				// What the provider said is not repeated in a message that is stored.
-				c.Fail(fmt.Sprintf("%s could not be opened.", in.Addr()))
-				return
-			}
+		if in != nil && s.Failed() {
+			// What the provider said is not repeated in a message that is stored.
+			c.Fail(fmt.Sprintf("%s could not be opened.", in.Addr()))
+			return
 		}
 		c.Evaluate(t, s, announce)
 	})

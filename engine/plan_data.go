@@ -84,10 +84,9 @@ func (d *dataRead) fault(diags diag.List) {
 
 // evaluate evaluates the configuration and gets the provider.
 func (d *dataRead) evaluate() bool {
-	d.in.Hold(d.t, d.s)
 	cfg, diags := d.in.EvalBody(d.t, d.s)
 	d.run.Report(diags)
-	if diags.HasErrors() || d.anyFailed(d.t, d.in) {
+	if diags.HasErrors() || d.s.Failed() {
 		return false
 	}
 	d.sensitive = value.PathsWith(cfg, value.Sensitive)
@@ -96,8 +95,12 @@ func (d *dataRead) evaluate() bool {
 	return d.p != nil
 }
 
-// read calls the provider and returns the object with its marks.
+// read calls the provider and returns the object with its marks. What depends_on holds open is open meanwhile.
 func (d *dataRead) read() (cty.Value, bool) {
+	d.in.Hold(d.t, d.s)
+	if d.s.Failed() || !d.s.Fresh() {
+		return cty.NilVal, false
+	}
 	diags := d.p.ValidateResource(d.ctx, addr.Data, d.typeName(), d.config)
 	d.fault(diags)
 	if diags.HasErrors() {

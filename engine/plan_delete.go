@@ -48,10 +48,11 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 	}
 	p.mu.Unlock()
 	found = p.chosen(found)
-	uses := make([][]eval.Use, len(found))
+	uses, t := make([][]eval.Use, len(found)), &future.Task{}
 	for i := range found {
-		if u, ok := p.run.ProviderUse(&future.Task{}, found[i].provider); ok {
-			uses[i] = []eval.Use{u}
+		uses[i] = held(t, p.run, found[i].obj.Instance)
+		if u, ok := p.run.ProviderUse(t, found[i].provider); ok {
+			uses[i] = append(uses[i], u)
 		}
 		p.pool.Claim(uses[i]...)
 	}
@@ -103,6 +104,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	}
 	po.Prepare(t)
 	departure := p.departure(t, o)
+	hold := p.prepareHold(t, p.run, o.obj.Instance)
 	p.inSlot(func() {
 		s := sessionOf(o.obj, OpPlan)
 		defer s.End()
@@ -110,7 +112,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		defer p.lasting(OpPlan, o.obj, &planned)()
 		dp := deletePlan{planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
 		dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: p.configured(t, s, po)}
-		if dp.p == nil {
+		if dp.p == nil || !hold(s) {
 			return
 		}
 		pr, ok := dp.upgraded(o.stored)

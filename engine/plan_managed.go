@@ -90,7 +90,7 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	ip.in.Hold(ip.t, s)
-	if !ip.loadPrior() {
+	if s.Failed() || !ip.loadPrior() {
 		return cty.NilVal, false
 	}
 	if ip.planner.req.Mode == plan.RefreshOnly {
@@ -104,7 +104,7 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	}
 	cfg, diags := ip.in.EvalBody(ip.t, s)
 	ip.run.Report(diags)
-	if diags.HasErrors() || ip.anyFailed(ip.t, ip.in) {
+	if diags.HasErrors() || s.Failed() {
 		return cty.NilVal, false
 	}
 	ip.deprecated(cfg)

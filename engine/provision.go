@@ -61,11 +61,14 @@ func (pv *provisioning) run(interrupted string) bool {
 
 func (pv *provisioning) one(i int, p *config.Provisioner) bool {
 	report := pv.walk.run.Report
+	if !pv.s.Fresh() { // what came before may have taken its time
+		return false
+	}
 	defer func(was string) { pv.s.Purpose = was }(pv.s.Purpose)
 	pv.s.Purpose = string(OpProvision) // of what is opened meanwhile
 	args, conn, diags := evalProvisioner(pv.t, pv.s, pv.of, i, pv.self, pv.obj.Instance)
 	report(diags)
-	if diags.HasErrors() || pv.anyFailed(pv.t, pv.of) {
+	if diags.HasErrors() || pv.s.Failed() {
 		return false
 	}
 	hidden := hiddenBy(args, conn)

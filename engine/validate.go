@@ -19,6 +19,7 @@ func (e *Engine) Validate(ctx context.Context, cfg *eval.Config) diag.List {
 	v.run = e.run(cfg, eval.Validating, v, nil, e.opt.Now())
 	defer func() { e.stats.Evaluations += v.run.Stats.Evaluations.Load() }()
 	pool := future.NewPool(v.workers())
+	pool.Go(func(t *future.Task) { v.guard("the import blocks", func() { v.run.Imports(t) }) })
 	pool.Go(func(t *future.Task) { v.guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
 	return v.run.Diags.List()

@@ -45,6 +45,9 @@ type moduleBlock struct {
 	calls     map[string]*callBlock
 	checks    map[string]*checkBlock
 	providers map[string]*providerBlock // by local name, or "name.alias"
+
+	held   *openSet // by depends_on of the calls around it; nil until computed
+	within *openSet // the ephemeral blocks in it and below it; nil until computed
 }
 
 type valueKind uint8
@@ -95,8 +98,9 @@ type ResourceBlock struct {
 	providerKey  *lang.Expr
 	provisioners []provisionerBlock
 	departing    []provisionerBlock // when = destroy
-	opens        *openSet           // through body and conditions, not the block itself
+	opens        *openSet           // through body, conditions and depends_on, not the block itself
 	throughBody  *openSet           // through the body alone
+	held         *openSet           // by depends_on, of the block and of the modules around it
 }
 
 type provisionerBlock struct {

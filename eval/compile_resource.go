@@ -99,13 +99,14 @@ func ProvisionerSchema(typeName string) *schema.Block { return provisionerSchema
 func (c *compiler) unknownType(b *ResourceBlock) diag.List {
 	r := b.Config.Addr
 	what := map[addr.Mode]string{addr.Managed: "resource type", addr.Data: "data source", addr.Ephemeral: "ephemeral resource type"}
+	article := map[addr.Mode]string{addr.Managed: "a", addr.Data: "a", addr.Ephemeral: "an"}
 	detail := "The provider " + b.Provider.ForDisplay() + " does not support " + what[r.Mode] + " \"" + r.Type + "\"."
 	for _, other := range []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral} {
 		if other == r.Mode {
 			continue
 		}
 		if s, _ := c.cfg.schemas.Resource(b.Provider, other, r.Type); s != nil {
-			detail += " It has a " + what[other] + " of that name: did you intend a \"" + other.String() + "\" block?"
+			detail += " It has " + article[other] + " " + what[other] + " of that name: did you intend " + article[other] + " \"" + other.String() + "\" block?"
 			return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s", detail)
 		}
 	}
@@ -198,10 +199,8 @@ func (r *ResourceBlock) computeOpens() *openSet {
 	for _, p := range r.provisioners {
 		set = set.union(r.module.opensOf(p.exprs))
 	}
-	for _, ref := range r.dependsOn {
-		set = set.union(r.module.opensOfRef(ref))
-	}
-	return set
+	r.held = r.module.heldAround().union(r.module.heldBy(r.dependsOn))
+	return set.union(r.held)
 }
 
 // bodyOpens reports whether evaluating the body may open ephemeral resources.

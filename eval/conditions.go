@@ -103,15 +103,7 @@ func (m *Module) CheckVariables(t *future.Task) bool {
 	ok := true
 	for name, v := range inOrder(m.variables) {
 		for _, c := range v.block.conds {
-			m.prepare(t, c)
-			s := NewSession()
-			s.User = v
-			sc := &scope{m: m, t: t, sess: s}
-			if m.run.opt.Phase == Validating {
-				sc.sess = nil
-			}
-			status, message, diags := m.run.condition(sc, c, "Invalid value for variable")
-			s.End()
+			status, message, diags := m.condition(t, v, c, "", "Invalid value for variable")
 			for i := range diags {
 				if status == state.CheckFail && diags[i].Summary == "Invalid value for variable" {
 					diags[i].Context = diags[i].Subject
@@ -129,11 +121,29 @@ func (m *Module) CheckVariables(t *future.Task) bool {
 	return ok
 }
 
+// condition evaluates a condition of a variable or an output, in a session of its own. What it may open is opened within a slot.
+func (m *Module) condition(t *future.Task, v *Value, c condition, address, failed string) (status state.CheckStatus, message string, diags diag.List) {
+	sc := &scope{m: m, t: t, address: address}
+	if m.run.opt.Phase == Validating {
+		return m.run.condition(sc, c, failed)
+	}
+	m.prepare(t, c)
+	if m.block.opensOf([]*lang.Expr{c.cond, c.msg}).empty() {
+		sc.sess = NewSession()
+		defer sc.sess.End()
+		return m.run.condition(sc, c, failed)
+	}
+	m.run.opt.Host.Slot(func() {
+		sc.sess = NewSession()
+		sc.sess.User = v
+		defer sc.sess.End()
+		status, message, diags = m.run.condition(sc, c, failed)
+	})
+	return status, message, diags
+}
+
 // prepare demands everything durable that the condition needs, before a session begins.
 func (m *Module) prepare(t *future.Task, c condition) {
-	if m.run.opt.Phase == Validating {
-		return
-	}
 	needs := &reads{}
 	(&scope{m: m, t: t}).collectReads(needs, c.cond, c.msg)
 	p := preparer{t: t, seen: map[any]struct{}{}}
@@ -163,11 +173,7 @@ func (m *Module) OutputPreconditions(t *future.Task) bool {
 	ok := true
 	for name, v := range inOrder(m.outputs) {
 		for _, c := range v.block.conds {
-			m.prepare(t, c)
-			s := NewSession()
-			s.User = v
-			status, message, diags := m.run.condition(&scope{m: m, t: t, sess: s, address: v.Addr()}, c, "Module output value precondition failed")
-			s.End()
+			status, message, diags := m.condition(t, v, c, v.Addr(), "Module output value precondition failed")
 			m.run.Report(diags)
 			m.run.Checks.Add("output", joinAddr2(m.block.cfg.Path, "output."+name), v.Addr(), status, message)
 			ok = ok && (status == state.CheckPass || status == state.CheckUnknown)

@@ -170,6 +170,8 @@ func (h *kitHost) Open(t *future.Task, s *Session, in *Instance) cty.Value {
 	return h.object(in, v, fmt.Sprintf("open:%s#%d", a, n)).Mark(value.Ephemeral)
 }
 
+func (h *kitHost) Slot(f func()) { f() }
+
 func (h *kitHost) CallFunction(_ addr.Provider, name string, args []cty.Value) (cty.Value, error) {
 	if s := args[0].AsString(); s != "fail" {
 		return cty.StringVal(s + s), nil

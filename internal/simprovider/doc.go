@@ -43,7 +43,7 @@
 // write-only value in stored, prior, current or planned state, or sent without the capability; unknown values in the configuration of apply,
 // open and data reads; a planned state that was not planned again; lost private data; a lease (in secret_wo, token or parent_token) that is
 // used after it was closed or has expired; a renewal or close with private data that is not the latest; a second close; a parent closed
-// before the ephemeral that was opened with its lease. With SIM_LENIENT the uses of dead leases and the order of closes are not looked at.
+// before the ephemeral that was opened with its lease, or before the process of a provider that was configured with it has ended. With SIM_LENIENT the uses of dead leases and the order of closes are not looked at.
 //
 // # Misbehaviour
 //
