@@ -165,7 +165,7 @@ type deletePlan struct {
 func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
 	c := dp.newChange(pr, reason)
 	if dp.departure != nil {
-		if !dp.planner.checkArguments(dp.t, dp.departure, dp.marked(pr.value, pr.object.Sensitive)) {
+		if !dp.planner.checkArguments(dp.t, dp.departure, dp.marked(pr.value, pr.object.Sensitive), dp.obj.Instance) {
 			return false
 		}
 		c.Deps = append(c.Deps, dp.departure.Deps(dp.t)...)

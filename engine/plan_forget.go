@@ -83,10 +83,10 @@ func (p *planner) departure(t *future.Task, o *orphan) *eval.Departure {
 }
 
 // checkArguments evaluates the arguments of provisioners that will run, with what is known. It opens nothing.
-func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value) bool {
+func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value, at addr.Instance) bool {
 	ok := true
 	for i := range of.Provisioners() {
-		_, diags := of.EvalProvisioner(t, nil, i, self)
+		_, _, diags := evalProvisioner(t, nil, of, i, self, at)
 		p.run.Report(diags)
 		ok = ok && !diags.HasErrors()
 	}

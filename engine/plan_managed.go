@@ -122,10 +122,10 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	if a := ip.change.Action; a != plan.Create && !a.IsReplace() {
 		return true
 	}
-	ok := ip.planner.checkArguments(ip.t, ip.in, planned)
+	ok := ip.planner.checkArguments(ip.t, ip.in, planned, ip.in.Addr())
 	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
 		if d := ip.run.Departure(ip.in.Addr()); d != nil {
-			ok = ip.planner.checkArguments(ip.t, d, ip.marked(ip.prior.value, ip.storedSensitive())) && ok
+			ok = ip.planner.checkArguments(ip.t, d, ip.marked(ip.prior.value, ip.storedSensitive()), ip.in.Addr()) && ok
 		}
 	}
 	return ok

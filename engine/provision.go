@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -29,6 +30,8 @@ import (
 type provisioners interface {
 	Provisioners() []*config.Provisioner
 	EvalProvisioner(t *future.Task, s *eval.Session, index int, self cty.Value) (cty.Value, diag.List)
+	EvalConnection(t *future.Task, s *eval.Session, index int, self cty.Value) (cty.Value, diag.List)
+	ConnectionBody(index int) hcl.Body
 	Uses(t *future.Task) []eval.Use
 }
 
@@ -64,20 +67,20 @@ func (pv *provisioning) one(i int, p *config.Provisioner) bool {
 	}
 	defer func(was string) { pv.s.Purpose = was }(pv.s.Purpose)
 	pv.s.Purpose = string(OpProvision) // of what is opened meanwhile
-	args, diags := pv.of.EvalProvisioner(pv.t, pv.s, i, pv.self)
+	args, conn, diags := evalProvisioner(pv.t, pv.s, pv.of, i, pv.self, pv.obj.Instance)
 	report(diags)
 	if diags.HasErrors() || pv.s.Failed() {
 		return false
 	}
-	hidden := hiddenBy(args)
+	hidden := hiddenBy(args, conn)
 	args, _ = args.UnmarkDeep()
-	if !args.IsWhollyKnown() {
+	if !args.IsWhollyKnown() || conn != cty.NilVal && !conn.IsWhollyKnown() {
 		report(diag.At(p.Range, "Invalid provisioner configuration", "The arguments of the provisioner are not wholly known.").WithAddress(pv.obj.Instance.String()))
 		return false
 	}
 	pv.event(Event{Kind: Started, Op: OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type})
 	begin := pv.opt.Now()
-	err := pv.execute(p, args, hidden)
+	err := pv.execute(p, args, conn, hidden)
 	kind := Completed
 	if err != nil {
 		kind = Failed
@@ -86,7 +89,7 @@ func (pv *provisioning) one(i int, p *config.Provisioner) bool {
 	if err == nil {
 		return true
 	}
-	d := diag.At(p.Range, p.Type+" provisioner error", "Error running command %s", err).WithAddress(pv.obj.Instance.String())
+	d := diag.At(p.Range, p.Type+" provisioner error", "%s", err).WithAddress(pv.obj.Instance.String())
 	if p.Continue {
 		report(d.AsWarnings())
 		return !pv.interrupted() || pv.action == plan.Create // what the interrupt cut short is no reason to destroy
@@ -95,24 +98,32 @@ func (pv *provisioning) one(i int, p *config.Provisioner) bool {
 	return false
 }
 
-// execute runs a provisioner of one type with its decoded arguments, which have no marks. hidden, if not empty, is shown in place of all output.
-func (pv *provisioning) execute(p *config.Provisioner, args cty.Value, hidden string) error {
+// execute runs a provisioner of one type with its decoded arguments, which have no marks, and its connection, which has. hidden, if not empty, is shown
+// in place of all output.
+func (pv *provisioning) execute(p *config.Provisioner, args, conn cty.Value, hidden string) error {
 	switch p.Type {
 	case "local-exec":
 		le := localExec{walk: pv.walk, obj: pv.obj, action: pv.action, hidden: hidden}
-		return le.execute(args)
+		if err := le.execute(args); err != nil {
+			return fmt.Errorf("Error running command %w", err)
+		}
+		return nil
+	case "remote-exec", "file":
+		rw := remoteWork{walk: pv.walk, obj: pv.obj, action: pv.action, typ: p.Type, hidden: hidden, conn: conn}
+		return rw.execute(args)
 	default:
 		return fmt.Errorf("of type %q: there is no such provisioner", p.Type)
 	}
 }
 
-// hiddenBy returns the reason why a provisioner's output must not be shown, "" if it may.
-func hiddenBy(args cty.Value) string {
+// hiddenBy returns the reason why a provisioner's output must not be shown, "" if it may. conn may be cty.NilVal.
+func hiddenBy(args, conn cty.Value) string {
+	has := func(m value.Mark) bool { return value.Contains(args, m) || value.Contains(conn, m) }
 	var words []string
-	if value.Contains(args, value.Sensitive) {
+	if has(value.Sensitive) {
 		words = append(words, "sensitive")
 	}
-	if value.Contains(args, value.Ephemeral) {
+	if has(value.Ephemeral) {
 		words = append(words, "ephemeral")
 	}
 	if len(words) == 0 {

@@ -84,7 +84,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	_, diags2 := in.PreventDestroy(t)
 	v.run.Report(diags2)
 	for i := range in.Provisioners() {
-		_, diags := in.EvalProvisioner(t, nil, i, self)
+		_, _, diags := evalProvisioner(t, nil, in, i, self, in.Addr())
 		v.run.Report(diags)
 	}
 	if d := v.run.Departure(in.Addr()); d != nil {
@@ -105,7 +105,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 
 func (v *validator) departure(t *future.Task, d *eval.Departure, self cty.Value) {
 	for i := range d.Provisioners() {
-		_, diags := d.EvalProvisioner(t, nil, i, self)
+		_, _, diags := evalProvisioner(t, nil, d, i, self, d.Addr())
 		v.run.Report(diags)
 	}
 }

@@ -111,6 +111,7 @@ type provisionerBlock struct {
 	exprs  []*lang.Expr
 	// connection has the expressions of the connection that holds for it.
 	connection []*lang.Expr
+	connected  *connectionBody // of remote provisioners, whose exprs have those of connection too
 }
 
 type callBlock struct {

@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"slices"
-
 	"github.com/agext/levenshtein"
 	"github.com/hashicorp/hcl/v2"
 
@@ -56,9 +54,7 @@ func (c *compiler) provisioners(m *moduleBlock, list []*config.Provisioner, oute
 		if b.schema == nil {
 			continue // there is no such type, which was reported
 		}
-		if b.connection = c.connection(m, p.Connection, u); p.Connection == nil {
-			b.connection = shared
-		}
+		c.connect(&b, outer, shared, c.connection(m, p.Connection, u))
 		if p.Destroy {
 			departing = append(departing, b)
 		} else {
@@ -72,29 +68,12 @@ func (c *compiler) provisioner(m *moduleBlock, p *config.Provisioner, u use) pro
 	b := provisionerBlock{cfg: p, schema: ProvisionerSchema(p.Type)}
 	if b.schema == nil {
 		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
-			"The provisioner type %q is not supported. Supported: local-exec.", p.Type)...)
+			"The provisioner type %q is not supported. Supported: local-exec, remote-exec, file.", p.Type)...)
 		return b
 	}
 	b.exprs = c.body(m, p.Body, b.schema, u)
 	b.view = strictView(p.Body, b.exprs)
 	return b
-}
-
-// connection checks a connection block: no provisioner that runs here uses one, but what is wrong in it is said all the same.
-func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) []*lang.Expr {
-	if conn == nil {
-		return nil
-	}
-	var out []*lang.Expr
-	attrs, diags := conn.Body.JustAttributes()
-	c.diags = append(c.diags, diag.FromHCL(diags)...)
-	for name, a := range attrs {
-		if !slices.Contains(connectionArguments, name) {
-			c.diags = append(c.diags, diag.At(a.NameRange, "Unsupported argument", "A connection block has no argument named %q.", name)...)
-		}
-		out = append(out, c.expr(m, a.Expr, u))
-	}
-	return out
 }
 
 // ignored checks that what ignore_changes names exists.

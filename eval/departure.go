@@ -65,6 +65,9 @@ func (m *Module) Removals() []*Departure {
 	return out
 }
 
+// Addr returns the address of the object.
+func (d *Departure) Addr() addr.Instance { return d.addr }
+
 // Provisioners returns the destroy-time provisioners in order.
 func (d *Departure) Provisioners() []*config.Provisioner { return provisionerConfigs(d.blocks) }
 

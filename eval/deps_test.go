@@ -189,6 +189,21 @@ locals { p = "x${ephemeral.sim_secret.one.token}" }`, `sim_thing.a`, `ephemeral.
     }
   }
 }`, `sim_thing.a`, `ephemeral.sim_secret.k["x"] ephemeral.sim_secret.one ` + simProvider},
+	{"connection", `resource "sim_thing" "a" {
+  connection {
+    host     = "h"
+    user     = ephemeral.sim_secret.k["y"].token
+    password = ephemeral.sim_secret.k["x"].token
+  }
+  provisioner "local-exec" { command = "none of its business" }
+  provisioner "file" {
+    connection { user = "overrides what would be opened" }
+  }
+}`, `sim_thing.a`, `ephemeral.sim_secret.k["x"] ` + simProvider},
+	{"connection that nobody uses", `resource "sim_thing" "a" {
+  connection { password = ephemeral.sim_secret.one.token }
+  provisioner "local-exec" { command = "x" }
+}`, `sim_thing.a`, simProvider},
 	{"output of a module", `resource "sim_thing" "a" { password_wo = module.m["p"].out }
 module "m" {
   source   = "./m"
