@@ -221,6 +221,9 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 	if !ia.s.Fresh() { // planning may have taken its time
 		return false
 	}
+	if ia.interrupted() {
+		return false
+	}
 	op := ia.a.begin(ia.obj, string(kind))
 	if op == nil {
 		return false

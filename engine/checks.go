@@ -53,7 +53,7 @@ func (w *walk) evaluateCheck(t *future.Task, c *eval.Check, announce bool) {
 			return
 		}
 	}
-	w.inSlot(func() {
+	ran := w.inSlot(func() {
 		s := eval.NewSession()
 		defer s.End()
 		c.OpenNested(t, s)
@@ -64,6 +64,9 @@ func (w *walk) evaluateCheck(t *future.Task, c *eval.Check, announce bool) {
 		}
 		c.Evaluate(t, s, announce)
 	})
+	if !ran {
+		c.Undecided()
+	}
 }
 
 // checksDue reports whether this plan evaluates checks: they are about the configuration as a whole.

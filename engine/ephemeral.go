@@ -105,8 +105,8 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 	if o.p = o.providerFor(o.t, o.s, o.in); o.p == nil {
 		return thing, errReported
 	}
-	if err := o.ctx.Err(); err != nil {
-		return thing, err
+	if o.interrupted() {
+		return thing, errInterrupted
 	}
 	diags = o.p.ValidateResource(o.ctx, addr.Ephemeral, o.typeName(), config)
 	o.report(diags)

@@ -357,6 +357,9 @@ func (w *web) neededToApply(p *plan.Plan) needs {
 		default:
 			s.thing(w.nodes[at])
 			changed[w.nodes[at].name] = true
+			if c.Action.IsReplace() {
+				before.configured(w.nodes[at])
+			}
 		}
 	}
 	s.twice = map[string]bool{}

@@ -90,7 +90,7 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	ip.in.Hold(ip.t, s)
-	if s.Failed() || !ip.loadPrior() {
+	if s.Failed() || !ip.loadPrior() || ip.interrupted() {
 		return cty.NilVal, false
 	}
 	if ip.planner.req.Mode == plan.RefreshOnly {

@@ -101,7 +101,9 @@ func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 	if !ok {
 		s := sessionOf(o, OpEvaluate)
 		defer s.End()
-		w.inSlot(func() { v = o.Get(t, s, nil) })
+		if !w.inSlot(func() { v = o.Get(t, s, nil) }) {
+			return v, false
+		}
 	}
 	return v, !value.Contains(v, value.Ephemeral)
 }

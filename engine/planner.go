@@ -108,6 +108,9 @@ func (p *planner) makePlan() {
 	p.unusedImports()
 	p.finishOutputs(pool)
 	pool.Wait()
+	if p.interrupted() {
+		p.run.Report(interruptedPlan())
+	}
 	p.collect()
 	p.warnForgotten()
 }

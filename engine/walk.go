@@ -58,15 +58,24 @@ func (e *Engine) newWalk(ctx, soft context.Context) *walk {
 // interrupted reports whether nothing new may be started.
 func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 
-// inSlot runs f while holding one of the slots for provider operations. A task must not wait for evaluation within f.
-func (w *walk) inSlot(f func()) {
+// inSlot runs f while holding one of the slots for provider operations. A task must not wait for evaluation within f. It reports false, and has not run f,
+// if the run was interrupted before there was a slot.
+func (w *walk) inSlot(f func()) bool {
+	w.slots <- struct{}{}
+	defer func() { <-w.slots }()
+	if w.interrupted() {
+		return false
+	}
+	f()
+	return true
+}
+
+// Slot implements eval.Host.
+func (w *walk) Slot(f func()) {
 	w.slots <- struct{}{}
 	defer func() { <-w.slots }()
 	f()
 }
-
-// Slot implements eval.Host.
-func (w *walk) Slot(f func()) { w.inSlot(f) }
 
 // providerFor returns the provider that works on the instance, configured. If its configuration comes from ephemeral resources, s holds a lease on it.
 // What the configuration needs must have been prepared. A nil provider means that the reason was reported.
@@ -173,6 +182,9 @@ func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.Provider
 	s.Check(v.fresh)
 	return v.provider
 }
+
+// errInterrupted is why nothing is opened after an interrupt.
+var errInterrupted = errors.New("the run was interrupted before")
 
 // errReported stands for diagnostics that were already reported.
 var errReported = errors.New("the reason was reported")

@@ -145,7 +145,7 @@ type Plan struct {
 	SkipRefresh       bool
 	// LazyEphemeral says that ephemeral resources that only write-only arguments need were not opened, and are opened for changes alone.
 	LazyEphemeral bool
-	Timestamp         time.Time
+	Timestamp     time.Time
 	// Errored is set when planning ended with errors; the plan is shown but cannot be applied.
 	Errored bool
 }
