@@ -15,6 +15,7 @@ import (
 // crossCheck checks modules against each other and references to provider configurations: all that needs no evaluation and no schemas.
 func crossCheck(t *Tree) diag.List {
 	c := &checker{}
+	c.removals(t)
 	for _, m := range t.SortedModules() {
 		c.duplicateRequirements(m)
 		c.providerRefs(m)

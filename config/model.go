@@ -21,6 +21,8 @@ type Tree struct {
 	Modules map[addr.Module]*Module
 	// Sources holds the bytes of every file read, by the name used in ranges, for snippets in diagnostics.
 	Sources map[string][]byte
+
+	removals map[addr.ConfigResource]*Removed // by what they remove; a module has no resource
 }
 
 // Module is one module of the tree: the merged content of the files of its directory.
@@ -283,6 +285,9 @@ type Removed struct {
 	Provisioners []*Provisioner
 	Connection   *Connection
 	Range        hcl.Range
+
+	module *Module // that declares it
+	target addr.Target
 }
 
 // Import is an import block.

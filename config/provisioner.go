@@ -61,23 +61,25 @@ func (d *decoder) provisioner(block *hcl.Block) *Provisioner {
 	return p
 }
 
+// DestroyReferences says what a destroy-time provisioner may refer to, for errors about anything else.
+const DestroyReferences = "When this provisioner runs, other objects may already be gone. It and its connection can use only \"self\", \"count.index\", \"each.key\", \"path\" and \"terraform\", and what is ephemeral and doesn't depend on the destroyed resource: ephemeral resources, ephemeral variables, and outputs and local values made from them. Keep what else it needs in an argument of the resource and read it through \"self\"."
+
 // destroyReferences checks what a destroy-time provisioner refers to: when it runs, other objects may be gone already, while ephemeral
-// resources are opened for it.
+// resources are opened for it. Whether values with names are ephemeral is not known here.
 func (d *decoder) destroyReferences(body hcl.Body) {
 	// Blocks in the body are reported when it is decoded by the provisioner's schema.
 	attrs, _ := body.JustAttributes()
 	for _, attr := range inOrder(attrs) {
 		for _, t := range attr.Expr.Variables() {
 			switch t.RootName() {
-			case "self", "count", "path", "terraform", "tofu", "ephemeral":
+			case "self", "count", "path", "terraform", "tofu", "ephemeral", "var", "local", "module":
 				continue
 			case "each":
 				if isRepetitionKey(t) {
 					continue
 				}
 			}
-			d.errorAt(t.SourceRange(), "Invalid reference from destroy provisioner",
-				"When this provisioner runs, other objects may already be gone. It and its connection can use only \"self\", \"count.index\", \"each.key\" and ephemeral resources; keep what else it needs in an argument of the resource and read it through \"self\".")
+			d.errorAt(t.SourceRange(), "Invalid reference from destroy provisioner", DestroyReferences)
 		}
 	}
 }

@@ -89,8 +89,12 @@ func (d *decoder) removed(block *hcl.Block) {
 			d.errorAt(p.Range, "Invalid provisioner in removed block", "Only destroy-time provisioners are allowed in \"removed\" blocks. Set \"when = destroy\" in this one.")
 		}
 	}
+	if !r.Destroy && len(r.Provisioners) > 0 {
+		d.warnAt(block.DefRange, "Removed block provisioners will not be executed",
+			"This block asks for the object to be forgotten, not destroyed, so that its destroy-time provisioners have no occasion to run. Set \"destroy = true\" in its lifecycle block, or take them away.")
+	}
 	if ok {
-		r.From = a.traversal
+		r.From, r.target = a.traversal, a.target
 		d.m.Removed = append(d.m.Removed, r)
 	}
 }

@@ -50,6 +50,10 @@ type Diagnostic struct {
 	Extra any
 }
 
+// CheckWarning marks, as the Extra of a diagnostic, what a check block found. Each stands for itself, however alike they are, and a later evaluation of
+// the check says anew how things are.
+type CheckWarning struct{}
+
 // List is a collection of diagnostics in the order in which they were found. The zero value is empty and ready to use.
 type List []Diagnostic
 

@@ -44,7 +44,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	before := *a.walk
 	before.durable = &sync.Map{}
 	before.run = e.run(req.Config, eval.Applying, &beforeHost{applier: a}, req.Variables, req.Plan.Timestamp)
-	before.run.Diags = a.run.Diags
+	before.run.Diags, before.run.Checks = a.run.Diags, a.run.Checks
 	a.before = &before
 	defer e.stopOn(req.Soft)()
 	defer func() {
@@ -55,7 +55,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	defer a.pool.Shutdown()
 	a.apply()
 	a.pool.Shutdown()
-	a.state.Checks = mergeChecks(req.Plan.Checks, a.run.Checks.Results())
+	a.state.Checks = mergeChecks(plannedChecks(req.Plan), a.run.Checks.Results())
 	diags := a.run.Diags.List()
 	made = !diags.HasErrors()
 	return &Applied{State: a.state, Counts: a.counts}, withoutRepeats(diags)
@@ -67,6 +67,8 @@ type applier struct {
 	req    ApplyRequest
 	before *walk // evaluates with the objects as they were: for the providers of what is destroyed
 
+	altered plan.Instances // that the plan changes; set before any step starts
+
 	mu        sync.Mutex // guards all below
 	state     *state.State
 	results   map[addr.Instance]cty.Value
@@ -74,6 +76,8 @@ type applier struct {
 	opened    map[addr.Instance]struct{}     // ephemeral instances that were opened
 	deposedBy map[addr.Instance]addr.Deposed // what replacements that create first have set aside
 	counts    plan.Counts
+	nested    []nestedRead // put off until all changes are made
+	checks    []dueCheck   // set before any step starts
 }
 
 func (a *applier) apply() {
@@ -88,6 +92,11 @@ func (a *applier) apply() {
 	if err := a.recordPrior(); err != nil {
 		a.run.Report(journalFailed(err))
 		return
+	}
+	for _, c := range a.req.Plan.Changes {
+		if c.Action != plan.NoOp {
+			a.altered.Add(c.Addr)
+		}
 	}
 	uses := a.claimSteps(steps)
 	a.runSteps(steps, uses)
@@ -109,13 +118,16 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 			if po, diags := a.before.run.ProviderByAddr(t, c.Provider); !diags.HasErrors() && po.Opens() {
 				uses[i] = []eval.Use{{Kind: eval.UseProvider, Provider: po.Addr}}
 			}
+			if d := a.departure(c); d != nil {
+				uses[i] = append(uses[i], a.asBefore(t, d.Uses(t))...)
+			}
+			uses[i] = append(uses[i], held(t, a.before.run, c.Addr)...)
 		}
 		a.pool.Claim(uses[i]...)
 	}
-	for _, o := range a.run.Root.Outputs() {
-		a.pool.Claim(o.Uses(t)...)
-	}
+	a.claimOutputs(t, a.req.Config)
 	a.claimConditions()
+	a.claimChecks(t)
 	return uses
 }
 
@@ -192,7 +204,9 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 		start(i)
 	}
 	pool.Wait()
-	if a.interrupted() {
+	if a.ctx.Err() != nil {
+		a.run.Report(diag.Errorf("Apply given up", "The apply was interrupted twice, so what was under way was given up: objects may have been made or changed of which the state knows nothing. Everything that was finished is recorded. Compare with the provider's own records before you plan and apply again."))
+	} else if a.interrupted() {
 		a.run.Report(diag.Errorf("Apply interrupted", "The apply was interrupted: what was under way has been finished and recorded, everything else was left as it was. Plan and apply again to continue."))
 	}
 }
@@ -200,6 +214,10 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 func (a *applier) step(t *future.Task, s *plan.Step) bool {
 	switch s.Leg {
 	case plan.ApplyLeg:
+		if a.nestedInCheck(s.Change) {
+			a.deferRead(t, s.Change)
+			return true
+		}
 		if s.Change.Addr.Resource.Mode == addr.Data {
 			return a.readStep(t, s.Change)
 		}
@@ -239,6 +257,9 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 	b := in.Resource.Block.Schema.Block
 	a.mu.Lock()
 	o := a.req.Plan.Prior.Object(addr.Object{Instance: in.Addr()})
+	if o == nil && in.Config().Addr.Mode == addr.Data {
+		o = a.req.Plan.Base.Object(addr.Object{Instance: in.Addr()}) // a plan to destroy drops what was read
+	}
 	a.mu.Unlock()
 	if o == nil {
 		return cty.UnknownVal(b.Type())
@@ -247,22 +268,9 @@ func (a *applier) fromState(in *eval.Instance) cty.Value {
 	if err != nil {
 		return cty.UnknownVal(b.Type())
 	}
+	v = b.NullWriteOnly(v)
 	return value.MarkPaths(v, b.SensitivePaths(v), value.Sensitive)
 }
-
-// Open implements eval.Host.
-func (a *applier) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
-	a.mu.Lock()
-	a.opened[in.Addr()] = struct{}{}
-	a.mu.Unlock()
-	return a.open(t, s, in, func(*future.Task, *eval.Instance) bool { return false })
-}
-
-// beforeHost gives the objects as they were before the apply.
-type beforeHost struct{ *applier }
-
-// Result implements eval.Host.
-func (h *beforeHost) Result(t *future.Task, in *eval.Instance) cty.Value { return h.fromState(in) }
 
 // newDeposedKey returns a key that is free in the instance. a.mu is held.
 func (a *applier) newDeposedKey(i addr.Instance) (addr.Deposed, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -43,34 +44,80 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 		return false
 	}
 	po.Prepare(t)
+	departure := a.departure(c)
+	if departure != nil {
+		departure.Prepare(t)
+	}
+	hold := a.prepareHold(t, a.before.run, obj.Instance)
 	a.pool.Drained() // what earlier steps used may live in the object: a tunnel is closed before its host goes
 	ok := false
 	a.inSlot(func() {
 		s := sessionOf(obj, OpDelete)
 		defer s.End()
 		d := subject{walk: a.before, obj: obj, schema: sch, source: c.Provider.Provider, p: a.before.configured(t, s, po)}
-		if d.p != nil {
-			ok = a.destroyObject(&d, c, stored)
+		if d.p == nil || !hold(s) {
+			return
 		}
+		destroying := destruction{a: a, subject: d, change: c, object: stored}
+		if departure != nil {
+			destroying.before = &provisioning{walk: a.before, t: t, s: s, of: departure, obj: obj, action: plan.Delete}
+		}
+		ok = destroying.run()
 	})
 	return ok
 }
 
-func (a *applier) destroyObject(d *subject, c *plan.Change, stored *state.Object) bool {
-	pr, ok := d.upgraded(stored)
+// destruction is the destruction of one object.
+type destruction struct {
+	subject
+	a      *applier
+	change *plan.Change
+	object *state.Object // as the state has it
+	before *provisioning // the destroy-time provisioners, nil if there are none
+}
+
+func (d *destruction) run() bool {
+	pr, ok := d.upgraded(d.object)
 	if !ok {
 		return false
 	}
-	op := a.begin(d.obj, string(OpDelete))
+	idKey, id := identifying(pr.value, d.block(), d.object.Sensitive)
+	done := d.started(OpDelete, d.obj, plan.Delete, idKey, id)
+	failed := func() bool {
+		done(diag.List{{Summary: "Destruction failed"}}, idKey, id) // for the event; the reason was reported
+		return false
+	}
+	if !d.provision(pr) {
+		return failed()
+	}
+	op := d.a.begin(d.obj, string(OpDelete))
+	if op == nil {
+		return failed()
+	}
+	resp, diags := d.p.ApplyResource(d.ctx, provider.ApplyRequest{
+		Type: d.typeName(), Prior: pr.value, Planned: cty.NullVal(d.block().Type()), Config: cty.NullVal(d.block().Type()),
+		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.identity,
+	})
+	op.told = func(more diag.List) { done(append(diags, more...), idKey, id) }
+	return d.conclude(op, pr, resp, &diags)
+}
+
+// provision runs the destroy-time provisioners. After a failure the object stays in the state as it is.
+func (d *destruction) provision(pr prior) bool {
+	if d.before == nil {
+		return true
+	}
+	op := d.a.begin(d.obj, string(OpProvision))
 	if op == nil {
 		return false
 	}
-	null := cty.NullVal(d.block().Type())
-	idKey, id := identifying(pr.value, d.block(), stored.Sensitive)
-	done := d.started(OpDelete, d.obj, plan.Delete, idKey, id)
-	resp, diags := d.p.ApplyResource(d.ctx, provider.ApplyRequest{
-		Type: d.typeName(), Prior: pr.value, Planned: null, Config: null, PlannedPrivate: deletePrivate(c, pr), Identity: pr.identity,
-	})
+	d.before.self = d.marked(pr.value, d.object.Sensitive)
+	ok := d.before.run("was not destroyed")
+	return op.end(!ok) && ok
+}
+
+// conclude records the outcome. diags are the provider's, and get what else is wrong.
+func (d *destruction) conclude(op *operation, pr prior, resp provider.ApplyResponse, diags *diag.List) bool {
 	left := resp.New
 	gone := left == cty.NilVal || left.IsNull()
 	if gone && diags.HasErrors() && left == cty.NilVal {
@@ -78,22 +125,23 @@ func (a *applier) destroyObject(d *subject, c *plan.Change, stored *state.Object
 		left = pr.value
 	}
 	if !gone && !diags.HasErrors() {
-		diags = append(diags, d.violation("object", fmt.Errorf("%w, after it was destroyed", errNotNull)))
+		*diags = append(*diags, d.violation("object", fmt.Errorf("%w, after it was destroyed", errNotNull)))
 	}
-	d.report(diags)
-	op.told = func(more diag.List) { done(append(diags, more...), idKey, id) }
+	d.report(*diags)
+	c := d.change
 	if gone {
 		if !diags.HasErrors() && c.Action == plan.Delete && d.obj.Deposed == addr.Current || c.Action.IsReplace() || d.obj.Deposed != addr.Current {
-			a.count(func(n *plan.Counts) { n.Destroy++ })
+			d.a.count(func(n *plan.Counts) { n.Destroy++ })
 		}
 		return op.end(diags.HasErrors(), state.ObjectChange{Object: d.obj, Provider: c.Provider}) && !diags.HasErrors()
 	}
-	op.end(true, a.remaining(d, left, stored, resp, c)...)
+	op.end(true, d.remaining(left, resp)...)
 	return false
 }
 
 // remaining returns the record of an object that its destruction left behind.
-func (a *applier) remaining(d *subject, left cty.Value, stored *state.Object, resp provider.ApplyResponse, c *plan.Change) []state.ObjectChange {
+func (d *destruction) remaining(left cty.Value, resp provider.ApplyResponse) []state.ObjectChange {
+	stored := d.object
 	v, diags := d.accept(left, nil, "object", true)
 	d.report(diags)
 	if v == cty.NilVal {
@@ -110,7 +158,7 @@ func (a *applier) remaining(d *subject, left cty.Value, stored *state.Object, re
 	if len(o.Identity) == 0 {
 		o.Identity, o.IdentityVersion = stored.Identity, stored.IdentityVersion
 	}
-	return []state.ObjectChange{{Object: d.obj, Provider: c.Provider, New: o}}
+	return []state.ObjectChange{{Object: d.obj, Provider: d.change.Provider, New: o}}
 }
 
 // deletePrivate returns the private data for a destruction: planned for a plain one, the object's own for the old half of a replacement.
@@ -129,6 +177,18 @@ func (a *applier) forgetStep(c *plan.Change) bool {
 	}
 	a.count(func(n *plan.Counts) { n.Forget++ })
 	return op.end(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider})
+}
+
+// departure returns what runs before the object of a change is destroyed, nil if nothing does: an object that never was complete, or was set aside for its
+// successor, gets no destroy-time provisioners.
+func (a *applier) departure(c *plan.Change) *eval.Departure {
+	if c.Action == plan.CreateThenDelete || c.Deposed != addr.Current {
+		return nil
+	}
+	if o := a.object(c.Object()); o == nil || o.Tainted {
+		return nil
+	}
+	return a.before.run.Departure(c.Addr)
 }
 
 // readStep reads a data source that planning put off.
@@ -152,7 +212,7 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 
 func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 	if !d.config.IsWhollyKnown() {
-		d.report(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.obj))
+		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.obj))
 		return false
 	}
 	op := a.begin(d.obj, string(OpRead))
@@ -161,7 +221,7 @@ func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 	}
 	v, ok := d.read()
 	if !ok {
-		op.end(true)
+		op.end(true, a.unreadable(d)...)
 		return false
 	}
 	o := d.object(v)

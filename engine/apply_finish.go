@@ -23,6 +23,7 @@ func (a *applier) finish() {
 	pool := future.NewPool(a.workers())
 	if p.Mode == plan.Normal && !a.interrupted() {
 		a.finishConditions(pool)
+		a.finishChecks(pool)
 	}
 	planned := map[string]bool{}
 	for _, o := range p.Outputs {
@@ -83,6 +84,33 @@ func (a *applier) anyBlocked(deps []plan.Dep) bool {
 	return slices.ContainsFunc(deps, a.blocked.Touched)
 }
 
+// anyLeftOut reports whether -exclude leaves one of the dependencies out, or -target or -exclude left it out before it ever was, so that it has no
+// object.
+func (a *applier) anyLeftOut(t *future.Task, i addr.Instance, deps []plan.Dep) bool {
+	if len(a.req.Plan.Targets)+len(a.req.Plan.Excludes) == 0 {
+		return false
+	}
+	p := planner{req: PlanRequest{Excludes: a.req.Plan.Excludes}}
+	if p.excluded(i, deps) {
+		return true
+	}
+	for _, d := range deps {
+		instances, ok := a.run.InstancesOf(t, d)
+		if !ok || slices.ContainsFunc(instances, a.absent) {
+			return true
+		}
+	}
+	return false
+}
+
+// absent reports whether the instance has no object, neither from before nor from this apply.
+func (a *applier) absent(i addr.Instance) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_, made := a.results[i]
+	return !made && a.req.Plan.Prior.Object(addr.Object{Instance: i}) == nil
+}
+
 // finishConditions evaluates what is still undecided among the conditions.
 func (a *applier) finishConditions(pool *future.Pool) {
 	undecided := map[string]bool{}
@@ -121,7 +149,7 @@ func (a *applier) finishConditions(pool *future.Pool) {
 }
 
 func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided map[string]bool) {
-	if a.anyBlocked(in.Deps(t)) {
+	if deps := in.Deps(t); a.anyBlocked(deps) || a.anyLeftOut(t, in.Addr(), deps) {
 		return
 	}
 	s := sessionOf(in, OpEvaluate)

@@ -91,10 +91,10 @@ func (ia *instanceApply) loadPrior() bool {
 func (ia *instanceApply) evaluate() bool {
 	cfg, diags := ia.in.EvalBody(ia.t, ia.s)
 	ia.run.Report(diags)
-	if diags.HasErrors() || ia.anyFailed(ia.t, ia.in) {
+	if diags.HasErrors() || ia.s.Failed() {
 		return false
 	}
-	ia.sensitive, ia.fresh = value.PathsWith(cfg, value.Sensitive), value.Contains(cfg, value.Ephemeral)
+	ia.sensitive, ia.fresh = outsideWriteOnly(ia.block(), value.PathsWith(cfg, value.Sensitive)), value.Contains(cfg, value.Ephemeral)
 	ia.config, _ = cfg.UnmarkDeep()
 	lc := &ia.in.Config().Lifecycle
 	if !ia.before.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
@@ -218,6 +218,12 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 	if ia.change.Action == plan.Update {
 		kind, action = OpUpdate, plan.Update
 	}
+	if !ia.s.Fresh() { // planning may have taken its time
+		return false
+	}
+	if ia.interrupted() {
+		return false
+	}
 	op := ia.a.begin(ia.obj, string(kind))
 	if op == nil {
 		return false
@@ -261,7 +267,8 @@ func (ia *instanceApply) provisioned(op *operation, o *outcome, resp provider.Ap
 	if op = ia.a.begin(ia.obj, string(OpProvision)); op == nil {
 		return nil
 	}
-	if !ia.provision(o.value) {
+	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.obj, action: plan.Create, self: ia.marked(o.value, ia.sensitive)}
+	if !pv.run("is tainted and will be replaced") {
 		o.failed, o.tainted = true, true
 		o.diags = append(o.diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported
 	}
@@ -326,6 +333,9 @@ func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyR
 			n.Change++
 		} else {
 			n.Add++
+		}
+		if ia.change.Action == plan.ForgetThenCreate {
+			n.Forget++
 		}
 	})
 	return ia.in.Postconditions(ia.t, ia.s, ia.marked(o.value, ia.sensitive)) && ok

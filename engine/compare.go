@@ -54,6 +54,15 @@ func without(a, b []cty.Path) []cty.Path {
 	return slices.DeleteFunc(slices.Clone(a), func(p cty.Path) bool { _, ok := have[schema.PathString(p)]; return ok })
 }
 
+// outsideWriteOnly returns the paths that don't lead into write-only attributes: what is sensitive there is no matter of the stored object, which has
+// nothing there.
+func outsideWriteOnly(b *schema.Block, paths []cty.Path) []cty.Path {
+	if !b.HasWriteOnly() {
+		return paths
+	}
+	return slices.DeleteFunc(slices.Clone(paths), b.InWriteOnly)
+}
+
 func samePaths(a, b []cty.Path) bool {
 	x, y := pathSet(a), pathSet(b)
 	if len(x) != len(y) {

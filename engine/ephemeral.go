@@ -25,22 +25,35 @@ type pendingFunc func(t *future.Task, in *eval.Instance) bool
 
 // open implements eval.Host.Open: it returns the object of an ephemeral instance, opening it if it is not open, and lets s hold a lease on it.
 func (w *walk) open(t *future.Task, s *eval.Session, in *eval.Instance, pending pendingFunc) cty.Value {
+	return w.openAs(t, s, in, eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}, pending)
+}
+
+// openAs is open for an instance that the pool knows as use.
+func (w *walk) openAs(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use, pending pendingFunc) cty.Value {
 	unusable := cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
-	use := eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}
 	l, err := w.pool.Acquire(w.ctx, use, func(context.Context) (lease.Opened[opened], error) {
 		o := opener{walk: w, in: in, t: t}
 		return o.open(pending)
 	})
 	if err != nil {
 		w.reportAcquire(use, err)
+		s.Fail()
 		return unusable
 	}
 	s.Keep(w.used(s, use, l.Release))
 	v, err := l.Value(w.ctx)
 	if err != nil {
 		w.reportAcquire(use, err)
+		s.Fail()
 		return unusable
 	}
+	s.Check(func() bool {
+		_, err := l.Value(w.ctx)
+		if err != nil {
+			w.reportAcquire(use, err)
+		}
+		return err == nil
+	})
 	return v.object
 }
 
@@ -53,14 +66,20 @@ type opener struct {
 	p  provider.Provider
 
 	private []byte // the newest, for Renew and Close; renewals never overlap each other or Close
+	told    bool   // the last renewal failed, and what the provider said was shown
 }
 
 func (o *opener) typeName() string     { return o.in.Config().Addr.Type }
 func (o *opener) block() *schema.Block { return o.in.Resource.Block.Schema.Block }
 func (o *opener) object() addr.Object  { return addr.Object{Instance: o.in.Addr()} }
 
+// report reports what is wrong with the instance.
 func (o *opener) report(diags diag.List) {
-	o.run.Report(diags.InConfigBody(o.in.Config().Body).WithAddress(o.in.Addr().String()))
+	o.run.Report(mild(o.in.Config(), o.placed(diags)))
+}
+
+func (o *opener) placed(diags diag.List) diag.List {
+	return diags.InConfigBody(o.in.Config().Body).WithAddress(o.in.Addr().String())
 }
 
 func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err error) {
@@ -75,8 +94,8 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 		return thing, errReported
 	}
 	cfg, diags := o.in.EvalBody(o.t, o.s)
-	o.report(diags)
-	if diags.HasErrors() || o.anyFailed(o.t, o.in) {
+	o.run.Report(o.placed(diags))
+	if diags.HasErrors() || o.s.Failed() {
 		return thing, errReported
 	}
 	config, _ := cfg.UnmarkDeep()
@@ -85,6 +104,9 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 	}
 	if o.p = o.providerFor(o.t, o.s, o.in); o.p == nil {
 		return thing, errReported
+	}
+	if o.interrupted() {
+		return thing, errInterrupted
 	}
 	diags = o.p.ValidateResource(o.ctx, addr.Ephemeral, o.typeName(), config)
 	o.report(diags)
@@ -116,10 +138,12 @@ func (o *opener) marked(v cty.Value) cty.Value {
 
 func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err error) {
 	done := o.started(OpOpen, o.object(), plan.NoOp, "", "")
-	resp, diags := o.p.OpenEphemeral(o.ctx, o.typeName(), config)
+	resp, diags := o.callWithGrace(func(ctx context.Context) (provider.OpenResponse, diag.List) {
+		return o.p.OpenEphemeral(ctx, o.typeName(), config)
+	})
 	o.providers.calls.Add(1)
 	o.private = resp.Private
-	isOpen := !diags.HasErrors() || len(resp.Private) > 0 // private data is there for closing, whatever else is wrong with the answer
+	isOpen := resp.Opened || len(resp.Private) > 0 // private data is there for closing, also beside an error
 	usable := false
 	defer func() { // also when evaluating a condition panics
 		if isOpen && !usable {
@@ -141,6 +165,26 @@ func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err err
 		Value: opened{object: o.marked(resp.Result)}, RenewAt: resp.RenewAt,
 		Renew: o.renew, Close: o.close, After: o.s.End,
 	}, nil
+}
+
+// openGrace is how long an opening that is under way is waited for once operations are abandoned: what the provider has opened must be closed.
+const openGrace = 2 * time.Second
+
+// callWithGrace calls f with a context that outlives the walk's by the grace. If that is over too, the user is told what may be left.
+func (o *opener) callWithGrace(f func(context.Context) (provider.OpenResponse, diag.List)) (provider.OpenResponse, diag.List) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(o.ctx))
+	defer cancel()
+	grace := min(openGrace, o.opt.CloseLimit)
+	defer context.AfterFunc(o.ctx, func() {
+		timer := time.AfterFunc(grace, cancel)
+		context.AfterFunc(ctx, func() { timer.Stop() })
+	})()
+	resp, diags := f(ctx)
+	if ctx.Err() != nil && !resp.Opened {
+		diags = append(diags, diag.Errorf("Ephemeral resource may still be live",
+			"Opening %s was given up while its provider was at it, so what it stands for (a lease, a token, a tunnel) may exist until it expires by itself.", o.in.Addr()).WithAddress(o.in.Addr().String())...)
+	}
+	return resp, diags
 }
 
 // checkResult holds the result of Open against the framework's rules. Messages name attributes, never values.
@@ -174,20 +218,31 @@ func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 	if ctx.Err() != nil {
 		diags = nil // closing ends renewals; that is no failure to report
 	}
-	o.report(diags)
+	if !o.told || !diags.HasErrors() {
+		o.report(diags)
+	}
 	done(diags, "", "")
-	if diags.HasErrors() {
+	if o.told = diags.HasErrors(); o.told {
 		return time.Time{}, errReported
 	}
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
-	o.private = resp.Private
+	o.keepPrivate(resp.Private)
 	return resp.RenewAt, nil
+}
+
+// keepPrivate puts newer private data in place of what there was, which is overwritten.
+func (o *opener) keepPrivate(newer []byte) {
+	if len(o.private) > 0 && (len(newer) == 0 || &o.private[0] != &newer[0]) {
+		clear(o.private)
+	}
+	o.private = newer
 }
 
 // close implements lease.Opened.Close.
 func (o *opener) close(ctx context.Context) {
+	defer o.keepPrivate(nil)
 	o.guard("closing "+o.in.Addr().String(), func() { o.callClose(ctx) })
 }
 
@@ -230,7 +285,7 @@ func (w *walk) closeFailed(u eval.Use, why string) diag.List {
 	if w.run.Phase() == eval.Planning {
 		diags.AsWarnings()
 	}
-	return diags
+	return w.mildUse(u, diags)
 }
 
 // contractText renders a violation of the contract: the path of the attribute and the rule.

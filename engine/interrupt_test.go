@@ -89,7 +89,7 @@ func TestHardCancel(t *testing.T) {
 			defer cancelSoft()
 			words := "sim_thing.slow"
 			if deed == "answer-late" {
-				words = "Apply interrupted" // the answer may come just before the second interrupt: it counts then
+				words = "was interrupted" // the answer may come just before the second interrupt: it counts then
 			}
 			begin := time.Now()
 			w.fails(command{ctx: hard, soft: soft, onEvent: during(engine.OpCreate, "sim_thing.slow", func() {
@@ -321,4 +321,47 @@ func TestOneSchemaCallPerProcess(t *testing.T) {
 			t.Errorf("unexpected warning: %s", d)
 		}
 	}
+}
+
+// TestE53SoftInterruptLeavesQueue has more steps ready than slots: those that wait for one when the interrupt comes are not begun, and open nothing.
+func TestE53SoftInterruptLeavesQueue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+ephemeral "sim_secret" "s" {
+  count = 5
+  name  = "s${count.index}"
+}
+resource "sim_thing" "x" {
+  count             = 5
+  name              = "x${count.index}"
+  secret_wo         = ephemeral.sim_secret.s[count.index].lease
+  secret_wo_version = 1
+}`)
+	w.rules = rules(`{"rpc":"ApplyResourceChange","do":"delay","ms":500}`)
+	soft, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	started := false
+	r := w.fails(command{soft: soft, parallelism: 1, onEvent: func(ev engine.Event) {
+		if ev.Kind == engine.Started && ev.Op == engine.OpCreate && !started {
+			started = true
+			go cancel()
+		}
+	}}, "Apply interrupted")
+	if n := r.applyLog.Count(simlog.Filter{RPC: "ApplyResourceChange"}); n != 1 {
+		t.Errorf("%d things were made, not the one that was under way", n)
+	}
+	if n := len(r.applyLog.Windows()); n != 1 {
+		t.Errorf("%d secrets were opened, not the one that was in use", n)
+	}
+}
+
+// TestE53InterruptedPlanSaysSo interrupts a plan while its only instances are being read.
+func TestE53InterruptedPlanSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)
+	w.ok(command{})
+	w.rules = rules(`{"rpc":"ReadResource","do":"delay","ms":500}`)
+	soft, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w.fails(command{planOnly: true, soft: soft, onEvent: during(engine.OpRefresh, "sim_thing.x", cancel)}, "Planning was interrupted")
 }

@@ -285,6 +285,8 @@ func (n *webNode) thing(sb *strings.Builder) {
 // those that these use. Of those that are deferred, only the configuration is evaluated; their provider is not needed.
 type needs struct {
 	names, deferred map[string]bool
+	// twice are those that a destruction opens as they were before the apply, and others as they are after it.
+	twice map[string]bool
 }
 
 func (s needs) use(u *webUse) {
@@ -310,6 +312,12 @@ func (s needs) configured(n *webNode) {
 	}
 }
 
+// dependsOn reports whether opening the ephemeral takes values of the named things.
+func (n *webNode) dependsOn(things map[string]bool) bool {
+	return n.hint != nil && things[n.hint.name] || n.parent != nil && n.parent.node.dependsOn(things) ||
+		n.provider != nil && n.provider.dependsOn(things)
+}
+
 func (s needs) conditions(w *web) {
 	for _, n := range w.nodes {
 		if n.kind == webEphemeral && (n.checked || n.failOn == "postcondition") {
@@ -321,7 +329,7 @@ func (s needs) conditions(w *web) {
 
 // neededToPlan is what planning needs: every thing is read and planned, every condition is checked. Of things that are gone only their provider is needed.
 func (w *web) neededToPlan(stored, deferred map[string]bool) needs {
-	s := needs{map[string]bool{}, deferred}
+	s := needs{names: map[string]bool{}, deferred: deferred}
 	for _, n := range w.nodes {
 		switch {
 		case n.kind != webThing:
@@ -338,14 +346,28 @@ func (w *web) neededToPlan(stored, deferred map[string]bool) needs {
 // neededToApply is what applying the plan needs: what its changes need, and the conditions unless everything is destroyed.
 func (w *web) neededToApply(p *plan.Plan) needs {
 	s := needs{names: map[string]bool{}}
+	before, changed := needs{names: map[string]bool{}}, map[string]bool{}
 	for _, c := range p.Changes {
 		at := slices.IndexFunc(w.nodes, func(n *webNode) bool { return n.name == c.Addr.Resource.Name })
 		switch {
 		case at < 0 || c.Addr.Resource.Mode != addr.Managed || c.Action == plan.NoOp:
 		case c.Action == plan.Delete:
 			s.configured(w.nodes[at])
+			before.configured(w.nodes[at])
 		default:
 			s.thing(w.nodes[at])
+			changed[w.nodes[at].name] = true
+			if c.Action.IsReplace() {
+				before.configured(w.nodes[at])
+			}
+		}
+	}
+	s.twice = map[string]bool{}
+	for _, n := range w.nodes {
+		for key := range 2 {
+			if u := (&webUse{node: n, key: key}); before.names[u.objectName()] && n.dependsOn(changed) {
+				s.twice[u.objectName()] = true
+			}
 		}
 	}
 	if p.Mode == plan.Normal {

@@ -44,10 +44,15 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		} else if slices.ContainsFunc(in.WaitDeps(t), p.changing) {
 			reason = plan.ReadDependency
 		}
-		if reason != plan.NoReason {
-			result, ok = p.planRead(&d, deps, reason)
-		} else if result, ok = d.read(); ok {
-			p.keepRead(&d, result, deps)
+		switch {
+		case reason != plan.NoReason:
+			result, ok = p.planRead(&d, schema.PlannedDataObject(d.block(), d.config), deps, reason)
+		case in.Config().Check != nil:
+			result, ok = p.readForCheck(&d, deps)
+		default:
+			if result, ok = d.read(); ok {
+				p.keepRead(&d, result, deps)
+			}
 		}
 		ok = ok && in.Postconditions(t, s, result)
 	})
@@ -66,14 +71,22 @@ type dataRead struct {
 	s         *eval.Session
 	config    cty.Value // without marks
 	sensitive []cty.Path
+	failure   string // why read failed
+}
+
+// fault reports what went wrong with reading.
+func (d *dataRead) fault(diags diag.List) {
+	if d.in.Config().Check != nil && diags.HasErrors() {
+		d.failure = d.storable(diags)
+	}
+	d.report(mild(d.in.Config(), diags.InConfigBody(d.in.Config().Body)))
 }
 
 // evaluate evaluates the configuration and gets the provider.
 func (d *dataRead) evaluate() bool {
-	d.in.Hold(d.t, d.s)
 	cfg, diags := d.in.EvalBody(d.t, d.s)
 	d.run.Report(diags)
-	if diags.HasErrors() || d.anyFailed(d.t, d.in) {
+	if diags.HasErrors() || d.s.Failed() {
 		return false
 	}
 	d.sensitive = value.PathsWith(cfg, value.Sensitive)
@@ -82,10 +95,14 @@ func (d *dataRead) evaluate() bool {
 	return d.p != nil
 }
 
-// read calls the provider and returns the object with its marks.
+// read calls the provider and returns the object with its marks. What depends_on holds open is open meanwhile.
 func (d *dataRead) read() (cty.Value, bool) {
+	d.in.Hold(d.t, d.s)
+	if d.s.Failed() || !d.s.Fresh() {
+		return cty.NilVal, false
+	}
 	diags := d.p.ValidateResource(d.ctx, addr.Data, d.typeName(), d.config)
-	d.report(diags.InConfigBody(d.in.Config().Body))
+	d.fault(diags)
 	if diags.HasErrors() {
 		return cty.NilVal, false
 	}
@@ -94,7 +111,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 	if !diags.HasErrors() {
 		diags = append(diags, d.check(resp)...)
 	}
-	d.report(diags.InConfigBody(d.in.Config().Body))
+	d.fault(diags)
 	if diags.HasErrors() {
 		done(diags, "", "")
 		return cty.NilVal, false
@@ -141,9 +158,8 @@ func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
 	p.prior.SetObject(d.obj, o, po.Addr)
 }
 
-// planRead records that the data source is to be read during apply.
-func (p *planner) planRead(d *dataRead, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
-	planned := schema.PlannedDataObject(d.block(), d.config)
+// planRead records that the data source is to be read during apply. planned is what is known of the object, without marks.
+func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
 	c := &plan.Change{
 		Addr: d.in.Addr(), PrevAddr: d.in.Addr(), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps, SchemaVersion: d.schema.Version,
 	}

@@ -48,10 +48,11 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 	}
 	p.mu.Unlock()
 	found = p.chosen(found)
-	uses := make([][]eval.Use, len(found))
+	uses, t := make([][]eval.Use, len(found)), &future.Task{}
 	for i := range found {
-		if u, ok := p.run.ProviderUse(&future.Task{}, found[i].provider); ok {
-			uses[i] = []eval.Use{u}
+		uses[i] = held(t, p.run, found[i].obj.Instance)
+		if u, ok := p.run.ProviderUse(t, found[i].provider); ok {
+			uses[i] = append(uses[i], u)
 		}
 		p.pool.Claim(uses[i]...)
 	}
@@ -81,6 +82,10 @@ func (p *planner) dropOrphanedData(a addr.Instance) {
 }
 
 func (p *planner) planOrphan(t *future.Task, o *orphan) {
+	if p.req.Mode != plan.RefreshOnly && p.fate(o) {
+		p.planForget(o)
+		return
+	}
 	po, diags := p.run.ProviderByAddr(t, o.provider)
 	if diags.HasErrors() {
 		p.run.Report(diags.WithAddress(o.obj.Instance.String()))
@@ -98,14 +103,16 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		return
 	}
 	po.Prepare(t)
+	departure := p.departure(t, o)
+	hold := p.prepareHold(t, p.run, o.obj.Instance)
 	p.inSlot(func() {
 		s := sessionOf(o.obj, OpPlan)
 		defer s.End()
 		planned := false
 		defer p.lasting(OpPlan, o.obj, &planned)()
-		dp := deletePlan{planner: p, provider: o.provider, deps: po.Deps(t), forget: o.stored.SkipDestroy || p.keepsObjects(o.obj.Instance)}
+		dp := deletePlan{planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
 		dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: p.configured(t, s, po)}
-		if dp.p == nil {
+		if dp.p == nil || !hold(s) {
 			return
 		}
 		pr, ok := dp.upgraded(o.stored)
@@ -145,26 +152,32 @@ func preventedDestroy(in *eval.Instance) diag.List {
 		"%s has lifecycle.prevent_destroy set, but the plan calls for it to be destroyed. To go on, disable prevent_destroy or narrow the plan with -target.", in.Addr()).WithAddress(in.Addr().String())
 }
 
-// keepsObjects reports whether the block of the instance says lifecycle { destroy = false }: what it no longer wants is left alone.
-func (p *planner) keepsObjects(a addr.Instance) bool {
-	m := p.req.Config.Tree.Modules[a.Module.Module()]
-	if m == nil || m.Resources[a.Resource] == nil {
-		return false
-	}
-	return m.Resources[a.Resource].Lifecycle.SkipDestroy()
-}
-
 // deletePlan plans the destruction of one object.
 type deletePlan struct {
 	subject
-	planner  *planner
-	provider addr.ProviderConfig
-	deps     []plan.Dep
-	// forget drops the object from the state instead of destroying it.
-	forget bool
+	planner   *planner
+	t         *future.Task
+	provider  addr.ProviderConfig
+	deps      []plan.Dep
+	departure *eval.Departure // nil if nothing runs before the object is destroyed
 }
 
 func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
+	c := dp.newChange(pr, reason)
+	if dp.departure != nil {
+		if !dp.planner.checkArguments(dp.t, dp.departure, dp.marked(pr.value, pr.object.Sensitive), dp.obj.Instance) {
+			return false
+		}
+		c.Deps = append(c.Deps, dp.departure.Deps(dp.t)...)
+	}
+	catalog, diags := dp.providers.catalog(dp.ctx, dp.source)
+	if diags.HasErrors() {
+		return false
+	}
+	return (!catalog.Capabilities().PlanDestroy || dp.ask(c, pr)) && dp.record(c, pr)
+}
+
+func (dp *deletePlan) newChange(pr prior, reason plan.Reason) *plan.Change {
 	c := &plan.Change{
 		Addr: dp.obj.Instance, PrevAddr: dp.obj.Instance, Deposed: dp.obj.Deposed, Provider: dp.provider, Action: plan.Delete, Reason: reason,
 		PriorPrivate: pr.private, PriorIdentity: dp.sealedIdentity(pr.identity), Deps: dp.deps, SchemaVersion: dp.schema.Version,
@@ -172,19 +185,17 @@ func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
 	if from, ok := dp.planner.moved[dp.obj.Instance]; ok {
 		c.PrevAddr = from
 	}
-	var sensitive []cty.Path
 	if pr.object != nil {
 		c.StateDeps, c.CreateBeforeDestroy = pr.object.Dependencies, pr.object.CreateBeforeDestroy
+	}
+	return c
+}
+
+// record stores the change with the object as it is.
+func (dp *deletePlan) record(c *plan.Change, pr prior) bool {
+	var sensitive []cty.Path
+	if pr.object != nil {
 		sensitive = pr.object.Sensitive
-	}
-	catalog, diags := dp.providers.catalog(dp.ctx, dp.source)
-	if diags.HasErrors() {
-		return false
-	}
-	if dp.forget {
-		c.Action = plan.Forget
-	} else if catalog.Capabilities().PlanDestroy && !dp.ask(c, pr) {
-		return false
 	}
 	var ok bool
 	if c.Before, ok = dp.sealed(pr.value, slices.Concat(sensitive, dp.block().SensitivePaths(pr.value))); !ok {

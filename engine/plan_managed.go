@@ -21,7 +21,7 @@ import (
 func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 	placeholder := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
 	if p.interrupted() {
-		p.run.Report(diag.Errorf("Interrupted", "Planning was interrupted before it was complete."))
+		p.run.Report(interruptedPlan())
 		return placeholder
 	}
 	if v, ok := p.asStored(in); ok {
@@ -37,6 +37,10 @@ func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 		return placeholder
 	}
 	return v
+}
+
+func interruptedPlan() diag.List {
+	return diag.Errorf("Interrupted", "Planning was interrupted before it was complete.")
 }
 
 // instancePlan plans one managed instance that the configuration declares.
@@ -86,7 +90,7 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	ip.in.Hold(ip.t, s)
-	if !ip.loadPrior() {
+	if s.Failed() || !ip.loadPrior() || ip.interrupted() {
 		return cty.NilVal, false
 	}
 	if ip.planner.req.Mode == plan.RefreshOnly {
@@ -100,7 +104,7 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	}
 	cfg, diags := ip.in.EvalBody(ip.t, s)
 	ip.run.Report(diags)
-	if diags.HasErrors() || ip.anyFailed(ip.t, ip.in) {
+	if diags.HasErrors() || s.Failed() {
 		return cty.NilVal, false
 	}
 	ip.deprecated(cfg)
@@ -118,18 +122,18 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	if a := ip.change.Action; a != plan.Create && !a.IsReplace() {
 		return true
 	}
-	ok := true
-	for i := range ip.in.Provisioners() {
-		_, diags := ip.in.EvalProvisioner(ip.t, nil, i, planned)
-		ip.run.Report(diags)
-		ok = ok && !diags.HasErrors()
+	ok := ip.planner.checkArguments(ip.t, ip.in, planned, ip.in.Addr())
+	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
+		if d := ip.run.Departure(ip.in.Addr()); d != nil {
+			ok = ip.planner.checkArguments(ip.t, d, ip.marked(ip.prior.value, ip.storedSensitive()), ip.in.Addr()) && ok
+		}
 	}
 	return ok
 }
 
 // takeConfig separates the evaluated configuration from its marks and applies ignore_changes.
 func (ip *instancePlan) takeConfig(cfg cty.Value) {
-	ip.sensitive = value.PathsWith(cfg, value.Sensitive)
+	ip.sensitive = outsideWriteOnly(ip.block(), value.PathsWith(cfg, value.Sensitive))
 	ip.declared, _ = cfg.UnmarkDeep()
 	ip.config = ip.declared
 	lc := &ip.in.Config().Lifecycle
@@ -188,7 +192,7 @@ func (ip *instancePlan) loadPrior() bool {
 
 // keepUpgraded stores an object that was upgraded or converted but not refreshed.
 func (ip *instancePlan) keepUpgraded(o *state.Object) {
-	if o == nil || o.SchemaVersion == ip.schema.Version && o.Flatmap == nil {
+	if o == nil || o.SchemaVersion == ip.schema.Version && o.Flatmap == nil && !ip.prior.cleaned {
 		return
 	}
 	if n := ip.subject.stored(ip.prior.value, o.Sensitive, ip.prior.private, ip.prior.identity, o); n != nil {
@@ -219,7 +223,7 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 	case pv.value.IsNull():
 		c.Action = plan.Create
 	case reason != plan.NoReason:
-		c.Action, c.Reason = plan.DeleteThenCreate, reason
+		c.Action, c.Reason = ip.replacement(), reason
 	default:
 		if resp, ok = ip.compare(pv, resp); !ok {
 			return cty.NilVal, false
@@ -254,7 +258,7 @@ func (ip *instancePlan) compare(pv prior, resp provider.PlanResponse) (provider.
 	c.RequiredReplace = replacePaths(ip.block(), pv.value, resp.Planned, resp.RequiresReplace)
 	switch {
 	case len(c.RequiredReplace) > 0:
-		c.Action, c.Reason = plan.DeleteThenCreate, plan.ReplaceCannotUpdate
+		c.Action, c.Reason = ip.replacement(), plan.ReplaceCannotUpdate
 		return ip.planCall(ip.asNew(pv))
 	case resp.Planned.RawEquals(pv.value):
 		c.Action = plan.NoOp
@@ -273,7 +277,7 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 		return false
 	}
 	bySchema := ip.block().SensitivePaths(planned)
-	return !samePaths(without(ip.sensitive, bySchema), without(ip.stored.Sensitive, bySchema))
+	return !samePaths(without(ip.sensitive, bySchema), without(outsideWriteOnly(ip.block(), ip.stored.Sensitive), bySchema))
 }
 
 // planCall asks for one plan and holds the answer against the contract.
@@ -332,7 +336,7 @@ func (ip *instancePlan) newChange(pv prior) {
 // finish checks prevent_destroy, records the change and returns the planned object.
 func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	c := ip.change
-	if c.Action.IsReplace() && !ip.mayDestroy() {
+	if c.Action.DestroysReplaced() && !ip.mayDestroy() {
 		return cty.NilVal, false
 	}
 	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
@@ -348,13 +352,16 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	return ip.marked(resp.Planned, ip.sensitive), true
 }
 
-// mayDestroy evaluates prevent_destroy, and refuses to replace an object that must be left alone.
-func (ip *instancePlan) mayDestroy() bool {
-	if ip.change != nil && ip.change.Action.IsReplace() && ip.planner.keepsObjects(ip.in.Addr()) {
-		ip.report(diag.At(ip.in.Config().Range, "Instance cannot be replaced",
-			"%s has lifecycle.destroy = false, so its object is never destroyed, but the plan calls for it to be replaced. Remove the object from the state first, or allow it to be destroyed.", ip.in.Addr()))
-		return false
+// replacement returns the action that replaces the object, before anything is known of create_before_destroy.
+func (ip *instancePlan) replacement() plan.Action {
+	if ip.in.Config().Lifecycle.SkipDestroy() {
+		return plan.ForgetThenCreate
 	}
+	return plan.DeleteThenCreate
+}
+
+// mayDestroy evaluates prevent_destroy.
+func (ip *instancePlan) mayDestroy() bool {
 	prevent, diags := ip.in.PreventDestroy(ip.t)
 	ip.run.Report(diags)
 	if !prevent {
@@ -396,5 +403,6 @@ func (p *planner) fromPrior(in *eval.Instance) (cty.Value, bool) {
 	if err != nil {
 		return cty.NilVal, false
 	}
+	v = b.NullWriteOnly(v)
 	return value.MarkPaths(v, b.SensitivePaths(v), value.Sensitive), true
 }

@@ -94,15 +94,28 @@ func (p *planner) planned(a addr.Instance) bool {
 // rootOutput evaluates an output of the root module, opening what it needs.
 func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 	o.Prepare(t)
-	var v cty.Value
-	s := sessionOf(o, OpEvaluate)
-	defer s.End()
-	if !o.Opens() {
-		v = o.Get(t, nil, nil)
-	} else {
-		w.inSlot(func() { v = o.Get(t, s, nil) })
+	v, ok := o.Durable(t)
+	if !ok && value.Contains(v, value.Ephemeral) {
+		return v, false // which was reported
+	}
+	if !ok {
+		s := sessionOf(o, OpEvaluate)
+		defer s.End()
+		if !w.inSlot(func() { v = o.Get(t, s, nil) }) {
+			return v, false
+		}
 	}
 	return v, !value.Contains(v, value.Ephemeral)
+}
+
+// claimOutputs claims what evaluating the outputs of the root module may use: without ephemeralasnull they need nothing to be open.
+func (w *walk) claimOutputs(t *future.Task, cfg *eval.Config) {
+	if !cfg.NullsEphemeral() {
+		return
+	}
+	for _, o := range w.run.Root.Outputs() {
+		w.pool.Claim(o.Uses(t)...)
+	}
 }
 
 func (p *planner) addOutput(c *plan.OutputChange) {

@@ -29,7 +29,7 @@ func (p *planner) setPrior(obj addr.Object, o *state.Object) {
 func (p *planner) noteDrift(s *subject, before, after prior) {
 	o := before.object
 	same := before.value.RawEquals(after.value)
-	upgraded := o.SchemaVersion != s.schema.Version || o.Flatmap != nil
+	upgraded := before.cleaned || o.SchemaVersion != s.schema.Version || o.Flatmap != nil
 	if same && !upgraded && string(before.private) == string(after.private) {
 		return
 	}

@@ -25,7 +25,7 @@ func (p *planner) chosen(found []orphan) []orphan {
 		if len(p.req.Targets) == 0 || selects(p.req.Targets, found[i].obj.Instance) {
 			take = append(take, i)
 		}
-		if selects(p.req.Excludes, found[i].obj.Instance) {
+		if selects(p.req.Excludes, found[i].obj.Instance) || p.departsWithExcluded(t, &found[i]) {
 			keep = append(keep, i)
 		}
 	}
@@ -124,13 +124,27 @@ func reach(edges [][]int, from []int) []bool {
 	return reached
 }
 
-// usesExcluded reports whether the instance may use, directly or through others, an ephemeral instance that -exclude names.
+// usesExcluded reports whether the instance or its destroy-time provisioners may use, directly or through others, an ephemeral instance that -exclude names.
 func (p *planner) usesExcluded(t *future.Task, in *eval.Instance) bool {
 	if len(p.req.Excludes) == 0 {
 		return false
 	}
+	uses := in.Uses(t)
+	if d := p.run.Departure(in.Addr()); d != nil {
+		uses = append(uses, d.Uses(t)...)
+	}
+	return p.leadsToExcluded(t, uses)
+}
+
+// departsWithExcluded reports whether the destroy-time provisioners of the object may use an ephemeral instance that -exclude names.
+func (p *planner) departsWithExcluded(t *future.Task, o *orphan) bool {
+	d := p.run.Departure(o.obj.Instance)
+	return d != nil && p.leadsToExcluded(t, d.Uses(t))
+}
+
+func (p *planner) leadsToExcluded(t *future.Task, queue []eval.Use) bool {
 	seen := map[eval.Use]struct{}{}
-	for queue := in.Uses(t); len(queue) > 0; {
+	for len(queue) > 0 {
 		u := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		if _, ok := seen[u]; ok {

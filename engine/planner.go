@@ -83,6 +83,10 @@ type planner struct {
 }
 
 func (p *planner) makePlan() {
+	if p.req.Mode != plan.Destroy {
+		p.claimAll()
+		p.claimOutputs(&future.Task{}, p.req.Config)
+	}
 	p.planVariables()
 	if p.run.Diags.HasErrors() {
 		return
@@ -92,11 +96,11 @@ func (p *planner) makePlan() {
 	if p.run.Diags.HasErrors() {
 		return
 	}
+	p.declareChecks()
 	pool := future.NewPool(p.workers())
 	if p.req.Mode == plan.Destroy {
 		p.queueOrphans(pool) // whatever the configuration says, all of the state goes
 	} else {
-		p.claimAll()
 		p.expands = 1
 		pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
 	}
@@ -104,7 +108,11 @@ func (p *planner) makePlan() {
 	p.unusedImports()
 	p.finishOutputs(pool)
 	pool.Wait()
+	if p.interrupted() {
+		p.run.Report(interruptedPlan())
+	}
 	p.collect()
+	p.warnForgotten()
 }
 
 // workers returns how many tasks run at once: enough to keep all provider slots busy while others evaluate.
@@ -135,7 +143,8 @@ func (p *planner) planVariables() {
 
 // claimAll claims, for every block, what its instances may use, before any instance is known. visit trades these claims for exact ones.
 func (p *planner) claimAll() {
-	p.req.Config.EachResource(func(b *eval.ResourceBlock) { p.pool.Claim(b.BlockUses()...) })
+	p.req.Config.EachResource(func(b *eval.ResourceBlock) { p.pool.Claim(b.BlockClaims()...) })
+	p.req.Config.EachCheck(func(uses []eval.Use) { p.pool.Claim(uses...) })
 	p.pool.Claim(p.stateProviders()...)
 }
 
@@ -159,7 +168,9 @@ func (p *planner) stateProviders() []eval.Use {
 
 // visit queues the work of a module object: first everything that tells which instances there are, then the instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
-	m.CheckVariables(t)
+	if m != p.run.Root { // those of the root module were checked first of all
+		m.CheckVariables(t)
+	}
 	calls, resources := p.targeted(m)
 	p.mu.Lock()
 	p.expands += len(calls) + len(resources)
@@ -186,6 +197,7 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 			}
 		})
 	})
+	p.visitChecks(pool, t, m)
 	p.expanded(pool)
 }
 
@@ -198,14 +210,14 @@ func (p *planner) targeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
 	calls = slices.DeleteFunc(calls, func(c *eval.Call) bool {
 		drop := !slices.ContainsFunc(p.req.Targets, func(x addr.Target) bool { return x.TouchesModule(c.Addr()) })
 		if drop {
-			p.pool.Waive(c.BlockUses()...)
+			p.pool.Waive(c.BlockClaims()...)
 		}
 		return drop
 	})
 	resources = slices.DeleteFunc(resources, func(r *eval.Resource) bool {
 		drop := !slices.ContainsFunc(p.req.Targets, func(x addr.Target) bool { return x.Touches(r.Addr()) })
 		if drop {
-			p.pool.Waive(r.Block.BlockUses()...)
+			p.pool.Waive(r.Block.BlockClaims()...)
 		}
 		return drop
 	})
@@ -227,7 +239,7 @@ func (p *planner) expanded(pool *future.Pool) {
 func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	children := c.Children(t, nil)
 	// The claims of the called module's blocks stand for one instance of it.
-	uses := c.BlockUses()
+	uses := c.BlockClaims()
 	for range len(children) - 1 {
 		p.pool.Claim(uses...)
 	}
@@ -257,10 +269,10 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 	p.mu.Unlock()
 	uses := make([][]eval.Use, len(instances))
 	for i, in := range instances {
-		uses[i] = in.Uses(t)
+		uses[i] = in.Claims(t)
 		p.pool.Claim(uses[i]...)
 	}
-	p.pool.Waive(r.Block.BlockUses()...)
+	p.pool.Waive(r.Block.BlockClaims()...)
 	for i, in := range instances {
 		pool.Go(func(t *future.Task) {
 			defer p.pool.Waive(uses[i]...)
@@ -280,6 +292,9 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 			return
 		}
 		in.Prepare(t)
+		if p.excluded(in.Addr(), in.Deps(t)) || p.usesExcluded(t, in) {
+			return
+		}
 		p.inSlot(func() {
 			s := sessionOf(in, OpEvaluate)
 			defer s.End()

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -25,6 +26,7 @@ type prior struct {
 	private   []byte
 	identity  cty.Value // cty.NilVal if there is none
 	importing *plan.Importing
+	cleaned   bool // the stored object has more than value: write-only values, which are taken out
 }
 
 func noPrior(b *schema.Block) prior {
@@ -54,7 +56,7 @@ func (s *subject) upgraded(o *state.Object) (prior, bool) {
 	ty := s.schema.Block.Type()
 	if o.SchemaVersion == s.schema.Version && o.Flatmap == nil {
 		if v, err := o.DecodeUnmarked(ty); err == nil {
-			pr.value = v
+			pr.value, pr.cleaned = s.clean(v)
 			return s.withIdentity(pr, o)
 		}
 	}
@@ -74,6 +76,25 @@ func (s *subject) upgraded(o *state.Object) (prior, bool) {
 	}
 	pr.value = v
 	return s.withIdentity(pr, o)
+}
+
+// clean takes out of a stored object what another engine, or a provider for which the attribute was not write-only yet, has left in its write-only
+// attributes.
+func (s *subject) clean(v cty.Value) (cty.Value, bool) {
+	paths := s.block().WriteOnlyPaths(v)
+	if len(paths) == 0 {
+		return v, false
+	}
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i] = schema.PathString(path)
+	}
+	s.report(diag.List{{
+		Severity: diag.Warning, Summary: "State holds a write-only value",
+		Detail: fmt.Sprintf("The state has a value for %s of %s, which is write-only and belongs in no state. It is taken for null, and removed when the state is next written. Backups and older versions of the state still have it, so replace the secret.",
+			strings.Join(names, ", "), s.obj),
+	}})
+	return s.block().NullWriteOnly(v), true
 }
 
 func (s *subject) withIdentity(pr prior, o *state.Object) (prior, bool) {
@@ -111,7 +132,7 @@ func (s *subject) accept(v cty.Value, diags diag.List, what string, known bool) 
 	for _, path := range leaks {
 		diags = append(diags, diag.Diagnostic{
 			Summary: "Provider returned a write-only value",
-			Detail: fmt.Sprintf("The provider %s returned a value for the write-only attribute %s in the %s of %s. Such values must never be returned. The value was dropped and not stored; the rest of the object is kept.\n\nThis is a bug in the provider.",
+			Detail: fmt.Sprintf("The provider %s returned a value for the write-only attribute %s in the %s of %s. Such values must never be returned. The value was dropped and not stored; what the state has otherwise is kept.\n\nThis is a bug in the provider.",
 				s.source.ForDisplay(), schema.PathString(path), what, s.obj),
 			Path: path,
 		})

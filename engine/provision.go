@@ -11,72 +11,119 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// provision runs the creation provisioners of a new object; false means that one failed and the object is tainted.
-func (ia *instanceApply) provision(created cty.Value) bool {
-	self := ia.marked(created, ia.sensitive)
-	for i := range ia.in.Provisioners() {
-		if ia.interrupted() {
-			ia.report(diag.Errorf("Provisioning interrupted", "The provisioners of %s were not all run before the interrupt, so it is tainted and will be replaced.", ia.obj))
+// provisioners are those of one moment in an object's life.
+type provisioners interface {
+	Provisioners() []*config.Provisioner
+	EvalProvisioner(t *future.Task, s *eval.Session, index int, self cty.Value) (cty.Value, diag.List)
+	EvalConnection(t *future.Task, s *eval.Session, index int, self cty.Value) (cty.Value, diag.List)
+	ConnectionBody(index int) hcl.Body
+	Uses(t *future.Task) []eval.Use
+}
+
+// provisioning is the running of an object's provisioners, when it has been created or before it is destroyed.
+type provisioning struct {
+	*walk
+	t      *future.Task
+	s      *eval.Session
+	of     provisioners
+	obj    addr.Object
+	action plan.Action // Create or Delete
+	self   cty.Value
+}
+
+// run runs the provisioners in order; false means that one failed or was not reached, which was reported. interrupted says what that means for the object.
+func (pv *provisioning) run(interrupted string) bool {
+	for i, p := range pv.of.Provisioners() {
+		if pv.interrupted() {
+			pv.walk.run.Report(diag.Errorf("Provisioning interrupted", "The provisioners of %s were not all run before the interrupt, so it %s.", pv.obj, interrupted).WithAddress(pv.obj.Instance.String()))
 			return false
 		}
-		if !ia.provisionOne(i, self) {
+		if !pv.one(i, p) {
 			return false
 		}
 	}
 	return true
 }
 
-func (ia *instanceApply) provisionOne(i int, self cty.Value) bool {
-	p := ia.in.Provisioners()[i]
-	ia.s.Purpose = string(OpProvision) // of what is opened from now on
-	args, diags := ia.in.EvalProvisioner(ia.t, ia.s, i, self)
-	ia.run.Report(diags)
-	if diags.HasErrors() {
+func (pv *provisioning) one(i int, p *config.Provisioner) bool {
+	report := pv.walk.run.Report
+	if !pv.s.Fresh() { // what came before may have taken its time
 		return false
 	}
-	le := localExec{walk: ia.walk, obj: ia.obj, hidden: hiddenBy(args)}
+	defer func(was string) { pv.s.Purpose = was }(pv.s.Purpose)
+	pv.s.Purpose = string(OpProvision) // of what is opened meanwhile
+	args, conn, diags := evalProvisioner(pv.t, pv.s, pv.of, i, pv.self, pv.obj.Instance)
+	report(diags)
+	if diags.HasErrors() || pv.s.Failed() {
+		return false
+	}
+	hidden := hiddenBy(args, conn)
 	args, _ = args.UnmarkDeep()
-	if !args.IsWhollyKnown() {
-		ia.report(diag.At(p.Range, "Invalid provisioner configuration", "The arguments of the provisioner are not wholly known."))
+	if !args.IsWhollyKnown() || conn != cty.NilVal && !conn.IsWhollyKnown() {
+		report(diag.At(p.Range, "Invalid provisioner configuration", "The arguments of the provisioner are not wholly known.").WithAddress(pv.obj.Instance.String()))
 		return false
 	}
-	ia.event(Event{Kind: Started, Op: OpProvision, Object: ia.obj, Action: plan.Create, Provisioner: p.Type})
-	begin := ia.opt.Now()
-	err := le.execute(args)
+	pv.event(Event{Kind: Started, Op: OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type})
+	begin := pv.opt.Now()
+	err := pv.execute(p, args, conn, hidden)
 	kind := Completed
 	if err != nil {
 		kind = Failed
 	}
-	ia.event(Event{Kind: kind, Op: OpProvision, Object: ia.obj, Action: plan.Create, Provisioner: p.Type, Elapsed: ia.opt.Now().Sub(begin)})
+	pv.event(Event{Kind: kind, Op: OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type, Elapsed: pv.opt.Now().Sub(begin)})
 	if err == nil {
 		return true
 	}
-	d := diag.At(p.Range, "local-exec provisioner error", "Error running command %s", err).WithAddress(ia.obj.Instance.String())
+	d := diag.At(p.Range, p.Type+" provisioner error", "%s", err).WithAddress(pv.obj.Instance.String())
 	if p.Continue {
-		ia.run.Report(d.AsWarnings())
-		return true
+		report(d.AsWarnings())
+		return !pv.interrupted() || pv.action == plan.Create // what the interrupt cut short is no reason to destroy
 	}
-	ia.run.Report(d)
+	report(d)
 	return false
 }
 
-// hiddenBy returns the reason why a provisioner's output must not be shown, "" if it may.
-func hiddenBy(args cty.Value) string {
+// execute runs a provisioner of one type with its decoded arguments, which have no marks, and its connection, which has. hidden, if not empty, is shown
+// in place of all output.
+func (pv *provisioning) execute(p *config.Provisioner, args, conn cty.Value, hidden string) error {
+	switch p.Type {
+	case "local-exec":
+		le := localExec{walk: pv.walk, obj: pv.obj, action: pv.action, hidden: hidden}
+		if err := le.execute(args); err != nil {
+			return fmt.Errorf("Error running command %w", err)
+		}
+		return nil
+	case "remote-exec", "file":
+		rw := remoteWork{walk: pv.walk, obj: pv.obj, action: pv.action, typ: p.Type, hidden: hidden, conn: conn}
+		return rw.execute(args)
+	default:
+		return fmt.Errorf("of type %q: there is no such provisioner", p.Type)
+	}
+}
+
+// hiddenBy returns the reason why a provisioner's output must not be shown, "" if it may. conn may be cty.NilVal.
+func hiddenBy(args, conn cty.Value) string {
+	has := func(m value.Mark) bool { return value.Contains(args, m) || value.Contains(conn, m) }
 	var words []string
-	if value.Contains(args, value.Sensitive) {
+	if has(value.Sensitive) {
 		words = append(words, "sensitive")
 	}
-	if value.Contains(args, value.Ephemeral) {
+	if has(value.Ephemeral) {
 		words = append(words, "ephemeral")
 	}
 	if len(words) == 0 {
@@ -89,6 +136,7 @@ func hiddenBy(args cty.Value) string {
 type localExec struct {
 	*walk
 	obj    addr.Object
+	action plan.Action
 	hidden string // shown in place of each output; "" to show everything
 	quiet  bool
 }
@@ -97,9 +145,12 @@ type localExec struct {
 const outputTail = 8 << 10
 
 func (le *localExec) execute(args cty.Value) error {
-	command := args.GetAttr("command").AsString()
+	command := ""
+	if v := args.GetAttr("command"); !v.IsNull() {
+		command = v.AsString()
+	}
 	if strings.TrimSpace(command) == "" {
-		return errors.New("failed: the command is empty")
+		return errors.New("failed: the command is null or empty")
 	}
 	argv := interpreter(args.GetAttr("interpreter"))
 	argv = append(argv, command)
@@ -182,7 +233,7 @@ func (le *localExec) copyOutput(r io.Reader) string {
 }
 
 func (le *localExec) line(text string) {
-	le.event(Event{Kind: Output, Op: OpProvision, Object: le.obj, Action: plan.Create, Provisioner: "local-exec", Line: text})
+	le.event(Event{Kind: Output, Op: OpProvision, Object: le.obj, Action: le.action, Provisioner: "local-exec", Line: text})
 }
 
 // result describes a failure. With secrets in the arguments, command line and output stay hidden and only the exit status is told.
@@ -196,6 +247,9 @@ func (le *localExec) result(r commandResult, argv []string) error {
 		status = exit.Error()
 	}
 	if le.hidden != "" {
+		if errno := syscall.Errno(0); errors.As(r.err, &errno) { // the reason alone: the error itself has the path
+			status += " (" + errno.Error() + ")"
+		}
 		return fmt.Errorf("%s: %s. The command line is hidden for the same reason", le.hidden, status)
 	}
 	if exit == nil {

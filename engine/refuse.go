@@ -14,16 +14,10 @@ func refuse(tree *config.Tree) diag.List {
 		diags = append(diags, diag.At(rng, "Not supported yet", "This version of Mayfly does not carry out %s. %s", what, instead)...)
 	}
 	for _, m := range tree.SortedModules() {
-		for _, c := range m.Checks {
-			no(c.Range, "check blocks", "Use preconditions and postconditions, or keep this configuration on another engine for now.")
-		}
 		for _, i := range m.Imports {
 			if i.Provider != nil {
 				no(i.Range, "the provider argument of import blocks, which is for generating configuration", "Write the resource block, whose provider is used, and remove the argument.")
 			}
-		}
-		for _, r := range m.Removed {
-			no(r.Range, "removed blocks", "Remove the object from the state with \"mayfly state rm\", or take the resource block away to destroy it.")
 		}
 		if m.Encryption != nil {
 			no(m.Encryption.Range, "encryption of state and plan", "The state would be stored in the clear.")

@@ -19,6 +19,7 @@ func (e *Engine) Validate(ctx context.Context, cfg *eval.Config) diag.List {
 	v.run = e.run(cfg, eval.Validating, v, nil, e.opt.Now())
 	defer func() { e.stats.Evaluations += v.run.Stats.Evaluations.Load() }()
 	pool := future.NewPool(v.workers())
+	pool.Go(func(t *future.Task) { v.guard("the import blocks", func() { v.run.Imports(t) }) })
 	pool.Go(func(t *future.Task) { v.guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
 	return v.run.Diags.List()
@@ -51,10 +52,14 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 		return b.p.ValidateConfig(v.ctx, cfg)
 	})
 	m.ValidateValues(t)
+	m.ValidateChecks(t)
 	for _, c := range m.Calls() {
 		for _, child := range c.Children(t, nil) {
 			v.module(pool, t, child)
 		}
+	}
+	for _, d := range m.Removals() {
+		v.departure(t, d, cty.DynamicVal)
 	}
 	for _, r := range m.Resources() {
 		instances, _ := r.Instances(t)
@@ -79,8 +84,11 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	_, diags2 := in.PreventDestroy(t)
 	v.run.Report(diags2)
 	for i := range in.Provisioners() {
-		_, diags := in.EvalProvisioner(t, nil, i, self)
+		_, _, diags := evalProvisioner(t, nil, in, i, self, in.Addr())
 		v.run.Report(diags)
+	}
+	if d := v.run.Departure(in.Addr()); d != nil {
+		v.departure(t, d, self)
 	}
 	if diags.HasErrors() {
 		return
@@ -93,4 +101,11 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	}
 	more := b.p.ValidateResource(v.ctx, in.Config().Addr.Mode, in.Config().Addr.Type, plain)
 	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))
+}
+
+func (v *validator) departure(t *future.Task, d *eval.Departure, self cty.Value) {
+	for i := range d.Provisioners() {
+		_, _, diags := evalProvisioner(t, nil, d, i, self, d.Addr())
+		v.run.Report(diags)
+	}
 }

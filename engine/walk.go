@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -25,9 +24,7 @@ type walk struct {
 	run    *eval.Run
 	pool   *lease.Pool[eval.Use, opened]
 	slots  chan struct{}
-	failed *sync.Map // eval.Use → true: opening it failed and was reported
-	// someFailed is set with the first entry of failed.
-	someFailed *atomic.Bool
+	unread *sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
 
 	durable *sync.Map // addr.ProviderConfig → *configured
 }
@@ -36,6 +33,7 @@ type walk struct {
 type opened struct {
 	object   cty.Value
 	provider provider.Provider
+	fresh    func() bool // of a provider: whether what it was configured with may still be used, renewing it if it is time
 }
 
 // configured is a provider whose configuration holds nothing ephemeral.
@@ -44,7 +42,7 @@ type configured struct {
 }
 
 func (e *Engine) newWalk(ctx, soft context.Context) *walk {
-	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), failed: &sync.Map{}, someFailed: &atomic.Bool{}, durable: &sync.Map{}}
+	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), unread: &sync.Map{}, durable: &sync.Map{}}
 	w.pool = lease.NewPool[eval.Use, opened](lease.Options[eval.Use]{
 		Group:      eval.Use.Group,
 		Uses:       func(u eval.Use) []eval.Use { return w.run.UsesOf(&future.Task{}, u) },
@@ -60,8 +58,20 @@ func (e *Engine) newWalk(ctx, soft context.Context) *walk {
 // interrupted reports whether nothing new may be started.
 func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 
-// inSlot runs f while holding one of the slots for provider operations. A task must not wait for evaluation within f.
-func (w *walk) inSlot(f func()) {
+// inSlot runs f while holding one of the slots for provider operations. A task must not wait for evaluation within f. It reports false, and has not run f,
+// if the run was interrupted before there was a slot.
+func (w *walk) inSlot(f func()) bool {
+	w.slots <- struct{}{}
+	defer func() { <-w.slots }()
+	if w.interrupted() {
+		return false
+	}
+	f()
+	return true
+}
+
+// Slot implements eval.Host.
+func (w *walk) Slot(f func()) {
 	w.slots <- struct{}{}
 	defer func() { <-w.slots }()
 	f()
@@ -151,7 +161,7 @@ func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.Provider
 			return lease.Opened[opened]{}, errReported
 		}
 		return lease.Opened[opened]{
-			Value: opened{provider: p},
+			Value: opened{provider: p, fresh: inner.Fresh},
 			Close: func(context.Context) { w.providers.end(p) },
 			After: inner.End,
 		}, nil
@@ -166,15 +176,22 @@ func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.Provider
 		w.reportAcquire(use, err)
 		return nil
 	}
+	if !v.fresh() {
+		return nil
+	}
+	s.Check(v.fresh)
 	return v.provider
 }
+
+// errInterrupted is why nothing is opened after an interrupt.
+var errInterrupted = errors.New("the run was interrupted before")
 
 // errReported stands for diagnostics that were already reported.
 var errReported = errors.New("the reason was reported")
 
 func (w *walk) openProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) (provider.Provider, diag.List) {
 	cfg, diags := po.EvalBody(t, s)
-	if diags.HasErrors() || w.anyFailed(t, po) {
+	if diags.HasErrors() || s.Failed() {
 		return nil, diags
 	}
 	plain, _ := cfg.UnmarkDeep()
@@ -183,32 +200,14 @@ func (w *walk) openProvider(t *future.Task, s *eval.Session, po *eval.ProviderOb
 }
 
 func (w *walk) reportAcquire(u eval.Use, err error) {
-	w.failed.Store(u, true)
-	w.someFailed.Store(true)
 	switch {
 	case errors.Is(err, lease.ErrExpired):
-		w.run.Report(diag.Errorf("Ephemeral resource expired",
-			"%s could not be renewed, so its value may no longer be valid and is not used any more. What went wrong was reported above.", useText(u)).WithAddress(useText(u)))
+		w.run.Report(w.mildUse(u, diag.Errorf("Ephemeral resource expired",
+			"%s could not be renewed, so its value may no longer be valid and is not used any more. What went wrong was reported above.", useText(u)).WithAddress(useText(u))))
 	case errors.Is(err, errReported):
 	default:
 		w.run.Report(diag.Errorf("Operation interrupted", "%s was not opened: %s.", useText(u), err).WithAddress(useText(u)))
 	}
-}
-
-// anyFailed reports whether something that an operation uses could not be opened; the reason was reported then.
-func (w *walk) anyFailed(t *future.Task, user interface {
-	Uses(*future.Task) []eval.Use
-},
-) bool {
-	if !w.someFailed.Load() {
-		return false
-	}
-	for _, u := range user.Uses(t) {
-		if _, bad := w.failed.Load(u); bad {
-			return true
-		}
-	}
-	return false
 }
 
 func useText(u eval.Use) string {

@@ -28,16 +28,16 @@ func (m *moduleBlock) checkRef(ref lang.Ref, u use, c *compiler) diag.List {
 	case lang.Local:
 		return undeclared(ref, "local value", "", m.locals)
 	case lang.Resource:
-		return m.checkResourceRef(ref, c)
+		return m.checkResourceRef(ref, u, c)
 	case lang.Module:
 		return m.checkModuleRef(ref)
 	case lang.Each:
-		if u.repeat.forEach == nil {
+		if u.repeat.forEach == nil && !u.anyKey {
 			return diag.At(ref.Range, `Reference to "each" in context without for_each`,
 				`The "each" object can be used only in blocks whose for_each argument is set.`)
 		}
 	case lang.Count:
-		if u.repeat.count == nil {
+		if u.repeat.count == nil && !u.anyKey {
 			return diag.At(ref.Range, `Reference to "count" in non-counted context`,
 				`The "count" object can be used only in blocks whose count argument is set.`)
 		}
@@ -63,7 +63,11 @@ func undeclared(ref lang.Ref, what, add string, declared map[string]*valueBlock)
 	return diag.At(ref.Range, "Reference to undeclared "+what, "%s", detail)
 }
 
-func (m *moduleBlock) checkResourceRef(ref lang.Ref, c *compiler) diag.List {
+func (m *moduleBlock) checkResourceRef(ref lang.Ref, u use, c *compiler) diag.List {
+	if r := m.cfg.Resources[ref.Resource]; r != nil && r.Check != nil && r.Check != u.check {
+		return diag.At(ref.Range, "Reference to scoped resource",
+			"%s is nested in the check %q, and nothing but the assertions of that check can refer to it. Declare it outside of the check to use it here.", ref.Resource, r.Check.Name)
+	}
 	if b := m.resources[ref.Resource]; b != nil {
 		return b.checkRest(ref)
 	}
@@ -158,41 +162,6 @@ func (m *moduleBlock) checkModuleRef(ref lang.Ref) diag.List {
 			detail += ` Did you mean "` + near + `"?`
 		}
 		return diag.At(ref.Range, "Unsupported attribute", "%s", detail)
-	}
-	return nil
-}
-
-// checkWriteOnlyOutputs reports outputs of the root module that refer to write-only attributes, directly or through local values, and are not
-// sensitive. Such an attribute is always null, but who writes that means the secret.
-func (m *moduleBlock) checkWriteOnlyOutputs(c *compiler) {
-	for _, o := range inOrder(m.outputs) {
-		if o.output.Sensitive || o.output.Ephemeral {
-			continue
-		}
-		if ref := m.writeOnlyRef(o.expr.Refs, map[*valueBlock]struct{}{}); ref != nil {
-			c.diags = append(c.diags, diag.At(o.expr.Range(), "Output refers to a write-only attribute",
-				"The output %q refers to a write-only attribute of %s, which holds a secret and is null when it is read. Do not output it, or add the argument\n    sensitive = true", o.name, ref.Resource)...)
-		}
-	}
-}
-
-func (m *moduleBlock) writeOnlyRef(refs []lang.Ref, seen map[*valueBlock]struct{}) *lang.Ref {
-	for i := range refs {
-		ref := &refs[i]
-		if b := m.resources[ref.Resource]; ref.Kind == lang.Resource && b != nil && writeOnlyAt(b.Schema.Block, attributePath(ref.Rest)) {
-			return ref
-		}
-		v := m.locals[ref.Name]
-		if ref.Kind != lang.Local || v == nil {
-			continue
-		}
-		if _, ok := seen[v]; ok {
-			continue
-		}
-		seen[v] = struct{}{}
-		if found := m.writeOnlyRef(v.expr.Refs, seen); found != nil {
-			return found
-		}
 	}
 	return nil
 }

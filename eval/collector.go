@@ -96,6 +96,15 @@ func (c *Checks) Add(kind, config, object string, status state.CheckStatus, fail
 	}
 }
 
+// declare makes a block known that may turn out to have no objects; its status is the given one then.
+func (c *Checks) declare(kind, config string, status state.CheckStatus) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.results[config] = &state.CheckResult{Kind: kind, Config: config, Status: status}
+	c.objects[config] = map[string]int{}
+	c.order = append(c.order, config)
+}
+
 // Results returns the results ordered by address.
 func (c *Checks) Results() []state.CheckResult {
 	c.mu.Lock()
@@ -110,6 +119,9 @@ func (c *Checks) Results() []state.CheckResult {
 			}
 			return 1
 		})
+		for i := range r.Objects {
+			r.Objects[i].Failures = slices.Sorted(slices.Values(r.Objects[i].Failures))
+		}
 		out = append(out, r)
 	}
 	return out

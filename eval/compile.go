@@ -27,6 +27,9 @@ type Config struct {
 	Tree    *config.Tree
 	schemas Schemas
 	modules map[addr.Module]*moduleBlock
+	removed map[*config.Removed][]provisionerBlock
+
+	nullsEphemeral bool // ephemeralasnull is called somewhere
 
 	neededOnce sync.Once
 	neededSet  *openSet
@@ -40,7 +43,12 @@ type moduleBlock struct {
 	outputs   map[string]*valueBlock
 	resources map[addr.Resource]*ResourceBlock
 	calls     map[string]*callBlock
+	checks    map[string]*checkBlock
 	providers map[string]*providerBlock // by local name, or "name.alias"
+
+	held       *openSet   // by depends_on of the calls around it; nil until computed
+	within     *openSet   // the ephemeral blocks in it and below it; nil until computed
+	provenance provenance // of all values below; used of the root module only
 }
 
 type valueKind uint8
@@ -90,7 +98,10 @@ type ResourceBlock struct {
 	prevent      *lang.Expr
 	providerKey  *lang.Expr
 	provisioners []provisionerBlock
-	opens        *openSet // through body and conditions, not the block itself
+	departing    []provisionerBlock // when = destroy
+	opens        *openSet           // through body, conditions and depends_on, not the block itself
+	throughBody  *openSet           // through the body alone
+	held         *openSet           // by depends_on, of the block and of the modules around it
 }
 
 type provisionerBlock struct {
@@ -98,6 +109,9 @@ type provisionerBlock struct {
 	schema *schema.Block
 	view   hcl.Body // of the configuration's body, to be decoded
 	exprs  []*lang.Expr
+	// connection has the expressions of the connection that holds for it.
+	connection []*lang.Expr
+	connected  *connectionBody // of remote provisioners, whose exprs have those of connection too
 }
 
 type callBlock struct {
@@ -116,13 +130,14 @@ type providerBlock struct {
 	schema *schema.Schema
 	each   *lang.Expr
 	body   []*lang.Expr
+	view   hcl.Body // of the configuration's body, to be decoded
 	opens  *openSet
 }
 
 // Compile resolves every reference of the tree. The diagnostics list everything that is wrong without evaluating: unknown types, references
 // to objects that are not declared, each and count where there are none.
 func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
-	c := &compiler{cfg: &Config{Tree: tree, schemas: schemas, modules: map[addr.Module]*moduleBlock{}}}
+	c := &compiler{cfg: &Config{Tree: tree, schemas: schemas, modules: map[addr.Module]*moduleBlock{}, removed: map[*config.Removed][]provisionerBlock{}}}
 	c.module(tree.Root, nil)
 	for _, m := range c.sorted() {
 		c.cfg.modules[m].checkRefs(c)
@@ -132,6 +147,7 @@ func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
 		c.cfg.modules[m].computeOpens()
 	}
 	c.openCycles()
+	c.departures()
 	return c.cfg, c.diags
 }
 
@@ -145,7 +161,9 @@ type compiler struct {
 type use struct {
 	refs         []lang.Ref
 	repeat       repetition
+	anyKey       bool // whether count or for_each gave the key is not known
 	self         bool
+	check        *config.Check // that the references stand in, if any
 	inDefinition string
 	validationFor/* variable's own name */ string
 }
@@ -176,12 +194,16 @@ func (c *compiler) module(cfg *config.Module, parent *moduleBlock) *moduleBlock 
 			m.resources[r.Addr] = b
 		}
 	}
+	for _, r := range cfg.Removed {
+		_, c.cfg.removed[r] = c.provisioners(m, r.Provisioners, r.Connection, use{self: true, anyKey: true})
+	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Calls)) {
 		m.calls[name] = c.call(m, cfg.Calls[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Outputs)) {
 		m.outputs[name] = c.output(m, cfg.Outputs[name])
 	}
+	c.checks(m)
 	return m
 }
 
@@ -192,9 +214,32 @@ func (c *compiler) expr(m *moduleBlock, e hcl.Expression, u use) *lang.Expr {
 	}
 	x, diags := lang.Compile(e)
 	c.diags = append(c.diags, diags...)
-	c.note(m, x.Refs, u)
+	c.compiled(m, x, u)
 	x.Expression = strict(x.Expression)
 	return x
+}
+
+// compiled notes what an expression refers to and calls.
+func (c *compiler) compiled(m *moduleBlock, x *lang.Expr, u use) {
+	widen(m, x)
+	c.note(m, x.Refs, u)
+	c.cfg.nullsEphemeral = c.cfg.nullsEphemeral || x.NullsEphemeral
+}
+
+// widen corrects references to the instances of a module call that is not repeated: a for expression goes through its outputs then.
+func widen(m *moduleBlock, x *lang.Expr) {
+	for i := range x.Refs {
+		ref := &x.Refs[i]
+		if ref.EachOf {
+			call := m.cfg.Calls[ref.Name]
+			if ref.EachOf = call != nil && (call.Repeat.Count != nil || call.Repeat.ForEach != nil); !ref.EachOf {
+				ref.Output = ""
+			}
+		}
+		if ref.Index != nil && ref.Index.Expr != nil {
+			widen(m, ref.Index.Expr)
+		}
+	}
 }
 
 func (c *compiler) note(m *moduleBlock, refs []lang.Ref, u use) {
@@ -212,7 +257,7 @@ func (c *compiler) body(m *moduleBlock, body hcl.Body, block *schema.Block, u us
 	exprs, diags := lang.CompileBody(body, block)
 	c.diags = append(c.diags, diags...)
 	for _, x := range exprs {
-		c.note(m, x.Refs, u)
+		c.compiled(m, x, u)
 	}
 	return exprs
 }
@@ -288,5 +333,6 @@ func (c *compiler) provider(m *moduleBlock, p *config.Provider) *providerBlock {
 	b.schema = s
 	b.each = c.expr(m, p.ForEach, use{})
 	b.body = c.body(m, p.Body, s.Block, use{repeat: repetition{forEach: b.each}})
+	b.view = strictView(p.Body, b.body)
 	return b
 }

@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"slices"
-
 	"github.com/agext/levenshtein"
 	"github.com/hashicorp/hcl/v2"
 
@@ -29,8 +27,8 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 	}
 	b.Schema = s
 	b.repeat = c.repetition(m, r.Repeat)
-	inside := use{repeat: b.repeat}
-	after := use{repeat: b.repeat, self: true}
+	inside := use{repeat: b.repeat, check: r.Check}
+	after := use{repeat: b.repeat, self: true, check: r.Check}
 	b.body = c.body(m, r.Body, s.Block, inside)
 	b.view = strictView(r.Body, b.body)
 	b.dependsOn = c.traversals(m, r.DependsOn, use{})
@@ -44,43 +42,38 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 		b.providerKey = c.expr(m, r.Provider.KeyExpr, inside)
 	}
 	c.ignored(b)
-	c.connection(m, r.Connection, after)
-	for _, p := range r.Provisioners {
-		c.connection(m, p.Connection, after)
-		b.provisioners = append(b.provisioners, c.provisioner(m, r, p, after))
-	}
+	b.provisioners, b.departing = c.provisioners(m, r.Provisioners, r.Connection, after)
 	return b
 }
 
-func (c *compiler) provisioner(m *moduleBlock, r *config.Resource, p *config.Provisioner, u use) provisionerBlock {
+// provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the connection of those without their own.
+func (c *compiler) provisioners(m *moduleBlock, list []*config.Provisioner, outer *config.Connection, u use) (creating, departing []provisionerBlock) {
+	shared := c.connection(m, outer, u)
+	for _, p := range list {
+		b := c.provisioner(m, p, u)
+		if b.schema == nil {
+			continue // there is no such type, which was reported
+		}
+		c.connect(&b, outer, shared, c.connection(m, p.Connection, u))
+		if p.Destroy {
+			departing = append(departing, b)
+		} else {
+			creating = append(creating, b)
+		}
+	}
+	return creating, departing
+}
+
+func (c *compiler) provisioner(m *moduleBlock, p *config.Provisioner, u use) provisionerBlock {
 	b := provisionerBlock{cfg: p, schema: ProvisionerSchema(p.Type)}
 	if b.schema == nil {
 		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
-			"The provisioner type %q is not supported. Supported: local-exec.", p.Type)...)
+			"The provisioner type %q is not supported. Supported: local-exec, remote-exec, file.", p.Type)...)
 		return b
-	}
-	if p.Destroy {
-		c.diags = append(c.diags, diag.At(p.Range, "Destroy-time provisioners are not supported yet",
-			"This version runs provisioners when a resource is created. Remove \"when = destroy\", or keep this configuration on another engine for now.")...)
 	}
 	b.exprs = c.body(m, p.Body, b.schema, u)
 	b.view = strictView(p.Body, b.exprs)
 	return b
-}
-
-// connection checks a connection block: no provisioner that runs here uses one, but what is wrong in it is said all the same.
-func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) {
-	if conn == nil {
-		return
-	}
-	attrs, diags := conn.Body.JustAttributes()
-	c.diags = append(c.diags, diag.FromHCL(diags)...)
-	for name, a := range attrs {
-		if !slices.Contains(connectionArguments, name) {
-			c.diags = append(c.diags, diag.At(a.NameRange, "Unsupported argument", "A connection block has no argument named %q.", name)...)
-		}
-		c.expr(m, a.Expr, u)
-	}
 }
 
 // ignored checks that what ignore_changes names exists.
@@ -106,13 +99,14 @@ func ProvisionerSchema(typeName string) *schema.Block { return provisionerSchema
 func (c *compiler) unknownType(b *ResourceBlock) diag.List {
 	r := b.Config.Addr
 	what := map[addr.Mode]string{addr.Managed: "resource type", addr.Data: "data source", addr.Ephemeral: "ephemeral resource type"}
+	article := map[addr.Mode]string{addr.Managed: "a", addr.Data: "a", addr.Ephemeral: "an"}
 	detail := "The provider " + b.Provider.ForDisplay() + " does not support " + what[r.Mode] + " \"" + r.Type + "\"."
 	for _, other := range []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral} {
 		if other == r.Mode {
 			continue
 		}
 		if s, _ := c.cfg.schemas.Resource(b.Provider, other, r.Type); s != nil {
-			detail += " It has a " + what[other] + " of that name: did you intend a \"" + other.String() + "\" block?"
+			detail += " It has " + article[other] + " " + what[other] + " of that name: did you intend " + article[other] + " \"" + other.String() + "\" block?"
 			return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s", detail)
 		}
 	}
@@ -175,6 +169,9 @@ func (m *moduleBlock) computeOpens() {
 	for _, p := range m.providers {
 		p.opens = m.opensOf(p.body)
 	}
+	for _, b := range m.checks {
+		b.opens = b.computeOpens()
+	}
 }
 
 // computeOpens is recursive along references; a cycle, which evaluation reports, ends at the block that is being computed.
@@ -195,17 +192,19 @@ func (v *valueBlock) computeOpens() *openSet {
 
 func (r *ResourceBlock) computeOpens() *openSet {
 	set := r.module.opensOf(r.body)
+	r.throughBody = set
 	for _, c := range append(append([]condition(nil), r.pre...), r.post...) {
 		set = set.union(r.module.opensOf([]*lang.Expr{c.cond, c.msg}))
 	}
 	for _, p := range r.provisioners {
 		set = set.union(r.module.opensOf(p.exprs))
 	}
-	for _, ref := range r.dependsOn {
-		set = set.union(r.module.opensOfRef(ref))
-	}
-	return set
+	r.held = r.module.heldAround().union(r.module.heldBy(r.dependsOn))
+	return set.union(r.held)
 }
+
+// bodyOpens reports whether evaluating the body may open ephemeral resources.
+func (r *ResourceBlock) bodyOpens() bool { return !r.throughBody.empty() }
 
 func (m *moduleBlock) opensOf(exprs []*lang.Expr) *openSet {
 	set := noOpens

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -66,10 +68,16 @@ func (r *Run) condition(sc *scope, c condition, failed string) (state.CheckStatu
 	d := diag.Diagnostic{
 		Summary: failed, Detail: message, Subject: c.cond.Range().Ptr(), Address: sc.address, Expression: c.cond.Expression,
 	}
-	if sc.sess == nil { // the values in play are shown only where none of them is dropped at the end of a session
-		d.EvalContext = r.context(sc, c.cond)
-	}
+	d.EvalContext = r.shownContext(sc, c.cond)
 	return state.CheckFail, message, append(diags, d)
+}
+
+// shownContext returns the values in play, to be shown. It is nil where some of them are dropped at the end of a session.
+func (r *Run) shownContext(sc *scope, x *lang.Expr) *hcl.EvalContext {
+	if sc.sess != nil && len(sc.sess.instances)+len(sc.sess.values) > 0 {
+		return nil
+	}
+	return r.context(sc, x)
 }
 
 const hiddenMessage = "The error message refers to a sensitive or ephemeral value, so it is not shown."
@@ -95,15 +103,7 @@ func (m *Module) CheckVariables(t *future.Task) bool {
 	ok := true
 	for name, v := range inOrder(m.variables) {
 		for _, c := range v.block.conds {
-			m.prepare(t, c)
-			s := NewSession()
-			s.User = v
-			sc := &scope{m: m, t: t, sess: s}
-			if m.run.opt.Phase == Validating {
-				sc.sess = nil
-			}
-			status, message, diags := m.run.condition(sc, c, "Invalid value for variable")
-			s.End()
+			status, message, diags := m.condition(t, v, c, "", "Invalid value for variable")
 			for i := range diags {
 				if status == state.CheckFail && diags[i].Summary == "Invalid value for variable" {
 					diags[i].Context = diags[i].Subject
@@ -121,11 +121,29 @@ func (m *Module) CheckVariables(t *future.Task) bool {
 	return ok
 }
 
+// condition evaluates a condition of a variable or an output, in a session of its own. What it may open is opened within a slot.
+func (m *Module) condition(t *future.Task, v *Value, c condition, address, failed string) (status state.CheckStatus, message string, diags diag.List) {
+	sc := &scope{m: m, t: t, address: address}
+	if m.run.opt.Phase == Validating {
+		return m.run.condition(sc, c, failed)
+	}
+	m.prepare(t, c)
+	if m.block.opensOf([]*lang.Expr{c.cond, c.msg}).empty() {
+		sc.sess = NewSession()
+		defer sc.sess.End()
+		return m.run.condition(sc, c, failed)
+	}
+	m.run.opt.Host.Slot(func() {
+		sc.sess = NewSession()
+		sc.sess.User = v
+		defer sc.sess.End()
+		status, message, diags = m.run.condition(sc, c, failed)
+	})
+	return status, message, diags
+}
+
 // prepare demands everything durable that the condition needs, before a session begins.
 func (m *Module) prepare(t *future.Task, c condition) {
-	if m.run.opt.Phase == Validating {
-		return
-	}
 	needs := &reads{}
 	(&scope{m: m, t: t}).collectReads(needs, c.cond, c.msg)
 	p := preparer{t: t, seen: map[any]struct{}{}}
@@ -155,11 +173,7 @@ func (m *Module) OutputPreconditions(t *future.Task) bool {
 	ok := true
 	for name, v := range inOrder(m.outputs) {
 		for _, c := range v.block.conds {
-			m.prepare(t, c)
-			s := NewSession()
-			s.User = v
-			status, message, diags := m.run.condition(&scope{m: m, t: t, sess: s, address: v.Addr()}, c, "Module output value precondition failed")
-			s.End()
+			status, message, diags := m.condition(t, v, c, v.Addr(), "Module output value precondition failed")
 			m.run.Report(diags)
 			m.run.Checks.Add("output", joinAddr2(m.block.cfg.Path, "output."+name), v.Addr(), status, message)
 			ok = ok && (status == state.CheckPass || status == state.CheckUnknown)
@@ -178,7 +192,8 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 	if diags.HasErrors() {
 		return true, diags
 	}
-	diags = append(diags, refuseEphemeral(v, x.Range(), "An ephemeral value cannot decide whether an object may be destroyed.")...)
+	more := in.Resource.Module.block.refuseEphemeral(v, x, "An ephemeral value cannot decide whether an object may be destroyed.")
+	diags = append(diags, more.WithAddress(in.Addr().String())...)
 	v, _ = v.UnmarkDeep()
 	v, err := convert.Convert(v, cty.Bool)
 	if err == nil && !v.IsKnown() && in.Run().opt.Phase == Validating {
@@ -234,10 +249,10 @@ func (m *Module) ValidateValues(t *future.Task) {
 	m.OutputPreconditions(t)
 }
 
-// EvaluateValues evaluates the locals and outputs of the module that open nothing, so that what is wrong with them is found whether or not anybody
+// EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that what is wrong with them is found whether or not anybody
 // uses them.
 func (m *Module) EvaluateValues(t *future.Task) {
-	for _, group := range []map[string]*Value{m.locals, m.outputs} {
+	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
 		for _, name := range slices.Sorted(maps.Keys(group)) {
 			if v := group[name]; !v.opens() {
 				v.Get(t, nil, v.rangePtr())

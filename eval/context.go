@@ -402,18 +402,17 @@ func mayOpen(call *Call, p *modulePart) bool {
 }
 
 func (b *builder) allChildren(call *Call, e *expansion, p *modulePart) cty.Value {
-	every := map[string]*hcl.Range{"": nil}
 	switch e.form {
 	case Counted:
 		elems := make([]cty.Value, len(e.keys))
 		for i, k := range e.keys {
-			elems[i] = b.outputs(call.Child(k), every)
+			elems[i] = b.outputs(call.Child(k), p.all)
 		}
 		return cty.TupleVal(elems)
 	case ForEach:
 		attrs := make(map[string]cty.Value, len(e.keys))
 		for _, k := range e.keys {
-			attrs[k.Str()] = b.outputs(call.Child(k), every)
+			attrs[k.Str()] = b.outputs(call.Child(k), p.all)
 		}
 		return cty.ObjectVal(attrs)
 	default:

@@ -189,6 +189,21 @@ locals { p = "x${ephemeral.sim_secret.one.token}" }`, `sim_thing.a`, `ephemeral.
     }
   }
 }`, `sim_thing.a`, `ephemeral.sim_secret.k["x"] ephemeral.sim_secret.one ` + simProvider},
+	{"connection", `resource "sim_thing" "a" {
+  connection {
+    host     = "h"
+    user     = ephemeral.sim_secret.k["y"].token
+    password = ephemeral.sim_secret.k["x"].token
+  }
+  provisioner "local-exec" { command = "none of its business" }
+  provisioner "file" {
+    connection { user = "overrides what would be opened" }
+  }
+}`, `sim_thing.a`, `ephemeral.sim_secret.k["x"] ` + simProvider},
+	{"connection that nobody uses", `resource "sim_thing" "a" {
+  connection { password = ephemeral.sim_secret.one.token }
+  provisioner "local-exec" { command = "x" }
+}`, `sim_thing.a`, simProvider},
 	{"output of a module", `resource "sim_thing" "a" { password_wo = module.m["p"].out }
 module "m" {
   source   = "./m"
@@ -347,7 +362,7 @@ provider "sim" {
 }
 resource "sim_thing" "a" { provider = sim.by[EXPR] }`
 	for expr, want := range map[string]string{
-		`var.e`: `error: main.tf:11,46-51: Invalid use of an ephemeral value: An ephemeral value cannot choose a provider instance: the choice is kept in the state.`,
+		`var.e`: `error: main.tf:11,46-51: Invalid use of an ephemeral value: An ephemeral value cannot choose a provider instance: the choice is kept in the state.\n\nThe value is ephemeral because of var.e.`,
 		`null`:  `error: main.tf:11,45-51: Invalid provider instance key: The instance key of a provider must be a string that is known before apply.`,
 		`"q"`:   `error: provider["registry.opentofu.org/hashicorp/sim"].by["q"]: Provider instance not present: There is no instance ["q"] of this provider block: its for_each has no such key.`,
 	} {

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -12,96 +13,109 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// checkEphemeralUse reports ephemeral values outside write-only attributes of a resource or data block.
+// checkEphemeralUse reports ephemeral values outside write-only attributes of a resource or data block, each expression that brings some once.
 func checkEphemeralUse(v cty.Value, b *ResourceBlock) diag.List {
-	var diags diag.List
-	for _, path := range value.PathsWith(v, value.Ephemeral) {
-		if writeOnlyAt(b.Schema.Block, path) {
-			continue
-		}
-		name := schema.PathString(path)
-		if name == "" {
-			name = "this block"
-		}
-		detail := fmt.Sprintf("%q cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.", name)
-		if b.Config.Addr.Mode == addr.Data {
-			detail = fmt.Sprintf("%q cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.", name)
-		}
-		if sibling := writeOnlySibling(b.Schema.Block, path); sibling != "" {
-			detail += fmt.Sprintf(" The write-only attribute %q is meant for such values.", sibling)
-		}
-		d := diag.List{{Summary: "Invalid use of an ephemeral value", Detail: detail, Path: path}}
-		diags = append(diags, explainOrigin(d.InConfigBody(b.Config.Body), b)...)
+	if !value.Contains(v, value.Ephemeral) {
+		return nil
 	}
-	return diags
+	u := ephemeralUse{b: b, told: map[hcl.Range]struct{}{}}
+	bare, marked := v.UnmarkDeepWithPaths()
+	for _, pm := range marked {
+		if _, ephemeral := pm.Marks[value.Ephemeral]; ephemeral && !writeOnlyAt(b.Schema.Block, pm.Path) {
+			u.at(pm.Path, bare)
+		}
+	}
+	return u.diags
 }
 
-// explainOrigin completes the one diagnostic of the list: where the value became ephemeral, at the expression that brings it, which may
-// stand in a dynamic block, and how to keep its ephemeral parts out.
-func explainOrigin(d diag.List, b *ResourceBlock) diag.List {
-	places := []hcl.Range{*d[0].Subject}
-	if alternatives := dynamicRanges(b.Config.Body, d[0].Path); len(alternatives) > 0 && !alternatives[0].Overlaps(*d[0].Subject) {
-		places = alternatives
-		d[0].Subject = alternatives[0].Ptr()
+type ephemeralUse struct {
+	b     *ResourceBlock
+	told  map[hcl.Range]struct{}
+	diags diag.List
+}
+
+// at reports the expressions that bring the ephemeral value at path; without one, the path.
+func (u *ephemeralUse) at(path cty.Path, v cty.Value) {
+	guilty, attrs := false, false
+	for _, p := range places(u.b.Config.Body, path, v) {
+		if p.each && attrs || writeOnlyAt(u.b.Schema.Block, p.path) {
+			continue // an attribute is enough: the loop may have nothing to do with it
+		}
+		found := u.b.originsIn(p.expr)
+		if len(found) == 0 {
+			continue
+		}
+		guilty, attrs = true, attrs || !p.each
+		u.tell(p.path, p.expr.Range().Ptr(), because(found))
 	}
-	if o, ok := b.originAt(places...); ok {
-		d[0].Detail += fmt.Sprintf("\n\nThe value is ephemeral because of %s.", o)
-		if !d[0].Subject.Overlaps(o.ref.Range) {
-			d[0].Subject = o.ref.Range.Ptr()
+	if !guilty {
+		u.tell(path, nil, "")
+	}
+}
+
+// tell reports one expression, or one path if there is no range.
+func (u *ephemeralUse) tell(path cty.Path, rng *hcl.Range, because string) {
+	if rng != nil {
+		if _, ok := u.told[*rng]; ok {
+			return
+		}
+		u.told[*rng] = struct{}{}
+	}
+	name := schema.PathString(path)
+	if name == "" {
+		name = "this block"
+	}
+	detail := fmt.Sprintf("%q cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.", name)
+	if u.b.Config.Addr.Mode == addr.Data {
+		detail = fmt.Sprintf("%q cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.", name)
+	}
+	if sibling := writeOnlySibling(u.b.Schema.Block, path); sibling != "" {
+		detail += fmt.Sprintf(" The write-only attribute %q is meant for such values.", sibling)
+	}
+	detail += because + "\n\nIf null may stand in its place, pass it through the ephemeralasnull function."
+	d := diag.List{{Summary: "Invalid use of an ephemeral value", Detail: detail, Path: path, Subject: rng}}
+	u.diags = append(u.diags, d.InConfigBody(u.b.Config.Body)...)
+}
+
+// originsIn returns where the part e of the resource's body became ephemeral.
+func (b *ResourceBlock) originsIn(e hcl.Expression) []*origin {
+	var out []*origin
+	for _, x := range b.body {
+		if x.Range().Filename == e.Range().Filename && x.Range().Overlaps(e.Range()) {
+			out = merged(out, b.module.origins(refsIn(x, e)))
 		}
 	}
-	d[0].Detail += " If null may stand in its place, pass it through the ephemeralasnull function."
-	return d
+	return out
 }
 
 // writeOnlyAt reports whether the path leads to or into a write-only attribute.
-func writeOnlyAt(b *schema.Block, path cty.Path) bool {
+func writeOnlyAt(b *schema.Block, path cty.Path) bool { return b.InWriteOnly(path) }
+
+// writeOnlySibling returns the path of the write-only variant of an attribute, "" if it has none.
+func writeOnlySibling(b *schema.Block, path cty.Path) string {
 	attrs, blocks := b.Attributes, b.Blocks
-	for _, step := range path {
+	for i, step := range path {
 		name, ok := step.(cty.GetAttrStep)
 		if !ok {
 			continue
 		}
 		if a := attrs[name.Name]; a != nil {
-			if a.WriteOnly {
-				return true
+			if a.Nested != nil && i+1 < len(path) {
+				attrs, blocks = a.Nested.Attributes, nil
+				continue
 			}
-			if a.Nested == nil {
-				return false
+			if wo := attrs[name.Name+"_wo"]; wo != nil && wo.WriteOnly {
+				return schema.PathString(append(slices.Clone(path[:i]), cty.GetAttrStep{Name: name.Name + "_wo"}))
 			}
-			attrs, blocks = a.Nested.Attributes, nil
-			continue
+			return ""
 		}
 		nested := blocks[name.Name]
 		if nested == nil {
-			return false
+			return ""
 		}
 		attrs, blocks = nested.Attributes, nested.Blocks
 	}
-	return false
-}
-
-// writeOnlySibling returns the name of the write-only variant of a top-level attribute, if there is one.
-func writeOnlySibling(b *schema.Block, path cty.Path) string {
-	if len(path) == 0 {
-		return ""
-	}
-	step, ok := path[0].(cty.GetAttrStep)
-	if !ok {
-		return ""
-	}
-	if a := b.Attributes[step.Name+"_wo"]; a != nil && a.WriteOnly {
-		return step.Name + "_wo"
-	}
 	return ""
-}
-
-// refuseEphemeral returns an error if v carries an ephemeral value, saying where it stands and why it must not.
-func refuseEphemeral(v cty.Value, rng hcl.Range, why string) diag.List {
-	if !value.Contains(v, value.Ephemeral) {
-		return nil
-	}
-	return diag.At(rng, "Invalid use of an ephemeral value", "%s", why)
 }
 
 // deprecatedUses warns of values in a body that come from deprecated outputs.

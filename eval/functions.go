@@ -46,12 +46,13 @@ func (r *Run) providerFunction(p addr.Provider, name string, f *schema.Function)
 	spec.Type = function.StaticReturnType(f.Return)
 	spec.Impl = func(args []cty.Value, retType cty.Type) (cty.Value, error) {
 		marks := make([]cty.ValueMarks, len(args))
-		secret := false
+		secret, wait := false, r.opt.Phase == Validating
 		for i := range args {
+			wait = wait || !args[i].IsWhollyKnown() && !param(f, i).AllowUnknown
 			secret = secret || value.Contains(args[i], value.Sensitive) || value.Contains(args[i], value.Ephemeral)
 			args[i], marks[i] = args[i].UnmarkDeep()
 		}
-		if r.opt.Phase == Validating {
+		if wait {
 			return cty.UnknownVal(retType).WithMarks(marks...), nil
 		}
 		got, err := r.opt.Host.CallFunction(p, name, args)
@@ -66,9 +67,17 @@ func (r *Run) providerFunction(p addr.Provider, name string, f *schema.Function)
 	return function.New(spec)
 }
 
+// param returns the declaration of the argument at i.
+func param(f *schema.Function, i int) schema.FunctionParam {
+	if i < len(f.Params) {
+		return f.Params[i]
+	}
+	return *f.Variadic
+}
+
+// parameter lets every argument through to the call, which keeps the marks of unknown ones; what the provider does not take is sorted out there.
 func parameter(p schema.FunctionParam) function.Parameter {
 	return function.Parameter{
-		Name: p.Name, Type: p.Type, AllowNull: p.AllowNull, AllowUnknown: p.AllowUnknown, AllowMarked: true, Description: p.Description,
-		AllowDynamicType: p.Type == cty.DynamicPseudoType,
+		Name: p.Name, Type: p.Type, AllowNull: p.AllowNull, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true, Description: p.Description,
 	}
 }

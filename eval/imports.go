@@ -21,13 +21,16 @@ type ImportTarget struct {
 	Block    *config.Import
 }
 
-// Imports evaluates the import blocks of the root module.
+// Imports evaluates the import blocks of the root module. While validating, what is unknown is taken to be right, and there are no targets.
 func (r *Run) Imports(t *future.Task) []ImportTarget {
 	var out []ImportTarget
 	for _, b := range r.cfg.Tree.Root.Imports {
 		targets, diags := r.importBlock(t, b)
 		r.Report(diags)
 		out = append(out, targets...)
+	}
+	if r.opt.Phase == Validating {
+		return nil
 	}
 	return out
 }
@@ -86,11 +89,16 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *rep) (ImportTar
 	if diags = append(diags, more...); diags.HasErrors() {
 		return target, diags
 	}
-	diags = append(diags, refuseEphemeral(v, x.Range(), "The "+what+" of an import must not be ephemeral: it is kept in the plan.")...)
+	if refused := r.Root.block.refuseEphemeral(v, x, "The "+what+" of an import must not be ephemeral: it is kept in the plan."); refused != nil {
+		return target, append(diags, refused...)
+	}
 	if value.Contains(v, value.Sensitive) {
 		diags = append(diags, diag.At(x.Range(), "Invalid import "+what, "The %s of an import must not be sensitive: it is shown and kept in the plan.", what)...)
 	}
 	v, _ = v.UnmarkDeep()
+	if !v.IsWhollyKnown() && r.opt.Phase == Validating {
+		return target, diags
+	}
 	if !v.IsWhollyKnown() || v.IsNull() {
 		return target, append(diags, diag.At(x.Range(), "Invalid import "+what, "The %s of an import must be known during planning, and not null.", what)...)
 	}
@@ -122,10 +130,26 @@ func (sc *scope) importTo(e hcl.Expression) (addr.Instance, diag.List) {
 	for i := range x.Refs {
 		ref := &x.Refs[i]
 		if ref.Kind == lang.Resource && ref.Range.Start == e.Range().Start && ref.Index != nil {
-			if key, ok := sc.key(ref.Index, Single); ok && key != nowhere {
+			if refused := sc.refuseImportKey(ref.Index); refused != nil {
+				return addr.Instance{}, refused
+			}
+			key, ok := sc.key(ref.Index, Single)
+			if ok && key != nowhere || !ok && sc.m.run.opt.Phase == Validating {
 				return addr.Instance{Resource: ref.Resource, Key: key}, nil
 			}
 		}
 	}
 	return addr.Instance{}, diag.At(e.Range(), "Invalid import address", "The \"to\" argument must be the address of a resource instance of the root module, whose instance key may be an expression known during planning, or a constant address in another module.")
+}
+
+// refuseImportKey returns an error for an ephemeral instance key in the address of an import.
+func (sc *scope) refuseImportKey(idx *lang.Index) diag.List {
+	if idx.Expr == nil {
+		return nil
+	}
+	v, diags := sc.m.run.eval(sc, idx.Expr)
+	if diags.HasErrors() {
+		return diags
+	}
+	return sc.m.block.refuseEphemeral(v, idx.Expr, "An ephemeral value cannot choose the instance to import to: its address is kept in the plan and in the state.")
 }

@@ -49,6 +49,7 @@ func kitBlock() *schema.Block {
 			"rule": {Nesting: schema.List, Block: schema.Block{Attributes: map[string]*schema.Attribute{
 				"value": {Type: cty.String, Optional: true}, "value_wo": {Type: cty.String, Optional: true, WriteOnly: true},
 			}}},
+			"zone": {Nesting: schema.Set, Block: schema.Block{Attributes: map[string]*schema.Attribute{"name": {Type: cty.String, Optional: true}}}},
 		},
 	}
 }
@@ -169,6 +170,8 @@ func (h *kitHost) Open(t *future.Task, s *Session, in *Instance) cty.Value {
 	}
 	return h.object(in, v, fmt.Sprintf("open:%s#%d", a, n)).Mark(value.Ephemeral)
 }
+
+func (h *kitHost) Slot(f func()) { f() }
 
 func (h *kitHost) CallFunction(_ addr.Provider, name string, args []cty.Value) (cty.Value, error) {
 	if s := args[0].AsString(); s != "fail" {
@@ -305,6 +308,8 @@ func useTexts(uses []Use) string {
 			out = append(out, "block "+u.Block.String())
 		case UseProvider:
 			out = append(out, u.Provider.String())
+		case UseConfiguration:
+			out = append(out, strings.TrimSpace("config "+u.Provider.Provider.Type+" "+u.Provider.Alias))
 		default:
 			out = append(out, "source "+u.Provider.Provider.Type)
 		}

@@ -50,6 +50,9 @@ func (n *neededCollector) module(m *moduleBlock) {
 	for _, c := range m.calls {
 		n.refs(m, c.dependsOn)
 	}
+	for _, c := range m.checks {
+		n.add(c.opens)
+	}
 }
 
 func (n *neededCollector) conditions(m *moduleBlock, conds []condition) {

@@ -15,16 +15,38 @@ import (
 func TestE13_OutputOfWriteOnlyAttribute(t *testing.T) {
 	for expr, bad := range map[string]bool{
 		`sim_thing.a.password_wo`: true, `local.wo`: true, `"${sim_thing.a.rule[0].value_wo}x"`: true, `sim_thing.k["x"].password_wo`: true,
+		`[for t in sim_thing.k : t.password_wo]`: true, `values(sim_thing.k)[*].password_wo`: true, `sim_thing.a["password_wo"]`: true, `local.whole.password_wo`: true,
+		`[for t in [local.whole] : t["password_wo"]]`: true, `module.m.wo`: true, `module.m.given`: true, `module.m.whole.password_wo`: true, `values(module.k)[*].wo`: true,
+		`module.k["x"].wo`: true, `sim_thing.a`: false, `module.m.whole`: false, `[for t in sim_thing.k : t.name]`: false, `module.m.name`: false,
 		`sim_thing.a.name`: false, `sim_thing.a.rule[0].value`: false, `nonsensitive(sim_thing.a.token)`: false,
 	} {
 		text := `
 resource "sim_thing" "a" {}
 resource "sim_thing" "k" { for_each = toset(["x"]) }
-locals { wo = sim_thing.a.password_wo }
+locals {
+  wo    = sim_thing.a.password_wo
+  whole = sim_thing.a
+}
+module "m" {
+  source = "./m"
+  given  = sim_thing.a.password_wo
+}
+module "k" {
+  source   = "./m"
+  for_each = toset(["x"])
+}
 output "o" {
   value = ` + expr + `
   EXPR
-}`
+}
+-- m/m.tf --
+variable "given" { default = null }
+resource "sim_thing" "in" {}
+output "given" { value = var.given }
+output "wo" { value = sim_thing.in.password_wo }
+output "whole" { value = sim_thing.in }
+output "name" { value = sim_thing.in.name }
+`
 		_, diags := compile(t, replaceExpr(text, ""))
 		if got := strings.Contains(lines(diags), "Output refers to a write-only attribute"); got != bad {
 			t.Errorf("%s: %s", expr, lines(diags))

@@ -68,7 +68,7 @@ func (c *Call) holdsEphemeral() bool { return c.block.child.holdsEphemeral() }
 
 func (m *moduleBlock) holdsEphemeral() bool {
 	for _, r := range m.resources {
-		if r.Config.Addr.Mode == addr.Ephemeral {
+		if r.Config.Addr.Mode == addr.Ephemeral && r.Config.Check == nil {
 			return true
 		}
 	}

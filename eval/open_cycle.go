@@ -3,6 +3,7 @@ package eval
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -103,12 +104,27 @@ func (d *circleFinder) ephemeral(b *ResourceBlock) {
 			}
 		}
 	}
-	for i := range b.dependsOn {
-		d.ref(b.module, &b.dependsOn[i])
+	d.dependsOn(b.module, b.dependsOn)
+	for m := b.module; m.parent != nil; m = m.parent {
+		d.dependsOn(m.parent, m.parent.calls[m.cfg.Call.Name].dependsOn)
 	}
 	ref := b.Config.ProviderRef()
 	if p := b.module.providerBlockFor(ref); p != nil && !p.opens.empty() {
 		d.visit(p, &ref.Range)
+	}
+}
+
+// dependsOn follows depends_on: a module stands for its outputs and for the ephemeral resources in it.
+func (d *circleFinder) dependsOn(m *moduleBlock, refs []lang.Ref) {
+	for i := range refs {
+		d.ref(m, &refs[i])
+		if refs[i].Kind != lang.Module {
+			continue
+		}
+		held := slices.SortedFunc(maps.Keys(m.heldBy(refs[i:i+1]).all), func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) })
+		for _, r := range held {
+			d.visit(d.c.cfg.modules[r.Module].resources[r.Resource], &refs[i].Range)
+		}
 	}
 }
 

@@ -4,66 +4,144 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
-// origin is one way by which an expression may have become ephemeral: what it refers to, what that refers to, and so on to the source.
+// origin is one way by which an expression becomes ephemeral: what it refers to, and where that came from. A value has one origin for each source.
 type origin struct {
-	chain    []string
-	ref      *lang.Ref // the reference in the expression itself
-	applying bool      // the source is terraform.applying, which is no secret
+	name     string  // as it would be written in the root module, with the module before it elsewhere
+	from     *origin // nil at the source
+	source   string
+	applying bool // the source is terraform.applying, which is no secret
 }
 
-// String returns the chain for messages.
-func (o origin) String() string { return strings.Join(o.chain, " ← ") }
+const (
+	mostOrigins = 4 // that are told of one expression
+	mostHops    = 6 // that are told of one origin
+)
 
-// origins finds the ephemeral sources of references of the module without evaluating anything. Each value on the way is looked into once.
-func (m *moduleBlock) origins(refs []lang.Ref) []origin {
-	return m.originsOf(refs, map[*valueBlock]struct{}{})
+// String returns the chain for messages. The middle of a long one is left out.
+func (o *origin) String() string {
+	var names []string
+	for ; o != nil; o = o.from {
+		names = append(names, o.name)
+	}
+	if len(names) > mostHops {
+		names = slices.Concat(names[:mostHops-3], []string{"…"}, names[len(names)-2:])
+	}
+	return strings.Join(names, " ← ")
 }
 
-func (m *moduleBlock) originsOf(refs []lang.Ref, seen map[*valueBlock]struct{}) []origin {
-	var out []origin
-	for i := range refs {
-		found := m.originsOfRef(&refs[i], seen)
-		for j := range found {
-			found[j].ref = &refs[i]
+// because tells in a sentence why what the references lead to is ephemeral; "" if that cannot be told.
+func (m *moduleBlock) because(refs []lang.Ref) string { return because(m.origins(refs)) }
+
+func because(found []*origin) string {
+	switch len(found) {
+	case 0:
+		return ""
+	case 1:
+		return "\n\nThe value is ephemeral because of " + found[0].String() + "."
+	}
+	var sb strings.Builder
+	sb.WriteString("\n\nThe value is ephemeral because of")
+	for i, o := range found {
+		if i == mostOrigins {
+			sb.WriteString("\n  and others")
+			break
 		}
-		out = append(out, found...)
+		sb.WriteString("\n  " + o.String())
+	}
+	return sb.String()
+}
+
+// onlyApplying reports whether terraform.applying is the one ephemeral source of the expression.
+func (m *moduleBlock) onlyApplying(x *lang.Expr) bool {
+	found := m.origins(refsIn(x, x.Expression))
+	return len(found) > 0 && !slices.ContainsFunc(found, func(o *origin) bool { return !o.applying })
+}
+
+// origins finds the ephemeral sources of references of the module without evaluating anything, at most one more than are told.
+func (m *moduleBlock) origins(refs []lang.Ref) []*origin {
+	root := m
+	for root.parent != nil {
+		root = root.parent
+	}
+	root.provenance.mu.Lock()
+	defer root.provenance.mu.Unlock()
+	if root.provenance.known == nil {
+		root.provenance.known = map[portion][]*origin{}
+	}
+	return m.originsOf(refs, &root.provenance)
+}
+
+// provenance remembers the origins of values, so that each is looked into once in all.
+type provenance struct {
+	mu    sync.Mutex
+	known map[portion][]*origin
+}
+
+// portion is a value or a literal part of one.
+type portion struct {
+	v        *valueBlock
+	from, to int // bytes of the expression
+}
+
+func (m *moduleBlock) originsOf(refs []lang.Ref, p *provenance) []*origin {
+	var out []*origin
+	for i := range refs {
+		out = merged(out, m.originsOfRef(&refs[i], p))
 	}
 	return out
 }
 
-func (m *moduleBlock) originsOfRef(ref *lang.Ref, seen map[*valueBlock]struct{}) []origin {
+// merged adds the origins whose sources are not there yet, as long as there is room.
+func merged(out, more []*origin) []*origin {
+	for _, o := range more {
+		if len(out) <= mostOrigins && !slices.ContainsFunc(out, func(have *origin) bool { return have.source == o.source }) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func (m *moduleBlock) originsOfRef(ref *lang.Ref, p *provenance) []*origin {
 	switch ref.Kind {
 	case lang.Variable:
 		if v := m.variables[ref.Name]; v != nil && v.variable.Ephemeral {
-			return v.origins("var."+ref.Name, m.parent, true, seen)
+			return v.origins("var."+ref.Name, m.parent, ref.Rest, p)
 		}
 	case lang.Local:
 		if v := m.locals[ref.Name]; v != nil {
-			return v.origins("local."+ref.Name, m, false, seen)
+			return v.origins("local."+ref.Name, m, ref.Rest, p)
 		}
 	case lang.Module:
-		return m.originsOfOutputs(ref, seen)
+		return m.originsOfOutputs(ref, p)
 	case lang.Resource:
 		if ref.Resource.Mode == addr.Ephemeral {
-			return []origin{{chain: []string{joinAddr2(m.cfg.Path, ref.Resource.String())}}}
+			return source(joinAddr2(m.cfg.Path, ref.Resource.String()), false)
 		}
 	case lang.Terraform:
 		if ref.Name == "applying" {
-			return []origin{{chain: []string{ref.Root + ".applying"}, applying: true}}
+			return source(ref.Root+".applying", true)
 		}
 	}
 	return nil
 }
 
-func (m *moduleBlock) originsOfOutputs(ref *lang.Ref, seen map[*valueBlock]struct{}) []origin {
+func source(name string, applying bool) []*origin {
+	return []*origin{{name: name, source: name, applying: applying}}
+}
+
+func (m *moduleBlock) originsOfOutputs(ref *lang.Ref, p *provenance) []*origin {
 	call := m.calls[ref.Name]
 	if call == nil || call.child == nil {
 		return nil
@@ -72,99 +150,135 @@ func (m *moduleBlock) originsOfOutputs(ref *lang.Ref, seen map[*valueBlock]struc
 	if ref.Output == "" {
 		names = slices.Sorted(maps.Keys(call.child.outputs))
 	}
-	var out []origin
+	var out []*origin
 	for _, name := range names {
 		if o := call.child.outputs[name]; o != nil && o.output.Ephemeral {
-			out = append(out, o.origins("module."+ref.Name+"."+name, call.child, true, seen)...)
+			out = merged(out, o.origins("module."+ref.Name+"."+name, call.child, ref.Rest, p))
 		}
 	}
 	return out
 }
 
-// origins follows a value to the sources of its expression, which stands in m. A value that is declared ephemeral is a source itself if it has no other.
-func (v *valueBlock) origins(name string, m *moduleBlock, declared bool, seen map[*valueBlock]struct{}) []origin {
+// origins follows a value, or the part of it that rest leads to, to the sources of its expression, which stands in m. A variable or output has no
+// origins unless it is declared ephemeral, and is a source itself if it has no other.
+func (v *valueBlock) origins(name string, m *moduleBlock, rest hcl.Traversal, p *provenance) []*origin {
 	if v.kind != outputValue {
 		name = joinAddr2(v.module.cfg.Path, name)
 	} else {
 		name = joinAddr2(v.module.parent.cfg.Path, name)
 	}
-	if _, ok := seen[v]; ok {
-		return nil
-	}
-	seen[v] = struct{}{}
-	var out []origin
+	key := portion{v: v}
+	var refs []lang.Ref
 	if v.expr != nil {
-		out = m.originsOf(v.expr.Refs, seen)
+		e := descend(v.expr.Expression, rest)
+		key.from, key.to = e.Range().Start.Byte, e.Range().End.Byte
+		refs = refsIn(v.expr, e)
 	}
-	for i := range out {
-		out[i].chain = append([]string{name}, out[i].chain...)
+	if known, ok := p.known[key]; ok {
+		return known
 	}
-	if len(out) == 0 && declared {
-		out = []origin{{chain: []string{name}}}
+	p.known[key] = nil // what a circle sees
+	var out []*origin
+	for _, o := range m.originsOf(refs, p) {
+		out = append(out, &origin{name: name, from: o, source: o.source, applying: o.applying})
 	}
+	if len(out) == 0 && v.kind != localValue {
+		out = source(name, false)
+	}
+	p.known[key] = out
 	return out
 }
 
-// onlyApplying reports whether terraform.applying is the one ephemeral source of the expression.
-func (m *moduleBlock) onlyApplying(x *lang.Expr) bool {
-	found := m.origins(x.Refs)
-	return len(found) > 0 && !slices.ContainsFunc(found, func(o origin) bool { return !o.applying })
-}
-
-// originAt returns where the part of a resource's body at rng became ephemeral; false if that cannot be told.
-func (b *ResourceBlock) originAt(rngs ...hcl.Range) (origin, bool) {
-	for _, rng := range rngs {
-		for _, x := range b.body {
-			for _, o := range b.module.origins(x.Refs) {
-				if rng.Overlaps(o.ref.Range) {
-					return o, true
-				}
-			}
+// descend follows a traversal into an expression as far as it is written out there.
+func descend(e hcl.Expression, rest hcl.Traversal) hcl.Expression {
+	for _, step := range rest {
+		var key cty.Value
+		switch step := step.(type) {
+		case hcl.TraverseAttr:
+			key = cty.StringVal(step.Name)
+		case hcl.TraverseIndex:
+			key = step.Key
+		default:
+			return e
 		}
+		next := element(e, key)
+		if next == nil {
+			return e
+		}
+		e = next
 	}
-	return origin{}, false
+	return e
 }
 
-// dynamicRanges returns the ranges of the expressions that make the attribute at path in a dynamic block: of the attribute, then of for_each.
-func dynamicRanges(body hcl.Body, path cty.Path) []hcl.Range {
-	if len(path) == 0 {
+// element returns the element of a written-out object or tuple; nil if there is none, or it cannot be told which it is.
+func element(e hcl.Expression, key cty.Value) hcl.Expression {
+	if key.IsMarked() || !key.IsKnown() || key.IsNull() {
 		return nil
 	}
-	step, ok := path[0].(cty.GetAttrStep)
+	if items, diags := hcl.ExprList(e); !diags.HasErrors() && key.Type() == cty.Number {
+		if n, _ := key.AsBigFloat().Int64(); n >= 0 && n < int64(len(items)) {
+			return items[n]
+		}
+		return nil
+	}
+	pairs, diags := hcl.ExprMap(e)
+	if diags.HasErrors() || key.Type() != cty.String {
+		return nil
+	}
+	var found hcl.Expression
+	for _, pair := range pairs {
+		name, diags := pair.Key.Value(nil)
+		if diags.HasErrors() || name.Type() != cty.String || !name.IsKnown() {
+			return nil // a computed key, which may be this one
+		}
+		if name.AsString() == key.AsString() {
+			found = pair.Value
+		}
+	}
+	return found
+}
+
+// refsIn returns those references of x that stand in its part e and bring something ephemeral along.
+func refsIn(x *lang.Expr, e hcl.Expression) []lang.Ref {
+	nulled := nulledRanges(e)
+	if e == x.Expression && len(nulled) == 0 {
+		return x.Refs
+	}
+	return slices.DeleteFunc(slices.Clone(x.Refs), func(ref lang.Ref) bool {
+		return !e.Range().Overlaps(ref.Range) || slices.ContainsFunc(nulled, ref.Range.Overlaps)
+	})
+}
+
+// nulledRanges returns the ranges of the arguments whose ephemeral parts don't reach the result of the expression.
+func nulledRanges(e hcl.Expression) []hcl.Range {
+	native, ok := e.(hclsyntax.Node)
 	if !ok {
 		return nil
 	}
-	content, _, _ := body.PartialContent(&hcl.BodySchema{
-		Attributes: []hcl.AttributeSchema{{Name: step.Name}},
-		Blocks:     []hcl.BlockHeaderSchema{{Type: "dynamic", LabelNames: []string{"type"}}, {Type: step.Name}},
+	var out []hcl.Range
+	_ = hclsyntax.VisitAll(native, func(n hclsyntax.Node) hcl.Diagnostics {
+		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && strings.TrimPrefix(call.Name, "core::") == "ephemeralasnull" {
+			out = append(out, call.Range())
+		}
+		return nil
 	})
-	if attr := content.Attributes[step.Name]; attr != nil {
-		return []hcl.Range{attr.Expr.Range()}
+	return out
+}
+
+// becauseOf is because for all of an expression of the module.
+func (m *moduleBlock) becauseOf(x *lang.Expr) string {
+	if x == nil {
+		return ""
 	}
-	rest := path[1:]
-	if len(rest) > 0 {
-		if _, index := rest[0].(cty.IndexStep); index {
-			rest = rest[1:]
-		}
+	return m.because(refsIn(x, x.Expression))
+}
+
+// refuseEphemeral returns an error if v, which x gives in the module, carries an ephemeral value, saying why it must not and where it came from.
+func (m *moduleBlock) refuseEphemeral(v cty.Value, x *lang.Expr, why string) diag.List {
+	if !value.Contains(v, value.Ephemeral) {
+		return nil
 	}
-	var out, each []hcl.Range
-	for _, block := range content.Blocks {
-		if block.Type != "dynamic" {
-			out = append(out, dynamicRanges(block.Body, rest)...)
-			continue
-		}
-		if block.Labels[0] != step.Name {
-			continue
-		}
-		inner, _, _ := block.Body.PartialContent(&hcl.BodySchema{
-			Attributes: []hcl.AttributeSchema{{Name: "for_each"}}, Blocks: []hcl.BlockHeaderSchema{{Type: "content"}},
-		})
-		for _, c := range inner.Blocks {
-			out = append(out, dynamicRanges(c.Body, rest)...)
-		}
-		if attr := inner.Attributes["for_each"]; attr != nil {
-			each = append(each, attr.Expr.Range())
-		}
-	}
-	return append(out, each...)
+	return diag.List{{
+		Summary: "Invalid use of an ephemeral value", Detail: why + m.becauseOf(x), Subject: x.Range().Ptr(), Expression: x.Expression,
+	}}
 }

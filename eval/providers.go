@@ -45,13 +45,12 @@ func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.L
 	if p.block == nil {
 		return p.schema.Block.Empty(), nil
 	}
-	p.run.Stats.Evaluations.Add(1)
 	sc := p.scope(t, s)
 	if sc.rep != nil && !p.each.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
 		return cty.DynamicVal, diag.At(p.block.cfg.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address)
 	}
-	v, diags := p.schema.Block.Decode(p.block.cfg.Body, p.run.context(sc, p.block.body...))
-	return v, sc.forget(diags).WithAddress(p.Addr.String())
+	v, diags := p.run.decode(sc, p.schema.Block, p.block.view, p.block.body)
+	return v, diags.WithAddress(p.Addr.String())
 }
 
 func (p *ProviderObject) scope(t *future.Task, s *Session) *scope {
@@ -122,7 +121,7 @@ func (r *Run) provider(t *future.Task, found providerRef, source addr.Provider, 
 	}
 	v, diags := r.eval(found.scope(t), found.key)
 	if !diags.HasErrors() {
-		diags = append(diags, refuseEphemeral(v, found.key.Range(), "An ephemeral value cannot choose a provider instance: the choice is kept in the state.")...)
+		diags = append(diags, found.module.block.refuseEphemeral(v, found.key, "An ephemeral value cannot choose a provider instance: the choice is kept in the state.")...)
 	}
 	v, _ = v.Unmark()
 	if !diags.HasErrors() && !v.IsKnown() && r.opt.Phase == Validating {

@@ -138,9 +138,12 @@ func (sc *scope) collectDependsOn(into *reads, refs []lang.Ref) {
 	}
 }
 
-// collectAll adds every resource of the module object and those below it.
+// collectAll adds every resource of the module object and those below it, but for those that only a check knows.
 func (m *Module) collectAll(into *reads, t *future.Task) {
 	for _, res := range m.resources {
+		if res.Block.Config.Check != nil {
+			continue
+		}
 		into.resources = append(into.resources, resourceRead{res: res, all: true})
 	}
 	for _, call := range m.calls {
@@ -166,7 +169,7 @@ func (in *Instance) readSet(t *future.Task) *reads {
 		for _, c := range b.post {
 			sc.collectReads(after, c.cond, c.msg)
 		}
-		for _, p := range b.provisioners {
+		for _, p := range slices.Concat(b.provisioners, b.departing) {
 			sc.collectReads(after, p.exprs...)
 		}
 		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.res == in.Resource && !r.all && r.key == in.Key })

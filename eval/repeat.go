@@ -129,7 +129,7 @@ func (r *repeated) refuse(v cty.Value, x *lang.Expr, arg string) (cty.Value, dia
 		return diag.List{{Summary: "Invalid " + arg + " argument", Detail: why, Subject: rng.Ptr(), Expression: x.Expression}}
 	}
 	if value.Contains(v, value.Ephemeral) && !applyingOK {
-		return v, at("An ephemeral value cannot decide which instances exist: their keys are kept in the state, and the value must not be. Use a value that isn't ephemeral.")
+		return v, at("An ephemeral value cannot decide which instances exist: " + r.keysReason() + " Use a value that isn't ephemeral." + r.module.block.becauseOf(x))
 	}
 	if arg == "for_each" && value.Has(v, value.Sensitive) { // elements may be: they are no keys
 		return v, at("Sensitive values, or values derived from them, cannot be used as for_each arguments: the keys would be shown. Use nonsensitive() if the keys are not secret.")
@@ -142,6 +142,14 @@ func (r *repeated) refuse(v cty.Value, x *lang.Expr, arg string) (cty.Value, dia
 		return v, undecided(x, arg)
 	}
 	return v, nil
+}
+
+// keysReason says why keys must not be secret.
+func (r *repeated) keysReason() string {
+	if r.ephemeral {
+		return "their keys are part of addresses, which are shown, and the value must not be. Only whether apply is under way (tofu.applying, terraform.applying) may decide about count and enabled of an ephemeral block."
+	}
+	return "their keys are kept in the state, and the value must not be."
 }
 
 func undecided(x *lang.Expr, arg string) diag.List {

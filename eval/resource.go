@@ -103,7 +103,7 @@ func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	if in.Resource.Block.Config.Addr.Mode != addr.Ephemeral {
 		return in.Value(t, via)
 	}
-	if s == nil || in.Run().opt.Phase == Validating {
+	if s == nil || s.cold || in.Run().opt.Phase == Validating {
 		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
 	}
 	if got, ok := s.instances[in]; ok {
@@ -204,11 +204,20 @@ func (in *Instance) scope(t *future.Task, s *Session) *scope {
 
 // EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from ephemeral resources is unknown.
 func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
-	b, run := in.Resource.Block, in.Run()
-	run.Stats.Evaluations.Add(1)
-	sc := in.scope(t, s)
-	v, diags := b.Schema.Block.Decode(b.view, run.context(sc, b.body...))
-	diags = sc.forget(diags)
+	b := in.Resource.Block
+	if s == nil || s.cold || b.Config.Addr.Mode == addr.Ephemeral || !b.bodyOpens() {
+		return in.evalBody(t, s)
+	}
+	v, diags, holds := in.Run().rehearse(func(cold *Session) (cty.Value, diag.List) { return in.evalBody(t, cold) })
+	if holds {
+		return v, diags
+	}
+	return in.evalBody(t, s)
+}
+
+func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
+	b := in.Resource.Block
+	v, diags := in.Run().decode(in.scope(t, s), b.Schema.Block, b.view, b.body)
 	diags = append(diags, deprecatedUses(v, b.Config.Body)...)
 	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
 		diags = append(diags, checkEphemeralUse(v, b)...)

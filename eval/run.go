@@ -36,6 +36,9 @@ type Host interface {
 	Result(t *future.Task, in *Instance) cty.Value
 	// Open returns the object of an ephemeral instance, marked ephemeral, and lets s keep the lease on it.
 	Open(t *future.Task, s *Session, in *Instance) cty.Value
+	// Slot runs f, which may open ephemeral resources but demands nothing durable any more, within the limit of operations at once. Whoever calls it
+	// is in no slot yet.
+	Slot(f func())
 	// CallFunction calls a provider-defined function.
 	CallFunction(p addr.Provider, name string, args []cty.Value) (cty.Value, error)
 }
@@ -99,6 +102,7 @@ type Module struct {
 	outputs   map[string]*Value
 	resources map[addr.Resource]*Resource
 	calls     map[string]*Call
+	checks    map[string]*Check
 }
 
 func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Module {
@@ -106,6 +110,7 @@ func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Modu
 		Addr: a, run: r, block: b, call: call,
 		variables: make(map[string]*Value, len(b.variables)), locals: make(map[string]*Value, len(b.locals)), outputs: make(map[string]*Value, len(b.outputs)),
 		resources: make(map[addr.Resource]*Resource, len(b.resources)), calls: make(map[string]*Call, len(b.calls)),
+		checks: make(map[string]*Check, len(b.checks)),
 	}
 	_, _, m.key = a.Parent()
 	for name, vb := range b.variables {
@@ -126,6 +131,9 @@ func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Modu
 		c := &Call{block: cb, children: map[addr.Key]*Module{}}
 		c.repeated = repeated{module: m, repeat: cb.repeat, name: joinAddr(a, "module."+name)}
 		m.calls[name] = c
+	}
+	for name, cb := range b.checks {
+		m.checks[name] = &Check{Module: m, block: cb}
 	}
 	return m
 }
@@ -205,16 +213,19 @@ func (m *Module) Outputs() []*Value {
 // Resource returns the resource object at the address, nil if the configuration has none.
 func (m *Module) Resource(r addr.Resource) *Resource { return m.resources[r] }
 
-// BlockUses returns what the blocks of the called module, and of those that it calls, may use.
-func (c *Call) BlockUses() []Use { return c.block.child.blockUses(nil) }
+// BlockClaims returns what planning the blocks of the called module, and of those that it calls, may use.
+func (c *Call) BlockClaims() []Use { return c.block.child.blockClaims(nil) }
 
-func (m *moduleBlock) blockUses(into []Use) []Use {
+func (m *moduleBlock) blockClaims(into []Use) []Use {
 	for _, b := range m.resources {
-		into = append(into, b.BlockUses()...)
+		into = append(into, b.BlockClaims()...)
+	}
+	for _, b := range m.checks {
+		into = append(into, b.opens.uses()...)
 	}
 	for _, c := range m.calls {
 		if c.child != nil {
-			into = c.child.blockUses(into)
+			into = c.child.blockClaims(into)
 		}
 	}
 	return into

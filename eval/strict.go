@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -20,10 +21,26 @@ func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	whole := *c.ConditionalExpr
 	whole.TrueResult, whole.FalseResult = onTrue, onFalse
 	v, diags := whole.Value(ctx)
-	if value.Contains(onTrue.v, value.Ephemeral) || value.Contains(onFalse.v, value.Ephemeral) {
-		v = v.Mark(value.Ephemeral)
+	if word, secret := redactedDeep(onTrue.v, onFalse.v); secret {
+		for _, d := range diags {
+			if d.Expression == &whole || d.Expression == onTrue || d.Expression == onFalse { // not from within them: HCL compares their types
+				d.Detail = "The true and false result expressions must have consistent types. How they differ is withheld because it could reveal a part of a value: " + word + "."
+			}
+		}
 	}
-	return v, diags
+	return ephemeralIf(v, onTrue.v, onFalse.v), diags
+}
+
+// redactedDeep is value.Redacted for the marks of values and all that is nested in them.
+func redactedDeep(vals ...cty.Value) (string, bool) {
+	marks := cty.ValueMarks{}
+	for _, v := range vals {
+		if v != cty.NilVal && v.ContainsMarked() {
+			_, more := v.UnmarkDeep()
+			maps.Copy(marks, more)
+		}
+	}
+	return value.Redacted(marks)
 }
 
 // indexed is an index expression whose result carries the marks of its key: which element was chosen tells about the key.
@@ -31,10 +48,13 @@ type indexed struct{ *hclsyntax.IndexExpr }
 
 // Value implements hcl.Expression.
 func (x indexed) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	key := evaluated(x.Key, ctx)
+	coll, key := evaluated(x.Collection, ctx), evaluated(x.Key, ctx)
 	whole := *x.IndexExpr
-	whole.Key = key
+	whole.Collection, whole.Key = coll, key
 	v, diags := whole.Value(ctx)
+	if !key.v.IsKnown() && !diags.HasErrors() { // it may become any element
+		v = ephemeralIf(v, coll.v)
+	}
 	if !key.v.IsMarked() {
 		return v, diags
 	}
@@ -49,18 +69,20 @@ type evaluatedExpr struct {
 	diags hcl.Diagnostics
 }
 
-func evaluated(e hclsyntax.Expression, ctx *hcl.EvalContext) evaluatedExpr {
+func evaluated(e hclsyntax.Expression, ctx *hcl.EvalContext) *evaluatedExpr {
 	v, diags := e.Value(ctx)
-	return evaluatedExpr{Expression: e, v: v, diags: diags}
+	return &evaluatedExpr{Expression: e, v: v, diags: diags}
 }
 
 // Value implements hcl.Expression.
-func (e evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return e.v, e.diags }
+func (e *evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return e.v, e.diags }
 
-// strict returns e with every conditional and index expression in it replaced by a conditional or indexed. The parts of e are shared or copied, not
-// changed.
+// strict returns e with every expression in it of a kind that loses marks replaced by one that keeps them. The parts of e are shared or copied, not changed.
 func strict(e hcl.Expression) hcl.Expression {
 	native, ok := e.(hclsyntax.Expression)
+	if !ok {
+		native, ok = fromJSON(e)
+	}
 	if !ok || !loose(native) {
 		return e
 	}
@@ -70,9 +92,11 @@ func strict(e hcl.Expression) hcl.Expression {
 func loose(e hclsyntax.Expression) bool {
 	found := false
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
-		switch n.(type) {
-		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr:
+		switch n := n.(type) {
+		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr, *hclsyntax.UnaryOpExpr, *hclsyntax.ForExpr, *hclsyntax.TemplateJoinExpr:
 			found = true
+		case *hclsyntax.ObjectConsExpr:
+			found = found || computedKeys(n)
 		}
 		return nil
 	})
@@ -104,7 +128,7 @@ func rewrite(e hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.TemplateJoinExpr:
 		c := *e
 		c.Tuple = rewrite(c.Tuple)
-		return &c
+		return joined{&c}
 	case *hclsyntax.ParenthesesExpr:
 		c := *e
 		c.Expression = rewrite(c.Expression)
@@ -118,6 +142,9 @@ func rewrite(e hclsyntax.Expression) hclsyntax.Expression {
 		c.Items = slices.Clone(c.Items)
 		for i := range c.Items {
 			c.Items[i].KeyExpr, c.Items[i].ValueExpr = rewrite(c.Items[i].KeyExpr), rewrite(c.Items[i].ValueExpr)
+		}
+		if computedKeys(&c) {
+			return object{&c}
 		}
 		return &c
 	case *hclsyntax.ObjectConsKeyExpr:
@@ -142,7 +169,7 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.UnaryOpExpr:
 		c := *e
 		c.Val = rewrite(c.Val)
-		return &c
+		return unary{&c}
 	case *hclsyntax.IndexExpr:
 		c := *e
 		c.Collection, c.Key = rewrite(c.Collection), rewrite(c.Key)
@@ -164,7 +191,7 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 		if c.CondExpr != nil {
 			c.CondExpr = rewrite(c.CondExpr)
 		}
-		return &c
+		return loop{&c}
 	default:
 		return e
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/mayfly-iac/mayfly/lang"
 )
@@ -12,15 +13,27 @@ import (
 // strictBody is a view of a body in which loose expressions are replaced by strict ones.
 type strictBody struct {
 	hcl.Body
-	strict map[hcl.Expression]hcl.Expression
+	strict map[any]hcl.Expression // by identity
+}
+
+// identity is what an expression is known by: the JSON syntax makes its expressions anew each time, but always at the same place.
+func identity(e hcl.Expression) any {
+	if _, native := e.(hclsyntax.Expression); native {
+		return e
+	}
+	return e.Range()
 }
 
 // strictView returns a strict view of a body with the given expressions; the body itself if they are strict as they are.
 func strictView(body hcl.Body, exprs []*lang.Expr) hcl.Body {
-	replaced := map[hcl.Expression]hcl.Expression{}
+	replaced := map[any]hcl.Expression{}
 	for _, x := range exprs {
-		if s := strict(x.Expression); s != x.Expression {
-			replaced[x.Expression] = s
+		s := strict(x.Expression)
+		if len(x.Iterators) > 0 {
+			s = newGenerated(s, x)
+		}
+		if s != x.Expression {
+			replaced[identity(x.Expression)] = s
 		}
 	}
 	if len(replaced) == 0 {
@@ -65,7 +78,7 @@ func (b strictBody) content(in *hcl.BodyContent) *hcl.BodyContent {
 func (b strictBody) attributes(in hcl.Attributes) hcl.Attributes {
 	out := maps.Clone(in)
 	for name, attr := range in {
-		if s := b.strict[attr.Expr]; s != nil {
+		if s := b.strict[identity(attr.Expr)]; s != nil {
 			c := *attr
 			c.Expr = s
 			out[name] = &c

@@ -24,6 +24,8 @@ type Use struct {
 	Instance addr.Instance       // UseInstance; without key for UseResource
 	Block    addr.ConfigResource // UseBlock; of UseConfiguration the module alone
 	Provider addr.ProviderConfig // UseProvider; without module and key for UseConfiguration
+	// Before tells an instance that is opened with what it refers to as that was before an apply, where the apply changes it.
+	Before bool
 }
 
 // Group returns the coarser use that u is part of.
@@ -65,9 +67,7 @@ func (in *Instance) Uses(t *future.Task) []Use {
 		for _, p := range b.provisioners {
 			c.exprs(sc, p.exprs...)
 		}
-		for i := range b.dependsOn {
-			c.ref(sc, &b.dependsOn[i])
-		}
+		c.held(in, sc)
 	}
 	return c.list()
 }
@@ -82,7 +82,26 @@ func (p *ProviderObject) Uses(t *future.Task) []Use {
 	return c.list()
 }
 
-// BlockUses returns what any instance of the resource may use, before its instances are known.
+// Claims returns what planning the instance may use. An ephemeral instance with conditions is opened for their sake, so it uses itself then.
+func (in *Instance) Claims(t *future.Task) []Use {
+	out := in.Uses(t)
+	if in.Config().Addr.Mode == addr.Ephemeral && in.HasConditions() {
+		out = append(out, Use{Kind: UseInstance, Instance: in.Addr()})
+	}
+	return out
+}
+
+// BlockClaims is Claims for all instances of the block, before they are known.
+func (b *ResourceBlock) BlockClaims() []Use {
+	out := b.BlockUses()
+	if b.Config.Addr.Mode == addr.Ephemeral && b.HasConditions() {
+		out = append(out, Use{Kind: UseBlock, Block: b.Config.Config()})
+	}
+	return out
+}
+
+// BlockUses returns what any instance of the resource may use, before its instances are known. Of provider configurations only those count that come
+// from ephemeral resources. What is used by block leads back to nothing that uses it, since blocks that open each other in a circle are refused.
 func (b *ResourceBlock) BlockUses() []Use {
 	out := b.opens.uses()
 	if p := b.module.providerBlockFor(b.Config.ProviderRef()); p != nil && !p.opens.empty() {

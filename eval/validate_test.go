@@ -243,8 +243,23 @@ resource "sim_thing" "a" { depends_on = [sim_thing.b] }`, `error: main.tf:2,42-5
 	{"type of another mode", `ephemeral "sim_only" "a" {}`, `error: main.tf:1,11-21: Invalid ephemeral resource type: The provider hashicorp/sim does not support ephemeral resource type "sim_only". It has a resource type of that name: did you intend a "resource" block?`},
 	{"provisioner", `
 resource "sim_thing" "a" {
+  provisioner "remote_exec" {}
+}`, `error: main.tf:3,3-28: Unsupported provisioner type: The provisioner type "remote_exec" is not supported. Supported: local-exec, remote-exec, file.`},
+	{"no connection", `
+resource "sim_thing" "a" {
   provisioner "remote-exec" {}
-}`, `error: main.tf:3,3-28: Unsupported provisioner type: The provisioner type "remote-exec" is not supported. Supported: local-exec.`},
+  provisioner "local-exec" { command = "x" }
+}`, `error: main.tf:3,3-28: Missing connection block: The "remote-exec" provisioner works on another machine: a "connection" block in it, or in the resource, has to say how to reach that. Its argument "host" is the least it needs.`},
+	{"argument of a connection", `
+resource "sim_thing" "a" {
+  connection { hots = "x" }
+}`, `error: main.tf:3,16-20: Unsupported argument: A connection block has no argument named "hots".`},
+	{"reference in a connection", `
+resource "sim_thing" "a" {
+  provisioner "file" {
+    connection { host = var.x }
+  }
+}`, `error: main.tf:4,25-30: Reference to undeclared input variable: This module declares no input variable named "x". It can be declared with: variable "x" {}`},
 	{"all at once", `
 output "a" { value = var.x }
 output "b" { value = local.y }`, `error: main.tf:2,22-27: Reference to undeclared input variable: This module declares no input variable named "x". It can be declared with: variable "x" {}

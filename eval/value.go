@@ -47,6 +47,9 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 		return got
 	}
 	if s == nil {
+		if v.refuses() { // what it is given, which is reported; what follows from that is not
+			return cty.DynamicVal
+		}
 		return cty.DynamicVal.Mark(value.Ephemeral)
 	}
 	if got, ok := s.values[v]; ok {
@@ -56,6 +59,23 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	got := v.compute(t, s)
 	s.values[v] = got
 	return got
+}
+
+// Durable returns the value without opening anything, if it needs nothing to be open. Otherwise ok is false.
+func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
+	if !v.opens() {
+		return v.Get(t, nil, nil), true
+	}
+	got, _, ok = v.module.run.rehearse(func(cold *Session) (cty.Value, diag.List) { return v.Get(t, cold, nil), nil })
+	return got, ok
+}
+
+// NullsEphemeral reports whether ephemeralasnull is called anywhere in the configuration, so that outputs may need ephemeral values.
+func (c *Config) NullsEphemeral() bool { return c.nullsEphemeral }
+
+// refuses reports whether v is declared such that it cannot be ephemeral.
+func (v *Value) refuses() bool {
+	return v.block.variable != nil && !v.block.variable.Ephemeral || v.block.output != nil && !v.block.output.Ephemeral
 }
 
 // compute evaluates v and reports what is wrong. Of a value in a circle only the circle is reported, and it is unknown: what else is wrong would depend
@@ -131,7 +151,7 @@ func (v *Value) given(t *future.Task, s *Session) (cty.Value, diag.List) {
 		return got, append(diags, diag.Diagnostic{
 			Summary: "Invalid usage of ephemeral value",
 			Detail: "Variable `" + b.Name + "` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. " +
-				"In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true",
+				"In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true" + m.block.parent.becauseOf(v.block.expr),
 			Subject: v.block.expr.Range().Ptr(), Expression: v.block.expr.Expression,
 		})
 	}
@@ -188,13 +208,14 @@ func (v *Value) checkOutput(got cty.Value) diag.List {
 			Subject: rng.Ptr(), Expression: b.Expr,
 		}}
 		if v.module.call == nil {
-			diags[0].Detail = "The value is ephemeral, and outputs of the root module are stored in the state, so they cannot be ephemeral."
+			diags[0].Detail = "An output of the root module is stored in the state, and so it can neither hold an ephemeral value nor be marked as ephemeral."
 			diags = append(diags, diag.Diagnostic{
 				Severity: diag.Warning, Summary: "Ephemeral value in a root module output",
 				Detail:  "To output what is not ephemeral in this value, pass it through the ephemeralasnull function: it puts null in place of the ephemeral parts.",
 				Subject: rng.Ptr(),
 			})
 		}
+		diags[0].Detail += v.module.block.becauseOf(v.block.expr)
 		return diags
 	}
 	if v.module.call == nil && !b.Sensitive && value.Contains(got, value.Sensitive) {

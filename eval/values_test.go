@@ -172,8 +172,8 @@ func TestVariables(t *testing.T) {
 		{"wrong type", `type = number`, `in = "x"`, `unknown`, `error: main.tf:4,3-11: Invalid value for input variable: The value given for module.m.var.in is not suitable: a number is required.`},
 		{"missing attribute", `type = object({ a = string })`, `in = {}`, `unknown`, `error: main.tf:4,3-10: Invalid value for input variable: The value given for module.m.var.in is not suitable: attribute "a" is required.`},
 		{"wrong type of a secret", `type = map(number)`, `in = sensitive({ hunter2 = "x" })`, `unknown`, `error: main.tf:4,3-36: Invalid value for input variable: The value given for module.m.var.in is not suitable: map of number required.`},
-		{"E4 ephemeral to plain", ``, `in = var.e`, `unknown`, "error: main.tf:4,8-13: Invalid usage of ephemeral value: Variable `in` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\\n  ephemeral = true"},
-		{"E4 nested ephemeral to plain", ``, `in = { a = [var.e] }`, `unknown`, "error: main.tf:4,8-23: Invalid usage of ephemeral value: Variable `in` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\\n  ephemeral = true"},
+		{"E4 ephemeral to plain", ``, `in = var.e`, `unknown`, "error: main.tf:4,8-13: Invalid usage of ephemeral value: Variable `in` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\\n  ephemeral = true\\n\\nThe value is ephemeral because of var.e."},
+		{"E4 nested ephemeral to plain", ``, `in = { a = [var.e] }`, `unknown`, "error: main.tf:4,8-23: Invalid usage of ephemeral value: Variable `in` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. In case this is actually wanted, you can add the following attribute to its declaration:\\n  ephemeral = true\\n\\nThe value is ephemeral because of var.e."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := planned(t, `
@@ -283,7 +283,7 @@ func TestOutputs(t *testing.T) {
 		{"E12 ephemeral with a plain value", "value = \"x\"\n  ephemeral = true", `e("x")`, ``},
 		{"E12 all marks", "value = { a = var.s }\n  ephemeral = true\n  deprecated = \"no\"", `de({a:s("S")})`, ``},
 		{"sensitive value in a module", `value = var.s`, `s("S")`, ``},
-		{"E11", `value = var.e`, `unknown`, "error: m/m.tf:10,11-16: Output not marked as ephemeral: In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it."},
+		{"E11", `value = var.e`, `unknown`, "error: m/m.tf:10,11-16: Output not marked as ephemeral: In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.\\n\\nThe value is ephemeral because of module.m.var.e."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := planned(t, `
@@ -326,7 +326,7 @@ resource "sim_thing" "a" {}`)
 	if got := w.output("fine"); got != "null" {
 		t.Error(got)
 	}
-	want := `error: main.tf:6,22-33: Output not marked as ephemeral: The value is ephemeral, and outputs of the root module are stored in the state, so they cannot be ephemeral.
+	want := `error: main.tf:6,22-33: Output not marked as ephemeral: An output of the root module is stored in the state, and so it can neither hold an ephemeral value nor be marked as ephemeral.\n\nThe value is ephemeral because of var.e.
 error: main.tf:7,22-39: Output refers to sensitive values: To reduce the risk of showing a secret by accident, an output of the root module whose value is sensitive must say so: add the argument\n    sensitive = true
 warning: main.tf:6,22-33: Ephemeral value in a root module output: To output what is not ephemeral in this value, pass it through the ephemeralasnull function: it puts null in place of the ephemeral parts.`
 	if d := cmp.Diff(want, w.errors()); d != "" {
@@ -362,19 +362,19 @@ output "bad" {
 // Ephemeral values outside of write-only attributes are refused where they stand, with the way by which they got there.
 func TestE3_InvalidUse(t *testing.T) {
 	const why = `cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.`
-	const tail = ` If null may stand in its place, pass it through the ephemeralasnull function.`
+	const tail = `\n\nIf null may stand in its place, pass it through the ephemeralasnull function.`
 	for _, c := range []struct{ name, body, want string }{
 		{"attribute", `name = var.password`, `main.tf:12,10-22: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of var.password.` + tail},
 		{"through locals", `name = local.url`, `main.tf:12,10-19: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of local.url ← local.inner ← var.password.` + tail},
 		{"sibling", `password = var.password`, `main.tf:12,14-26: Invalid use of an ephemeral value: "password" ` + why + ` The write-only attribute "password_wo" is meant for such values.\n\nThe value is ephemeral because of var.password.` + tail},
 		{"element", `list = ["a", local.url]`, `main.tf:12,16-25: Invalid use of an ephemeral value: "list[1]" ` + why + `\n\nThe value is ephemeral because of local.url ← local.inner ← var.password.` + tail},
 		{"map element", `tags = { a = "b", c = ephemeral.sim_secret.s.token }`, `main.tf:12,25-53: Invalid use of an ephemeral value: "tags[\"c\"]" ` + why + `\n\nThe value is ephemeral because of ephemeral.sim_secret.s.` + tail},
-		{"block", "rule {\n    value = module.m.o\n  }", `main.tf:13,13-23: Invalid use of an ephemeral value: "rule[0].value" ` + why + `\n\nThe value is ephemeral because of module.m.o ← module.m.var.i ← var.password.` + tail},
-		{"dynamic block", "rule { value_wo = var.password }\n  dynamic \"rule\" {\n    for_each = [\"x\"]\n    content {\n      value = \"${rule.value}${var.password}\"\n    }\n  }", `main.tf:16,15-45: Invalid use of an ephemeral value: "rule[1].value" ` + why + `\n\nThe value is ephemeral because of var.password.` + tail},
-		{"iterator of a dynamic block", "dynamic \"rule\" {\n    for_each = [var.password]\n    content {\n      value = rule.value\n    }\n  }", `main.tf:13,17-29: Invalid use of an ephemeral value: "rule[0].value" ` + why + `\n\nThe value is ephemeral because of var.password.` + tail},
+		{"block", "rule {\n    value = module.m.o\n  }", `main.tf:13,13-23: Invalid use of an ephemeral value: "rule[0].value" ` + why + ` The write-only attribute "rule[0].value_wo" is meant for such values.\n\nThe value is ephemeral because of module.m.o ← module.m.var.i ← var.password.` + tail},
+		{"dynamic block", "rule { value_wo = var.password }\n  dynamic \"rule\" {\n    for_each = [\"x\"]\n    content {\n      value = \"${rule.value}${var.password}\"\n    }\n  }", `main.tf:16,15-45: Invalid use of an ephemeral value: "rule[1].value" ` + why + ` The write-only attribute "rule[1].value_wo" is meant for such values.\n\nThe value is ephemeral because of var.password.` + tail},
+		{"iterator of a dynamic block", "dynamic \"rule\" {\n    for_each = [var.password]\n    content {\n      value = rule.value\n    }\n  }", `main.tf:13,16-30: Invalid use of an ephemeral value: "rule[0].value" ` + why + ` The write-only attribute "rule[0].value_wo" is meant for such values.\n\nThe value is ephemeral because of var.password.` + tail},
 		{"applying", `name = tofu.applying ? "a" : "b"`, `main.tf:12,10-35: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of tofu.applying.` + tail},
 		{"unchosen branch", `name = var.password == "" ? "a" : "b"`, `main.tf:12,10-40: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of var.password.` + tail},
-		{"chosen by a secret", "dynamic \"rule\" {\n    for_each = [1]\n    content {\n      value = { hunter2 = \"a\" }[var.password]\n    }\n  }", `main.tf:15,15-46: Invalid use of an ephemeral value: "rule[0].value" ` + why + `\n\nThe value is ephemeral because of var.password.` + tail},
+		{"chosen by a secret", "dynamic \"rule\" {\n    for_each = [1]\n    content {\n      value = { hunter2 = \"a\" }[var.password]\n    }\n  }", `main.tf:15,15-46: Invalid use of an ephemeral value: "rule[0].value" ` + why + ` The write-only attribute "rule[0].value_wo" is meant for such values.\n\nThe value is ephemeral because of var.password.` + tail},
 		{"branch not taken", `name = local.yes ? "a" : var.password`, `main.tf:12,10-40: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of var.password.` + tail},
 		{"write-only", "password_wo = local.url\n  rule { value_wo = var.password }", ``},
 	} {
@@ -423,7 +423,7 @@ data "sim_data" "d" { name = ephemeral.sim_secret.s.token }
 data "sim_data" "ok" { depends_on = [ephemeral.sim_secret.s] }`)
 	w.demand(w.task, w.instance("data.sim_data.d"))
 	w.demand(w.task, w.instance("data.sim_data.ok"))
-	want := `error: data.sim_data.d: main.tf:3,30-58: Invalid use of an ephemeral value: "name" cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.\n\nThe value is ephemeral because of ephemeral.sim_secret.s. If null may stand in its place, pass it through the ephemeralasnull function.`
+	want := `error: data.sim_data.d: main.tf:3,30-58: Invalid use of an ephemeral value: "name" cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.\n\nThe value is ephemeral because of ephemeral.sim_secret.s.\n\nIf null may stand in its place, pass it through the ephemeralasnull function.`
 	if d := cmp.Diff(want, w.errors()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

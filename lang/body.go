@@ -13,13 +13,14 @@ func CompileBody(body hcl.Body, block *schema.Block) ([]*Expr, diag.List) {
 	var out []*Expr
 	var diags diag.List
 	for _, e := range block.Expressions(body) {
-		var iterators []string
+		var inside schema.IteratorExpr
 		if it, ok := e.(schema.IteratorExpr); ok {
-			e, iterators = it.Expression, it.Iterators
+			e, inside = it.Expression, it
 		}
-		x, more := Compile(e, iterators...)
+		x, more := Compile(e, inside.Iterators...)
 		diags = append(diags, more...)
-		if len(x.Refs) > 0 || len(x.Functions) > 0 {
+		x.Iterators, x.ForEach = inside.Iterators, inside.ForEach
+		if len(x.Refs) > 0 || len(x.Functions) > 0 || len(x.Iterators) > 0 {
 			out = append(out, x)
 		}
 	}

@@ -38,6 +38,7 @@ type Ref struct {
 	Resource addr.Resource // Resource only
 	Index    *Index        // nil if the reference is to the object as a whole
 	Output   string        // Module only; "" for all outputs
+	EachOf   bool          // Output is what a for expression takes of each element, which are instances if the call is repeated, and else outputs
 	Rest     hcl.Traversal // what follows the object and index (and the output's name)
 	Range    hcl.Range
 }
@@ -54,6 +55,12 @@ type Expr struct {
 	Refs []Ref
 	// Functions lists the names of provider-defined functions called, as written.
 	Functions []string
+	// NullsEphemeral says that ephemeralasnull is called, which makes something known of an ephemeral value.
+	NullsEphemeral bool
+	// Iterators names what the dynamic blocks around the expression iterate over, from the outermost, and ForEach has their arguments, of which a
+	// malformed block may have none (nil).
+	Iterators []string
+	ForEach   []hcl.Expression
 }
 
 // Compile finds the references of an expression. Names in scope are local to the expression's surroundings (the iterators of dynamic blocks) and not
@@ -64,7 +71,7 @@ func Compile(e hcl.Expression, scope ...string) (*Expr, diag.List) {
 	}
 	c := compiler{scope: scope}
 	c.index(e)
-	x := &Expr{Expression: e, Functions: c.functions}
+	x := &Expr{Expression: e, Functions: c.functions, NullsEphemeral: c.nullsEphemeral}
 	for _, t := range e.Variables() {
 		if c.inScope(t.RootName()) {
 			continue
@@ -78,7 +85,10 @@ type compiler struct {
 	scope     []string
 	functions []string
 	diags     diag.List
-	indexed   map[hcl.Pos]indexing // by the start of the traversal that is indexed
+	indexed   map[hcl.Pos]indexing  // by the start of the traversal that is indexed
+	narrowed  map[hcl.Pos]narrowing // by the start of the traversal of a collection
+
+	nullsEphemeral bool
 }
 
 // indexing is an index expression over a plain traversal: collection[key].rest
@@ -132,6 +142,7 @@ func (c *compiler) foreignCalls(e hcl.Expression) {
 		calls := compiler{}
 		calls.index(template)
 		c.functions = append(c.functions, calls.functions...)
+		c.nullsEphemeral = c.nullsEphemeral || calls.nullsEphemeral
 	}
 }
 
@@ -148,8 +159,14 @@ func (w *indexWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
 		if strings.HasPrefix(n.Name, "provider::") {
 			w.c.functions = append(w.c.functions, n.Name)
 		}
+		if strings.TrimPrefix(n.Name, "core::") == "ephemeralasnull" {
+			w.c.nullsEphemeral = true
+		}
 	case *hclsyntax.ForExpr:
 		w.names = append(w.names, n.KeyVar, n.ValVar)
+		w.c.narrowFor(n)
+	case *hclsyntax.SplatExpr:
+		w.c.narrowSplat(n)
 	case *hclsyntax.RelativeTraversalExpr:
 		if idx, ok := n.Source.(*hclsyntax.IndexExpr); ok {
 			w.rests[idx] = n.Traversal
@@ -205,6 +222,15 @@ func (c *compiler) add(x *Expr, t hcl.Traversal) {
 			if ref.Kind == Module {
 				ref.Output, ref.Rest = takeName(ref.Rest)
 			}
+		}
+	}
+	if ref.Kind == Module && ref.Index == nil && ref.Output == "" && len(ref.Rest) == 0 {
+		if n := c.narrowed[t.SourceRange().Start]; len(n.names) > 0 {
+			ref.EachOf = n.each
+			for _, ref.Output = range n.names {
+				x.Refs = append(x.Refs, ref)
+			}
+			return
 		}
 	}
 	x.Refs = append(x.Refs, ref)

@@ -35,16 +35,20 @@ const (
 	Delete
 	DeleteThenCreate
 	CreateThenDelete
-	Forget // removed from the state, left alone otherwise
+	Forget           // removed from the state, left alone otherwise
+	ForgetThenCreate // replaced by a new object; the old one is left alone
 )
 
 // String returns the name used in messages: "no-op", "create", ...
 func (a Action) String() string {
-	return [...]string{"no-op", "create", "read", "update", "delete", "delete-create", "create-delete", "forget"}[a]
+	return [...]string{"no-op", "create", "read", "update", "delete", "delete-create", "create-delete", "forget", "forget-create"}[a]
 }
 
-// IsReplace reports whether the action is a replacement in either order.
-func (a Action) IsReplace() bool { return a == DeleteThenCreate || a == CreateThenDelete }
+// IsReplace reports whether the action is a replacement, in either order or without destroying.
+func (a Action) IsReplace() bool { return a.DestroysReplaced() || a == ForgetThenCreate }
+
+// DestroysReplaced reports whether the action is a replacement that destroys the old object.
+func (a Action) DestroysReplaced() bool { return a == DeleteThenCreate || a == CreateThenDelete }
 
 // Reason says why an action was chosen when its kind alone doesn't. The values are those of the JSON plan format.
 type Reason string
@@ -63,6 +67,8 @@ const (
 	DeleteNoModule      Reason = "delete_because_no_module"
 	DeleteNoMoveTarget  Reason = "delete_because_no_move_target"
 	DeleteDisabled      Reason = "delete_because_enabled_false"
+	ForgetInConfig      Reason = "forgot_because_lifecycle_destroy_in_config"
+	ForgetInState       Reason = "forgot_because_lifecycle_destroy_in_state"
 	ReadConfigUnknown   Reason = "read_because_config_unknown"
 	ReadDependency      Reason = "read_because_dependency_pending"
 	ReadCheckNested     Reason = "read_because_check_nested"
@@ -139,7 +145,7 @@ type Plan struct {
 	SkipRefresh       bool
 	// LazyEphemeral says that ephemeral resources that only write-only arguments need were not opened, and are opened for changes alone.
 	LazyEphemeral bool
-	Timestamp         time.Time
+	Timestamp     time.Time
 	// Errored is set when planning ended with errors; the plan is shown but cannot be applied.
 	Errored bool
 }
@@ -184,6 +190,9 @@ func (p *Plan) Counts() Counts {
 			n.Add++
 			n.Destroy++
 		case Forget:
+			n.Forget++
+		case ForgetThenCreate:
+			n.Add++
 			n.Forget++
 		}
 	}

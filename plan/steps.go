@@ -159,7 +159,7 @@ func (b *stepBuilder) legs(i int, c *Change) {
 		if c.Deposed == addr.Current && len(c.Deps) > 0 {
 			b.apply[i] = b.step(Step{Leg: Gate, Name: c.Addr.String() + " (unchanged)"})
 		}
-	case Create, Update, Read:
+	case Create, Update, Read, ForgetThenCreate:
 		b.apply[i] = b.step(Step{Leg: ApplyLeg, Change: c})
 	case Delete:
 		b.destroy[i] = b.step(Step{Leg: DestroyLeg, Change: c})

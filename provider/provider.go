@@ -209,6 +209,9 @@ type MoveResponse struct {
 
 // OpenResponse is the answer to OpenEphemeral. The result is secret as a whole.
 type OpenResponse struct {
+	// Opened says that the provider answered without an error of its own: the instance is open and must be closed, whatever else is wrong with the
+	// answer and whether or not there is private data.
+	Opened   bool
 	Result   cty.Value
 	RenewAt  time.Time // zero if no renewal is needed
 	Private  []byte

@@ -7,10 +7,11 @@ import (
 )
 
 // IteratorExpr is an expression inside dynamic blocks. The names in Iterators refer to what the blocks iterate over and not to anything
-// in the surrounding scope; Variables leaves them out.
+// in the surrounding scope; Variables leaves them out. ForEach has what each of them iterates over.
 type IteratorExpr struct {
 	hcl.Expression
 	Iterators []string
+	ForEach   []hcl.Expression
 }
 
 // Variables returns the traversals that need values from outside of the dynamic blocks.
@@ -38,34 +39,40 @@ func (b *Block) Variables(body hcl.Body) []hcl.Traversal {
 // names, before blocks, which come in source order.
 func (b *Block) Expressions(body hcl.Body) []hcl.Expression {
 	w := exprWalker{}
-	w.body(b, body, nil)
+	w.body(b, body, around{})
 	return w.found
 }
 
 type exprWalker struct{ found []hcl.Expression }
 
-func (w *exprWalker) add(expr hcl.Expression, iterators []string) {
-	if len(iterators) > 0 {
-		expr = IteratorExpr{Expression: expr, Iterators: iterators}
+// around is what the dynamic blocks around an expression iterate over, from the outermost.
+type around struct {
+	iterators []string
+	forEach   []hcl.Expression
+}
+
+func (w *exprWalker) add(expr hcl.Expression, in around) {
+	if len(in.iterators) > 0 {
+		expr = IteratorExpr{Expression: expr, Iterators: in.iterators, ForEach: in.forEach}
 	}
 	w.found = append(w.found, expr)
 }
 
-func (w *exprWalker) body(b *Block, body hcl.Body, iterators []string) {
+func (w *exprWalker) body(b *Block, body hcl.Body, in around) {
 	content, _, _ := body.PartialContent(b.looseSchema())
 	if content == nil {
 		return
 	}
 	for _, name := range b.known().attrNames {
 		if attr := content.Attributes[name]; attr != nil {
-			w.add(attr.Expr, iterators)
+			w.add(attr.Expr, in)
 		}
 	}
 	for _, block := range content.Blocks {
 		if inner := b.inner(block.Type); inner != nil {
-			w.body(inner, block.Body, iterators)
+			w.body(inner, block.Body, in)
 		} else if block.Type == "dynamic" && len(block.Labels) == 1 {
-			w.dynamic(b, block, iterators)
+			w.dynamic(b, block, in)
 		}
 	}
 }
@@ -105,7 +112,7 @@ var dynamicSchema = &hcl.BodySchema{
 	Blocks:     []hcl.BlockHeaderSchema{{Type: "content"}},
 }
 
-func (w *exprWalker) dynamic(b *Block, block *hcl.Block, iterators []string) {
+func (w *exprWalker) dynamic(b *Block, block *hcl.Block, in around) {
 	content, _, _ := block.Body.PartialContent(dynamicSchema)
 	if content == nil {
 		return
@@ -116,18 +123,20 @@ func (w *exprWalker) dynamic(b *Block, block *hcl.Block, iterators []string) {
 			iterator = traversal.RootName()
 		}
 	}
+	var forEach hcl.Expression
 	if attr := content.Attributes["for_each"]; attr != nil {
-		w.add(attr.Expr, iterators)
+		forEach = attr.Expr
+		w.add(forEach, in)
 	}
-	iterators = append(slices.Clip(iterators), iterator)
+	in = around{iterators: append(slices.Clip(in.iterators), iterator), forEach: append(slices.Clip(in.forEach), forEach)}
 	if attr := content.Attributes["labels"]; attr != nil {
-		w.add(attr.Expr, iterators)
+		w.add(attr.Expr, in)
 	}
 	inner := b.inner(block.Labels[0])
 	if inner == nil {
 		return
 	}
 	for _, each := range content.Blocks {
-		w.body(inner, each.Body, iterators)
+		w.body(inner, each.Body, in)
 	}
 }

@@ -115,13 +115,17 @@ func (p *paths) add(path cty.Path) bool {
 }
 
 // WriteOnlyPaths returns the paths of all write-only attributes that are not null in v, an object of the block's type. Unknown values
-// count as not null. For an attribute within a set the path is that of the set.
+// count as not null. For an attribute within a set the path is that of the set; of one that is write-only as a whole, its parts are left out.
 func (b *Block) WriteOnlyPaths(v cty.Value) []cty.Path {
 	var found paths
 	attrWalk{
 		want: func(t traits) bool { return t.writeOnly },
 		visit: func(path cty.Path, a *Attribute, v cty.Value) {
-			if v, _ = v.Unmark(); a.WriteOnly && !v.IsNull() {
+			v, _ = v.Unmark()
+			if n := len(found); n > 0 && path.HasPrefix(found[n-1]) {
+				return
+			}
+			if a.WriteOnly && !v.IsNull() {
 				found.add(path)
 			}
 		},

@@ -11,6 +11,33 @@ func (b *Block) NullWriteOnly(v cty.Value) cty.Value {
 	return b.nullWriteOnly(v)
 }
 
+// InWriteOnly reports whether the path leads to or into a write-only attribute.
+func (b *Block) InWriteOnly(path cty.Path) bool {
+	attrs, blocks := b.Attributes, b.Blocks
+	for _, step := range path {
+		name, ok := step.(cty.GetAttrStep)
+		if !ok {
+			continue
+		}
+		if a := attrs[name.Name]; a != nil {
+			if a.WriteOnly {
+				return true
+			}
+			if a.Nested == nil {
+				return false
+			}
+			attrs, blocks = a.Nested.Attributes, nil
+			continue
+		}
+		nested := blocks[name.Name]
+		if nested == nil {
+			return false
+		}
+		attrs, blocks = nested.Attributes, nested.Blocks
+	}
+	return false
+}
+
 func (b *Block) nullWriteOnly(v cty.Value) cty.Value {
 	return rewriteObject(v, func(name string, v cty.Value) cty.Value {
 		if nested := b.Blocks[name]; nested != nil && nested.HasWriteOnly() {

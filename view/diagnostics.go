@@ -11,7 +11,7 @@ import (
 )
 
 // Diagnostics writes a list for people: in boxes when colours are on, plain otherwise. Warnings with the same summary are shown once, with the
-// number of the others.
+// number of the others, but for those of checks.
 func Diagnostics(w io.Writer, list diag.List, src Sources, o Options) error {
 	var sb strings.Builder
 	shown := consolidate(list)
@@ -38,14 +38,15 @@ func consolidate(list diag.List) []*group {
 	warnings := map[string]*group{}
 	for i := range list {
 		d := &list[i]
-		if d.Severity == diag.Warning {
+		_, alone := d.Extra.(diag.CheckWarning)
+		if d.Severity == diag.Warning && !alone {
 			if g := warnings[d.Summary]; g != nil {
 				g.others++
 				continue
 			}
 		}
 		g := &group{first: d}
-		if d.Severity == diag.Warning {
+		if d.Severity == diag.Warning && !alone {
 			warnings[d.Summary] = g
 		}
 		out = append(out, g)

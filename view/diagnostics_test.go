@@ -129,6 +129,22 @@ func TestDiagnosticPlaces(t *testing.T) {
 	golden(t, "diagnostic.places.txt", render(t, list, src, Options{}))
 }
 
+// TestCheckWarningsStandAlone shows every assertion that is not met: each is about something else.
+func TestCheckWarningsStandAlone(t *testing.T) {
+	var list diag.List
+	for i := range 3 {
+		d := diag.At(hcl.Range{Filename: "x.tf", Start: hcl.Pos{Line: i + 1}}, "Check block assertion failed", "Number %d.", i).AsWarnings()
+		d[0].Extra = diag.CheckWarning{}
+		list = append(list, d...)
+	}
+	got := render(t, list, nil, Options{})
+	for _, want := range []string{"Number 0.", "Number 1.", "Number 2."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+}
+
 func TestWarningsConsolidated(t *testing.T) {
 	var list diag.List
 	for i := range 3 {

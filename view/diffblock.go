@@ -27,7 +27,7 @@ func (d differ) block(s *schema.Block, b, a cty.Value, why *paths) *node {
 	if e == same {
 		e = body.effect()
 	}
-	showWriteOnly(body.attrs, e)
+	d.showWriteOnly(body.attrs, e)
 	return &node{effect: e, body: body, forces: why.here()}
 }
 
@@ -53,8 +53,12 @@ func unusedInput(name string, vb, va map[string]cty.Value) bool {
 	return name == input && unset(vb[version]) && unset(va[version])
 }
 
-// showWriteOnly gives write-only attributes the effect of what they belong to: whether the value changes cannot be known, only that it is sent.
-func showWriteOnly(attrs []named, e effect) {
+// showWriteOnly gives write-only attributes the effect of what they belong to: whether the value changes cannot be known, only that it
+// is sent. With changes that were found it is not.
+func (d differ) showWriteOnly(attrs []named, e effect) {
+	if d.found && e == changed {
+		return
+	}
 	for _, it := range attrs {
 		if _, ok := it.node.body.(writeOnlyValue); ok {
 			it.node.effect = e
@@ -92,7 +96,11 @@ func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string
 			continue
 		}
 		if attr.WriteOnly {
-			items = append(items, named{name: name, node: &node{body: writeOnlyValue{}, forces: path.here()}})
+			n := &node{body: writeOnlyValue{}, forces: path.here()}
+			if n.forces {
+				n.effect = changed // so that what it stands in is shown
+			}
+			items = append(items, named{name: name, node: n})
 			continue
 		}
 		b, a := orAbsent(vb[name]), orAbsent(va[name])
@@ -182,7 +190,7 @@ func (d differ) nestedObject(o *schema.Object, b, a cty.Value, why *paths) *node
 	if e == same {
 		e = summarise(body.attrs)
 	}
-	showWriteOnly(body.attrs, e)
+	d.showWriteOnly(body.attrs, e)
 	return &node{effect: e, body: body, forces: why.here()}
 }
 

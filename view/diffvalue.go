@@ -20,7 +20,8 @@ const (
 
 // differ builds the node trees of values. A side that doesn't exist is cty.NilVal.
 type differ struct {
-	show bool // sensitive values in clear
+	show  bool // sensitive values in clear
+	found bool // the difference was found, not planned: nothing is sent
 }
 
 // flavour is how the containers of a value are written: those whose type comes from a schema leave null attributes out and quote the keys of maps;

@@ -179,7 +179,7 @@ func actionOf(actions []string) plan.Action {
 	case len(actions) == 2:
 		return plan.CreateThenDelete
 	}
-	for a := plan.NoOp; a <= plan.Forget; a++ {
+	for a := plan.NoOp; a <= plan.ForgetThenCreate; a++ {
 		if a.String() == actions[0] {
 			return a
 		}

@@ -23,6 +23,7 @@ type jsonPlan struct {
 	ResourceDrift      []jsonChangeOf              `json:"resource_drift,omitempty"`
 	ResourceChanges    []jsonChangeOf              `json:"resource_changes,omitempty"`
 	OutputChanges      map[string]jsonChange       `json:"output_changes,omitempty"`
+	EphemeralVariables []string                    `json:"ephemeral_variables,omitempty"` // to be given again to apply the plan
 	PriorState         *jsonState                  `json:"prior_state,omitempty"`
 	Configuration      *jsonConfig                 `json:"configuration,omitempty"`
 	RelevantAttributes []jsonRelevant              `json:"relevant_attributes,omitempty"`
@@ -81,7 +82,7 @@ func PlanJSON(p *plan.Plan, tree *config.Tree, s ConfigSchemas, v Versions) ([]b
 	doc := &jsonPlan{
 		FormatVersion: "1.2", TerraformVersion: v.Compat, ProductVersion: v.Product,
 		Applyable: p.Changed() && !p.Errored, Complete: !p.Errored && len(p.Targets)+len(p.Excludes) == 0, Errored: p.Errored,
-		RelevantAttributes: relevant(p),
+		RelevantAttributes: relevant(p), EphemeralVariables: p.EphemeralVariables,
 	}
 	if !p.Timestamp.IsZero() {
 		doc.Timestamp = p.Timestamp.UTC().Format(time.RFC3339)
@@ -223,6 +224,8 @@ func actionsJSON(a plan.Action) []string {
 		return []string{"delete", "create"}
 	case plan.CreateThenDelete:
 		return []string{"create", "delete"}
+	case plan.ForgetThenCreate:
+		return []string{"forget", "create"}
 	default:
 		return []string{a.String()}
 	}

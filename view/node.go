@@ -137,6 +137,8 @@ func symbolFor(a plan.Action) (string, style) {
 		return "-/+", red
 	case plan.CreateThenDelete:
 		return "+/-", green
+	case plan.ForgetThenCreate:
+		return "./+", yellow
 	case plan.Forget:
 		return "  .", yellow
 	default:

@@ -55,7 +55,7 @@ func objectsOf(a addr.Instance, inst *state.Instance, s Schemas) ([]storedObject
 func (so *storedObject) decode() (cty.Value, error) {
 	if so.schema != nil && so.schema.Version == so.object.SchemaVersion {
 		if v, err := so.object.Decode(so.schema.Block.Type()); err == nil {
-			return markSchema(v, so.schema.Block), nil
+			return markSchema(so.schema.Block.NullWriteOnly(v), so.schema.Block), nil
 		}
 	}
 	so.schema = nil

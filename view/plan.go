@@ -127,6 +127,7 @@ func (w *planWriter) legend(changes []*plan.Change) {
 		{plan.Delete, "destroy"},
 		{plan.DeleteThenCreate, "destroy and then create replacement"},
 		{plan.CreateThenDelete, "create replacement and then destroy"},
+		{plan.ForgetThenCreate, "forget and then create replacement"},
 		{plan.Read, "read (data resources)"},
 		{plan.Forget, "forget"},
 	} {
@@ -144,6 +145,8 @@ func (w *writer) symbol(a plan.Action) string {
 		return w.o.paint(red, "-") + "/" + w.o.paint(green, "+")
 	case plan.CreateThenDelete:
 		return w.o.paint(green, "+") + "/" + w.o.paint(red, "-")
+	case plan.ForgetThenCreate:
+		return w.o.paint(yellow, ".") + "/" + w.o.paint(green, "+")
 	}
 	trimmed := strings.TrimLeft(text, " ")
 	return text[:len(text)-len(trimmed)] + w.o.paint(s, trimmed)
@@ -171,7 +174,7 @@ func (w *planWriter) resource(c *plan.Change, n *node) {
 	if ok {
 		hide := n.effect == changed || c.Action == plan.Update || c.Action.IsReplace() || c.Action == plan.NoOp && c.Importing == nil
 		if n.effect == same && (c.Action == plan.Update || c.Action.IsReplace()) {
-			showWriteOnly(body.attrs, changed)
+			w.differ.showWriteOnly(body.attrs, changed)
 		}
 		w.content(body, 2, hide)
 	}
@@ -210,7 +213,7 @@ func (w *planWriter) heading(c *plan.Change) {
 	if c.GeneratedConfig != "" {
 		w.WriteString("  # (config will be generated)\n")
 	}
-	if c.Action.IsReplace() {
+	if c.Action.DestroysReplaced() {
 		w.WriteString("  # " + w.o.paint(red, "Warning: this will destroy the imported resource") + "\n")
 	}
 }
@@ -257,10 +260,17 @@ func (w *planWriter) headline(c *plan.Change) string {
 // reasons returns the remarks below a heading.
 func reasons(c *plan.Change) []string {
 	var out []string
+	if c.Action == plan.ForgetThenCreate {
+		out = append(out, "the old object will not be destroyed, because lifecycle.destroy = false is set in the configuration")
+	}
 	if c.Deposed != addr.Current {
 		out = append(out, "left over from a partially-failed replacement of this instance")
 	}
 	switch c.Reason {
+	case plan.ForgetInConfig:
+		out = append(out, "because lifecycle.destroy = false is set in the configuration")
+	case plan.ForgetInState:
+		out = append(out, "because lifecycle.destroy = false was set in the configuration when it was last applied")
 	case plan.DeleteNoConfig:
 		if c.Action == plan.Forget {
 			break

@@ -66,6 +66,8 @@ func (w *planWriter) drift() (bool, error) {
 	w.WriteString(w.o.paint(cyan, "Note: ") + w.o.paint(bold, "Objects have changed outside of "+product) + "\n\n")
 	w.para(product + " detected the following changes made outside of " + product + ` since the last "mayfly apply" which may have affected this plan:`)
 	w.WriteByte('\n')
+	w.differ.found = true
+	defer func() { w.differ.found = false }()
 	for _, c := range shown {
 		before, after, err := sides(c)
 		if err != nil {

@@ -220,7 +220,7 @@ func streamAction(a plan.Action) string {
 		return "noop"
 	case plan.Forget:
 		return "remove"
-	case plan.DeleteThenCreate, plan.CreateThenDelete:
+	case plan.DeleteThenCreate, plan.CreateThenDelete, plan.ForgetThenCreate:
 		return "replace"
 	default:
 		return a.String()

@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // applyFlags are the options of the commands that apply.
@@ -15,7 +17,8 @@ type applyFlags struct {
 
 func (a *app) applyFlags() (*applyFlags, []cli.Flag) {
 	f := &applyFlags{}
-	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask before applying.", &f.autoApprove))
+	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask before applying.", &f.autoApprove),
+		boolFlag("suppress-forget-errors", "Don't count it as an error when destroying leaves objects that are only forgotten.", &f.suppressForgetErrors))
 }
 
 func (a *app) applyCommand() *cli.Command {
@@ -79,6 +82,9 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 	defer r.end()
 	if !ok {
 		return exitError
+	}
+	r.goesOn = func(p *plan.Plan) bool {
+		return p.Mode == plan.Normal && !p.Errored && (f.autoApprove || !p.Changed())
 	}
 	p, ok := r.plan()
 	if !ok {

@@ -32,6 +32,7 @@ type changeFlags struct {
 	parallelism                   int
 
 	json, compactWarnings, concise, showSensitive bool
+	suppressForgetErrors                          bool // a flag of the commands that apply
 	generate                                      string
 	timeline                                      string // file to draw the timeline of ephemeral instances in
 }
@@ -145,6 +146,7 @@ type changeRun struct {
 	hard      context.Context
 	soft      context.Context
 	variables mayfly.Variables
+	goesOn    func(*plan.Plan) bool // whether the plan is applied at once; nil for never
 }
 
 // setUp applies the options about what is shown.
@@ -218,11 +220,22 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 		a.report(diags)
 		return p, false
 	}
+	if r.goesOn != nil && r.goesOn(p) {
+		diags = withoutChecks(diags)
+	}
 	diags = append(diags, partialPlan(p)...)
 	if err := r.show(p); err != nil {
 		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s.", err)...))
 	}
 	return p, a.report(diags)
+}
+
+// withoutChecks leaves out what checks found: applying the plan evaluates them anew.
+func withoutChecks(diags diag.List) diag.List {
+	return slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
+		_, is := d.Extra.(diag.CheckWarning)
+		return is && d.Severity == diag.Warning
+	})
 }
 
 // partialPlan warns of what restricts the plan, or of a restriction that says nothing.
@@ -288,6 +301,9 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if restricted(p) && applied != nil {
 		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)
 	}
+	if applied != nil && p.Mode == plan.Destroy && applied.Counts.Forget > 0 && !diags.HasErrors() && !r.flags.suppressForgetErrors {
+		diags = append(diags, leftBehind(applied.Counts.Forget)...)
+	}
 	if ok := a.report(diags); applied == nil || !ok {
 		return exitError
 	}
@@ -308,4 +324,10 @@ func (a *app) paintDone(s string) string {
 		return s
 	}
 	return "\x1b[1m\x1b[32m" + s + "\x1b[0m"
+}
+
+// leftBehind is the error for a destroy after which something still exists, as the configuration asked.
+func leftBehind(n int) diag.List {
+	return diag.Errorf("Destroy was successful but left behind forgotten instances",
+		"What the configuration says must not be destroyed was only removed from the state (objects: %d). It goes on to exist, and may go on to cost money. The plan shows what it is.\n\nWith -suppress-forget-errors this is no error.", n)
 }

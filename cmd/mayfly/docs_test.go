@@ -97,10 +97,6 @@ func (e *example) console(t *testing.T, body string) {
 		}
 		fmt.Fprintf(&e.run, "%sexec %s\n", not, command)
 		for line := range strings.Lines(expected) {
-			stream := stream
-			if strings.HasPrefix(line, "Warning:") {
-				stream = "stderr"
-			}
 			fmt.Fprintf(&e.run, "%s '%s'\n", stream, spaces.ReplaceAllString(regexp.QuoteMeta(strings.TrimSpace(line)), " +"))
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"strings"
 	"time"
 
@@ -59,9 +58,6 @@ type variableFlags struct{ given []givenVariable }
 func (v *variableFlags) flags() []cli.Flag {
 	return []cli.Flag{
 		genericFlag("var", "'name=value': set an input variable of the root module. May be given several times.", func(s string) error {
-			if name, _, ok := strings.Cut(s, "="); !ok || strings.TrimSpace(name) == "" {
-				return errors.New(`the -var option must be of the form -var="name=value"`)
-			}
 			v.given = append(v.given, givenVariable{text: s})
 			return nil
 		}),

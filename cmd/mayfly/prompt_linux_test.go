@@ -128,3 +128,31 @@ func TestE5(t *testing.T) {
 		})
 	}
 }
+
+// TestE6_AskedForOnATerminal checks that what a saved plan needs again is asked for, without echo.
+func TestE6_AskedForOnATerminal(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("main.tf", []byte(secretVariable+"\noutput \"o\" {\n  value = 1\n}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	master, slave := openTerminal(t)
+	var stdout, stderr shared
+	env := environment{Stdin: slave, Stdout: &stdout, Stderr: &stderr, Environ: os.Environ(), Notify: func(chan<- os.Signal) func() { return func() {} }}
+	if got := run(context.Background(), []string{"plan", "-out=p", "-var=password=at-plan"}, env); got != exitOK || strings.Contains(stdout.String(), "Enter a value") {
+		t.Fatalf("exit status %d\n%s%s", got, stdout.String(), stderr.String())
+	}
+	done := make(chan int, 1)
+	go func() { done <- run(context.Background(), []string{"apply", "p"}, env) }()
+	eventually(t, "the terminal is silent", func() bool {
+		return strings.Contains(stdout.String(), "Enter a value:") && !echoes(t, slave)
+	})
+	if _, err := master.WriteString("correct-horse\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-done; got != exitOK {
+		t.Fatalf("exit status %d\n%s%s", got, stdout.String(), stderr.String())
+	}
+	if !strings.Contains(stdout.String(), "var.password (ephemeral)\n") || strings.Contains(stdout.String()+stderr.String(), "correct-horse") {
+		t.Errorf("asked:\n%s", stdout.String())
+	}
+}

@@ -225,7 +225,7 @@ func (a *app) savedVariables(ctx context.Context, root *config.Module, p *plan.P
 			return nil, diag.Errorf("Failed to load plan file", "The plan was made with a variable %q, which its configuration does not declare.", name)
 		}
 	}
-	if ds := in.complete(ctx, names, f.input, missingEphemeral); ds.HasErrors() {
+	if ds := in.completePlanned(ctx, names, f.input); ds.HasErrors() {
 		return nil, ds
 	}
 	given, ds := in.values()
@@ -266,11 +266,24 @@ func sameAsPlanned(v *config.Variable, p *plan.Plan, given cty.Value) bool {
 	return planned != cty.NilVal && planned.RawEquals(given)
 }
 
+// completePlanned asks for the required ones among the ephemeral variables that were set when the plan was made. If one with a default is missing,
+// nothing is asked: it may have been left out by mistake or on purpose, and the plan may not fit the default.
+func (in *inputs) completePlanned(ctx context.Context, names []string, ask bool) diag.List {
+	for _, name := range names {
+		ask = ask && (in.candidates[name] != nil || in.root.Variables[name].Required())
+	}
+	return in.complete(ctx, names, ask, missingEphemeral)
+}
+
 func missingEphemeral(vars []*config.Variable) diag.List {
 	var diags diag.List
 	for _, v := range vars {
-		diags = append(diags, diag.At(v.Range, "No value for required ephemeral variable",
-			"The ephemeral variable %q was set when the plan was made. Since its value is in no file, it must be given again to apply the plan: use -var, -var-file or the environment variable TF_VAR_%s.", v.Name, v.Name)...)
+		summary, fallback := "No value for required ephemeral variable", ""
+		if !v.Required() {
+			summary, fallback = "No value for ephemeral variable", " Its default does not take the place of that value; to apply with the default, make a new plan without it."
+		}
+		diags = append(diags, diag.At(v.Range, summary,
+			"The ephemeral variable %q was set when the plan was made. Since its value is in no file, it must be given again to apply the plan: use -var, -var-file or the environment variable TF_VAR_%s.%s", v.Name, v.Name, fallback)...)
 	}
 	return diags
 }

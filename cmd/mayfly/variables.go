@@ -44,8 +44,12 @@ func (a *app) gather(root *config.Module, given []givenVariable) (*inputs, diag.
 			diags = append(diags, in.file(g.text)...)
 			continue
 		}
-		name, text, _ := strings.Cut(g.text, "=")
+		name, text, ok := strings.Cut(g.text, "=")
 		name = strings.TrimSpace(name)
+		if !ok || name == "" { // said here and not while options are read, because that would repeat the text, which may be a secret
+			diags = append(diags, diag.Errorf("Invalid -var option", "The -var option must be of the form -var=\"name=value\".")...)
+			continue
+		}
 		if root.Variables[name] == nil {
 			diags = append(diags, diag.Errorf("Value for undeclared variable",
 				"The command line sets a variable %q, which the root module does not declare. Correct the name, or add a \"variable\" block.", name)...)

@@ -51,6 +51,8 @@ var rules = map[string]rule{
 	"provider/keep":       {may: []string{"provider/keep/store"}, why: "the embedded provider learns about a run through the protocol only, so that it works under any engine"},
 	"provider/keep/store": {why: "the encrypted file is usable and testable without any provider"},
 
+	"remote": {modules: []string{"golang.org/x/crypto", "golang.org/x/net", "github.com/pkg/sftp", "github.com/xanzy/ssh-agent"}, why: "work on other machines is given plain settings; what they mean in a configuration, and what of them is secret, is decided above"},
+
 	"lang":          {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{hcl, cty}, why: "references are found before anything is evaluated"},
 	"lang/funcs":    {may: []string{"value"}, why: "functions see arguments, not the configuration that calls them"},
 	"plan":          {may: []string{"addr", "diag", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
@@ -62,7 +64,7 @@ var rules = map[string]rule{
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},
 	"engine": {
-		may: []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "lang", "lang/funcs", "plan", "eval"},
+		may: []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "remote", "lang", "lang/funcs", "plan", "eval"},
 		why: "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
 
@@ -117,6 +119,7 @@ var rules = map[string]rule{
 	"tests/clients": {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
 	"tests/interop": {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
 	"tests/kill":    {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
+	"tests/ssh":     {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
 
 	"tests/internal/program": {why: "programs are built and started, not called"},
 

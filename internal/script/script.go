@@ -13,6 +13,8 @@
 //   - forget: empties the transcript of provider calls.
 //   - order METHOD:NAME[:end]...: the transcript has the begins (or ends) of these calls, in this order, among others. NAME is the object's.
 //   - registry [WORD...]: starts registries that have the test provider, and sets up clients of them; see the function registry for the words.
+//   - sent METHOD:NAME ROLE.ATTRIBUTE TEXT...: every call of the method for the object brought these values, TEXT being one, or null, unknown, absent
+//     or any.
 //   - await METHOD NAME: waits until a call of the method for the object has begun, for half a minute at most.
 //
 // The environment has EXAMPLES, the folder of the project's examples, for packages two levels below the module's root.
@@ -66,7 +68,7 @@ func Run(t *testing.T, dir string) {
 		Setup: func(env *testscript.Env) error { return setUp(env, mirror) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"nosecret": noSecret, "objects": objects, "drift": drift, "vanish": vanish, "noleases": noLeases, "calls": calls, "forget": forget,
-			"await": await, "order": order, "registry": registry,
+			"await": await, "order": order, "registry": registry, "sent": sent,
 		},
 	})
 }

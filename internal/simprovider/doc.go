@@ -31,6 +31,11 @@
 //   - resource sim_legacy (legacy type system): name, value (upper-cased by apply), defaulted (set by the plan though not computed);
 //     computed id, serial.
 //   - resource sim_old: name, old_value; computed id.
+//   - resource sim_vault: name, version, replace_me; computed id, status; write-only attributes in every place where one may stand: dynamic_wo, map_wo,
+//     set_wo, object_wo {user, key}; in blocks list_block (and in it deep), single_block, group_block and map_block, which have a label each, the
+//     attributes list_block_wo, deep_block_wo, single_block_wo, dynamic_block_wo, group_block_wo and map_block_wo; and (protocol 6 only) in nested
+//     attributes single_attr (and in it deep), list_attr, map_attr and both_attr (computed too, as is its note) likewise;
+//     whole_wo {label, part_wo} is write-only as a whole.
 //   - data sim_lookup: name, hint; the newest sim_thing of the name: computed id, size, tags, label, serial.
 //   - ephemeral sim_secret: name; optional hint, renew_after, expire_after, open_delay, renew_delay, close_delay, fail_on (validate, open,
 //     renew, close); computed value (Canary, depends on type and name only), lease (unlike at each opening), opened (how many times so far).
@@ -43,7 +48,7 @@
 // write-only value in stored, prior, current or planned state, or sent without the capability; unknown values in the configuration of apply,
 // open and data reads; a planned state that was not planned again; lost private data; a lease (in secret_wo, token or parent_token) that is
 // used after it was closed or has expired; a renewal or close with private data that is not the latest; a second close; a parent closed
-// before the ephemeral that was opened with its lease. With SIM_LENIENT the uses of dead leases and the order of closes are not looked at.
+// before the ephemeral that was opened with its lease, or before the process of a provider that was configured with it has ended. With SIM_LENIENT the uses of dead leases and the order of closes are not looked at.
 //
 // # Misbehaviour
 //

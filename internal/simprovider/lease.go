@@ -98,6 +98,9 @@ func (c *cloud) beginClose(p *ephemeralPrivate) error {
 	if err := c.putLease(l); err != nil {
 		return err
 	}
+	if pid := c.liveUser(l.ID); pid != 0 && !c.lenient {
+		return faultf("%s.%s is closed before the process %d has ended, which was configured with its value", l.Type, l.Name, pid)
+	}
 	open, err := leases(c.dir)
 	if err != nil {
 		return err

@@ -96,6 +96,9 @@ func (c *core) configure(config *tfprotov6.DynamicValue) error {
 	if err := c.cloud.checkLive(o.text("token")); err != nil {
 		return faultf("provider token: %s", err)
 	}
+	if err := c.cloud.noteUser(o.text("token")); err != nil {
+		return err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.configured {

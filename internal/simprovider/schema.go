@@ -146,7 +146,8 @@ func resourceSchemas(variant string, protocol int) map[string]*tfprotov6.Schema 
 		typeLegacy: plainResource(
 			attr("value", tftypes.String, optional), attr("defaulted", tftypes.String, optional), attr("serial", tftypes.Number, computed),
 		),
-		typeOld: plainResource(attr("old_value", tftypes.String, optional)),
+		typeOld:   plainResource(attr("old_value", tftypes.String, optional)),
+		typeVault: vaultSchema(protocol),
 	}
 }
 

@@ -66,7 +66,14 @@ func rawObject(raw *tfprotov6.RawState, typ tftypes.Type) (object, error) {
 func emptyObject(schema *tfprotov6.Schema) object {
 	o := nullObject(schema.ValueType())
 	for _, nb := range schema.Block.BlockTypes {
-		o[nb.TypeName] = tftypes.NewValue(o[nb.TypeName].Type(), []tftypes.Value{})
+		switch typ := o[nb.TypeName].Type(); nb.Nesting {
+		case tfprotov6.SchemaNestedBlockNestingModeList, tfprotov6.SchemaNestedBlockNestingModeSet:
+			o[nb.TypeName] = tftypes.NewValue(typ, []tftypes.Value{})
+		case tfprotov6.SchemaNestedBlockNestingModeMap:
+			o[nb.TypeName] = tftypes.NewValue(typ, map[string]tftypes.Value{})
+		case tfprotov6.SchemaNestedBlockNestingModeGroup:
+			o[nb.TypeName] = nullObject(typ).value(typ)
+		}
 	}
 	return o
 }

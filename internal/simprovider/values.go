@@ -113,7 +113,8 @@ func fill(typ tftypes.Type, f func(tftypes.Type) tftypes.Value) object {
 // attrFunc maps one leaf attribute of an object; parent is the object that holds it.
 type attrFunc func(a *tfprotov6.SchemaAttribute, parent object, v tftypes.Value) tftypes.Value
 
-// mapBlock applies f to every leaf attribute, through nested attributes and blocks of every nesting mode.
+// mapBlock applies f to every leaf attribute, through nested attributes and blocks of every nesting mode. A nested attribute that is write-only as a
+// whole is a leaf.
 func mapBlock(b *tfprotov6.SchemaBlock, o object, f attrFunc) object {
 	if o == nil {
 		return nil
@@ -128,7 +129,7 @@ func mapBlock(b *tfprotov6.SchemaBlock, o object, f attrFunc) object {
 func mapAttributes(attrs []*tfprotov6.SchemaAttribute, o object, f attrFunc) object {
 	out := o.clone()
 	for _, a := range attrs {
-		if a.NestedType != nil {
+		if a.NestedType != nil && !a.WriteOnly {
 			out[a.Name] = mapElements(o[a.Name], func(e object) object { return mapAttributes(a.NestedType.Attributes, e, f) })
 			continue
 		}
@@ -153,8 +154,8 @@ func mapElements(v tftypes.Value, f func(object) object) tftypes.Value {
 		return element(v)
 	case tftypes.Map:
 		m := asObject(v).clone()
-		for k, e := range m {
-			m[k] = element(e)
+		for _, k := range names(m) {
+			m[k] = element(m[k])
 		}
 		return tftypes.NewValue(v.Type(), map[string]tftypes.Value(m))
 	}
@@ -172,7 +173,7 @@ func mapElements(v tftypes.Value, f func(object) object) tftypes.Value {
 func nullWriteOnly(b *tfprotov6.SchemaBlock, o object) object {
 	return mapBlock(b, o, func(a *tfprotov6.SchemaAttribute, _ object, v tftypes.Value) tftypes.Value {
 		if a.WriteOnly {
-			return null(a.Type)
+			return null(a.ValueType())
 		}
 		return v
 	})

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -218,13 +219,39 @@ func (v *violation) legacy() error {
 	return nil
 }
 
-// replace demands a replacement for the attribute in attr, or for name.
+// replace demands a replacement for the attribute that attr is the path of, or for name.
 func (v *violation) replace() error {
 	name := v.rule.Attr
 	if name == "" {
 		name = "name"
 	}
-	return v.demandReplace(tftypes.NewAttributePath().WithAttributeName(name))
+	_, typ, err := v.typedSlot()
+	if err != nil {
+		return err
+	}
+	return v.demandReplace(typedPath(typ, strings.Split(name, ".")))
+}
+
+// typedPath makes an attribute path of steps that begin at a value of the type.
+func typedPath(typ tftypes.Type, steps []string) *tftypes.AttributePath {
+	path := tftypes.NewAttributePath()
+	for _, step := range steps {
+		switch t := typ.(type) {
+		case tftypes.Map:
+			path, typ = path.WithElementKeyString(step), t.ElementType
+		case tftypes.List:
+			n, err := strconv.Atoi(step)
+			if err != nil {
+				n = -1
+			}
+			path, typ = path.WithElementKeyInt(n), t.ElementType
+		case tftypes.Object:
+			path, typ = path.WithAttributeName(step), t.AttributeTypes[step]
+		default:
+			path = path.WithAttributeName(step)
+		}
+	}
+	return path
 }
 
 func (v *violation) badReplace() error {

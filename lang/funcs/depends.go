@@ -42,6 +42,7 @@ func (d *dependencies) addDeep(v cty.Value) {
 
 // visit collects the marks that expr depends on; used says whether something works on its value.
 func (d *dependencies) visit(expr hcl.Expression, used bool) {
+	expr = hcl.UnwrapExpression(expr)
 	switch e := expr.(type) {
 	case *hclsyntax.ScopeTraversalExpr:
 		d.traversal(e.Traversal, used)

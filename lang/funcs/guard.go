@@ -13,7 +13,8 @@ import (
 // guard wraps a function with what the language promises for all of them:
 //
 //   - an error message never depends on the content of a sensitive or ephemeral argument;
-//   - an unknown result carries the marks of its arguments, also where the function returned early because of another argument;
+//   - an unknown result carries the marks of its arguments, also where the function returned early because of another argument, and is ephemeral
+//     if a part of an argument is;
 //   - a failure inside the function is an ordinary error, without a stack.
 //
 // The signature stays as it is, for those who describe the functions.
@@ -47,12 +48,7 @@ func guard(name string, f function.Function) function.Function {
 		if err != nil {
 			return cty.NilVal, guardedError(name, f, args, err)
 		}
-		if !v.IsKnown() && !decidesMarks[name] {
-			for _, arg := range args {
-				v = v.WithSameMarks(arg)
-			}
-		}
-		return v, nil
+		return unknownResult(name, v, args), nil
 	}
 	return function.New(spec)
 }

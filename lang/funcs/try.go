@@ -44,14 +44,14 @@ var tryFunc = function.New(&function.Spec{
 		}
 		failed := make(cty.ValueMarks)
 		var failures []string
-		for _, arg := range args {
+		for i, arg := range args {
 			closure := customdecode.ExpressionClosureFromVal(arg)
 			v, diags := closure.Value()
 			if !diags.HasErrors() {
 				if !v.IsWhollyKnown() {
 					// Once the unknown parts are known the expression may still fail, and so not even the type is certain.
 					_, marks := v.UnmarkDeep()
-					v = cty.DynamicVal.WithMarks(marks)
+					v = cty.DynamicVal.WithMarks(marks, alternatives(args[i+1:]))
 				}
 				return v.WithMarks(ephemeralOnly(failed)), nil
 			}
@@ -65,6 +65,17 @@ var tryFunc = function.New(&function.Spec{
 			strings.Join(failures, "\n"))
 	},
 })
+
+// alternatives returns the ephemeral mark if an expression gives a value with an ephemeral part.
+func alternatives(args []cty.Value) cty.ValueMarks {
+	for _, arg := range args {
+		v, diags := customdecode.ExpressionClosureFromVal(arg).Value()
+		if !diags.HasErrors() && value.Contains(v, value.Ephemeral) {
+			return cty.NewValueMarks(value.Ephemeral)
+		}
+	}
+	return nil
+}
 
 func appendFailures(failures []string, diags hcl.Diagnostics, marks cty.ValueMarks) []string {
 	for _, d := range diags {

@@ -15,6 +15,7 @@ var modes = [...]string{plan.Normal: "normal", plan.Destroy: "destroy", plan.Ref
 // actions has all actions, by value.
 var actions = [...]plan.Action{
 	plan.NoOp, plan.Create, plan.Read, plan.Update, plan.Delete, plan.DeleteThenCreate, plan.CreateThenDelete, plan.Forget,
+	plan.ForgetThenCreate,
 }
 
 var actionsByName = func() map[string]plan.Action {

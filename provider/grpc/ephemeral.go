@@ -21,7 +21,7 @@ func (c *client) OpenEphemeral(ctx context.Context, typeName string, config cty.
 		TypeName: typeName, Config: x.encode(s, config, "configuration"), ClientCapabilities: capabilities(),
 	}, &resp)
 	x.report(resp.Diagnostics)
-	out := provider.OpenResponse{Private: resp.Private, Deferred: deferredReason(resp.Deferred)}
+	out := provider.OpenResponse{Opened: x.answered && !x.failed(), Private: resp.Private, Deferred: deferredReason(resp.Deferred)}
 	if !x.failed() {
 		out.RenewAt = x.time(resp.RenewAt)
 		out.Result = x.decode(s, resp.Result)

@@ -62,11 +62,12 @@ func InMemory(name string, register func(*grpc.Server), protocol int) (provider.
 
 // dialClient returns a client that connects with dial; closing it runs stop too.
 func dialClient(name string, protocol int, dial func(context.Context, string) (net.Conn, error), stop func()) (provider.Provider, diag.List) {
-	conn, err := grpc.NewClient("passthrough:///provider",
+	conn, err := grpc.NewClient("passthrough:///provider", append([]grpc.DialOption{
 		grpc.WithContextDialer(dial),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithIdleTimeout(0),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)))
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)),
+	}, unbuffered...)...)
 	if err != nil {
 		stop()
 		return nil, diag.Errorf("Provider could not be reached", "The connection to provider %s failed: %s.", name, err)

@@ -85,7 +85,7 @@ func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 		SyncStdout:       io.Discard,
 		SyncStderr:       &proc.stderr.synced,
 		Logger:           hclog.New(&hclog.LoggerOptions{Level: hclog.Off, Output: io.Discard}),
-		GRPCDialOptions:  []grpc.DialOption{grpc.WithIdleTimeout(0)},
+		GRPCDialOptions:  append([]grpc.DialOption{grpc.WithIdleTimeout(0)}, unbuffered...),
 		RunnerFunc: func(_ hclog.Logger, spec *exec.Cmd, _ string) (runner.Runner, error) {
 			proc.cmd.Env = append(proc.cmd.Env, spec.Env...)
 			return proc, nil

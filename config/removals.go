@@ -1,0 +1,102 @@
+package config
+
+import (
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// Module returns the module that declares the block, in whose instances its expressions are evaluated.
+func (r *Removed) Module() *Module { return r.module }
+
+// Target returns what the block removes, seen from the root module. The resource is the zero value where that is a whole module.
+func (r *Removed) Target() addr.ConfigResource { return absolute(r.module, r.target) }
+
+// absolute returns the block that a target relative to m is about.
+func absolute(m *Module, t addr.Target) addr.ConfigResource {
+	out := addr.ConfigResource{Module: m.Path}
+	for _, name := range t.Module.Module().Calls() {
+		out.Module = out.Module.Child(name)
+	}
+	if t.Resource != nil {
+		out.Resource = *t.Resource
+	}
+	return out
+}
+
+// Removal returns the removed block that says what becomes of the objects of a resource block that is no longer declared, nil if there is none. A
+// block about the resource goes before one about a module around it, and one about an inner module before one about an outer.
+func (t *Tree) Removal(r addr.ConfigResource) *Removed {
+	if found := t.removals[r]; found != nil {
+		return found
+	}
+	for m := r.Module; !m.IsRoot(); m, _ = m.Parent() {
+		if found := t.removals[addr.ConfigResource{Module: m}]; found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// removals collects the removed blocks of the tree and reports those that contradict each other or other blocks.
+func (c *checker) removals(t *Tree) {
+	t.removals = map[addr.ConfigResource]*Removed{}
+	for _, m := range t.SortedModules() {
+		for _, r := range m.Removed {
+			r.module = m
+			target := r.Target()
+			if first := t.removals[target]; first != nil {
+				c.errorAt(r.Range, "Duplicate removed block", "There is already a removed block for %s, at %s. Keep one of the two.", targetName(target), first.Range)
+				continue
+			}
+			t.removals[target] = r
+			c.stillDeclared(t, r, target)
+		}
+	}
+	for _, m := range t.SortedModules() {
+		for _, mv := range m.Moved {
+			c.movedAndRemoved(t, m, mv)
+		}
+	}
+}
+
+func (c *checker) stillDeclared(t *Tree, r *Removed, target addr.ConfigResource) {
+	m := t.Modules[target.Module]
+	switch {
+	case m == nil:
+	case target.Resource == (addr.Resource{}):
+		c.errorAt(r.Range, "Removed module block still exists",
+			"This block says that %s is removed, but the configuration still calls it, at %s. Take away the module block, or this one.", target.Module, m.Call.Range)
+	case m.Resources[target.Resource] != nil:
+		c.errorAt(r.Range, "Removed resource block still exists",
+			"This block says that %s is removed, but the configuration still declares it, at %s. Take away the resource block, or this one.", target, m.Resources[target.Resource].Range)
+	}
+}
+
+// movedAndRemoved reports a move of all of what a removed block names: nothing would be left to remove. A move of single instances, and one to what is
+// removed, leave something.
+func (c *checker) movedAndRemoved(t *Tree, m *Module, mv *Moved) {
+	from, err := addr.TargetFromTraversal(mv.From)
+	if err != nil || keyed(from) {
+		return
+	}
+	if r := t.removals[absolute(m, from)]; r != nil {
+		c.errorAt(r.Range, "Conflicting moved and removed blocks",
+			"This block says that %s is removed, and the moved block at %s that it has become something else. Only one of them can be.", targetName(r.Target()), mv.Range)
+	}
+}
+
+// keyed reports whether the target names single instances.
+func keyed(t addr.Target) bool {
+	for _, step := range t.Module.Path() {
+		if _, _, key := step.Parent(); key != addr.NoKey {
+			return true
+		}
+	}
+	return t.Key != addr.NoKey
+}
+
+func targetName(r addr.ConfigResource) string {
+	if r.Resource == (addr.Resource{}) {
+		return r.Module.String()
+	}
+	return r.String()
+}

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// fate decides whether an object that is no longer wanted is forgotten instead of destroyed, and says why. A removed block decides about what has no
+// resource block any more, and the lifecycle argument "destroy" about the rest; what that said before holds for objects that are not declared one by one.
+func (p *planner) fate(o *orphan) (forget bool) {
+	a := o.obj.Instance
+	if !p.run.Declared(a) {
+		if r := p.req.Config.Tree.Removal(a.Config()); r != nil {
+			if !r.Destroy {
+				o.reason = plan.DeleteNoConfig
+			}
+			return !r.Destroy
+		}
+	} else if p.req.Config.Tree.Modules[a.Module.Module()].Resources[a.Resource].Lifecycle.SkipDestroy() {
+		o.reason = plan.ForgetInConfig
+		return true
+	}
+	if p.declaredOne(a) || !o.stored.SkipDestroy {
+		return false
+	}
+	o.reason = plan.ForgetInState
+	return true
+}
+
+// declaredOne reports whether the configuration declares the very instance. While everything is destroyed it is enough that it has the block.
+func (p *planner) declaredOne(a addr.Instance) bool {
+	if p.req.Mode == plan.Destroy {
+		return p.run.Declared(a)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.desired[a]
+	return ok
+}
+
+// planForget plans to drop an object from the state. No provider is configured for that, nor asked about the object: often it is not even possible any
+// more. Only an object in an old format is given to the provider's program, to be shown.
+func (p *planner) planForget(o *orphan) {
+	sch, diags := p.providers.Resource(o.provider.Provider, addr.Managed, o.obj.Resource.Type)
+	if sch == nil && !diags.HasErrors() {
+		diags = missingType(o)
+	}
+	p.run.Report(diags)
+	base := p.providers.base(p.ctx, o.provider.Provider)
+	p.run.Report(base.diags)
+	if sch == nil || base.diags.HasErrors() {
+		return
+	}
+	p.inSlot(func() {
+		dp := deletePlan{planner: p, provider: o.provider}
+		dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: base.p}
+		if pr, ok := dp.upgraded(o.stored); ok {
+			c := dp.newChange(pr, o.reason)
+			c.Action = plan.Forget
+			dp.record(c, pr)
+		}
+	})
+}
+
+// departure returns what runs before the object is destroyed, nil if nothing does: an object that never was complete, or was set aside for its successor,
+// gets no destroy-time provisioners.
+func (p *planner) departure(t *future.Task, o *orphan) *eval.Departure {
+	if o.obj.Deposed != addr.Current || o.stored.Tainted || p.req.Mode == plan.RefreshOnly {
+		return nil
+	}
+	d := p.run.Departure(o.obj.Instance)
+	if d != nil {
+		d.Prepare(t)
+	}
+	return d
+}
+
+// checkArguments evaluates the arguments of provisioners that will run, with what is known. It opens nothing.
+func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value, at addr.Instance) bool {
+	ok := true
+	for i := range of.Provisioners() {
+		_, _, diags := evalProvisioner(t, nil, of, i, self, at)
+		p.run.Report(diags)
+		ok = ok && !diags.HasErrors()
+	}
+	return ok
+}
+
+// maxForgottenShown bounds the list in a warning.
+const maxForgottenShown = 20
+
+// warnForgotten says which objects will no longer be managed. A change of another kind shows what becomes of the object; this one must not be overlooked.
+func (p *planner) warnForgotten() {
+	var names strings.Builder
+	n := 0
+	for _, c := range p.plan.Changes {
+		if c.Action != plan.Forget {
+			continue
+		}
+		if n++; n <= maxForgottenShown {
+			fmt.Fprintf(&names, "\n  - %s", c.Object())
+		}
+	}
+	if n > maxForgottenShown {
+		fmt.Fprintf(&names, "\n  - and %d more", n-maxForgottenShown)
+	}
+	if n > 0 {
+		p.run.Report(diag.Warnf("Resource will be removed from the state",
+			"Applying this plan makes Mayfly forget objects, which go on to exist:\n%s\n\nTo manage them again, they must be imported.", names.String()))
+	}
+}

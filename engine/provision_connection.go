@@ -1,0 +1,216 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/remote"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// evalProvisioner evaluates the arguments of a provisioner and its connection, which is cty.NilVal if it has no use for one, and checks what is known
+// of them. The values may carry marks; the diagnostics quote none that has one. It is used before the provisioner runs too, with a nil session and
+// unknown values, so that mistakes are found before anything is made.
+func evalProvisioner(
+	t *future.Task, s *eval.Session, of provisioners, index int, self cty.Value, at addr.Instance,
+) (args, conn cty.Value, diags diag.List) {
+	args, diags = of.EvalProvisioner(t, s, index, self)
+	conn, more := of.EvalConnection(t, s, index, self)
+	if !diags.HasErrors() {
+		p := of.Provisioners()[index]
+		diags = append(diags, argumentProblems(p, args).InConfigBody(p.Body).WithAddress(at.String())...)
+	}
+	diags = append(diags, more...)
+	if !more.HasErrors() && conn != cty.NilVal {
+		diags = append(diags, checkConnection(conn).InConfigBody(of.ConnectionBody(index)).WithAddress(at.String())...)
+	}
+	return args, conn, diags
+}
+
+// alternatives are the arguments of which a provisioner takes exactly one.
+var alternatives = map[string][]string{
+	"remote-exec": {"inline", "script", "scripts"},
+	"file":        {"source", "content"},
+}
+
+// argumentProblems reports what the types of arguments cannot tell.
+func argumentProblems(p *config.Provisioner, args cty.Value) diag.List {
+	args, _ = args.UnmarkDeep()
+	if !args.IsKnown() {
+		return nil
+	}
+	var given, possible []string
+	for _, name := range alternatives[p.Type] {
+		switch v := args.GetAttr(name); {
+		case !v.IsKnown():
+			possible = append(possible, name)
+		case !v.IsNull():
+			given = append(given, name)
+		}
+	}
+	names := "\"" + strings.Join(alternatives[p.Type], "\", \"") + "\""
+	switch {
+	case len(alternatives[p.Type]) > 0 && len(given)+len(possible) == 0:
+		return problem("", "Missing provisioner argument", "A %q provisioner needs one of the arguments %s.", p.Type, names)
+	case len(given) > 1:
+		return problem(given[1], "Conflicting provisioner arguments", "A %q provisioner takes only one of the arguments %s.", p.Type, names)
+	case slices.Contains(given, "inline") || slices.Contains(given, "scripts"):
+		return checkList(args.GetAttr(given[0]), given[0])
+	case p.Type == "file" && args.GetAttr("destination").IsKnown() && text(args, "destination") == "":
+		return problem("destination", "Invalid provisioner argument", "The destination is empty: give the name of a file or directory on the host.")
+	}
+	return nil
+}
+
+func checkList(v cty.Value, name string) diag.List {
+	if v.LengthInt() == 0 {
+		return problem(name, "Invalid provisioner argument", "The list is empty, so there is nothing to run.")
+	}
+	for i, e := range v.AsValueSlice() {
+		if e.IsNull() {
+			d := problem(name, "Invalid provisioner argument", "An element of the list is null.")
+			d[0].Path = d[0].Path.IndexInt(i)
+			return d
+		}
+	}
+	return nil
+}
+
+// problem returns an error about an argument, or about the block if name is empty.
+func problem(name, summary, format string, args ...any) diag.List {
+	d := diag.Errorf(summary, format, args...)
+	if name != "" {
+		d[0].Path = cty.GetAttrPath(name)
+	}
+	return d
+}
+
+const invalidConnection = "Invalid connection argument"
+
+// checkConnection checks a connection, as far as it is known.
+func checkConnection(marked cty.Value) diag.List {
+	conn, _ := marked.UnmarkDeep()
+	if !conn.IsKnown() {
+		return nil
+	}
+	var diags diag.List
+	quoted := func(name string) string {
+		if v := marked.GetAttr(name); value.Contains(v, value.Sensitive) || value.Contains(v, value.Ephemeral) {
+			return "The value"
+		}
+		return fmt.Sprintf("%q", text(conn, name))
+	}
+	switch text(conn, "type") {
+	case "", "ssh":
+	case "winrm":
+		return problem("type", "WinRM is not supported",
+			"Connections of type \"winrm\" are not made. Windows comes with an OpenSSH server: enable that, and use type \"ssh\" with target_platform = \"windows\".")
+	default:
+		return problem("type", invalidConnection, "%s is no type of connection. The type is \"ssh\", or left out.", quoted("type"))
+	}
+	if h := conn.GetAttr("host"); h.IsKnown() && text(conn, "host") == "" {
+		diags = append(diags, problem("host", invalidConnection, "The host is empty: there is nothing to connect to. If it is an address that the resource gets later than its creation, another one has to be used.")...)
+	}
+	if !slices.Contains([]string{"", "unix", "windows"}, text(conn, "target_platform")) {
+		diags = append(diags, problem("target_platform", invalidConnection, "%s is no platform that is known: \"unix\" and \"windows\" are.", quoted("target_platform"))...)
+	}
+	if s := text(conn, "timeout"); s != "" {
+		if d, err := time.ParseDuration(s); err != nil || d <= 0 {
+			diags = append(diags, problem("timeout", invalidConnection, "%s is no time to wait. Write it with its unit, such as \"30s\" or \"5m\".", quoted("timeout"))...)
+		}
+	}
+	for _, name := range []string{"port", "bastion_port", "proxy_port"} {
+		if v := conn.GetAttr(name); v.IsKnown() && !v.IsNull() && port(conn, name) == 0 {
+			diags = append(diags, problem(name, invalidConnection, "A port is a whole number from 1 to 65535.")...)
+		}
+	}
+	if conn.GetAttr("private_key").IsKnown() && conn.GetAttr("bastion_private_key").IsKnown() {
+		for _, p := range connection(conn, nil).Check() {
+			if p.Argument == "bastion_private_key" && text(conn, p.Argument) == "" {
+				continue // it is the private_key, and was reported
+			}
+			diags = append(diags, problem(p.Argument, invalidConnection, "%s", p.Text)...)
+		}
+	}
+	return diags
+}
+
+// connection decodes a connection, in which what is not known counts as not set.
+func connection(v cty.Value, environ []string) *remote.Connection {
+	c := &remote.Connection{
+		Target: remote.Host{
+			Address: text(v, "host"), Port: port(v, "port"), User: text(v, "user"), Password: secret(v, "password"),
+			PrivateKey: secret(v, "private_key"), Certificate: secret(v, "certificate"), HostKey: secret(v, "host_key"),
+		},
+		ScriptPath: text(v, "script_path"), Windows: text(v, "target_platform") == "windows",
+		AgentIdentity: text(v, "agent_identity"), AgentSocket: variable(environ, "SSH_AUTH_SOCK"),
+	}
+	c.Timeout, _ = time.ParseDuration(text(v, "timeout"))
+	if use := v.GetAttr("agent"); use.IsKnown() && !use.IsNull() {
+		c.Agent = remote.AgentNever
+		if use.True() {
+			c.Agent = remote.AgentAlways
+		}
+	}
+	if text(v, "bastion_host") != "" {
+		t := &c.Target
+		c.Bastion = &remote.Host{
+			Address: text(v, "bastion_host"), Port: cmp.Or(port(v, "bastion_port"), t.Port), User: cmp.Or(text(v, "bastion_user"), t.User),
+			Password:   cmp.Or(secret(v, "bastion_password"), t.Password),
+			PrivateKey: cmp.Or(secret(v, "bastion_private_key"), t.PrivateKey), Certificate: secret(v, "bastion_certificate"),
+			HostKey: secret(v, "bastion_host_key"),
+		}
+	}
+	if text(v, "proxy_host") != "" {
+		c.Proxy = &remote.Proxy{
+			Scheme: text(v, "proxy_scheme"), Address: text(v, "proxy_host"), Port: port(v, "proxy_port"),
+			User: text(v, "proxy_user_name"), Password: secret(v, "proxy_user_password"),
+		}
+	}
+	return c
+}
+
+// text returns a string argument, "" if it is null or not known.
+func text(v cty.Value, name string) string {
+	if a := v.GetAttr(name); a.IsKnown() && !a.IsNull() {
+		return a.AsString()
+	}
+	return ""
+}
+
+func secret(v cty.Value, name string) remote.Secret { return remote.NewSecret(text(v, name)) }
+
+// port returns a port, 0 if it is null, not known, or none.
+func port(v cty.Value, name string) int {
+	const highest = 65535
+	a := v.GetAttr(name)
+	if !a.IsKnown() || a.IsNull() {
+		return 0
+	}
+	n, exact := a.AsBigFloat().Int64()
+	if exact != big.Exact || n < 1 || n > highest {
+		return 0
+	}
+	return int(n)
+}
+
+// variable returns an environment variable.
+func variable(environ []string, name string) string {
+	for _, kv := range slices.Backward(environ) {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,26 @@
+package engine
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/remote"
+)
+
+// upload carries out a file provisioner. Content goes to the host as it is, without a file on this machine.
+func (r *remoteWork) upload(ctx context.Context, client *remote.Client, args cty.Value) error {
+	destination := args.GetAttr("destination").AsString()
+	if content := args.GetAttr("content"); !content.IsNull() {
+		return client.UploadContent(ctx, content.AsString(), destination)
+	}
+	source := args.GetAttr("source").AsString()
+	from := r.local(source)
+	// Cleaning the name has taken the slash at its end, which has a meaning.
+	if strings.HasSuffix(source, "/") || strings.HasSuffix(source, string(os.PathSeparator)) {
+		from += "/"
+	}
+	return client.Upload(ctx, from, destination)
+}

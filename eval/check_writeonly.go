@@ -1,0 +1,135 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/lang"
+)
+
+// checkWriteOnlyOutputs reports outputs of the root module that refer to write-only attributes, directly or through values of any module, and are not
+// sensitive. Such an attribute is always null, but who writes that means the secret.
+func (m *moduleBlock) checkWriteOnlyOutputs(c *compiler) {
+	for _, o := range inOrder(m.outputs) {
+		if o.output.Sensitive || o.output.Ephemeral {
+			continue
+		}
+		s := writeOnlySearch{seen: map[*valueBlock]struct{}{}}
+		if found := s.expr(m, o.expr, nil); found != "" {
+			c.diags = append(c.diags, diag.At(o.expr.Range(), "Output refers to a write-only attribute",
+				"The output %q refers to a write-only attribute of %s, which holds a secret and is null when it is read. Do not output it, or add the argument\n    sensitive = true", o.name, found)...)
+		}
+	}
+}
+
+type writeOnlySearch struct{ seen map[*valueBlock]struct{} }
+
+// expr returns the address of a resource a write-only attribute of which x refers to, "" if there is none. The names are those of the attributes that
+// are read of what x gives.
+func (s *writeOnlySearch) expr(m *moduleBlock, x *lang.Expr, names []string) string {
+	if x == nil || len(x.Refs) == 0 {
+		return ""
+	}
+	names = append(slices.Clip(names), attributeNames(x.Expression)...)
+	for i := range x.Refs {
+		if found := s.ref(m, &x.Refs[i], names); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+func (s *writeOnlySearch) ref(m *moduleBlock, ref *lang.Ref, names []string) string {
+	switch ref.Kind {
+	case lang.Resource:
+		b := m.resources[ref.Resource]
+		if b == nil {
+			return ""
+		}
+		path := attributePath(ref.Rest)
+		if writeOnlyAt(b.Schema.Block, path) || len(path) == 0 && slices.ContainsFunc(names, b.topLevelWriteOnly) {
+			return joinAddr2(m.cfg.Path, ref.Resource.String())
+		}
+	case lang.Local:
+		return s.value(m, m.locals[ref.Name], names)
+	case lang.Variable:
+		return s.value(m.parent, m.variables[ref.Name], names)
+	case lang.Module:
+		call := m.calls[ref.Name]
+		if call == nil || call.child == nil {
+			return ""
+		}
+		if ref.Output != "" {
+			return s.value(call.child, call.child.outputs[ref.Output], names)
+		}
+		for _, name := range slices.Sorted(maps.Keys(call.child.outputs)) {
+			if slices.Contains(names, name) {
+				if found := s.value(call.child, call.child.outputs[name], names); found != "" {
+					return found
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// value looks into a value whose expression stands in m.
+func (s *writeOnlySearch) value(m *moduleBlock, v *valueBlock, names []string) string {
+	if v == nil || m == nil {
+		return ""
+	}
+	if _, ok := s.seen[v]; ok {
+		return ""
+	}
+	s.seen[v] = struct{}{}
+	return s.expr(m, v.expr, names)
+}
+
+func (b *ResourceBlock) topLevelWriteOnly(name string) bool {
+	a := b.Schema.Block.Attributes[name]
+	return a != nil && a.WriteOnly
+}
+
+// attributeNames returns the names of all attributes that an expression reads of anything.
+func attributeNames(e hcl.Expression) []string {
+	native, ok := e.(hclsyntax.Node)
+	if !ok {
+		return nil
+	}
+	var out []string
+	_ = hclsyntax.VisitAll(native, func(n hclsyntax.Node) hcl.Diagnostics {
+		switch n := n.(type) {
+		case *hclsyntax.ScopeTraversalExpr:
+			out = append(out, stepNames(n.Traversal[1:])...)
+		case *hclsyntax.RelativeTraversalExpr:
+			out = append(out, stepNames(n.Traversal)...)
+		case indexed:
+			if key, ok := n.Key.(*hclsyntax.TemplateExpr); ok && key.IsStringLiteral() {
+				name, _ := key.Value(nil)
+				out = append(out, name.AsString())
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+func stepNames(t hcl.Traversal) []string {
+	var out []string
+	for _, step := range t {
+		switch step := step.(type) {
+		case hcl.TraverseAttr:
+			out = append(out, step.Name)
+		case hcl.TraverseIndex:
+			if step.Key.Type() == cty.String {
+				out = append(out, step.Key.AsString())
+			}
+		}
+	}
+	return out
+}

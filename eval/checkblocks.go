@@ -1,0 +1,231 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// checkBlock is a compiled check block.
+type checkBlock struct {
+	cfg     *config.Check
+	module  *moduleBlock
+	asserts []condition
+	nested  *ResourceBlock // nil if there is none
+	opens   *openSet       // through the assertions, and the nested block itself
+}
+
+func (c *compiler) checks(m *moduleBlock) {
+	m.checks = make(map[string]*checkBlock, len(m.cfg.Checks))
+	for name, cfg := range inOrder(m.cfg.Checks) {
+		b := &checkBlock{cfg: cfg, module: m, asserts: c.conditions(m, cfg.Asserts, use{check: cfg})}
+		if cfg.Scoped != nil {
+			b.nested = m.resources[cfg.Scoped.Addr]
+		}
+		m.checks[name] = b
+	}
+}
+
+func (b *checkBlock) computeOpens() *openSet {
+	set := noOpens
+	for _, a := range b.asserts {
+		set = set.union(b.module.opensOf([]*lang.Expr{a.cond, a.msg}))
+	}
+	if b.nested != nil && b.nested.Config.Addr.Mode == addr.Ephemeral {
+		set = set.union(single(b.nested.Config.Config()))
+	}
+	return set
+}
+
+func (b *checkBlock) configAddr() string { return joinAddr2(b.module.cfg.Path, "check."+b.cfg.Name) }
+
+// EachCheck calls f with what each check block of the tree may use.
+func (c *Config) EachCheck(f func(uses []Use)) {
+	for _, m := range c.modules {
+		for _, b := range m.checks {
+			f(b.opens.uses())
+		}
+	}
+}
+
+// DeclareChecks records every check block of the configuration without objects and with the given status, which holds for those that turn out to have
+// none.
+func (r *Run) DeclareChecks(status state.CheckStatus) {
+	for _, m := range r.cfg.modules {
+		for _, b := range m.checks {
+			r.Checks.declare("check", b.configAddr(), status)
+		}
+	}
+}
+
+// Check is a check object: a check block in one module instance.
+type Check struct {
+	Module *Module
+	block  *checkBlock
+	reads  future.Cell[*reads]
+}
+
+// CheckBlocks returns the checks of the module, ordered by name.
+func (m *Module) CheckBlocks() []*Check {
+	out := make([]*Check, 0, len(m.checks))
+	for _, name := range slices.Sorted(maps.Keys(m.checks)) {
+		out = append(out, m.checks[name])
+	}
+	return out
+}
+
+// Check finds the check at an address as Check.Addr gives it, nil if the configuration has none. No repetition is evaluated.
+func (r *Run) Check(address string) *Check {
+	const label = "check."
+	i := strings.LastIndex(address, label)
+	if i < 0 {
+		return nil
+	}
+	in := addr.RootInstance
+	if path := strings.TrimSuffix(address[:i], "."); path != "" {
+		var err error
+		if in, err = addr.ParseModuleInstance(path); err != nil {
+			return nil
+		}
+	}
+	if m := r.Module(in); m != nil {
+		return m.checks[address[i+len(label):]]
+	}
+	return nil
+}
+
+// Addr returns the absolute address, such as "module.a[0].check.health".
+func (c *Check) Addr() string { return joinAddr(c.Module.Addr, "check."+c.block.cfg.Name) }
+
+// Nested returns the instance of the nested data or ephemeral block, nil if there is none.
+func (c *Check) Nested() *Instance {
+	if c.block.nested == nil {
+		return nil
+	}
+	return c.Module.resources[c.block.nested.Config.Addr].Instance(addr.NoKey)
+}
+
+// BlockUses returns what the check may use, before the instances of its module are known.
+func (c *Check) BlockUses() []Use { return c.block.opens.uses() }
+
+// Uses returns the ephemeral instances that evaluating the check may open. What a nested data block uses is not among them: reading it is an operation
+// of its own.
+func (c *Check) Uses(t *future.Task) []Use {
+	if c.block.opens.empty() {
+		return nil
+	}
+	u := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
+	sc := &scope{m: c.Module, t: t}
+	for _, a := range c.block.asserts {
+		u.exprs(sc, a.cond, a.msg)
+	}
+	if in := c.Nested(); in != nil && in.Config().Addr.Mode == addr.Ephemeral {
+		u.uses[Use{Kind: UseInstance, Instance: in.Addr()}] = struct{}{}
+	}
+	return u.list()
+}
+
+// readSet returns what the assertions refer to, and the nested block whether or not they do.
+func (c *Check) readSet(t *future.Task) *reads {
+	got, cycle := c.reads.Get(t, c, nil, func() *reads {
+		out, sc := &reads{}, &scope{m: c.Module, t: t}
+		if in := c.Nested(); in != nil {
+			out.resources = append(out.resources, resourceRead{res: in.Resource, via: &in.Config().Range})
+		}
+		for _, a := range c.block.asserts {
+			sc.collectReads(out, a.cond, a.msg)
+		}
+		return out
+	})
+	if cycle != nil || got == nil {
+		return &reads{}
+	}
+	return got
+}
+
+// Deps returns the managed and data instances that the check depends on.
+func (c *Check) Deps(t *future.Task) []plan.Dep {
+	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
+	f.reads(c.readSet(t))
+	return f.sorted()
+}
+
+// Prepare demands everything durable that the check needs, its nested data block included.
+func (c *Check) Prepare(t *future.Task) {
+	p := preparer{t: t, seen: map[any]struct{}{}}
+	p.reads(c.readSet(t))
+}
+
+// OpenNested opens the nested ephemeral block, if there is one, whether or not an assertion refers to it. What is wrong is reported by the host.
+func (c *Check) OpenNested(t *future.Task, s *Session) {
+	if in := c.Nested(); in != nil && in.Config().Addr.Mode == addr.Ephemeral {
+		in.get(t, s, nil)
+	}
+}
+
+// Evaluate evaluates the assertions and records the results. An assertion that is not met is a warning; one that is no condition at all is an error.
+// With announce set, one that cannot be decided yet is said to be decided later, unless the walk has failed.
+func (c *Check) Evaluate(t *future.Task, s *Session, announce bool) {
+	for _, a := range c.block.asserts {
+		status, message, diags := c.assert(&scope{m: c.Module, t: t, sess: s, address: c.Addr()}, a, announce)
+		c.Module.run.Report(diags)
+		c.record(status, message)
+	}
+}
+
+const failedAssertion = "Check block assertion failed"
+
+func (c *Check) assert(sc *scope, a condition, announce bool) (state.CheckStatus, string, diag.List) {
+	r := c.Module.run
+	status, message, diags := r.condition(sc, a, failedAssertion)
+	switch {
+	case status == state.CheckFail: // also what is wrong with its message: that it is not met is the news
+		diags.AsWarnings()
+	case status == state.CheckUnknown && announce && !r.Diags.HasErrors():
+		d := diag.Diagnostic{
+			Severity: diag.Warning, Summary: "Check block assertion known after apply", Subject: a.cond.Range().Ptr(), Address: sc.address,
+			Detail:     "The condition could not be evaluated at this time, a result will be known when this plan is applied.",
+			Expression: a.cond.Expression, EvalContext: r.shownContext(sc, a.cond),
+		}
+		diags = append(diags, d)
+	}
+	for i := range diags {
+		if diags[i].Severity == diag.Warning {
+			diags[i].Extra = diag.CheckWarning{}
+		}
+	}
+	if message == hiddenMessage {
+		message = ""
+	}
+	return status, message, diags
+}
+
+// Fail records that the check failed for a reason other than its assertions.
+func (c *Check) Fail(why string) { c.record(state.CheckFail, why) }
+
+// Undecided records that the check was not evaluated.
+func (c *Check) Undecided() { c.record(state.CheckUnknown, "") }
+
+func (c *Check) record(status state.CheckStatus, failure string) {
+	c.Module.run.Checks.Add("check", c.block.configAddr(), c.Addr(), status, failure)
+}
+
+// ValidateChecks evaluates the assertions of the module's checks with unknown values. Whether they are met is nothing to tell from that.
+func (m *Module) ValidateChecks(t *future.Task) {
+	for _, c := range m.CheckBlocks() {
+		for _, a := range c.block.asserts {
+			status, _, diags := m.run.condition(&scope{m: m, t: t, address: c.Addr()}, a, failedAssertion)
+			if status != state.CheckFail {
+				m.run.Report(diags)
+			}
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package eval
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// Departure is what the configuration has to say when an object is destroyed: its destroy-time provisioners, which stand in its resource block or, if that
+// is gone, in a removed block. What they refer to is taken as it was before.
+type Departure struct {
+	run    *Run
+	module *Module // whose names their expressions mean
+	addr   addr.Instance
+	rep    *rep
+	blocks []provisionerBlock
+}
+
+// Departure returns the departure of the object at the address, nil if it has no destroy-time provisioners.
+func (r *Run) Departure(a addr.Instance) *Departure {
+	if a.Resource.Mode != addr.Managed {
+		return nil
+	}
+	d := &Departure{run: r, addr: a, module: r.Module(a.Module)}
+	if d.module != nil && d.module.resources[a.Resource] != nil {
+		res := d.module.resources[a.Resource]
+		d.rep, d.blocks = res.rep(a.Key), res.Block.departing
+	} else if removal := r.cfg.Tree.Removal(a.Config()); removal != nil && removal.Destroy {
+		d.module = r.Module(outer(a.Module, len(removal.Module().Path.Calls())))
+		d.rep, d.blocks = &rep{key: a.Key, of: &repeated{module: d.module}}, r.cfg.removed[removal]
+	}
+	if len(d.blocks) == 0 {
+		return nil
+	}
+	return d
+}
+
+// outer returns the module instance on the way to m that is so many calls deep.
+func outer(m addr.ModuleInstance, depth int) addr.ModuleInstance {
+	if depth == 0 {
+		return addr.RootInstance
+	}
+	return m.Path()[depth-1]
+}
+
+// Removals returns the departures that removed blocks of the module object declare, each for an instance without keys. They are for validation.
+func (m *Module) Removals() []*Departure {
+	var out []*Departure
+	for _, removal := range m.block.cfg.Removed {
+		if blocks := m.run.cfg.removed[removal]; len(blocks) > 0 {
+			target := removal.Target()
+			at := m.Addr
+			for _, call := range target.Module.Calls()[len(m.block.cfg.Path.Calls()):] {
+				at = at.Child(call, addr.NoKey)
+			}
+			a := addr.AbsResource{Module: at, Resource: target.Resource}.Instance(addr.NoKey)
+			out = append(out, &Departure{run: m.run, module: m, addr: a, rep: &rep{of: &repeated{module: m}}, blocks: blocks})
+		}
+	}
+	return out
+}
+
+// Addr returns the address of the object.
+func (d *Departure) Addr() addr.Instance { return d.addr }
+
+// Provisioners returns the destroy-time provisioners in order.
+func (d *Departure) Provisioners() []*config.Provisioner { return provisionerConfigs(d.blocks) }
+
+func (d *Departure) scope(t *future.Task, s *Session) *scope {
+	return &scope{m: d.module, rep: d.rep, t: t, sess: s, address: d.addr.String()}
+}
+
+// EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the object that is about to be destroyed.
+func (d *Departure) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
+	p := &d.blocks[index]
+	if diags := d.checkKeys(p); diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	sc := d.scope(t, s)
+	sc.self = func() cty.Value { return self }
+	return d.run.provisioner(sc, p)
+}
+
+// checkKeys reports references to a key that the object doesn't have: it may have been made before the block was repeated as it is now.
+func (d *Departure) checkKeys(p *provisionerBlock) diag.List {
+	if d.run.opt.Phase == Validating {
+		return nil
+	}
+	var diags diag.List
+	for _, x := range p.exprs {
+		for _, ref := range x.Refs {
+			want := map[lang.Kind]addr.KeyKind{lang.Each: addr.KeyString, lang.Count: addr.KeyInt}
+			if kind, keyed := want[ref.Kind]; keyed && d.addr.Key.Kind() != kind {
+				diags = append(diags, diag.At(ref.Range, "Invalid reference from destroy provisioner",
+					"%s.%s has no value for %s, whose instance key is not of that kind.", ref.Root, ref.Name, d.addr).WithAddress(d.addr.String())...)
+			}
+		}
+	}
+	return diags
+}
+
+// Uses returns the ephemeral instances that the provisioners lead to.
+func (d *Departure) Uses(t *future.Task) []Use {
+	c := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
+	sc := d.scope(t, nil)
+	for i := range d.blocks {
+		c.exprs(sc, d.blocks[i].exprs...)
+	}
+	return c.list()
+}
+
+func (d *Departure) readSet(t *future.Task) *reads {
+	out, sc := &reads{}, d.scope(t, nil)
+	for i := range d.blocks {
+		sc.collectReads(out, d.blocks[i].exprs...)
+	}
+	return out
+}
+
+// Prepare demands everything durable that the provisioners need.
+func (d *Departure) Prepare(t *future.Task) {
+	p := preparer{t: t, seen: map[any]struct{}{}}
+	p.reads(d.readSet(t))
+}
+
+// Deps returns what the provisioners depend on, through what is ephemeral: it must be there when the object is destroyed.
+func (d *Departure) Deps(t *future.Task) []plan.Dep {
+	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
+	f.reads(d.readSet(t))
+	return f.sorted()
+}

@@ -1,0 +1,172 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// place is an expression that may have given a part of a decoded body.
+type place struct {
+	path cty.Path // of what it gives, as far as it can be told, without the keys of elements of sets
+	expr hcl.Expression
+	each bool // it is the for_each of a dynamic block, through whose iterator a value may have come
+}
+
+// places returns the expressions that may have given the part at path of body, which was decoded to v: of attributes and, after these, of the for_each of
+// the dynamic blocks around them. v must be without marks. If path ends at blocks, the expressions are those of everything in them.
+func places(body hcl.Body, path cty.Path, v cty.Value) []place {
+	found := placesIn(body, path, v, nil)
+	slices.SortStableFunc(found, func(a, b place) int {
+		switch {
+		case a.each == b.each:
+			return 0
+		case a.each:
+			return 1
+		default:
+			return -1
+		}
+	})
+	return found
+}
+
+func placesIn(body hcl.Body, path cty.Path, v cty.Value, at cty.Path) []place {
+	if len(path) == 0 {
+		return everything(body, at)
+	}
+	step, ok := path[0].(cty.GetAttrStep)
+	if !ok {
+		return nil
+	}
+	content, _, _ := body.PartialContent(&hcl.BodySchema{
+		Attributes: []hcl.AttributeSchema{{Name: step.Name}},
+		Blocks:     []hcl.BlockHeaderSchema{{Type: "dynamic", LabelNames: []string{"type"}}, {Type: step.Name}},
+	})
+	at = append(slices.Clip(at), step)
+	if attr := content.Attributes[step.Name]; attr != nil {
+		return []place{{path: slices.Concat(at, path[1:]), expr: descendPath(attr.Expr, path[1:])}}
+	}
+	var elements cty.Value
+	if v != cty.NilVal && v.IsKnown() && !v.IsNull() && v.Type().IsObjectType() && v.Type().HasAttribute(step.Name) {
+		elements = v.GetAttr(step.Name)
+	}
+	rest := path[1:]
+	index, inner := -1, cty.NilVal
+	if len(rest) > 0 {
+		if i, ok := rest[0].(cty.IndexStep); ok {
+			at, rest = append(at, i), rest[1:]
+			index, inner = position(elements, i.Key)
+		}
+	}
+	var out []place
+	for _, block := range candidates(content.Blocks, step.Name, index, elements) {
+		out = append(out, blockPlaces(block, rest, inner, at)...)
+	}
+	return out
+}
+
+// blockPlaces looks into a block or, for a dynamic one, into its content and at its for_each.
+func blockPlaces(block *hcl.Block, rest cty.Path, v cty.Value, at cty.Path) []place {
+	if block.Type != "dynamic" {
+		return placesIn(block.Body, rest, v, at)
+	}
+	inner, _, _ := block.Body.PartialContent(&hcl.BodySchema{
+		Attributes: []hcl.AttributeSchema{{Name: "for_each"}}, Blocks: []hcl.BlockHeaderSchema{{Type: "content"}},
+	})
+	var out []place
+	for _, c := range inner.Blocks {
+		out = append(out, placesIn(c.Body, rest, v, at)...)
+	}
+	if attr := inner.Attributes["for_each"]; attr != nil {
+		out = append(out, place{path: slices.Concat(at, rest), expr: attr.Expr, each: true})
+	}
+	return out
+}
+
+// everything returns all expressions in a body, whatever their names.
+func everything(body hcl.Body, at cty.Path) []place {
+	var out []place
+	attrs, _ := body.JustAttributes() // what is said about blocks is of no interest here
+	for _, attr := range inOrder(attrs) {
+		out = append(out, place{path: append(slices.Clip(at), cty.GetAttrStep{Name: attr.Name}), expr: attr.Expr})
+	}
+	return out
+}
+
+// position returns the place of an element in a list and the element; -1 if it has none.
+func position(elements, key cty.Value) (int, cty.Value) {
+	if key.IsMarked() || !key.IsKnown() || key.IsNull() || key.Type() != cty.Number {
+		return -1, cty.NilVal
+	}
+	n, _ := key.AsBigFloat().Int64()
+	if elements == cty.NilVal || !elements.IsKnown() || elements.IsNull() || !elements.CanIterateElements() || !elements.HasIndex(key).True() {
+		return int(n), cty.NilVal
+	}
+	return int(n), elements.Index(key)
+}
+
+// candidates returns the blocks that may have given the element at index. How many elements a dynamic block gives is not known, but each other block gives one.
+func candidates(blocks hcl.Blocks, name string, index int, elements cty.Value) []*hcl.Block {
+	own := slices.DeleteFunc(slices.Clone(blocks), func(b *hcl.Block) bool {
+		return b.Type == "dynamic" && b.Labels[0] != name
+	})
+	if index < 0 {
+		return own
+	}
+	total := -1
+	if elements != cty.NilVal && elements.IsKnown() && !elements.IsNull() && elements.CanIterateElements() {
+		total = elements.LengthInt()
+	}
+	plain, dynamic := 0, 0 // blocks in all
+	for _, b := range own {
+		if b.Type == "dynamic" {
+			dynamic++
+		} else {
+			plain++
+		}
+	}
+	var out []*hcl.Block
+	plainBefore, dynamicBefore := 0, 0
+	for _, b := range own {
+		first, last := plainBefore, -1
+		if b.Type == "dynamic" {
+			if dynamicBefore++; total >= 0 {
+				last = total - 1 - (plain - plainBefore)
+			}
+		} else {
+			plainBefore++
+			if total >= 0 {
+				last = total - 1 - (plain - plainBefore)
+			}
+			if dynamicBefore == 0 {
+				last = first
+			} else if dynamicBefore == dynamic && last >= 0 {
+				first = last
+			}
+		}
+		if index >= first && (last < 0 || index <= last) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// descendPath follows a path into an expression as far as it is written out there.
+func descendPath(e hcl.Expression, path cty.Path) hcl.Expression {
+	for _, step := range path {
+		var key cty.Value
+		switch step := step.(type) {
+		case cty.GetAttrStep:
+			key = cty.StringVal(step.Name)
+		case cty.IndexStep:
+			key = step.Key
+		}
+		next := element(e, key)
+		if next == nil {
+			return e
+		}
+		e = next
+	}
+	return e
+}

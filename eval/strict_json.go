@@ -1,0 +1,65 @@
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// fromJSON returns what an expression of JSON syntax means in native syntax, in which its parts can be replaced; false if it is none, or wrong, so that
+// it must be evaluated as it is to say what is wrong.
+func fromJSON(e hcl.Expression) (hclsyntax.Expression, bool) {
+	if !hcljson.IsJSONExpression(e) {
+		return nil, false
+	}
+	if pairs, diags := hcl.ExprMap(e); !diags.HasErrors() {
+		return objectFromJSON(pairs, e.Range())
+	}
+	if items, diags := hcl.ExprList(e); !diags.HasErrors() {
+		out := &hclsyntax.TupleConsExpr{SrcRange: e.Range(), OpenRange: e.StartRange()}
+		for _, item := range items {
+			x, ok := fromJSON(item)
+			if !ok {
+				return nil, false
+			}
+			out.Exprs = append(out.Exprs, x)
+		}
+		return out, true
+	}
+	v, diags := e.Value(nil) // without a context, strings are given as they are written
+	switch {
+	case diags.HasErrors() || !v.IsKnown():
+		return nil, false
+	case v.IsNull() || v.Type() != cty.String:
+		return &hclsyntax.LiteralValueExpr{Val: v, SrcRange: e.Range()}, true
+	}
+	start := e.Range().Start
+	start.Byte++ // the quotation mark
+	start.Column++
+	x, diags := hclsyntax.ParseTemplate([]byte(v.AsString()), e.Range().Filename, start)
+	return x, !diags.HasErrors()
+}
+
+func objectFromJSON(pairs []hcl.KeyValuePair, rng hcl.Range) (hclsyntax.Expression, bool) {
+	out := &hclsyntax.ObjectConsExpr{SrcRange: rng, OpenRange: rng}
+	seen := map[string]bool{}
+	for _, pair := range pairs {
+		if name, diags := pair.Key.Value(nil); !diags.HasErrors() && name.Type() == cty.String {
+			if seen[name.AsString()] {
+				return nil, false
+			}
+			seen[name.AsString()] = true
+		}
+		key, ok := fromJSON(pair.Key)
+		if !ok {
+			return nil, false
+		}
+		val, ok := fromJSON(pair.Value)
+		if !ok {
+			return nil, false
+		}
+		out.Items = append(out.Items, hclsyntax.ObjectConsItem{KeyExpr: key, ValueExpr: val})
+	}
+	return out, true
+}

@@ -1,0 +1,82 @@
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// The expressions of this file give an unknown result the ephemeral mark where HCL drops it, so that a value which must not be stored is found out before
+// it is known.
+
+// ephemeralIf marks v if any of the values has an ephemeral part.
+func ephemeralIf(v cty.Value, from ...cty.Value) cty.Value {
+	for _, f := range from {
+		if value.Contains(f, value.Ephemeral) {
+			return v.Mark(value.Ephemeral)
+		}
+	}
+	return v
+}
+
+// unary is a negation.
+type unary struct{ *hclsyntax.UnaryOpExpr }
+
+// Value implements hcl.Expression.
+func (u unary) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	operand := evaluated(u.Val, ctx)
+	whole := *u.UnaryOpExpr
+	whole.Val = operand
+	v, diags := whole.Value(ctx)
+	if v.IsKnown() || diags.HasErrors() {
+		return v, diags
+	}
+	return v.WithSameMarks(operand.v), diags
+}
+
+// joined is a template's for directive.
+type joined struct{ *hclsyntax.TemplateJoinExpr }
+
+// Value implements hcl.Expression.
+func (j joined) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	parts := evaluated(j.Tuple, ctx)
+	whole := *j.TemplateJoinExpr
+	whole.Tuple = parts
+	v, diags := whole.Value(ctx)
+	if !v.IsKnown() && !diags.HasErrors() {
+		v = ephemeralIf(v, parts.v)
+	}
+	return v, diags
+}
+
+// object is an object constructor with keys that are computed.
+type object struct{ *hclsyntax.ObjectConsExpr }
+
+// Value implements hcl.Expression.
+func (o object) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	whole := *o.ObjectConsExpr
+	whole.Items = make([]hclsyntax.ObjectConsItem, len(o.Items))
+	parts := make([]cty.Value, 0, 2*len(o.Items))
+	for i, item := range o.Items {
+		key, val := evaluated(item.KeyExpr, ctx), evaluated(item.ValueExpr, ctx)
+		whole.Items[i] = hclsyntax.ObjectConsItem{KeyExpr: key, ValueExpr: val}
+		parts = append(parts, key.v, val.v)
+	}
+	v, diags := whole.Value(ctx)
+	if !v.IsKnown() && !diags.HasErrors() {
+		v = ephemeralIf(v, parts...)
+	}
+	return v, diags
+}
+
+// computedKeys reports whether a key of the constructor is an expression.
+func computedKeys(e *hclsyntax.ObjectConsExpr) bool {
+	for _, item := range e.Items {
+		if len(item.KeyExpr.Variables()) > 0 {
+			return true
+		}
+	}
+	return false
+}

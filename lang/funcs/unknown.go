@@ -1,0 +1,30 @@
+package funcs
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// picks names the functions whose result is an element of their first argument, chosen by the second.
+var picks = map[string]bool{"element": true, "lookup": true}
+
+// unknownResult gives a result that is not known yet the marks that it may come to have: those of the arguments, and ephemeral if a part of an argument
+// is, unless it is certain that the result is another part.
+func unknownResult(name string, v cty.Value, args []cty.Value) cty.Value {
+	if v.IsKnown() || decidesMarks[name] && !picks[name] {
+		return v
+	}
+	if picks[name] && len(args) > 1 && args[0].IsKnown() && args[1].IsKnown() {
+		return v.WithSameMarks(args[0], args[1])
+	}
+	for _, arg := range args {
+		if !decidesMarks[name] {
+			v = v.WithSameMarks(arg)
+		}
+		if value.Contains(arg, value.Ephemeral) {
+			v = v.Mark(value.Ephemeral)
+		}
+	}
+	return v
+}

@@ -1,0 +1,89 @@
+package lang
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// narrowing is what is used of the elements of a collection.
+type narrowing struct {
+	names []string // of attributes
+	each  bool     // by a for expression
+}
+
+// narrowFor notes which attributes of its elements a for expression over a plain traversal uses: [for m in module.a : m.name] needs no other output
+// of the modules than name. Nothing is noted if an element is used in any other way.
+func (c *compiler) narrowFor(n *hclsyntax.ForExpr) {
+	coll, ok := n.CollExpr.(*hclsyntax.ScopeTraversalExpr)
+	if !ok || n.KeyVar == n.ValVar {
+		return
+	}
+	var names []string
+	for _, e := range []hclsyntax.Expression{n.KeyExpr, n.ValExpr, n.CondExpr} {
+		if e == nil {
+			continue
+		}
+		u := elementUses{of: n.ValVar}
+		hclsyntax.Walk(e, &u)
+		if u.otherwise {
+			return
+		}
+		names = append(names, u.names...)
+	}
+	c.narrow(coll, names, true)
+}
+
+// narrowSplat notes the attribute that a splat expression over a plain traversal takes of each element.
+func (c *compiler) narrowSplat(n *hclsyntax.SplatExpr) {
+	coll, ok := n.Source.(*hclsyntax.ScopeTraversalExpr)
+	if !ok {
+		return
+	}
+	each, ok := n.Each.(*hclsyntax.RelativeTraversalExpr)
+	if !ok || each.Source != n.Item || len(each.Traversal) == 0 {
+		return
+	}
+	if attr, ok := each.Traversal[0].(hcl.TraverseAttr); ok {
+		c.narrow(coll, []string{attr.Name}, false)
+	}
+}
+
+func (c *compiler) narrow(coll *hclsyntax.ScopeTraversalExpr, names []string, each bool) {
+	if c.narrowed == nil {
+		c.narrowed = map[hcl.Pos]narrowing{}
+	}
+	slices.Sort(names)
+	c.narrowed[coll.SrcRange.Start] = narrowing{slices.Compact(names), each}
+}
+
+// elementUses finds out how the variable of a for expression is used: by attributes alone, or otherwise.
+type elementUses struct {
+	of        string
+	names     []string
+	otherwise bool
+}
+
+// Enter implements hclsyntax.Walker.
+func (u *elementUses) Enter(n hclsyntax.Node) hcl.Diagnostics {
+	switch n := n.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		if n.Traversal.RootName() != u.of {
+			return nil
+		}
+		if len(n.Traversal) > 1 {
+			if attr, ok := n.Traversal[1].(hcl.TraverseAttr); ok {
+				u.names = append(u.names, attr.Name)
+				return nil
+			}
+		}
+		u.otherwise = true
+	case *hclsyntax.ForExpr:
+		u.otherwise = u.otherwise || n.KeyVar == u.of || n.ValVar == u.of // another variable of the same name
+	}
+	return nil
+}
+
+// Exit implements hclsyntax.Walker.
+func (u *elementUses) Exit(hclsyntax.Node) hcl.Diagnostics { return nil }

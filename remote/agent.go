@@ -1,0 +1,90 @@
+package remote
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+)
+
+// keyring is a connection to an authentication agent.
+type keyring struct {
+	agent.Agent
+	conn     io.Closer
+	identity string
+	wanted   bool // by the connection, rather than there by chance
+}
+
+func (k *keyring) close() {
+	if k != nil {
+		_ = k.conn.Close()
+	}
+}
+
+// openAgent connects to the agent that the connection is to use, nil if it uses none.
+func (c *Connection) openAgent() (*keyring, error) {
+	if c.Agent == AgentNever || c.Agent == AgentIfAny && !agentAvailable(c.AgentSocket) {
+		return nil, nil
+	}
+	if !agentAvailable(c.AgentSocket) {
+		return nil, finalError("the connection asks for an authentication agent, and there is none: SSH_AUTH_SOCK, or Pageant on Windows, tells where it is")
+	}
+	a, conn, err := dialAgent(c.AgentSocket)
+	if err != nil && c.Agent == AgentIfAny {
+		return nil, nil // what was left behind by an agent that has ended
+	}
+	if err != nil {
+		return nil, &Error{public: "the authentication agent does not answer", err: err, final: true}
+	}
+	return &keyring{a, conn, c.AgentIdentity, c.Agent == AgentAlways || c.AgentIdentity != ""}, nil
+}
+
+// signers returns the keys of the agent, the preferred one first.
+func (k *keyring) signers() ([]ssh.Signer, error) {
+	all, err := k.Signers()
+	if err != nil || k.identity == "" {
+		return all, err
+	}
+	preferred := k.preferred()
+	slices.SortStableFunc(all, func(a, b ssh.Signer) int {
+		return rank(preferred(a.PublicKey())) - rank(preferred(b.PublicKey()))
+	})
+	return all, nil
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+// preferred returns the test for the key that the identity means.
+func (k *keyring) preferred() func(ssh.PublicKey) bool {
+	blobs := map[string]bool{}
+	if keys, err := k.List(); err == nil {
+		for _, key := range keys {
+			if key.Comment == k.identity {
+				blobs[string(key.Marshal())] = true
+			}
+		}
+	}
+	texts := []string{k.identity}
+	for _, name := range []string{k.identity, k.identity + ".pub"} {
+		if text, err := os.ReadFile(name); err == nil {
+			texts = append(texts, string(text))
+		}
+	}
+	for _, text := range texts {
+		if key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(text)); err == nil {
+			blobs[string(key.Marshal())] = true
+		}
+	}
+	return func(key ssh.PublicKey) bool {
+		return blobs[string(key.Marshal())] || ssh.FingerprintSHA256(key) == k.identity ||
+			ssh.FingerprintLegacyMD5(key) == strings.TrimPrefix(k.identity, "MD5:")
+	}
+}

@@ -1,0 +1,26 @@
+package remote
+
+import (
+	"io"
+
+	sshagent "github.com/xanzy/ssh-agent"
+	"golang.org/x/crypto/ssh/agent"
+)
+
+// agentAvailable looks for Pageant and for the service of Windows; neither is told by a socket.
+func agentAvailable(string) bool { return sshagent.Available() }
+
+func dialAgent(string) (agent.Agent, io.Closer, error) {
+	a, conn, err := sshagent.New()
+	if err != nil {
+		return nil, nil, err
+	}
+	if conn == nil { // Pageant is asked by messages, without a connection
+		return a, nothing{}, nil
+	}
+	return a, conn, nil
+}
+
+type nothing struct{}
+
+func (nothing) Close() error { return nil }

@@ -1,0 +1,171 @@
+package remote
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+)
+
+const (
+	keepAlive    = 15 * time.Second // between signs of life
+	silenceLimit = 45 * time.Second // without an answer to one: the connection is given up
+	grace        = 5 * time.Second  // that an interrupted command has to end by itself
+	abandon      = 2 * time.Second  // that a host has to confirm what it is told, before the connection is cut
+	longestLine  = 64 << 10         // bytes; longer lines are passed on in pieces
+)
+
+// Client is a connection to a host. Its methods may be called one after the other, Close at any time.
+type Client struct {
+	ssh     *ssh.Client
+	bastion *ssh.Client // that the connection goes through; nil for none
+	keyring *keyring
+	set     *Connection
+	closing sync.Once
+	closed  chan struct{}
+}
+
+func newClient(c *ssh.Client, set *Connection, k *keyring) *Client {
+	out := &Client{ssh: c, set: set, keyring: k, closed: make(chan struct{})}
+	if k != nil {
+		// The host may use the agent while commands run, as it may under other engines. This fails only if it was done before.
+		_ = agent.ForwardToAgent(c, k)
+	}
+	go keepAlives(out.closed, c, keepAlive, silenceLimit)
+	return out
+}
+
+// Close ends the connection and all that runs over it.
+func (c *Client) Close() {
+	c.closing.Do(func() {
+		close(c.closed)
+		_ = c.ssh.Close()
+		if c.bastion != nil {
+			_ = c.bastion.Close()
+		}
+		c.keyring.close()
+	})
+}
+
+// keepAlives sends signs of life until done, and closes a connection whose other end has stopped to answer them.
+func keepAlives(done <-chan struct{}, c *ssh.Client, every, limit time.Duration) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+		}
+		overdue := time.AfterFunc(limit, func() { _ = c.Close() })
+		_, _, err := c.SendRequest("keepalive@openssh.com", true, nil)
+		overdue.Stop()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// guard closes a session when ctx ends, and the connection too if the other end does not react. The returned function ends the watch.
+func (c *Client) guard(ctx context.Context, s *ssh.Session) func() {
+	return c.watch(ctx, func() { _ = s.Close() })
+}
+
+// watch calls end when ctx ends, and cuts the connection if that has no effect. The returned function says that it had, or that there is no need.
+func (c *Client) watch(ctx context.Context, end func()) func() {
+	done := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		cut := time.AfterFunc(abandon, func() { _ = c.ssh.Close() })
+		defer cut.Stop()
+		end()
+		<-done
+	})
+	return func() {
+		stop()
+		close(done)
+	}
+}
+
+// Run runs a command with the login shell of the host and calls line for each line of its output, both streams together, one call at a time. When
+// soft ends, the command is interrupted and has a moment to end; when ctx ends, it is killed. A host may refuse to pass signals on, as sshd does for
+// root; then the command loses its output only. A command that fails leads to an ExitError.
+func (c *Client) Run(ctx, soft context.Context, command string, line func(string)) error {
+	return c.run(ctx, soft, process{command: command}, line)
+}
+
+func (c *Client) run(ctx, soft context.Context, p process, line func(string)) error {
+	s, err := c.ssh.NewSession()
+	if err != nil {
+		return &Error{public: "the host opened no session", err: err}
+	}
+	defer func() { _ = s.Close() }()
+	p.client, p.session = c, s
+	late, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer c.watch(late, p.kill)()
+	out, err1 := s.StdoutPipe()
+	errs, err2 := s.StderrPipe()
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	if c.keyring != nil {
+		_ = agent.RequestAgentForwarding(s) // a host that doesn't allow it runs commands all the same
+	}
+	if err := s.Start(p.command); err != nil {
+		return &Error{public: "the host did not start the command", err: err}
+	}
+	over := make(chan struct{})
+	defer close(over)
+	defer context.AfterFunc(soft, func() {
+		timer := time.AfterFunc(grace, cancel)
+		defer timer.Stop()
+		p.signal(ssh.SIGINT)
+		<-over
+	})()
+	pass(p.filter(line), out, errs)
+	return ending(ctx, soft, s.Wait())
+}
+
+// ending turns the result of a session into that of a command.
+func ending(ctx, soft context.Context, err error) error {
+	var exit *ssh.ExitError
+	if errors.As(err, &exit) {
+		err = &ExitError{Status: exit.ExitStatus(), Signal: exit.Signal()}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil || soft.Err() != nil:
+		return &Error{public: "interrupted", err: err}
+	case exit != nil:
+		return err
+	}
+	return &Error{public: "the connection ended before the command did", detail: "(if the command restarts the host, let it do so in the background and end before)", err: err}
+}
+
+// pass reads the streams to their ends.
+func pass(line func(string), streams ...io.Reader) {
+	var one sync.Mutex
+	var all sync.WaitGroup
+	for _, r := range streams {
+		all.Go(func() {
+			br := bufio.NewReaderSize(r, longestLine)
+			for {
+				text, more, err := br.ReadLine()
+				if err != nil {
+					return
+				}
+				_ = more // the rest of a long line comes as one of its own
+				one.Lock()
+				line(string(text))
+				one.Unlock()
+			}
+		})
+	}
+	all.Wait()
+}

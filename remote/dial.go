@@ -1,0 +1,271 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+const (
+	defaultTimeout = 5 * time.Minute
+	attemptLimit   = 30 * time.Second // for one attempt, so that a host that swallows packets while it boots does not use up all of the time
+	firstPause     = time.Second
+	longestPause   = 15 * time.Second
+)
+
+// Dial connects to the target and logs in. A host that does not answer, or does not let the user in, may still be starting: until the
+// connection's timeout it is tried again, with growing pauses; after each failure notify, if it is not nil, gets the reason in words that have no
+// value of the settings. Whatever cannot change by waiting fails at once: unusable keys, and a host that shows another key than it should.
+// When ctx ends, Dial ends. The client must be closed.
+func Dial(ctx context.Context, c *Connection, notify func(reason string)) (*Client, error) {
+	d, err := newDialer(c)
+	if err != nil {
+		return nil, err
+	}
+	timeout := cmp.Or(c.Timeout, defaultTimeout)
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var last error
+	for pause := firstPause; ; pause = min(pause*3/2, longestPause) {
+		client, err := d.attempt(limited)
+		if err == nil {
+			return client, nil
+		}
+		if limited.Err() == nil || last == nil {
+			last = err // rather than that the attempt was cut off
+		}
+		if isFinal(err) {
+			break
+		}
+		if notify != nil && limited.Err() == nil {
+			notify(Public(err))
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+			continue
+		case <-limited.Done():
+			timer.Stop()
+		}
+		break
+	}
+	d.keyring.close()
+	switch {
+	case ctx.Err() != nil:
+		return nil, &Error{public: "interrupted before there was a connection", err: ctx.Err(), final: true}
+	case isFinal(last):
+		return nil, last
+	}
+	return nil, &Error{public: "there was no connection in time", detail: fmt.Sprintf("(%s)", timeout), err: last}
+}
+
+// dialer is a connection with its keys parsed.
+type dialer struct {
+	*Connection
+	target, bastion *login
+	keyring         *keyring
+}
+
+// login is a host with its keys parsed.
+type login struct {
+	*Host
+	own     []ssh.Signer
+	pin     ssh.PublicKey
+	keyring *keyring
+}
+
+func newDialer(c *Connection) (*dialer, error) {
+	if problems := c.Check(); len(problems) > 0 {
+		return nil, finalError("%s: %s", problems[0].Argument, problems[0].Text)
+	}
+	k, err := c.openAgent()
+	if err != nil {
+		return nil, err
+	}
+	d := &dialer{Connection: c, target: newLogin(&c.Target, k), keyring: k}
+	if c.Bastion != nil {
+		d.bastion = newLogin(c.Bastion, k)
+	}
+	return d, nil
+}
+
+// newLogin is for a host that was checked.
+func newLogin(h *Host, k *keyring) *login {
+	l := &login{Host: h, keyring: k}
+	l.own, _ = h.signers()
+	l.pin, _ = h.pinned()
+	return l
+}
+
+// attempt makes one connection.
+func (d *dialer) attempt(ctx context.Context) (*Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, attemptLimit)
+	defer cancel()
+	first := cmp.Or(d.bastion, d.target)
+	conn, err := d.tcp(ctx, first.address())
+	if err != nil {
+		return nil, err
+	}
+	client, err := first.handshake(ctx, conn)
+	if err != nil || d.bastion == nil {
+		return d.ready(client), err
+	}
+	through, err := client.DialContext(ctx, "tcp", d.target.address())
+	if err != nil {
+		_ = client.Close()
+		return nil, &Error{public: "the bastion host could not reach the target", detail: d.target.address(), err: err}
+	}
+	inner, err := d.target.handshake(ctx, through)
+	if err != nil {
+		_ = client.Close()
+		return nil, err
+	}
+	out := d.ready(inner)
+	out.bastion = client
+	return out, nil
+}
+
+func (d *dialer) ready(c *ssh.Client) *Client {
+	if c == nil {
+		return nil
+	}
+	return newClient(c, d.Connection, d.keyring)
+}
+
+// tcp connects to the first host, through the proxy if there is one.
+func (d *dialer) tcp(ctx context.Context, address string) (net.Conn, error) {
+	if d.Proxy != nil {
+		return d.Proxy.dial(ctx, address)
+	}
+	nd := net.Dialer{KeepAlive: keepAlive}
+	conn, err := nd.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, &Error{public: "the host could not be reached", err: err}
+	}
+	return conn, nil
+}
+
+// handshaken is what came of a handshake.
+type handshaken struct {
+	client   *ssh.Client
+	believed bool // the host showed a key that it may have
+	err      error
+}
+
+// handshake logs in over conn, which it closes if that fails. When ctx ends it returns at once, although an agent may still be waiting for its user.
+func (l *login) handshake(ctx context.Context, conn net.Conn) (*ssh.Client, error) {
+	done := make(chan handshaken, 1)
+	go func() { done <- l.shake(conn) }()
+	var h handshaken
+	select {
+	case h = <-done:
+	case <-ctx.Done():
+		_ = conn.Close()
+		go func() {
+			if late := <-done; late.client != nil {
+				_ = late.client.Close()
+			}
+		}()
+	}
+	if h.client != nil {
+		return h.client, nil
+	}
+	_ = conn.Close()
+	return nil, l.refused(ctx, h)
+}
+
+func (l *login) shake(conn net.Conn) (h handshaken) {
+	check := checkHost(l.pin)
+	config := &ssh.ClientConfig{
+		User: l.Login(), Auth: l.methods(), HostKeyAlgorithms: hostAlgorithms(l.pin),
+		HostKeyCallback: func(address string, from net.Addr, key ssh.PublicKey) error {
+			err := check(address, from, key)
+			h.believed = err == nil
+			return err
+		},
+	}
+	c, channels, requests, err := ssh.NewClientConn(conn, l.address(), config)
+	if h.err = err; err == nil {
+		h.client = ssh.NewClient(c, channels, requests)
+	}
+	return h
+}
+
+// refused says at which point the handshake has failed.
+func (l *login) refused(ctx context.Context, h handshaken) error {
+	err := h.err
+	var own *Error
+	var kind *ssh.AlgorithmNegotiationError
+	where := "(" + l.Login() + " at " + l.address() + ")"
+	switch {
+	case ctx.Err() != nil:
+		return &Error{public: "the host did not finish the login", detail: where, err: ctx.Err()}
+	case errors.As(err, &own):
+		return &Error{public: "the host was not believed", detail: where, err: own, final: own.final}
+	case !h.believed && l.pin != nil && errors.As(err, &kind):
+		return &Error{public: "the host was not believed, since it may have no key of the kind that the connection asks for", detail: where, err: err, final: true}
+	case !h.believed:
+		return &Error{public: "the host did not speak SSH as expected", detail: where, err: err}
+	}
+	return &Error{public: "the host did not accept the login, which was tried " + methods(l.words()), detail: where, err: err}
+}
+
+func (l *login) words() []string {
+	var words []string
+	if len(l.own) > 1 {
+		words = append(words, "the certificate")
+	}
+	if len(l.own) > 0 {
+		words = append(words, "the private key")
+	}
+	if l.keyring != nil {
+		words = append(words, "the keys of the agent")
+	}
+	if l.Password.Given() {
+		words = append(words, "the password")
+	}
+	return words
+}
+
+// methods returns how to log in, in the order in which it is tried: keys of the connection, those of the agent, the password. A server hears a few
+// attempts only, and an agent may have many keys, so the password comes before those of an agent that nobody has asked for.
+func (l *login) methods() []ssh.AuthMethod {
+	var keys, password []ssh.AuthMethod
+	if len(l.own) > 0 || l.keyring != nil {
+		// A method that failed is not tried again, so all keys must come from one.
+		keys = append(keys, ssh.PublicKeysCallback(func() ([]ssh.Signer, error) {
+			if l.keyring == nil {
+				return l.own, nil
+			}
+			more, err := l.keyring.signers()
+			if len(l.own) > 0 {
+				err = nil
+			}
+			return slices.Concat(l.own, more), err
+		}))
+	}
+	if l.Password.Given() {
+		password = append(password, ssh.Password(l.Password.reveal()), ssh.KeyboardInteractive(l.answer))
+	}
+	if len(l.own) == 0 && l.keyring != nil && !l.keyring.wanted {
+		return append(password, keys...)
+	}
+	return append(keys, password...)
+}
+
+// answer gives the password to each question whose answer is not shown.
+func (l *login) answer(_, _ string, questions []string, shown []bool) ([]string, error) {
+	answers := make([]string, len(questions))
+	for i := range questions {
+		if !shown[i] {
+			answers[i] = l.Password.reveal()
+		}
+	}
+	return answers, nil
+}
