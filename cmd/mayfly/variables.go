@@ -161,7 +161,7 @@ func missingValues(vars []*config.Variable) diag.List {
 	var diags diag.List
 	for _, v := range vars {
 		diags = append(diags, diag.At(v.Range, "No value for required variable",
-			"The root module input variable %q is not set, and has no default value. Use a -var or -var-file command line argument to provide a value for this variable, or the environment variable TF_VAR_%s.", v.Name, v.Name)...)
+			"The variable %q of the root module needs a value, for it has no default. Give one with -var, in a file for -var-file, or in the environment variable TF_VAR_%s.", v.Name, v.Name)...)
 	}
 	return diags
 }
