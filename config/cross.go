@@ -243,7 +243,7 @@ func repeats(call *ModuleCall) []string {
 // for_each they couldn't be destroyed once the key is gone.
 func (c *checker) providerForEach(m *Module) {
 	for _, r := range m.Order {
-		if r.Provider == nil || r.Provider.KeyExpr == nil || r.Repeat.ForEach == nil {
+		if r.Addr.Mode != addr.Managed || r.Provider == nil || r.Provider.KeyExpr == nil || r.Repeat.ForEach == nil {
 			continue
 		}
 		p := m.Providers[r.Provider.String()]

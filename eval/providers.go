@@ -40,6 +40,15 @@ func (p *ProviderObject) Body() hcl.Body {
 // Opens reports whether the configuration may come from ephemeral resources.
 func (p *ProviderObject) Opens() bool { return p.block != nil && !p.block.opens.empty() }
 
+// Present reports whether the provider block has this instance, as far as that can be told.
+func (p *ProviderObject) Present(t *future.Task) bool {
+	if p.each == nil || p.Addr.Key == addr.NoKey {
+		return true
+	}
+	e := p.each.expand(t, nil)
+	return e.failed || e.generic || e.has(p.Addr.Key)
+}
+
 // EvalBody evaluates the configuration, which may carry marks.
 func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	if p.block == nil {
