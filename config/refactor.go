@@ -76,7 +76,7 @@ func (d *decoder) removed(block *hcl.Block) {
 	if lc := d.single(content, "lifecycle", "lifecycle block"); lc != nil {
 		r.Destroy = d.flag(d.content(lc.Body, removedLifecycleSchema), "destroy", false)
 	} else {
-		d.warnAt(block.DefRange, "Missing lifecycle from the removed block",
+		d.warnAt(block.DefRange, "Removed block without a decision",
 			"Say in a \"lifecycle\" block whether the object is to be destroyed: \"destroy = true\", or \"destroy = false\" to only forget it, which is what happens without that block.")
 	}
 	r.Connection = d.connection(content)
@@ -214,7 +214,7 @@ func (d *decoder) check(block *hcl.Block) {
 		}
 	}
 	if len(content.Blocks.OfType("assert")) == 0 {
-		d.errorAt(block.DefRange, "Zero assert blocks", "Check blocks must have at least one assert block.")
+		d.errorAt(block.DefRange, "Check without assertions", "This check has nothing to find out. Give it an \"assert\" block, or take it away.")
 	}
 	c.Asserts = d.conditions(content, "assert")
 	d.m.Checks[c.Name] = c

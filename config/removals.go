@@ -66,7 +66,7 @@ func (c *checker) stillDeclared(t *Tree, r *Removed, target addr.ConfigResource)
 		c.errorAt(r.Range, "Removed module block still exists",
 			"This block says that %s is removed, but the configuration still calls it, at %s. Take away the module block, or this one.", target.Module, m.Call.Range)
 	case m.Resources[target.Resource] != nil:
-		c.errorAt(r.Range, "Removed resource block still exists",
+		c.errorAt(r.Range, "Removed resource is still declared",
 			"This block says that %s is removed, but the configuration still declares it, at %s. Take away the resource block, or this one.", target, m.Resources[target.Resource].Range)
 	}
 }
