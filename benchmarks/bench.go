@@ -144,7 +144,8 @@ func (b *bench) once(ctx context.Context, j job) ([][]figures, error) {
 }
 
 func (b *bench) run(ctx context.Context, j job, engine int, dir string, args []string) (figures, error) {
-	env := measure.Environment(append(j.env, "TF_CLI_CONFIG_FILE="+b.config, "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", provider.EnvCounts+"="+b.counts)...)
+	env := measure.Environment(append(j.env, "TF_CLI_CONFIG_FILE="+b.config, "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1",
+		"XDG_CACHE_HOME="+filepath.Join(dir, ".cache"), provider.EnvCounts+"="+b.counts)...)
 	cost, err := measure.Run(ctx, measure.Command{Binary: b.binaries[engine], Dir: dir, Args: args, Env: env, Timeout: b.timeout})
 	if err != nil {
 		return figures{}, err

@@ -79,6 +79,7 @@ var rules = map[string]rule{
 	"install/netmirror":     {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":     {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/cliconfig":     {may: []string{"addr", "diag", "install/internal/..."}, why: "settings are read for install, not by it"},
+	"install/schemacache":   {modules: none, why: "a cache that understood what it keeps would have to be trusted"},
 	"install/lockfile":      {may: []string{"addr", "diag", "install/internal/..."}, why: "a file format is usable without an installer"},
 
 	"install/internal/plainhcl":   {may: []string{"diag"}, why: "a helper for two file formats"},
@@ -107,6 +108,11 @@ var rules = map[string]rule{
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
 	},
 	"cmd/terraform-provider-keep": {may: []string{"provider/keep"}, why: "the plugin program is the provider and nothing of the engine"},
+
+	"benchmarks":          {may: []string{"benchmarks/..."}, why: "engines are measured as programs, this one like any other"},
+	"benchmarks/work":     {modules: none, why: "configurations are text"},
+	"benchmarks/provider": {why: "the provider that counts must not share what it measures"},
+	"benchmarks/measure":  {why: "a run's cost does not depend on what runs"},
 
 	"internal/arch":         {modules: none, why: "the tests of the shape must not bend it"},
 	"internal/protogen":     {why: "a generator knows its input only"},
