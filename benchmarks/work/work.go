@@ -56,17 +56,26 @@ func root(k Kind, format string, args ...any) map[string]string {
 	return map[string]string{"main.tf": k.Header + fmt.Sprintf(format, args...)}
 }
 
+// keys is an expression for a set of n keys. One range makes 1024 numbers at most.
+func keys(n int) string {
+	const most = 1000
+	if n <= most {
+		return fmt.Sprintf(`toset([for i in range(%d) : "k${i}"])`, n)
+	}
+	return fmt.Sprintf(`toset(slice(flatten([for i in range(%d) : [for j in range(%d) : "k${i * %[2]d + j}"]]), 0, %[3]d))`, (n+most-1)/most, most, n)
+}
+
 func forEach(n int, k Kind) map[string]string {
 	return root(k, `
 resource %[2]q "a" {
-  for_each = toset([for i in range(%[1]d) : "k${i}"])
+  for_each = %[1]s
   input    = each.key
 }
 resource %[2]q "b" {
   for_each = %[2]s.a
   input    = each.value.output
 }
-`, n, k.Type)
+`, keys(n), k.Type)
 }
 
 func count(n int, k Kind) map[string]string {
@@ -124,24 +133,20 @@ func modules(n int, k Kind) map[string]string {
 module "m" {
   source = "./m"
   count  = 10
-  n      = %d
 }
 output "sizes" {
   value = [for m in module.m : length(m.all)]
 }
-`, n/10)
+`)
 	files["m/main.tf"] = k.Module + fmt.Sprintf(`
-variable "n" {
-  type = number
-}
 resource %[1]q "r" {
-  for_each = toset([for i in range(var.n) : "k${i}"])
+  for_each = %[2]s
   input    = each.key
 }
 output "all" {
   value = { for k, r in %[1]s.r : k => r.output }
 }
-`, k.Type)
+`, k.Type, keys(n/10))
 	return files
 }
 
@@ -163,7 +168,7 @@ func consumers(body string) func(n int, k Kind) map[string]string {
 	return func(n int, k Kind) map[string]string {
 		files := root(k, `
 locals {
-  keys = toset([for i in range(%[1]d) : "k${i}"])
+  keys = %[1]s
   ids  = { for k, m in module.m : k => m.id }
 }
 module "m" {
@@ -174,7 +179,7 @@ module "m" {
 resource %[2]q "c" {
 %[3]s
 }
-`, n, k.Type, body)
+`, keys(n), k.Type, body)
 		files["m/main.tf"] = k.Module + fmt.Sprintf(`
 variable "key" {
   type = string
