@@ -44,19 +44,26 @@ func newBench(s settings, dir string) (*bench, error) {
 	if err := os.MkdirAll(pkg, 0o700); err != nil {
 		return nil, err
 	}
-	if err := copySelf(filepath.Join(pkg, provider.Program)); err != nil {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if err := copyProgram(self, filepath.Join(pkg, provider.Program+exeSuffix())); err != nil {
 		return nil, err
 	}
 	text := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror)
 	return b, os.WriteFile(b.config, []byte(text), 0o600)
 }
 
-func copySelf(to string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
+func exeSuffix() string {
+	if runtime.GOOS == "windows" {
+		return ".exe"
 	}
-	in, err := os.Open(self)
+	return ""
+}
+
+func copyProgram(from, to string) error {
+	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ type settings struct {
 }
 
 func main() {
-	if filepath.Base(os.Args[0]) == provider.Program {
+	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == provider.Program {
 		if err := provider.Serve(); err != nil {
 			fmt.Fprintf(os.Stderr, "%s: %s\n", provider.Program, err)
 			os.Exit(1)

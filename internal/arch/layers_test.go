@@ -123,6 +123,7 @@ var rules = map[string]rule{
 	"internal/script":       {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
 
 	"tests/clients": {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
+	"tests/bench":   {may: []string{"tests/internal/..."}, why: "the benchmarks are run as whoever compares engines runs them"},
 	"tests/interop": {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
 	"tests/kill":    {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
 	"tests/ssh":     {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
