@@ -2,13 +2,12 @@ package mayfly_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/benchmarks/work"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -101,96 +100,16 @@ func measure(t testing.TB, files map[string]string) counts {
 	return c
 }
 
-// The shapes that other engines take quadratic time for.
-var shapes = map[string]func(n int) map[string]string{
-	"chained blocks": func(n int) map[string]string {
-		var sb strings.Builder
-		for i := range n {
-			input := `"start"`
-			if i >= 10 {
-				input = fmt.Sprintf("terraform_data.r%d.output", i-10)
-			}
-			fmt.Fprintf(&sb, "resource \"terraform_data\" \"r%d\" {\n  input = %s\n}\n", i, input)
-		}
-		return map[string]string{"main.tf": sb.String()}
-	},
-	"for_each over for_each": func(n int) map[string]string {
-		return map[string]string{"main.tf": fmt.Sprintf(`
-			resource "terraform_data" "a" {
-			  for_each = toset([for i in range(%d) : "k${i}"])
-			  input    = each.key
-			}
-			resource "terraform_data" "b" {
-			  for_each = terraform_data.a
-			  input    = each.value.output
-			}`, n)}
-	},
-	"count with index": func(n int) map[string]string {
-		return map[string]string{"main.tf": fmt.Sprintf(`
-			resource "terraform_data" "a" {
-			  count = %d
-			  input = "v${count.index}"
-			}
-			resource "terraform_data" "b" {
-			  count = %[1]d
-			  input = terraform_data.a[count.index].output
-			}`, n)}
-	},
-	"for_each over modules":       consumers("for_each = module.m\n  input = each.value.id"),
-	"local map over modules":      consumers("for_each = local.keys\n  input = local.ids[each.key]"),
-	"depends_on repeated modules": consumers("for_each = local.keys\n  input = each.key\n  depends_on = [module.m]"),
-	"modules with map outputs": func(n int) map[string]string {
-		return map[string]string{
-			"main.tf": fmt.Sprintf(`
-				module "m" {
-				  source = "./m"
-				  count  = %d
-				  n      = 20
-				}
-				output "sizes" { value = [for m in module.m : length(m.all)] }`, n/20),
-			"m/main.tf": `
-				variable "n" { type = number }
-				resource "terraform_data" "r" {
-				  for_each = toset([for i in range(var.n) : "k${i}"])
-				  input    = each.key
-				}
-				output "all" { value = { for k, r in terraform_data.r : k => r.output } }`,
-		}
-	},
-}
-
-// consumers returns the shape of as many instances as there are modules, each of which may refer to all modules.
-func consumers(body string) func(n int) map[string]string {
-	return func(n int) map[string]string {
-		return map[string]string{
-			"main.tf": fmt.Sprintf(`
-				locals {
-				  keys = toset([for i in range(%d) : "k${i}"])
-				  ids  = { for k, m in module.m : k => m.id }
-				}
-				module "m" {
-				  source   = "./m"
-				  for_each = local.keys
-				  key      = each.key
-				}
-				resource "terraform_data" "c" {
-				  %s
-				}`, n, body),
-			"m/main.tf": `
-				variable "key" { type = string }
-				resource "terraform_data" "r" { input = var.key }
-				output "id" { value = terraform_data.r.output }`,
-		}
-	}
-}
-
 // TestCostIsLinear counts evaluations, provider calls and bytes written at N and 2N.
 func TestCostIsLinear(t *testing.T) {
 	const n, limit = 200, 2.2
-	for name, shape := range shapes {
-		t.Run(name, func(t *testing.T) {
+	for _, shape := range work.Shapes {
+		if shape.Name == "large" {
+			continue // its number of modules does not grow, and the others have what is in them
+		}
+		t.Run(shape.Name, func(t *testing.T) {
 			t.Parallel()
-			one, two := measure(t, shape(n)), measure(t, shape(2*n))
+			one, two := measure(t, shape.Files(n, work.Builtin)), measure(t, shape.Files(2*n, work.Builtin))
 			for what, pair := range map[string][2]int64{
 				"evaluations": {one.evaluations, two.evaluations}, "provider calls": {one.calls, two.calls}, "bytes written": {one.bytes, two.bytes},
 				"dependencies": {one.deps, two.deps}, "edges": {one.edges, two.edges},
@@ -206,9 +125,9 @@ func TestCostIsLinear(t *testing.T) {
 }
 
 func BenchmarkPlanApply(b *testing.B) {
-	for name, shape := range shapes {
-		b.Run(name, func(b *testing.B) {
-			files := shape(1000)
+	for _, shape := range work.Shapes {
+		b.Run(shape.Name, func(b *testing.B) {
+			files := shape.Files(1000, work.Builtin)
 			for b.Loop() {
 				measure(b, files)
 			}

@@ -38,6 +38,8 @@ func Embedded(p addr.Provider) bool { return p == addr.BuiltinProvider || p == K
 type Launcher struct {
 	// Executable returns the installed executable of a provider.
 	Executable func(addr.Provider) (path string, ok bool)
+	// Schemas returns the cache of what an installed provider answers when it is asked for its schemas; nil for none. It may be nil itself.
+	Schemas func(addr.Provider) grpcprovider.SchemaCache
 	// Reattach are providers that run already and are only connected to.
 	Reattach map[addr.Provider]*plugin.ReattachConfig
 	// Log is called with each line that a provider process writes to standard error; nil drops them.
@@ -78,6 +80,9 @@ func (l *Launcher) start(ctx context.Context, p addr.Provider, path string) (pro
 	cmd := grpcprovider.Command{Path: path, Name: p.String(), Env: l.Env}
 	if l.Log != nil {
 		cmd.Stderr = func(line string) { l.Log(p, line) }
+	}
+	if l.Schemas != nil {
+		cmd.Schemas = l.Schemas(p)
 	}
 	return grpcprovider.Start(ctx, cmd)
 }

@@ -29,7 +29,29 @@ func AssertObject(b *Block, v cty.Value) []error {
 // of equal types cheaply.
 func conforms(b *Block, v cty.Value) bool {
 	typ, want := v.Type(), b.Type()
-	return typ == cty.DynamicPseudoType && !isOpen(unmarked(v)) || typ.Equals(want) || len(typ.TestConformance(want)) == 0
+	return typ == cty.DynamicPseudoType && !isOpen(unmarked(v)) || fits(typ, want)
+}
+
+// fits is TestConformance without a list of what does not fit, for the types that objects have most.
+func fits(typ, want cty.Type) bool {
+	switch {
+	case want == cty.DynamicPseudoType:
+		return true
+	case want.IsPrimitiveType():
+		return typ == want
+	case want.IsObjectType() && typ.IsObjectType():
+		have, wanted := typ.AttributeTypes(), want.AttributeTypes()
+		if len(have) != len(wanted) || len(want.OptionalAttributes()) > 0 {
+			return len(typ.TestConformance(want)) == 0
+		}
+		for name, ty := range wanted {
+			if got, ok := have[name]; !ok || !fits(got, ty) {
+				return false
+			}
+		}
+		return true
+	}
+	return typ.Equals(want) || len(typ.TestConformance(want)) == 0
 }
 
 // AssertWhollyKnown returns an error for each unknown value in v. Within a set the path is that of the set. The errors are

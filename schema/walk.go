@@ -45,12 +45,12 @@ func (w attrWalk) at(path cty.Path, name string) cty.Path {
 }
 
 func (w attrWalk) attr(a *Attribute, name string, path cty.Path, object cty.Value) {
-	if !object.Type().HasAttribute(name) {
+	if !w.want(a.traits()) || !object.Type().HasAttribute(name) {
 		return
 	}
 	path, v := w.at(path, name), object.GetAttr(name)
 	w.visit(path, a, v)
-	if a.Nested == nil || !w.want(a.traits()) {
+	if a.Nested == nil {
 		return
 	}
 	w.each(a.Nested.Nesting, path, v, func(w attrWalk, path cty.Path, one cty.Value) {

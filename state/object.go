@@ -121,7 +121,7 @@ func (o *Object) DecodeUnmarked(ty cty.Type) (cty.Value, error) {
 	if o.attrs == nil {
 		return cty.NilVal, ErrLegacyObject
 	}
-	v, err := ctyjson.Unmarshal(o.attrs, ty)
+	v, err := decodeValue(o.attrs, ty)
 	if err != nil {
 		var pe cty.PathError
 		if errors.As(err, &pe) {

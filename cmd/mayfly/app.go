@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -69,6 +70,18 @@ func run(ctx context.Context, args []string, env environment) int {
 		}
 	}
 	cli.HelpPrinter = printHelp
+	stop, err := a.profile()
+	if err == nil {
+		err = cmp.Or(a.carryOut(ctx, args), stop())
+	}
+	if err != nil {
+		fmt.Fprintf(env.Stderr, "%s\n", err)
+		return exitError
+	}
+	return a.code
+}
+
+func (a *app) carryOut(ctx context.Context, args []string) error {
 	root := a.root()
 	rest, err := a.global(args)
 	if err == nil {
@@ -80,11 +93,7 @@ func run(ctx context.Context, args []string, env environment) int {
 	if err == nil {
 		err = root.Run(ctx, append([]string{"mayfly"}, rest...))
 	}
-	if err != nil {
-		fmt.Fprintf(env.Stderr, "%s\n", err)
-		return exitError
-	}
-	return a.code
+	return err
 }
 
 // global consumes the options that stand before the command.

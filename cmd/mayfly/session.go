@@ -8,7 +8,9 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/install"
+	"github.com/mayfly-iac/mayfly/install/schemacache"
 	"github.com/mayfly-iac/mayfly/provider"
+	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -59,7 +61,7 @@ func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, 
 	log, stop := a.providerLog()
 	s.stopLog = stop
 	environ := childEnviron(a.env.Environ, d.tree.Root)
-	s.launcher = &mayfly.Launcher{Executable: s.executable, Log: log, Dir: ".", Env: environ, Version: version}
+	s.launcher = &mayfly.Launcher{Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(a.vars)), Log: log, Dir: ".", Env: environ, Version: version}
 	var diags diag.List
 	s.project, diags = mayfly.Open(ctx, mayfly.Options{
 		Tree: d.tree, Launcher: s.launcher, Store: m, Workspace: p.workspace, Observer: observer, Parallelism: parallelism, Environ: environ,
@@ -74,6 +76,16 @@ func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, 
 func (s *session) executable(p addr.Provider) (string, bool) {
 	sel, ok := s.selections[p]
 	return sel.Executable, ok
+}
+
+// schemaCaches returns the caches of the schemas of installed providers. A package without a checksum, such as a development override, has none.
+func (s *session) schemaCaches(c *schemacache.Cache) func(addr.Provider) grpcprovider.SchemaCache {
+	return func(p addr.Provider) grpcprovider.SchemaCache {
+		if entry := c.For(string(s.selections[p].Hash)); entry != nil {
+			return entry
+		}
+		return nil
+	}
 }
 
 // begin locks and reads the state.

@@ -79,6 +79,7 @@ var rules = map[string]rule{
 	"install/netmirror":     {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":     {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/cliconfig":     {may: []string{"addr", "diag", "install/internal/..."}, why: "settings are read for install, not by it"},
+	"install/schemacache":   {modules: none, why: "a cache that understood what it keeps would have to be trusted"},
 	"install/lockfile":      {may: []string{"addr", "diag", "install/internal/..."}, why: "a file format is usable without an installer"},
 
 	"install/internal/plainhcl":   {may: []string{"diag"}, why: "a helper for two file formats"},
@@ -108,6 +109,11 @@ var rules = map[string]rule{
 	},
 	"cmd/terraform-provider-keep": {may: []string{"provider/keep"}, why: "the plugin program is the provider and nothing of the engine"},
 
+	"benchmarks":          {may: []string{"benchmarks/..."}, why: "engines are measured as programs, this one like any other"},
+	"benchmarks/work":     {modules: none, why: "configurations are text"},
+	"benchmarks/provider": {why: "the provider that counts must not share what it measures"},
+	"benchmarks/measure":  {why: "a run's cost does not depend on what runs"},
+
 	"internal/arch":         {modules: none, why: "the tests of the shape must not bend it"},
 	"internal/protogen":     {why: "a generator knows its input only"},
 	"internal/tfplugin6":    {why: "generated messages"},
@@ -117,6 +123,7 @@ var rules = map[string]rule{
 	"internal/script":       {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
 
 	"tests/clients": {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
+	"tests/bench":   {may: []string{"tests/internal/..."}, why: "the benchmarks are run as whoever compares engines runs them"},
 	"tests/interop": {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
 	"tests/kill":    {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
 	"tests/ssh":     {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},

@@ -34,6 +34,9 @@ func conversionFunc(want cty.Type) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{param},
 		Type: func(args []cty.Value) (cty.Type, error) {
+			if ty := value.Concrete(want, args[0].Type()); !ty.Equals(want) {
+				return ty, nil
+			}
 			return std.ReturnTypeForValues(args)
 		},
 		Impl: func(args []cty.Value, retType cty.Type) (cty.Value, error) {

@@ -47,7 +47,7 @@ func Isolate(dir string) error {
 			os.Unsetenv(name)
 		}
 	}
-	for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": home, "TF_CLI_CONFIG_FILE": settings} {
+	for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "TF_CLI_CONFIG_FILE": settings} {
 		if err := os.Setenv(name, value); err != nil {
 			return err
 		}

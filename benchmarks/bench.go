@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/benchmarks/measure"
+	"github.com/mayfly-iac/mayfly/benchmarks/provider"
+)
+
+// bench runs jobs in a directory of its own.
+type bench struct {
+	settings
+	dir    string // has a folder per engine and job
+	config string // the CLI configuration, which finds the plugin
+	counts string // where the plugin counts
+}
+
+// figures are what one command has cost one engine.
+type figures struct {
+	measure.Cost
+	provider.Counts
+	tried bool // false if an earlier command of the job has failed or taken too long
+}
+
+// own is the processor time without that of the plugin.
+func (f figures) own() time.Duration { return max(0, f.Cost.CPU-f.Counts.CPU) }
+
+func newBench(s settings, dir string) (*bench, error) {
+	b := &bench{settings: s, dir: dir, config: filepath.Join(dir, "cli.tfrc"), counts: filepath.Join(dir, "counts")}
+	// The counts are best kept in memory: then they are not among the bytes that a run writes to disk.
+	if shared, err := os.MkdirTemp("/dev/shm", "benchmarks-"); err == nil {
+		b.counts = shared
+	} else if err := os.Mkdir(b.counts, 0o700); err != nil {
+		return nil, err
+	}
+	mirror := filepath.Join(dir, "mirror")
+	pkg := filepath.Join(mirror, filepath.FromSlash(provider.Address), "1.0.0", runtime.GOOS+"_"+runtime.GOARCH)
+	if err := os.MkdirAll(pkg, 0o700); err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if err := copyProgram(self, filepath.Join(pkg, provider.Program+exeSuffix())); err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror)
+	return b, os.WriteFile(b.config, []byte(text), 0o600)
+}
+
+func exeSuffix() string {
+	if runtime.GOOS == "windows" {
+		return ".exe"
+	}
+	return ""
+}
+
+func copyProgram(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o700)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if closing := out.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// do does a job with each engine, as often as the settings say, and shows the best of each command.
+func (b *bench) do(ctx context.Context, j job, t *table) error {
+	best := make([][]figures, len(j.steps))
+	for range b.repeat {
+		all, err := b.once(ctx, j)
+		if err != nil {
+			return err
+		}
+		for i, row := range all {
+			if best[i] == nil {
+				best[i] = row
+				continue
+			}
+			for e, f := range row {
+				if f.tried && (!best[i][e].tried || f.Cost.CPU < best[i][e].Cost.CPU) {
+					best[i][e] = f
+				}
+			}
+		}
+	}
+	for i, row := range best {
+		t.row(j, j.steps[i].name, row)
+	}
+	return nil
+}
+
+// once does a job with each engine, in turns, and returns the figures by step and engine.
+func (b *bench) once(ctx context.Context, j job) ([][]figures, error) {
+	dirs, over := make([]string, len(b.binaries)), make([]bool, len(b.binaries))
+	for e := range b.binaries {
+		dirs[e] = filepath.Join(b.dir, fmt.Sprintf("engine%d", e))
+		if err := os.RemoveAll(dirs[e]); err != nil {
+			return nil, err
+		}
+		for name, text := range j.files {
+			path := filepath.Join(dirs[e], name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				return nil, err
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				return nil, err
+			}
+		}
+		if err := os.MkdirAll(dirs[e], 0o700); err != nil {
+			return nil, err
+		}
+		if len(j.files) > 0 {
+			if _, err := b.run(ctx, j, e, dirs[e], []string{"init", "-input=false", "-no-color"}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var all [][]figures
+	for _, s := range j.steps {
+		row := make([]figures, len(b.binaries))
+		for e := range b.binaries {
+			if over[e] {
+				continue
+			}
+			f, err := b.run(ctx, j, e, dirs[e], s.args)
+			if err != nil {
+				return nil, fmt.Errorf("%s at %d, %s: %w", j.name, j.n, s.name, err)
+			}
+			over[e] = f.TimedOut && s.name != "plan"
+			row[e] = f
+		}
+		all = append(all, row)
+	}
+	return all, nil
+}
+
+func (b *bench) run(ctx context.Context, j job, engine int, dir string, args []string) (figures, error) {
+	env := measure.Environment(append(j.env, "TF_CLI_CONFIG_FILE="+b.config, "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1",
+		"XDG_CACHE_HOME="+filepath.Join(dir, ".cache"), provider.EnvCounts+"="+b.counts)...)
+	cost, err := measure.Run(ctx, measure.Command{Binary: b.binaries[engine], Dir: dir, Args: args, Env: env, Timeout: b.timeout})
+	if err != nil {
+		return figures{}, err
+	}
+	counts, err := provider.Read(b.counts)
+	return figures{Cost: cost, Counts: counts, tried: true}, err
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/benchmarks/provider"
+	"github.com/mayfly-iac/mayfly/benchmarks/work"
+)
+
+// job is one kind of work at one size.
+type job struct {
+	name  string
+	n     int
+	kind  string
+	files map[string]string
+	env   []string
+	steps []step
+	init  bool // the configuration needs the plugin
+}
+
+// step is one command of a job.
+type step struct {
+	name string
+	args []string
+}
+
+// cycle is a life from nothing to nothing. The plan is not saved, so that all engines do the same for it.
+var cycle = []step{
+	{"plan", []string{"plan", "-input=false", "-no-color"}},
+	{"apply", []string{"apply", "-auto-approve", "-input=false", "-no-color"}},
+	{"no-op", []string{"plan", "-input=false", "-no-color"}},
+	{"destroy", []string{"destroy", "-auto-approve", "-input=false", "-no-color"}},
+}
+
+// sizes are those of the table, by shape and kind of resource.
+var sizes = map[string]map[string][]int{
+	"for_each":    {work.Builtin.Name: {500, 1000, 10000}, work.Plugin.Name: {1000}},
+	"count":       {work.Builtin.Name: {1000, 4000, 40000}, work.Plugin.Name: {1000}},
+	"chained":     {work.Builtin.Name: {1000, 4000}, work.Plugin.Name: {1000}},
+	"independent": {work.Builtin.Name: {4000}, work.Plugin.Name: {4000}},
+	"wide":        {work.Builtin.Name: {4000}, work.Plugin.Name: {1000}},
+	"modules":     {work.Builtin.Name: {5000}, work.Plugin.Name: {1000}},
+	"locals":      {work.Builtin.Name: {4000}},
+	"module-keys": {work.Builtin.Name: {1000}},
+	"module-map":  {work.Builtin.Name: {1000}},
+	"depends_on":  {work.Builtin.Name: {1000}},
+	"large":       {work.Builtin.Name: {10000, 100000}},
+}
+
+// What the jobs that are no shapes have to do.
+const (
+	schemaTypes = 1500 // of about 40 kB each
+	usedTypes   = 5
+	secrets     = 1000
+	openMillis  = 20
+)
+
+// jobs are those that the settings select, in the order of the table.
+func jobs(s settings) []job {
+	list := []job{{name: "start", steps: []step{{"version", []string{"version"}}}}}
+	for _, shape := range work.Shapes {
+		for _, k := range s.kinds {
+			at := sizes[shape.Name][k.Name]
+			if len(s.sizes) > 0 {
+				at = s.sizes
+			}
+			for _, n := range at {
+				list = append(list, job{name: shape.Name, n: n, kind: k.Name, files: shape.Files(n, k), steps: cycle, init: k.Name == work.Plugin.Name})
+			}
+		}
+	}
+	list = append(list,
+		job{name: "schema", n: schemaTypes, files: work.Types(usedTypes), steps: append(cycle[:1:1], cycle[0]), init: true, env: []string{fmt.Sprintf("%s=%d", provider.EnvTypes, schemaTypes)}},
+		job{name: "password", n: 1, files: work.Password(), steps: cycle[:2], init: true},
+		job{name: "secrets", n: secrets, files: work.Secrets(secrets, openMillis), steps: cycle[:2], init: true},
+	)
+	return slices.DeleteFunc(list, func(j job) bool { return !s.shapes.MatchString(j.name) })
+}
+
+// legend says what the names mean.
+func legend() []string {
+	list := []string{"start: the version command"}
+	for _, s := range work.Shapes {
+		list = append(list, s.Name+": "+s.What)
+	}
+	return append(list,
+		fmt.Sprintf("schema: %d types of a provider that has n more, with 40 kB of schema each; planned twice", usedTypes),
+		"password: a password is needed for one second in the middle of seven seconds of work",
+		fmt.Sprintf("secrets: n ephemeral instances that take %d ms to open and as long to close, used by one resource instance each", openMillis),
+	)
+}
+
+func program(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
+}

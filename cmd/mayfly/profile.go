@@ -1,0 +1,47 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"runtime/pprof"
+)
+
+// The environment variables that ask for profiles of a run, in the format that "go tool pprof" reads. Profiles hold names of functions and numbers.
+const (
+	envCPUProfile  = "MAYFLY_CPU_PROFILE"  // file for samples of processor time
+	envHeapProfile = "MAYFLY_HEAP_PROFILE" // file for what was allocated, and what of it was in use after the last collection
+)
+
+// profile starts the profiles that the environment asks for. The returned function ends them and writes what is written at the end.
+func (a *app) profile() (stop func() error, err error) {
+	cpu, heap := a.vars[envCPUProfile], a.vars[envHeapProfile]
+	var f *os.File
+	if cpu != "" {
+		if f, err = os.Create(cpu); err != nil {
+			return nil, fmt.Errorf("%s: %w", envCPUProfile, err)
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", envCPUProfile, cmp.Or(err, f.Close()))
+		}
+	}
+	return func() error {
+		var ended, written error
+		if f != nil {
+			pprof.StopCPUProfile()
+			ended = f.Close()
+		}
+		if heap != "" {
+			written = writeHeapProfile(heap)
+		}
+		return cmp.Or(ended, written)
+	}, nil
+}
+
+func writeHeapProfile(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", envHeapProfile, err)
+	}
+	return cmp.Or(pprof.Lookup("allocs").WriteTo(f, 0), f.Close())
+}

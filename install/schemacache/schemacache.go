@@ -1,0 +1,168 @@
+// Package schemacache keeps the schemas of installed providers on disk, so that the next command need not have the provider make them again.
+//
+// A file belongs to the checksum of a package: other content is another name. It is only ever a shortcut. Whatever is not as it should be (no directory
+// for it, a file that others could have written, a damaged one) is passed over in silence, and the provider is asked.
+//
+// It imports nothing of this module. It must not know what schemas look like.
+package schemacache
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// EnvDir is the environment variable that names the directory of the cache. "off" stands for none.
+const EnvDir = "MAYFLY_SCHEMA_CACHE"
+
+// The bounds of the cache, in bytes.
+const (
+	maxFile  = 256 << 20
+	maxTotal = 1 << 30
+)
+
+const (
+	magic  = "mayfly provider schema 1\n"
+	suffix = ".schema"
+	header = len(magic) + 12 // the length of the content and its checksum follow the magic
+)
+
+// staleAfter is how old a temporary file must be to be taken for what a killed process has left.
+const staleAfter = time.Hour
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Cache is a directory with schemas. Its methods may be called concurrently, by several processes too.
+type Cache struct {
+	dir      string
+	maxFile  int64
+	maxTotal int64
+}
+
+// Open returns the cache that the environment asks for: in the directory of EnvDir, or in the user's cache directory. It returns nil, which is a cache
+// without content, if there shall be none or the user has no such directory. Nothing is written until something is saved.
+func Open(env map[string]string) *Cache {
+	dir := env[EnvDir]
+	if dir == "off" {
+		return nil
+	}
+	if dir == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return nil
+		}
+		dir = filepath.Join(base, "mayfly", "schemas")
+	}
+	return &Cache{dir: dir, maxFile: maxFile, maxTotal: maxTotal}
+}
+
+// For returns the entry of the package with a checksum; nil for a package that has none, such as a development build.
+func (c *Cache) For(checksum string) *Entry {
+	if c == nil || checksum == "" {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{checksum, runtime.GOOS, runtime.GOARCH}, "\n")))
+	return &Entry{c: c, path: filepath.Join(c.dir, hex.EncodeToString(sum[:])+suffix)}
+}
+
+// Entry is the schema of one package. Its methods may be called concurrently.
+type Entry struct {
+	c    *Cache
+	path string
+}
+
+// Load returns what was saved, or nil.
+func (e *Entry) Load() []byte {
+	f, err := os.Open(e.path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || !trusted(info) || info.Size() > e.c.maxFile || info.Size() < int64(header) {
+		return nil
+	}
+	dir, err := os.Stat(e.c.dir)
+	if err != nil || !trusted(dir) {
+		return nil
+	}
+	b := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil
+	}
+	content := b[header:]
+	if !bytes.Equal(b[:header], heading(content)) {
+		return nil
+	}
+	now := time.Now()
+	_ = os.Chtimes(e.path, now, now) // the oldest go first when room is needed; if this fails, it goes a little earlier
+	return content
+}
+
+func heading(content []byte) []byte {
+	b := append(make([]byte, 0, header), magic...)
+	b = binary.BigEndian.AppendUint64(b, uint64(len(content)))
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(content, castagnoli))
+}
+
+// Save keeps content for the next Load, if it can. Readers see all of it or nothing.
+func (e *Entry) Save(content []byte) {
+	if int64(len(content)+header) > e.c.maxFile || os.MkdirAll(e.c.dir, 0o700) != nil {
+		return
+	}
+	if dir, err := os.Stat(e.c.dir); err != nil || !trusted(dir) {
+		return
+	}
+	f, err := os.CreateTemp(e.c.dir, "new-*")
+	if err != nil {
+		return
+	}
+	_, err1 := f.Write(heading(content))
+	_, err2 := f.Write(content)
+	if err := cmp.Or(err1, err2, f.Close()); err != nil || os.Rename(f.Name(), e.path) != nil {
+		_ = os.Remove(f.Name()) // what is left of it is removed by a later call
+		return
+	}
+	e.c.trim()
+}
+
+// trim removes the files that were not used for the longest time until the rest is within the bounds, and what killed processes have left.
+func (c *Cache) trim() {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return
+	}
+	var files []fs.FileInfo
+	total := int64(0)
+	for _, entry := range entries {
+		info, err := entry.Info()
+		switch {
+		case err != nil || !info.Mode().IsRegular():
+		case strings.HasSuffix(info.Name(), suffix):
+			files = append(files, info)
+			total += info.Size()
+		case strings.HasPrefix(info.Name(), "new-") && time.Since(info.ModTime()) > staleAfter:
+			_ = os.Remove(filepath.Join(c.dir, info.Name()))
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, f := range files {
+		if total <= c.maxTotal {
+			return
+		}
+		if os.Remove(filepath.Join(c.dir, f.Name())) == nil {
+			total -= f.Size()
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package schemacache
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func cache(t *testing.T) *Cache {
+	t.Helper()
+	return Open(map[string]string{EnvDir: filepath.Join(t.TempDir(), "schemas")})
+}
+
+func TestSavedIsLoaded(t *testing.T) {
+	c := cache(t)
+	if got := c.For("h1:one").Load(); got != nil {
+		t.Fatalf("an empty cache has %q", got)
+	}
+	c.For("h1:one").Save([]byte("schema one"))
+	c.For("h1:two").Save(nil)
+	if got := c.For("h1:one").Load(); string(got) != "schema one" {
+		t.Errorf("loaded %q", got)
+	}
+	if got := c.For("h1:two").Load(); got == nil || len(got) != 0 {
+		t.Errorf("loaded %q for an empty schema", got)
+	}
+	if got := c.For("h1:three").Load(); got != nil {
+		t.Errorf("loaded %q for a package that was never saved", got)
+	}
+}
+
+func TestWithoutCacheOrChecksum(t *testing.T) {
+	if c := Open(map[string]string{EnvDir: "off"}); c != nil || c.For("h1:one") != nil {
+		t.Error("there is a cache though it is off")
+	}
+	if cache(t).For("") != nil {
+		t.Error("a package without checksum has an entry")
+	}
+}
+
+// TestInDoubtNothingIsLoaded spoils a saved file in every way there is.
+func TestInDoubtNothingIsLoaded(t *testing.T) {
+	for name, spoil := range map[string]func(t *testing.T, path string){
+		"a changed byte": func(t *testing.T, path string) {
+			b := read(t, path)
+			b[len(b)-1] ^= 1
+			write(t, path, b)
+		},
+		"a changed heading": func(t *testing.T, path string) {
+			b := read(t, path)
+			b[0] ^= 1
+			write(t, path, b)
+		},
+		"shortened":    func(t *testing.T, path string) { write(t, path, read(t, path)[:header+3]) },
+		"nearly empty": func(t *testing.T, path string) { write(t, path, []byte("m")) },
+		"lengthened":   func(t *testing.T, path string) { write(t, path, append(read(t, path), 'x')) },
+		"others may write to the file": func(t *testing.T, path string) {
+			must(t, os.Chmod(path, 0o666))
+		},
+		"others may write to the directory": func(t *testing.T, path string) {
+			must(t, os.Chmod(filepath.Dir(path), 0o777))
+		},
+		"a directory in its place": func(t *testing.T, path string) {
+			must(t, os.Remove(path))
+			must(t, os.Mkdir(path, 0o700))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if strings.HasPrefix(name, "others") && os.PathSeparator == '\\' {
+				t.Skip("this system has no such permissions")
+			}
+			e := cache(t).For("h1:one")
+			e.Save([]byte("schema"))
+			spoil(t, e.path)
+			if got := e.Load(); got != nil {
+				t.Errorf("loaded %q", got)
+			}
+		})
+	}
+}
+
+func TestBounds(t *testing.T) {
+	c := cache(t)
+	c.maxFile, c.maxTotal = 200, 450
+	content := bytes.Repeat([]byte("x"), 100)
+	names := []string{"h1:a", "h1:b", "h1:c"}
+	for i, n := range names {
+		c.For(n).Save(content)
+		at := time.Now().Add(time.Duration(i-10) * time.Minute)
+		must(t, os.Chtimes(c.For(n).path, at, at))
+	}
+	c.For("h1:a").Load() // now it is the one that was used last
+	left := filepath.Join(c.dir, "new-left")
+	write(t, left, content)
+	must(t, os.Chtimes(left, time.Now().Add(-2*staleAfter), time.Now().Add(-2*staleAfter)))
+	c.For("h1:d").Save(content)
+	for n, want := range map[string]bool{"h1:a": true, "h1:b": false, "h1:c": true, "h1:d": true} {
+		if got := c.For(n).Load() != nil; got != want {
+			t.Errorf("%s: in the cache: %t, want %t", n, got, want)
+		}
+	}
+	if _, err := os.Stat(left); err == nil {
+		t.Error("what a killed process has left is still there")
+	}
+	c.For("h1:e").Save(bytes.Repeat(content, 3))
+	if c.For("h1:e").Load() != nil {
+		t.Error("a file that is too large was kept")
+	}
+}
+
+func TestConcurrentUse(t *testing.T) {
+	c := cache(t)
+	content := bytes.Repeat([]byte("schema "), 10000)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				e := c.For("h1:one")
+				e.Save(content)
+				if got := e.Load(); !bytes.Equal(got, content) {
+					t.Errorf("loaded %d bytes of %d", len(got), len(content))
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	must(t, err)
+	return b
+}
+
+func write(t *testing.T, path string, b []byte) {
+	t.Helper()
+	must(t, os.WriteFile(path, b, 0o600))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
