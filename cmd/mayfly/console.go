@@ -190,13 +190,12 @@ func (c *console) take(text string) (code int, done bool) {
 	case word == "exit" && open != withinHeredoc:
 		return exitOK, true
 	case len(c.typed) == 0 && word == "help":
-		c.app.say("%s", consoleHelp)
-		return exitOK, false
+		return c.app.wrote(writeLine(c.app.env.Stdout, consoleHelp)), false
 	case len(c.typed) == 0 && word == "":
-		if !c.in.Interactive() {
-			c.app.say("")
+		if c.in.Interactive() {
+			return exitOK, false
 		}
-		return exitOK, false
+		return c.app.wrote(writeLine(c.app.env.Stdout, "")), false
 	}
 	c.typed = append(c.typed, text)
 	if openIn(c.typed) != complete {
