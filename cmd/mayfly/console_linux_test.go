@@ -32,7 +32,7 @@ func startTypist(t *testing.T, args ...string) *typist {
 			_, _ = p.screen.Write(buf[:n])
 		}
 	}()
-	env := environment{Stdin: slave, Stdout: slave, Stderr: slave, Environ: os.Environ(), Notify: func(c chan<- os.Signal) func() {
+	env := environment{Stdin: slave, Stdout: slave, Stderr: slave, Notify: func(c chan<- os.Signal) func() {
 		p.signals <- c
 		return func() {}
 	}}
