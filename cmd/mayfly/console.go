@@ -11,10 +11,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/urfave/cli/v3"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/view"
 )
@@ -214,7 +216,15 @@ func (c *console) evaluate() int {
 	if !c.app.report(diags) {
 		return exitError
 	}
-	return c.app.wrote(writeLine(c.app.env.Stdout, view.ConsoleValue(v, c.app.view)))
+	return c.app.wrote(writeLine(c.app.env.Stdout, consoleText(v, c.app.view)))
+}
+
+// consoleText is how the value of an expression is shown: in the notation of the language, or a type that the function type has returned.
+func consoleText(v cty.Value, o view.Options) string {
+	if ty, err := funcs.TypeOf(v); err == nil {
+		return funcs.TypeText(ty)
+	}
+	return view.FormatValue(v, o)
 }
 
 // openness is what an expression lacks to be complete.
