@@ -113,6 +113,30 @@ func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag
 	return planned, append(diags, more...)
 }
 
+// ConsoleOptions control a console.
+type ConsoleOptions struct {
+	Variables Variables       // one that is absent and has no default is unknown
+	Planned   bool            // evaluate the objects as a plan would make them, not as the state has them
+	Soft      context.Context // ends on the first interrupt; what is evaluated afterwards fails
+}
+
+// Console starts a console, whose Evaluate evaluates expressions about the root module. It changes nothing. What expressions open stays open until the
+// console is closed, which must be before the operation ends. The console is nil only if the configuration cannot be evaluated at all; errors beside one
+// are about values that expressions then see as unknown.
+func (o *Operation) Console(ctx context.Context, opt ConsoleOptions) (*engine.Console, diag.List) {
+	cfg, diags := o.p.compile(ctx)
+	if cfg == nil {
+		return nil, diags
+	}
+	req := engine.ConsoleRequest{Planned: opt.Planned && !diags.HasErrors()}
+	req.Config, req.State, req.Variables, req.Soft = cfg, o.State(), opt.Variables, opt.Soft
+	if o.File != nil {
+		req.Meta = o.File.Meta
+	}
+	c, more := o.p.engine.Console(ctx, req)
+	return c, append(diags, more...)
+}
+
 // ApplyOptions control applying.
 type ApplyOptions struct {
 	Variables Variables // those of the plan, ephemeral ones included

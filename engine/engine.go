@@ -116,10 +116,14 @@ func (e *Engine) functions(phase eval.Phase, stamp time.Time) map[string]functio
 }
 
 func (e *Engine) run(cfg *eval.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) *eval.Run {
-	return cfg.NewRun(eval.Options{
+	return cfg.NewRun(e.runOptions(phase, host, variables, stamp))
+}
+
+func (e *Engine) runOptions(phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) eval.Options {
+	return eval.Options{
 		Phase: phase, Host: host, Variables: variables, Functions: e.functions(phase, stamp),
 		Workspace: e.opt.Workspace, RootDir: e.opt.RootDir, WorkDir: e.opt.WorkDir, Now: stamp,
-	})
+	}
 }
 
 // started begins reporting an operation: a Started event now, Progress every ten seconds, and the returned function ends it.

@@ -40,14 +40,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	if req.Soft == nil {
 		req.Soft = ctx
 	}
-	p := &planner{
-		walk: e.newWalk(ctx, req.Soft), req: req, prior: req.State.Copy(),
-		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{},
-		plan: &plan.Plan{
-			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
-			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
-		},
-	}
+	p := e.newPlanner(ctx, req)
 	p.run = e.run(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
 	defer e.stopOn(req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
@@ -60,6 +53,18 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	p.plan.Errored = diags.HasErrors()
 	made = !p.plan.Errored
 	return p.plan, withoutRepeats(diags)
+}
+
+// newPlanner returns a planner that has no run yet. req.Soft must be set.
+func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
+	return &planner{
+		walk: e.newWalk(ctx, req.Soft), req: req, prior: req.State.Copy(),
+		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{},
+		plan: &plan.Plan{
+			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
+			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
+		},
+	}
 }
 
 // planner carries out one plan. It implements eval.Host.

@@ -52,6 +52,15 @@ func (c *Collector) List() diag.List {
 	return slices.Clone(c.list)
 }
 
+// Take returns what was gathered since the last Take, in order. What is said again afterwards counts as new.
+func (c *Collector) Take() diag.List {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := c.list
+	c.list, c.seen, c.errs = nil, nil, false
+	return taken
+}
+
 // Checks gathers the results of conditions by object. It is safe for concurrent use.
 type Checks struct {
 	mu      sync.Mutex

@@ -103,22 +103,26 @@ func (m *Module) CheckVariables(t *future.Task) bool {
 	ok := true
 	for name, v := range inOrder(m.variables) {
 		for _, c := range v.block.conds {
-			status, message, diags := m.condition(t, v, c, "", "Invalid value for variable")
-			for i := range diags {
-				if status == state.CheckFail && diags[i].Summary == "Invalid value for variable" {
-					diags[i].Context = diags[i].Subject
-					diags[i].Subject = v.block.rng.Ptr()
-					diags[i].Detail += "\n\nThis was checked by the validation rule at " + c.cfg.Range.String() + "."
-				}
-			}
-			m.run.Report(diags)
-			if m.run.opt.Phase != Validating {
-				m.run.Checks.Add("var", joinAddr2(m.block.cfg.Path, "var."+name), v.Addr(), status, message)
-			}
-			ok = ok && (status == state.CheckPass || status == state.CheckUnknown)
+			ok = m.checkVariable(t, name, v, c) && ok
 		}
 	}
 	return ok
+}
+
+func (m *Module) checkVariable(t *future.Task, name string, v *Value, c condition) bool {
+	status, message, diags := m.condition(t, v, c, "", "Invalid value for variable")
+	for i := range diags {
+		if status == state.CheckFail && diags[i].Summary == "Invalid value for variable" {
+			diags[i].Context = diags[i].Subject
+			diags[i].Subject = v.block.rng.Ptr()
+			diags[i].Detail += "\n\nThis was checked by the validation rule at " + c.cfg.Range.String() + "."
+		}
+	}
+	m.run.Report(diags)
+	if m.run.opt.Phase != Validating {
+		m.run.Checks.Add("var", joinAddr2(m.block.cfg.Path, "var."+name), v.Addr(), status, message)
+	}
+	return status == state.CheckPass || status == state.CheckUnknown
 }
 
 // condition evaluates a condition of a variable or an output, in a session of its own. What it may open is opened within a slot.

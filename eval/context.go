@@ -4,6 +4,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -21,6 +22,8 @@ type scope struct {
 	t       *future.Task
 	sess    *Session
 	address string // of the object, for diagnostics
+
+	functions map[string]function.Function // callable here, nil for those of the run
 }
 
 // eval evaluates one expression. On errors the value is unknown, and legal.
@@ -48,6 +51,9 @@ func (sc *scope) forget(diags diag.List) diag.List {
 func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 	b := builder{run: r, sc: sc}
 	functions := r.opt.Functions
+	if sc.functions != nil {
+		functions = sc.functions
+	}
 	for _, x := range exprs {
 		for i := range x.Refs {
 			b.add(&x.Refs[i])

@@ -23,7 +23,9 @@ type repeated struct {
 	name   string // for messages
 	// ephemeral says that it is an ephemeral block.
 	ephemeral bool
-	keys      future.Cell[*expansion]
+	// recorded tells the keys in place of the arguments, if it is set.
+	recorded func() []addr.Key
+	keys     future.Cell[*expansion]
 }
 
 // Repeat is the form of repetition.
@@ -85,6 +87,9 @@ var failedExpansion = &expansion{failed: true}
 
 func (r *repeated) evaluate(t *future.Task) *expansion {
 	run := r.module.run
+	if r.recorded != nil && r.repeat.repeated() {
+		return recordedExpansion(formOf(r.repeat), r.recorded())
+	}
 	var e *expansion
 	var diags diag.List
 	switch {
@@ -106,6 +111,39 @@ func (r *repeated) evaluate(t *future.Task) *expansion {
 	if run.opt.Phase == Validating {
 		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
 	}
+	return e
+}
+
+// recordedExpansion is an expansion to the given keys, as far as they are of the form. Without any, the instances cannot be told. What each.value is for
+// them is not known.
+func recordedExpansion(form Repeat, recorded []addr.Key) *expansion {
+	e := &expansion{form: form}
+	switch form {
+	case Counted:
+		n := 0
+		for _, k := range recorded {
+			if k.Kind() == addr.KeyInt {
+				n = max(n, k.Int()+1)
+			}
+		}
+		for i := range n {
+			e.keys = append(e.keys, addr.IntKey(i))
+		}
+	case ForEach:
+		e.values = map[addr.Key]cty.Value{}
+		for _, k := range recorded {
+			if k.Kind() == addr.KeyString {
+				e.keys = append(e.keys, k)
+				e.values[k] = cty.DynamicVal
+			}
+		}
+		slices.SortFunc(e.keys, addr.Key.Compare)
+	default:
+		if slices.Contains(recorded, addr.NoKey) {
+			e.keys = []addr.Key{addr.NoKey}
+		}
+	}
+	e.failed = len(e.keys) == 0
 	return e
 }
 

@@ -53,6 +53,11 @@ type Options struct {
 	RootDir   string // for path.root
 	WorkDir   string // for path.cwd, absolute
 	Now       time.Time
+	// UnsetUnknown makes variables of the root module unknown that have neither a value nor a default.
+	UnsetUnknown bool
+	// Recorded tells the instances of managed and data resources in place of their repetition arguments, none if nothing is known of a resource; nil to
+	// go by the arguments.
+	Recorded func(addr.AbsResource) []addr.Key
 }
 
 // Run is one walk over a configuration. Its methods may be called concurrently, each task by one goroutine.
@@ -125,6 +130,9 @@ func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Modu
 	for a, rb := range b.resources {
 		res := &Resource{Block: rb, Module: m, instances: map[addr.Key]*Instance{}}
 		res.repeated = repeated{module: m, repeat: rb.repeat, name: res.Addr().String(), ephemeral: a.Mode == addr.Ephemeral}
+		if r.opt.Recorded != nil && a.Mode != addr.Ephemeral {
+			res.recorded = func() []addr.Key { return r.opt.Recorded(res.Addr()) }
+		}
 		m.resources[a] = res
 	}
 	for name, cb := range b.calls {

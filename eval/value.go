@@ -128,7 +128,7 @@ func (v *Value) given(t *future.Task, s *Session) (cty.Value, diag.List) {
 		if got, ok := run.opt.Variables[b.Name]; ok {
 			return got, nil
 		}
-		if run.opt.Phase == Validating {
+		if run.opt.Phase == Validating || run.opt.UnsetUnknown && b.Required() {
 			return cty.UnknownVal(b.Type), nil
 		}
 		if b.Required() {

@@ -303,6 +303,15 @@ func (p *Pool[K, V]) open(ctx context.Context, e *entry[K, V], openFn func(conte
 	return nil, err
 }
 
+// Retry lets what failed to open be tried again by the next Acquire.
+func (p *Pool[K, V]) Retry() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.entries {
+		e.failed = nil
+	}
+}
+
 // Value returns the value, after renewing it if its time has come. A renewal that failed is tried once more at each use; if that fails
 // too, the error wraps ErrExpired. After Release or Shutdown the error is ErrClosed.
 func (l *Lease[K, V]) Value(ctx context.Context) (V, error) {

@@ -91,6 +91,7 @@ func (e *example) console(t *testing.T, body string) {
 		if !strings.HasPrefix(command, "mayfly ") { // it has settings before it
 			command = "env " + command
 		}
+		command = e.input(command)
 		not, stream := "", "stdout"
 		if strings.HasPrefix(expected, "Error:") {
 			not, stream = "! ", "stderr"
@@ -100,6 +101,20 @@ func (e *example) console(t *testing.T, body string) {
 			fmt.Fprintf(&e.run, "%s '%s'\n", stream, spaces.ReplaceAllString(regexp.QuoteMeta(strings.TrimSpace(line)), " +"))
 		}
 	}
+}
+
+var hereString = regexp.MustCompile(`^(.*) <<< '([^']*)'$`)
+
+// input takes what a command reads from its standard input out of the command line.
+func (e *example) input(command string) string {
+	m := hereString.FindStringSubmatch(command)
+	if m == nil {
+		return command
+	}
+	name := fmt.Sprintf("input%d.txt", len(e.files))
+	e.files = append(e.files, "-- "+name+" --\n"+m[2]+"\n")
+	fmt.Fprintf(&e.run, "stdin %s\n", name)
+	return m[1]
 }
 
 func (e *example) script() string { return e.run.String() + strings.Join(e.files, "") }

@@ -70,10 +70,13 @@ func eventually(t *testing.T, what string, cond func() bool) {
 		if cond() {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		pause()
 	}
 	t.Fatalf("never: %s", what)
 }
+
+// pause gives others the time to do something.
+func pause() { time.Sleep(10 * time.Millisecond) }
 
 const secretVariable = `
 variable "password" {

@@ -18,7 +18,7 @@ var collectionFuncs = map[string]function.Function{
 	"coalescelist":    stdlib.CoalesceListFunc,
 	"compact":         stdlib.CompactFunc,
 	"concat":          stdlib.ConcatFunc,
-	"contains":        stdlib.ContainsFunc,
+	"contains":        containsFunc,
 	"distinct":        distinctFunc,
 	"element":         stdlib.ElementFunc,
 	"flatten":         stdlib.FlattenFunc,
@@ -114,6 +114,30 @@ var indexFunc = function.New(&function.Spec{
 			}
 		}
 		return cty.NilVal, errors.New("item not found")
+	},
+})
+
+// containsFunc also finds null, of whatever type: cty takes nulls without a type for values that are not known yet.
+var containsFunc = function.New(&function.Spec{
+	Params: []function.Parameter{
+		{Name: "list", Type: cty.DynamicPseudoType},
+		{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowDynamicType: true},
+	},
+	Type:         function.StaticReturnType(cty.Bool),
+	RefineResult: notNull,
+	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		if list := args[0]; args[1].IsNull() && isSequence(list.Type()) {
+			found := cty.False
+			for _, v := range list.Elements() {
+				if !v.IsKnown() {
+					found = cty.UnknownVal(cty.Bool)
+				} else if v.IsNull() {
+					return cty.True, nil
+				}
+			}
+			return found, nil
+		}
+		return stdlib.Contains(args[0], args[1])
 	},
 })
 

@@ -150,6 +150,9 @@ func TestCollectionSelections(t *testing.T) {
 		{expr: `values(o)`, want: tuple(eph(str(secretText)), str("x"), num(1))},
 		{expr: `zipmap(["a"], [e])`, want: cty.ObjectVal(map[string]cty.Value{"a": eph(str(secretText))})},
 		{expr: `contains(el, "a")`, want: eph(cty.True)},
+		{expr: `contains([null], null)`, want: cty.True},
+		{expr: `contains(tolist(["a", null]), null)`, want: cty.True},
+		{expr: `contains(["a"], null)`, want: cty.False},
 		{expr: `slice([e, "x"], 1, 2)`, want: tuple(str("x"))},
 	})
 }

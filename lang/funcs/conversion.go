@@ -126,6 +126,8 @@ func writeType(b *strings.Builder, ty cty.Type, depth int) {
 		b.WriteString("tuple([])")
 	case ty.IsCollectionType():
 		writeCollectionType(b, ty, depth)
+	case ty.Equals(typeexpr.TypeConstraintType):
+		b.WriteString("type")
 	default:
 		b.WriteString(ty.FriendlyName())
 	}
@@ -141,7 +143,7 @@ func writeCollectionType(b *strings.Builder, ty cty.Type, depth int) {
 	}
 	b.WriteString(kind + "(")
 	ety := ty.ElementType()
-	if ety.IsPrimitiveType() || ety == cty.DynamicPseudoType || ety.IsCapsuleType() {
+	if !ety.IsObjectType() && !ety.IsTupleType() {
 		writeType(b, ety, depth)
 	} else {
 		pad := strings.Repeat("    ", depth)

@@ -89,6 +89,8 @@ func TestType(t *testing.T) {
 		{expr: `type(tomap({ a = 1 }))`, want: "map(number)"},
 		{expr: `type(toset(["a"]))`, want: "set(string)"},
 		{expr: `type(tolist([{ a = 1 }]))`, want: "list(\n    object({\n        a: number,\n    }),\n)"},
+		{expr: `type(tolist([tolist([{ a = 1 }])]))`, want: "list(list(\n    object({\n        a: number,\n    }),\n))"},
+		{expr: `type(tolist([toset([1])]))`, want: "list(set(number))"},
 		{expr: `type([1, { a = [1] }])`, want: "tuple([\n    number,\n    object({\n        a: tuple([\n            number,\n        ]),\n    }),\n])"},
 	}
 	for _, test := range tests {

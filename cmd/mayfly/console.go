@@ -1,0 +1,277 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/urfave/cli/v3"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/lang/funcs"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// consoleFlags are the options of the console command.
+type consoleFlags struct {
+	variableFlags
+	stateFlags
+	lockFlags
+	inputFlag
+	planned, compactWarnings bool
+}
+
+func (a *app) consoleCommand() *cli.Command {
+	f := &consoleFlags{}
+	flags := append(f.variableFlags.flags(), f.lockFlags.flags()...)
+	flags = append(flags,
+		boolFlag("plan", "Make a plan first, and evaluate with the objects as applying it would make them. By default they are as the state has them.", &f.planned),
+		stringFlag("state", "State file to read. For the local backend.", &f.stateFlags.state),
+		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &f.compactWarnings),
+		boolFlag("input", "Without consequence: the console asks for nothing. Variables without a value are unknown.", &f.input),
+	)
+	return a.command("console", "Try expressions at an interactive command prompt", "",
+		"Evaluates expressions of the configuration language, one after the other, about the root module and its state. They are read from standard input, "+
+			"with a prompt if that is a terminal; otherwise the first error ends the command. The state is locked meanwhile, and nothing is changed. "+
+			"Ephemeral resources that an expression needs are opened and stay open until the end, and their values are not shown.",
+		flags, func(ctx context.Context, args []string) int { return a.console(ctx, f, args) })
+}
+
+// console is one run of the console command.
+type console struct {
+	app    *app
+	engine *engine.Console
+	soft   context.Context
+	typed  []string // the lines of an expression that is not complete yet
+	in     lineSource
+}
+
+// lineSource gives the lines that are typed.
+type lineSource interface {
+	// Line returns the next line without its end. more says that it continues an expression. It fails with errNoAnswer at the end of input, with
+	// errAbandoned if what was typed of an expression is to be forgotten, and with ctx's error if that ends first.
+	Line(ctx context.Context, more bool) (string, error)
+	// Interactive reports whether somebody types the lines: errors don't end the console then.
+	Interactive() bool
+}
+
+// errAbandoned is returned for an expression that the user has given up.
+var errAbandoned = errors.New("the expression was given up")
+
+func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
+	a.document = true // values alone go to standard output
+	a.view.CompactWarnings = f.compactWarnings
+	if len(args) > 0 {
+		return a.argsError("console", "no arguments; to use the configuration of another directory, give -chdir")
+	}
+	hard, soft, stop := a.endable(ctx)
+	defer stop()
+	s, vars, ok := a.startConsole(hard, soft, f)
+	if s != nil {
+		defer s.close()
+	}
+	if !ok {
+		return exitError
+	}
+	e, diags := s.op.Console(hard, mayfly.ConsoleOptions{Variables: vars, Planned: f.planned, Soft: soft})
+	if e == nil {
+		a.report(diags)
+		return exitError
+	}
+	defer func() { a.report(e.Close()) }()
+	if !a.report(diags) {
+		if soft.Err() != nil {
+			return exitError
+		}
+		a.report(diag.Warnf("Values may be missing", "What the errors above are about is unknown to the expressions that follow."))
+	}
+	a.sources = maps.Clone(a.sources)
+	if a.sources == nil {
+		a.sources = view.Sources{}
+	}
+	c := &console{app: a, engine: e, soft: soft}
+	c.in = a.lines(e.Names)
+	return c.run()
+}
+
+// startConsole finds the configuration, the values of variables, the state and the providers. The session must be closed also if there were errors.
+func (a *app) startConsole(hard, soft context.Context, f *consoleFlags) (*session, mayfly.Variables, bool) {
+	d := a.directory()
+	if !a.report(d.load()) {
+		return nil, nil, false
+	}
+	p, diags := d.place(f.stateFlags)
+	if !a.report(diags) {
+		return nil, nil, false
+	}
+	m, diags := p.manager()
+	if !a.report(diags) {
+		return nil, nil, false
+	}
+	in, diags := a.gather(d.tree.Root, f.given)
+	if !a.report(diags) {
+		return nil, nil, false
+	}
+	vars, diags := in.values()
+	if !a.report(diags) {
+		return nil, nil, false
+	}
+	s, diags := a.open(hard, d, p, m, nil, 10)
+	if !a.report(diags) || !a.report(s.begin(soft, operationName("console"), f.lockFlags)) {
+		return s, nil, false
+	}
+	needed := state.New() // objects that nothing declares cannot be referred to, so their providers are needed for a plan only
+	if f.planned {
+		needed = s.op.State()
+	}
+	return s, vars, a.report(s.useProviders(needed))
+}
+
+// endable returns two contexts: soft ends at the first interrupt, hard at the second.
+func (a *app) endable(ctx context.Context) (hard, soft context.Context, stop func()) {
+	hard, cancelHard := context.WithCancelCause(ctx)
+	soft, cancelSoft := context.WithCancelCause(hard)
+	done, signals := make(chan struct{}), make(chan os.Signal, 4)
+	unsubscribe := a.env.Notify(signals)
+	go func() {
+		for _, cancel := range []context.CancelCauseFunc{cancelSoft, cancelHard} {
+			select {
+			case <-done:
+				return
+			case <-signals:
+				cancel(errInterrupted)
+			}
+		}
+	}()
+	return hard, soft, sync.OnceFunc(func() {
+		unsubscribe()
+		close(done)
+		cancelSoft(nil)
+		cancelHard(nil)
+	})
+}
+
+// run reads and evaluates until the input ends, and returns the exit status.
+func (c *console) run() int {
+	for {
+		text, err := c.in.Line(c.soft, len(c.typed) > 0)
+		switch {
+		case errors.Is(err, errNoAnswer):
+			if len(c.typed) > 0 && !c.in.Interactive() {
+				return c.evaluate() // which tells what is missing
+			}
+			return exitOK
+		case errors.Is(err, errAbandoned):
+			c.typed = nil
+			continue
+		case c.soft.Err() != nil:
+			return exitError
+		case err != nil:
+			return c.app.fail("Error reading input", "The next expression could not be read: %s.", err)
+		}
+		if code, done := c.take(text); done {
+			return code
+		}
+	}
+}
+
+// take handles one line. done says that it ends the console.
+func (c *console) take(text string) (code int, done bool) {
+	open := openIn(c.typed)
+	word := strings.TrimSpace(text)
+	switch {
+	case word == "exit" && open != withinHeredoc:
+		return exitOK, true
+	case len(c.typed) == 0 && word == "help":
+		return c.app.wrote(writeLine(c.app.env.Stdout, consoleHelp)), false
+	case len(c.typed) == 0 && word == "":
+		if c.in.Interactive() {
+			return exitOK, false
+		}
+		return c.app.wrote(writeLine(c.app.env.Stdout, "")), false
+	}
+	c.typed = append(c.typed, text)
+	if openIn(c.typed) != complete {
+		return exitOK, false
+	}
+	code = c.evaluate()
+	return code, c.soft.Err() != nil || code != exitOK && !c.in.Interactive()
+}
+
+// evaluate evaluates what was typed.
+func (c *console) evaluate() int {
+	src := strings.Join(c.typed, "\n") + "\n"
+	c.typed = nil
+	c.app.sources[engine.ConsoleInput] = []byte(src)
+	v, diags := c.engine.Evaluate(src)
+	if !c.app.report(diags) {
+		return exitError
+	}
+	return c.app.wrote(writeLine(c.app.env.Stdout, consoleText(v, c.app.view)))
+}
+
+// consoleText is how the value of an expression is shown: in the notation of the language, or a type that the function type has returned.
+func consoleText(v cty.Value, o view.Options) string {
+	if ty, err := funcs.TypeOf(v); err == nil {
+		return funcs.TypeText(ty)
+	}
+	return view.FormatValue(v, o)
+}
+
+// openness is what an expression lacks to be complete.
+type openness uint8
+
+const (
+	complete openness = iota
+	withinBrackets
+	withinHeredoc
+)
+
+// openIn tells whether lines are a complete expression, as far as brackets and here documents go.
+func openIn(lines []string) openness {
+	tokens, _ := hclsyntax.LexExpression([]byte(strings.Join(lines, "\n")+"\n"), "", hcl.InitialPos)
+	var open []hclsyntax.TokenType
+	for _, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenOParen, hclsyntax.TokenOBrack, hclsyntax.TokenOBrace, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl,
+			hclsyntax.TokenOHeredoc:
+			open = append(open, t.Type)
+		case hclsyntax.TokenCParen, hclsyntax.TokenCBrack, hclsyntax.TokenCBrace, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCHeredoc:
+			if len(open) == 0 {
+				return complete // an error, which evaluating tells
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	switch {
+	case len(open) == 0:
+		return complete
+	case open[len(open)-1] == hclsyntax.TokenOHeredoc:
+		return withinHeredoc
+	default:
+		return withinBrackets
+	}
+}
+
+const consoleHelp = `Type an expression and press Enter, and its value is shown. An expression may
+refer to whatever the root module declares: aws_instance.web.id, var.region,
+local.tags, module.network.vpc_id. Objects are as the state has them or, with
+-plan, as applying a new plan would make them; what neither tells is shown as
+(known after apply). type(EXPRESSION) shows the type of a value.
+
+An expression whose brackets are open, or whose here document has not ended,
+goes on in the next line. The Tab key completes names.
+
+Secrets are not shown. Ephemeral resources that an expression needs are opened
+then, and closed when the console ends.
+
+To leave, type "exit", or press Control-D or Control-C.`

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/term"
+)
+
+// lines returns where the expressions of the console come from. names are what the Tab key completes.
+func (a *app) lines(names func() []string) lineSource {
+	in, ok := a.env.Stdin.(*os.File)
+	out, shown := a.env.Stdout.(*os.File)
+	if !ok || !shown || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+		return &pipedLines{in: a.in}
+	}
+	return newTerminalLines(in, out, names())
+}
+
+func writeLine(w io.Writer, text string) error {
+	_, err := fmt.Fprintln(w, text)
+	return err
+}
+
+// read is a line, or why there is none.
+type read struct {
+	text string
+	err  error
+}
+
+// await returns what get returns, or ctx's error if that ends first; get goes on then.
+func await(ctx context.Context, get func() (string, error)) (string, error) {
+	got := make(chan read, 1)
+	go func() {
+		text, err := get()
+		got <- read{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case r := <-got:
+		return r.text, r.err
+	}
+}
+
+// pipedLines reads from a file or pipe.
+type pipedLines struct{ in *bufio.Reader }
+
+// Line implements lineSource.
+func (p *pipedLines) Line(ctx context.Context, _ bool) (string, error) {
+	return await(ctx, func() (string, error) { return line(p.in) })
+}
+
+// Interactive implements lineSource.
+func (p *pipedLines) Interactive() bool { return false }
+
+// terminalLines reads from a terminal that it edits lines on. The terminal is raw only while a line is read, so that an interrupt key ends an evaluation.
+type terminalLines struct {
+	in, out  *os.File
+	terminal *term.Terminal
+	names    []string
+	history  lineHistory
+
+	given   atomic.Bool // the interrupt key was pressed in this line
+	nothing atomic.Bool // and nothing was typed before it
+}
+
+func newTerminalLines(in, out *os.File, names []string) *terminalLines {
+	l := &terminalLines{in: in, out: out, names: names}
+	l.terminal = term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{&keyReader{in: in}, out}, "")
+	l.history.skip = l.given.Load
+	l.terminal.History = &l.history
+	l.terminal.AutoCompleteCallback = l.key
+	return l
+}
+
+// Interactive implements lineSource.
+func (l *terminalLines) Interactive() bool { return true }
+
+// Line implements lineSource.
+func (l *terminalLines) Line(ctx context.Context, more bool) (string, error) {
+	if more {
+		l.terminal.SetPrompt(". ")
+	} else {
+		l.terminal.SetPrompt("> ")
+	}
+	fd := int(l.in.Fd())
+	before, err := term.MakeRaw(fd)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = term.Restore(fd, before) }() // nothing more can be done
+	defer l.followSize()()
+	l.given.Store(false)
+	text, err := await(ctx, l.terminal.ReadLine)
+	switch {
+	case errors.Is(err, io.EOF):
+		_, _ = io.WriteString(l.out, "\r\n") // for what follows; nobody could be told of a failure
+		return "", errNoAnswer
+	case err != nil && !errors.Is(err, term.ErrPasteIndicator):
+		return "", err
+	case l.given.Load() && l.nothing.Load() && !more:
+		return "", errNoAnswer
+	case l.given.Load():
+		return "", errAbandoned
+	}
+	return text, nil
+}
+
+func (l *terminalLines) resize() {
+	if width, height, err := term.GetSize(int(l.out.Fd())); err == nil && width > 0 {
+		_ = l.terminal.SetSize(width, height) // which writes to a terminal that the next line is written to anyway
+	}
+}
+
+// keyInterrupt is what keyReader makes of the interrupt key: one that the terminal asks key about, and the end of the line.
+const (
+	keyInterrupt = '\x1d'
+	keyEnter     = '\r'
+)
+
+// keyReader reads keys. The terminal would take the interrupt key for the end of input.
+type keyReader struct {
+	in      io.Reader
+	pending []byte
+}
+
+// Read implements io.Reader.
+func (k *keyReader) Read(b []byte) (int, error) {
+	if len(k.pending) == 0 {
+		chunk := make([]byte, len(b))
+		n, err := k.in.Read(chunk)
+		if n == 0 || err != nil {
+			return 0, err
+		}
+		for _, c := range chunk[:n] {
+			if c == '\x03' {
+				k.pending = append(k.pending, keyInterrupt, keyEnter)
+				continue
+			}
+			k.pending = append(k.pending, c)
+		}
+	}
+	n := copy(b, k.pending)
+	k.pending = k.pending[n:]
+	return n, nil
+}
+
+// key is asked about keys that the terminal itself has no use for.
+func (l *terminalLines) key(line string, pos int, key rune) (string, int, bool) {
+	switch key {
+	case keyInterrupt:
+		l.nothing.Store(line == "")
+		l.given.Store(true)
+		return line + "^C", len(line) + 2, true
+	case '\t':
+		line, pos = l.complete(line, pos)
+		return line, pos, true
+	}
+	return "", 0, false
+}
+
+// complete completes the name before the cursor as far as it is the same for all candidates, and shows these if it is complete so far.
+func (l *terminalLines) complete(line string, pos int) (string, int) {
+	start := pos
+	for start > 0 && isNamePart(line[start-1]) {
+		start--
+	}
+	word := line[start:pos]
+	found := completions(l.names, word)
+	if word == "" || len(found) == 0 {
+		return line, pos
+	}
+	common := found[0]
+	for _, name := range found {
+		for !strings.HasPrefix(name, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	if common == word && len(found) > 1 {
+		_ = writeLine(l.terminal, strings.Join(found, "  ")) // to the terminal that is typed on
+		return line, pos
+	}
+	return line[:start] + common + line[pos:], start + len(common)
+}
+
+func isNamePart(c byte) bool {
+	return c == '_' || c == '-' || c == '.' || c == ':' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// completions returns the names that begin with word. Functions with their namespace count only if that was typed.
+func completions(names []string, word string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return !strings.HasPrefix(name, word) || strings.Contains(name, "::") && !strings.Contains(word, ":")
+	})
+}
+
+// lineHistory holds the lines typed in this run, in memory only.
+type lineHistory struct {
+	lines []string
+	skip  func() bool
+}
+
+// maxHistory bounds the history.
+const maxHistory = 1000
+
+// Add implements term.History.
+func (h *lineHistory) Add(entry string) {
+	if strings.TrimSpace(entry) == "" || h.skip() || len(h.lines) > 0 && h.lines[len(h.lines)-1] == entry {
+		return
+	}
+	if h.lines = append(h.lines, entry); len(h.lines) > maxHistory {
+		h.lines = h.lines[1:]
+	}
+}
+
+// Len implements term.History.
+func (h *lineHistory) Len() int { return len(h.lines) }
+
+// At implements term.History: 0 is the newest.
+func (h *lineHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }

@@ -1,0 +1,30 @@
+//go:build !windows
+
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// followSize keeps the terminal's idea of its size right until the returned function is called.
+func (l *terminalLines) followSize() (stop func()) {
+	changed, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(changed, syscall.SIGWINCH)
+	l.resize()
+	go func() {
+		for {
+			select {
+			case <-done:
+				return
+			case <-changed:
+				l.resize()
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(changed)
+		close(done)
+	}
+}

@@ -1,0 +1,7 @@
+package main
+
+// followSize tells the terminal its size. Changes are seen with the next line.
+func (l *terminalLines) followSize() (stop func()) {
+	l.resize()
+	return func() {}
+}

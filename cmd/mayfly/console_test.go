@@ -1,0 +1,98 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestOpenIn(t *testing.T) {
+	for text, want := range map[string]openness{
+		"":                        complete,
+		"1 + 1":                   complete,
+		"1 +":                     complete, // an error that evaluating tells
+		"[1,":                     withinBrackets,
+		"[1,\n2]":                 complete,
+		"{ a = (":                 withinBrackets,
+		"f(":                      withinBrackets,
+		"]":                       complete,
+		`"(["`:                    complete,
+		`"${`:                     withinBrackets,
+		"\"${\n1}\"":              complete,
+		`"%{ if true }x`:          complete,
+		"# (":                     complete,
+		"<<E":                     withinHeredoc,
+		"<<E\nx":                  withinHeredoc,
+		"<<E\nx\nE":               complete,
+		"{ a = <<-E\n  x\n  E":    withinBrackets,
+		"{ a = <<-E\n  x\n  E\n}": complete,
+		"<<E\n${\n":               withinBrackets,
+		"'":                       complete,
+	} {
+		if got := openIn(strings.Split(text, "\n")); got != want {
+			t.Errorf("%q: %d, not %d", text, got, want)
+		}
+	}
+}
+
+func TestConsoleLines(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for input, want := range map[string]struct {
+		code   int
+		stdout string
+		stderr string
+	}{
+		"":                         {},
+		"1 + 1":                    {stdout: "2\n"}, // the last line needs no end
+		"\n1\r\n":                  {stdout: "\n1\n"},
+		"1\nexit\n2\n":             {stdout: "1\n"},
+		"[1,\nexit\n":              {},
+		"<<E\nexit\nE\n":           {stdout: "<<EOT\nexit\n\nEOT\n"},
+		"[1,\n":                    {code: exitError, stderr: "Missing expression"},
+		"quit\n":                   {code: exitError, stderr: "Invalid reference"},
+		"1\nnope(1)\n2\n":          {code: exitError, stdout: "1\n", stderr: "no function named \"nope\""},
+		"var.x\n":                  {code: exitError, stderr: "undeclared input variable"},
+		"path.module\npath.root\n": {stdout: "\".\"\n\".\"\n"},
+	} {
+		code, stdout, stderr := piped(input)
+		if code != want.code || stdout != want.stdout || !strings.Contains(stderr, want.stderr) || want.stderr == "" && stderr != "" {
+			t.Errorf("%q: exit status %d\n%s%s", input, code, stdout, stderr)
+		}
+	}
+	if _, stdout, _ := piped("help\n"); !strings.Contains(stdout, "To leave") {
+		t.Errorf("help: %s", stdout)
+	}
+}
+
+func TestCompletions(t *testing.T) {
+	names := []string{"core::max(", "max(", "min(", "module.m", "var.max"}
+	for word, want := range map[string][]string{
+		"m": {"max(", "min(", "module.m"}, "ma": {"max("}, "var.": {"var.max"}, "core::": {"core::max("}, "c": nil, "x": nil,
+	} {
+		if diff := cmp.Diff(want, completions(names, word), cmp.Transformer("empty", func(s []string) string { return strings.Join(s, " ") })); diff != "" {
+			t.Errorf("%s: %s", word, diff)
+		}
+	}
+}
+
+func TestLineHistory(t *testing.T) {
+	skip := false
+	h := &lineHistory{skip: func() bool { return skip }}
+	for _, line := range []string{"a", "a", " ", "b"} {
+		h.Add(line)
+	}
+	skip = true
+	h.Add("given up")
+	if h.Len() != 2 || h.At(0) != "b" || h.At(1) != "a" {
+		t.Errorf("%v", h.lines)
+	}
+	skip = false
+	for range maxHistory {
+		h.Add("x")
+		h.Add("y")
+	}
+	if h.Len() != maxHistory {
+		t.Errorf("%d lines", h.Len())
+	}
+}

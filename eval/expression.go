@@ -1,0 +1,89 @@
+package eval
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+)
+
+// Expression is an expression that does not stand in the configuration, but is asked about one of its modules. It can be evaluated once, by one task.
+type Expression struct {
+	module    *Module
+	expr      *lang.Expr
+	functions map[string]function.Function
+}
+
+// Expression compiles source text as if it stood in the module, in no block in particular. What it refers to must be declared there. functions are those
+// that it may call, besides those that providers define.
+func (m *Module) Expression(src, filename string, functions map[string]function.Function) (*Expression, diag.List) {
+	parsed, hd := hclsyntax.ParseExpression([]byte(src), filename, hcl.InitialPos)
+	if hd.HasErrors() {
+		return nil, diag.FromHCL(hd)
+	}
+	c := &compiler{cfg: &Config{}}
+	x := c.expr(m.block, parsed, use{})
+	m.block.checkRefs(c)
+	if c.diags.HasErrors() {
+		return nil, c.diags
+	}
+	return &Expression{module: m, expr: x, functions: functions}, c.diags
+}
+
+func (x *Expression) scope(t *future.Task, s *Session) *scope {
+	return &scope{m: x.module, t: t, sess: s, functions: x.functions}
+}
+
+// Prepare demands everything durable that the expression needs.
+func (x *Expression) Prepare(t *future.Task) {
+	needed := &reads{}
+	x.scope(t, nil).collectReads(needed, x.expr)
+	p := preparer{t: t, seen: map[any]struct{}{}}
+	p.reads(needed)
+}
+
+// Value evaluates the expression. It opens, within s, only what the value depends on. What is said in the course of it about values of the
+// configuration is reported to the run; the diagnostics are about the expression itself.
+func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
+	run := x.module.run
+	if !x.module.block.opensOf([]*lang.Expr{x.expr}).empty() {
+		v, diags, holds := run.rehearse(func(cold *Session) (cty.Value, diag.List) { return run.eval(x.scope(t, cold), x.expr) })
+		if holds && (!x.expr.NullsEphemeral || v.IsWhollyKnown()) {
+			return v, diags
+		}
+	}
+	return run.eval(x.scope(t, s), x.expr)
+}
+
+// CheckVariablesClosed evaluates those validation conditions of the module's variables that need nothing to be open.
+func (m *Module) CheckVariablesClosed(t *future.Task) {
+	for name, v := range inOrder(m.variables) {
+		for _, c := range v.block.conds {
+			if m.block.opensOf([]*lang.Expr{c.cond, c.msg}).empty() {
+				m.checkVariable(t, name, v, c)
+			}
+		}
+	}
+}
+
+// Names returns what expressions in the module can begin with, but for functions, in no particular order.
+func (m *Module) Names() []string {
+	out := []string{"path.cwd", "path.module", "path.root", "terraform.applying", "terraform.workspace", "tofu.applying", "tofu.workspace"}
+	for name := range m.variables {
+		out = append(out, "var."+name)
+	}
+	for name := range m.locals {
+		out = append(out, "local."+name)
+	}
+	for name := range m.calls {
+		out = append(out, "module."+name)
+	}
+	for a := range m.resources {
+		out = append(out, a.String())
+	}
+	return out
+}
