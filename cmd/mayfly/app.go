@@ -83,7 +83,14 @@ func run(ctx context.Context, args []string, env environment) int {
 
 func (a *app) carryOut(ctx context.Context, args []string) error {
 	root := a.root()
-	rest, err := a.global(args)
+	if a.completes(root, args) {
+		return nil
+	}
+	if remove, asked := setUpAsked(args); asked {
+		a.code = a.setUpShells(remove)
+		return nil
+	}
+	rest, err := a.global(helpAsOption(args))
 	if err == nil {
 		rest, err = a.withEnvironmentArgs(root, rest)
 	}
@@ -116,11 +123,14 @@ func (a *app) global(args []string) ([]string, error) {
 		case "pedantic":
 			a.pedantic = true
 		case "help", "h":
-			return append([]string{"-help"}, args[1:]...), nil
+			return slices.Concat(args[1:], []string{"-help"}), nil
 		default:
 			return nil, fmt.Errorf("Mayfly has no global option %q. Options of a command stand after it.\n\nTo see the options, run:\n  mayfly -help", args[0])
 		}
 		args = args[1:]
+	}
+	if slices.ContainsFunc(args, func(arg string) bool { return arg == "-version" || arg == "--version" }) {
+		return []string{"version"}, nil
 	}
 	return args, nil
 }
@@ -191,14 +201,11 @@ func (a *app) root() *cli.Command {
 		Writer: a.env.Stdout, ErrWriter: a.env.Stderr,
 		Commands: []*cli.Command{
 			a.initCommand(), a.validateCommand(), a.planCommand(), a.applyCommand(), a.destroyCommand(),
-			a.consoleCommand(), a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
+			a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(),
+			a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
 			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
 		},
 	}
-}
-
-func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
-	return fmt.Errorf("Error: Failed to parse command-line flags\n\n%w\n\nFor the options, run:\n  %s -help", err, c.FullName())
 }
 
 // command makes a command of the table from what differs. f gets the arguments that are no options, and returns the exit status.
@@ -224,6 +231,12 @@ func (a *app) group(name, usage, description string, commands ...*cli.Command) *
 			return nil
 		},
 	}
+}
+
+// alias gives a command a second name.
+func alias(c *cli.Command, name string) *cli.Command {
+	c.Aliases = append(c.Aliases, name)
+	return c
 }
 
 func (a *app) setUpView() {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -31,28 +33,79 @@ func printHelp(w io.Writer, _ string, data any) {
 		text = c.Usage
 	}
 	out.WriteString(indent(ansi.Wordwrap(text, helpWidth-2, ""), "  ") + "\n")
+	commandTables(&out, c)
 	var rows [][2]string
-	for _, sub := range c.Commands {
-		if !sub.Hidden {
-			rows = append(rows, [2]string{sub.Name, sub.Usage})
-		}
-	}
-	table(&out, "Commands", rows)
-	rows = nil
-	if c.Name == "mayfly" {
-		rows = [][2]string{
-			{"-chdir=DIR", "Switch to another directory first."},
-			{"-help", "Show this text, or the help of a command."},
-			{"-version", "Same as the command \"version\"."},
-		}
-	}
 	for _, f := range c.Flags {
 		if name := f.Names()[0]; name != "help" {
 			rows = append(rows, [2]string{flagName(f, name), f.(interface{ GetUsage() string }).GetUsage()})
 		}
 	}
 	table(&out, "Options", rows)
+	if c.Name == "mayfly" {
+		rows = nil
+		for _, o := range globalOptions {
+			name := o.word
+			if strings.HasSuffix(name, "=") {
+				name += "DIR"
+			}
+			rows = append(rows, [2]string{name, o.about})
+		}
+		table(&out, "Global options (before the command)", rows)
+		out.WriteString("\nFor the options of a command, run: mayfly <command> -help\n")
+	}
 	_, _ = io.WriteString(w, out.String()) // whoever closed the stream does not read help
+}
+
+// mainCommands are those of everyday work, in the order in which they are used.
+var mainCommands = []string{"init", "validate", "plan", "apply", "destroy"}
+
+// commandTables lists what a command has below it. The program's main commands come first.
+func commandTables(out *strings.Builder, c *cli.Command) {
+	row := func(c *cli.Command) [2]string { return [2]string{strings.Join(c.Names(), ", "), c.Usage} }
+	var first, others [][2]string
+	for _, sub := range c.Commands {
+		if !sub.Hidden && (c.Name != "mayfly" || !slices.Contains(mainCommands, sub.Name)) {
+			others = append(others, row(sub))
+		}
+	}
+	if c.Name != "mayfly" {
+		table(out, "Commands", others)
+		return
+	}
+	for _, name := range mainCommands {
+		if sub := c.Command(name); sub != nil {
+			first = append(first, row(sub))
+		}
+	}
+	slices.SortFunc(others, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	table(out, "Main commands", first)
+	table(out, "All other commands", others)
+}
+
+// helpAsOption takes the command "help", which other programs have, for the option.
+func helpAsOption(args []string) []string {
+	if len(args) > 0 && args[0] == "help" {
+		return append([]string{"-help"}, args[1:]...)
+	}
+	return args
+}
+
+// usageError explains why a command's options could not be understood.
+func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
+	reason, _, isNumber := strings.Cut(err.Error(), ": strconv.")
+	if isNumber {
+		reason += ": it must be a whole number"
+	}
+	if given, ok := strings.CutPrefix(reason, "flag provided but not defined: "); ok {
+		var names []string
+		for _, f := range c.Flags {
+			names = append(names, f.Names()[0])
+		}
+		if near := nearest(strings.TrimLeft(given, "-"), names); near != "" {
+			reason += fmt.Sprintf(". Did you mean -%s?", near)
+		}
+	}
+	return fmt.Errorf("Error: Failed to parse command-line flags\n\n%s\n\nFor the options, run:\n  %s -help", reason, c.FullName())
 }
 
 func trimProgram(c *cli.Command) string { return strings.TrimPrefix(c.FullName(), "mayfly ") }

@@ -13,7 +13,7 @@ import (
 
 func (a *app) stateCommand() *cli.Command {
 	return a.group("state", "Advanced state management", "Looks at the state and changes it by hand. Real objects are never touched.",
-		a.stateListCommand(), a.stateMvCommand(), a.statePullCommand(), a.statePushCommand(), a.stateRmCommand(), a.stateShowCommand())
+		alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), alias(a.stateRmCommand(), "remove"), a.stateShowCommand())
 }
 
 func (a *app) stateListCommand() *cli.Command {

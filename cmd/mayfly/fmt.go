@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/config/format"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// The exit statuses of fmt that are its own.
+const (
+	exitUnreadable  = 2 // some files could not be read, parsed or written
+	exitUnformatted = 3 // fmt -check: some files are not in the standard style
+)
+
+// maxFormatted bounds a file that is formatted, in bytes: no configuration is larger, and what never ends is none.
+const maxFormatted = 16 << 20
+
+// formattedSuffixes are those of the files that fmt works on.
+var formattedSuffixes = []string{".tf", ".tofu", ".tfvars", ".tftest.hcl", ".tofutest.hcl"}
+
+// formatting is one run of the fmt command.
+type formatting struct {
+	*app
+	list, write, diff, check, recursive bool
+
+	failed, changed bool
+}
+
+func (a *app) fmtCommand() *cli.Command {
+	f := &formatting{app: a, list: true, write: true}
+	flags := []cli.Flag{
+		boolFlag("list", "Don't list the files whose style differs. Never done for standard input.", &f.list),
+		boolFlag("write", "Don't change the files. Nor are they with -check.", &f.write),
+		boolFlag("diff", "Show what differs.", &f.diff),
+		boolFlag("check", "Change nothing, and exit with status 3 if a file is not in the standard style.", &f.check),
+		boolFlag("recursive", "Work on the directories below, too.", &f.recursive),
+	}
+	return a.command("fmt", "Reformat your configuration in the standard style", "[DIRECTORY or FILE or -]...",
+		"Rewrites files of the native syntax in the standard style: configuration (.tf, .tofu), values of variables (.tfvars) and tests (.tftest.hcl, .tofutest.hcl). "+
+			"It works on the files in the current directory or in the given ones, on given files, or, with a dash as the only argument, from standard input to standard output.\n\n"+
+			"The exit status is 0, or 2 if there were errors, or 3 if -check has found something to do.",
+		flags, f.run)
+}
+
+func (f *formatting) run(_ context.Context, args []string) int {
+	f.sources = view.Sources{}
+	if slices.Equal(args, []string{"-"}) {
+		f.stdin()
+	} else {
+		if len(args) == 0 {
+			args = []string{"."}
+		}
+		for _, arg := range args {
+			f.target(arg)
+		}
+	}
+	switch {
+	case f.failed:
+		return exitUnreadable
+	case f.check && f.changed:
+		return exitUnformatted
+	}
+	return exitOK
+}
+
+func (f *formatting) problem(diags diag.List) {
+	f.report(diags)
+	f.failed = true
+}
+
+func (f *formatting) stdin() {
+	const name = "<stdin>"
+	src, ok := f.read(f.in, name)
+	if !ok {
+		return
+	}
+	out, ok := f.format(src, name)
+	if ok && !f.check && !f.diff {
+		if _, err := f.env.Stdout.Write(out); err != nil {
+			f.problem(diag.Errorf("Failed to write the output", "%s.", err))
+		}
+	}
+}
+
+// read reads a stream to its end.
+func (f *formatting) read(r io.Reader, name string) (content []byte, ok bool) {
+	src, err := io.ReadAll(io.LimitReader(r, maxFormatted+1))
+	switch {
+	case err != nil:
+		f.problem(diag.Errorf("Failed to read file", "%s could not be read: %s.", name, pathReason(err)))
+	case len(src) > maxFormatted:
+		f.problem(diag.Errorf("File too large", "%s has more than %d MiB: that is no configuration.", name, maxFormatted>>20))
+	default:
+		return src, true
+	}
+	return nil, false
+}
+
+// format formats one source, notes whether that changes it, and shows the difference if that is wanted.
+func (f *formatting) format(src []byte, name string) (out []byte, ok bool) {
+	out, diags := format.Source(src, name)
+	if diags.HasErrors() {
+		f.sources[name] = src
+		f.problem(diags)
+		return nil, false
+	}
+	if bytes.Equal(src, out) {
+		return out, true
+	}
+	f.changed = true
+	if f.list && name != "<stdin>" {
+		fmt.Fprintln(f.env.Stdout, name)
+	}
+	if f.diff {
+		fmt.Fprint(f.env.Stdout, unifiedDiff("old/"+filepath.ToSlash(name), "new/"+filepath.ToSlash(name), string(src), string(out)))
+	}
+	return out, true
+}
+
+// target works on a file or directory that was named.
+func (f *formatting) target(arg string) {
+	path := shortPath(arg)
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		f.problem(diag.Errorf("Invalid file or directory path", "There is no file or directory at %s: %s.", arg, pathReason(err)))
+	case info.IsDir():
+		f.directory(path)
+	case !formatted(path):
+		f.problem(diag.Errorf("Invalid file extension", "%s is not a file to be formatted: their names end in %s.", arg, strings.Join(formattedSuffixes, ", ")))
+	default:
+		f.file(path)
+	}
+}
+
+// shortPath is a path as it is shown: relative to the working directory, if there is a way.
+func shortPath(path string) string {
+	path = filepath.Clean(path)
+	if abs, err := filepath.Abs(path); err == nil {
+		if wd, err := os.Getwd(); err == nil {
+			if rel, err := filepath.Rel(wd, abs); err == nil {
+				return rel
+			}
+		}
+	}
+	return path
+}
+
+func formatted(name string) bool {
+	return slices.ContainsFunc(formattedSuffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+}
+
+// directory works on the files in a directory and, if that is wanted, in those below. What is hidden, and what editors leave, is passed over.
+func (f *formatting) directory(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		f.problem(diag.Errorf("Cannot read directory", "The directory %s could not be read: %s.", dir, pathReason(err)))
+		return
+	}
+	for _, e := range entries {
+		name, path := e.Name(), filepath.Join(dir, e.Name())
+		switch {
+		case strings.HasPrefix(name, "."), strings.HasSuffix(name, "~"), strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#"):
+		case e.IsDir():
+			if f.recursive {
+				f.directory(path)
+			}
+		case formatted(name):
+			f.file(path)
+		}
+	}
+}
+
+// file formats one file, and writes it back if that is wanted.
+func (f *formatting) file(path string) {
+	src, ok := f.readFile(path)
+	if !ok {
+		return
+	}
+	out, ok := f.format(src, path)
+	if !ok || !f.write || f.check || bytes.Equal(src, out) {
+		return
+	}
+	if err := rewriteFile(path, out); err != nil {
+		f.problem(diag.Errorf("Failed to write file", "The file %s could not be written: %s.", path, pathReason(err)))
+	}
+}
+
+func (f *formatting) readFile(path string) ([]byte, bool) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file") // a pipe might block for ever
+	}
+	var file *os.File
+	if err == nil {
+		file, err = os.Open(path)
+	}
+	if err != nil {
+		f.problem(diag.Errorf("Failed to open file", "The file %s could not be opened: %s.", path, pathReason(err)))
+		return nil, false
+	}
+	defer file.Close()
+	return f.read(file, "The file "+path)
+}
+
+// rewriteFile replaces the content of a file that exists: all of it or, after a crash, nothing. Links to the file go on to lead to it; its mode and
+// owner stay. Where a new file cannot take its place, because the directory admits none
+// or the file has several names, it is overwritten.
+func rewriteFile(path string, content []byte) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	// What may not be written is not replaced either.
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if replaceFile(path, info, content) == nil {
+		return nil
+	}
+	return overwrite(file, content)
+}
+
+func overwrite(file *os.File, content []byte) error {
+	if _, err := file.WriteAt(content, 0); err != nil {
+		return err
+	}
+	if err := file.Truncate(int64(len(content))); err != nil {
+		return err
+	}
+	return file.Sync()
+}
