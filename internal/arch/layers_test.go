@@ -63,6 +63,10 @@ var rules = map[string]rule{
 		pure: true, modules: []string{hcl, cty, distance},
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},
+	"eval/static": {
+		may: []string{"addr", "diag", "value", "config", "lang", "lang/funcs"},
+		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
+	},
 	"engine": {
 		may: []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "remote", "lang", "lang/funcs", "plan", "eval"},
 		why: "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
@@ -95,7 +99,7 @@ var rules = map[string]rule{
 	".": {
 		may: []string{
 			"addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/grpc", "provider/builtin", "provider/keep",
-			"plan", "plan/planfile", "eval", "engine",
+			"plan", "plan/planfile", "eval", "eval/static", "engine",
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",
 	},
