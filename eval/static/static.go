@@ -24,7 +24,7 @@ import (
 type Options struct {
 	// Variable gives the value of a variable of the root module, as somebody has set it, converted to its type. It returns cty.NilVal if nobody has.
 	// A nil function stands for no values at all.
-	Variable func(v *config.Variable) (cty.Value, diag.List)
+	Variable func(root *config.Module, v *config.Variable) (cty.Value, diag.List)
 	// Workspace gives the name of the selected workspace; nil for "default".
 	Workspace func() (string, diag.List)
 	// RootDir and WorkDir are path.root and path.cwd.
@@ -179,7 +179,7 @@ func (e *Evaluator) given(m *config.Module, v *config.Variable) (cty.Value, diag
 		if e.opt.Variable == nil {
 			return cty.NilVal, nil
 		}
-		return e.opt.Variable(v)
+		return e.opt.Variable(m, v)
 	}
 	input := m.Call.Inputs[v.Name]
 	if input == nil {

@@ -80,6 +80,8 @@ var rules = map[string]rule{
 	"install/web":           {why: "requests are the same whatever is asked for"},
 	"install/credential":    {may: []string{"install/cliconfig"}, why: "who holds tokens should know little else"},
 	"install/registry":      {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
+	"install/fetch":         {may: []string{"install/ocimirror", "install/web"}, why: "packages are got by address, whoever wants them and for whatever reason"},
+	"install/modules":       {may: []string{"addr", "diag", "config", "install/fetch", "install/registry", "install/web", "install/internal/..."}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
 	"install/netmirror":     {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":     {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/cliconfig":     {may: []string{"addr", "diag", "install/internal/..."}, why: "settings are read for install, not by it"},
