@@ -36,7 +36,7 @@ func (a *app) getCommand() *cli.Command {
 			if !d.loader.IsConfigDir(".") {
 				return exitOK
 			}
-			if !a.installModules(ctx, d, update) || !a.report(d.load()) {
+			if !a.installModules(ctx, d, update, "") || !a.report(d.load()) {
 				return exitError
 			}
 			return exitOK
@@ -55,23 +55,19 @@ func (a *app) beginLoad(d *directory) bool {
 	return a.report(diags)
 }
 
-// initModules installs modules, if the configuration calls any.
+// initModules installs modules, under a title if there is something to tell.
 func (a *app) initModules(ctx context.Context, d *directory, upgrade bool) bool {
-	if len(d.root.Calls) == 0 {
-		return a.installModules(ctx, d, upgrade) // which drops what was there
-	}
+	title := "Initializing modules..."
 	if upgrade {
-		a.progress("\n%s", a.bold("Upgrading modules..."))
-	} else {
-		a.progress("\n%s", a.bold("Initializing modules..."))
+		title = "Upgrading modules..."
 	}
-	return a.installModules(ctx, d, upgrade)
+	return a.installModules(ctx, d, upgrade, "\n"+a.bold(title))
 }
 
-func (a *app) installModules(ctx context.Context, d *directory, upgrade bool) bool {
+func (a *app) installModules(ctx context.Context, d *directory, upgrade bool, title string) bool {
 	_, soft, stop := a.interruptible(ctx)
 	defer stop()
-	ins, diags := d.moduleInstaller()
+	ins, diags := d.moduleInstaller(title)
 	if !a.report(diags) {
 		return false
 	}
@@ -84,32 +80,43 @@ func (a *app) installModules(ctx context.Context, d *directory, upgrade bool) bo
 	return true
 }
 
-func (d *directory) moduleInstaller() (*modules.Installer, diag.List) {
+func (d *directory) moduleInstaller(title string) (*modules.Installer, diag.List) {
 	if diags := d.userConfig(); diags.HasErrors() {
 		return nil, diags
 	}
 	registry, fetcher, diags := d.network().Modules()
-	return &modules.Installer{DataDir: d.dataDir, Loader: d.loader, Registry: registry, Fetcher: fetcher, Observer: moduleLines{d.app}}, diags
+	return &modules.Installer{DataDir: d.dataDir, Loader: d.loader, Registry: registry, Fetcher: fetcher, Observer: &moduleLines{d.app, title}}, diags
 }
 
-// moduleLines tells what the installer of modules does.
-type moduleLines struct{ *app }
+// moduleLines tells what the installer of modules does, the title before the first line.
+type moduleLines struct {
+	*app
+	title string
+}
 
 // Downloading implements modules.Observer.
-func (l moduleLines) Downloading(key, source, version string) {
+func (l *moduleLines) Downloading(key, source, version string) {
 	if version != "" {
 		source += " " + version
 	}
-	l.progress("Downloading %s for %s...", source, key)
+	l.line("Downloading %s for %s...", source, key)
 }
 
 // Installed implements modules.Observer.
-func (l moduleLines) Installed(key, dir string) {
+func (l *moduleLines) Installed(key, dir string) {
 	if l.stream != nil {
-		l.progress("installing %s in %s", key, dir)
+		l.line("installing %s in %s", key, dir)
 		return
 	}
-	l.progress("- %s in %s", key, dir)
+	l.line("- %s in %s", key, dir)
+}
+
+func (l *moduleLines) line(format string, args ...any) {
+	if l.title != "" {
+		l.progress("%s", l.title)
+		l.title = ""
+	}
+	l.progress(format, args...)
 }
 
 // copyModule copies a module into the empty working directory.
@@ -121,7 +128,7 @@ func (a *app) copyModule(ctx context.Context, d *directory, source string) bool 
 	}
 	_, soft, stop := a.interruptible(ctx)
 	defer stop()
-	ins, diags := d.moduleInstaller()
+	ins, diags := d.moduleInstaller("")
 	if !a.report(diags) {
 		return false
 	}

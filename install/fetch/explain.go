@@ -65,6 +65,7 @@ func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) err
 		{"entry contains '..'", "the archive has an entry whose name leads out of the package: %s"},
 		{"too many files", "it is larger than what is accepted: %s"},
 		{"larger than limit", "it is larger than what is accepted: %s"},
+		{"Error parsing netrc file", "the user's netrc file is malformed"},
 		{"no source URL was returned", "the server answers with neither an archive nor the address of one (a header X-Terraform-Get or a meta element terraform-get). If it is an archive, say of what kind with \"?archive=zip\" or the like"},
 		{"no getter available for X-Terraform-Get", "the server names an address that can't be downloaded from: %s"},
 		{"too many X-Terraform-Get redirects", "the server leads from one address to the next without end"},

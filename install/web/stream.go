@@ -88,8 +88,8 @@ func (b *body) Read(p []byte) (int, error) {
 	if n > 0 {
 		b.timer.Reset(b.limit)
 	}
-	if err != nil && err != io.EOF {
-		err = b.cause(err)
+	if err != nil {
+		err = b.cause(err) // a server that sees the end coming may still end its answer as if it were complete
 	}
 	return n, err
 }
