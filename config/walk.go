@@ -1,8 +1,11 @@
 package config
 
 import (
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -22,8 +25,10 @@ func (w *Walk) Root(dir string) (*Module, diag.List) {
 	return m, w.take()
 }
 
-// Calls lists the calls of m in source order.
-func (w *Walk) Calls(m *Module) []*ModuleCall { return sortedCalls(m) }
+// Calls lists the calls of m by name.
+func (w *Walk) Calls(m *Module) []*ModuleCall {
+	return slices.SortedFunc(maps.Values(m.Calls), func(a, b *ModuleCall) int { return strings.Compare(a.Name, b.Name) })
+}
 
 // Child reads the module that a call of m leads to. It returns nil if the directory can't be read, or if the calls have led there before, which
 // is an error.
