@@ -15,6 +15,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/fetch"
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
@@ -97,6 +98,21 @@ type run struct {
 type installed struct {
 	module *config.Module
 	pkg    string // the directory of the package that it is part of, "" for what belongs to the configuration
+	source string // its address, "" for a local one
+	parent *installed
+}
+
+// maxRepeats is how often a module may call itself in one chain, as one with a source that depends on variables could. Without a bound, one that
+// always does would fill the disk.
+const maxRepeats = 3
+
+func (i *installed) repeats(source string) (n int) {
+	for ; i != nil; i = i.parent {
+		if i.source == source {
+			n++
+		}
+	}
+	return n
 }
 
 func (r *run) errorf(call *config.ModuleCall, summary, format string, args ...any) {
@@ -118,9 +134,14 @@ func (r *run) level(parents []*installed) []*installed {
 				continue
 			}
 			a, ds := parse(call)
-			if r.diags = append(r.diags, ds...); !ds.HasErrors() {
-				tasks = append(tasks, &task{parent: p, call: call, address: a, key: key(p.module, call)})
+			if r.diags = append(r.diags, ds...); ds.HasErrors() {
+				continue
 			}
+			if a.local == "" && p.repeats(a.String()) > maxRepeats {
+				r.errorf(call, "Module calls itself", "The module %q comes from %s, as do the ones that lead to this call, so that there would be no end of them. A module can't contain itself.", call.Name, fetch.Show(a.String()))
+				continue
+			}
+			tasks = append(tasks, &task{parent: p, call: call, address: a, key: key(p.module, call)})
 		}
 	}
 	r.download(tasks)
@@ -161,7 +182,11 @@ func (r *run) enter(t *task) *installed {
 		return nil
 	}
 	r.records = append(r.records, record)
-	return &installed{m, pkg}
+	i := &installed{module: m, pkg: pkg, parent: t.parent}
+	if t.address.local == "" {
+		i.source = record.Source
+	}
+	return i
 }
 
 // manifest is what is installed now. After errors, what was installed before and not reached is still there.
