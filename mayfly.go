@@ -81,7 +81,7 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 		opt.Now = time.Now
 	}
 	if opt.Loader == nil {
-		opt.Loader = &config.Loader{}
+		opt.Loader = &config.Loader{Static: Static(StaticOptions{RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir})}
 	}
 	p := &Project{opt: opt, Tree: opt.Tree}
 	var diags diag.List

@@ -219,8 +219,7 @@ func (d *decoder) constraint(attr *hcl.Attribute) VersionConstraint {
 
 func (d *decoder) constraintText(text string, rng hcl.Range) VersionConstraint {
 	if _, err := version.NewConstraint(text); err != nil {
-		d.errorAt(rng, "Invalid version constraint",
-			"This string does not use correct version constraint syntax. Write for example \">= 1.2.0\" or \"~> 3.1\", with commas between several conditions.")
+		d.diags = append(d.diags, badConstraint(rng)...)
 		return VersionConstraint{}
 	}
 	return VersionConstraint{Text: text, Range: rng}

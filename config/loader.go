@@ -26,6 +26,8 @@ type Loader struct {
 	FS FS
 	// ModuleDir finds the directory of a call whose source isn't a local path, as installed before. If it is nil, such calls are errors.
 	ModuleDir func(parent *Module, call *ModuleCall) (dir string, diags diag.List)
+	// Static evaluates the sources and versions of calls, and the arguments of backends, that are expressions. If it is nil, those are errors.
+	Static Static
 	// EphemeralRootOutputs permits ephemeral outputs in the root module. Test runs set it, since they read the outputs of the module under
 	// test while it is open.
 	EphemeralRootOutputs bool
@@ -90,6 +92,9 @@ func (r *loadRun) module(dir string, p addr.Module) *Module {
 	d := &decoder{m: newModule(p, dir), ephemeralRootOutputs: r.EphemeralRootOutputs}
 	files := r.readDir(dir)
 	d.decode(d.collect(files.primary, files.override))
+	if b := d.m.Backend; b != nil && r.Static != nil {
+		b.Body = staticBody{b.Body, d.m, r.Static}
+	}
 	r.diags = append(r.diags, d.diags...)
 	r.tree.Modules[p] = d.m
 	return d.m
@@ -141,24 +146,37 @@ func (r *loadRun) children(m *Module, dirs []string) {
 			continue
 		}
 		if slices.Contains(dirs, dir) {
-			r.diags = append(r.diags, diag.At(call.SrcRange, "Module calls itself",
-				"The source of module %q is the directory %s, which is already being loaded by this chain of calls: %s. A module can't contain itself.",
-				call.Name, dir, strings.Join(append(slices.Clone(dirs), dir), " → "))...)
+			r.diags = append(r.diags, selfCall(call, dir, append(slices.Clone(dirs), dir))...)
 			continue
 		}
 		if len(dirs) >= maxDepth {
-			r.diags = append(r.diags, diag.At(call.SrcRange, "Module calls nest too deeply", "Modules may call each other %d levels deep.", maxDepth)...)
+			r.diags = append(r.diags, callsTooDeep(call)...)
 			r.stopped = true
 			return
 		}
 		if !r.exists(call, dir) {
 			continue
 		}
-		child := r.module(dir, m.Path.Child(call.Name))
-		child.Parent, child.Call = m, call
-		m.Children[call.Name] = child
+		child := r.child(dir, m, call)
 		r.children(child, append(slices.Clip(dirs), dir))
 	}
+}
+
+func selfCall(call *ModuleCall, dir string, chain []string) diag.List {
+	return diag.At(call.SrcRange, "Module calls itself",
+		"The source of module %q is the directory %s, which is already being loaded by this chain of calls: %s. A module can't contain itself.",
+		call.Name, dir, strings.Join(chain, " → "))
+}
+
+func callsTooDeep(call *ModuleCall) diag.List {
+	return diag.At(call.SrcRange, "Module calls nest too deeply", "Modules may call each other %d levels deep.", maxDepth)
+}
+
+func (r *loadRun) child(dir string, m *Module, call *ModuleCall) *Module {
+	child := r.module(dir, m.Path.Child(call.Name))
+	child.Parent, child.Call = m, call
+	m.Children[call.Name] = child
+	return child
 }
 
 func sortedCalls(m *Module) []*ModuleCall {
@@ -172,6 +190,7 @@ func sortedCalls(m *Module) []*ModuleCall {
 
 // callDir resolves the source of a call to a directory.
 func (r *loadRun) callDir(m *Module, call *ModuleCall) (string, bool) {
+	r.diags = append(r.diags, r.Resolve(m, call)...)
 	if !call.SourceSet {
 		return "", false
 	}

@@ -256,6 +256,10 @@ type ModuleCall struct {
 	Inputs    map[string]*hcl.Attribute
 	Range     hcl.Range
 	SrcRange  hcl.Range
+
+	// What is not known before it is evaluated; see Loader.Resolve.
+	sourceExpr, versionExpr hcl.Expression
+	versionRange            *hcl.Range
 }
 
 // PassedProvider is an entry of a module call's providers argument.

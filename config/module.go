@@ -77,14 +77,15 @@ func (d *decoder) moduleCall(block *hcl.Block) {
 		d.errorAt(block.Body.MissingItemRange(), "Missing required argument", "The argument \"source\" is required, but no definition was found. It tells where module %q comes from.", c.Name)
 	}
 	if attr := content.Attributes["version"]; attr != nil {
-		if len(attr.Expr.Variables()) > 0 {
-			d.dynamicArgument(attr)
-		} else {
+		if _, ok := constant(attr.Expr); ok {
 			c.Version = d.constraint(attr)
+		} else {
+			c.versionExpr = attr.Expr
 		}
 		if c.SourceSet && c.Local() {
-			d.errorAt(attr.NameRange, "Invalid registry module source address",
-				"The argument \"version\" applies only to modules from a registry, but %q is a local directory. Remove the version, or correct the source.", c.Source)
+			d.diags = append(d.diags, versionOfLocal(attr.NameRange, c.Source)...)
+		} else {
+			c.versionRange = &attr.NameRange
 		}
 	}
 	d.repetition(&c.Repeat, content)
@@ -107,8 +108,8 @@ func (d *decoder) moduleCall(block *hcl.Block) {
 
 func (d *decoder) moduleSource(c *ModuleCall, attr *hcl.Attribute) {
 	c.SrcRange = attr.Expr.Range()
-	if len(attr.Expr.Variables()) > 0 {
-		d.dynamicArgument(attr)
+	if _, ok := constant(attr.Expr); !ok {
+		c.sourceExpr = attr.Expr
 		return
 	}
 	v := d.static(attr, cty.String)
@@ -116,16 +117,10 @@ func (d *decoder) moduleSource(c *ModuleCall, attr *hcl.Attribute) {
 		return
 	}
 	if strings.TrimSpace(v.AsString()) == "" {
-		d.errorAt(c.SrcRange, "Invalid module source address", "The source of a module must not be empty. A local directory starts with \"./\" or \"../\".")
+		d.diags = append(d.diags, emptySource(c.SrcRange)...)
 		return
 	}
 	c.Source, c.SourceSet = v.AsString(), true
-}
-
-// dynamicArgument reports a reference in an argument that is needed before anything can be evaluated.
-func (d *decoder) dynamicArgument(attr *hcl.Attribute) {
-	d.errorAt(attr.Expr.Range(), "Unsupported module "+attr.Name,
-		"Only constant strings are supported at present in the argument %q, because modules are loaded before anything is evaluated. Write it without references.", attr.Name)
 }
 
 func (d *decoder) passedProviders(attr *hcl.Attribute) []PassedProvider {

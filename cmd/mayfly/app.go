@@ -57,6 +57,9 @@ type app struct {
 	stream *view.JSONStream
 	// timeline notes what happens in this run, if somebody wants to see it.
 	timeline *timeline.Recorder
+	// given are the -var and -var-file options of the command, and answers what was asked for on the way, for what must be known to load the configuration.
+	given   []givenVariable
+	answers map[string]candidate
 	// document says that standard output is for one document only; warnings go to standard error then.
 	document bool
 }
@@ -200,7 +203,7 @@ func (a *app) root() *cli.Command {
 		},
 		Writer: a.env.Stdout, ErrWriter: a.env.Stderr,
 		Commands: []*cli.Command{
-			a.initCommand(), a.validateCommand(), a.planCommand(), a.applyCommand(), a.destroyCommand(),
+			a.initCommand(), a.getCommand(), a.validateCommand(), a.planCommand(), a.applyCommand(), a.destroyCommand(),
 			a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(),
 			a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
 			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
@@ -210,6 +213,7 @@ func (a *app) root() *cli.Command {
 
 // command makes a command of the table from what differs. f gets the arguments that are no options, and returns the exit status.
 func (a *app) command(name, usage, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
+	a.noteVariables(flags)
 	return &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: argsUsage, Description: description, OnUsageError: usageError, DisableSliceFlagSeparator: true,
 		Flags: append(flags, boolFlag("no-color", "Write without colour.", &a.noColor)),

@@ -173,6 +173,7 @@ func (a *app) observer() engine.Observer {
 func (a *app) start(hard, soft context.Context, c *changeFlags, name string) (*changeRun, bool) {
 	d := a.directory()
 	r := &changeRun{flags: c, hard: hard, soft: soft}
+	d.mayAsk(soft, c.input)
 	if !a.report(d.loadRequired(name)) {
 		return r, false
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/install/modules"
 	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -31,6 +32,7 @@ type directory struct {
 	root    *config.Module // nil until load or loadRoot, and without configuration files
 	user    *cliconfig.Config
 	running map[addr.Provider]*plugin.ReattachConfig // providers that somebody else runs
+	ask     func(question) (string, error)           // asks for values that loading needs; nil if nobody is to be asked
 }
 
 func (a *app) directory() *directory {
@@ -38,7 +40,7 @@ func (a *app) directory() *directory {
 	if d.dataDir == "" {
 		d.dataDir = ".terraform"
 	}
-	d.loader = &config.Loader{ModuleDir: d.moduleDir}
+	d.loader = &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: d.static()}
 	return d
 }
 
@@ -73,22 +75,6 @@ func (d *directory) loadRequired(command string) diag.List {
 			"The command %s needs a configuration, but this directory has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json. Create one, or go to another directory with -chdir.", command)
 	}
 	return d.load()
-}
-
-// moduleDir finds an installed module.
-func (d *directory) moduleDir(parent *config.Module, call *config.ModuleCall) (string, diag.List) {
-	records, diags := install.ReadModules(d.dataDir)
-	if diags.HasErrors() {
-		return "", diags
-	}
-	key := strings.Join(append(parent.Path.Calls(), call.Name), ".")
-	for _, r := range records {
-		if r.Key == key && r.Source == call.Source {
-			return r.Dir, nil
-		}
-	}
-	return "", diag.Errorf("Module not installed",
-		"Module %q comes from %s and is not installed. This version of Mayfly installs local modules only, whose source begins with ./ or ../; other modules must have been installed in this directory by another engine.", call.Name, call.Source)
 }
 
 // userConfig reads the user's CLI configuration once.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
@@ -36,18 +35,18 @@ func (a *app) initCommand() *cli.Command {
 		boolFlag("reconfigure", "Forget the backend that was used before; the state stays where it is.", &f.reconfigure),
 		boolFlag("migrate-state", "Bring the state along from the backend that was used before.", &f.migrate),
 		boolFlag("force-copy", "Answer \"yes\" to the questions about migrating the state.", &f.force),
-		boolFlag("get", "Register the modules of the configuration.", &f.get),
-		boolFlag("upgrade", "Select the newest provider versions that the constraints allow.", &f.upgrade),
+		boolFlag("get", "Install the modules of the configuration.", &f.get),
+		boolFlag("upgrade", "Select the newest versions of providers and modules that the constraints allow, and get modules again.", &f.upgrade),
 		stringFlag("lockfile", "\"readonly\" to fail rather than change the dependency lock file.", &f.lockfile),
 		listFlag("plugin-dir", "Take providers from this directory only. May be given several times.", &f.pluginDirs),
-		stringFlag("from-module", "Not supported in this version.", &f.fromModule),
+		stringFlag("from-module", "Copy the module at this address into the directory first, which must be empty.", &f.fromModule),
 		boolFlag("json", "Write a stream of JSON messages instead of text.", &f.json),
 	}
 	flags = append(flags, f.inputFlag.flags(a)...)
 	flags = append(flags, f.lockFlags.flags()...)
 	flags = append(flags, f.variableFlags.flags()...)
 	return a.command("init", "Prepare your working directory for other commands", "",
-		"Installs the providers that the configuration needs, records the backend and registers modules. It is safe to run again.",
+		"Installs the modules and providers that the configuration needs, and records the backend. It is safe to run again.",
 		flags, func(ctx context.Context, args []string) int { return a.init(ctx, f, args) })
 }
 
@@ -63,11 +62,15 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 		return exitError
 	}
 	d := a.directory()
+	d.mayAsk(ctx, f.input)
+	if f.fromModule != "" && !a.copyModule(ctx, d, f.fromModule) {
+		return exitError
+	}
 	if !d.loader.IsConfigDir(".") {
 		a.progress("Mayfly initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf or .tofu.")
 		return exitOK
 	}
-	if !a.report(d.load()) {
+	if !a.beginLoad(d) {
 		return exitError
 	}
 	var st *state.State
@@ -77,12 +80,10 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 			return exitError
 		}
 	}
-	if f.get {
-		if code := a.initModules(d); code != exitOK {
-			return code
-		}
+	if f.get && !a.initModules(ctx, d, f.upgrade) {
+		return exitError
 	}
-	if !a.initProviders(ctx, d, f, st) {
+	if !a.report(d.load()) || !a.initProviders(ctx, d, f, st) {
 		return exitError
 	}
 	a.progress("\n%s\n", a.paintDone("Mayfly has been successfully initialized!"))
@@ -92,34 +93,8 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	return exitOK
 }
 
-// initModules writes the module manifest, and tells of the modules that are new in it.
-func (a *app) initModules(d *directory) int {
-	before, diags := install.ReadModules(d.dataDir)
-	if !a.report(diags) {
-		return exitError
-	}
-	records := install.ModuleRecords(d.tree)
-	titled := false
-	for _, r := range records {
-		if r.Key == "" || slices.Contains(before, r) {
-			continue
-		}
-		if !titled {
-			a.progress("\n%s", a.bold("Initializing modules..."))
-			titled = true
-		}
-		a.progress("- %s in %s", r.Key, r.Dir)
-	}
-	if err := install.WriteModules(d.dataDir, records); err != nil {
-		return a.fail("Cannot register modules", "%s.", err)
-	}
-	return exitOK
-}
-
 func (f *initFlags) check() diag.List {
 	switch {
-	case f.fromModule != "":
-		return diag.Errorf("Unsupported option", "Copying a module with -from-module is not supported in this version of Mayfly. Copy its files into this directory instead.")
 	case f.lockfile != "" && f.lockfile != "readonly":
 		return diag.Errorf("Invalid option", "The only value of -lockfile is \"readonly\", not %q.", f.lockfile)
 	case f.migrate && f.reconfigure:

@@ -18,8 +18,8 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/install/modules"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/plan/planfile"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -87,7 +87,7 @@ func (d *directory) openPlan(path string) (*planfile.File, diag.List) {
 	if err != nil {
 		return nil, diag.Errorf("Failed to load plan file", "%s: %s.", path, err)
 	}
-	snapshot := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules)}
+	snapshot := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(f)}
 	tree, diags := snapshot.Load(f.RootDir)
 	d.tree = tree
 	d.app.useTree(tree)
@@ -96,7 +96,7 @@ func (d *directory) openPlan(path string) (*planfile.File, diag.List) {
 
 func recordedModules(manifest []byte) func(*config.Module, *config.ModuleCall) (string, diag.List) {
 	return func(parent *config.Module, call *config.ModuleCall) (string, diag.List) {
-		var m struct{ Modules []install.ModuleRecord }
+		var m struct{ Modules []modules.Record }
 		if len(manifest) > 0 {
 			if err := json.Unmarshal(manifest, &m); err != nil {
 				return "", diag.Errorf("Failed to load plan file", "Its list of modules could not be understood: %s.", err)

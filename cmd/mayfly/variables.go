@@ -35,6 +35,7 @@ func (a *app) gather(root *config.Module, given []givenVariable) (*inputs, diag.
 			in.candidates[name] = textCandidate(text, "the environment variable TF_VAR_"+name)
 		}
 	}
+	maps.Copy(in.candidates, a.answers)
 	var diags diag.List
 	for _, file := range (&config.Loader{}).AutoVarsFiles(".") {
 		diags = append(diags, in.file(file)...)
@@ -130,11 +131,15 @@ func (in *inputs) complete(ctx context.Context, names []string, ask bool, missin
 }
 
 func (in *inputs) prompt(ctx context.Context, v *config.Variable) (string, error) {
+	return in.app.ask(ctx, variableQuestion(v))
+}
+
+func variableQuestion(v *config.Variable) question {
 	q := question{Title: "var." + v.Name, Text: v.Description, Secret: v.Secret()}
 	if v.Ephemeral {
 		q.Title += " (ephemeral)"
 	}
-	return in.app.ask(ctx, q)
+	return q
 }
 
 // required lists the variables without which nothing can be planned, in source order.

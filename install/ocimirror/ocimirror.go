@@ -1,5 +1,6 @@
-// Package ocimirror finds providers in registries of OCI artifacts, as they are used for container images: a repository for each provider, a tag
-// for each version, under it an index with an artifact for each platform, whose only layer is the package.
+// Package ocimirror finds providers, and packages of modules, in registries of OCI artifacts, as they are used for container images. A mirror has a
+// repository for each provider, a tag for each version, under it an index with an artifact for each platform, whose only layer is the package. A
+// package of modules is an artifact by itself.
 //
 // It may import addr and its siblings for requests, settings and checksums. It must not know how packages are unpacked or kept.
 package ocimirror
@@ -189,7 +190,7 @@ func manifest(ctx context.Context, repo *remote.Repository, reference, media str
 		return fmt.Errorf("the manifest %s in %s is longer than %d bytes", reference, name(repo), maxManifest)
 	}
 	if desc.MediaType != media {
-		return fmt.Errorf("the manifest %s in %s has the media type %.100q; a provider has %q there", reference, name(repo), desc.MediaType, media)
+		return fmt.Errorf("the manifest %s in %s has the media type %.100q, where %q is expected", reference, name(repo), desc.MediaType, media)
 	}
 	if desc.Digest.Algorithm().FromBytes(text) != desc.Digest || strings.HasPrefix(reference, "sha256:") && desc.Digest.String() != reference {
 		return fmt.Errorf("the manifest %s in %s does not have its digest: it was damaged on the way or changed by somebody", reference, name(repo))

@@ -18,7 +18,11 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-const serviceID = "providers.v1"
+// The services of a registry, by the names under which its host announces them.
+const (
+	providerService = "providers.v1"
+	moduleService   = "modules.v1"
+)
 
 // Client asks registries. It is safe for concurrent use.
 type Client struct {
@@ -103,15 +107,19 @@ func (c *Client) Versions(ctx context.Context, p addr.Provider) (List, error) {
 
 // service finds the address of a provider's registry and the credentials for it; nil if the host is no registry of providers.
 func (c *Client) service(ctx context.Context, p addr.Provider) (*url.URL, web.Credentials, error) {
-	base, err := c.services.DiscoverServiceURL(ctx, p.Hostname, serviceID)
+	return c.serviceOf(ctx, p.Hostname, providerService)
+}
+
+func (c *Client) serviceOf(ctx context.Context, host svchost.Hostname, service string) (*url.URL, web.Credentials, error) {
+	base, err := c.services.DiscoverServiceURL(ctx, host, service)
 	var missing *disco.ErrServiceNotProvided
 	if errors.As(err, &missing) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("the host %s could not be asked for its registry: %w", p.Hostname.ForDisplay(), web.Reason(err))
+		return nil, nil, fmt.Errorf("the host %s could not be asked for its registry: %w", host.ForDisplay(), web.Reason(err))
 	}
-	creds, err := c.creds.ForHost(ctx, p.Hostname)
+	creds, err := c.creds.ForHost(ctx, host)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,11 +130,12 @@ func (c *Client) service(ctx context.Context, p addr.Provider) (*url.URL, web.Cr
 }
 
 // hint adds to an answer of refusal what can be done.
-func (c *Client) hint(err error, p addr.Provider) error {
+func (c *Client) hint(err error, p addr.Provider) error { return hintFor(err, p.Hostname) }
+
+func hintFor(err error, host svchost.Hostname) error {
 	var status *web.StatusError
 	if errors.As(err, &status) && status.Denied() {
-		host := p.Hostname.ForDisplay()
-		return fmt.Errorf("%w. Set the token for this host in a credentials %q block of the CLI configuration or in the environment variable %s", err, host, cliconfig.TokenVariable(p.Hostname))
+		return fmt.Errorf("%w. Set the token for this host in a credentials %q block of the CLI configuration or in the environment variable %s", err, host.ForDisplay(), cliconfig.TokenVariable(host))
 	}
 	return err
 }

@@ -92,11 +92,13 @@ func (c *Client) Single() *http.Client { return c.single }
 
 // Document is an answer that was read in full.
 type Document struct {
-	Body []byte
-	URL  *url.URL // where it came from in the end; relative addresses in it are relative to that
+	Body   []byte
+	Header http.Header
+	URL    *url.URL // where it came from in the end; relative addresses in it are relative to that
 }
 
-// Get reads a document. creds may be nil. The error is a *StatusError if the server answered with anything but 200.
+// Get reads a document. creds may be nil. The error is a *StatusError if the server answered with anything but 200, or 204 and
+// no body.
 func (c *Client) Get(ctx context.Context, u *url.URL, creds Credentials) (Document, error) {
 	req, err := newRequest(ctx, u, creds)
 	if err != nil {
@@ -107,7 +109,7 @@ func (c *Client) Get(ctx context.Context, u *url.URL, creds Credentials) (Docume
 		return Document{}, failed(u, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNoContent {
 		return Document{}, statusError(u, resp)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
@@ -117,7 +119,7 @@ func (c *Client) Get(ctx context.Context, u *url.URL, creds Credentials) (Docume
 	if len(body) > maxDocument {
 		return Document{}, fmt.Errorf("the answer of %s is longer than %d bytes", Show(u), maxDocument)
 	}
-	return Document{Body: body, URL: resp.Request.URL}, nil
+	return Document{Body: body, Header: resp.Header, URL: resp.Request.URL}, nil
 }
 
 func newRequest(ctx context.Context, u *url.URL, creds Credentials) (*http.Request, error) {

@@ -63,6 +63,10 @@ var rules = map[string]rule{
 		pure: true, modules: []string{hcl, cty, distance},
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},
+	"eval/static": {
+		may: []string{"addr", "diag", "value", "config", "lang", "lang/funcs"},
+		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
+	},
 	"engine": {
 		may: []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "remote", "lang", "lang/funcs", "plan", "eval"},
 		why: "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
@@ -76,6 +80,8 @@ var rules = map[string]rule{
 	"install/web":           {why: "requests are the same whatever is asked for"},
 	"install/credential":    {may: []string{"install/cliconfig"}, why: "who holds tokens should know little else"},
 	"install/registry":      {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
+	"install/fetch":         {may: []string{"install/ocimirror", "install/web"}, why: "packages are got by address, whoever wants them and for whatever reason"},
+	"install/modules":       {may: []string{"addr", "diag", "config", "install/fetch", "install/registry", "install/web", "install/internal/..."}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
 	"install/netmirror":     {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":     {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/cliconfig":     {may: []string{"addr", "diag", "install/internal/..."}, why: "settings are read for install, not by it"},
@@ -96,7 +102,7 @@ var rules = map[string]rule{
 	".": {
 		may: []string{
 			"addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/grpc", "provider/builtin", "provider/keep",
-			"plan", "plan/planfile", "eval", "engine",
+			"plan", "plan/planfile", "eval", "eval/static", "engine",
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",
 	},

@@ -24,6 +24,14 @@ func (s *Server) oci(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/v2/" {
 		return // yes, this is a registry
 	}
+	if content, ok := s.plainFile(r.URL.Path); ok {
+		if strings.Contains(r.URL.Path, "/manifests/") {
+			w.Header().Set("Content-Type", manifestMedia)
+			w.Header().Set("Docker-Content-Digest", "sha256:"+Sum(content))
+		}
+		_, _ = w.Write(content)
+		return
+	}
 	words := strings.Split(strings.TrimPrefix(r.URL.Path, "/v2/"), "/")
 	if len(words) != 4 {
 		http.NotFound(w, r)

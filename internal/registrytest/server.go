@@ -88,6 +88,8 @@ type Server struct {
 
 	mu       sync.Mutex
 	packages []Package
+	modules  []Module
+	plain    map[string][]byte // by path
 	requests []Request
 }
 
@@ -105,6 +107,16 @@ func Start() (*Server, error) {
 	mux.HandleFunc("GET /files/{ns}/{type}/{version}/{name}", s.file)
 	mux.HandleFunc("GET /mirror/{host}/{ns}/{type}/{name}", s.closed(s.mirror))
 	mux.HandleFunc("GET /v2/", s.oci)
+	mux.HandleFunc("GET /v1/modules/{ns}/{name}/{system}/versions", s.closed(s.moduleVersions))
+	mux.HandleFunc("GET /v1/modules/{ns}/{name}/{system}/{version}/download", s.closed(s.moduleDownload))
+	mux.HandleFunc("GET /plain/", func(w http.ResponseWriter, r *http.Request) {
+		content, ok := s.plainFile(r.URL.Path)
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write(content)
+	})
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.requests = append(s.requests, Request{Path: r.URL.Path, Authorization: r.Header.Get("Authorization"), Referer: r.Referer()})
@@ -188,7 +200,7 @@ func writeJSON(w http.ResponseWriter, doc any) {
 type object = map[string]any
 
 func (s *Server) discovery(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, object{"providers.v1": "/v1/providers/"})
+	writeJSON(w, object{"providers.v1": "/v1/providers/", "modules.v1": "/v1/modules/"})
 }
 
 func (s *Server) versions(w http.ResponseWriter, r *http.Request) {

@@ -2,6 +2,7 @@ package script
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -22,13 +23,16 @@ const otherPlatform = "plan9_mips"
 //	registry              starts them. CLI configurations for them are $REGISTRY_RC, which becomes the current one, $MIRROR_RC for the network
 //	                      mirror, and $OCI_RC for the OCI mirror. The server is $REGISTRY, the key's id $REGISTRY_KEY.
 //	registry token TEXT   demands a token.
+//	registry module NAME VERSION DIR
+//	                      publishes a module, NAMESPACE/NAME/SYSTEM, with the content of a directory: on the host of the providers and as the
+//	                      OCI artifact $REGISTRY/NAMESPACE/NAME:VERSION. Its archive is https://$REGISTRY/plain/NAME/VERSION.zip.
 //	registry unsigned     knows no key of the publisher; "registry signed" knows it again.
 //	registry tamper       sends other archives than those that are signed.
 //	registry broken       answers 503 to everything.
 //	registry off          stops them.
 func registry(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
-		ts.Fatalf("usage: registry [token TEXT | signed | unsigned | tamper | broken | off]")
+		ts.Fatalf("usage: registry [token TEXT | module NAME VERSION DIR | signed | unsigned | tamper | broken | off]")
 	}
 	s, running := ts.Value("registry").(**registrytest.Server)
 	if !running {
@@ -43,6 +47,8 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no registries are running")
 	case args[0] == "token" && len(args) == 2:
 		(*s).Token = args[1]
+	case args[0] == "module" && len(args) == 4:
+		ts.Check(publishModule(ts, *s, args[1], args[2], ts.MkAbs(args[3])))
 	case args[0] == "unsigned":
 		(*s).Published = nil
 	case args[0] == "signed":
@@ -64,8 +70,36 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 	case args[0] == "off":
 		(*s).Close()
 	default:
-		ts.Fatalf("usage: registry [token TEXT | signed | unsigned | tamper | broken | off]")
+		ts.Fatalf("usage: registry [token TEXT | module NAME VERSION DIR | signed | unsigned | tamper | broken | off]")
 	}
+}
+
+// publishModule packs a directory.
+func publishModule(ts *testscript.TestScript, s *registrytest.Server, name, version, dir string) error {
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files[filepath.ToSlash(rel)] = string(text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	archive := registrytest.Zip(files)
+	path := "/plain/" + name + "/" + version + ".zip"
+	s.AddFile(path, archive)
+	s.AddModule(registrytest.Module{Name: name, Version: version, Location: path})
+	repository := name[:strings.LastIndex(name, "/")]
+	digest := s.AddArtifact(registrytest.Artifact{Repository: repository, Tag: version, Archive: archive})
+	ts.Setenv("DIGEST", digest)
+	return nil
 }
 
 func startRegistry(ts *testscript.TestScript, to **registrytest.Server) error {
@@ -96,7 +130,7 @@ func startRegistry(ts *testscript.TestScript, to **registrytest.Server) error {
 	ts.Setenv("SSL_CERT_FILE", certificate)
 	ts.Setenv("REGISTRY", s.Host())
 	ts.Setenv("REGISTRY_KEY", s.Key.ID)
-	host := fmt.Sprintf("host %q {\n  services = {\n    \"providers.v1\" = \"https://%s/v1/providers/\"\n  }\n}\n", source[0], s.Host())
+	host := fmt.Sprintf("host %q {\n  services = {\n    \"providers.v1\" = \"https://%s/v1/providers/\"\n    \"modules.v1\" = \"https://%s/v1/modules/\"\n  }\n}\n", source[0], s.Host(), s.Host())
 	for name, text := range map[string]string{
 		"REGISTRY_RC": "provider_installation {\n  direct {}\n}\n",
 		"MIRROR_RC":   fmt.Sprintf("provider_installation {\n  network_mirror {\n    url = \"https://%s/mirror/\"\n  }\n}\n", s.Host()),

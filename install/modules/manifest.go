@@ -1,4 +1,9 @@
-package install
+// Package modules puts the modules that a configuration calls in place, and finds them again: each package below the data directory, and a manifest
+// that says what is where. The manifest and the layout are those of other engines.
+//
+// Start reading at Installer.Install; Installed is how a configuration is loaded afterwards. It may import config, and fetch for addresses of
+// packages. It must not know how packages are got, nor what is done with the configuration.
+package modules
 
 import (
 	"encoding/json"
@@ -11,39 +16,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/internal/atomicfile"
 )
 
-// ModuleRecord is an entry of the module manifest: where the content of a module call lies.
-type ModuleRecord struct {
+// Record is an entry of the module manifest: where the content of a module call lies.
+type Record struct {
 	Key     string // names of the calls from the root, joined by dots; "" for the root
 	Source  string
 	Version string `json:",omitempty"`
 	Dir     string // slash separated, relative to the working directory
 }
 
-type manifest struct{ Modules []ModuleRecord }
+type manifest struct{ Modules []Record }
 
 func manifestPath(dataDir string) string { return filepath.Join(dataDir, "modules", "modules.json") }
-
-// ModuleRecords lists the modules of a tree, sorted by key. Their sources are as written, but local ones in their shortest form.
-func ModuleRecords(tree *config.Tree) []ModuleRecord {
-	var out []ModuleRecord
-	for _, m := range tree.Modules {
-		r := ModuleRecord{Key: strings.Join(m.Path.Calls(), "."), Dir: m.Dir}
-		if m.Call != nil {
-			r.Source = m.Call.Source
-			if m.Call.Local() {
-				r.Source = cleanSource(m.Call.Source)
-			}
-		}
-		out = append(out, r)
-	}
-	slices.SortFunc(out, func(a, b ModuleRecord) int { return strings.Compare(a.Key, b.Key) })
-	return out
-}
 
 // cleanSource shortens a local source and keeps the leading "./" that makes it one.
 func cleanSource(source string) string {
@@ -54,8 +41,8 @@ func cleanSource(source string) string {
 	return clean
 }
 
-// ReadModules reads the module manifest in the data directory; a missing one has no records.
-func ReadModules(dataDir string) ([]ModuleRecord, diag.List) {
+// Read reads the module manifest in the data directory; a missing one has no records.
+func Read(dataDir string) ([]Record, diag.List) {
 	file := manifestPath(dataDir)
 	src, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,8 +62,8 @@ func ReadModules(dataDir string) ([]ModuleRecord, diag.List) {
 	return m.Modules, nil
 }
 
-// WriteModules writes the module manifest, unless there is nothing in it but the root module and no manifest yet, or it would not change.
-func WriteModules(dataDir string, records []ModuleRecord) error {
+// Write writes the module manifest, unless there is nothing in it but the root module and no manifest yet, or it would not change.
+func Write(dataDir string, records []Record) error {
 	file := manifestPath(dataDir)
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -85,6 +72,7 @@ func WriteModules(dataDir string, records []ModuleRecord) error {
 	if err != nil && len(records) <= 1 {
 		return nil
 	}
+	records = slices.SortedFunc(slices.Values(records), func(a, b Record) int { return strings.Compare(a.Key, b.Key) })
 	src, err := json.Marshal(manifest{records})
 	if err != nil {
 		return fmt.Errorf("writing the module manifest: %w", err)

@@ -1,0 +1,175 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/hashicorp/go-version"
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// Static evaluates an expression of module m that must be known before the configuration is complete: a module source or version, or an argument of a
+// backend. The modules from the root to m and the calls between them are loaded. The value is not marked and wholly known unless there are errors.
+type Static func(m *Module, expr hcl.Expression) (cty.Value, diag.List)
+
+// Resolve makes the source and version of a call of m known, if they are expressions. It does so once: what it has reported it doesn't report again.
+func (l *Loader) Resolve(m *Module, call *ModuleCall) diag.List {
+	var diags diag.List
+	if expr := call.sourceExpr; expr != nil {
+		call.sourceExpr = nil
+		text, ds := l.staticText(m, "source", expr)
+		if diags = append(diags, ds...); !ds.HasErrors() {
+			if strings.TrimSpace(text) == "" {
+				return append(diags, emptySource(expr.Range())...)
+			}
+			call.Source, call.SourceSet = text, true
+		}
+	}
+	if expr := call.versionExpr; expr != nil {
+		call.versionExpr = nil
+		text, ds := l.staticText(m, "version", expr)
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return diags
+		}
+		if _, err := version.NewConstraint(text); err != nil {
+			return append(diags, badConstraint(expr.Range())...)
+		}
+		call.Version = VersionConstraint{Text: text, Range: expr.Range()}
+	}
+	if call.SourceSet && call.Local() && call.versionRange != nil {
+		diags = append(diags, versionOfLocal(*call.versionRange, call.Source)...)
+		call.versionRange = nil
+	}
+	return diags
+}
+
+func (l *Loader) staticText(m *Module, name string, expr hcl.Expression) (string, diag.List) {
+	if l.Static == nil {
+		return "", diag.At(expr.Range(), "Unsupported module "+name,
+			"The argument %q of a module is an expression, and nothing was set up here to evaluate it before the configuration is complete. Write it without references.", name)
+	}
+	v, diags := l.Static(m, expr)
+	if diags.HasErrors() {
+		return "", diags
+	}
+	v, err := convert.Convert(v, cty.String)
+	switch {
+	case err != nil:
+		return "", append(diags, diag.At(expr.Range(), "Unsuitable value type", "Unsuitable value for %q: %s.", name, err)...)
+	case v.IsNull() || !v.IsKnown():
+		return "", append(diags, diag.At(expr.Range(), "Unsuitable value type", "The argument %q must not be null. Remove it, or give it a constant value.", name)...)
+	}
+	return v.AsString(), diags
+}
+
+func emptySource(rng hcl.Range) diag.List {
+	return diag.At(rng, "Invalid module source address", "The source of a module must not be empty. A local directory starts with \"./\" or \"../\".")
+}
+
+func versionOfLocal(rng hcl.Range, source string) diag.List {
+	return diag.At(rng, "Invalid registry module source address",
+		"The argument \"version\" applies only to modules from a registry, but %q is a local directory. Remove the version, or correct the source.", source)
+}
+
+func badConstraint(rng hcl.Range) diag.List {
+	return diag.At(rng, "Invalid version constraint",
+		"This string does not use correct version constraint syntax. Write for example \">= 1.2.0\" or \"~> 3.1\", with commas between several conditions.")
+}
+
+// constant returns the value of an expression that refers to nothing and calls no function.
+func constant(expr hcl.Expression) (cty.Value, bool) {
+	if len(expr.Variables()) > 0 {
+		return cty.NilVal, false
+	}
+	v, diags := expr.Value(nil)
+	return v, !diags.HasErrors()
+}
+
+// staticBody is a body whose expressions, evaluated without a context, are evaluated statically. So whoever decodes a backend block need not know of
+// modules and variables.
+type staticBody struct {
+	hcl.Body
+	module *Module
+	static Static
+}
+
+// Content implements hcl.Body.
+func (b staticBody) Content(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
+	content, diags := b.Body.Content(s)
+	return b.content(content), diags
+}
+
+// PartialContent implements hcl.Body.
+func (b staticBody) PartialContent(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body, hcl.Diagnostics) {
+	content, rest, diags := b.Body.PartialContent(s)
+	if rest != nil {
+		rest = staticBody{rest, b.module, b.static}
+	}
+	return b.content(content), rest, diags
+}
+
+// JustAttributes implements hcl.Body.
+func (b staticBody) JustAttributes() (hcl.Attributes, hcl.Diagnostics) {
+	attrs, diags := b.Body.JustAttributes()
+	return b.attributes(attrs), diags
+}
+
+func (b staticBody) content(c *hcl.BodyContent) *hcl.BodyContent {
+	if c == nil {
+		return nil
+	}
+	out := *c
+	out.Attributes, out.Blocks = b.attributes(c.Attributes), nil
+	for _, block := range c.Blocks {
+		inner := *block
+		inner.Body = staticBody{block.Body, b.module, b.static}
+		out.Blocks = append(out.Blocks, &inner)
+	}
+	return &out
+}
+
+func (b staticBody) attributes(attrs hcl.Attributes) hcl.Attributes {
+	out := make(hcl.Attributes, len(attrs))
+	for name, attr := range attrs {
+		a := *attr
+		a.Expr = staticExpr{attr.Expr, b.module, b.static}
+		out[name] = &a
+	}
+	return out
+}
+
+type staticExpr struct {
+	hcl.Expression
+	module *Module
+	static Static
+}
+
+// UnwrapExpression gives the expression to those who look at its form.
+func (e staticExpr) UnwrapExpression() hcl.Expression { return e.Expression }
+
+// Value implements hcl.Expression.
+func (e staticExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	if ctx != nil {
+		return e.Expression.Value(ctx)
+	}
+	if v, ok := constant(e.Expression); ok {
+		return v, nil
+	}
+	v, diags := e.static(e.module, e.Expression)
+	return v, toHCL(diags)
+}
+
+func toHCL(diags diag.List) hcl.Diagnostics {
+	var out hcl.Diagnostics
+	for _, d := range diags {
+		severity := hcl.DiagError
+		if d.Severity == diag.Warning {
+			severity = hcl.DiagWarning
+		}
+		out = append(out, &hcl.Diagnostic{Severity: severity, Summary: d.Summary, Detail: d.Detail, Subject: d.Subject, Context: d.Context})
+	}
+	return out
+}

@@ -1,0 +1,209 @@
+// Package static evaluates what must be known before a configuration is complete: where its modules come from, and where its state is. Such an
+// expression may use variables, local values, path.*, the workspace's name and functions; variables of a called module have what the call gives them.
+//
+// It may import config, lang and the function table. It must not know schemas, providers, state or plans, and it needs none: whatever depends
+// on one of them is an error here.
+package static
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/lang/funcs"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// Options say what expressions are evaluated with.
+type Options struct {
+	// Variable gives the value of a variable of the root module, as somebody has set it, converted to its type. It returns cty.NilVal if nobody has.
+	// A nil function stands for no values at all.
+	Variable func(root *config.Module, v *config.Variable) (cty.Value, diag.List)
+	// Workspace gives the name of the selected workspace; nil for "default".
+	Workspace func() (string, diag.List)
+	// RootDir and WorkDir are path.root and path.cwd.
+	RootDir, WorkDir string
+}
+
+// Evaluator evaluates expressions, each variable and local value once. It belongs to one goroutine.
+type Evaluator struct {
+	opt    Options
+	table  map[string]function.Function
+	values map[any]*result // by *config.Variable and *config.Local, which are of one module each
+}
+
+type result struct {
+	value cty.Value
+	diags diag.List
+	done  bool
+}
+
+// New returns an evaluator.
+func New(o Options) *Evaluator { return &Evaluator{opt: o, values: map[any]*result{}} }
+
+// Eval evaluates an expression of m; it is a config.Static.
+func (e *Evaluator) Eval(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
+	v, diags := e.eval(m, expr)
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	for _, secret := range []struct {
+		mark    value.Mark
+		summary string
+	}{{value.Ephemeral, "Ephemeral value not allowed"}, {value.Sensitive, "Sensitive value not allowed"}} {
+		if value.Contains(v, secret.mark) {
+			return cty.DynamicVal, append(diags, diag.At(expr.Range(), secret.summary,
+				"Where modules and the state are is recorded in files and shown, so it must not come from a value that is %s. Use another value here.", secret.mark)...)
+		}
+	}
+	v, _ = v.UnmarkDeep()
+	if !v.IsWhollyKnown() {
+		return cty.DynamicVal, append(diags, diag.At(expr.Range(), "Value not known in time",
+			"This must be known before the configuration is complete, but it depends on something that is known when it is applied only, such as the current time.")...)
+	}
+	return v, diags
+}
+
+func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
+	compiled, diags := lang.Compile(expr)
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	if len(compiled.Functions) > 0 {
+		return cty.DynamicVal, append(diags, diag.At(expr.Range(), "Value not known in time",
+			"The function %s belongs to a provider, and providers are installed and started only after modules and backend are known. Use the functions of the language here.", compiled.Functions[0])...)
+	}
+	roots := map[string]map[string]cty.Value{}
+	for _, ref := range compiled.Refs {
+		v, ds := e.ref(m, ref)
+		diags = append(diags, ds...)
+		if roots[ref.Root] == nil {
+			roots[ref.Root] = map[string]cty.Value{}
+		}
+		roots[ref.Root][ref.Name] = v
+	}
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: e.functions()}
+	for root, names := range roots {
+		ctx.Variables[root] = cty.ObjectVal(names)
+	}
+	v, hd := expr.Value(ctx)
+	return v, append(diags, diag.FromHCL(hd)...)
+}
+
+func (e *Evaluator) functions() map[string]function.Function {
+	if e.table == nil {
+		e.table = funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: true})
+	}
+	return e.table
+}
+
+// ref gives the value of what a reference names, as a whole.
+func (e *Evaluator) ref(m *config.Module, ref lang.Ref) (cty.Value, diag.List) {
+	switch ref.Kind {
+	case lang.Variable:
+		v := m.Variables[ref.Name]
+		if v == nil {
+			return cty.DynamicVal, undeclared(ref, "input variable", slices.Collect(maps.Keys(m.Variables)))
+		}
+		return e.once(v, ref, func() (cty.Value, diag.List) { return e.variable(m, v) })
+	case lang.Local:
+		l := m.Locals[ref.Name]
+		if l == nil {
+			return cty.DynamicVal, undeclared(ref, "local value", slices.Collect(maps.Keys(m.Locals)))
+		}
+		return e.once(l, ref, func() (cty.Value, diag.List) { return e.eval(m, l.Expr) })
+	case lang.Path:
+		return cty.StringVal(map[string]string{"module": m.Dir, "root": e.opt.RootDir, "cwd": e.opt.WorkDir}[ref.Name]), nil
+	case lang.Terraform:
+		if ref.Name != "workspace" {
+			return cty.UnknownVal(cty.Bool).Mark(value.Ephemeral), nil
+		}
+		name, diags := "default", diag.List(nil)
+		if e.opt.Workspace != nil {
+			name, diags = e.opt.Workspace()
+		}
+		return cty.StringVal(name), diags
+	}
+	return cty.DynamicVal, diag.At(ref.Range, "Value not known in time",
+		"Where modules come from and where the state is must be known before anything is planned, so %s can't be used for it: only variables, local values that need nothing else, path.module, path.root, path.cwd, terraform.workspace and functions can.", ref)
+}
+
+// once evaluates an object at its first use. An object that needs itself is an error.
+func (e *Evaluator) once(object any, ref lang.Ref, f func() (cty.Value, diag.List)) (cty.Value, diag.List) {
+	r := e.values[object]
+	switch {
+	case r == nil:
+		r = &result{}
+		e.values[object] = r
+		r.value, r.diags = f()
+		r.done = true
+	case !r.done:
+		return cty.DynamicVal, diag.At(ref.Range, "Cycle of values", "The value of %s depends on itself. Break the circle.", ref)
+	}
+	return r.value, r.diags
+}
+
+func (e *Evaluator) variable(m *config.Module, v *config.Variable) (cty.Value, diag.List) {
+	val, diags := e.given(m, v)
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	if val == cty.NilVal || val.IsNull() && !v.Nullable {
+		if v.Required() {
+			return cty.DynamicVal, append(diags, diag.At(v.Range, "No value for required variable",
+				"Where a module comes from or where the state is depends on the variable %q, which needs a value, for it has no default. Give one with -var, in a file for -var-file, or in the environment variable TF_VAR_%s.", v.Name, v.Name)...)
+		}
+		val = v.Default
+	}
+	if v.Sensitive {
+		val = val.Mark(value.Sensitive)
+	}
+	if v.Ephemeral {
+		val = val.Mark(value.Ephemeral)
+	}
+	return val, diags
+}
+
+// given returns what somebody has set a variable to; cty.NilVal if nobody has.
+func (e *Evaluator) given(m *config.Module, v *config.Variable) (cty.Value, diag.List) {
+	if m.Call == nil {
+		if e.opt.Variable == nil {
+			return cty.NilVal, nil
+		}
+		return e.opt.Variable(m, v)
+	}
+	input := m.Call.Inputs[v.Name]
+	if input == nil {
+		return cty.NilVal, nil
+	}
+	val, diags := e.eval(m.Parent, input.Expr)
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	val, err := v.Convert(val)
+	if err != nil {
+		return cty.DynamicVal, append(diags, diag.At(input.Expr.Range(), "Invalid value for input variable", "The given value is not suitable for the variable %q declared at %s: %s.", v.Name, v.Range, err)...)
+	}
+	return val, diags
+}
+
+func undeclared(ref lang.Ref, what string, names []string) diag.List {
+	slices.Sort(names)
+	list := ""
+	for _, n := range names {
+		list += " " + n
+	}
+	if list == "" {
+		list = " none"
+	}
+	return diag.At(ref.Range, "Reference to undeclared "+what, "There is no %s named %q in this module. Declared here:%s.", what, ref.Name, list)
+}

@@ -1,0 +1,60 @@
+package fetch
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Copy copies a package from one directory to another, which must not exist, without the history of a repository.
+func Copy(from, to string) error {
+	if info, err := os.Lstat(from); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, to)
+	}
+	return CopyInto(from, to)
+}
+
+// CopyInto copies what is in a directory into another, which may exist, without the history of a repository. No file is overwritten.
+func CopyInto(from, to string) error { return os.CopyFS(to, withoutHistory{os.DirFS(from)}) }
+
+// withoutHistory is a file system without the directory .git at its root.
+type withoutHistory struct{ fs.FS }
+
+// ReadDir implements fs.ReadDirFS.
+func (w withoutHistory) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(w.FS, name)
+	if name != "." {
+		return entries, err
+	}
+	var out []fs.DirEntry
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			out = append(out, e)
+		}
+	}
+	return out, err
+}
+
+// ReadLink implements fs.ReadLinkFS.
+func (w withoutHistory) ReadLink(name string) (string, error) { return fs.ReadLink(w.FS, name) }
+
+// Lstat implements fs.ReadLinkFS.
+func (w withoutHistory) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(w.FS, name) }
+
+// Dirs returns the directories of a package that fit a pattern; see Source.Subdir.
+func Dirs(pkg, pattern string) ([]string, error) {
+	matches, err := filepath.Glob(filepath.Join(pkg, filepath.FromSlash(pattern)))
+	var out []string
+	for _, m := range matches {
+		if info, err := os.Stat(m); err == nil && info.IsDir() {
+			if rel, err := filepath.Rel(pkg, m); err == nil {
+				out = append(out, filepath.ToSlash(rel))
+			}
+		}
+	}
+	return out, err
+}

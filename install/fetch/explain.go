@@ -1,0 +1,133 @@
+package fetch
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/hashicorp/go-getter"
+
+	"github.com/mayfly-iac/mayfly/install/web"
+)
+
+// check refuses a package with links that lead out of it: they would mean something else on every machine.
+func check(dir string) error {
+	if info, err := os.Lstat(dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		return err // a directory of this machine, which is as it is
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == ".git":
+			return fs.SkipDir
+		case d.Type()&fs.ModeSymlink == 0:
+			return nil
+		}
+		if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			target, _ := root.Readlink(name)
+			return fmt.Errorf("the link %s in it leads out of the package, to %q", name, target)
+		}
+		return nil
+	})
+}
+
+// explain rewords an error of the library for people, without what is secret in the address.
+func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var status *web.StatusError
+	var sum *getter.ChecksumError
+	switch {
+	case errors.As(err, &status):
+		return status
+	case errors.As(err, &sum):
+		return fmt.Errorf("its checksum is %s, and the address demands %s: it was damaged on the way or changed by somebody", hex.EncodeToString(sum.Actual), hex.EncodeToString(sum.Expected))
+	case scheme == "git":
+		return explainGit(pkg, err)
+	}
+	text := web.Reason(err).Error()
+	for _, known := range []struct{ has, say string }{
+		{"entry contains '..'", "the archive has an entry whose name leads out of the package: %s"},
+		{"too many files", "it is larger than what is accepted: %s"},
+		{"larger than limit", "it is larger than what is accepted: %s"},
+		{"Error parsing netrc file", "the user's netrc file is malformed"},
+		{"no source URL was returned", "the server answers with neither an archive nor the address of one (a header X-Terraform-Get or a meta element terraform-get). If it is an archive, say of what kind with \"?archive=zip\" or the like"},
+		{"no getter available for X-Terraform-Get", "the server names an address that can't be downloaded from: %s"},
+		{"too many X-Terraform-Get redirects", "the server leads from one address to the next without end"},
+	} {
+		if strings.Contains(text, known.has) {
+			if text = known.say; strings.Contains(known.say, "%s") {
+				text = fmt.Sprintf(known.say, web.Reason(err))
+			}
+			break
+		}
+	}
+	return errors.New(SecretsOf(pkg).Hide(text))
+}
+
+func explainGit(pkg string, err error) error {
+	if _, lookErr := exec.LookPath("git"); lookErr != nil {
+		return errors.New("the program git is needed to get it, and was not found on the PATH. Install it")
+	}
+	text := SecretsOf(pkg).Hide(err.Error())
+	lower := strings.ToLower(text)
+	_, u, parseErr := split(pkg)
+	ref := ""
+	if parseErr == nil {
+		ref = u.Query().Get("ref")
+	}
+	said := gitSaid(text)
+	switch {
+	case strings.Contains(lower, "invalid ref:"), ref != "" && strings.Contains(lower, "remote branch"), ref != "" && strings.Contains(lower, "pathspec"):
+		return fmt.Errorf("the repository has no branch, tag or commit %q", ref)
+	case containsAny(lower, "could not read username", "could not read password", "authentication failed", "permission denied", "terminal prompts disabled", "returned error: 403", "returned error: 401"):
+		return fmt.Errorf("the server refuses access, or wants a login that git doesn't have. Check that you may read the repository, and that git can: git ls-remote ADDRESS. It says: %s", said)
+	case containsAny(lower, "host key verification failed"):
+		return fmt.Errorf("the server's key is not known to ssh. Connect to it once by hand to check and accept the key. It says: %s", said)
+	case containsAny(lower, "not found", "does not appear to be a git repository", "does not exist", "no such file"):
+		return fmt.Errorf("there is no such repository, or it is not to be seen without a login. git says: %s", said)
+	case containsAny(lower, "could not resolve host", "name or service not known"):
+		return fmt.Errorf("the host is not known. git says: %s", said)
+	}
+	return fmt.Errorf("git says: %s", said)
+}
+
+// gitSaid is the part of git's output that tells of the failure.
+func gitSaid(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.Contains(line, "Cloning into") || strings.Contains(line, "exited with") {
+			continue
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) == 0 {
+		return strings.TrimSpace(text)
+	}
+	return strings.Join(lines, " ")
+}
+
+func containsAny(text string, words ...string) bool {
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}

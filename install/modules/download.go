@@ -1,0 +1,326 @@
+package modules
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/go-version"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/install/fetch"
+	"github.com/mayfly-iac/mayfly/install/registry"
+)
+
+// task is the installation of the module of one call.
+type task struct {
+	parent  *installed
+	call    *config.ModuleCall
+	address address
+	key     string
+
+	version *version.Version // of a module in a registry
+	source  fetch.Source     // where the package is, and the directory in it
+	pack    *pack
+	err     error
+
+	// What comes out of it: the directories of module and package, "" if it has failed.
+	dir, pkg string
+	fetched  bool
+}
+
+// pack is a package that is got once in a run, however many calls lead to it.
+type pack struct {
+	temp string // where it is got to
+	dir  string // where it is in the end; "" until a call has taken it
+	err  error
+}
+
+// listing is what a registry has of a module.
+type listing struct {
+	versions []*version.Version
+	err      error
+}
+
+// download brings the packages of tasks into place that are not there yet.
+func (r *run) download(tasks []*task) {
+	var wanted []*task
+	for _, t := range tasks {
+		if t.address.local == "" && !r.reuse(t) {
+			wanted = append(wanted, t)
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	r.locate(wanted)
+	r.fetch(wanted)
+	if err := r.forget(wanted); err != nil {
+		r.errorf(nil, "Cannot register modules", "%s.", err)
+		return
+	}
+	for _, t := range wanted {
+		if t.err == nil {
+			t.err = r.place(t)
+		}
+		if t.err != nil && !errors.Is(t.err, errReported) && r.ctx.Err() == nil {
+			r.errorf(t.call, "Failed to download module", "Module %q could not be downloaded from %q: %s.", t.call.Name, fetch.Show(t.source.String()), reason(t.err))
+		}
+	}
+	if r.ctx.Err() != nil {
+		r.errorf(nil, "Installation interrupted", "Not all modules were installed. Run \"mayfly init\" to go on.")
+	}
+}
+
+// reuse takes what the manifest has, if it still fits.
+func (r *run) reuse(t *task) bool {
+	old, ok := r.old[t.key]
+	if r.upgrade || !ok || old.Source != t.address.String() || !isDir(old.Dir) {
+		return false
+	}
+	if t.address.registry != nil {
+		if !old.satisfies(t.call) {
+			return false
+		}
+		t.version, _ = version.NewVersion(old.Version) // satisfies has parsed it
+	}
+	t.dir, t.pkg = old.Dir, r.packageDir(t.key)
+	return true
+}
+
+// packageDir is where the package of a call is put.
+func (r *run) packageDir(key string) string {
+	return path.Join(filepath.ToSlash(r.DataDir), "modules", key)
+}
+
+// locate finds out the addresses of packages. Those of modules in registries take several questions, which are asked at the same time.
+func (r *run) locate(tasks []*task) {
+	for _, t := range tasks {
+		if reg := t.address.registry; reg != nil {
+			r.listed[reg.Package.String()] = nil
+		}
+	}
+	results := make(chan func(), len(r.listed)+len(tasks))
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	asked := map[string]bool{}
+	for _, t := range tasks {
+		reg := t.address.registry
+		if reg == nil || asked[reg.Package.String()] {
+			continue
+		}
+		asked[reg.Package.String()] = true
+		group.Go(func() error {
+			l := &listing{}
+			l.versions, l.err = r.Registry.ModuleVersions(r.ctx, reg.Package)
+			results <- func() { r.listed[reg.Package.String()] = l }
+			return nil
+		})
+	}
+	_ = group.Wait() // its functions return no error
+	drain(results)
+	for _, t := range tasks {
+		if t.address.remote != nil {
+			t.source = *t.address.remote
+			continue
+		}
+		if t.version, t.err = r.choose(t); t.err != nil {
+			continue
+		}
+		group.Go(func() error {
+			location, err := r.Registry.ModuleLocation(r.ctx, t.address.registry.Package, t.version.Original())
+			var src fetch.Source
+			if err == nil {
+				src, err = fetch.Parse(location)
+				src.Subdir = path.Join(src.Subdir, t.address.registry.Subdir)
+			}
+			results <- func() { t.source, t.err = src, err }
+			return nil
+		})
+	}
+	_ = group.Wait()
+	drain(results)
+	for _, t := range tasks {
+		r.reportLookup(t)
+	}
+}
+
+func drain(results chan func()) {
+	for len(results) > 0 {
+		(<-results)()
+	}
+}
+
+// errReported says that the task's problem has been reported.
+var errReported = errors.New("reported")
+
+// choose selects the version of a module in a registry.
+func (r *run) choose(t *task) (*version.Version, error) {
+	l := r.listed[t.address.registry.Package.String()]
+	if l.err != nil {
+		return nil, l.err
+	}
+	v := newest(l.versions, t.call.Version.Text)
+	if v != nil {
+		return v, nil
+	}
+	if t.call.Version.Text == "" {
+		r.errorf(t.call, "Module has no versions", "The registry has no version of module %q (%s) that may be selected without naming it. It has: %s.", t.call.Name, t.address, versionsText(l.versions))
+	} else {
+		r.errorf(t.call, "Unresolvable module version constraint", "No available version of module %q (%s) matches its constraint %q. Available are %s.", t.call.Name, t.address, t.call.Version.Text, versionsText(l.versions))
+	}
+	return nil, errReported
+}
+
+func versionsText(list []*version.Version) string {
+	const most = 10
+	list = slices.SortedFunc(slices.Values(list), func(a, b *version.Version) int { return b.Compare(a) })
+	var texts []string
+	for n, v := range list {
+		if n == most {
+			texts = append(texts, fmt.Sprintf("%d older ones", len(list)-most))
+			break
+		}
+		texts = append(texts, v.String())
+	}
+	if len(texts) == 0 {
+		return "none"
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (r *run) reportLookup(t *task) {
+	if t.err == nil || errors.Is(t.err, errReported) || r.ctx.Err() != nil {
+		return
+	}
+	if errors.Is(t.err, registry.ErrNoModule) {
+		r.errorf(t.call, "Module not found", "The registry %s has no module %s, which module %q has as its source. Check the name; if it is a directory of this configuration, its source begins with \"./\".",
+			t.address.registry.Package.Host.ForDisplay(), t.address, t.call.Name)
+	} else {
+		r.errorf(t.call, "Error accessing remote module registry", "The registry could not be asked for module %q (%s): %s.", t.call.Name, t.address, reason(t.err))
+	}
+	t.err = errReported
+}
+
+// fetch gets packages that this run doesn't have yet.
+func (r *run) fetch(tasks []*task) {
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for _, t := range tasks {
+		if t.err != nil {
+			continue
+		}
+		r.announce(t)
+		p := r.packages[t.source.Package]
+		if t.pack = p; p != nil {
+			continue
+		}
+		temp, err := r.tempDir()
+		p = &pack{temp: filepath.Join(temp, strconv.Itoa(len(r.packages))), err: err}
+		t.pack, r.packages[t.source.Package] = p, p
+		if err != nil {
+			continue
+		}
+		group.Go(func() error {
+			p.err = r.Fetcher.Fetch(r.ctx, t.source.Package, p.temp, nil)
+			return nil
+		})
+	}
+	_ = group.Wait() // its functions return no error
+	for _, t := range tasks {
+		if t.err == nil {
+			t.err = t.pack.err
+		}
+	}
+}
+
+func (r *run) announce(t *task) {
+	if t.address.registry == nil {
+		r.Observer.Downloading(t.key, fetch.Show(t.source.Package), "")
+		return
+	}
+	r.Observer.Downloading(t.key, t.address.registry.Package.String(), t.version.String())
+}
+
+// forget removes from the manifest what is about to be replaced, so that at no time it promises what isn't there.
+func (r *run) forget(tasks []*task) error {
+	changed := false
+	for _, t := range tasks {
+		if _, had := r.old[t.key]; had && t.err == nil {
+			delete(r.old, t.key)
+			changed = true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	kept := slices.Clone(r.records)
+	have := byKey(kept)
+	for k, old := range r.old {
+		if _, again := have[k]; !again {
+			kept = append(kept, old)
+		}
+	}
+	return Write(r.DataDir, kept)
+}
+
+// place puts the package of a task where it belongs, and finds the module in it.
+func (r *run) place(t *task) error {
+	to := r.packageDir(t.key)
+	if _, err := os.Lstat(filepath.FromSlash(to)); err == nil {
+		temp, err := r.tempDir()
+		if err != nil {
+			return err
+		}
+		if err := os.Rename(filepath.FromSlash(to), filepath.Join(temp, "old-"+t.key)); err != nil {
+			return err
+		}
+	}
+	var err error
+	if t.pack.dir == "" {
+		if err = os.Rename(t.pack.temp, filepath.FromSlash(to)); err == nil {
+			t.pack.dir = to
+		}
+	} else {
+		err = fetch.Copy(t.pack.dir, filepath.FromSlash(to))
+	}
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(filepath.FromSlash(to)))
+	}
+	dir, err := inside(to, t.source.Subdir)
+	if err != nil {
+		r.useless = append(r.useless, filepath.FromSlash(to)) // calls to come may still take the package from there
+		return err
+	}
+	t.dir, t.pkg, t.fetched = dir, to, true
+	return nil
+}
+
+// inside returns the directory of a package that a module is in.
+func inside(pkg, subdir string) (string, error) {
+	if subdir == "" {
+		return pkg, nil
+	}
+	if strings.ContainsAny(subdir, "*?[") {
+		matches, err := fetch.Dirs(filepath.FromSlash(pkg), subdir)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("the pattern %q is malformed", subdir)
+		case len(matches) != 1:
+			return "", fmt.Errorf("%d directories of the package fit the pattern %q, and it must be one", len(matches), subdir)
+		}
+		subdir = matches[0]
+	}
+	dir := path.Join(pkg, subdir)
+	if info, err := os.Stat(filepath.FromSlash(dir)); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		return "", fmt.Errorf("the package has no directory %q", subdir)
+	}
+	return dir, nil
+}

@@ -1,0 +1,66 @@
+package modules
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/fetch"
+)
+
+// CopyTo copies a module into an existing directory: the newest version, if it is one of a registry. Modules beside it in its package don't come along.
+// After an error nothing was copied, unless that was the error.
+func (i *Installer) CopyTo(ctx context.Context, source, dir string) diag.List {
+	const summary = "Cannot copy the module"
+	a, err := parseText(source, false)
+	if err != nil {
+		return diag.Errorf("Invalid module source address", "The address %q leads nowhere: %s.", fetch.Show(source), err)
+	}
+	from := filepath.FromSlash(a.local)
+	if a.local == "" {
+		temp, err := os.MkdirTemp("", "mayfly-module-")
+		if err != nil {
+			return diag.Errorf(summary, "%s.", err)
+		}
+		defer os.RemoveAll(temp)
+		r := &run{Installer: i, ctx: ctx, temp: temp, packages: map[string]*pack{}, listed: map[string]*listing{}}
+		t := &task{call: &config.ModuleCall{Name: filepath.Base(dir), Source: source}, address: a, key: "-from-module"}
+		if from = r.single(t); from == "" {
+			for n := range r.diags {
+				r.diags[n].Subject = nil // there is no file that this stands in
+			}
+			return r.diags
+		}
+	}
+	if err := copyInto(from, dir); err != nil {
+		return diag.Errorf(summary, "%s.", err)
+	}
+	return nil
+}
+
+// single gets the package of one task, and returns the directory of the module in it; "" if that has failed.
+func (r *run) single(t *task) string {
+	r.locate([]*task{t})
+	if t.err == nil {
+		t.pack = &pack{temp: filepath.Join(r.temp, "package")}
+		t.err = r.Fetcher.Fetch(r.ctx, t.source.Package, t.pack.temp, nil)
+	}
+	if t.err == nil {
+		t.dir, t.err = inside(filepath.ToSlash(t.pack.temp), t.source.Subdir)
+	}
+	if t.err != nil && t.err != errReported {
+		r.errorf(nil, "Failed to download module", "%q could not be downloaded: %s.", fetch.Show(t.address.String()), reason(t.err))
+	}
+	return filepath.FromSlash(t.dir)
+}
+
+// copyInto copies what is in a directory into another.
+func copyInto(from, to string) error {
+	from, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return err
+	}
+	return fetch.CopyInto(from, to)
+}

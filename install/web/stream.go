@@ -1,0 +1,116 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// Downloads returns a client for large answers, for libraries that take one. It repeats requests that fail before their answer begins, has no limit
+// of time but that of standing still, and gives an answer other than success as an error, a *StatusError inside.
+func (c *Client) Downloads() *http.Client {
+	retry := retryablehttp.NewClient()
+	retry.HTTPClient = &http.Client{Transport: moving{next: c.single.Transport, limit: c.opts.Stall}, CheckRedirect: checkRedirect}
+	retry.Logger, retry.RetryMax, retry.RetryWaitMin, retry.RetryWaitMax = nil, c.opts.DownloadRetries, c.opts.Wait, longestWait
+	retry.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	retry.CheckRetry = passing
+	return &http.Client{Transport: successful{either{&retryablehttp.RoundTripper{Client: retry}}}}
+}
+
+// Again reports whether it makes sense to begin a download anew that has failed with err for the nth time, counted from 0, and waits until then.
+// Answers of servers don't count: Downloads has asked again for those.
+func (c *Client) Again(ctx context.Context, err error, n int) bool {
+	broken := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrShortWrite) || errors.Is(err, errStalled)
+	if !broken || n >= c.opts.DownloadRetries {
+		return false
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(retryablehttp.DefaultBackoff(c.opts.Wait, longestWait, n, nil)):
+		return true
+	}
+}
+
+// successful makes an error of every answer that isn't the thing asked for.
+type successful struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (s successful) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := s.next.RoundTrip(req)
+	if err != nil || resp.StatusCode < http.StatusBadRequest {
+		return resp, err
+	}
+	_ = resp.Body.Close() // nobody reads it
+	return nil, statusError(req.URL, resp)
+}
+
+// moving ends requests whose answer stands still.
+type moving struct {
+	next  http.RoundTripper
+	limit time.Duration
+}
+
+// RoundTrip implements http.RoundTripper.
+func (m moving) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	b := &body{ctx: ctx, cancel: cancel, limit: m.limit}
+	b.timer = time.AfterFunc(m.limit, func() { cancel(fmt.Errorf("%w for %s", errStalled, m.limit)) })
+	resp, err := m.next.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		err = b.cause(err)
+		b.end()
+		return nil, err
+	}
+	b.ReadCloser = resp.Body
+	resp.Body = b
+	return resp, nil
+}
+
+type body struct {
+	io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	limit  time.Duration
+	once   sync.Once
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.timer.Reset(b.limit)
+	}
+	if err != nil {
+		err = b.cause(err) // a server that sees the end coming may still end its answer as if it were complete
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	err := b.ReadCloser.Close()
+	b.end()
+	return err
+}
+
+func (b *body) cause(err error) error {
+	if cause := context.Cause(b.ctx); errors.Is(cause, errStalled) {
+		return cause
+	}
+	return err
+}
+
+func (b *body) end() {
+	b.once.Do(func() {
+		b.timer.Stop()
+		b.cancel(nil)
+	})
+}
