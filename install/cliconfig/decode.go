@@ -2,9 +2,11 @@ package cliconfig
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	hcljson "github.com/hashicorp/hcl/v2/json"
 	"github.com/opentofu/svchost"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -41,6 +43,10 @@ var (
 // decode reads the body of one file. What it doesn't know is only warned about: the files are shared with other programs and versions.
 func (l *loader) decode(body hcl.Body) {
 	content, rest, hd := body.PartialContent(topSchema)
+	if hcljson.IsJSONBody(body) {
+		// An object of blocks may be empty, as that of the credentials is when the last one is removed. HCL asks for a label then.
+		hd = slices.DeleteFunc(hd, func(d *hcl.Diagnostic) bool { return d.Summary == "Missing block label" })
+	}
 	l.add(plainhcl.Blind(hd))
 	_, hd = rest.Content(&hcl.BodySchema{})
 	unknown := plainhcl.Blind(hd).AsWarnings()
@@ -105,9 +111,12 @@ func (l *loader) hostname(b *hcl.Block) (svchost.Hostname, bool) {
 
 func (l *loader) credentials(b *hcl.Block) {
 	host, ok := l.hostname(b)
-	token, given := l.text(l.content(b.Body, credentialsSchema).Attributes["token"])
+	// Hosts may demand more than a token one day, and other programs keep theirs in the same files.
+	content, _, hd := b.Body.PartialContent(credentialsSchema)
+	l.add(plainhcl.Blind(hd))
+	token, given := l.text(content.Attributes["token"])
 	if ok && given {
-		l.config.Credentials[host] = NewSecret(token)
+		l.config.Credentials[host], l.config.TokenOrigins[host] = NewSecret(token), b.DefRange.Filename
 	}
 }
 

@@ -74,6 +74,14 @@ func (e Environment) ConfigDir() string {
 	return filepath.Join(e.Home, ".terraform.d")
 }
 
+// CredentialsFile returns the path of the file in which the login command keeps tokens, "" if unknown. It is read as one of the files in the directory.
+func (e Environment) CredentialsFile() string {
+	if dir := e.ConfigDir(); dir != "" {
+		return filepath.Join(dir, "credentials.tfrc.json")
+	}
+	return ""
+}
+
 // ImpliedMirrors returns the directories that are filesystem mirrors if they exist and no provider_installation block says otherwise, in
 // order of preference. The first is relative to the working directory.
 func (e Environment) ImpliedMirrors() []string {

@@ -26,9 +26,11 @@ const otherPlatform = "plan9_mips"
 //	registry tamper       sends other archives than those that are signed.
 //	registry broken       answers 503 to everything.
 //	registry off          stops them.
+//	registry login WORD   lets people log in: with a "code", with a "password", which is that of internal/script, or on a "page" for tokens. Any other word is a
+//	                      fault of a login with a code. The home directory has a CLI configuration for the host then, and no other is in force.
 func registry(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
-		ts.Fatalf("usage: registry [token TEXT | signed | unsigned | tamper | broken | off]")
+		ts.Fatalf("usage: registry [token TEXT | login WORD | signed | unsigned | tamper | broken | off]")
 	}
 	s, running := ts.Value("registry").(**registrytest.Server)
 	if !running {
@@ -43,6 +45,8 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no registries are running")
 	case args[0] == "token" && len(args) == 2:
 		(*s).Token = args[1]
+	case args[0] == "login" && len(args) == 2:
+		ts.Check(loginService(ts, *s, args[1]))
 	case args[0] == "unsigned":
 		(*s).Published = nil
 	case args[0] == "signed":
@@ -64,7 +68,7 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 	case args[0] == "off":
 		(*s).Close()
 	default:
-		ts.Fatalf("usage: registry [token TEXT | signed | unsigned | tamper | broken | off]")
+		ts.Fatalf("usage: registry [token TEXT | login WORD | signed | unsigned | tamper | broken | off]")
 	}
 }
 
