@@ -54,6 +54,11 @@ type app struct {
 	sources view.Sources
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
+	// into is another stream of JSON messages, in a file beside what is shown.
+	into   *view.JSONStream
+	shared sharedFlags
+	bars   *bars // of downloads, nil if there are none to draw
+	live   live
 	// timeline notes what happens in this run, if somebody wants to see it.
 	timeline *timeline.Recorder
 	// document says that standard output is for one document only; warnings go to standard error then.
@@ -169,7 +174,7 @@ func (a *app) known(root *cli.Command, args []string) error {
 }
 
 func (a *app) root() *cli.Command {
-	return &cli.Command{
+	root := &cli.Command{
 		Name: "mayfly", HideHelpCommand: true, HideVersion: true,
 		Usage:          "Infrastructure as code in which secrets stay ephemeral.",
 		OnUsageError:   usageError,
@@ -186,6 +191,8 @@ func (a *app) root() *cli.Command {
 			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
 		},
 	}
+	a.share(root, "")
+	return root
 }
 
 func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
@@ -199,7 +206,15 @@ func (a *app) command(name, usage, argsUsage, description string, flags []cli.Fl
 		Flags: append(flags, boolFlag("no-color", "Write without colour.", &a.noColor)),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			a.setUpView()
+			done, diags := a.applyShared()
+			if !a.report(diags) {
+				a.code = exitError
+				return nil
+			}
 			a.code = f(ctx, c.Args().Slice())
+			if !a.report(done()) {
+				a.code = exitError
+			}
 			return nil
 		},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -13,7 +14,7 @@ import (
 
 func (a *app) stateCommand() *cli.Command {
 	return a.group("state", "Advanced state management", "Looks at the state and changes it by hand. Real objects are never touched.",
-		a.stateListCommand(), a.stateMvCommand(), a.statePullCommand(), a.statePushCommand(), a.stateRmCommand(), a.stateShowCommand())
+		a.stateListCommand(), a.stateMvCommand(), a.statePullCommand(), a.statePushCommand(), a.stateReplaceProviderCommand(), a.stateRmCommand(), a.stateShowCommand())
 }
 
 func (a *app) stateListCommand() *cli.Command {
@@ -38,11 +39,23 @@ func (a *app) stateListCommand() *cli.Command {
 			}
 			for _, i := range selected(file.State, targets) {
 				if id == "" || objectID(file.State.Instance(i)) == id {
-					a.say("%s", i)
+					a.address(i)
 				}
 			}
 			return exitOK
 		})
+}
+
+// address writes a line of a list.
+func (a *app) address(i addr.Instance) {
+	if a.into != nil {
+		a.into.ResourceAddress(i)
+	}
+	if a.stream != nil {
+		a.stream.ResourceAddress(i)
+		return
+	}
+	fmt.Fprintln(a.env.Stdout, i)
 }
 
 // targets parses addresses and reports those that are none.
