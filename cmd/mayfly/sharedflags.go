@@ -49,7 +49,7 @@ var sharedTable = map[string]string{
 	"state list":             "vars lines",
 	"state mv":               "vars remote lines",
 	"state rm":               "vars remote lines",
-	"state show":             "vars",
+	"state show":             "vars document",
 	"state pull":             "vars",
 	"state push":             "vars remote lines",
 	"state replace-provider": "vars remote lines",

@@ -85,14 +85,15 @@ func selected(st *state.State, targets []addr.Target) []addr.Instance {
 
 func (a *app) stateShowCommand() *cli.Command {
 	var files stateFlags
-	show := false
+	show, asJSON := false, false
 	return a.command("show", "Show a resource in the state", "ADDRESS", "Shows the attributes of one resource instance as the state has them.",
 		[]cli.Flag{
 			stringFlag("state", "State file to read. For the local backend.", &files.state),
 			boolFlag("show-sensitive", "Show sensitive values.", &show),
+			boolFlag("json", "Write a JSON document, which has sensitive values.", &asJSON),
 		},
 		func(ctx context.Context, args []string) int {
-			a.view.ShowSensitive = show
+			a.view.ShowSensitive, a.document = show, asJSON
 			if len(args) != 1 {
 				return a.argsError("state show", "the address of one resource instance")
 			}
@@ -112,8 +113,20 @@ func (a *app) stateShowCommand() *cli.Command {
 			if !a.report(diags) {
 				return exitError
 			}
+			if asJSON {
+				return a.writeDocument(view.StateJSON(onlyInstance(file.State, i), s.schemas(ctx), a.versions()))
+			}
 			return a.wrote(view.StateInstance(a.env.Stdout, file.State, i, s.schemas(ctx), a.view))
 		})
+}
+
+// onlyInstance returns a state that has one instance of another one.
+func onlyInstance(st *state.State, i addr.Instance) *state.State {
+	out := state.New()
+	if in := st.Instance(i); in.Current != nil {
+		out.SetObject(addr.Object{Instance: i}, in.Current, in.Provider)
+	}
+	return out
 }
 
 func (a *app) statePullCommand() *cli.Command {
