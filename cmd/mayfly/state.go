@@ -37,6 +37,11 @@ func (a *app) stateListCommand() *cli.Command {
 			if file == nil {
 				return a.fail("No state file was found!", "State management commands require a state file. Run \"mayfly apply\" to create one.")
 			}
+			for _, t := range targets {
+				if len(selected(file.State, []addr.Target{t})) == 0 {
+					return a.fail("Unknown address", "The state has nothing at %s. What the configuration declares gets there with the next \"mayfly apply\".", t)
+				}
+			}
 			for _, i := range selected(file.State, targets) {
 				if id == "" || objectID(file.State.Instance(i)) == id {
 					a.address(i)
@@ -192,7 +197,7 @@ func (a *app) stateRmCommand() *cli.Command {
 			if !ok {
 				return exitError
 			}
-			return a.changeState(ctx, "state-rm", files, lock, func(c *stateChange) (bool, int) { return a.stateRm(c.state, targets, dryRun) })
+			return a.changeState(ctx, "state-rm", files.stamped(), lock, func(c *stateChange) (bool, int) { return a.stateRm(c.state, targets, dryRun) })
 		})
 }
 
@@ -200,7 +205,7 @@ func (a *app) stateRm(st *state.State, targets []addr.Target, dryRun bool) (writ
 	var found []addr.Instance
 	for _, t := range targets {
 		some := selected(st, []addr.Target{t})
-		if len(some) == 0 {
+		if len(some) == 0 && !dryRun {
 			return false, a.fail("Invalid target address", "The state has nothing at %s. List what it has with: mayfly state list", t)
 		}
 		found = append(found, some...)
@@ -219,6 +224,9 @@ func (a *app) stateRm(st *state.State, targets []addr.Target, dryRun bool) (writ
 		n++
 	}
 	if dryRun {
+		if n == 0 {
+			a.say("Would have removed nothing.")
+		}
 		return false, exitOK
 	}
 	a.say("Successfully removed %d resource instance(s).", n)

@@ -39,7 +39,7 @@ func (a *app) stateReplaceProviderCommand() *cli.Command {
 				}
 				ps[i] = p
 			}
-			return a.changeState(ctx, "state-replace-provider", f.stateFlags, f.lockFlags, func(c *stateChange) (bool, int) {
+			return a.changeState(ctx, "state-replace-provider", f.stamped(), f.lockFlags, func(c *stateChange) (bool, int) {
 				if c.op.File == nil {
 					return false, a.fail("No state file was found", "There is no state in which a provider could be replaced. Run this command where Mayfly has been run, or name a state file with -state.")
 				}
