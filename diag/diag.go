@@ -54,6 +54,12 @@ type Diagnostic struct {
 // the check says anew how things are.
 type CheckWarning struct{}
 
+// Deprecation marks, as the Extra of a diagnostic, the use of a part of a module that its author wants nobody to use any more.
+type Deprecation struct {
+	// Local says that the module is called by a relative path, so that it belongs to who calls it.
+	Local bool
+}
+
 // List is a collection of diagnostics in the order in which they were found. The zero value is empty and ready to use.
 type List []Diagnostic
 

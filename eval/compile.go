@@ -3,6 +3,7 @@ package eval
 import (
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -297,6 +298,7 @@ func (c *compiler) variable(m *moduleBlock, v *config.Variable) *valueBlock {
 			if v.Deprecated != "" {
 				c.diags = append(c.diags, diag.Diagnostic{
 					Severity: diag.Warning, Summary: "Deprecated variable", Subject: attr.Range.Ptr(),
+					Extra:  diag.Deprecation{Local: strings.HasPrefix(m.cfg.Call.Source, ".")},
 					Detail: "The variable \"" + v.Name + "\" of this module is deprecated: " + v.Deprecated,
 				})
 			}

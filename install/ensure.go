@@ -41,14 +41,25 @@ func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirem
 	if opts.Readonly && !next.SameProviders(lock) {
 		return sel, lock, append(diags, readonlyError(lock, next)...)
 	}
-	for _, c := range plan {
-		s, entry, ds := i.install(ctx, c)
-		diags = append(diags, ds...)
-		if ds.HasErrors() {
-			continue
+	type outcome struct {
+		selection Selection
+		entry     lockfile.Entry
+	}
+	installed := make([]*outcome, len(plan))
+	diags = append(diags, atOnce(ctx, len(plan), func(k int, say func(func())) diag.List {
+		one := *i
+		one.Observer = inTurn{i.observer(), say}
+		s, entry, ds := one.install(ctx, plan[k])
+		if !ds.HasErrors() {
+			installed[k] = &outcome{s, entry}
 		}
-		sel[c.req.Provider] = s
-		next.Set(entry)
+		return ds
+	})...)
+	for k, c := range plan {
+		if o := installed[k]; o != nil {
+			sel[c.req.Provider] = o.selection
+			next.Set(o.entry)
+		}
 	}
 	if diags.HasErrors() {
 		return sel, lock, diags

@@ -27,9 +27,9 @@ type Installer struct {
 	Embedded func(addr.Provider) bool
 	// Reattached reports whether somebody else already runs the provider; nil stands for none.
 	Reattached func(addr.Provider) bool
-	// Observer is told what Ensure does, by the goroutine that called it; nil for nobody.
+	// Observer is told what Ensure does, one call at a time and in the order of the providers, although several are installed at once; nil for nobody.
 	Observer Observer
-	// Downloading is called before each download and returns whom to tell about its progress, and what to call at its end; nil for nobody.
+	// Downloading is called before each download, of which there may be several at once, and returns whom to tell about its progress, and what to call at its end; nil for nobody.
 	Downloading func(p addr.Provider, v versions.Version) (Progress, func())
 }
 

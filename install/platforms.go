@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/apparentlymart/go-versions/versions"
 
@@ -72,7 +73,7 @@ func republished(locked lockfile.Entry, sums, hashes []lockfile.Hash) error {
 		"If you trust it, remove the provider's block from %s first", lockfile.FileName)
 }
 
-// visit is called with a package that was checked, and its hashes. archive is nil for a directory.
+// visit is called with a package that was checked, and its hashes, one at a time in any order. archive is nil for a directory.
 type visit func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, archive *temporary) error
 
 // each gets the package of each required provider for each platform, from the first source that has it. Downloads go to dir.
@@ -89,15 +90,20 @@ func (i *Installer) each(ctx context.Context, reqs map[addr.Provider]*Requiremen
 	if diags.HasErrors() {
 		return diags
 	}
-	for _, c := range plan {
-		for _, platform := range platforms {
-			if err := i.one(ctx, c, platform, dir, obs, f); err != nil {
-				diags = append(diags, c.req.errorf("Could not retrieve provider", "The package of provider %s %s for %s could not be retrieved: %s.",
-					c.req.Provider.ForDisplay(), c.version, platform, err)...)
-			}
-		}
+	var visiting sync.Mutex
+	alone := func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, archive *temporary) error {
+		visiting.Lock()
+		defer visiting.Unlock()
+		return f(c, platform, pkg, hashes, archive)
 	}
-	return diags
+	return append(diags, atOnce(ctx, len(plan)*len(platforms), func(k int, say func(func())) diag.List {
+		c, platform := plan[k/len(platforms)], platforms[k%len(platforms)]
+		if err := i.one(ctx, c, platform, dir, platformsInTurn{obs, say}, alone); err != nil {
+			return c.req.errorf("Could not retrieve provider", "The package of provider %s %s for %s could not be retrieved: %s.",
+				c.req.Provider.ForDisplay(), c.version, platform, err)
+		}
+		return nil
+	})...)
 }
 
 // one gets one package and calls f with it.

@@ -24,11 +24,27 @@ type warner interface {
 type asked[K comparable, V any] struct {
 	mu      sync.Mutex
 	answers map[K]V
+	asking  map[K]*sync.Mutex // held by who asks
 }
 
 func (a *asked[K, V]) get(key K, ask func() (V, error)) (V, error) {
 	a.mu.Lock()
 	known, ok := a.answers[key]
+	if a.asking == nil {
+		a.asking = map[K]*sync.Mutex{}
+	}
+	if a.asking[key] == nil {
+		a.asking[key] = &sync.Mutex{}
+	}
+	turn := a.asking[key]
+	a.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	turn.Lock()
+	defer turn.Unlock()
+	a.mu.Lock()
+	known, ok = a.answers[key]
 	a.mu.Unlock()
 	if ok {
 		return known, nil

@@ -14,7 +14,7 @@ import (
 // number of the others, but for those of checks.
 func Diagnostics(w io.Writer, list diag.List, src Sources, o Options) error {
 	var sb strings.Builder
-	shown := consolidate(list)
+	shown := consolidate(list, o)
 	if o.CompactWarnings && len(list) > 0 && !list.HasErrors() {
 		compactWarnings(&sb, shown, o)
 	} else {
@@ -33,21 +33,26 @@ type group struct {
 	others int
 }
 
-func consolidate(list diag.List) []*group {
+// consolidate groups what is alike: warnings unless the options say otherwise, and errors if they do.
+func consolidate(list diag.List, o Options) []*group {
+	type kind struct {
+		severity diag.Severity
+		summary  string
+	}
 	var out []*group
-	warnings := map[string]*group{}
+	alike := map[kind]*group{}
 	for i := range list {
 		d := &list[i]
 		_, alone := d.Extra.(diag.CheckWarning)
-		if d.Severity == diag.Warning && !alone {
-			if g := warnings[d.Summary]; g != nil {
-				g.others++
-				continue
-			}
+		alone = alone || d.Severity == diag.Warning && o.ListWarnings || d.Severity == diag.Error && !o.ConsolidateErrors
+		k := kind{d.Severity, d.Summary}
+		if g := alike[k]; g != nil && !alone {
+			g.others++
+			continue
 		}
 		g := &group{first: d}
-		if d.Severity == diag.Warning && !alone {
-			warnings[d.Summary] = g
+		if !alone {
+			alike[k] = g
 		}
 		out = append(out, g)
 	}
@@ -92,9 +97,9 @@ func writeDiagnostic(sb *strings.Builder, d JSONDiagnostic, others int, o Option
 		if d.Detail != "" {
 			text.WriteByte('\n')
 		}
-		noun := "warning"
+		noun := d.Severity
 		if others > 1 {
-			noun = "warnings"
+			noun += "s"
 		}
 		fmt.Fprintf(&text, "(and %d more similar %s elsewhere)\n", others, noun)
 	}

@@ -25,6 +25,9 @@ type Options struct {
 	ShowSensitive   bool // show sensitive values instead of a placeholder
 	Concise         bool // leave out the lines about refreshing and reading
 	CompactWarnings bool // warnings as one line each, if there are no errors
+
+	ListWarnings      bool // each warning for itself, also if others are like it
+	ConsolidateErrors bool // errors that are alike as one
 }
 
 // Sources holds the content of source files by the file name that ranges use. Files that are missing in it are shown without a snippet.

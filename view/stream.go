@@ -41,7 +41,14 @@ type streamLine struct {
 	Outputs    any             `json:"outputs,omitempty"`
 	Diagnostic *JSONDiagnostic `json:"diagnostic,omitempty"`
 	Type       string          `json:"type"`
-	UI         string          `json:"ui,omitempty"`
+
+	Workspaces       []string `json:"workspaces,omitempty"`
+	CurrentWorkspace string   `json:"current_workspace,omitempty"`
+	From             string   `json:"from,omitempty"`
+	To               string   `json:"to,omitempty"`
+	Resources        []string `json:"resources,omitempty"`
+
+	UI string `json:"ui,omitempty"`
 }
 
 type streamResource struct {

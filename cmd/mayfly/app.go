@@ -55,6 +55,11 @@ type app struct {
 	sources view.Sources
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
+	// into is another stream of JSON messages, in a file beside what is shown.
+	into   *view.JSONStream
+	shared sharedFlags
+	bars   *bars // of downloads, nil if there are none to draw
+	live   live
 	// timeline notes what happens in this run, if somebody wants to see it.
 	timeline *timeline.Recorder
 	// given are the -var and -var-file options of the command, and answers what was asked for on the way, for what must be known to load the configuration.
@@ -191,7 +196,7 @@ func (a *app) known(root *cli.Command, args []string) error {
 }
 
 func (a *app) root() *cli.Command {
-	return &cli.Command{
+	root := &cli.Command{
 		Name: "mayfly", HideHelpCommand: true, HideVersion: true,
 		Usage:          "Infrastructure as code in which secrets stay ephemeral.",
 		OnUsageError:   usageError,
@@ -204,11 +209,13 @@ func (a *app) root() *cli.Command {
 		Writer: a.env.Stdout, ErrWriter: a.env.Stderr,
 		Commands: []*cli.Command{
 			a.initCommand(), a.getCommand(), a.validateCommand(), a.planCommand(), a.applyCommand(), a.destroyCommand(),
-			a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(),
+			a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(), a.forceUnlockCommand(), a.graphCommand(), a.loginCommand(), a.logoutCommand(),
 			a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
 			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
 		},
 	}
+	a.share(root, "")
+	return root
 }
 
 // command makes a command of the table from what differs. f gets the arguments that are no options, and returns the exit status.
@@ -219,7 +226,15 @@ func (a *app) command(name, usage, argsUsage, description string, flags []cli.Fl
 		Flags: append(flags, boolFlag("no-color", "Write without colour.", &a.noColor)),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			a.setUpView()
+			done, diags := a.applyShared()
+			if !a.report(diags) {
+				a.code = exitError
+				return nil
+			}
 			a.code = f(ctx, c.Args().Slice())
+			if !a.report(done()) {
+				a.code = exitError
+			}
 			return nil
 		},
 	}

@@ -47,7 +47,7 @@ func stringOrNull(s string) cty.Value {
 // store opens the backend, with the files that the options name instead.
 func (b backendConfig) store(files stateFlags) store.Store {
 	return local.New(local.Options{
-		Path: b.path, WorkspaceDir: b.workspaceDir, State: files.state, StateOut: files.out, Backup: files.backup,
+		Path: b.path, WorkspaceDir: b.workspaceDir, State: files.state, StateOut: files.out, Backup: files.backup, Stamp: files.stamp,
 	})
 }
 

@@ -159,9 +159,12 @@ func (c *changeFlags) setUp(a *app) {
 }
 
 func (a *app) observer() engine.Observer {
-	var lines engine.Observer = view.NewHumanObserver(a.env.Stdout, a.view)
+	var lines engine.Observer = engine.Observers(view.NewHumanObserver(above{&a.live, a.env.Stdout}, a.view), &a.live)
 	if a.stream != nil {
 		lines = a.stream
+	}
+	if a.into != nil {
+		lines = engine.Observers(lines, a.into)
 	}
 	if a.timeline == nil {
 		return lines
@@ -256,6 +259,9 @@ func partialPlan(p *plan.Plan) diag.List {
 func restricted(p *plan.Plan) bool { return len(p.Targets) > 0 || len(p.Excludes) > 0 }
 
 func (r *changeRun) show(p *plan.Plan) error {
+	if r.app.into != nil {
+		r.app.into.Plan(p)
+	}
 	if r.app.stream != nil {
 		r.app.stream.Plan(p)
 		return r.app.stream.Err()
@@ -298,7 +304,10 @@ func approval(mode plan.Mode, workspace string) question {
 // apply applies the plan and shows the outcome.
 func (r *changeRun) apply(p *plan.Plan) int {
 	a := r.app
+	stop := a.showStatus(p)
+	defer stop()
 	applied, diags := r.op.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.variables, Soft: r.soft})
+	stop()
 	if restricted(p) && applied != nil {
 		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)
 	}
@@ -309,6 +318,11 @@ func (r *changeRun) apply(p *plan.Plan) int {
 		return exitError
 	}
 	destroy := p.Mode == plan.Destroy
+	if a.into != nil {
+		if err := a.into.Applied(applied.Counts, destroy, applied.State.Outputs); err != nil {
+			return a.wrote(err)
+		}
+	}
 	if a.stream != nil {
 		return a.wrote(a.stream.Applied(applied.Counts, destroy, applied.State.Outputs))
 	}

@@ -99,7 +99,7 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 		a.sources = view.Sources{}
 	}
 	c := &console{app: a, engine: e, soft: soft}
-	c.in = a.lines(e.Names)
+	c.in = a.consoleLines(e.Names)
 	return c.run()
 }
 

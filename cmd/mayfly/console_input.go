@@ -14,8 +14,8 @@ import (
 	"golang.org/x/term"
 )
 
-// lines returns where the expressions of the console come from. names are what the Tab key completes.
-func (a *app) lines(names func() []string) lineSource {
+// consoleLines returns where the expressions of the console come from. names are what the Tab key completes.
+func (a *app) consoleLines(names func() []string) lineSource {
 	in, ok := a.env.Stdin.(*os.File)
 	out, shown := a.env.Stdout.(*os.File)
 	if !ok || !shown || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {

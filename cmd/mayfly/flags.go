@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -83,7 +84,16 @@ func (l *lockFlags) flags() []cli.Flag {
 }
 
 // stateFlags are the options that replace state files of the local backend.
-type stateFlags struct{ state, out, backup string }
+type stateFlags struct {
+	state, out, backup string
+	stamp              string // in the name of the backup; see stamped
+}
+
+// stamped makes the backup one that stays, for commands by which people change the state: what they did is rarely found out at once.
+func (s stateFlags) stamped() stateFlags {
+	s.stamp = strconv.FormatInt(time.Now().UnixNano(), 10)
+	return s
+}
 
 func (s *stateFlags) flags() []cli.Flag {
 	return []cli.Flag{

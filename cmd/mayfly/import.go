@@ -27,6 +27,7 @@ func (a *app) importCommand() *cli.Command {
 		intFlag("parallelism", "Number of provider operations at once.", &f.parallelism),
 		stringFlag("config", "The directory of the configuration; only the present one is supported, use -chdir.", &f.config),
 		boolFlag("allow-missing-config", "Not supported: a configuration is needed.", &f.allowMissing),
+		boolFlag("json", "Write a stream of JSON messages instead of text.", &f.json),
 		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &f.compactWarnings),
 	)
 	return a.command("import", "Associate existing infrastructure with a Mayfly resource", "ADDRESS ID",
@@ -101,6 +102,6 @@ func (r *changeRun) importInstance(target addr.Instance, id string) int {
 	if !a.report(r.op.Write(st)) {
 		return exitError
 	}
-	a.say("\n%s\n", a.paintDone("Import successful!\n\nThe state now has the object, and the next plan compares it with the configuration."))
+	a.progress("\n%s\n", a.paintDone("Import successful!\n\nThe state now has the object, and the next plan compares it with the configuration."))
 	return exitOK
 }

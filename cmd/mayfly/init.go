@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -61,6 +62,8 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	if !a.report(f.check()) {
 		return exitError
 	}
+	ctx, stop := a.stoppable(ctx)
+	defer stop()
 	d := a.directory()
 	d.mayAsk(ctx, f.input)
 	if f.fromModule != "" && !a.copyModule(ctx, d, f.fromModule) {
@@ -105,6 +108,9 @@ func (f *initFlags) check() diag.List {
 
 // progress says what init does, to people or as a message of the stream.
 func (a *app) progress(format string, args ...any) {
+	if text := strings.TrimSpace(ansi.Strip(fmt.Sprintf(format, args...))); a.into != nil && text != "" {
+		a.into.Log(text)
+	}
 	if a.stream != nil {
 		if text := strings.TrimSpace(fmt.Sprintf(format, args...)); text != "" {
 			a.stream.Log(text)

@@ -46,5 +46,10 @@ func (a *app) notice(text string) {
 		a.stream.Log(text)
 		return
 	}
-	_, _ = a.env.Stderr.Write([]byte("\n" + text + "\n\n")) // the run goes on, whether or not somebody reads this
+	write := func() { _, _ = a.env.Stderr.Write([]byte("\n" + text + "\n\n")) } // the run goes on, whether or not somebody reads this
+	if s := a.live.status.Load(); s != nil {
+		s.Above(write)
+		return
+	}
+	write()
 }

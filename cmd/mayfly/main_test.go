@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"testing"
 
@@ -16,7 +17,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv("MAYFLY_TEST_MAIN") != "" {
 		main()
 	}
-	script.Main(m, map[string]func(){"mayfly": main})
+	programs := map[string]func(){"mayfly": main}
+	maps.Copy(programs, script.Browsers)
+	script.Main(m, programs)
 }
 
 func TestScripts(t *testing.T) { script.Run(t, "testdata/script") }

@@ -52,6 +52,8 @@ func (a *app) providersLockCommand() *cli.Command {
 }
 
 func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []string) int {
+	ctx, stop := a.stoppable(ctx)
+	defer stop()
 	if f.fsMirror != "" && f.netMirror != "" {
 		return a.fail("Invalid options", "The options -fs-mirror and -net-mirror exclude each other.")
 	}
@@ -97,6 +99,8 @@ func (a *app) providersMirrorCommand() *cli.Command {
 }
 
 func (a *app) providersMirror(ctx context.Context, f *platformFlags, dir string) int {
+	ctx, stop := a.stoppable(ctx)
+	defer stop()
 	t, ok := a.packages("providers mirror", nil, (*install.Network).Direct)
 	if !ok {
 		return exitError

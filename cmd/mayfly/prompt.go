@@ -23,6 +23,9 @@ type question struct {
 
 // ask shows a question and returns the line typed. It fails with errNoAnswer at the end of input and with ctx's error if that ends first.
 func (a *app) ask(ctx context.Context, q question) (string, error) {
+	if a.stream != nil {
+		return "", errNoAnswer // what is written is for programs
+	}
 	out := a.env.Stdout
 	fmt.Fprintf(out, "%s\n", a.bold(q.Title))
 	if q.Text != "" {

@@ -16,6 +16,8 @@ import (
 type showFlags struct {
 	variableFlags
 	json, showSensitive, concise bool
+	state, config                bool
+	plan                         string
 }
 
 func (a *app) showCommand() *cli.Command {
@@ -23,6 +25,9 @@ func (a *app) showCommand() *cli.Command {
 	flags := append(f.variableFlags.flags(),
 		boolFlag("json", "Write a JSON document.", &f.json),
 		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
+		boolFlag("state", "Show the state. It is what is shown if nothing else is named.", &f.state),
+		stringFlag("plan", "Show this saved plan.", &f.plan),
+		boolFlag("config", "Show the configuration, with -json.", &f.config),
 		boolFlag("concise", "Accepted for compatibility.", &f.concise),
 	)
 	return a.command("show", "Show the current state or a saved plan", "[FILE]",
@@ -35,21 +40,27 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	if len(args) > 1 {
 		return a.argsError("show", "at most one argument, a file with a saved plan or a state")
 	}
-	if len(args) == 0 {
+	path, ok := f.target(args)
+	switch {
+	case !ok:
+		return a.fail("Conflicting options", "Name one of what to show: a file, -state, -plan or -config.")
+	case f.config:
+		return a.showConfig(ctx, f.json)
+	case path == "":
 		file, diags := a.readState(ctx, stateFlags{})
 		if !a.report(diags) {
 			return exitError
 		}
 		return a.showState(ctx, file, f.json)
 	}
-	isPlan, err := planfile.IsFile(args[0])
+	isPlan, err := planfile.IsFile(path)
 	if err != nil {
-		return a.fail("Failed to read the given file", "The file %s could not be read: %s.", args[0], pathReason(err))
+		return a.fail("Failed to read the given file", "The file %s could not be read: %s.", path, pathReason(err))
 	}
-	if isPlan {
-		return a.showPlan(ctx, args[0], f.json)
+	if isPlan || f.plan != "" {
+		return a.showPlan(ctx, path, f.json)
 	}
-	file, diags := stateFile(args[0])
+	file, diags := stateFile(path)
 	if !a.report(diags) {
 		return exitError
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -13,7 +14,8 @@ import (
 
 func (a *app) stateCommand() *cli.Command {
 	return a.group("state", "Advanced state management", "Looks at the state and changes it by hand. Real objects are never touched.",
-		alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), alias(a.stateRmCommand(), "remove"), a.stateShowCommand())
+		alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), a.stateReplaceProviderCommand(),
+		alias(a.stateRmCommand(), "remove"), a.stateShowCommand())
 }
 
 func (a *app) stateListCommand() *cli.Command {
@@ -36,13 +38,30 @@ func (a *app) stateListCommand() *cli.Command {
 			if file == nil {
 				return a.fail("No state file was found!", "State management commands require a state file. Run \"mayfly apply\" to create one.")
 			}
+			for _, t := range targets {
+				if len(selected(file.State, []addr.Target{t})) == 0 {
+					return a.fail("Unknown address", "The state has nothing at %s. What the configuration declares gets there with the next \"mayfly apply\".", t)
+				}
+			}
 			for _, i := range selected(file.State, targets) {
 				if id == "" || objectID(file.State.Instance(i)) == id {
-					a.say("%s", i)
+					a.address(i)
 				}
 			}
 			return exitOK
 		})
+}
+
+// address writes a line of a list.
+func (a *app) address(i addr.Instance) {
+	if a.into != nil {
+		a.into.ResourceAddress(i)
+	}
+	if a.stream != nil {
+		a.stream.ResourceAddress(i)
+		return
+	}
+	fmt.Fprintln(a.env.Stdout, i)
 }
 
 // targets parses addresses and reports those that are none.
@@ -72,14 +91,15 @@ func selected(st *state.State, targets []addr.Target) []addr.Instance {
 
 func (a *app) stateShowCommand() *cli.Command {
 	var files stateFlags
-	show := false
+	show, asJSON := false, false
 	return a.command("show", "Show a resource in the state", "ADDRESS", "Shows the attributes of one resource instance as the state has them.",
 		[]cli.Flag{
 			stringFlag("state", "State file to read. For the local backend.", &files.state),
 			boolFlag("show-sensitive", "Show sensitive values.", &show),
+			boolFlag("json", "Write a JSON document, which has sensitive values.", &asJSON),
 		},
 		func(ctx context.Context, args []string) int {
-			a.view.ShowSensitive = show
+			a.view.ShowSensitive, a.document = show, asJSON
 			if len(args) != 1 {
 				return a.argsError("state show", "the address of one resource instance")
 			}
@@ -99,8 +119,20 @@ func (a *app) stateShowCommand() *cli.Command {
 			if !a.report(diags) {
 				return exitError
 			}
+			if asJSON {
+				return a.writeDocument(view.StateJSON(onlyInstance(file.State, i), s.schemas(ctx), a.versions()))
+			}
 			return a.wrote(view.StateInstance(a.env.Stdout, file.State, i, s.schemas(ctx), a.view))
 		})
+}
+
+// onlyInstance returns a state that has one instance of another one.
+func onlyInstance(st *state.State, i addr.Instance) *state.State {
+	out := state.New()
+	if in := st.Instance(i); in.Current != nil {
+		out.SetObject(addr.Object{Instance: i}, in.Current, in.Provider)
+	}
+	return out
 }
 
 func (a *app) statePullCommand() *cli.Command {
@@ -166,7 +198,7 @@ func (a *app) stateRmCommand() *cli.Command {
 			if !ok {
 				return exitError
 			}
-			return a.changeState(ctx, "state-rm", files, lock, func(c *stateChange) (bool, int) { return a.stateRm(c.state, targets, dryRun) })
+			return a.changeState(ctx, "state-rm", files.stamped(), lock, func(c *stateChange) (bool, int) { return a.stateRm(c.state, targets, dryRun) })
 		})
 }
 
@@ -174,7 +206,7 @@ func (a *app) stateRm(st *state.State, targets []addr.Target, dryRun bool) (writ
 	var found []addr.Instance
 	for _, t := range targets {
 		some := selected(st, []addr.Target{t})
-		if len(some) == 0 {
+		if len(some) == 0 && !dryRun {
 			return false, a.fail("Invalid target address", "The state has nothing at %s. List what it has with: mayfly state list", t)
 		}
 		found = append(found, some...)
@@ -193,6 +225,9 @@ func (a *app) stateRm(st *state.State, targets []addr.Target, dryRun bool) (writ
 		n++
 	}
 	if dryRun {
+		if n == 0 {
+			a.say("Would have removed nothing.")
+		}
 		return false, exitOK
 	}
 	a.say("Successfully removed %d resource instance(s).", n)

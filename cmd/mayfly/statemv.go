@@ -35,7 +35,7 @@ func (a *app) stateMvCommand() *cli.Command {
 			if !ok {
 				return exitError
 			}
-			from := stateFlags{state: f.state, backup: f.backup}
+			from := stateFlags{state: f.state, backup: f.backup}.stamped()
 			return a.changeState(ctx, "state-mv", from, f.lockFlags, func(c *stateChange) (bool, int) {
 				if f.out == "" || f.out == f.state {
 					return a.stateMv(c.state, c.state, targets[0], targets[1], f.dryRun)
@@ -47,7 +47,7 @@ func (a *app) stateMvCommand() *cli.Command {
 
 // mvToFile moves to another state file. That one is stored first: should storing the other fail, the objects are in both rather than in none.
 func (a *app) mvToFile(ctx context.Context, c *stateChange, targets []addr.Target, f *mvFlags) (write bool, code int) {
-	code = a.changeState(ctx, "state-mv", stateFlags{state: f.out, backup: f.backupOut}, f.lockFlags, func(to *stateChange) (bool, int) {
+	code = a.changeState(ctx, "state-mv", stateFlags{state: f.out, backup: f.backupOut}.stamped(), f.lockFlags, func(to *stateChange) (bool, int) {
 		write, code = a.stateMv(c.state, to.state, targets[0], targets[1], f.dryRun)
 		return write, code
 	})

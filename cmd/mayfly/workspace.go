@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -55,14 +56,21 @@ func (a *app) workspaceListCommand() *cli.Command {
 		if !a.report(diags) {
 			return exitError
 		}
+		if a.into != nil {
+			a.into.Workspaces(w.names, w.current)
+		}
+		if a.stream != nil {
+			a.stream.Workspaces(w.names, w.current)
+			return exitOK
+		}
 		for _, name := range w.names {
 			mark := " "
 			if name == w.current {
 				mark = "*"
 			}
-			a.say("%s %s", mark, name)
+			fmt.Fprintf(a.env.Stdout, "%s %s\n", mark, name)
 		}
-		a.say("")
+		fmt.Fprintln(a.env.Stdout)
 		if w.fromEnv {
 			a.say("The environment variable TF_WORKSPACE decides which workspace is in use.")
 		}

@@ -181,6 +181,8 @@ func TestParseProblems(t *testing.T) {
 		"endless number":       {"plugin_cache_dir = 1e99999999", "too large"},
 		"computation":          {"plugin_cache_dir = f(1)", "Unsupported expression"},
 		"two OCI credentials":  {"oci_default_credentials {\n}\noci_default_credentials {\n}", "Duplicate OCI credentials"},
+		"warn: unknown in it":  {"host \"a.example.com\" {\n note=1\n}", "It is ignored"},
+		"warn: unknown in OCI": {"oci_credentials \"a.example.com\" {\n note=1\n}", "It is ignored"},
 		"warn: unknown":        {"plugin_cach_dir = \"x\"", "Unknown setting in CLI configuration"},
 		"warn: unknown block":  {"telemetry {\n}", "It is ignored"},
 		"warn: legacy plugins": {"providers {\n a = \"x\"\n}", "Ignored block in CLI configuration"},
@@ -207,7 +209,11 @@ func TestLoadFindsFiles(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
+		content := ""
+		if strings.HasSuffix(path, ".json") {
+			content = "{}"
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,6 +227,14 @@ func TestLoadFindsFiles(t *testing.T) {
 		"tofurc":      {goos: "linux", files: []string{".terraformrc", ".tofurc"}, want: []string{".tofurc"}},
 		"terraformrc": {goos: "darwin", files: []string{".terraformrc"}, want: []string{".terraformrc"}},
 		"XDG":         {goos: "linux", files: []string{"cfg/opentofu/tofurc"}, vars: map[string]string{"XDG_CONFIG_HOME": "cfg"}, want: []string{"cfg/opentofu/tofurc"}},
+		"XDG directory": {
+			goos: "linux", files: []string{"cfg/opentofu/a.tfrc", "cfg/opentofu/credentials.tfrc.json"}, vars: map[string]string{"XDG_CONFIG_HOME": "cfg"},
+			want: []string{"cfg/opentofu/a.tfrc", "cfg/opentofu/credentials.tfrc.json"},
+		},
+		"XDG directory beside the old one": {
+			goos: "linux", files: []string{"cfg/opentofu/a.tfrc", ".terraform.d/b.tfrc"}, vars: map[string]string{"XDG_CONFIG_HOME": "cfg"}, want: []string{".terraform.d/b.tfrc"},
+		},
+		"XDG default": {goos: "linux", files: []string{".config/opentofu/tofurc", ".config/opentofu/a.tfrc"}},
 		"home first":  {goos: "linux", files: []string{"cfg/opentofu/tofurc", ".terraformrc"}, vars: map[string]string{"XDG_CONFIG_HOME": "cfg"}, want: []string{".terraformrc"}},
 		"directory": {
 			goos: "linux", files: []string{".tofurc", ".terraform.d/b.tfrc", ".terraform.d/credentials.tfrc.json.txt", ".terraform.d/.x.tfrc"},

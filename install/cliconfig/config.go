@@ -26,7 +26,9 @@ type Config struct {
 	DisableCheckpointSignature bool
 
 	// Credentials holds the tokens of credentials blocks; TF_TOKEN_* variables have replaced those of the same host.
-	Credentials       map[svchost.Hostname]Secret
+	Credentials map[svchost.Hostname]Secret
+	// TokenOrigins says where each of the Credentials is from: the path of a file, or the name of a variable.
+	TokenOrigins      map[svchost.Hostname]string
 	CredentialsHelper *CredentialsHelper
 	Hosts             map[svchost.Hostname]Host
 

@@ -2,9 +2,11 @@ package cliconfig
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	hcljson "github.com/hashicorp/hcl/v2/json"
 	"github.com/opentofu/svchost"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -41,18 +43,35 @@ var (
 // decode reads the body of one file. What it doesn't know is only warned about: the files are shared with other programs and versions.
 func (l *loader) decode(body hcl.Body) {
 	content, rest, hd := body.PartialContent(topSchema)
+	if hcljson.IsJSONBody(body) {
+		// An object of blocks may be empty, as that of the credentials is when the last one is removed. HCL asks for a label then.
+		hd = slices.DeleteFunc(hd, func(d *hcl.Diagnostic) bool { return d.Summary == "Missing block label" })
+	}
 	l.add(plainhcl.Blind(hd))
-	_, hd = rest.Content(&hcl.BodySchema{})
+	l.unknown(rest)
+	l.settings(content.Attributes)
+	for _, b := range content.Blocks {
+		l.block(b)
+	}
+}
+
+// unknown warns of what is in a body that nobody has looked at.
+func (l *loader) unknown(rest hcl.Body) {
+	_, hd := rest.Content(&hcl.BodySchema{})
 	unknown := plainhcl.Blind(hd).AsWarnings()
 	for i := range unknown {
 		unknown[i].Summary = "Unknown setting in CLI configuration"
 		unknown[i].Detail += " It is ignored."
 	}
 	l.add(unknown)
-	l.settings(content.Attributes)
-	for _, b := range content.Blocks {
-		l.block(b)
-	}
+}
+
+// known reads the part of a body that the schema describes, and warns of the rest.
+func (l *loader) known(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
+	content, rest, hd := body.PartialContent(s)
+	l.add(plainhcl.Blind(hd))
+	l.unknown(rest)
+	return content
 }
 
 func (l *loader) settings(attrs hcl.Attributes) {
@@ -76,7 +95,7 @@ func (l *loader) block(b *hcl.Block) {
 	case "provider_installation":
 		l.installation(b)
 	case "registry_protocols":
-		attrs := l.content(b.Body, registrySchema).Attributes
+		attrs := l.known(b.Body, registrySchema).Attributes
 		l.number(attrs["retry_count"], &l.config.Retries)
 		l.number(attrs["request_timeout_seconds"], &l.config.TimeoutSeconds)
 	case "oci_default_credentials", "oci_credentials":
@@ -105,9 +124,12 @@ func (l *loader) hostname(b *hcl.Block) (svchost.Hostname, bool) {
 
 func (l *loader) credentials(b *hcl.Block) {
 	host, ok := l.hostname(b)
-	token, given := l.text(l.content(b.Body, credentialsSchema).Attributes["token"])
+	// Hosts may demand more than a token one day, and other programs keep theirs in the same files.
+	content, _, hd := b.Body.PartialContent(credentialsSchema)
+	l.add(plainhcl.Blind(hd))
+	token, given := l.text(content.Attributes["token"])
 	if ok && given {
-		l.config.Credentials[host] = NewSecret(token)
+		l.config.Credentials[host], l.config.TokenOrigins[host] = NewSecret(token), b.DefRange.Filename
 	}
 }
 
@@ -117,13 +139,13 @@ func (l *loader) helper(b *hcl.Block) {
 		return
 	}
 	h := &CredentialsHelper{Name: b.Labels[0], Range: b.DefRange}
-	h.Args, _ = l.list(l.content(b.Body, helperSchema).Attributes["args"])
+	h.Args, _ = l.list(l.known(b.Body, helperSchema).Attributes["args"])
 	l.config.CredentialsHelper = h
 }
 
 func (l *loader) host(b *hcl.Block) {
 	host, ok := l.hostname(b)
-	attr := l.content(b.Body, hostSchema).Attributes["services"]
+	attr := l.known(b.Body, hostSchema).Attributes["services"]
 	v, given := l.value(attr)
 	if !ok {
 		return
@@ -175,7 +197,7 @@ func (l *loader) oci(b *hcl.Block) {
 		l.errorAt(b.DefRange, "Duplicate OCI credentials", "There already are credentials for the same repositories at %s.", first.Range)
 		return
 	}
-	attrs := l.content(b.Body, s).Attributes
+	attrs := l.known(b.Body, s).Attributes
 	c := OCICredentials{Range: b.DefRange, DiscoverAmbient: true}
 	for name, to := range map[string]*Secret{
 		"username": &c.Username, "password": &c.Password,

@@ -43,10 +43,19 @@ func (e Environment) candidates() []string {
 	if e.Home != "" {
 		paths = append(paths, filepath.Join(e.Home, ".tofurc"), filepath.Join(e.Home, ".terraformrc"))
 	}
-	if dir := e.xdg("XDG_CONFIG_HOME", ".config"); dir != "" {
-		paths = append(paths, filepath.Join(dir, "opentofu", "tofurc"))
+	if dir := e.xdgConfigDir(); dir != "" {
+		paths = append(paths, filepath.Join(dir, "tofurc"))
 	}
 	return paths
+}
+
+// xdgConfigDir returns the directory for configuration below the one that XDG_CONFIG_HOME names. Without the variable there is none: others don't look at its
+// default either.
+func (e Environment) xdgConfigDir() string {
+	if dir := e.Vars["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) {
+		return filepath.Join(dir, "opentofu")
+	}
+	return ""
 }
 
 // xdg returns the directory that the variable names, or its default below the home directory.
@@ -60,8 +69,20 @@ func (e Environment) xdg(name, fallback string) string {
 	return filepath.Join(e.Home, fallback)
 }
 
-// ConfigDir returns the directory that holds more configuration files and by convention providers, "" if unknown.
+// ConfigDir returns the directory that holds more configuration files and the tokens of logins, "" if unknown. Where XDG_CONFIG_HOME is set, it is below that
+// for those who have no directory of the older kind.
 func (e Environment) ConfigDir() string {
+	old := e.HomeDir()
+	if dir := e.xdgConfigDir(); dir != "" && !e.windows() {
+		if info, err := os.Stat(old); old == "" || err != nil || !info.IsDir() {
+			return dir
+		}
+	}
+	return old
+}
+
+// HomeDir returns the directory of the older kind, which by convention also holds providers and credentials helpers, "" if unknown.
+func (e Environment) HomeDir() string {
 	if e.windows() {
 		if dir := e.Vars["APPDATA"]; dir != "" {
 			return filepath.Join(dir, "terraform.d")
@@ -74,11 +95,19 @@ func (e Environment) ConfigDir() string {
 	return filepath.Join(e.Home, ".terraform.d")
 }
 
+// CredentialsFile returns the path of the file in which the login command keeps tokens, "" if unknown. It is read as one of the files in the directory.
+func (e Environment) CredentialsFile() string {
+	if dir := e.ConfigDir(); dir != "" {
+		return filepath.Join(dir, "credentials.tfrc.json")
+	}
+	return ""
+}
+
 // ImpliedMirrors returns the directories that are filesystem mirrors if they exist and no provider_installation block says otherwise, in
 // order of preference. The first is relative to the working directory.
 func (e Environment) ImpliedMirrors() []string {
 	dirs := []string{filepath.Join("terraform.d", "plugins")}
-	if dir := e.ConfigDir(); dir != "" {
+	if dir := e.HomeDir(); dir != "" {
 		dirs = append(dirs, filepath.Join(dir, "plugins"))
 	}
 	switch e.GOOS {

@@ -3,7 +3,6 @@ package cliconfig
 import (
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,7 +45,7 @@ type loader struct {
 
 func newLoader(env Environment) *loader {
 	return &loader{env: env, config: &Config{
-		Credentials: map[svchost.Hostname]Secret{}, Hosts: map[svchost.Hostname]Host{}, OCI: map[string]OCICredentials{},
+		Credentials: map[svchost.Hostname]Secret{}, TokenOrigins: map[svchost.Hostname]string{}, Hosts: map[svchost.Hostname]Host{}, OCI: map[string]OCICredentials{},
 	}}
 }
 
@@ -121,5 +120,7 @@ func (l *loader) environment() {
 	if vars["CHECKPOINT_DISABLE"] != "" {
 		c.DisableCheckpoint = true
 	}
-	maps.Copy(c.Credentials, l.env.tokens())
+	for host, token := range l.env.tokens() {
+		c.Credentials[host], c.TokenOrigins[host] = token, TokenVariable(host)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -100,7 +101,10 @@ func (h *helper) find() (string, error) {
 // helperDirs are the directories where helpers are installed by convention.
 func helperDirs(env cliconfig.Environment) []string {
 	var dirs []string
-	if dir := env.ConfigDir(); dir != "" {
+	for _, dir := range slices.Compact([]string{env.ConfigDir(), env.HomeDir()}) {
+		if dir == "" {
+			continue
+		}
 		plugins := filepath.Join(dir, "plugins")
 		dirs = append(dirs, plugins, filepath.Join(plugins, runtime.GOOS+"_"+runtime.GOARCH))
 	}

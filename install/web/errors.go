@@ -67,3 +67,9 @@ func Reason(err error) error {
 	}
 	return err
 }
+
+// Denied reports whether err says that the server wants other credentials.
+func Denied(err error) bool {
+	var status *StatusError
+	return errors.As(err, &status) && status.Denied()
+}

@@ -77,6 +77,8 @@ type Server struct {
 	Protocols map[string][]string
 	// Token is the bearer token that the registry and the mirror demand, "" for none. Files are open to everybody.
 	Token string
+	// OAuth is the login service, nil if there is none: then the server has a page for tokens.
+	OAuth *OAuth
 	// Login is the "user:password" that the OCI registry demands, "" for none.
 	Login string
 	// Warnings are told with each list of versions.
@@ -117,6 +119,9 @@ func Start() (*Server, error) {
 		}
 		_, _ = w.Write(content)
 	})
+	mux.HandleFunc("GET /oauth/authorize", s.authorize)
+	mux.HandleFunc("POST /oauth/token", s.token)
+	mux.HandleFunc("GET /api/v2/account/details", s.closed(s.account))
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.requests = append(s.requests, Request{Path: r.URL.Path, Authorization: r.Header.Get("Authorization"), Referer: r.Referer()})
@@ -200,7 +205,12 @@ func writeJSON(w http.ResponseWriter, doc any) {
 type object = map[string]any
 
 func (s *Server) discovery(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, object{"providers.v1": "/v1/providers/", "modules.v1": "/v1/modules/"})
+	services := object{"providers.v1": "/v1/providers/", "modules.v1": "/v1/modules/", "tfe.v2": "/api/v2/"}
+	if s.OAuth != nil {
+		delete(services, "tfe.v2")
+		services["login.v1"] = s.OAuth.definition("")
+	}
+	writeJSON(w, services)
 }
 
 func (s *Server) versions(w http.ResponseWriter, r *http.Request) {

@@ -30,9 +30,11 @@ const otherPlatform = "plan9_mips"
 //	registry tamper       sends other archives than those that are signed.
 //	registry broken       answers 503 to everything.
 //	registry off          stops them.
+//	registry login WORD   lets people log in: with a "code", with a "password", which is that of internal/script, or on a "page" for tokens. Any other word is a
+//	                      fault of a login with a code. The home directory has a CLI configuration for the host then, and no other is in force.
 func registry(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
-		ts.Fatalf("usage: registry [token TEXT | module NAME VERSION DIR | signed | unsigned | tamper | broken | off]")
+		ts.Fatalf("usage: registry [token TEXT | login WORD | module NAME VERSION DIR | signed | unsigned | tamper | broken | off]")
 	}
 	s, running := ts.Value("registry").(**registrytest.Server)
 	if !running {
@@ -49,6 +51,8 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 		(*s).Token = args[1]
 	case args[0] == "module" && len(args) == 4:
 		ts.Check(publishModule(ts, *s, args[1], args[2], ts.MkAbs(args[3])))
+	case args[0] == "login" && len(args) == 2:
+		ts.Check(loginService(ts, *s, args[1]))
 	case args[0] == "unsigned":
 		(*s).Published = nil
 	case args[0] == "signed":
@@ -70,7 +74,7 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 	case args[0] == "off":
 		(*s).Close()
 	default:
-		ts.Fatalf("usage: registry [token TEXT | module NAME VERSION DIR | signed | unsigned | tamper | broken | off]")
+		ts.Fatalf("usage: registry [token TEXT | login WORD | module NAME VERSION DIR | signed | unsigned | tamper | broken | off]")
 	}
 }
 

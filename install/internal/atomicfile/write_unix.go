@@ -16,6 +16,26 @@ func Write(path string, content []byte) error {
 	if err := renameio.WriteFile(path, content, 0o644); err != nil {
 		return err
 	}
+	return syncDir(path)
+}
+
+// WriteSecret is like Write for a file that only its owner may read, whoever could read the one before.
+func WriteSecret(path string, content []byte) error {
+	f, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Cleanup() }() // nothing is left of it after success
+	if _, err := f.Write(content); err != nil {
+		return err
+	}
+	if err := f.CloseAtomicallyReplace(); err != nil {
+		return err
+	}
+	return syncDir(path)
+}
+
+func syncDir(path string) error {
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err

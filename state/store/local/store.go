@@ -37,6 +37,8 @@ type Options struct {
 	State    string
 	StateOut string
 	Backup   string
+	// Stamp, if it is not "", stands in the usual name of the backup, so that it takes the place of no other.
+	Stamp string
 
 	Cipher store.Cipher // nil leaves states in the clear
 }
@@ -161,6 +163,9 @@ func (s *Store) manager(path string) *Manager {
 	case NoBackup:
 	case "":
 		p.backup = p.write + backupSuffix
+		if s.opts.Stamp != "" {
+			p.backup = p.write + "." + s.opts.Stamp + backupSuffix
+		}
 	default:
 		p.backup = s.abs(s.opts.Backup)
 	}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// graphFlags are the options of the graph command.
+type graphFlags struct {
+	variableFlags
+	kind, plan  string
+	cycles      bool
+	moduleDepth int
+	verbose     bool
+}
+
+func (a *app) graphCommand() *cli.Command {
+	f := &graphFlags{moduleDepth: -1}
+	flags := append(f.variableFlags.flags(),
+		stringFlag("type", "plan, plan-refresh-only, plan-destroy or apply. Usually plan, and apply if there is a -plan.", &f.kind),
+		stringFlag("plan", "Show the order in which this saved plan is carried out, rather than the configuration.", &f.plan),
+		boolFlag("draw-cycles", "Draw dependencies that lead back to where they began in red.", &f.cycles),
+		intFlag("module-depth", "Accepted for compatibility.", &f.moduleDepth),
+		boolFlag("verbose", "Accepted for compatibility.", &f.verbose))
+	return a.command("graph", "Generate a Graphviz graph of the steps in an operation", "",
+		"Writes what waits for what, block by block, in the DOT language that Graphviz reads. The type plan-destroy goes by the state, all others by the configuration, or by a saved plan.",
+		flags, func(ctx context.Context, args []string) int {
+			a.document = true
+			if len(args) > 0 {
+				return a.argsError("graph", "no arguments; for another directory, use -chdir")
+			}
+			g, diags := a.graph(ctx, f)
+			if !a.report(diags) {
+				return exitError
+			}
+			for _, members := range g.Cycles() {
+				a.report(diag.Warnf("Blocks refer to each other in a circle", "%s. That is no error if their instances do not. To see the circle in the graph, give -draw-cycles; to find out whether it is an error, run: mayfly validate", view.CycleText(members)))
+			}
+			return a.wrote(view.Dot(a.env.Stdout, g, f.cycles))
+		})
+}
+
+func (a *app) graph(ctx context.Context, f *graphFlags) (*plan.Graph, diag.List) {
+	switch f.kind {
+	case "", "plan", "plan-refresh-only", "plan-destroy", "apply":
+	default:
+		return nil, diag.Errorf("Unsupported graph type", "The -type option must be \"plan\", \"plan-refresh-only\", \"plan-destroy\" or \"apply\", not %q.", f.kind)
+	}
+	d := a.directory()
+	if f.plan != "" {
+		if f.kind != "" && f.kind != "apply" {
+			return nil, diag.Errorf("Unsupported graph type", "A saved plan has the graph of an apply only; leave out -type=%s.", f.kind)
+		}
+		file, diags := d.openPlan(f.plan)
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		g, err := file.Plan.Graph()
+		if err != nil {
+			return nil, append(diags, diag.Errorf("The plan has no order", "%s.", err)...)
+		}
+		return g, diags
+	}
+	if f.kind == "plan-destroy" {
+		file, diags := a.readState(ctx, stateFlags{})
+		if file == nil || diags.HasErrors() {
+			return plan.DestroyGraph(state.New()), diags
+		}
+		return plan.DestroyGraph(file.State), diags
+	}
+	diags := d.load()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	s, ds := a.open(ctx, d, place{}, nil, nil, 0)
+	defer s.close()
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return nil, diags
+	}
+	ds = s.useProviders(nil)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return nil, diags
+	}
+	g, ds := s.project.Graph(ctx)
+	return g, append(diags, ds...)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// replaceFlags are the options of state replace-provider.
+type replaceFlags struct {
+	stateFlags
+	lockFlags
+	inputFlag
+	autoApprove bool
+}
+
+func (a *app) stateReplaceProviderCommand() *cli.Command {
+	f := &replaceFlags{}
+	flags := append(f.stateFlags.flags(), f.lockFlags.flags()...)
+	flags = append(flags, f.inputFlag.flags(a)...)
+	flags = append(flags, boolFlag("auto-approve", "Don't ask for consent.", &f.autoApprove))
+	return a.command("replace-provider", "Replace provider in the state", "FROM_PROVIDER TO_PROVIDER",
+		"Gives the objects of one provider to another, in all modules, for example to one of the same kind with another source address. The objects stay as they are, so the other provider must understand them.",
+		flags, func(ctx context.Context, args []string) int {
+			if len(args) != 2 {
+				return a.argsError("state replace-provider", "two arguments, the source addresses of the provider that is and of the one to be")
+			}
+			var ps [2]addr.Provider
+			for i, which := range []string{"from", "to"} {
+				p, err := addr.ParseProvider(args[i])
+				if err != nil {
+					return a.fail(fmt.Sprintf("Invalid %q provider %q", which, args[i]), "It is not a provider source address: %s.", err)
+				}
+				ps[i] = p
+			}
+			return a.changeState(ctx, "state-replace-provider", f.stamped(), f.lockFlags, func(c *stateChange) (bool, int) {
+				if c.op.File == nil {
+					return false, a.fail("No state file was found", "There is no state in which a provider could be replaced. Run this command where Mayfly has been run, or name a state file with -state.")
+				}
+				return c.replaceProvider(ctx, ps[0], ps[1], f)
+			})
+		})
+}
+
+// replaceProvider changes the provider of what the state has of one provider, if the person agrees.
+func (c *stateChange) replaceProvider(ctx context.Context, from, to addr.Provider, f *replaceFlags) (write bool, code int) {
+	a := c.app
+	names, found := usersOf(c.state, from)
+	if len(found) == 0 {
+		a.say("No matching resources found.")
+		return false, exitOK
+	}
+	announcement := fmt.Sprintf("Mayfly will replace provider from %s to %s for %d resources", from, to, len(names))
+	if a.into != nil {
+		a.into.ReplaceProvider(from, to, names, announcement)
+	}
+	if a.stream != nil {
+		a.stream.ReplaceProvider(from, to, names, announcement)
+	} else {
+		fmt.Fprintf(a.env.Stdout, "Mayfly will perform the following actions:\n\n  ~ Updating provider:\n    - %s\n    + %s\n\nChanging %d resources:\n\n  %s\n\n", from, to, len(names), strings.Join(names, "\n  "))
+	}
+	if !f.autoApprove {
+		if !f.input {
+			return false, a.fail("Approval required", "Asking is switched off with -input=false. Give -auto-approve to replace the provider without being asked.")
+		}
+		answer, err := a.ask(ctx, question{Title: "Do you want to make these changes?", Text: "Only 'yes' will be accepted to continue."})
+		switch {
+		case errors.Is(err, errNoAnswer):
+			return false, a.fail("Error asking for approval", "There is nobody to ask. Give -auto-approve to replace the provider without being asked.")
+		case err != nil:
+			return false, a.fail("Error asking for approval", "%s.", sentence(err.Error()))
+		case answer != "yes":
+			a.say("Cancelled replacing providers.")
+			return false, exitOK
+		}
+	}
+	for _, i := range found {
+		pc := c.state.Instance(i).Provider
+		pc.Provider = to
+		c.state.SetProvider(i, pc)
+	}
+	a.say("Successfully replaced provider for %d resources.", len(names))
+	return true, exitOK
+}
+
+// usersOf returns the resources that a provider looks after, in the order of the state, and their instances.
+func usersOf(st *state.State, p addr.Provider) (names []string, instances []addr.Instance) {
+	last := ""
+	for i, in := range st.AllInstances() {
+		if in.Provider.Provider != p {
+			continue
+		}
+		instances = append(instances, i)
+		if name := i.Abs().String(); name != last {
+			names = append(names, name)
+			last = name
+		}
+	}
+	return names, instances
+}

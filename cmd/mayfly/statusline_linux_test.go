@@ -1,0 +1,53 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// TestStatusLine checks when a line is drawn, and that it is gone at the end.
+func TestStatusLine(t *testing.T) {
+	p := &plan.Plan{Changes: []*plan.Change{{Action: plan.Create}}}
+	master, slave := openTerminal(t)
+	var seen shared
+	go func() {
+		chunk := make([]byte, 1024)
+		for {
+			n, err := master.Read(chunk)
+			_, _ = seen.Write(chunk[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for name, vars := range map[string]map[string]string{"automation": {"TF_IN_AUTOMATION": "1"}, "dumb": {"TERM": "dumb"}} {
+		a := &app{env: environment{Stdout: slave}, vars: vars}
+		stop := a.showStatus(p)
+		if a.live.status.Load() != nil {
+			t.Errorf("%s: there is a line", name)
+		}
+		stop()
+	}
+	a := &app{env: environment{Stdout: slave}}
+	if a.showStatus(&plan.Plan{}); a.live.status.Load() != nil {
+		t.Error("there is a line for nothing")
+	}
+	stop := a.showStatus(p)
+	eventually(t, "the line is drawn", func() bool { return strings.Contains(seen.String(), "0/1 done, 0 running, 0s elapsed") })
+	if _, err := (above{&a.live, slave}).Write([]byte("above\n")); err != nil {
+		t.Error(err)
+	}
+	stop()
+	stop()
+	eventually(t, "the line is gone", func() bool {
+		text := seen.String()
+		return strings.Contains(text, "\x1b[2Kabove") && strings.HasSuffix(text, "\r\x1b[2K")
+	})
+	time.Sleep(2 * statusRefresh)
+	if text := seen.String(); !strings.HasSuffix(text, "\r\x1b[2K") {
+		t.Errorf("it comes back: %q", text)
+	}
+}

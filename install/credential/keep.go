@@ -1,0 +1,201 @@
+package credential
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/opentofu/svchost"
+
+	"github.com/mayfly-iac/mayfly/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/install/internal/atomicfile"
+)
+
+// Keeper keeps tokens for later runs.
+type Keeper interface {
+	// Store keeps a token, in the place of the one for the host that is there. Its errors have nothing of the token.
+	Store(ctx context.Context, host svchost.Hostname, token cliconfig.Secret) error
+	// Has reports whether there is a token for the host, as far as that can be told without showing it to anybody.
+	Has(ctx context.Context, host svchost.Hostname) (bool, error)
+	// Forget removes the token for a host, if there is one.
+	Forget(ctx context.Context, host svchost.Hostname) error
+}
+
+// NewKeeper returns the credentials helper of the configuration, or else the file of the ecosystem. cfg may be nil.
+func NewKeeper(cfg *cliconfig.Config, env cliconfig.Environment) (Keeper, error) {
+	if cfg != nil && cfg.CredentialsHelper != nil {
+		return &HelperKeeper{helper{block: cfg.CredentialsHelper, dirs: helperDirs(env), env: env}}, nil
+	}
+	path := env.CredentialsFile()
+	if path == "" {
+		return nil, errors.New("there is no place to keep tokens: the home directory is unknown")
+	}
+	return &FileKeeper{Path: path}, nil
+}
+
+// HelperKeeper keeps tokens with the user's credentials helper.
+type HelperKeeper struct{ helper helper }
+
+// Name is the one that the configuration gives to the helper.
+func (k *HelperKeeper) Name() string { return k.helper.block.Name }
+
+// Store implements Keeper.
+func (k *HelperKeeper) Store(ctx context.Context, host svchost.Hostname, token cliconfig.Secret) error {
+	doc, err := json.Marshal(map[string]string{"token": token.Reveal()})
+	if err != nil {
+		return err
+	}
+	return k.helper.run(ctx, doc, "store", host)
+}
+
+// Has implements Keeper.
+func (k *HelperKeeper) Has(ctx context.Context, host svchost.Hostname) (bool, error) {
+	creds, err := k.helper.ForHost(ctx, host)
+	return creds != nil, err
+}
+
+// Forget implements Keeper.
+func (k *HelperKeeper) Forget(ctx context.Context, host svchost.Hostname) error {
+	return k.helper.run(ctx, nil, "forget", host)
+}
+
+// run has the helper do something for which it has no answer but its exit status. What it writes is not shown, since the token may be in it.
+func (h *helper) run(ctx context.Context, input []byte, verb string, host svchost.Hostname) error {
+	program, err := h.find()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, append(append([]string{}, h.block.Args...), verb, host.String())...)
+	cmd.Stdin = bytes.NewReader(input)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("the credentials helper %q, configured at %s, could not %s the token for %s: %w", h.block.Name, h.block.Range, verb, host.ForDisplay(), err)
+	}
+	return nil
+}
+
+// FileKeeper keeps tokens in a JSON file, which only its owner may read.
+type FileKeeper struct{ Path string }
+
+// document is a file of credentials. What else is in it stays as it is.
+type document struct {
+	top   map[string]json.RawMessage
+	hosts map[string]json.RawMessage
+}
+
+const credentialsKey = "credentials"
+
+func (k *FileKeeper) read() (*document, error) {
+	d := &document{top: map[string]json.RawMessage{}, hosts: map[string]json.RawMessage{}}
+	src, err := os.ReadFile(k.Path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(src)) == 0 {
+		return d, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the file %s could not be read: %w", k.Path, reason(err))
+	}
+	err = json.Unmarshal(src, &d.top)
+	if hosts, ok := d.top[credentialsKey]; err == nil && ok {
+		err = json.Unmarshal(hosts, &d.hosts)
+	}
+	if err != nil || d.top == nil {
+		// The decoder's message could quote from the file.
+		return nil, fmt.Errorf("the file %s is not a JSON object of credentials, so it is left as it is; correct it, or move it away", k.Path)
+	}
+	if d.hosts == nil {
+		d.hosts = map[string]json.RawMessage{}
+	}
+	return d, nil
+}
+
+// write replaces the file, or the one that a link at its place leads to.
+func (k *FileKeeper) write(d *document) error {
+	all := map[string]any{}
+	for name, text := range d.top {
+		all[name] = text
+	}
+	all[credentialsKey] = d.hosts
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(all); err != nil {
+		return err
+	}
+	path := k.Path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	} else if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("the directory of %s could not be made: %w", path, reason(err))
+	}
+	if err := atomicfile.WriteSecret(path, buf.Bytes()); err != nil {
+		return fmt.Errorf("the file %s could not be written: %w", k.Path, reason(err))
+	}
+	return nil
+}
+
+// entries returns the names in the file that mean a host.
+func (d *document) entries(host svchost.Hostname) []string {
+	var names []string
+	for name := range d.hosts {
+		if h, err := svchost.ForComparison(name); err == nil && h == host {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Store implements Keeper.
+func (k *FileKeeper) Store(_ context.Context, host svchost.Hostname, token cliconfig.Secret) error {
+	d, err := k.read()
+	if err != nil {
+		return err
+	}
+	for _, name := range d.entries(host) {
+		delete(d.hosts, name)
+	}
+	entry, err := json.Marshal(map[string]string{"token": token.Reveal()})
+	if err != nil {
+		return err
+	}
+	d.hosts[host.String()] = entry
+	return k.write(d)
+}
+
+// Has implements Keeper.
+func (k *FileKeeper) Has(_ context.Context, host svchost.Hostname) (bool, error) {
+	d, err := k.read()
+	return err == nil && len(d.entries(host)) > 0, err
+}
+
+// Forget implements Keeper.
+func (k *FileKeeper) Forget(_ context.Context, host svchost.Hostname) error {
+	d, err := k.read()
+	if err != nil {
+		return err
+	}
+	names := d.entries(host)
+	if len(names) == 0 {
+		return nil
+	}
+	for _, name := range names {
+		delete(d.hosts, name)
+	}
+	return k.write(d)
+}
+
+// reason is the cause of a failed file operation without the path, which the message has already.
+func reason(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

@@ -1,0 +1,143 @@
+package login
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"html"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// callbackPath is the one of the ecosystem, which services have on their lists of addresses to go back to.
+const callbackPath = "/login"
+
+// callback is the server to which the browser comes back.
+type callback struct {
+	state   string
+	title   string
+	ignored func()
+	outcome chan outcome
+}
+
+// outcome is what the browser brought.
+type outcome struct {
+	code string
+	err  error
+}
+
+func newCallback(state, title string, ignored func()) *callback {
+	if ignored == nil {
+		ignored = func() {}
+	}
+	return &callback{state: state, title: title, ignored: ignored, outcome: make(chan outcome, 1)}
+}
+
+// serve answers requests until stop is called, which lets those under way have their answers.
+func (c *callback) serve(l net.Listener) (stop func()) {
+	server := &http.Server{Handler: c, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(l) // ends with the shutdown
+	}()
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if server.Shutdown(ctx) != nil {
+			_ = server.Close() // a browser that keeps its connection is told by its end
+		}
+		<-done
+	}
+}
+
+// wait returns the code that the browser brings.
+func (c *callback) wait(ctx context.Context, limit time.Duration) (string, error) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case <-timer.C:
+		return "", fmt.Errorf("nobody has signed in for %s", limit)
+	case o := <-c.outcome:
+		return o.code, o.err
+	}
+}
+
+// ServeHTTP implements http.Handler. A request without the state of this login is answered and otherwise has no effect: any page that is open in the
+// browser can send one.
+func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != callbackPath || r.Method != http.MethodGet {
+		http.NotFound(w, r)
+		return
+	}
+	q := r.URL.Query()
+	if subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(c.state)) != 1 {
+		c.ignored()
+		c.page(w, http.StatusBadRequest, "This is not the answer to the login that was begun. Nothing was done.")
+		return
+	}
+	o := read(q)
+	if o.err != nil {
+		c.page(w, http.StatusBadRequest, "The login has failed. The terminal says why; you can close this page.")
+	} else {
+		c.page(w, http.StatusOK, "The login goes on in the terminal. You can close this page.")
+	}
+	select {
+	case c.outcome <- o:
+	default: // the first answer counts
+	}
+}
+
+func read(q url.Values) outcome {
+	switch code := q.Get("code"); {
+	case q.Get("error") != "":
+		return outcome{err: fmt.Errorf("the host refuses: %s", refusal(q.Get("error")))}
+	case code == "":
+		return outcome{err: fmt.Errorf("the host has sent the browser back without an authorization code")}
+	default:
+		return outcome{code: code}
+	}
+}
+
+// page writes a page without anything of the request in it.
+func (c *callback) page(w http.ResponseWriter, status int, text string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Connection", "close")
+	w.WriteHeader(status)
+	title := html.EscapeString(c.title)
+	fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\"><head><title>%s</title></head><body><h1>%s</h1><p>%s</p></body></html>\n", title, title, html.EscapeString(text))
+}
+
+// refusals are the error codes of OAuth, in words.
+var refusals = map[string]string{
+	"access_denied":             "access was denied",
+	"invalid_grant":             "the name and password, or what proved the login, is wrong or was used before (invalid_grant)",
+	"invalid_client":            "it does not know this program as a client (invalid_client)",
+	"unauthorized_client":       "it does not let this program log in so (unauthorized_client)",
+	"invalid_scope":             "it does not know the scopes that it announces (invalid_scope)",
+	"server_error":              "it has met an error of its own (server_error)",
+	"temporarily_unavailable":   "it is not available at present (temporarily_unavailable)",
+	"unsupported_grant_type":    "it does not support what it announces (unsupported_grant_type)",
+	"unsupported_response_type": "it does not support what it announces (unsupported_response_type)",
+}
+
+// refusal describes an error code. One that the standard does not have is shown if it looks like a word.
+func refusal(code string) string {
+	if text, ok := refusals[code]; ok {
+		return text
+	}
+	const longest = 60
+	if len(code) <= longest && strings.Trim(code, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == "" {
+		return "the reason has the code " + code
+	}
+	return "the reason has a code that is not one of the standard"
+}

@@ -1,0 +1,117 @@
+package install
+
+import (
+	"context"
+	"sync"
+
+	"github.com/apparentlymart/go-versions/versions"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// packagesAtOnce bounds how many packages are downloaded and checked at the same time.
+const packagesAtOnce = 6
+
+// turns puts what is told about several tasks at once into the order of the tasks: the first one that has not ended speaks, and what those after it
+// have to say is kept until it is their turn. One call is made at a time.
+type turns struct {
+	mu    sync.Mutex
+	head  int
+	kept  map[int][]func()
+	ended map[int]bool
+}
+
+// say calls f, now or when it is the turn of task k.
+func (t *turns) say(k int, f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if k == t.head {
+		f()
+		return
+	}
+	t.kept[k] = append(t.kept[k], f)
+}
+
+// end says that task k has nothing more to say.
+func (t *turns) end(k int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ended[k] = true
+	for t.ended[t.head] {
+		delete(t.ended, t.head)
+		t.head++
+		for _, f := range t.kept[t.head] {
+			f()
+		}
+		delete(t.kept, t.head)
+	}
+}
+
+// atOnce runs n tasks, some of them at the same time, and returns what they report in their order. When ctx ends, nothing new begins, and that is all there is
+// to report.
+func atOnce(ctx context.Context, n int, task func(k int, say func(func())) diag.List) diag.List {
+	t := &turns{kept: map[int][]func(){}, ended: map[int]bool{}}
+	reports := make([]diag.List, n)
+	var group errgroup.Group
+	group.SetLimit(packagesAtOnce)
+	for k := range n {
+		group.Go(func() error {
+			defer t.end(k)
+			if ctx.Err() == nil {
+				reports[k] = task(k, func(f func()) { t.say(k, f) })
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // tasks report for themselves
+	if ctx.Err() != nil {
+		return diag.Errorf("Installation interrupted", "%s: nothing that was not complete is kept. Run the command again to go on.", capital(context.Cause(ctx)))
+	}
+	var diags diag.List
+	for _, r := range reports {
+		diags = append(diags, r...)
+	}
+	return diags
+}
+
+// inTurn tells an observer about one of several tasks.
+type inTurn struct {
+	to  Observer
+	say func(func())
+}
+
+func (o inTurn) Finding(p addr.Provider, constraints string) {
+	o.say(func() { o.to.Finding(p, constraints) })
+}
+
+func (o inTurn) Reusing(p addr.Provider, v versions.Version) {
+	o.say(func() { o.to.Reusing(p, v) })
+}
+
+func (o inTurn) Installing(p addr.Provider, v versions.Version, from string) {
+	o.say(func() { o.to.Installing(p, v, from) })
+}
+
+func (o inTurn) Installed(p addr.Provider, v versions.Version, proof string) {
+	o.say(func() { o.to.Installed(p, v, proof) })
+}
+
+func (o inTurn) Using(p addr.Provider, v versions.Version, cached bool) {
+	o.say(func() { o.to.Using(p, v, cached) })
+}
+
+// platformsInTurn tells an observer about one of several packages.
+type platformsInTurn struct {
+	to  PlatformObserver
+	say func(func())
+}
+
+func (o platformsInTurn) Fetching(p addr.Provider, v versions.Version, platform Platform) {
+	o.say(func() { o.to.Fetching(p, v, platform) })
+}
+
+func (o platformsInTurn) Fetched(p addr.Provider, v versions.Version, platform Platform, proof string) {
+	o.say(func() { o.to.Fetched(p, v, platform, proof) })
+}

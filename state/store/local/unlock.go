@@ -1,0 +1,49 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+var _ store.ForceUnlocker = (*Manager)(nil)
+
+// ForceUnlock implements store.ForceUnlocker. The system ends a local lock together with the process that holds it, so what can be given back is only what a
+// run left that was killed: the file that says who it was. A journal that it left stays, for the next run to recover.
+func (m *Manager) ForceUnlock(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.held != nil {
+		return &store.LockError{Err: errors.New("this run itself holds the lock")}
+	}
+	_, err := os.Stat(m.paths.write)
+	absent := errors.Is(err, fs.ErrNotExist)
+	if absent && m.holder() == nil {
+		return store.ErrNotLocked // without making the directory
+	}
+	h, err := locks.lock(m.paths.write)
+	if errors.Is(err, errHeld) {
+		info := m.holder()
+		if info != nil && info.ID != id {
+			return &store.LockError{Info: info, Err: fmt.Errorf("the lock's ID is not %q", id)}
+		}
+		return &store.LockError{Info: info, Err: errors.New("the process that holds the lock is running, and a lock on a local state ends with it only")}
+	}
+	if err != nil {
+		return fmt.Errorf("looking at the lock of the state: %w", err)
+	}
+	info := m.holder()
+	switch {
+	case info == nil:
+		err = store.ErrNotLocked
+	case info.ID != id:
+		err = &store.LockError{Info: info, Err: fmt.Errorf("the lock's ID is not %q", id)}
+	default:
+		err = os.Remove(m.paths.info)
+	}
+	return errors.Join(err, locks.unlock(h, m.paths.write))
+}

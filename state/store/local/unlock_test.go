@@ -1,0 +1,63 @@
+package local
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+func TestForceUnlock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "below", "terraform.tfstate")
+	manager := func() *Manager {
+		m, err := New(Options{Path: path}).Manager(store.DefaultWorkspace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.(*Manager)
+	}
+	m := manager()
+	if err := store.ForceUnlock(t.Context(), m, "x"); !errors.Is(err, store.ErrNotLocked) {
+		t.Errorf("without a state: %v", err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err == nil {
+		t.Error("looking for a lock made a directory")
+	}
+	id, err := m.Lock(t.Context(), store.LockInfo{ID: "mine", Who: "ada@host"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held *store.LockError
+	for _, other := range []string{"mine", "other"} {
+		if err := store.ForceUnlock(t.Context(), manager(), other); !errors.As(err, &held) || held.Info == nil || held.Info.ID != "mine" {
+			t.Errorf("a lock that is held, as %s: %v", other, err)
+		}
+	}
+	if err := store.ForceUnlock(t.Context(), m, "mine"); !errors.As(err, &held) {
+		t.Errorf("one's own lock: %v", err)
+	}
+	left, err := os.ReadFile(m.paths.info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Unlock(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(m.paths.info, left, 0o600); err != nil { // as a killed run leaves it
+		t.Fatal(err)
+	}
+	if err := store.ForceUnlock(t.Context(), manager(), "other"); !errors.As(err, &held) || held.Info.ID != "mine" {
+		t.Errorf("a lock that was left, with another ID: %v", err)
+	}
+	if err := store.ForceUnlock(t.Context(), manager(), "mine"); err != nil {
+		t.Errorf("a lock that was left: %v", err)
+	}
+	if _, err := os.Stat(m.paths.info); err == nil {
+		t.Error("the lock is still there")
+	}
+	if err := store.ForceUnlock(t.Context(), manager(), "mine"); !errors.Is(err, store.ErrNotLocked) {
+		t.Errorf("twice: %v", err)
+	}
+}

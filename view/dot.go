@@ -1,0 +1,59 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// The shapes in which programs that read such graphs expect nodes. Nodes of other kinds show in edges only.
+var dotShapes = map[plan.NodeKind]string{plan.VariableNode: "note", plan.ResourceNode: "box", plan.ProviderNode: "diamond"}
+
+// Dot writes a graph in the language of Graphviz. Edges within a cycle are red if highlight is set.
+func Dot(w io.Writer, g *plan.Graph, highlight bool) error {
+	cycle := map[string]int{}
+	if highlight {
+		for i, members := range g.Cycles() {
+			for _, m := range members {
+				cycle[m] = i + 1
+			}
+		}
+	}
+	var out strings.Builder
+	out.WriteString("digraph {\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {\n")
+	nodes := g.Nodes()
+	for _, name := range nodes {
+		if shape := dotShapes[g.Kind(name)]; shape != "" {
+			fmt.Fprintf(&out, "\t\t%s [label = %s, shape = %q]\n", dotID(name), dotQuote(strings.TrimSuffix(name, " (expand)")), shape)
+		}
+	}
+	for _, name := range nodes {
+		for _, to := range g.Dependencies(name) {
+			attrs := ""
+			if cycle[name] != 0 && cycle[name] == cycle[to] {
+				attrs = ` [color = "red", penwidth = "2.0"]`
+			}
+			fmt.Fprintf(&out, "\t\t%s -> %s%s\n", dotID(name), dotID(to), attrs)
+		}
+	}
+	out.WriteString("\t}\n}\n\n")
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func dotID(name string) string { return dotQuote("[root] " + name) }
+
+// dotQuote writes a string of the language, in which a backslash before anything but a quote stands for itself.
+func dotQuote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }
+
+// CycleText names the members of a cycle of a graph, for a message.
+func CycleText(members []string) string {
+	names := slices.Clone(members)
+	for i, n := range names {
+		names[i] = strings.TrimSuffix(n, " (expand)")
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,132 @@
+package view
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// clearLine returns to the beginning of a terminal's line and empties it.
+const clearLine = "\r\x1b[2K"
+
+// Status is one line at the bottom of a terminal that says how far an apply is. What is written through it appears above. It is safe for concurrent use.
+type Status struct {
+	mu    sync.Mutex
+	w     io.Writer
+	o     Options
+	width func() int
+	now   func() time.Time
+	begin time.Time
+
+	total, done, running int
+	drawn, ended         bool
+	middle               bool // something is written that has no line end yet
+}
+
+// NewStatus returns a status line for the changes of a plan, which begins to count time now. width is that of the terminal at the moment it is called, 0 if unknown.
+// Nothing is drawn before Draw.
+func NewStatus(w io.Writer, o Options, p *plan.Plan, width func() int, now func() time.Time) *Status {
+	s := &Status{w: w, o: o, width: width, now: now, begin: now()}
+	for _, c := range p.Changes {
+		switch {
+		case c.Action.IsReplace():
+			s.total += 2
+		case c.Action != plan.NoOp:
+			s.total++
+		}
+	}
+	return s
+}
+
+// Event implements engine.Observer. It counts, and leaves drawing to Draw.
+func (s *Status) Event(e engine.Event) {
+	switch e.Op {
+	case engine.OpCreate, engine.OpUpdate, engine.OpDelete, engine.OpForget, engine.OpRead:
+	default:
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch e.Kind {
+	case engine.Started:
+		s.running++
+	case engine.Completed, engine.Failed:
+		s.running = max(0, s.running-1)
+		s.done++
+		s.total = max(s.total, s.done) // data sources that only a check reads are in no plan
+	}
+}
+
+// Draw shows the line as it is now.
+func (s *Status) Draw() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draw()
+}
+
+func (s *Status) draw() {
+	if s.ended || s.middle {
+		return
+	}
+	text := fmt.Sprintf("%d/%d done, %d running, %s elapsed", s.done, s.total, s.running, seconds(s.now().Sub(s.begin)))
+	if width := s.width(); width > 1 {
+		text = ansi.Truncate(text, width-1, "") // a full line would move the cursor
+	}
+	if s.o.Color {
+		text = s.o.paint(bold, text)
+	}
+	s.put(clearLine + text)
+	s.drawn = true
+}
+
+// put writes to the terminal. Who has closed it needs no status.
+func (s *Status) put(text string) { _, _ = io.WriteString(s.w, text) }
+
+func (s *Status) clear() {
+	if s.drawn {
+		s.put(clearLine)
+		s.drawn = false
+	}
+}
+
+// Write implements io.Writer: the text appears above the line.
+func (s *Status) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shown := s.drawn
+	s.clear()
+	n, err := s.w.Write(text)
+	if len(text) > 0 {
+		s.middle = text[len(text)-1] != '\n'
+	}
+	if shown {
+		s.draw()
+	}
+	return n, err
+}
+
+// Above calls f, which writes whole lines to the terminal by another way, while the line is not there.
+func (s *Status) Above(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shown := s.drawn
+	s.clear()
+	f()
+	if shown {
+		s.draw()
+	}
+}
+
+// End takes the line away for good.
+func (s *Status) End() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	s.ended = true
+}

@@ -1,0 +1,66 @@
+package view
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// screen is what a terminal shows after some text with returns and cleared lines.
+func screen(text string) []string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if at := strings.LastIndex(l, clearLine); at >= 0 {
+			l = l[at+len(clearLine):]
+		}
+		lines[i] = l
+	}
+	return lines
+}
+
+func TestStatus(t *testing.T) {
+	var out strings.Builder
+	now, width := time.Unix(0, 0), 80
+	p := &plan.Plan{Changes: []*plan.Change{{Action: plan.Create}, {Action: plan.NoOp}, {Action: plan.DeleteThenCreate}, {Action: plan.Read}}}
+	s := NewStatus(&out, Options{}, p, func() int { return width }, func() time.Time { return now })
+	expect := func(want ...string) {
+		t.Helper()
+		if got := strings.Join(screen(out.String()), "|"); got != strings.Join(want, "|") {
+			t.Errorf("the screen has %q, want %q", got, want)
+		}
+	}
+	_, _ = s.Write([]byte("before\n"))
+	expect("before", "")
+	s.Draw()
+	expect("before", "0/4 done, 0 running, 0s elapsed")
+	s.Event(engine.Event{Kind: engine.Started, Op: engine.OpCreate})
+	s.Event(engine.Event{Kind: engine.Started, Op: engine.OpDelete})
+	s.Event(engine.Event{Kind: engine.Started, Op: engine.OpOpen})
+	s.Event(engine.Event{Kind: engine.Progress, Op: engine.OpCreate})
+	s.Event(engine.Event{Kind: engine.Failed, Op: engine.OpDelete})
+	now = now.Add(90 * time.Second)
+	_, _ = s.Write([]byte("a line\n"))
+	expect("before", "a line", "1/4 done, 1 running, 1m30s elapsed")
+	_, _ = s.Write([]byte("half "))
+	s.Draw()
+	expect("before", "a line", "half ")
+	_, _ = s.Write([]byte("and half\n"))
+	s.Draw()
+	width = 10
+	s.Draw()
+	expect("before", "a line", "half and half", "1/4 done,")
+	s.Above(func() { out.WriteString("aside\n") })
+	for range 5 {
+		s.Event(engine.Event{Kind: engine.Completed, Op: engine.OpRead})
+	}
+	width = 0
+	s.Draw()
+	expect("before", "a line", "half and half", "aside", "6/6 done, 0 running, 1m30s elapsed")
+	s.End()
+	s.Draw()
+	_, _ = s.Write([]byte("after\n"))
+	expect("before", "a line", "half and half", "aside", "after", "")
+}
