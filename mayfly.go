@@ -113,6 +113,9 @@ func (p *Project) compile(ctx context.Context) (*eval.Config, diag.List) {
 	return cfg, diags
 }
 
+// Reload goes on with another configuration, and with the providers that run.
+func (p *Project) Reload(tree *config.Tree) { p.Tree, p.compiled = tree, nil }
+
 // Validate checks the configuration without state and variables. It opens nothing and changes nothing.
 func (p *Project) Validate(ctx context.Context) diag.List {
 	cfg, diags := p.compile(ctx)

@@ -119,7 +119,7 @@ func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identit
 	}
 	resp, diags := ia.p.PlanResource(ia.ctx, provider.PlanRequest{
 		Type: ia.typeName(), Prior: ia.before.value, Proposed: schema.ProposedNew(ia.block(), ia.before.value, ia.config), Config: ia.config,
-		PriorPrivate: ia.before.private, Identity: ia.before.identity, ProviderMeta: ia.meta(ia.in),
+		PriorPrivate: ia.before.private, PlannedPrivate: ia.change.PlannedPrivate, Identity: ia.before.identity, ProviderMeta: ia.meta(ia.in),
 	})
 	if !diags.HasErrors() && resp.Deferred != "" {
 		diags = append(diags, ia.deferredAnswer("planning", resp.Deferred)...)

@@ -58,6 +58,7 @@ type instancePlan struct {
 	declared, config cty.Value
 	// sensitive are the paths that the configuration makes sensitive.
 	sensitive []cty.Path
+	generated string // the configuration, if it was generated for this import
 }
 
 // plan returns the planned object with its marks; false if it could not be planned, which was reported.
@@ -320,7 +321,7 @@ func (ip *instancePlan) newChange(pv prior) {
 	a := ip.in.Addr()
 	c := &plan.Change{
 		Addr: a, PrevAddr: a, Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.schema.Version,
-		PriorPrivate: pv.private, Importing: pv.importing, PriorIdentity: ip.sealedIdentity(pv.identity),
+		PriorPrivate: pv.private, Importing: pv.importing, GeneratedConfig: ip.generated, PriorIdentity: ip.sealedIdentity(pv.identity),
 		CreateBeforeDestroy: ip.in.Config().Lifecycle.CreateBeforeDestroy,
 	}
 	if from, ok := ip.planner.moved[a]; ok {

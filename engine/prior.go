@@ -219,8 +219,17 @@ func (s *subject) marked(v cty.Value, paths []cty.Path) cty.Value {
 }
 
 // meta returns the provider_meta of the instance's module for its provider, cty.NilVal if it has none.
-func (s *subject) meta(in *eval.Instance) cty.Value {
-	body := in.Resource.Module.ProviderMeta(in.Resource.Block)
+func (s *subject) meta(in *eval.Instance) cty.Value { return s.metaIn(in.Resource.Module) }
+
+// metaOfModule returns the provider_meta of the module that the object belongs to, cty.NilVal if that module is gone.
+func (s *subject) metaOfModule() cty.Value { return s.metaIn(s.run.Module(s.obj.Module)) }
+
+// metaIn returns the provider_meta of a module for the subject's provider, cty.NilVal if there is none or no such module.
+func (s *subject) metaIn(m *eval.Module) cty.Value {
+	if m == nil {
+		return cty.NilVal
+	}
+	body := m.ProviderMetaFor(s.source)
 	if body == nil {
 		return cty.NilVal
 	}

@@ -233,8 +233,13 @@ func (m *moduleBlock) blockClaims(into []Use) []Use {
 
 // ProviderMeta returns the provider_meta block of the module for the provider of the given resource block, nil if there is none.
 func (m *Module) ProviderMeta(b *ResourceBlock) *config.ProviderMeta {
+	return m.ProviderMetaFor(b.Provider)
+}
+
+// ProviderMetaFor returns the provider_meta block of the module for a provider, nil if there is none.
+func (m *Module) ProviderMetaFor(p addr.Provider) *config.ProviderMeta {
 	for name, meta := range m.block.cfg.ProviderMeta {
-		if m.block.cfg.ProviderFor(name) == b.Provider {
+		if m.block.cfg.ProviderFor(name) == p {
 			return meta
 		}
 	}

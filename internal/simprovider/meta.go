@@ -42,7 +42,7 @@ func (c *core) GetProviderSchema(ctx context.Context, _ *tfprotov6.GetProviderSc
 	work := func(context.Context) (*tfprotov6.GetProviderSchemaResponse, error) {
 		return &tfprotov6.GetProviderSchemaResponse{
 			ServerCapabilities: c.capabilities(), Provider: c.provider, ResourceSchemas: c.resources, DataSourceSchemas: c.data,
-			EphemeralResourceSchemas: c.ephemerals, Functions: functionSignatures(),
+			EphemeralResourceSchemas: c.ephemerals, Functions: functionSignatures(), ProviderMeta: metaSchema(),
 		}, nil
 	}
 	return serve(ctx, c, newCall("GetProviderSchema", "", nil), work, func(r *tfprotov6.GetProviderSchemaResponse) answer {
@@ -50,11 +50,11 @@ func (c *core) GetProviderSchema(ctx context.Context, _ *tfprotov6.GetProviderSc
 	})
 }
 
-// GetResourceIdentitySchemas answers the identity of sim_thing; the other types have none.
+// GetResourceIdentitySchemas answers the identities of sim_thing and sim_shape; the other types have none.
 func (c *core) GetResourceIdentitySchemas(ctx context.Context, _ *tfprotov6.GetResourceIdentitySchemasRequest) (*tfprotov6.GetResourceIdentitySchemasResponse, error) {
 	work := func(context.Context) (*tfprotov6.GetResourceIdentitySchemasResponse, error) {
 		return &tfprotov6.GetResourceIdentitySchemasResponse{
-			IdentitySchemas: map[string]*tfprotov6.ResourceIdentitySchema{typeThing: identitySchema},
+			IdentitySchemas: identitySchemas,
 		}, nil
 	}
 	return serve(ctx, c, newCall("GetResourceIdentitySchemas", "", nil), work, func(r *tfprotov6.GetResourceIdentitySchemasResponse) answer {

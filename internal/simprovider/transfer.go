@@ -10,7 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// UpgradeResourceState converts sim_thing from version 0 (size is a text, tags are called labels); every other state must be current.
+// UpgradeResourceState converts sim_thing from version 0 (size is a text, tags are called labels) and sim_shape from both earlier versions; every other
+// state must be current.
 func (c *core) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("UpgradeResourceState", req.TypeName, schema)
@@ -32,6 +33,9 @@ func (c *core) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeR
 func upgrade(req *tfprotov6.UpgradeResourceStateRequest, schema *tfprotov6.Schema) (*tfprotov6.DynamicValue, error) {
 	if req.Version > schema.Version {
 		return nil, fmt.Errorf("the state is of schema version %d, newer than this provider's %d", req.Version, schema.Version)
+	}
+	if req.TypeName == typeShape && req.Version < schema.Version {
+		return upgradeShape(req.RawState, schema)
 	}
 	if req.Version < schema.Version {
 		v0, err := rawObject(req.RawState, thingSchemaV0)
@@ -90,18 +94,23 @@ func upgradeThing(schema *tfprotov6.Schema, v0 object) object {
 	return out
 }
 
-// UpgradeResourceIdentity passes an identity of the current version on; there is no other.
+// UpgradeResourceIdentity passes an identity of the current version on, and converts that of sim_shape from version 0.
 func (c *core) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.UpgradeResourceIdentityRequest) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
 	cl := newCall("UpgradeResourceIdentity", req.TypeName, nil)
 	work := func(context.Context) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
 		resp := &tfprotov6.UpgradeResourceIdentityResponse{}
-		if req.TypeName != typeThing || req.Version != identitySchema.Version {
+		schema, attribute := identitySchemas[req.TypeName], "name"
+		if schema == nil || req.Version > schema.Version {
 			resp.Diagnostics = failed(fmt.Errorf("%s has no identity of version %d", req.TypeName, req.Version))
 			return resp, nil
 		}
-		o, err := rawObject(req.RawIdentity, identitySchema.ValueType())
+		typ := schema.ValueType()
+		if req.Version < schema.Version {
+			typ, attribute = shapeIdentityV0, "label"
+		}
+		o, err := rawObject(req.RawIdentity, typ)
 		if err == nil {
-			resp.UpgradedIdentity, err = identityOf(o.text("name"))
+			resp.UpgradedIdentity, err = identityFor(req.TypeName, o.text(attribute))
 		}
 		resp.Diagnostics = failed(err)
 		return resp, nil
@@ -118,8 +127,10 @@ func (c *core) ImportResourceState(ctx context.Context, req *tfprotov6.ImportRes
 	cl := newCall("ImportResourceState", req.TypeName, schema)
 	cl.Name = req.ID
 	if req.Identity != nil {
-		if o, err := decode(req.Identity.IdentityData, identitySchema.ValueType()); err == nil {
-			cl.Name = o.text("name")
+		if s := identitySchemas[req.TypeName]; s != nil {
+			if o, err := decode(req.Identity.IdentityData, s.ValueType()); err == nil {
+				cl.Name = o.text("name")
+			}
 		}
 	}
 	if req.ClientCapabilities != nil {
@@ -151,10 +162,10 @@ func (c *core) importOne(schema *tfprotov6.Schema, req *tfprotov6.ImportResource
 	id, name := req.ID, ""
 	switch {
 	case req.Identity != nil && req.Identity.IdentityData != nil:
-		if req.TypeName != typeThing {
+		if identitySchemas[req.TypeName] == nil {
 			return nil, fmt.Errorf("%s has no identity", req.TypeName)
 		}
-		o, err := decode(req.Identity.IdentityData, identitySchema.ValueType())
+		o, err := decode(req.Identity.IdentityData, identitySchemas[req.TypeName].ValueType())
 		if err != nil {
 			return nil, err
 		}
@@ -180,8 +191,8 @@ func (c *core) importOne(schema *tfprotov6.Schema, req *tfprotov6.ImportResource
 		return nil, err
 	}
 	out := &tfprotov6.ImportedResource{TypeName: req.TypeName, State: state, Private: []byte(`{"imported":true}`)}
-	if req.TypeName == typeThing && name != "" {
-		out.Identity, err = identityOf(name)
+	if identitySchemas[req.TypeName] != nil && name != "" {
+		out.Identity, err = identityFor(req.TypeName, name)
 	}
 	return out, err
 }

@@ -270,7 +270,7 @@ func (v *violation) changeIdentity() error {
 	if v.ans.identity == nil || *v.ans.identity == nil {
 		return fmt.Errorf("%s answers no identity", v.call.RPC)
 	}
-	id, err := identityOf(v.rule.message("another-identity"))
+	id, err := identityFor(v.call.Type, v.rule.message("another-identity"))
 	*v.ans.identity = id
 	return err
 }
