@@ -185,7 +185,11 @@ func (s *subject) imported(resp provider.ImportResponse, diags diag.List) (prior
 		if v.IsNull() {
 			return none, append(diags, s.violation("imported object", errNull))
 		}
-		return prior{value: v, private: o.Private, identity: o.Identity}, diags
+		id, err := s.knownIdentity(o.Identity, "imported object")
+		if err != nil {
+			diags = append(diags, s.violation("identity", err))
+		}
+		return prior{value: v, private: o.Private, identity: id}, diags
 	}
 	if len(resp.Objects) == 0 {
 		return none, append(diags, diag.Errorf("Nothing imported", "The provider %s returned no object for %s.", s.source.ForDisplay(), s.obj)...)

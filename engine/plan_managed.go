@@ -301,11 +301,17 @@ func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
 	}
 	resp.Planned, diags = ip.accept(resp.Planned, nil, "plan", false)
 	resp.Planned, diags = ip.withhold(config, resp.Planned, diags, "plan")
-	if !diags.HasErrors() && !resp.LegacyTypes {
-		for _, err := range schema.AssertPlanValid(ip.block(), pv.value, config, resp.Planned) {
+	check := func() []error { return schema.AssertPlanValid(ip.block(), pv.value, config, resp.Planned) }
+	switch {
+	case diags.HasErrors():
+	case resp.LegacyTypes:
+		ip.tolerated("plan", check)
+	default:
+		for _, err := range check() {
 			diags = append(diags, ip.violation("plan", err))
 		}
 	}
+	ip.noteIdentity("planning", pv.identity, resp.Identity)
 	if !diags.HasErrors() && resp.Planned.IsNull() {
 		diags = append(diags, ip.violation("plan", fmt.Errorf("the planned object is null although the configuration asks for one")))
 	}

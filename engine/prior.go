@@ -188,6 +188,9 @@ func (s *subject) refreshed(pr prior, meta cty.Value) (prior, bool) {
 	v := resp.New
 	if !diags.HasErrors() && !v.IsNull() {
 		v, diags = s.accept(v, diags, "object read", true)
+		if _, err := s.knownIdentity(resp.Identity, "object read"); err != nil {
+			diags = append(diags, s.violation("identity", err))
+		}
 	}
 	s.report(diags)
 	done(diags, idKey, id)
@@ -199,6 +202,7 @@ func (s *subject) refreshed(pr prior, meta cty.Value) (prior, bool) {
 	}
 	pr.value, pr.private = v, resp.Private
 	if resp.Identity != cty.NilVal && !resp.Identity.IsNull() {
+		s.noteIdentity("reading", pr.identity, resp.Identity)
 		pr.identity = resp.Identity
 	}
 	return pr, !diags.HasErrors()
