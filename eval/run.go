@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -40,7 +41,9 @@ type Host interface {
 	// is in no slot yet.
 	Slot(f func())
 	// CallFunction calls a provider-defined function.
-	CallFunction(p addr.Provider, name string, args []cty.Value) (cty.Value, error)
+	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)
+	// ConfiguredFunctions returns the functions that a provider has with a configuration, which was prepared and holds nothing ephemeral.
+	ConfiguredFunctions(t *future.Task, p *ProviderObject) (map[string]*schema.Function, diag.List)
 }
 
 // Options are the inputs of a run.

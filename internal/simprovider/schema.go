@@ -216,6 +216,12 @@ func functionSignatures() map[string]*tfprotov6.Function {
 			Parameters: []*tfprotov6.FunctionParameter{text("a"), text("b")},
 			Return:     &tfprotov6.FunctionReturn{Type: tftypes.String},
 		},
+		"join": {
+			Summary:           "Joins any number of strings, null among them.",
+			Parameters:        []*tfprotov6.FunctionParameter{text("separator")},
+			VariadicParameter: &tfprotov6.FunctionParameter{Name: "parts", Type: tftypes.String, AllowNullValue: true},
+			Return:            &tfprotov6.FunctionReturn{Type: tftypes.String},
+		},
 		"fail": {
 			Summary:    "Fails with the given message about its argument.",
 			Parameters: []*tfprotov6.FunctionParameter{text("message")},
