@@ -278,7 +278,7 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 		return false
 	}
 	bySchema := ip.block().SensitivePaths(planned)
-	return !samePaths(without(ip.sensitive, bySchema), without(outsideWriteOnly(ip.block(), ip.stored.Sensitive), bySchema))
+	return !samePaths(without(ip.sensitive, bySchema), without(ip.unechoed(outsideWriteOnly(ip.block(), ip.stored.Sensitive)), bySchema))
 }
 
 // planCall asks for one plan and holds the answer against the contract.

@@ -169,3 +169,8 @@ func checkObject(block *schema.Block, what string, v cty.Value) diag.List {
 func unsupported(format string, args ...any) diag.List {
 	return diag.Errorf("Operation not supported by provider", "%s", fmt.Sprintf(format, args...))
 }
+
+// Echo returns, for a managed type, the argument that a result repeats: what is sensitive in the one is so in the other. ok is false if there is none.
+func Echo(typeName string) (argument, result string, ok bool) {
+	return "input", "output", typeName == dataType
+}
