@@ -2,6 +2,8 @@ package engine
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -87,7 +89,7 @@ func (s *subject) importedObject(imp *importTarget, meta cty.Value) (prior, bool
 	req := provider.ImportRequest{Type: s.typeName(), ID: imp.id}
 	key, text := "id", imp.id
 	if imp.identity != cty.NilVal {
-		id, diags := s.importIdentity(imp.identity)
+		id, diags := s.importIdentity(imp)
 		s.report(diags)
 		if diags.HasErrors() {
 			return prior{}, false
@@ -137,30 +139,46 @@ func (ip *instancePlan) keepImported() bool {
 }
 
 // importIdentity makes a complete identity of what an import block says.
-func (s *subject) importIdentity(v cty.Value) (cty.Value, diag.List) {
+func (s *subject) importIdentity(imp *importTarget) (cty.Value, diag.List) {
 	c, diags := s.providers.catalog(s.ctx, s.source)
 	if diags.HasErrors() {
-		return v, diags
+		return cty.NilVal, diags
 	}
 	id, diags := c.Identity(s.typeName())
 	if diags.HasErrors() {
-		return v, diags
+		return cty.NilVal, diags
 	}
-	if id == nil {
-		return v, append(diags, diag.Errorf("Import by identity is not supported", "The resource type %s has no identity; import it with an id instead.", s.typeName())...)
+	fail := func(summary, format string, args ...any) {
+		diags = append(diags, diag.At(*imp.rng, summary, format, args...)...)
+	}
+	v := imp.identity
+	switch {
+	case id == nil:
+		fail("Import by identity is not supported", "The resource type %s has no identity; import it with an id instead.", s.typeName())
+		return cty.NilVal, diags
+	case !v.Type().IsObjectType() && !v.Type().IsMapType():
+		fail("Invalid import identity", "The identity must be an object, with the attributes that identify a %s.", s.typeName())
+		return cty.NilVal, diags
+	}
+	given := v.AsValueMap()
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if id.Attributes[name] == nil {
+			fail("Invalid import identity", "The identity of a %s has no attribute %q. It has: %s.", s.typeName(), name, strings.Join(slices.Sorted(maps.Keys(id.Attributes)), ", "))
+		}
 	}
 	attrs := map[string]cty.Value{}
-	for name, a := range id.Attributes {
-		attrs[name] = cty.NullVal(a.Type)
-		if !v.Type().HasAttribute(name) {
-			if a.RequiredForImport {
-				diags = append(diags, diag.Errorf("Incomplete import identity", "The identity of %s needs the attribute %q.", s.typeName(), name)...)
-			}
+	for _, name := range slices.Sorted(maps.Keys(id.Attributes)) {
+		a := id.Attributes[name]
+		got, ok := given[name]
+		if (!ok || got.IsNull()) && a.RequiredForImport {
+			fail("Incomplete import identity", "The identity of a %s needs the attribute %q.", s.typeName(), name)
+		}
+		if attrs[name] = cty.NullVal(a.Type); !ok {
 			continue
 		}
-		got, err := convert.Convert(v.GetAttr(name), a.Type)
+		got, err := convert.Convert(got, a.Type)
 		if err != nil {
-			diags = append(diags, diag.Errorf("Invalid import identity", "The attribute %q of the identity is not suitable: %s.", name, err)...)
+			fail("Invalid import identity", "The attribute %q of the identity is not suitable: %s.", name, err)
 			continue
 		}
 		attrs[name] = got
