@@ -294,12 +294,34 @@ func (s *subject) convertMovedFrom(o *state.Object, from addr.Instance, source a
 	return pr, true
 }
 
-func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior, bool) {
-	source := addr.ProviderConfig{Provider: ip.source}
-	if in := ip.planner.req.State.Instance(from); in != nil {
-		source = in.Provider
+// converts reports whether a moved object must be taken over from another type, or may be from another provider.
+func (ip *instancePlan) converts(from addr.Instance) bool {
+	if from.Resource.Type != ip.in.Addr().Resource.Type {
+		return true
 	}
-	pr, ok := ip.convertMovedFrom(o, from, source)
+	if ip.sourceOf(from).Provider == ip.source {
+		return false
+	}
+	c, diags := ip.providers.catalog(ip.ctx, ip.source)
+	return !diags.HasErrors() && c.Capabilities().MoveResourceState
+}
+
+// sourceOf returns the provider configuration that the state has for an object's earlier address.
+func (ip *instancePlan) sourceOf(from addr.Instance) addr.ProviderConfig {
+	if in := ip.planner.req.State.Instance(from); in != nil {
+		return in.Provider
+	}
+	return addr.ProviderConfig{Provider: ip.source}
+}
+
+func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior, bool) {
+	c, diags := ip.providers.catalog(ip.ctx, ip.source)
+	if !diags.HasErrors() && !c.Capabilities().MoveResourceState {
+		ip.report(diag.Errorf("Move of another resource type is not supported",
+			"%s was %s, and the provider %s cannot take over objects of other types. Remove the moved block, and import the object to its new address instead.", ip.obj, from, ip.source.ForDisplay()))
+		return prior{}, false
+	}
+	pr, ok := ip.convertMovedFrom(o, from, ip.sourceOf(from))
 	if !ok {
 		return pr, false
 	}

@@ -169,7 +169,7 @@ func (ip *instancePlan) loadPrior() bool {
 	ip.prior = noPrior(ip.block())
 	ok := true
 	switch {
-	case o != nil && moved && from.Resource.Type != ip.in.Addr().Resource.Type:
+	case o != nil && moved && ip.converts(from):
 		ip.prior, ok = ip.convertMoved(o, from)
 	case o != nil:
 		ip.prior, ok = ip.upgraded(o)

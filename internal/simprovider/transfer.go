@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -197,16 +198,22 @@ func (c *core) importOne(schema *tfprotov6.Schema, req *tfprotov6.ImportResource
 	return out, err
 }
 
-// MoveResourceState turns a sim_old, of whichever provider, into a sim_thing; old_value becomes a tag.
+// MoveResourceState turns a sim_old, of whichever provider, into a sim_thing; old_value becomes a tag. An object of another provider's type of the same
+// name is taken over as it is.
 func (c *core) MoveResourceState(ctx context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
 	schema := c.resources[req.TargetTypeName]
 	cl := newCall("MoveResourceState", req.TargetTypeName, schema)
 	cl.Private = req.SourcePrivate
-	old, readErr := rawObject(req.SourceState, c.resources[typeOld].ValueType())
+	source := c.resources[typeOld]
+	if req.SourceTypeName == req.TargetTypeName && schema != nil {
+		source = schema // the same type of another provider
+	}
+	old, readErr := rawObject(req.SourceState, source.ValueType())
 	cl.Name = old.text("name")
 	work := func(context.Context) (*tfprotov6.MoveResourceStateResponse, error) {
 		resp := &tfprotov6.MoveResourceStateResponse{}
-		if req.TargetTypeName != typeThing || req.SourceTypeName != typeOld {
+		same := req.TargetTypeName == req.SourceTypeName && !strings.HasSuffix(req.SourceProviderAddress, "/test/sim")
+		if !same && (req.TargetTypeName != typeThing || req.SourceTypeName != typeOld) {
 			resp.Diagnostics = problem("Unsupported move", fmt.Sprintf("A %s cannot become a %s.", req.SourceTypeName, req.TargetTypeName))
 			return resp, nil
 		}
@@ -215,9 +222,13 @@ func (c *core) MoveResourceState(ctx context.Context, req *tfprotov6.MoveResourc
 			return resp, nil
 		}
 		var err error
-		resp.TargetState, err = encode(thingFromOld(schema, old), schema.ValueType())
+		target := old
+		if !same {
+			target = thingFromOld(schema, old)
+		}
+		resp.TargetState, err = encode(target, schema.ValueType())
 		if err == nil {
-			resp.TargetIdentity, err = identityOf(old.text("name"))
+			resp.TargetIdentity, err = c.identity(req.TargetTypeName, old, nil)
 		}
 		resp.TargetPrivate = req.SourcePrivate
 		resp.Diagnostics = failed(err)
