@@ -87,3 +87,42 @@ moved {
 	w.ok(command{})
 	w.has("sim_slow.y")
 }
+
+// TestMovesOverOccupiedAddresses has two objects on one chain of moves: each goes one step at most to where another was, and none takes the other's place.
+func TestMovesOverOccupiedAddresses(t *testing.T) {
+	t.Parallel()
+	const chain = `
+moved {
+  from = sim_thing.a
+  to   = sim_thing.b
+}
+moved {
+  from = sim_thing.b
+  to   = sim_thing.c
+}`
+	for name, test := range map[string]struct {
+		made  string
+		id    string
+		wants []string
+	}{
+		"both":        {`resource "sim_thing" "a" { name = "a" }` + "\n" + `resource "sim_thing" "b" { name = "b" }`, "b-2", []string{"sim_thing.a", "sim_thing.b"}},
+		"first":       {`resource "sim_thing" "a" { name = "a" }`, "a-1", nil},
+		"both, last ": {`resource "sim_thing" "a" { name = "a" }` + "\n" + `resource "sim_thing" "c" { name = "c" }`, "c-2", []string{"sim_thing.b", "sim_thing.c"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, test.made)
+			w.ok(command{parallelism: 1})
+			id := w.attr("sim_thing."+test.id[:1], "id")
+			w.config(`resource "sim_thing" "c" { name = "` + test.id[:1] + `" }` + chain)
+			r := w.ok(command{})
+			if got := w.attr("sim_thing.c", "id"); got != id {
+				t.Errorf("sim_thing.c is %s, want %s", got, id)
+			}
+			if test.wants != nil {
+				r.wants(1, append([]string{"Unresolved resource instance address change"}, test.wants...)...)
+			}
+			w.has("sim_thing.c")
+		})
+	}
+}
