@@ -178,7 +178,11 @@ func (v *violation) failure() error {
 }
 
 func (v *violation) warning() error {
-	return v.diagnose(tfprotov6.DiagnosticSeverityWarning, v.rule.message("The simulated provider warns on purpose."), nil)
+	var path *tftypes.AttributePath
+	if v.rule.Attr != "" && v.call.block != nil {
+		path = typedPath(v.call.block.ValueType(), strings.Split(v.rule.Attr, "."))
+	}
+	return v.diagnose(tfprotov6.DiagnosticSeverityWarning, v.rule.message("The simulated provider warns on purpose."), path)
 }
 
 // invalidPath adds an error about an attribute that cannot exist.
