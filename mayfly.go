@@ -48,7 +48,8 @@ type Options struct {
 	Parallelism int
 	Environ     []string // for local-exec; the process's if nil
 	Now         func() time.Time
-	Random      io.Reader // for lineages and lock ids; crypto/rand if nil
+	Log         func(line string) // of what is odd but no error, without values; nil for none
+	Random      io.Reader         // for lineages and lock ids; crypto/rand if nil
 }
 
 // Project is a loaded configuration with the processes that work on it.
@@ -93,7 +94,7 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 	}
 	p.engine = engine.New(engine.Options{
 		Launcher: opt.Launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Now: opt.Now, Workspace: opt.Workspace,
-		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Environ,
+		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Environ, Log: opt.Log,
 	})
 	return p, diags
 }
@@ -112,6 +113,9 @@ func (p *Project) compile(ctx context.Context) (*eval.Config, diag.List) {
 	}
 	return cfg, diags
 }
+
+// Reload goes on with another configuration, and with the providers that run.
+func (p *Project) Reload(tree *config.Tree) { p.Tree, p.compiled = tree, nil }
 
 // Validate checks the configuration without state and variables. It opens nothing and changes nothing.
 func (p *Project) Validate(ctx context.Context) diag.List {

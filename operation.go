@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -93,7 +94,8 @@ type PlanOptions struct {
 	SkipRefresh       bool
 	LazyEphemeral     bool // don't open what only write-only arguments need
 	Imports           map[addr.Instance]string
-	Soft              context.Context // ends on the first interrupt: what runs is finished, nothing new starts
+	Generated         []*engine.Generated // by Generate, and in the configuration since
+	Soft              context.Context     // ends on the first interrupt: what runs is finished, nothing new starts
 }
 
 // Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then.
@@ -102,15 +104,31 @@ func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag
 	if diags.HasErrors() {
 		return nil, diags
 	}
+	planned, more := o.p.engine.Plan(ctx, o.request(cfg, opt))
+	return planned, append(diags, more...)
+}
+
+func (o *Operation) request(cfg *eval.Config, opt PlanOptions) engine.PlanRequest {
 	req := engine.PlanRequest{
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
-		ForceReplace: opt.ForceReplace, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral, Imports: opt.Imports, Soft: opt.Soft,
+		ForceReplace: opt.ForceReplace, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral, Imports: opt.Imports,
+		Generated: opt.Generated, Soft: opt.Soft,
 	}
 	if o.File != nil {
 		req.Meta = o.File.Meta
 	}
-	planned, more := o.p.engine.Plan(ctx, req)
-	return planned, append(diags, more...)
+	return req
+}
+
+// Generate imports what import blocks name and no resource block declares, and writes blocks for it. Nothing is stored. To plan with them, add their
+// text to the configuration, give the project the new tree with Reload, and the blocks to Plan.
+func (o *Operation) Generate(ctx context.Context, opt PlanOptions) ([]*engine.Generated, diag.List) {
+	cfg, diags := o.p.compile(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	out, more := o.p.engine.Generate(ctx, o.request(cfg, opt))
+	return out, append(diags, more...)
 }
 
 // ConsoleOptions control a console.

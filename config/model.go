@@ -301,5 +301,18 @@ type Import struct {
 	ID       hcl.Expression
 	Identity hcl.Expression
 	Provider *ProviderRef
+	Resource *addr.Resource // that To names in the root module; nil if it names one of another module
 	Range    hcl.Range
+}
+
+// ProviderRef returns the provider configuration that imports the object if no resource block says otherwise; ok is false if only the module that
+// To leads to could tell.
+func (i *Import) ProviderRef() (ref ProviderRef, ok bool) {
+	switch {
+	case i.Provider != nil:
+		return *i.Provider, true
+	case i.Resource != nil:
+		return ProviderRef{Name: (&Resource{Addr: *i.Resource}).ImpliedProvider(), Range: i.Range}, true
+	}
+	return ProviderRef{}, false
 }

@@ -32,6 +32,19 @@ func (m *Module) ProviderFor(local string) addr.Provider {
 	return defaultProvider(local)
 }
 
+// Uses reports whether the module says that it uses a provider, by its local name: in required_providers or by a provider block.
+func (m *Module) Uses(local string) bool {
+	if m.Required[local] != nil {
+		return true
+	}
+	for _, p := range m.Providers {
+		if p.Name == local {
+			return true
+		}
+	}
+	return false
+}
+
 // defaultProvider is addr.DefaultProvider for any text: a resource type may start with what can't be part of a provider address. That is
 // reported where the resource is declared.
 func defaultProvider(local string) addr.Provider {

@@ -154,7 +154,7 @@ func (d *decoder) importBlock(block *hcl.Block) {
 		return
 	}
 	if attr := content.Attributes["to"]; attr != nil {
-		if im.To = d.importTarget(attr); im.To != nil {
+		if im.To, im.Resource = d.importTarget(attr); im.To != nil {
 			d.m.Imports = append(d.m.Imports, im)
 		}
 	}
@@ -170,12 +170,12 @@ func (d *decoder) importID(attr *hcl.Attribute) {
 	}
 }
 
-// importTarget checks the shape of a resource instance address whose keys may be expressions.
-func (d *decoder) importTarget(attr *hcl.Attribute) hcl.Expression {
+// importTarget checks the shape of a resource instance address whose keys may be expressions. The resource is nil in modules other than the root.
+func (d *decoder) importTarget(attr *hcl.Attribute) (hcl.Expression, *addr.Resource) {
 	const summary = "Invalid import address expression"
 	inner := d.unquote(attr.Expr)
 	if inner == nil {
-		return nil
+		return nil, nil
 	}
 	steps, _ := flatten(hcl.UnwrapExpression(inner))
 	target, err := addr.Target{}, errors.New("it is not a reference")
@@ -185,12 +185,15 @@ func (d *decoder) importTarget(attr *hcl.Attribute) hcl.Expression {
 	switch {
 	case err != nil || target.Resource == nil:
 		d.errorAt(attr.Expr.Range(), summary, "The argument \"to\" must be the address of a resource instance, as in \"aws_instance.web[0]\" or \"module.a.aws_instance.web\".")
-		return nil
+		return nil, nil
 	case target.Resource.Mode != addr.Managed:
 		d.errorAt(attr.Expr.Range(), summary, "Only managed resources can be imported, but %s is not one.", target.Resource)
-		return nil
+		return nil, nil
 	}
-	return inner
+	if !target.Module.IsRoot() {
+		return inner, nil
+	}
+	return inner, target.Resource
 }
 
 func (d *decoder) check(block *hcl.Block) {

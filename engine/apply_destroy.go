@@ -96,7 +96,7 @@ func (d *destruction) run() bool {
 	}
 	resp, diags := d.p.ApplyResource(d.ctx, provider.ApplyRequest{
 		Type: d.typeName(), Prior: pr.value, Planned: cty.NullVal(d.block().Type()), Config: cty.NullVal(d.block().Type()),
-		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.identity,
+		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.identity, ProviderMeta: d.metaOfModule(),
 	})
 	op.told = func(more diag.List) { done(append(diags, more...), idKey, id) }
 	return d.conclude(op, pr, resp, &diags)

@@ -119,7 +119,7 @@ func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identit
 	}
 	resp, diags := ia.p.PlanResource(ia.ctx, provider.PlanRequest{
 		Type: ia.typeName(), Prior: ia.before.value, Proposed: schema.ProposedNew(ia.block(), ia.before.value, ia.config), Config: ia.config,
-		PriorPrivate: ia.before.private, Identity: ia.before.identity, ProviderMeta: ia.meta(ia.in),
+		PriorPrivate: ia.before.private, PlannedPrivate: ia.change.PlannedPrivate, Identity: ia.before.identity, ProviderMeta: ia.meta(ia.in),
 	})
 	if !diags.HasErrors() && resp.Deferred != "" {
 		diags = append(diags, ia.deferredAnswer("planning", resp.Deferred)...)
@@ -128,18 +128,32 @@ func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identit
 		resp.Planned, diags = ia.accept(resp.Planned, diags, "plan", false)
 		resp.Planned, diags = ia.withhold(ia.config, resp.Planned, diags, "plan")
 	}
-	if !diags.HasErrors() && !resp.LegacyTypes {
-		for _, err := range schema.AssertPlanValid(ia.block(), ia.before.value, ia.config, resp.Planned) {
-			diags = append(diags, ia.violation("plan", err))
-		}
-		for _, err := range schema.AssertSecondPlan(ia.block(), first, resp.Planned) {
-			d := ia.violation("final plan", err)
-			d.Summary = "Provider produced inconsistent final plan"
-			diags = append(diags, d)
-		}
+	if !diags.HasErrors() {
+		diags = append(diags, ia.checkSecond(first, resp)...)
 	}
 	ia.reportConfig(diags)
 	return resp.Planned, resp.Private, resp.Identity, resp.LegacyTypes, !diags.HasErrors()
+}
+
+// checkSecond holds the second plan against the configuration and against the first.
+func (ia *instanceApply) checkSecond(first cty.Value, resp provider.PlanResponse) diag.List {
+	valid := func() []error { return schema.AssertPlanValid(ia.block(), ia.before.value, ia.config, resp.Planned) }
+	kept := func() []error { return schema.AssertSecondPlan(ia.block(), first, resp.Planned) }
+	if resp.LegacyTypes {
+		ia.tolerated("plan", valid)
+		ia.tolerated("final plan", kept)
+		return nil
+	}
+	var diags diag.List
+	for _, err := range valid() {
+		diags = append(diags, ia.violation("plan", err))
+	}
+	for _, err := range kept() {
+		d := ia.violation("final plan", err)
+		d.Summary = "Provider produced inconsistent final plan"
+		diags = append(diags, d)
+	}
+	return diags
 }
 
 // validate has the provider validate the configuration again if it says more than when it was planned: ephemeral values are others now, and
@@ -238,9 +252,7 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 		Type: ia.typeName(), Prior: ia.before.value, Planned: planned, Config: ia.config, PlannedPrivate: private, Identity: identity,
 		ProviderMeta: ia.meta(ia.in),
 	})
-	if resp.Identity == cty.NilVal || resp.Identity.IsNull() {
-		resp.Identity = ia.before.identity
-	}
+	resp.Identity, diags = ia.newIdentity(resp.Identity, diags)
 	o := ia.outcome(planned, resp, diags, legacy)
 	if resp.Private == nil && o.failed {
 		resp.Private = ia.before.private // an error answer may leave it out
@@ -255,6 +267,19 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 	}
 	op.told = func(more diag.List) { done(append(o.diags, more...), idKey, id) }
 	return ia.conclude(op, o, resp, deposed, kind)
+}
+
+// newIdentity returns the identity after an apply: what the provider said, or else what there was before.
+func (ia *instanceApply) newIdentity(id cty.Value, diags diag.List) (cty.Value, diag.List) {
+	got, err := ia.knownIdentity(id, "object")
+	if err != nil && !diags.HasErrors() {
+		diags = append(diags, ia.violation("identity", err))
+	}
+	if got == cty.NilVal || got.IsNull() {
+		return ia.before.identity, diags
+	}
+	ia.noteIdentity("applying", ia.before.identity, got)
+	return got, diags
 }
 
 // provisioned runs the provisioners of a new object, which is recorded as tainted before: it exists, whatever becomes of this program meanwhile.
@@ -377,8 +402,13 @@ func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse,
 			diags = append(diags, ia.violation("object", fmt.Errorf("%s: unknown values are not allowed after apply", contractText(err))))
 		}
 		v, o.tainted = nullUnknown(v), true
-	} else if !legacy && !resp.LegacyTypes && !o.failed {
-		for _, err := range schema.AssertApplyResult(ia.block(), planned, v) {
+	} else if !o.failed {
+		check := func() []error { return schema.AssertApplyResult(ia.block(), planned, v) }
+		if legacy || resp.LegacyTypes {
+			ia.tolerated("object", check)
+			check = func() []error { return nil }
+		}
+		for _, err := range check() {
 			d := ia.violation("object", err)
 			d.Summary = "Provider produced inconsistent result after apply"
 			diags, o.tainted = append(diags, d), true

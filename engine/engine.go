@@ -29,6 +29,8 @@ type Options struct {
 	WorkDir     string // absolute, for path.cwd and provisioners
 	// Provisioner output and inputs come from the environment of the process; Environ is what local-exec passes on.
 	Environ []string
+	// Log receives lines about what is odd but no error, each beginning with its level in brackets; nil for none. Lines hold no values.
+	Log func(line string)
 }
 
 // Engine carries out operations on one configuration with one set of provider processes. Operations must not overlap. Close ends the processes.

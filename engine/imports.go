@@ -2,6 +2,9 @@ package engine
 
 import (
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -42,12 +45,16 @@ func (p *planner) resolveImports() {
 				"%s is imported here and at %s. It can be imported once only: remove one of the two.", target.To, *other.rng))
 			continue
 		}
-		if p.run.Declared(target.To) {
-			p.imports[target.To] = &importTarget{id: target.ID, identity: target.Identity, rng: &target.Block.Range}
+		imp := &importTarget{id: target.ID, identity: target.Identity, rng: &target.Block.Range}
+		p.imports[target.To] = imp
+		if !p.run.Declared(target.To) {
+			p.undeclaredImport(target, imp)
 			continue
 		}
-		p.run.Report(diag.At(target.Block.Range, "Configuration for import target does not exist",
-			"The configuration for the import of %s does not exist. Write a resource block for it; all of its arguments will be compared with the real object.", target.To))
+		if target.Block.Provider != nil && p.generated[target.To] == nil {
+			p.run.Report(diag.At(target.Block.Provider.Range, "Invalid import provider argument",
+				"%s is declared, so its own provider imports the object. The provider argument of an import block is for generating configuration: remove it here.", target.To))
+		}
 	}
 }
 
@@ -62,43 +69,59 @@ func (p *planner) unusedImports() {
 	}
 }
 
-// importPrior imports the object and reads it.
+// importPrior imports the object and reads it, unless generating its configuration did so.
 func (ip *instancePlan) importPrior(imp *importTarget, meta cty.Value) bool {
-	req := provider.ImportRequest{Type: ip.typeName(), ID: imp.id}
-	if imp.identity != cty.NilVal {
-		id, diags := ip.importIdentity(imp.identity)
-		ip.report(diags)
-		if diags.HasErrors() {
-			return false
-		}
-		req.Identity = id
+	got, ok := prior{}, true
+	if g := ip.planner.generated[ip.in.Addr()]; g != nil {
+		got, ip.generated = g.prior, g.Text
+	} else {
+		got, ok = ip.importedObject(imp, meta)
 	}
-	done := ip.started(OpImport, ip.obj, plan.NoOp, "id", imp.id)
-	resp, diags := ip.p.ImportResource(ip.ctx, req)
-	var got prior
-	if !diags.HasErrors() {
-		got, diags = ip.imported(resp, diags)
-	}
-	ip.report(diags)
-	done(diags, "id", imp.id)
-	if diags.HasErrors() {
-		return false
-	}
-	got, ok := ip.refreshed(got, meta)
 	if !ok {
 		return false
 	}
-	if got.value.IsNull() {
-		ip.report(diag.Errorf("Cannot import non-existent remote object",
-			"The provider found no object for %s. Only objects that exist can be imported; check the id, and that the provider is configured for the right place.", ip.obj))
-		return false
-	}
-	got.importing = &plan.Importing{ID: imp.id, Identity: ip.sealedIdentity(got.identity)}
-	if imp.id == "" {
-		got.importing.Identity = ip.sealedIdentity(req.Identity)
-	}
 	ip.prior = got
 	return ip.keepImported()
+}
+
+// importedObject asks the provider for an object and reads it.
+func (s *subject) importedObject(imp *importTarget, meta cty.Value) (prior, bool) {
+	req := provider.ImportRequest{Type: s.typeName(), ID: imp.id}
+	key, text := "id", imp.id
+	if imp.identity != cty.NilVal {
+		id, diags := s.importIdentity(imp)
+		s.report(diags)
+		if diags.HasErrors() {
+			return prior{}, false
+		}
+		req.Identity = id
+		key, text = identityText(id)
+	}
+	done := s.started(OpImport, s.obj, plan.NoOp, key, text)
+	resp, diags := s.p.ImportResource(s.ctx, req)
+	var got prior
+	if !diags.HasErrors() {
+		got, diags = s.imported(resp, diags)
+	}
+	s.report(diags)
+	done(diags, key, text)
+	if diags.HasErrors() {
+		return prior{}, false
+	}
+	got, ok := s.refreshed(got, meta)
+	if !ok {
+		return prior{}, false
+	}
+	if got.value.IsNull() {
+		s.report(diag.Errorf("Cannot import non-existent remote object",
+			"The provider found no object for %s. Only objects that exist can be imported; check the id or identity, and that the provider is configured for the right place.", s.obj))
+		return prior{}, false
+	}
+	got.importing = &plan.Importing{ID: imp.id}
+	if imp.id == "" {
+		got.importing.Identity = s.sealedIdentity(req.Identity)
+	}
+	return got, true
 }
 
 // keepImported puts the imported object into the state that the plan starts from.
@@ -115,30 +138,47 @@ func (ip *instancePlan) keepImported() bool {
 	return true
 }
 
-func (ip *instancePlan) importIdentity(v cty.Value) (cty.Value, diag.List) {
-	c, diags := ip.providers.catalog(ip.ctx, ip.source)
+// importIdentity makes a complete identity of what an import block says.
+func (s *subject) importIdentity(imp *importTarget) (cty.Value, diag.List) {
+	c, diags := s.providers.catalog(s.ctx, s.source)
 	if diags.HasErrors() {
-		return v, diags
+		return cty.NilVal, diags
 	}
-	id, diags := c.Identity(ip.typeName())
+	id, diags := c.Identity(s.typeName())
 	if diags.HasErrors() {
-		return v, diags
+		return cty.NilVal, diags
 	}
-	if id == nil {
-		return v, append(diags, diag.Errorf("Import by identity is not supported", "The resource type %s has no identity; import it with an id instead.", ip.typeName())...)
+	fail := func(summary, format string, args ...any) {
+		diags = append(diags, diag.At(*imp.rng, summary, format, args...)...)
+	}
+	v := imp.identity
+	switch {
+	case id == nil:
+		fail("Import by identity is not supported", "The resource type %s has no identity; import it with an id instead.", s.typeName())
+		return cty.NilVal, diags
+	case !v.Type().IsObjectType() && !v.Type().IsMapType():
+		fail("Invalid import identity", "The identity must be an object, with the attributes that identify a %s.", s.typeName())
+		return cty.NilVal, diags
+	}
+	given := v.AsValueMap()
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if id.Attributes[name] == nil {
+			fail("Invalid import identity", "The identity of a %s has no attribute %q. It has: %s.", s.typeName(), name, strings.Join(slices.Sorted(maps.Keys(id.Attributes)), ", "))
+		}
 	}
 	attrs := map[string]cty.Value{}
-	for name, a := range id.Attributes {
-		attrs[name] = cty.NullVal(a.Type)
-		if !v.Type().HasAttribute(name) {
-			if a.RequiredForImport {
-				diags = append(diags, diag.Errorf("Incomplete import identity", "The identity of %s needs the attribute %q.", ip.typeName(), name)...)
-			}
+	for _, name := range slices.Sorted(maps.Keys(id.Attributes)) {
+		a := id.Attributes[name]
+		got, ok := given[name]
+		if (!ok || got.IsNull()) && a.RequiredForImport {
+			fail("Incomplete import identity", "The identity of a %s needs the attribute %q.", s.typeName(), name)
+		}
+		if attrs[name] = cty.NullVal(a.Type); !ok {
 			continue
 		}
-		got, err := convert.Convert(v.GetAttr(name), a.Type)
+		got, err := convert.Convert(got, a.Type)
 		if err != nil {
-			diags = append(diags, diag.Errorf("Invalid import identity", "The attribute %q of the identity is not suitable: %s.", name, err)...)
+			fail("Invalid import identity", "The attribute %q of the identity is not suitable: %s.", name, err)
 			continue
 		}
 		attrs[name] = got
@@ -147,28 +187,54 @@ func (ip *instancePlan) importIdentity(v cty.Value) (cty.Value, diag.List) {
 }
 
 // imported picks the object that was asked for out of the answer.
-func (ip *instancePlan) imported(resp provider.ImportResponse, diags diag.List) (prior, diag.List) {
+func (s *subject) imported(resp provider.ImportResponse, diags diag.List) (prior, diag.List) {
 	none := prior{}
 	if resp.Deferred != "" {
-		return none, append(diags, ip.deferredAnswer("importing", resp.Deferred)...)
+		return none, append(diags, s.deferredAnswer("importing", resp.Deferred)...)
 	}
 	for _, o := range resp.Objects {
-		if o.Type != ip.typeName() {
+		if o.Type != s.typeName() {
 			continue
 		}
-		v, diags := ip.accept(o.State, diags, "imported object", true)
+		v, diags := s.accept(o.State, diags, "imported object", true)
 		if v == cty.NilVal {
 			return none, diags
 		}
 		if v.IsNull() {
-			return none, append(diags, ip.violation("imported object", errNull))
+			return none, append(diags, s.violation("imported object", errNull))
 		}
-		return prior{value: v, private: o.Private, identity: o.Identity}, diags
+		id, err := s.knownIdentity(o.Identity, "imported object")
+		if err != nil {
+			diags = append(diags, s.violation("identity", err))
+		}
+		return prior{value: v, private: o.Private, identity: id}, diags
 	}
 	if len(resp.Objects) == 0 {
-		return none, append(diags, diag.Errorf("Nothing imported", "The provider %s returned no object for %s.", ip.source.ForDisplay(), ip.obj)...)
+		return none, append(diags, diag.Errorf("Nothing imported", "The provider %s returned no object for %s.", s.source.ForDisplay(), s.obj)...)
 	}
-	return none, append(diags, ip.violation("imported object", errWrongType))
+	return none, append(diags, s.violation("imported object", errWrongType))
 }
 
 var errWrongType = errors.New("it is of another resource type than asked for")
+
+// identityText returns an identity for a line about the import: the name of its first attribute that is set, and the value with what else is set.
+func identityText(id cty.Value) (key, text string) {
+	var parts []string
+	for it := id.ElementIterator(); it.Next(); {
+		name, v := it.Element()
+		if v.IsNull() || !v.IsKnown() {
+			continue
+		}
+		s, err := convert.Convert(v, cty.String)
+		if err != nil || s.IsNull() {
+			continue
+		}
+		if key == "" {
+			key = name.AsString()
+			parts = append(parts, s.AsString())
+			continue
+		}
+		parts = append(parts, name.AsString()+"="+s.AsString())
+	}
+	return key, strings.Join(parts, ",")
+}

@@ -145,7 +145,7 @@ func (w *world) engine(c *command, observe func(engine.Event)) *engine.Engine {
 		w.t.Fatal(err)
 	}
 	var launcher provider.Launcher = &mayfly.Launcher{
-		Executable: func(p addr.Provider) (string, bool) { return self, p == sim },
+		Executable: func(p addr.Provider) (string, bool) { return self, p == sim || p.Namespace == "other" },
 		Env:        w.environ(),
 	}
 	if w.launcher != nil {

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -92,14 +95,16 @@ func parseMove(m *config.Module, b *config.Moved) (move, diag.List) {
 // maxMoves bounds a chain of moves, so that moves in a circle end.
 const maxMoves = 100
 
+// followMoves lets every object follow the moves that concern it, one after the other. Where a move leads to a place that had an object before any move,
+// it ends: that object may go on from there, but the two were never one.
 func (p *planner) followMoves(moves []move) {
 	index := newMoveIndex(moves)
-	var all []addr.Instance
+	taken := map[addr.Instance]struct{}{}
 	for a := range p.prior.AllInstances() {
-		all = append(all, a)
+		taken[a] = struct{}{}
 	}
-	for _, start := range all {
-		at := start
+	for _, start := range slices.SortedFunc(maps.Keys(taken), addr.Instance.Compare) {
+		at, end := start, addr.Instance{} // end is where the moves stop, once they meet another object
 		for step := 0; ; step++ {
 			next, mv, ok := index.next(at)
 			if !ok || next == at {
@@ -109,7 +114,14 @@ func (p *planner) followMoves(moves []move) {
 				p.run.Report(diag.At(mv.rng, "Cyclic dependency in move statements", "The moved blocks lead from %s in a circle.", start))
 				return
 			}
-			at = next
+			if _, there := taken[next]; there && next != start && end == (addr.Instance{}) {
+				end = at
+				p.blockedMove(at, next)
+			}
+			at = next // also beyond the end, or a circle would go unnoticed
+		}
+		if end != (addr.Instance{}) {
+			at = end
 		}
 		if at != start {
 			p.moveTo(start, at)
@@ -234,8 +246,7 @@ func graft(base, to, from addr.ModuleInstance, matched []addr.ModuleInstance) (a
 // moveTo renames an object, unless its new place is taken.
 func (p *planner) moveTo(from, to addr.Instance) {
 	if p.prior.Instance(to) != nil {
-		p.run.Report(diag.Warnf("Unresolved resource instance address change",
-			"%s should have become %s, but the state already has an object there, so it was left where it is.", from, to))
+		p.blockedMove(from, to)
 		return
 	}
 	if err := p.prior.Move(from, to); err != nil {
@@ -247,6 +258,11 @@ func (p *planner) moveTo(from, to addr.Instance) {
 		p.moved[to] = orig
 		delete(p.moved, from)
 	}
+}
+
+func (p *planner) blockedMove(from, to addr.Instance) {
+	p.run.Report(diag.Warnf("Unresolved resource instance address change",
+		"%s should have become %s, but the state already has an object there, so it was left where it is.", from, to))
 }
 
 // implicitMoves follows a resource that gained or lost its count: its only object goes between "no key" and index 0.
@@ -294,12 +310,34 @@ func (s *subject) convertMovedFrom(o *state.Object, from addr.Instance, source a
 	return pr, true
 }
 
-func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior, bool) {
-	source := addr.ProviderConfig{Provider: ip.source}
-	if in := ip.planner.req.State.Instance(from); in != nil {
-		source = in.Provider
+// converts reports whether a moved object must be taken over from another type, or may be from another provider.
+func (ip *instancePlan) converts(from addr.Instance) bool {
+	if from.Resource.Type != ip.in.Addr().Resource.Type {
+		return true
 	}
-	pr, ok := ip.convertMovedFrom(o, from, source)
+	if ip.sourceOf(from).Provider == ip.source {
+		return false
+	}
+	c, diags := ip.providers.catalog(ip.ctx, ip.source)
+	return !diags.HasErrors() && c.Capabilities().MoveResourceState
+}
+
+// sourceOf returns the provider configuration that the state has for an object's earlier address.
+func (ip *instancePlan) sourceOf(from addr.Instance) addr.ProviderConfig {
+	if in := ip.planner.req.State.Instance(from); in != nil {
+		return in.Provider
+	}
+	return addr.ProviderConfig{Provider: ip.source}
+}
+
+func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior, bool) {
+	c, diags := ip.providers.catalog(ip.ctx, ip.source)
+	if !diags.HasErrors() && !c.Capabilities().MoveResourceState {
+		ip.report(diag.Errorf("Move of another resource type is not supported",
+			"%s was %s, and the provider %s cannot take over objects of other types. Remove the moved block, and import the object to its new address instead.", ip.obj, from, ip.source.ForDisplay()))
+		return prior{}, false
+	}
+	pr, ok := ip.convertMovedFrom(o, from, ip.sourceOf(from))
 	if !ok {
 		return pr, false
 	}

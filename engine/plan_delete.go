@@ -127,7 +127,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		}
 		if !p.req.SkipRefresh {
 			before := pr
-			if pr, ok = dp.refreshed(pr, cty.NilVal); !ok {
+			if pr, ok = dp.refreshed(pr, dp.metaOfModule()); !ok {
 				return
 			}
 			p.noteDrift(&dp.subject, before, pr)
@@ -216,6 +216,7 @@ func (dp *deletePlan) ask(c *plan.Change, pr prior) bool {
 	null := cty.NullVal(dp.block().Type())
 	resp, diags := dp.p.PlanResource(dp.ctx, provider.PlanRequest{
 		Type: dp.typeName(), Prior: pr.value, Proposed: null, Config: null, PriorPrivate: pr.private, Identity: pr.identity,
+		ProviderMeta: dp.metaOfModule(),
 	})
 	if !diags.HasErrors() && resp.Deferred != "" {
 		diags = append(diags, dp.deferredAnswer("planning to destroy", resp.Deferred)...)

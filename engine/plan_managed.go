@@ -58,6 +58,7 @@ type instancePlan struct {
 	declared, config cty.Value
 	// sensitive are the paths that the configuration makes sensitive.
 	sensitive []cty.Path
+	generated string // the configuration, if it was generated for this import
 }
 
 // plan returns the planned object with its marks; false if it could not be planned, which was reported.
@@ -168,7 +169,7 @@ func (ip *instancePlan) loadPrior() bool {
 	ip.prior = noPrior(ip.block())
 	ok := true
 	switch {
-	case o != nil && moved && from.Resource.Type != ip.in.Addr().Resource.Type:
+	case o != nil && moved && ip.converts(from):
 		ip.prior, ok = ip.convertMoved(o, from)
 	case o != nil:
 		ip.prior, ok = ip.upgraded(o)
@@ -277,7 +278,7 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 		return false
 	}
 	bySchema := ip.block().SensitivePaths(planned)
-	return !samePaths(without(ip.sensitive, bySchema), without(outsideWriteOnly(ip.block(), ip.stored.Sensitive), bySchema))
+	return !samePaths(without(ip.sensitive, bySchema), without(ip.unechoed(outsideWriteOnly(ip.block(), ip.stored.Sensitive)), bySchema))
 }
 
 // planCall asks for one plan and holds the answer against the contract.
@@ -300,11 +301,17 @@ func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
 	}
 	resp.Planned, diags = ip.accept(resp.Planned, nil, "plan", false)
 	resp.Planned, diags = ip.withhold(config, resp.Planned, diags, "plan")
-	if !diags.HasErrors() && !resp.LegacyTypes {
-		for _, err := range schema.AssertPlanValid(ip.block(), pv.value, config, resp.Planned) {
+	check := func() []error { return schema.AssertPlanValid(ip.block(), pv.value, config, resp.Planned) }
+	switch {
+	case diags.HasErrors():
+	case resp.LegacyTypes:
+		ip.tolerated("plan", check)
+	default:
+		for _, err := range check() {
 			diags = append(diags, ip.violation("plan", err))
 		}
 	}
+	ip.noteIdentity("planning", pv.identity, resp.Identity)
 	if !diags.HasErrors() && resp.Planned.IsNull() {
 		diags = append(diags, ip.violation("plan", fmt.Errorf("the planned object is null although the configuration asks for one")))
 	}
@@ -320,7 +327,7 @@ func (ip *instancePlan) newChange(pv prior) {
 	a := ip.in.Addr()
 	c := &plan.Change{
 		Addr: a, PrevAddr: a, Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.schema.Version,
-		PriorPrivate: pv.private, Importing: pv.importing, PriorIdentity: ip.sealedIdentity(pv.identity),
+		PriorPrivate: pv.private, Importing: pv.importing, GeneratedConfig: ip.generated, PriorIdentity: ip.sealedIdentity(pv.identity),
 		CreateBeforeDestroy: ip.in.Config().Lifecycle.CreateBeforeDestroy,
 	}
 	if from, ok := ip.planner.moved[a]; ok {

@@ -32,17 +32,15 @@ type PlanRequest struct {
 	LazyEphemeral     bool // what only write-only arguments need is not opened
 	// Imports are objects to import besides those of import blocks: for the import command.
 	Imports map[addr.Instance]string
-	Soft    context.Context // ends on the first interrupt; nil for never
+	// Generated is configuration that Generate made for this plan; Config has it too.
+	Generated []*Generated
+	Soft      context.Context // ends on the first interrupt; nil for never
 }
 
 // Plan plans. The plan is returned also when the diagnostics have errors, for showing; its Errored is set then.
 func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.List) {
-	if req.Soft == nil {
-		req.Soft = ctx
-	}
-	p := e.newPlanner(ctx, req)
-	p.run = e.run(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
-	defer e.stopOn(req.Soft)()
+	p := e.planning(ctx, req)
+	defer e.stopOn(p.req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
 	made := false
 	defer e.lasting(OpPlanning, addr.Object{}, &made)()
@@ -55,23 +53,41 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	return p.plan, withoutRepeats(diags)
 }
 
-// newPlanner returns a planner that has no run yet. req.Soft must be set.
+// planning returns a planner that is about to make a plan.
+func (e *Engine) planning(ctx context.Context, req PlanRequest) *planner {
+	p := e.newPlanner(ctx, req)
+	p.run = e.run(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
+	return p
+}
+
+// newPlanner returns a planner that has no run yet.
 func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
-	return &planner{
+	if req.Soft == nil {
+		req.Soft = ctx
+	}
+	p := &planner{
 		walk: e.newWalk(ctx, req.Soft), req: req, prior: req.State.Copy(),
-		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{},
+		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
 			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
 		},
 	}
+	for _, g := range req.Generated {
+		p.generated[g.Addr] = g
+	}
+	return p
 }
 
 // planner carries out one plan. It implements eval.Host.
 type planner struct {
 	*walk
-	req  PlanRequest
-	plan *plan.Plan
+	req       PlanRequest
+	plan      *plan.Plan
+	generated map[addr.Instance]*Generated // of the request
+
+	generating bool // configuration for what import blocks name, not a plan
+	missing    []undeclared
 
 	mu      sync.Mutex // guards all below
 	prior   *state.State

@@ -188,6 +188,9 @@ func (s *subject) refreshed(pr prior, meta cty.Value) (prior, bool) {
 	v := resp.New
 	if !diags.HasErrors() && !v.IsNull() {
 		v, diags = s.accept(v, diags, "object read", true)
+		if _, err := s.knownIdentity(resp.Identity, "object read"); err != nil {
+			diags = append(diags, s.violation("identity", err))
+		}
 	}
 	s.report(diags)
 	done(diags, idKey, id)
@@ -199,6 +202,7 @@ func (s *subject) refreshed(pr prior, meta cty.Value) (prior, bool) {
 	}
 	pr.value, pr.private = v, resp.Private
 	if resp.Identity != cty.NilVal && !resp.Identity.IsNull() {
+		s.noteIdentity("reading", pr.identity, resp.Identity)
 		pr.identity = resp.Identity
 	}
 	return pr, !diags.HasErrors()
@@ -215,12 +219,44 @@ func (s *subject) marked(v cty.Value, paths []cty.Path) cty.Value {
 		return v
 	}
 	v = value.MarkPaths(v, s.schema.Block.SensitivePaths(v), value.Sensitive)
-	return value.MarkPaths(v, paths, value.Sensitive)
+	return value.MarkPaths(v, s.echoed(v, paths), value.Sensitive)
+}
+
+// echoed adds to the sensitive paths of an object those of the result in which the built-in provider repeats an argument. While the result is not
+// known, it is sensitive as a whole if any of the argument is.
+func (s *subject) echoed(v cty.Value, paths []cty.Path) []cty.Path {
+	from, to, ok := builtin.Echo(s.typeName())
+	if !ok || s.source != addr.BuiltinProvider || v == cty.NilVal || v.IsNull() || !v.IsKnown() {
+		return paths
+	}
+	bare, _ := v.Unmark()
+	result, _ := bare.GetAttr(to).Unmark()
+	out := slices.Clip(paths)
+	for _, p := range paths {
+		if !p.HasPrefix(cty.GetAttrPath(from)) {
+			continue
+		}
+		echo := cty.GetAttrPath(to)
+		if result.IsWhollyKnown() {
+			echo = append(echo, p[1:]...)
+		}
+		out = append(out, echo)
+	}
+	return out
 }
 
 // meta returns the provider_meta of the instance's module for its provider, cty.NilVal if it has none.
-func (s *subject) meta(in *eval.Instance) cty.Value {
-	body := in.Resource.Module.ProviderMeta(in.Resource.Block)
+func (s *subject) meta(in *eval.Instance) cty.Value { return s.metaIn(in.Resource.Module) }
+
+// metaOfModule returns the provider_meta of the module that the object belongs to, cty.NilVal if that module is gone.
+func (s *subject) metaOfModule() cty.Value { return s.metaIn(s.run.Module(s.obj.Module)) }
+
+// metaIn returns the provider_meta of a module for the subject's provider, cty.NilVal if there is none or no such module.
+func (s *subject) metaIn(m *eval.Module) cty.Value {
+	if m == nil {
+		return cty.NilVal
+	}
+	body := m.ProviderMetaFor(s.source)
 	if body == nil {
 		return cty.NilVal
 	}
@@ -242,9 +278,18 @@ func (s *subject) meta(in *eval.Instance) cty.Value {
 	return v
 }
 
+// unechoed takes out of stored paths those that echoed adds: a state may have been written without them.
+func (s *subject) unechoed(paths []cty.Path) []cty.Path {
+	_, result, ok := builtin.Echo(s.typeName())
+	if !ok || s.source != addr.BuiltinProvider {
+		return paths
+	}
+	return slices.DeleteFunc(slices.Clone(paths), func(p cty.Path) bool { return p.HasPrefix(cty.GetAttrPath(result)) })
+}
+
 // sealed makes v durable.
 func (s *subject) sealed(v cty.Value, paths []cty.Path) (value.Durable, bool) {
-	d, err := value.Seal(value.MarkPaths(v, paths, value.Sensitive), s.schema.Block.Type(), s.schema.Block)
+	d, err := value.Seal(value.MarkPaths(v, s.echoed(v, paths), value.Sensitive), s.schema.Block.Type(), s.schema.Block)
 	if err != nil {
 		s.report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", s.obj, err))
 		return value.Durable{}, false

@@ -14,11 +14,6 @@ func refuse(tree *config.Tree) diag.List {
 		diags = append(diags, diag.At(rng, "Not supported yet", "This version of Mayfly does not carry out %s. %s", what, instead)...)
 	}
 	for _, m := range tree.SortedModules() {
-		for _, i := range m.Imports {
-			if i.Provider != nil {
-				no(i.Range, "the provider argument of import blocks, which is for generating configuration", "Write the resource block, whose provider is used, and remove the argument.")
-			}
-		}
 		if m.Encryption != nil {
 			no(m.Encryption.Range, "encryption of state and plan", "The state would be stored in the clear.")
 		}

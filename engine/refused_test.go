@@ -60,7 +60,7 @@ func TestContradictingRefactoring(t *testing.T) {
 		{"two from, one to", move("sim_thing.a", "sim_thing.x") + move("sim_thing.b", "sim_thing.x"), "Ambiguous move statements"},
 		{"imported twice", imports("sim_thing.x[0]") + imports("sim_thing.x[0]"), "Duplicate import configuration"},
 		{"no such instance", imports("sim_thing.x[3]"), "Configuration for import target does not exist"},
-		{"provider of an import", strings.Replace(imports("sim_thing.x[0]"), "}", " provider = sim\n}", 1), "Not supported yet"},
+		{"provider of an import", strings.Replace(imports("sim_thing.x[0]"), "}", " provider = sim\n}", 1), "Invalid import provider argument"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -8,12 +8,12 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lease"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
 )
 
 // walk is what planning and applying share: the run of the evaluator, the pool of what is open, and the slots of provider operations.
@@ -221,7 +221,25 @@ func useText(u eval.Use) string {
 	}
 }
 
-// CallFunction implements eval.Host: functions run on a process that need not be configured.
-func (w *walk) CallFunction(p addr.Provider, name string, args []cty.Value) (cty.Value, error) {
-	return w.providers.callFunction(w.ctx, p, name, args)
+// CallFunction implements eval.Host: functions run on a process that need not be configured, unless they are those of a configuration.
+func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, error) {
+	if c.On == nil {
+		return w.providers.callFunction(w.ctx, c.Provider, c.Name, c.Args)
+	}
+	p := w.configured(t, nil, c.On)
+	if p == nil {
+		return cty.DynamicVal, errUnconfigured
+	}
+	return p.CallFunction(w.ctx, c.Name, c.Args)
+}
+
+var errUnconfigured = errors.New("its provider could not be configured")
+
+// ConfiguredFunctions implements eval.Host.
+func (w *walk) ConfiguredFunctions(t *future.Task, po *eval.ProviderObject) (map[string]*schema.Function, diag.List) {
+	p := w.configured(t, nil, po)
+	if p == nil {
+		return nil, diag.Errorf("Provider not configured", "%s.", errUnconfigured)
+	}
+	return p.ConfiguredFunctions(w.ctx)
 }

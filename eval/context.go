@@ -58,7 +58,7 @@ func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 		for i := range x.Refs {
 			b.add(&x.Refs[i])
 		}
-		functions = r.providerFunctions(sc.m, x.Functions, functions)
+		functions = r.providerFunctions(sc, x.Functions, functions)
 	}
 	return &hcl.EvalContext{Variables: b.variables(), Functions: functions}
 }

@@ -1,40 +1,153 @@
 package eval
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// providerFunctions returns the table with the named provider-defined functions added, as seen from m.
-func (r *Run) providerFunctions(m *Module, names []string, table map[string]function.Function) map[string]function.Function {
+// providerFunctions returns the table with the named provider-defined functions added, as seen from sc.
+func (r *Run) providerFunctions(sc *scope, names []string, table map[string]function.Function) map[string]function.Function {
 	if len(names) == 0 {
 		return table
 	}
 	table = maps.Clone(table)
 	for _, name := range names {
-		parts := strings.Split(name, "::")
-		if len(parts) != 3 {
-			continue // HCL reports the unknown function
-		}
-		source := m.block.cfg.ProviderFor(parts[1])
-		declared, diags := r.cfg.schemas.Functions(source)
-		r.Report(diags)
-		if f := declared[parts[2]]; f != nil {
-			table[name] = r.providerFunction(source, parts[2], f)
+		if fn, ok := sc.functionName(name); ok {
+			table[name] = r.functionOf(sc, fn)
 		}
 	}
 	return table
 }
 
-func (r *Run) providerFunction(p addr.Provider, name string, f *schema.Function) function.Function {
+// functionName is the name of a provider-defined function, taken apart.
+type functionName struct {
+	ref    config.ProviderRef // with an alias, the function is one of that configuration
+	source addr.Provider
+	name   string
+	known  *schema.Function // as the provider's schema has it; nil if only a configured provider could know it
+	absent bool             // the module does not say that it uses the provider, and nothing is known of it
+}
+
+// functionName takes a name apart; HCL reports those that cannot be any.
+func (sc *scope) functionName(name string) (functionName, bool) {
+	parts := strings.Split(name, "::")
+	if len(parts) != 3 && len(parts) != 4 {
+		return functionName{}, false
+	}
+	fn := functionName{ref: config.ProviderRef{Name: parts[1]}, name: parts[len(parts)-1]}
+	if len(parts) == 4 {
+		fn.ref.Alias = parts[2]
+	}
+	fn.source = sc.m.block.cfg.ProviderFor(fn.ref.Name)
+	declared, diags := sc.m.run.cfg.schemas.Functions(fn.source)
+	if fn.absent = diags.HasErrors() && !sc.m.block.cfg.Uses(fn.ref.Name); !fn.absent {
+		sc.m.run.Report(diags)
+	}
+	fn.known = declared[fn.name]
+	return fn, true
+}
+
+// provider returns the configuration that has to be there for the function to be called; nil if none has.
+func (fn functionName) provider(sc *scope) (*ProviderObject, error) {
+	if fn.known != nil && fn.ref.Alias == "" {
+		return nil, nil
+	}
+	found, diags := sc.m.findProvider(fn.ref, nil, nil)
+	switch {
+	case diags.HasErrors():
+		return nil, fmt.Errorf("there is no provider configuration %q", fn.ref)
+	case found.block != nil && found.block.each != nil:
+		return nil, fmt.Errorf("the provider configuration %q has for_each, and functions of one of its instances cannot be called", fn.ref)
+	}
+	po := sc.m.run.provider(sc.t, found, fn.source, fn.ref)
+	if po != nil && po.Opens() {
+		return nil, fmt.Errorf("the provider configuration %q comes from ephemeral values, and functions need a provider that lasts", fn.ref)
+	}
+	return po, nil
+}
+
+// collectFunctions adds what must be there before the functions can be called.
+func (sc *scope) collectFunctions(into *reads, names []string) {
+	for _, name := range names {
+		if fn, ok := sc.functionName(name); ok && !fn.absent {
+			if po, err := fn.provider(sc); err == nil && po != nil {
+				into.providers = append(into.providers, po)
+			}
+		}
+	}
+}
+
+// functionOf returns the function; one that cannot be called explains that to who calls it.
+func (r *Run) functionOf(sc *scope, fn functionName) function.Function {
+	if fn.absent {
+		return failing(fmt.Errorf("this module has no provider %q in its required_providers", fn.ref.Name))
+	}
+	on, err := fn.provider(sc)
+	if err != nil {
+		return failing(err)
+	}
+	f := fn.known
+	if f == nil && r.opt.Phase == Validating {
+		return untold()
+	}
+	if f == nil && on != nil {
+		more, diags := r.opt.Host.ConfiguredFunctions(sc.t, on)
+		if err := diags.Err(); err != nil {
+			return failing(err)
+		}
+		f = more[fn.name]
+	}
+	if f == nil {
+		return failing(fmt.Errorf("the provider %s has no function %q%s", fn.source.ForDisplay(), fn.name, r.alternatives(fn.source)))
+	}
+	return r.providerFunction(sc.t, fn, on, f)
+}
+
+// alternatives lists the functions that a provider has.
+func (r *Run) alternatives(p addr.Provider) string {
+	declared, diags := r.cfg.schemas.Functions(p)
+	if diags.HasErrors() || len(declared) == 0 {
+		return ""
+	}
+	return "; it has " + strings.Join(slices.Sorted(maps.Keys(declared)), ", ")
+}
+
+// failing is a function that cannot be called.
+func failing(err error) function.Function {
+	return function.New(&function.Spec{VarParam: anything(), Type: func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, err }})
+}
+
+// untold is a function of which nothing is known before its provider is configured.
+func untold() function.Function {
+	return function.New(&function.Spec{
+		VarParam: anything(), Type: function.StaticReturnType(cty.DynamicPseudoType),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			marks := make([]cty.ValueMarks, len(args))
+			for i := range args {
+				_, marks[i] = args[i].UnmarkDeep()
+			}
+			return cty.DynamicVal.WithMarks(marks...), nil
+		},
+	})
+}
+
+func anything() *function.Parameter {
+	return &function.Parameter{Name: "arguments", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
+}
+
+func (r *Run) providerFunction(t *future.Task, fn functionName, on *ProviderObject, f *schema.Function) function.Function {
 	spec := &function.Spec{Description: f.Summary}
 	for _, param := range f.Params {
 		spec.Params = append(spec.Params, parameter(param))
@@ -55,16 +168,34 @@ func (r *Run) providerFunction(p addr.Provider, name string, f *schema.Function)
 		if wait {
 			return cty.UnknownVal(retType).WithMarks(marks...), nil
 		}
-		got, err := r.opt.Host.CallFunction(p, name, args)
+		got, err := r.opt.Host.CallFunction(t, FunctionCall{Provider: fn.source, On: on, Name: fn.name, Args: args})
+		if err != nil && secret {
+			err = hidden(err)
+		}
 		if err != nil {
-			if secret {
-				err = fmt.Errorf("the provider's message is hidden, because an argument is sensitive or ephemeral")
-			}
 			return cty.UnknownVal(retType), err
 		}
 		return got.WithMarks(marks...), nil
 	}
 	return function.New(spec)
+}
+
+// hidden is an error in place of one that could quote an argument. It still tells which argument it is about.
+func hidden(err error) error {
+	const text = "the provider's message is hidden, because an argument is sensitive or ephemeral"
+	var arg function.ArgError
+	if errors.As(err, &arg) {
+		return function.NewArgErrorf(arg.Index, text)
+	}
+	return errors.New(text)
+}
+
+// FunctionCall is a call of a provider-defined function. The arguments have no marks.
+type FunctionCall struct {
+	Provider addr.Provider
+	On       *ProviderObject // the configuration whose function it is; nil for one that needs none
+	Name     string
+	Args     []cty.Value
 }
 
 // param returns the declaration of the argument at i.

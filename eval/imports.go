@@ -153,3 +153,19 @@ func (sc *scope) refuseImportKey(idx *lang.Index) diag.List {
 	}
 	return sc.m.block.refuseEphemeral(v, idx.Expr, "An ephemeral value cannot choose the instance to import to: its address is kept in the plan and in the state.")
 }
+
+// ImportProvider returns the provider configuration that imports an object for which the root module has no block: the one that the import block
+// names, or the one that the resource type implies.
+func (r *Run) ImportProvider(t *future.Task, b *config.Import, to addr.Resource) (*ProviderObject, diag.List) {
+	ref, _ := b.ProviderRef()
+	key := r.compiledKey(ref.KeyExpr)
+	found, diags := r.Root.findProvider(ref, key, func(t *future.Task) *scope { return &scope{m: r.Root, t: t} })
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	source := r.Root.block.cfg.ProviderFor(ref.Name)
+	if po := r.provider(t, found, source, ref); po != nil {
+		return po, nil
+	}
+	return nil, diag.At(ref.Range, "Provider configuration not present", "The provider configuration %s for the import of %s could not be found.", ref, to)
+}

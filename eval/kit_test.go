@@ -173,7 +173,12 @@ func (h *kitHost) Open(t *future.Task, s *Session, in *Instance) cty.Value {
 
 func (h *kitHost) Slot(f func()) { f() }
 
-func (h *kitHost) CallFunction(_ addr.Provider, name string, args []cty.Value) (cty.Value, error) {
+func (h *kitHost) ConfiguredFunctions(*future.Task, *ProviderObject) (map[string]*schema.Function, diag.List) {
+	return nil, nil
+}
+
+func (h *kitHost) CallFunction(_ *future.Task, c FunctionCall) (cty.Value, error) {
+	name, args := c.Name, c.Args
 	if s := args[0].AsString(); s != "fail" {
 		return cty.StringVal(s + s), nil
 	}

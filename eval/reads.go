@@ -39,6 +39,7 @@ func (sc *scope) collectReads(into *reads, exprs ...*lang.Expr) {
 			continue
 		}
 		sc.collectRefs(into, x.Refs)
+		sc.collectFunctions(into, x.Functions)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -40,7 +41,9 @@ type Host interface {
 	// is in no slot yet.
 	Slot(f func())
 	// CallFunction calls a provider-defined function.
-	CallFunction(p addr.Provider, name string, args []cty.Value) (cty.Value, error)
+	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)
+	// ConfiguredFunctions returns the functions that a provider has with a configuration, which was prepared and holds nothing ephemeral.
+	ConfiguredFunctions(t *future.Task, p *ProviderObject) (map[string]*schema.Function, diag.List)
 }
 
 // Options are the inputs of a run.
@@ -241,8 +244,13 @@ func (m *moduleBlock) blockClaims(into []Use) []Use {
 
 // ProviderMeta returns the provider_meta block of the module for the provider of the given resource block, nil if there is none.
 func (m *Module) ProviderMeta(b *ResourceBlock) *config.ProviderMeta {
+	return m.ProviderMetaFor(b.Provider)
+}
+
+// ProviderMetaFor returns the provider_meta block of the module for a provider, nil if there is none.
+func (m *Module) ProviderMetaFor(p addr.Provider) *config.ProviderMeta {
 	for name, meta := range m.block.cfg.ProviderMeta {
-		if m.block.cfg.ProviderFor(name) == b.Provider {
+		if m.block.cfg.ProviderFor(name) == p {
 			return meta
 		}
 	}

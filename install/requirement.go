@@ -69,8 +69,9 @@ func (c *collector) module(m *config.Module) {
 		c.need(m.ProviderFor(ref.Name), ref.Range)
 	}
 	for _, im := range m.Imports {
-		if im.Provider != nil {
-			c.need(m.ProviderFor(im.Provider.Name), im.Provider.Range)
+		// One whose resource is declared is needed for that, perhaps by another provider than its type implies.
+		if ref, ok := im.ProviderRef(); ok && (im.Provider != nil || m.Resources[*im.Resource] == nil) {
+			c.need(m.ProviderFor(ref.Name), ref.Range)
 		}
 	}
 }

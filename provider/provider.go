@@ -60,12 +60,17 @@ type Reader interface {
 	ReadData(ctx context.Context, req DataRequest) (DataResponse, diag.List)
 	ImportResource(ctx context.Context, req ImportRequest) (ImportResponse, diag.List)
 	MoveResource(ctx context.Context, req MoveRequest) (MoveResponse, diag.List)
+	// GenerateConfig may be called if Capabilities has GenerateResourceConfig.
+	GenerateConfig(ctx context.Context, req GenerateRequest) (cty.Value, diag.List)
 
 	OpenEphemeral(ctx context.Context, typeName string, config cty.Value) (OpenResponse, diag.List)
 	RenewEphemeral(ctx context.Context, typeName string, private []byte) (RenewResponse, diag.List)
 	CloseEphemeral(ctx context.Context, typeName string, private []byte) diag.List
 
 	CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error)
+	// ConfiguredFunctions returns the functions that the provider has once it is configured, which may be more than Catalog tells. CallFunction knows
+	// them from then on.
+	ConfiguredFunctions(ctx context.Context) (map[string]*schema.Function, diag.List)
 
 	// Stop asks the provider to cancel what it is doing, on a user's interrupt.
 	Stop(ctx context.Context) error
@@ -121,8 +126,10 @@ type PlanRequest struct {
 	Proposed     cty.Value // null when destroying
 	Config       cty.Value // null when destroying
 	PriorPrivate []byte
-	Identity     cty.Value
-	ProviderMeta cty.Value
+	// PlannedPrivate is what an earlier plan of the same change returned; nil for the first.
+	PlannedPrivate []byte
+	Identity       cty.Value
+	ProviderMeta   cty.Value
 }
 
 // PlanResponse is the answer to PlanRequest.
@@ -205,6 +212,12 @@ type MoveResponse struct {
 	Target   cty.Value
 	Private  []byte
 	Identity cty.Value
+}
+
+// GenerateRequest asks for the configuration with which an object would be as it is.
+type GenerateRequest struct {
+	Type  string
+	State cty.Value
 }
 
 // OpenResponse is the answer to OpenEphemeral. The result is secret as a whole.

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -205,16 +207,26 @@ func (w *planWriter) heading(c *plan.Change) {
 	if c.Importing == nil {
 		return
 	}
-	if c.Importing.ID != "" {
-		fmt.Fprintf(w, "  # (imported from %q)\n", c.Importing.ID)
-	} else {
-		w.WriteString("  # (imported by identity)\n")
-	}
 	if c.GeneratedConfig != "" {
 		w.WriteString("  # (config will be generated)\n")
 	}
+	w.importedFrom(c.Importing)
 	if c.Action.DestroysReplaced() {
 		w.WriteString("  # " + w.o.paint(red, "Warning: this will destroy the imported resource") + "\n")
+	}
+}
+
+// importedFrom tells by what an object is imported.
+func (w *planWriter) importedFrom(imp *plan.Importing) {
+	identity, err := durableJSON(imp.Identity)
+	var text bytes.Buffer
+	switch {
+	case imp.ID != "":
+		fmt.Fprintf(w, "  # (imported from %q)\n", imp.ID)
+	case err != nil || identity == nil || json.Indent(&text, identity, "  # ", "  ") != nil:
+		w.WriteString("  # (imported by identity)\n")
+	default:
+		w.WriteString("  # imported using resource identity: " + text.String() + "\n")
 	}
 }
 

@@ -179,10 +179,14 @@ func (w *planWriter) outputSection(lines string) {
 	w.WriteString("Changes to Outputs:\n" + lines)
 }
 
-// PlanFooter writes the note below a plan that was shown and not applied: where it was saved, or that it was not. path is "" for an unsaved plan.
-func PlanFooter(w io.Writer, path string, o Options) error {
+// PlanFooter writes the note below a plan that was shown and not applied: where it was saved, or that it was not. path is "" for an unsaved plan,
+// generated that of the file with generated configuration, "" for none.
+func PlanFooter(w io.Writer, path, generated string, o Options) error {
 	var sb strings.Builder
 	sb.WriteString("\n" + o.paint(dim, o.rule()) + "\n\n")
+	if generated != "" {
+		sb.WriteString(o.wrap(product+" has generated configuration and written it to "+generated+". Read it, and edit what needs editing, before you keep it.", 0) + "\n\n")
+	}
 	if path == "" {
 		sb.WriteString(o.wrap("Note: You didn't use the -out option to save this plan, so "+product+
 			` can't guarantee to take exactly these actions if you run "mayfly apply" now.`, 0) + "\n")

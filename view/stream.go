@@ -209,6 +209,9 @@ func streamChangeOf(c *plan.Change) *streamChange {
 	}
 	if c.Importing != nil {
 		out.Importing = &jsonImporting{ID: c.Importing.ID}
+		if identity, err := durableJSON(c.Importing.Identity); err == nil {
+			out.Importing.Identity = identity
+		}
 	}
 	if c.Action == plan.NoOp {
 		switch {

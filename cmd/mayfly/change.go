@@ -65,8 +65,6 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 // check finds contradictions before anything is read.
 func (c *changeFlags) check() diag.List {
 	switch {
-	case c.generate != "":
-		return diag.Errorf("Unsupported option", "Generating configuration with -generate-config-out is not supported in this version of Mayfly. Write the resource blocks for the import blocks yourself; the plan shows how they differ from the real objects.")
 	case c.destroy && c.refreshOnly:
 		return diag.Errorf("Incompatible plan mode options", "The -destroy and -refresh-only options are mutually exclusive.")
 	case c.refreshOnly && !c.refresh:
@@ -78,7 +76,7 @@ func (c *changeFlags) check() diag.List {
 	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
 		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only: nothing is created then.")
 	}
-	return nil
+	return c.checkGenerate()
 }
 
 // planOptions interprets the options that go to the planner.
@@ -147,6 +145,7 @@ type changeRun struct {
 	soft      context.Context
 	variables mayfly.Variables
 	goesOn    func(*plan.Plan) bool // whether the plan is applied at once; nil for never
+	written   string                // the file with generated configuration, "" if none was written
 }
 
 // setUp applies the options about what is shown.
@@ -219,7 +218,11 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 		return nil, false
 	}
 	opt.Variables, opt.Soft = r.variables, r.soft
+	if !r.generateConfig(&opt) {
+		return nil, false
+	}
 	p, diags = r.op.Plan(r.hard, opt)
+	diags = append(diags, r.unfinished(diags)...)
 	if p == nil || p.Errored && !p.Changed() {
 		a.report(diags)
 		return p, false

@@ -19,7 +19,24 @@ import (
 // providerLog returns the receiver of providers' log lines: nil, which drops them, unless TF_LOG_PROVIDER or TF_LOG asks for them. They go to
 // the file that TF_LOG_PATH names, or else to standard error. What a provider writes there is its own affair and may hold secrets.
 func (a *app) providerLog() (log func(addr.Provider, string), stop func()) {
-	asked := a.vars["TF_LOG_PROVIDER"]
+	write, stop := a.logTo(a.vars["TF_LOG_PROVIDER"])
+	if write == nil {
+		return nil, stop
+	}
+	return func(p addr.Provider, line string) { write("provider.terraform-provider-"+p.Type, line) }, stop
+}
+
+// coreLog returns the receiver of the engine's own log lines, which TF_LOG_CORE or TF_LOG ask for. They hold no values.
+func (a *app) coreLog() (log func(string), stop func()) {
+	write, stop := a.logTo(a.vars["TF_LOG_CORE"])
+	if write == nil {
+		return nil, stop
+	}
+	return func(line string) { write("mayfly", line) }, stop
+}
+
+// logTo returns a writer of log lines, each with its source, for a level that is asked for, or else the one of TF_LOG; nil if neither asks for any.
+func (a *app) logTo(asked string) (write func(source, line string), stop func()) {
 	if asked == "" {
 		asked = a.vars["TF_LOG"]
 	}
@@ -44,14 +61,14 @@ func (a *app) providerLog() (log func(addr.Provider, string), stop func()) {
 		}
 	}
 	var mu sync.Mutex
-	return func(p addr.Provider, line string) {
+	return func(source, line string) {
 		at, text := parseLogLine(line)
 		if at < level {
 			return
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		fmt.Fprintf(out, "%s [%s] provider.terraform-provider-%s: %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), strings.ToUpper(at.String()), p.Type, text)
+		fmt.Fprintf(out, "%s [%s] %s: %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), strings.ToUpper(at.String()), source, text)
 	}, stop
 }
 

@@ -20,7 +20,7 @@ func (a *app) planCommand() *cli.Command {
 	flags := append(f.changeFlags.flags(a),
 		stringFlag("out", "Save the plan to a file, for apply.", &f.out),
 		boolFlag("detailed-exitcode", "Exit with 0 if there is nothing to do, 1 for an error, 2 if there are changes.", &f.detailed),
-		stringFlag("generate-config-out", "Not supported in this version.", &f.generate),
+		stringFlag("generate-config-out", "Write resource blocks for what import blocks name and no block declares to this new file.", &f.generate),
 	)
 	return a.command("plan", "Show changes required by the current configuration", "",
 		"Compares the configuration with the state and the real objects, and shows what apply would do. Nothing is changed.",
@@ -54,7 +54,7 @@ func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 		return exitError
 	}
 	if a.stream == nil && p.Changed() && (f.out != "" || a.vars["TF_IN_AUTOMATION"] == "") {
-		if code := a.wrote(view.PlanFooter(a.env.Stdout, f.out, a.view)); code != exitOK {
+		if code := a.wrote(view.PlanFooter(a.env.Stdout, f.out, r.written, a.view)); code != exitOK {
 			return code
 		}
 	}

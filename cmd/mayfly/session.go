@@ -59,12 +59,13 @@ func (p place) manager() (store.Manager, diag.List) {
 func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, observer engine.Observer, parallelism int) (*session, diag.List) {
 	s := &session{app: a, dir: d, manager: m, backend: p.backend, workspace: p.workspace}
 	log, stop := a.providerLog()
-	s.stopLog = stop
+	core, stopCore := a.coreLog()
+	s.stopLog = func() { stop(); stopCore() }
 	environ := childEnviron(a.env.Environ, d.tree.Root)
 	s.launcher = &mayfly.Launcher{Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(a.vars)), Log: log, Dir: ".", Env: environ, Version: version}
 	var diags diag.List
 	s.project, diags = mayfly.Open(ctx, mayfly.Options{
-		Tree: d.tree, Launcher: s.launcher, Store: m, Workspace: p.workspace, Observer: observer, Parallelism: parallelism, Environ: environ,
+		Tree: d.tree, Launcher: s.launcher, Store: m, Workspace: p.workspace, Observer: observer, Parallelism: parallelism, Environ: environ, Log: core,
 	})
 	if a.vars["TF_ENCRYPTION"] != "" {
 		diags = append(diags, diag.Errorf("Not supported yet",

@@ -36,6 +36,7 @@ func actionOf(prior, next object) string {
 func (c *core) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("PlanResourceChange", req.TypeName, schema)
+	cl.readMeta(req.ProviderMeta)
 	cl.prior = cl.read("prior", req.PriorState)
 	proposed := cl.read("proposed", req.ProposedNewState)
 	cl.config = cl.read("config", req.Config)
@@ -115,6 +116,9 @@ func (c *core) planned(typ string, b *tfprotov6.SchemaBlock, prior, proposed obj
 	if v, ok := next["value"]; ok && prior != nil && isKnownNonNull(v) && strings.EqualFold(prior.text("value"), next.text("value")) {
 		next["value"] = prior["value"] // what apply made upper-case is no change
 	}
+	if typ == typeShape {
+		next = planShape(b, prior, next)
+	}
 	if prior != nil && next.value(b.ValueType()).Equal(prior.value(b.ValueType())) {
 		return next, false
 	}
@@ -158,6 +162,7 @@ func replacements(prior, planned object) []*tftypes.AttributePath {
 func (c *core) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("ApplyResourceChange", req.TypeName, schema)
+	cl.readMeta(req.ProviderMeta)
 	cl.prior = cl.read("prior", req.PriorState)
 	cl.planned = cl.read("planned", req.PlannedState)
 	cl.config = cl.read("config", req.Config)
@@ -312,12 +317,15 @@ func (c *core) store(ch change) (object, error) {
 		}
 		return c.result(a, parent, id, serial)
 	})
+	if ch.typ == typeShape {
+		state = fillShape(state)
+	}
 	if ch.typ == typeLegacy && isKnownNonNull(state["value"]) {
 		state["value"] = str(strings.ToUpper(state.text("value")))
 	}
 	obj := &Object{ID: id, Type: ch.typ, Name: state.text("name"), Serial: serial, Attrs: map[string]json.RawMessage{}}
 	for _, name := range names(state) {
-		text, err := json.Marshal(plain(state[name]))
+		text, err := json.Marshal(kept(ch.schema, name, state[name]))
 		if err != nil {
 			return nil, err
 		}
@@ -344,6 +352,10 @@ func (c *core) result(a *tfprotov6.SchemaAttribute, parent object, id string, se
 		return str(simlog.Hash(parent.text("value")))
 	case "rule_id":
 		return str(fmt.Sprintf("rule-%d", parent.number("port")))
+	case "mark":
+		return markFor(parent)
+	case "guess":
+		return str("guessed for " + parent.text("name"))
 	case "zone_id":
 		return str("zone-" + parent.text("name"))
 	case "computed_list":

@@ -70,7 +70,7 @@
 //
 // The answer, whatever it is:
 //
-//   - error, warning (text): a diagnostic besides the answer; for a function, its error
+//   - error, warning (text): a diagnostic besides the answer; for a function, its error. A warning may be about an attribute (attr)
 //   - invalid-path (text): an error about an attribute that does not exist
 //   - deferred: a deferral that was not allowed
 //   - no-private: private data is left out

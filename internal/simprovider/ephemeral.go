@@ -260,6 +260,7 @@ func (c *core) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.Va
 func (c *core) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	schema := c.data[req.TypeName]
 	cl := newCall("ReadDataSource", req.TypeName, schema)
+	cl.readMeta(req.ProviderMeta)
 	cl.config = cl.read("config", req.Config)
 	if req.ClientCapabilities != nil {
 		cl.Caps = map[string]bool{"deferral": req.ClientCapabilities.DeferralAllowed}

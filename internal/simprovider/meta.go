@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
 func (c *core) capabilities() *tfprotov6.ServerCapabilities {
@@ -42,7 +44,7 @@ func (c *core) GetProviderSchema(ctx context.Context, _ *tfprotov6.GetProviderSc
 	work := func(context.Context) (*tfprotov6.GetProviderSchemaResponse, error) {
 		return &tfprotov6.GetProviderSchemaResponse{
 			ServerCapabilities: c.capabilities(), Provider: c.provider, ResourceSchemas: c.resources, DataSourceSchemas: c.data,
-			EphemeralResourceSchemas: c.ephemerals, Functions: functionSignatures(),
+			EphemeralResourceSchemas: c.ephemerals, Functions: functionSignatures(), ProviderMeta: metaSchema(),
 		}, nil
 	}
 	return serve(ctx, c, newCall("GetProviderSchema", "", nil), work, func(r *tfprotov6.GetProviderSchemaResponse) answer {
@@ -50,11 +52,11 @@ func (c *core) GetProviderSchema(ctx context.Context, _ *tfprotov6.GetProviderSc
 	})
 }
 
-// GetResourceIdentitySchemas answers the identity of sim_thing; the other types have none.
+// GetResourceIdentitySchemas answers the identities of sim_thing and sim_shape; the other types have none.
 func (c *core) GetResourceIdentitySchemas(ctx context.Context, _ *tfprotov6.GetResourceIdentitySchemasRequest) (*tfprotov6.GetResourceIdentitySchemasResponse, error) {
 	work := func(context.Context) (*tfprotov6.GetResourceIdentitySchemasResponse, error) {
 		return &tfprotov6.GetResourceIdentitySchemasResponse{
-			IdentitySchemas: map[string]*tfprotov6.ResourceIdentitySchema{typeThing: identitySchema},
+			IdentitySchemas: identitySchemas,
 		}, nil
 	}
 	return serve(ctx, c, newCall("GetResourceIdentitySchemas", "", nil), work, func(r *tfprotov6.GetResourceIdentitySchemasResponse) answer {
@@ -117,10 +119,21 @@ func (c *core) StopProvider(ctx context.Context, _ *tfprotov6.StopProviderReques
 	return serve(ctx, c, newCall("StopProvider", "", nil), work, nil)
 }
 
+// functions are the functions that there are now: once configured, also whoami.
+func (c *core) functions() map[string]*tfprotov6.Function {
+	all := functionSignatures()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.configured {
+		all["whoami"] = &tfprotov6.Function{Summary: "Returns the configured prefix.", Return: &tfprotov6.FunctionReturn{Type: tftypes.String}}
+	}
+	return all
+}
+
 // GetFunctions answers the signatures of the functions.
 func (c *core) GetFunctions(ctx context.Context, _ *tfprotov6.GetFunctionsRequest) (*tfprotov6.GetFunctionsResponse, error) {
 	work := func(context.Context) (*tfprotov6.GetFunctionsResponse, error) {
-		return &tfprotov6.GetFunctionsResponse{Functions: functionSignatures()}, nil
+		return &tfprotov6.GetFunctionsResponse{Functions: c.functions()}, nil
 	}
 	return serve(ctx, c, newCall("GetFunctions", "", nil), work, func(r *tfprotov6.GetFunctionsResponse) answer {
 		return answer{diags: &r.Diagnostics}
@@ -132,10 +145,9 @@ func (c *core) CallFunction(ctx context.Context, req *tfprotov6.CallFunctionRequ
 	cl := newCall("CallFunction", "", nil)
 	cl.Name = req.Name
 	work := func(context.Context) (*tfprotov6.CallFunctionResponse, error) {
-		result, err := callFunction(req)
+		result, at, err := c.callFunction(req)
 		if err != nil {
-			first := int64(0)
-			return &tfprotov6.CallFunctionResponse{Error: &tfprotov6.FunctionError{Text: err.Error(), FunctionArgument: &first}}, nil
+			return &tfprotov6.CallFunctionResponse{Error: &tfprotov6.FunctionError{Text: err.Error(), FunctionArgument: &at}}, nil
 		}
 		return &tfprotov6.CallFunctionResponse{Result: result}, nil
 	}
@@ -144,30 +156,46 @@ func (c *core) CallFunction(ctx context.Context, req *tfprotov6.CallFunctionRequ
 	})
 }
 
-func callFunction(req *tfprotov6.CallFunctionRequest) (*tfprotov6.DynamicValue, error) {
-	sig, ok := functionSignatures()[req.Name]
+// callFunction also returns the argument that an error is about.
+func (c *core) callFunction(req *tfprotov6.CallFunctionRequest) (_ *tfprotov6.DynamicValue, at int64, _ error) {
+	sig, ok := c.functions()[req.Name]
 	if !ok {
-		return nil, fmt.Errorf("there is no function %q", req.Name)
+		return nil, 0, fmt.Errorf("there is no function %q", req.Name)
 	}
-	if len(req.Arguments) != len(sig.Parameters) {
-		return nil, fmt.Errorf("%s takes %d arguments", req.Name, len(sig.Parameters))
+	params := sig.Parameters
+	for sig.VariadicParameter != nil && len(params) < len(req.Arguments) {
+		params = append(params, sig.VariadicParameter)
+	}
+	if len(req.Arguments) != len(params) {
+		return nil, 0, fmt.Errorf("%s takes %d arguments", req.Name, len(params))
 	}
 	text := make([]string, len(req.Arguments))
-	for i, p := range sig.Parameters {
+	for i, p := range params {
 		v, err := req.Arguments[i].Unmarshal(p.Type)
 		if err != nil {
-			return nil, fmt.Errorf("argument %s: %w", p.Name, err)
+			return nil, int64(i), fmt.Errorf("argument %s: %w", p.Name, err)
 		}
 		if !p.AllowUnknownValues && !v.IsFullyKnown() || !p.AllowNullValue && isUnset(v) {
-			return nil, fmt.Errorf("argument %s must be known and not null", p.Name)
+			return nil, int64(i), fmt.Errorf("argument %s must be known and not null", p.Name)
 		}
-		text[i] = textOf(v)
+		if text[i] = textOf(v); text[i] == "forbidden" {
+			return nil, int64(i), fmt.Errorf("argument %s must not be %q", p.Name, text[i])
+		}
 	}
 	switch req.Name {
 	case "concat2":
-		return encodeValue(str(text[0]+text[1]), sig.Return.Type)
+		result, err := encodeValue(str(text[0]+text[1]), sig.Return.Type)
+		return result, 0, err
+	case "join":
+		result, err := encodeValue(str(strings.Join(text[1:], text[0])), sig.Return.Type)
+		return result, 0, err
+	case "whoami":
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		result, err := encodeValue(str(c.prefix), sig.Return.Type)
+		return result, 0, err
 	case "fail":
-		return nil, fmt.Errorf("%s", text[0])
+		return nil, 0, fmt.Errorf("%s", text[0])
 	}
-	return req.Arguments[0], nil
+	return req.Arguments[0], 0, nil
 }

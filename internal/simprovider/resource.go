@@ -81,6 +81,7 @@ func failOn(o object, point string) error {
 func (c *core) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("ReadResource", req.TypeName, schema)
+	cl.readMeta(req.ProviderMeta)
 	cl.prior = cl.read("prior", req.CurrentState)
 	cl.Private = req.Private
 	if req.ClientCapabilities != nil {
@@ -156,12 +157,12 @@ func overlay(schema *tfprotov6.Schema, state object, obj *Object) (object, error
 	return nullWriteOnly(schema.Block, out), nil
 }
 
-// identity is the identity of a sim_thing object; of the others, and of a null object, what the engine had.
+// identity is the identity of an object; of one of a type without identity, and of a null object, what the engine had.
 func (c *core) identity(typ string, o object, prior *tfprotov6.ResourceIdentityData) (*tfprotov6.ResourceIdentityData, error) {
-	if typ != typeThing || o == nil || !isKnownNonNull(o["name"]) {
+	if identitySchemas[typ] == nil || o == nil || !isKnownNonNull(o["name"]) {
 		return prior, nil
 	}
-	return identityOf(o.text("name"))
+	return identityFor(typ, o.text("name"))
 }
 
 func identityOf(name string) (*tfprotov6.ResourceIdentityData, error) {

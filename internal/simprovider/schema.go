@@ -148,6 +148,7 @@ func resourceSchemas(variant string, protocol int) map[string]*tfprotov6.Schema 
 		),
 		typeOld:   plainResource(attr("old_value", tftypes.String, optional)),
 		typeVault: vaultSchema(protocol),
+		typeShape: shapeSchema(protocol),
 	}
 }
 
@@ -214,6 +215,12 @@ func functionSignatures() map[string]*tfprotov6.Function {
 			Summary:    "Joins two strings.",
 			Parameters: []*tfprotov6.FunctionParameter{text("a"), text("b")},
 			Return:     &tfprotov6.FunctionReturn{Type: tftypes.String},
+		},
+		"join": {
+			Summary:           "Joins any number of strings, null among them.",
+			Parameters:        []*tfprotov6.FunctionParameter{text("separator")},
+			VariadicParameter: &tfprotov6.FunctionParameter{Name: "parts", Type: tftypes.String, AllowNullValue: true},
+			Return:            &tfprotov6.FunctionReturn{Type: tftypes.String},
 		},
 		"fail": {
 			Summary:    "Fails with the given message about its argument.",

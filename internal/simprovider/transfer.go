@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// UpgradeResourceState converts sim_thing from version 0 (size is a text, tags are called labels); every other state must be current.
+// UpgradeResourceState converts sim_thing from version 0 (size is a text, tags are called labels) and sim_shape from both earlier versions; every other
+// state must be current.
 func (c *core) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("UpgradeResourceState", req.TypeName, schema)
@@ -32,6 +34,9 @@ func (c *core) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeR
 func upgrade(req *tfprotov6.UpgradeResourceStateRequest, schema *tfprotov6.Schema) (*tfprotov6.DynamicValue, error) {
 	if req.Version > schema.Version {
 		return nil, fmt.Errorf("the state is of schema version %d, newer than this provider's %d", req.Version, schema.Version)
+	}
+	if req.TypeName == typeShape && req.Version < schema.Version {
+		return upgradeShape(req.RawState, schema)
 	}
 	if req.Version < schema.Version {
 		v0, err := rawObject(req.RawState, thingSchemaV0)
@@ -90,18 +95,23 @@ func upgradeThing(schema *tfprotov6.Schema, v0 object) object {
 	return out
 }
 
-// UpgradeResourceIdentity passes an identity of the current version on; there is no other.
+// UpgradeResourceIdentity passes an identity of the current version on, and converts that of sim_shape from version 0.
 func (c *core) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.UpgradeResourceIdentityRequest) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
 	cl := newCall("UpgradeResourceIdentity", req.TypeName, nil)
 	work := func(context.Context) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
 		resp := &tfprotov6.UpgradeResourceIdentityResponse{}
-		if req.TypeName != typeThing || req.Version != identitySchema.Version {
+		schema, attribute := identitySchemas[req.TypeName], "name"
+		if schema == nil || req.Version > schema.Version {
 			resp.Diagnostics = failed(fmt.Errorf("%s has no identity of version %d", req.TypeName, req.Version))
 			return resp, nil
 		}
-		o, err := rawObject(req.RawIdentity, identitySchema.ValueType())
+		typ := schema.ValueType()
+		if req.Version < schema.Version {
+			typ, attribute = shapeIdentityV0, "label"
+		}
+		o, err := rawObject(req.RawIdentity, typ)
 		if err == nil {
-			resp.UpgradedIdentity, err = identityOf(o.text("name"))
+			resp.UpgradedIdentity, err = identityFor(req.TypeName, o.text(attribute))
 		}
 		resp.Diagnostics = failed(err)
 		return resp, nil
@@ -118,8 +128,10 @@ func (c *core) ImportResourceState(ctx context.Context, req *tfprotov6.ImportRes
 	cl := newCall("ImportResourceState", req.TypeName, schema)
 	cl.Name = req.ID
 	if req.Identity != nil {
-		if o, err := decode(req.Identity.IdentityData, identitySchema.ValueType()); err == nil {
-			cl.Name = o.text("name")
+		if s := identitySchemas[req.TypeName]; s != nil {
+			if o, err := decode(req.Identity.IdentityData, s.ValueType()); err == nil {
+				cl.Name = o.text("name")
+			}
 		}
 	}
 	if req.ClientCapabilities != nil {
@@ -151,10 +163,10 @@ func (c *core) importOne(schema *tfprotov6.Schema, req *tfprotov6.ImportResource
 	id, name := req.ID, ""
 	switch {
 	case req.Identity != nil && req.Identity.IdentityData != nil:
-		if req.TypeName != typeThing {
+		if identitySchemas[req.TypeName] == nil {
 			return nil, fmt.Errorf("%s has no identity", req.TypeName)
 		}
-		o, err := decode(req.Identity.IdentityData, identitySchema.ValueType())
+		o, err := decode(req.Identity.IdentityData, identitySchemas[req.TypeName].ValueType())
 		if err != nil {
 			return nil, err
 		}
@@ -180,22 +192,28 @@ func (c *core) importOne(schema *tfprotov6.Schema, req *tfprotov6.ImportResource
 		return nil, err
 	}
 	out := &tfprotov6.ImportedResource{TypeName: req.TypeName, State: state, Private: []byte(`{"imported":true}`)}
-	if req.TypeName == typeThing && name != "" {
-		out.Identity, err = identityOf(name)
+	if identitySchemas[req.TypeName] != nil && name != "" {
+		out.Identity, err = identityFor(req.TypeName, name)
 	}
 	return out, err
 }
 
-// MoveResourceState turns a sim_old, of whichever provider, into a sim_thing; old_value becomes a tag.
+// MoveResourceState turns a sim_old, of whichever provider, into a sim_thing; old_value becomes a tag. An object of another provider's type of the same
+// name is taken over as it is.
 func (c *core) MoveResourceState(ctx context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
 	schema := c.resources[req.TargetTypeName]
 	cl := newCall("MoveResourceState", req.TargetTypeName, schema)
 	cl.Private = req.SourcePrivate
-	old, readErr := rawObject(req.SourceState, c.resources[typeOld].ValueType())
+	source := c.resources[typeOld]
+	if req.SourceTypeName == req.TargetTypeName && schema != nil {
+		source = schema // the same type of another provider
+	}
+	old, readErr := rawObject(req.SourceState, source.ValueType())
 	cl.Name = old.text("name")
 	work := func(context.Context) (*tfprotov6.MoveResourceStateResponse, error) {
 		resp := &tfprotov6.MoveResourceStateResponse{}
-		if req.TargetTypeName != typeThing || req.SourceTypeName != typeOld {
+		same := req.TargetTypeName == req.SourceTypeName && !strings.HasSuffix(req.SourceProviderAddress, "/test/sim")
+		if !same && (req.TargetTypeName != typeThing || req.SourceTypeName != typeOld) {
 			resp.Diagnostics = problem("Unsupported move", fmt.Sprintf("A %s cannot become a %s.", req.SourceTypeName, req.TargetTypeName))
 			return resp, nil
 		}
@@ -204,9 +222,13 @@ func (c *core) MoveResourceState(ctx context.Context, req *tfprotov6.MoveResourc
 			return resp, nil
 		}
 		var err error
-		resp.TargetState, err = encode(thingFromOld(schema, old), schema.ValueType())
+		target := old
+		if !same {
+			target = thingFromOld(schema, old)
+		}
+		resp.TargetState, err = encode(target, schema.ValueType())
 		if err == nil {
-			resp.TargetIdentity, err = identityOf(old.text("name"))
+			resp.TargetIdentity, err = c.identity(req.TargetTypeName, old, nil)
 		}
 		resp.TargetPrivate = req.SourcePrivate
 		resp.Diagnostics = failed(err)

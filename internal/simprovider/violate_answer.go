@@ -178,7 +178,11 @@ func (v *violation) failure() error {
 }
 
 func (v *violation) warning() error {
-	return v.diagnose(tfprotov6.DiagnosticSeverityWarning, v.rule.message("The simulated provider warns on purpose."), nil)
+	var path *tftypes.AttributePath
+	if v.rule.Attr != "" && v.call.block != nil {
+		path = typedPath(v.call.block.ValueType(), strings.Split(v.rule.Attr, "."))
+	}
+	return v.diagnose(tfprotov6.DiagnosticSeverityWarning, v.rule.message("The simulated provider warns on purpose."), path)
 }
 
 // invalidPath adds an error about an attribute that cannot exist.
@@ -270,7 +274,7 @@ func (v *violation) changeIdentity() error {
 	if v.ans.identity == nil || *v.ans.identity == nil {
 		return fmt.Errorf("%s answers no identity", v.call.RPC)
 	}
-	id, err := identityOf(v.rule.message("another-identity"))
+	id, err := identityFor(v.call.Type, v.rule.message("another-identity"))
 	*v.ans.identity = id
 	return err
 }

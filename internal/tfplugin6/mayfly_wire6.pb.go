@@ -772,6 +772,7 @@ type ClientCapabilities struct {
 	state                      protoimpl.MessageState `protogen:"open.v1"`
 	DeferralAllowed            bool                   `protobuf:"varint,1,opt,name=deferral_allowed,json=deferralAllowed,proto3" json:"deferral_allowed,omitempty"`
 	WriteOnlyAttributesAllowed bool                   `protobuf:"varint,2,opt,name=write_only_attributes_allowed,json=writeOnlyAttributesAllowed,proto3" json:"write_only_attributes_allowed,omitempty"`
+	StorePlannedPrivate        bool                   `protobuf:"varint,3,opt,name=store_planned_private,json=storePlannedPrivate,proto3" json:"store_planned_private,omitempty"`
 	unknownFields              protoimpl.UnknownFields
 	sizeCache                  protoimpl.SizeCache
 }
@@ -816,6 +817,13 @@ func (x *ClientCapabilities) GetDeferralAllowed() bool {
 func (x *ClientCapabilities) GetWriteOnlyAttributesAllowed() bool {
 	if x != nil {
 		return x.WriteOnlyAttributesAllowed
+	}
+	return false
+}
+
+func (x *ClientCapabilities) GetStorePlannedPrivate() bool {
+	if x != nil {
+		return x.StorePlannedPrivate
 	}
 	return false
 }
@@ -1501,6 +1509,79 @@ func (*MoveResourceState) Descriptor() ([]byte, []int) {
 	return file_mayfly_wire6_proto_rawDescGZIP(), []int{26}
 }
 
+type GenerateResourceConfig struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateResourceConfig) Reset() {
+	*x = GenerateResourceConfig{}
+	mi := &file_mayfly_wire6_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateResourceConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateResourceConfig) ProtoMessage() {}
+
+func (x *GenerateResourceConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateResourceConfig.ProtoReflect.Descriptor instead.
+func (*GenerateResourceConfig) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27}
+}
+
+// The response of GetFunctions is not declared: it is indexed like that of GetProviderSchema.
+type GetFunctions struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetFunctions) Reset() {
+	*x = GetFunctions{}
+	mi := &file_mayfly_wire6_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetFunctions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetFunctions) ProtoMessage() {}
+
+func (x *GetFunctions) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetFunctions.ProtoReflect.Descriptor instead.
+func (*GetFunctions) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{28}
+}
+
 type ReadDataSource struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1509,7 +1590,7 @@ type ReadDataSource struct {
 
 func (x *ReadDataSource) Reset() {
 	*x = ReadDataSource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[27]
+	mi := &file_mayfly_wire6_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1521,7 +1602,7 @@ func (x *ReadDataSource) String() string {
 func (*ReadDataSource) ProtoMessage() {}
 
 func (x *ReadDataSource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[27]
+	mi := &file_mayfly_wire6_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1534,7 +1615,7 @@ func (x *ReadDataSource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource.ProtoReflect.Descriptor instead.
 func (*ReadDataSource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{29}
 }
 
 type OpenEphemeralResource struct {
@@ -1545,7 +1626,7 @@ type OpenEphemeralResource struct {
 
 func (x *OpenEphemeralResource) Reset() {
 	*x = OpenEphemeralResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[28]
+	mi := &file_mayfly_wire6_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1557,7 +1638,7 @@ func (x *OpenEphemeralResource) String() string {
 func (*OpenEphemeralResource) ProtoMessage() {}
 
 func (x *OpenEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[28]
+	mi := &file_mayfly_wire6_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1570,7 +1651,7 @@ func (x *OpenEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{28}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30}
 }
 
 type RenewEphemeralResource struct {
@@ -1581,7 +1662,7 @@ type RenewEphemeralResource struct {
 
 func (x *RenewEphemeralResource) Reset() {
 	*x = RenewEphemeralResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[29]
+	mi := &file_mayfly_wire6_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1593,7 +1674,7 @@ func (x *RenewEphemeralResource) String() string {
 func (*RenewEphemeralResource) ProtoMessage() {}
 
 func (x *RenewEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[29]
+	mi := &file_mayfly_wire6_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1606,7 +1687,7 @@ func (x *RenewEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{29}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31}
 }
 
 type CloseEphemeralResource struct {
@@ -1617,7 +1698,7 @@ type CloseEphemeralResource struct {
 
 func (x *CloseEphemeralResource) Reset() {
 	*x = CloseEphemeralResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[30]
+	mi := &file_mayfly_wire6_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1629,7 +1710,7 @@ func (x *CloseEphemeralResource) String() string {
 func (*CloseEphemeralResource) ProtoMessage() {}
 
 func (x *CloseEphemeralResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[30]
+	mi := &file_mayfly_wire6_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1642,7 +1723,7 @@ func (x *CloseEphemeralResource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32}
 }
 
 type CallFunction struct {
@@ -1653,7 +1734,7 @@ type CallFunction struct {
 
 func (x *CallFunction) Reset() {
 	*x = CallFunction{}
-	mi := &file_mayfly_wire6_proto_msgTypes[31]
+	mi := &file_mayfly_wire6_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1665,7 +1746,7 @@ func (x *CallFunction) String() string {
 func (*CallFunction) ProtoMessage() {}
 
 func (x *CallFunction) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[31]
+	mi := &file_mayfly_wire6_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1678,7 +1759,7 @@ func (x *CallFunction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction.ProtoReflect.Descriptor instead.
 func (*CallFunction) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33}
 }
 
 type AttributePath_Step struct {
@@ -1695,7 +1776,7 @@ type AttributePath_Step struct {
 
 func (x *AttributePath_Step) Reset() {
 	*x = AttributePath_Step{}
-	mi := &file_mayfly_wire6_proto_msgTypes[32]
+	mi := &file_mayfly_wire6_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1707,7 +1788,7 @@ func (x *AttributePath_Step) String() string {
 func (*AttributePath_Step) ProtoMessage() {}
 
 func (x *AttributePath_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[32]
+	mi := &file_mayfly_wire6_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1794,7 +1875,7 @@ type Schema_Block struct {
 
 func (x *Schema_Block) Reset() {
 	*x = Schema_Block{}
-	mi := &file_mayfly_wire6_proto_msgTypes[34]
+	mi := &file_mayfly_wire6_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +1887,7 @@ func (x *Schema_Block) String() string {
 func (*Schema_Block) ProtoMessage() {}
 
 func (x *Schema_Block) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[34]
+	mi := &file_mayfly_wire6_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1891,7 +1972,7 @@ type Schema_Attribute struct {
 
 func (x *Schema_Attribute) Reset() {
 	*x = Schema_Attribute{}
-	mi := &file_mayfly_wire6_proto_msgTypes[35]
+	mi := &file_mayfly_wire6_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1903,7 +1984,7 @@ func (x *Schema_Attribute) String() string {
 func (*Schema_Attribute) ProtoMessage() {}
 
 func (x *Schema_Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[35]
+	mi := &file_mayfly_wire6_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2016,7 +2097,7 @@ type Schema_NestedBlock struct {
 
 func (x *Schema_NestedBlock) Reset() {
 	*x = Schema_NestedBlock{}
-	mi := &file_mayfly_wire6_proto_msgTypes[36]
+	mi := &file_mayfly_wire6_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2028,7 +2109,7 @@ func (x *Schema_NestedBlock) String() string {
 func (*Schema_NestedBlock) ProtoMessage() {}
 
 func (x *Schema_NestedBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[36]
+	mi := &file_mayfly_wire6_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2089,7 +2170,7 @@ type Schema_Object struct {
 
 func (x *Schema_Object) Reset() {
 	*x = Schema_Object{}
-	mi := &file_mayfly_wire6_proto_msgTypes[37]
+	mi := &file_mayfly_wire6_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2101,7 +2182,7 @@ func (x *Schema_Object) String() string {
 func (*Schema_Object) ProtoMessage() {}
 
 func (x *Schema_Object) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[37]
+	mi := &file_mayfly_wire6_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2145,7 +2226,7 @@ type Function_Parameter struct {
 
 func (x *Function_Parameter) Reset() {
 	*x = Function_Parameter{}
-	mi := &file_mayfly_wire6_proto_msgTypes[38]
+	mi := &file_mayfly_wire6_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2157,7 +2238,7 @@ func (x *Function_Parameter) String() string {
 func (*Function_Parameter) ProtoMessage() {}
 
 func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[38]
+	mi := &file_mayfly_wire6_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2224,7 +2305,7 @@ type Function_Return struct {
 
 func (x *Function_Return) Reset() {
 	*x = Function_Return{}
-	mi := &file_mayfly_wire6_proto_msgTypes[39]
+	mi := &file_mayfly_wire6_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2236,7 +2317,7 @@ func (x *Function_Return) String() string {
 func (*Function_Return) ProtoMessage() {}
 
 func (x *Function_Return) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[39]
+	mi := &file_mayfly_wire6_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2272,7 +2353,7 @@ type ResourceIdentitySchema_IdentityAttribute struct {
 
 func (x *ResourceIdentitySchema_IdentityAttribute) Reset() {
 	*x = ResourceIdentitySchema_IdentityAttribute{}
-	mi := &file_mayfly_wire6_proto_msgTypes[40]
+	mi := &file_mayfly_wire6_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2284,7 +2365,7 @@ func (x *ResourceIdentitySchema_IdentityAttribute) String() string {
 func (*ResourceIdentitySchema_IdentityAttribute) ProtoMessage() {}
 
 func (x *ResourceIdentitySchema_IdentityAttribute) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[40]
+	mi := &file_mayfly_wire6_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2343,7 +2424,7 @@ type GetProviderSchema_Request struct {
 
 func (x *GetProviderSchema_Request) Reset() {
 	*x = GetProviderSchema_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[41]
+	mi := &file_mayfly_wire6_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2355,7 +2436,7 @@ func (x *GetProviderSchema_Request) String() string {
 func (*GetProviderSchema_Request) ProtoMessage() {}
 
 func (x *GetProviderSchema_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[41]
+	mi := &file_mayfly_wire6_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2379,7 +2460,7 @@ type GetResourceIdentitySchemas_Request struct {
 
 func (x *GetResourceIdentitySchemas_Request) Reset() {
 	*x = GetResourceIdentitySchemas_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[42]
+	mi := &file_mayfly_wire6_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2391,7 +2472,7 @@ func (x *GetResourceIdentitySchemas_Request) String() string {
 func (*GetResourceIdentitySchemas_Request) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[42]
+	mi := &file_mayfly_wire6_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2417,7 +2498,7 @@ type GetResourceIdentitySchemas_Response struct {
 
 func (x *GetResourceIdentitySchemas_Response) Reset() {
 	*x = GetResourceIdentitySchemas_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[43]
+	mi := &file_mayfly_wire6_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2429,7 +2510,7 @@ func (x *GetResourceIdentitySchemas_Response) String() string {
 func (*GetResourceIdentitySchemas_Response) ProtoMessage() {}
 
 func (x *GetResourceIdentitySchemas_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[43]
+	mi := &file_mayfly_wire6_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2468,7 +2549,7 @@ type ValidateProviderConfig_Request struct {
 
 func (x *ValidateProviderConfig_Request) Reset() {
 	*x = ValidateProviderConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[45]
+	mi := &file_mayfly_wire6_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2480,7 +2561,7 @@ func (x *ValidateProviderConfig_Request) String() string {
 func (*ValidateProviderConfig_Request) ProtoMessage() {}
 
 func (x *ValidateProviderConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[45]
+	mi := &file_mayfly_wire6_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2512,7 +2593,7 @@ type ValidateProviderConfig_Response struct {
 
 func (x *ValidateProviderConfig_Response) Reset() {
 	*x = ValidateProviderConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[46]
+	mi := &file_mayfly_wire6_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2524,7 +2605,7 @@ func (x *ValidateProviderConfig_Response) String() string {
 func (*ValidateProviderConfig_Response) ProtoMessage() {}
 
 func (x *ValidateProviderConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[46]
+	mi := &file_mayfly_wire6_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2558,7 +2639,7 @@ type ValidateResourceConfig_Request struct {
 
 func (x *ValidateResourceConfig_Request) Reset() {
 	*x = ValidateResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[47]
+	mi := &file_mayfly_wire6_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2570,7 +2651,7 @@ func (x *ValidateResourceConfig_Request) String() string {
 func (*ValidateResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[47]
+	mi := &file_mayfly_wire6_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2616,7 +2697,7 @@ type ValidateResourceConfig_Response struct {
 
 func (x *ValidateResourceConfig_Response) Reset() {
 	*x = ValidateResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[48]
+	mi := &file_mayfly_wire6_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2628,7 +2709,7 @@ func (x *ValidateResourceConfig_Response) String() string {
 func (*ValidateResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[48]
+	mi := &file_mayfly_wire6_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2661,7 +2742,7 @@ type ValidateDataResourceConfig_Request struct {
 
 func (x *ValidateDataResourceConfig_Request) Reset() {
 	*x = ValidateDataResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[49]
+	mi := &file_mayfly_wire6_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2673,7 +2754,7 @@ func (x *ValidateDataResourceConfig_Request) String() string {
 func (*ValidateDataResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateDataResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[49]
+	mi := &file_mayfly_wire6_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2712,7 +2793,7 @@ type ValidateDataResourceConfig_Response struct {
 
 func (x *ValidateDataResourceConfig_Response) Reset() {
 	*x = ValidateDataResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[50]
+	mi := &file_mayfly_wire6_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2724,7 +2805,7 @@ func (x *ValidateDataResourceConfig_Response) String() string {
 func (*ValidateDataResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateDataResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[50]
+	mi := &file_mayfly_wire6_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2757,7 +2838,7 @@ type ValidateEphemeralResourceConfig_Request struct {
 
 func (x *ValidateEphemeralResourceConfig_Request) Reset() {
 	*x = ValidateEphemeralResourceConfig_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[51]
+	mi := &file_mayfly_wire6_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2769,7 +2850,7 @@ func (x *ValidateEphemeralResourceConfig_Request) String() string {
 func (*ValidateEphemeralResourceConfig_Request) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[51]
+	mi := &file_mayfly_wire6_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2808,7 +2889,7 @@ type ValidateEphemeralResourceConfig_Response struct {
 
 func (x *ValidateEphemeralResourceConfig_Response) Reset() {
 	*x = ValidateEphemeralResourceConfig_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[52]
+	mi := &file_mayfly_wire6_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2820,7 +2901,7 @@ func (x *ValidateEphemeralResourceConfig_Response) String() string {
 func (*ValidateEphemeralResourceConfig_Response) ProtoMessage() {}
 
 func (x *ValidateEphemeralResourceConfig_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[52]
+	mi := &file_mayfly_wire6_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2854,7 +2935,7 @@ type ConfigureProvider_Request struct {
 
 func (x *ConfigureProvider_Request) Reset() {
 	*x = ConfigureProvider_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[53]
+	mi := &file_mayfly_wire6_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2866,7 +2947,7 @@ func (x *ConfigureProvider_Request) String() string {
 func (*ConfigureProvider_Request) ProtoMessage() {}
 
 func (x *ConfigureProvider_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[53]
+	mi := &file_mayfly_wire6_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2912,7 +2993,7 @@ type ConfigureProvider_Response struct {
 
 func (x *ConfigureProvider_Response) Reset() {
 	*x = ConfigureProvider_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[54]
+	mi := &file_mayfly_wire6_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2924,7 +3005,7 @@ func (x *ConfigureProvider_Response) String() string {
 func (*ConfigureProvider_Response) ProtoMessage() {}
 
 func (x *ConfigureProvider_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[54]
+	mi := &file_mayfly_wire6_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2955,7 +3036,7 @@ type StopProvider_Request struct {
 
 func (x *StopProvider_Request) Reset() {
 	*x = StopProvider_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[55]
+	mi := &file_mayfly_wire6_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2967,7 +3048,7 @@ func (x *StopProvider_Request) String() string {
 func (*StopProvider_Request) ProtoMessage() {}
 
 func (x *StopProvider_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[55]
+	mi := &file_mayfly_wire6_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2992,7 +3073,7 @@ type StopProvider_Response struct {
 
 func (x *StopProvider_Response) Reset() {
 	*x = StopProvider_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[56]
+	mi := &file_mayfly_wire6_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3004,7 +3085,7 @@ func (x *StopProvider_Response) String() string {
 func (*StopProvider_Response) ProtoMessage() {}
 
 func (x *StopProvider_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[56]
+	mi := &file_mayfly_wire6_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3038,7 +3119,7 @@ type UpgradeResourceState_Request struct {
 
 func (x *UpgradeResourceState_Request) Reset() {
 	*x = UpgradeResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[57]
+	mi := &file_mayfly_wire6_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3050,7 +3131,7 @@ func (x *UpgradeResourceState_Request) String() string {
 func (*UpgradeResourceState_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[57]
+	mi := &file_mayfly_wire6_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3097,7 +3178,7 @@ type UpgradeResourceState_Response struct {
 
 func (x *UpgradeResourceState_Response) Reset() {
 	*x = UpgradeResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[58]
+	mi := &file_mayfly_wire6_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3109,7 +3190,7 @@ func (x *UpgradeResourceState_Response) String() string {
 func (*UpgradeResourceState_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[58]
+	mi := &file_mayfly_wire6_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3150,7 +3231,7 @@ type UpgradeResourceIdentity_Request struct {
 
 func (x *UpgradeResourceIdentity_Request) Reset() {
 	*x = UpgradeResourceIdentity_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[59]
+	mi := &file_mayfly_wire6_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3162,7 +3243,7 @@ func (x *UpgradeResourceIdentity_Request) String() string {
 func (*UpgradeResourceIdentity_Request) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[59]
+	mi := &file_mayfly_wire6_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3209,7 +3290,7 @@ type UpgradeResourceIdentity_Response struct {
 
 func (x *UpgradeResourceIdentity_Response) Reset() {
 	*x = UpgradeResourceIdentity_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[60]
+	mi := &file_mayfly_wire6_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3221,7 +3302,7 @@ func (x *UpgradeResourceIdentity_Response) String() string {
 func (*UpgradeResourceIdentity_Response) ProtoMessage() {}
 
 func (x *UpgradeResourceIdentity_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[60]
+	mi := &file_mayfly_wire6_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3265,7 +3346,7 @@ type ReadResource_Request struct {
 
 func (x *ReadResource_Request) Reset() {
 	*x = ReadResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[61]
+	mi := &file_mayfly_wire6_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3277,7 +3358,7 @@ func (x *ReadResource_Request) String() string {
 func (*ReadResource_Request) ProtoMessage() {}
 
 func (x *ReadResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[61]
+	mi := &file_mayfly_wire6_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3348,7 +3429,7 @@ type ReadResource_Response struct {
 
 func (x *ReadResource_Response) Reset() {
 	*x = ReadResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[62]
+	mi := &file_mayfly_wire6_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3360,7 +3441,7 @@ func (x *ReadResource_Response) String() string {
 func (*ReadResource_Response) ProtoMessage() {}
 
 func (x *ReadResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[62]
+	mi := &file_mayfly_wire6_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3421,13 +3502,14 @@ type PlanResourceChange_Request struct {
 	ProviderMeta       *DynamicValue          `protobuf:"bytes,6,opt,name=provider_meta,json=providerMeta,proto3" json:"provider_meta,omitempty"`
 	ClientCapabilities *ClientCapabilities    `protobuf:"bytes,7,opt,name=client_capabilities,json=clientCapabilities,proto3" json:"client_capabilities,omitempty"`
 	PriorIdentity      *ResourceIdentityData  `protobuf:"bytes,8,opt,name=prior_identity,json=priorIdentity,proto3" json:"prior_identity,omitempty"`
+	PlannedPrivate     []byte                 `protobuf:"bytes,9,opt,name=planned_private,json=plannedPrivate,proto3" json:"planned_private,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
 
 func (x *PlanResourceChange_Request) Reset() {
 	*x = PlanResourceChange_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[63]
+	mi := &file_mayfly_wire6_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3439,7 +3521,7 @@ func (x *PlanResourceChange_Request) String() string {
 func (*PlanResourceChange_Request) ProtoMessage() {}
 
 func (x *PlanResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[63]
+	mi := &file_mayfly_wire6_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3511,6 +3593,13 @@ func (x *PlanResourceChange_Request) GetPriorIdentity() *ResourceIdentityData {
 	return nil
 }
 
+func (x *PlanResourceChange_Request) GetPlannedPrivate() []byte {
+	if x != nil {
+		return x.PlannedPrivate
+	}
+	return nil
+}
+
 type PlanResourceChange_Response struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	PlannedState     *DynamicValue          `protobuf:"bytes,1,opt,name=planned_state,json=plannedState,proto3" json:"planned_state,omitempty"`
@@ -3526,7 +3615,7 @@ type PlanResourceChange_Response struct {
 
 func (x *PlanResourceChange_Response) Reset() {
 	*x = PlanResourceChange_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[64]
+	mi := &file_mayfly_wire6_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3538,7 +3627,7 @@ func (x *PlanResourceChange_Response) String() string {
 func (*PlanResourceChange_Response) ProtoMessage() {}
 
 func (x *PlanResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[64]
+	mi := &file_mayfly_wire6_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3618,7 +3707,7 @@ type ApplyResourceChange_Request struct {
 
 func (x *ApplyResourceChange_Request) Reset() {
 	*x = ApplyResourceChange_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[65]
+	mi := &file_mayfly_wire6_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3630,7 +3719,7 @@ func (x *ApplyResourceChange_Request) String() string {
 func (*ApplyResourceChange_Request) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[65]
+	mi := &file_mayfly_wire6_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3708,7 +3797,7 @@ type ApplyResourceChange_Response struct {
 
 func (x *ApplyResourceChange_Response) Reset() {
 	*x = ApplyResourceChange_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[66]
+	mi := &file_mayfly_wire6_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3720,7 +3809,7 @@ func (x *ApplyResourceChange_Response) String() string {
 func (*ApplyResourceChange_Response) ProtoMessage() {}
 
 func (x *ApplyResourceChange_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[66]
+	mi := &file_mayfly_wire6_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3783,7 +3872,7 @@ type ImportResourceState_Request struct {
 
 func (x *ImportResourceState_Request) Reset() {
 	*x = ImportResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[67]
+	mi := &file_mayfly_wire6_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3795,7 +3884,7 @@ func (x *ImportResourceState_Request) String() string {
 func (*ImportResourceState_Request) ProtoMessage() {}
 
 func (x *ImportResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[67]
+	mi := &file_mayfly_wire6_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3851,7 +3940,7 @@ type ImportResourceState_ImportedResource struct {
 
 func (x *ImportResourceState_ImportedResource) Reset() {
 	*x = ImportResourceState_ImportedResource{}
-	mi := &file_mayfly_wire6_proto_msgTypes[68]
+	mi := &file_mayfly_wire6_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3863,7 +3952,7 @@ func (x *ImportResourceState_ImportedResource) String() string {
 func (*ImportResourceState_ImportedResource) ProtoMessage() {}
 
 func (x *ImportResourceState_ImportedResource) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[68]
+	mi := &file_mayfly_wire6_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3918,7 +4007,7 @@ type ImportResourceState_Response struct {
 
 func (x *ImportResourceState_Response) Reset() {
 	*x = ImportResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[69]
+	mi := &file_mayfly_wire6_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3930,7 +4019,7 @@ func (x *ImportResourceState_Response) String() string {
 func (*ImportResourceState_Response) ProtoMessage() {}
 
 func (x *ImportResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[69]
+	mi := &file_mayfly_wire6_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3983,7 +4072,7 @@ type MoveResourceState_Request struct {
 
 func (x *MoveResourceState_Request) Reset() {
 	*x = MoveResourceState_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[70]
+	mi := &file_mayfly_wire6_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3995,7 +4084,7 @@ func (x *MoveResourceState_Request) String() string {
 func (*MoveResourceState_Request) ProtoMessage() {}
 
 func (x *MoveResourceState_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[70]
+	mi := &file_mayfly_wire6_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4079,7 +4168,7 @@ type MoveResourceState_Response struct {
 
 func (x *MoveResourceState_Response) Reset() {
 	*x = MoveResourceState_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[71]
+	mi := &file_mayfly_wire6_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4091,7 +4180,7 @@ func (x *MoveResourceState_Response) String() string {
 func (*MoveResourceState_Response) ProtoMessage() {}
 
 func (x *MoveResourceState_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[71]
+	mi := &file_mayfly_wire6_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4135,6 +4224,146 @@ func (x *MoveResourceState_Response) GetTargetIdentity() *ResourceIdentityData {
 	return nil
 }
 
+type GenerateResourceConfig_Request struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	State         *DynamicValue          `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateResourceConfig_Request) Reset() {
+	*x = GenerateResourceConfig_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[74]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateResourceConfig_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateResourceConfig_Request) ProtoMessage() {}
+
+func (x *GenerateResourceConfig_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[74]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateResourceConfig_Request.ProtoReflect.Descriptor instead.
+func (*GenerateResourceConfig_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27, 0}
+}
+
+func (x *GenerateResourceConfig_Request) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *GenerateResourceConfig_Request) GetState() *DynamicValue {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+type GenerateResourceConfig_Response struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Config        *DynamicValue          `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateResourceConfig_Response) Reset() {
+	*x = GenerateResourceConfig_Response{}
+	mi := &file_mayfly_wire6_proto_msgTypes[75]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateResourceConfig_Response) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateResourceConfig_Response) ProtoMessage() {}
+
+func (x *GenerateResourceConfig_Response) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[75]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateResourceConfig_Response.ProtoReflect.Descriptor instead.
+func (*GenerateResourceConfig_Response) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27, 1}
+}
+
+func (x *GenerateResourceConfig_Response) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *GenerateResourceConfig_Response) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
+type GetFunctions_Request struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetFunctions_Request) Reset() {
+	*x = GetFunctions_Request{}
+	mi := &file_mayfly_wire6_proto_msgTypes[76]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetFunctions_Request) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetFunctions_Request) ProtoMessage() {}
+
+func (x *GetFunctions_Request) ProtoReflect() protoreflect.Message {
+	mi := &file_mayfly_wire6_proto_msgTypes[76]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetFunctions_Request.ProtoReflect.Descriptor instead.
+func (*GetFunctions_Request) Descriptor() ([]byte, []int) {
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{28, 0}
+}
+
 type ReadDataSource_Request struct {
 	state              protoimpl.MessageState `protogen:"open.v1"`
 	TypeName           string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
@@ -4147,7 +4376,7 @@ type ReadDataSource_Request struct {
 
 func (x *ReadDataSource_Request) Reset() {
 	*x = ReadDataSource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[72]
+	mi := &file_mayfly_wire6_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4159,7 +4388,7 @@ func (x *ReadDataSource_Request) String() string {
 func (*ReadDataSource_Request) ProtoMessage() {}
 
 func (x *ReadDataSource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[72]
+	mi := &file_mayfly_wire6_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4172,7 +4401,7 @@ func (x *ReadDataSource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource_Request.ProtoReflect.Descriptor instead.
 func (*ReadDataSource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{29, 0}
 }
 
 func (x *ReadDataSource_Request) GetTypeName() string {
@@ -4214,7 +4443,7 @@ type ReadDataSource_Response struct {
 
 func (x *ReadDataSource_Response) Reset() {
 	*x = ReadDataSource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[73]
+	mi := &file_mayfly_wire6_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4226,7 +4455,7 @@ func (x *ReadDataSource_Response) String() string {
 func (*ReadDataSource_Response) ProtoMessage() {}
 
 func (x *ReadDataSource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[73]
+	mi := &file_mayfly_wire6_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4239,7 +4468,7 @@ func (x *ReadDataSource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataSource_Response.ProtoReflect.Descriptor instead.
 func (*ReadDataSource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{27, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{29, 1}
 }
 
 func (x *ReadDataSource_Response) GetState() *DynamicValue {
@@ -4274,7 +4503,7 @@ type OpenEphemeralResource_Request struct {
 
 func (x *OpenEphemeralResource_Request) Reset() {
 	*x = OpenEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[74]
+	mi := &file_mayfly_wire6_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4286,7 +4515,7 @@ func (x *OpenEphemeralResource_Request) String() string {
 func (*OpenEphemeralResource_Request) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[74]
+	mi := &file_mayfly_wire6_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4299,7 +4528,7 @@ func (x *OpenEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{28, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30, 0}
 }
 
 func (x *OpenEphemeralResource_Request) GetTypeName() string {
@@ -4336,7 +4565,7 @@ type OpenEphemeralResource_Response struct {
 
 func (x *OpenEphemeralResource_Response) Reset() {
 	*x = OpenEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[75]
+	mi := &file_mayfly_wire6_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4348,7 +4577,7 @@ func (x *OpenEphemeralResource_Response) String() string {
 func (*OpenEphemeralResource_Response) ProtoMessage() {}
 
 func (x *OpenEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[75]
+	mi := &file_mayfly_wire6_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4361,7 +4590,7 @@ func (x *OpenEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{28, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30, 1}
 }
 
 func (x *OpenEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -4409,7 +4638,7 @@ type RenewEphemeralResource_Request struct {
 
 func (x *RenewEphemeralResource_Request) Reset() {
 	*x = RenewEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[76]
+	mi := &file_mayfly_wire6_proto_msgTypes[81]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4421,7 +4650,7 @@ func (x *RenewEphemeralResource_Request) String() string {
 func (*RenewEphemeralResource_Request) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[76]
+	mi := &file_mayfly_wire6_proto_msgTypes[81]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4434,7 +4663,7 @@ func (x *RenewEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{29, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31, 0}
 }
 
 func (x *RenewEphemeralResource_Request) GetTypeName() string {
@@ -4462,7 +4691,7 @@ type RenewEphemeralResource_Response struct {
 
 func (x *RenewEphemeralResource_Response) Reset() {
 	*x = RenewEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[77]
+	mi := &file_mayfly_wire6_proto_msgTypes[82]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4474,7 +4703,7 @@ func (x *RenewEphemeralResource_Response) String() string {
 func (*RenewEphemeralResource_Response) ProtoMessage() {}
 
 func (x *RenewEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[77]
+	mi := &file_mayfly_wire6_proto_msgTypes[82]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4487,7 +4716,7 @@ func (x *RenewEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{29, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31, 1}
 }
 
 func (x *RenewEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -4521,7 +4750,7 @@ type CloseEphemeralResource_Request struct {
 
 func (x *CloseEphemeralResource_Request) Reset() {
 	*x = CloseEphemeralResource_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[78]
+	mi := &file_mayfly_wire6_proto_msgTypes[83]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4533,7 +4762,7 @@ func (x *CloseEphemeralResource_Request) String() string {
 func (*CloseEphemeralResource_Request) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[78]
+	mi := &file_mayfly_wire6_proto_msgTypes[83]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4546,7 +4775,7 @@ func (x *CloseEphemeralResource_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource_Request.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32, 0}
 }
 
 func (x *CloseEphemeralResource_Request) GetTypeName() string {
@@ -4572,7 +4801,7 @@ type CloseEphemeralResource_Response struct {
 
 func (x *CloseEphemeralResource_Response) Reset() {
 	*x = CloseEphemeralResource_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[79]
+	mi := &file_mayfly_wire6_proto_msgTypes[84]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4584,7 +4813,7 @@ func (x *CloseEphemeralResource_Response) String() string {
 func (*CloseEphemeralResource_Response) ProtoMessage() {}
 
 func (x *CloseEphemeralResource_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[79]
+	mi := &file_mayfly_wire6_proto_msgTypes[84]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4597,7 +4826,7 @@ func (x *CloseEphemeralResource_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseEphemeralResource_Response.ProtoReflect.Descriptor instead.
 func (*CloseEphemeralResource_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{30, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{32, 1}
 }
 
 func (x *CloseEphemeralResource_Response) GetDiagnostics() []*Diagnostic {
@@ -4617,7 +4846,7 @@ type CallFunction_Request struct {
 
 func (x *CallFunction_Request) Reset() {
 	*x = CallFunction_Request{}
-	mi := &file_mayfly_wire6_proto_msgTypes[80]
+	mi := &file_mayfly_wire6_proto_msgTypes[85]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4629,7 +4858,7 @@ func (x *CallFunction_Request) String() string {
 func (*CallFunction_Request) ProtoMessage() {}
 
 func (x *CallFunction_Request) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[80]
+	mi := &file_mayfly_wire6_proto_msgTypes[85]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4642,7 +4871,7 @@ func (x *CallFunction_Request) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction_Request.ProtoReflect.Descriptor instead.
 func (*CallFunction_Request) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31, 0}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33, 0}
 }
 
 func (x *CallFunction_Request) GetName() string {
@@ -4669,7 +4898,7 @@ type CallFunction_Response struct {
 
 func (x *CallFunction_Response) Reset() {
 	*x = CallFunction_Response{}
-	mi := &file_mayfly_wire6_proto_msgTypes[81]
+	mi := &file_mayfly_wire6_proto_msgTypes[86]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4681,7 +4910,7 @@ func (x *CallFunction_Response) String() string {
 func (*CallFunction_Response) ProtoMessage() {}
 
 func (x *CallFunction_Response) ProtoReflect() protoreflect.Message {
-	mi := &file_mayfly_wire6_proto_msgTypes[81]
+	mi := &file_mayfly_wire6_proto_msgTypes[86]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4694,7 +4923,7 @@ func (x *CallFunction_Response) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallFunction_Response.ProtoReflect.Descriptor instead.
 func (*CallFunction_Response) Descriptor() ([]byte, []int) {
-	return file_mayfly_wire6_proto_rawDescGZIP(), []int{31, 1}
+	return file_mayfly_wire6_proto_rawDescGZIP(), []int{33, 1}
 }
 
 func (x *CallFunction_Response) GetResult() *DynamicValue {
@@ -4831,10 +5060,11 @@ const file_mayfly_wire6_proto_rawDesc = "" +
 	"\fplan_destroy\x18\x01 \x01(\bR\vplanDestroy\x12?\n" +
 	"\x1cget_provider_schema_optional\x18\x02 \x01(\bR\x19getProviderSchemaOptional\x12.\n" +
 	"\x13move_resource_state\x18\x03 \x01(\bR\x11moveResourceState\x128\n" +
-	"\x18generate_resource_config\x18\x04 \x01(\bR\x16generateResourceConfig\"\x82\x01\n" +
+	"\x18generate_resource_config\x18\x04 \x01(\bR\x16generateResourceConfig\"\xb6\x01\n" +
 	"\x12ClientCapabilities\x12)\n" +
 	"\x10deferral_allowed\x18\x01 \x01(\bR\x0fdeferralAllowed\x12A\n" +
-	"\x1dwrite_only_attributes_allowed\x18\x02 \x01(\bR\x1awriteOnlyAttributesAllowed\"\xa7\x01\n" +
+	"\x1dwrite_only_attributes_allowed\x18\x02 \x01(\bR\x1awriteOnlyAttributesAllowed\x122\n" +
+	"\x15store_planned_private\x18\x03 \x01(\bR\x13storePlannedPrivate\"\xa7\x01\n" +
 	"\bDeferred\x127\n" +
 	"\x06reason\x18\x01 \x01(\x0e2\x1f.mayfly.wire.v6.Deferred.ReasonR\x06reason\"b\n" +
 	"\x06Reason\x12\v\n" +
@@ -4927,8 +5157,8 @@ const file_mayfly_wire6_proto_rawDesc = "" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\x12\x18\n" +
 	"\aprivate\x18\x03 \x01(\fR\aprivate\x124\n" +
 	"\bdeferred\x18\x04 \x01(\v2\x18.mayfly.wire.v6.DeferredR\bdeferred\x12G\n" +
-	"\fnew_identity\x18\x05 \x01(\v2$.mayfly.wire.v6.ResourceIdentityDataR\vnewIdentity\"\xbe\a\n" +
-	"\x12PlanResourceChange\x1a\xf1\x03\n" +
+	"\fnew_identity\x18\x05 \x01(\v2$.mayfly.wire.v6.ResourceIdentityDataR\vnewIdentity\"\xe7\a\n" +
+	"\x12PlanResourceChange\x1a\x9a\x04\n" +
 	"\aRequest\x12\x1b\n" +
 	"\ttype_name\x18\x01 \x01(\tR\btypeName\x12=\n" +
 	"\vprior_state\x18\x02 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\n" +
@@ -4938,7 +5168,8 @@ const file_mayfly_wire6_proto_rawDesc = "" +
 	"\rprior_private\x18\x05 \x01(\fR\fpriorPrivate\x12A\n" +
 	"\rprovider_meta\x18\x06 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\fproviderMeta\x12S\n" +
 	"\x13client_capabilities\x18\a \x01(\v2\".mayfly.wire.v6.ClientCapabilitiesR\x12clientCapabilities\x12K\n" +
-	"\x0eprior_identity\x18\b \x01(\v2$.mayfly.wire.v6.ResourceIdentityDataR\rpriorIdentity\x1a\xb3\x03\n" +
+	"\x0eprior_identity\x18\b \x01(\v2$.mayfly.wire.v6.ResourceIdentityDataR\rpriorIdentity\x12'\n" +
+	"\x0fplanned_private\x18\t \x01(\fR\x0eplannedPrivate\x1a\xb3\x03\n" +
 	"\bResponse\x12A\n" +
 	"\rplanned_state\x18\x01 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\fplannedState\x12H\n" +
 	"\x10requires_replace\x18\x02 \x03(\v2\x1d.mayfly.wire.v6.AttributePathR\x0frequiresReplace\x12'\n" +
@@ -4992,7 +5223,16 @@ const file_mayfly_wire6_proto_rawDesc = "" +
 	"\ftarget_state\x18\x01 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\vtargetState\x12<\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\x12%\n" +
 	"\x0etarget_private\x18\x03 \x01(\fR\rtargetPrivate\x12M\n" +
-	"\x0ftarget_identity\x18\x04 \x01(\v2$.mayfly.wire.v6.ResourceIdentityDataR\x0etargetIdentity\"\xbc\x03\n" +
+	"\x0ftarget_identity\x18\x04 \x01(\v2$.mayfly.wire.v6.ResourceIdentityDataR\x0etargetIdentity\"\xf4\x01\n" +
+	"\x16GenerateResourceConfig\x1aZ\n" +
+	"\aRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x122\n" +
+	"\x05state\x18\x02 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x05state\x1a~\n" +
+	"\bResponse\x124\n" +
+	"\x06config\x18\x01 \x01(\v2\x1c.mayfly.wire.v6.DynamicValueR\x06config\x12<\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1a.mayfly.wire.v6.DiagnosticR\vdiagnostics\"\x19\n" +
+	"\fGetFunctions\x1a\t\n" +
+	"\aRequest\"\xbc\x03\n" +
 	"\x0eReadDataSource\x1a\xf4\x01\n" +
 	"\aRequest\x12\x1b\n" +
 	"\ttype_name\x18\x01 \x01(\tR\btypeName\x124\n" +
@@ -5063,7 +5303,7 @@ func file_mayfly_wire6_proto_rawDescGZIP() []byte {
 }
 
 var file_mayfly_wire6_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_mayfly_wire6_proto_msgTypes = make([]protoimpl.MessageInfo, 82)
+var file_mayfly_wire6_proto_msgTypes = make([]protoimpl.MessageInfo, 87)
 var file_mayfly_wire6_proto_goTypes = []any{
 	(StringKind)(0),                                  // 0: mayfly.wire.v6.StringKind
 	(Diagnostic_Severity)(0),                         // 1: mayfly.wire.v6.Diagnostic.Severity
@@ -5097,168 +5337,176 @@ var file_mayfly_wire6_proto_goTypes = []any{
 	(*ApplyResourceChange)(nil),                      // 29: mayfly.wire.v6.ApplyResourceChange
 	(*ImportResourceState)(nil),                      // 30: mayfly.wire.v6.ImportResourceState
 	(*MoveResourceState)(nil),                        // 31: mayfly.wire.v6.MoveResourceState
-	(*ReadDataSource)(nil),                           // 32: mayfly.wire.v6.ReadDataSource
-	(*OpenEphemeralResource)(nil),                    // 33: mayfly.wire.v6.OpenEphemeralResource
-	(*RenewEphemeralResource)(nil),                   // 34: mayfly.wire.v6.RenewEphemeralResource
-	(*CloseEphemeralResource)(nil),                   // 35: mayfly.wire.v6.CloseEphemeralResource
-	(*CallFunction)(nil),                             // 36: mayfly.wire.v6.CallFunction
-	(*AttributePath_Step)(nil),                       // 37: mayfly.wire.v6.AttributePath.Step
-	nil,                                              // 38: mayfly.wire.v6.RawState.FlatmapEntry
-	(*Schema_Block)(nil),                             // 39: mayfly.wire.v6.Schema.Block
-	(*Schema_Attribute)(nil),                         // 40: mayfly.wire.v6.Schema.Attribute
-	(*Schema_NestedBlock)(nil),                       // 41: mayfly.wire.v6.Schema.NestedBlock
-	(*Schema_Object)(nil),                            // 42: mayfly.wire.v6.Schema.Object
-	(*Function_Parameter)(nil),                       // 43: mayfly.wire.v6.Function.Parameter
-	(*Function_Return)(nil),                          // 44: mayfly.wire.v6.Function.Return
-	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 45: mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
-	(*GetProviderSchema_Request)(nil),                // 46: mayfly.wire.v6.GetProviderSchema.Request
-	(*GetResourceIdentitySchemas_Request)(nil),       // 47: mayfly.wire.v6.GetResourceIdentitySchemas.Request
-	(*GetResourceIdentitySchemas_Response)(nil),      // 48: mayfly.wire.v6.GetResourceIdentitySchemas.Response
-	nil,                                              // 49: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
-	(*ValidateProviderConfig_Request)(nil),           // 50: mayfly.wire.v6.ValidateProviderConfig.Request
-	(*ValidateProviderConfig_Response)(nil),          // 51: mayfly.wire.v6.ValidateProviderConfig.Response
-	(*ValidateResourceConfig_Request)(nil),           // 52: mayfly.wire.v6.ValidateResourceConfig.Request
-	(*ValidateResourceConfig_Response)(nil),          // 53: mayfly.wire.v6.ValidateResourceConfig.Response
-	(*ValidateDataResourceConfig_Request)(nil),       // 54: mayfly.wire.v6.ValidateDataResourceConfig.Request
-	(*ValidateDataResourceConfig_Response)(nil),      // 55: mayfly.wire.v6.ValidateDataResourceConfig.Response
-	(*ValidateEphemeralResourceConfig_Request)(nil),  // 56: mayfly.wire.v6.ValidateEphemeralResourceConfig.Request
-	(*ValidateEphemeralResourceConfig_Response)(nil), // 57: mayfly.wire.v6.ValidateEphemeralResourceConfig.Response
-	(*ConfigureProvider_Request)(nil),                // 58: mayfly.wire.v6.ConfigureProvider.Request
-	(*ConfigureProvider_Response)(nil),               // 59: mayfly.wire.v6.ConfigureProvider.Response
-	(*StopProvider_Request)(nil),                     // 60: mayfly.wire.v6.StopProvider.Request
-	(*StopProvider_Response)(nil),                    // 61: mayfly.wire.v6.StopProvider.Response
-	(*UpgradeResourceState_Request)(nil),             // 62: mayfly.wire.v6.UpgradeResourceState.Request
-	(*UpgradeResourceState_Response)(nil),            // 63: mayfly.wire.v6.UpgradeResourceState.Response
-	(*UpgradeResourceIdentity_Request)(nil),          // 64: mayfly.wire.v6.UpgradeResourceIdentity.Request
-	(*UpgradeResourceIdentity_Response)(nil),         // 65: mayfly.wire.v6.UpgradeResourceIdentity.Response
-	(*ReadResource_Request)(nil),                     // 66: mayfly.wire.v6.ReadResource.Request
-	(*ReadResource_Response)(nil),                    // 67: mayfly.wire.v6.ReadResource.Response
-	(*PlanResourceChange_Request)(nil),               // 68: mayfly.wire.v6.PlanResourceChange.Request
-	(*PlanResourceChange_Response)(nil),              // 69: mayfly.wire.v6.PlanResourceChange.Response
-	(*ApplyResourceChange_Request)(nil),              // 70: mayfly.wire.v6.ApplyResourceChange.Request
-	(*ApplyResourceChange_Response)(nil),             // 71: mayfly.wire.v6.ApplyResourceChange.Response
-	(*ImportResourceState_Request)(nil),              // 72: mayfly.wire.v6.ImportResourceState.Request
-	(*ImportResourceState_ImportedResource)(nil),     // 73: mayfly.wire.v6.ImportResourceState.ImportedResource
-	(*ImportResourceState_Response)(nil),             // 74: mayfly.wire.v6.ImportResourceState.Response
-	(*MoveResourceState_Request)(nil),                // 75: mayfly.wire.v6.MoveResourceState.Request
-	(*MoveResourceState_Response)(nil),               // 76: mayfly.wire.v6.MoveResourceState.Response
-	(*ReadDataSource_Request)(nil),                   // 77: mayfly.wire.v6.ReadDataSource.Request
-	(*ReadDataSource_Response)(nil),                  // 78: mayfly.wire.v6.ReadDataSource.Response
-	(*OpenEphemeralResource_Request)(nil),            // 79: mayfly.wire.v6.OpenEphemeralResource.Request
-	(*OpenEphemeralResource_Response)(nil),           // 80: mayfly.wire.v6.OpenEphemeralResource.Response
-	(*RenewEphemeralResource_Request)(nil),           // 81: mayfly.wire.v6.RenewEphemeralResource.Request
-	(*RenewEphemeralResource_Response)(nil),          // 82: mayfly.wire.v6.RenewEphemeralResource.Response
-	(*CloseEphemeralResource_Request)(nil),           // 83: mayfly.wire.v6.CloseEphemeralResource.Request
-	(*CloseEphemeralResource_Response)(nil),          // 84: mayfly.wire.v6.CloseEphemeralResource.Response
-	(*CallFunction_Request)(nil),                     // 85: mayfly.wire.v6.CallFunction.Request
-	(*CallFunction_Response)(nil),                    // 86: mayfly.wire.v6.CallFunction.Response
-	(*timestamppb.Timestamp)(nil),                    // 87: google.protobuf.Timestamp
+	(*GenerateResourceConfig)(nil),                   // 32: mayfly.wire.v6.GenerateResourceConfig
+	(*GetFunctions)(nil),                             // 33: mayfly.wire.v6.GetFunctions
+	(*ReadDataSource)(nil),                           // 34: mayfly.wire.v6.ReadDataSource
+	(*OpenEphemeralResource)(nil),                    // 35: mayfly.wire.v6.OpenEphemeralResource
+	(*RenewEphemeralResource)(nil),                   // 36: mayfly.wire.v6.RenewEphemeralResource
+	(*CloseEphemeralResource)(nil),                   // 37: mayfly.wire.v6.CloseEphemeralResource
+	(*CallFunction)(nil),                             // 38: mayfly.wire.v6.CallFunction
+	(*AttributePath_Step)(nil),                       // 39: mayfly.wire.v6.AttributePath.Step
+	nil,                                              // 40: mayfly.wire.v6.RawState.FlatmapEntry
+	(*Schema_Block)(nil),                             // 41: mayfly.wire.v6.Schema.Block
+	(*Schema_Attribute)(nil),                         // 42: mayfly.wire.v6.Schema.Attribute
+	(*Schema_NestedBlock)(nil),                       // 43: mayfly.wire.v6.Schema.NestedBlock
+	(*Schema_Object)(nil),                            // 44: mayfly.wire.v6.Schema.Object
+	(*Function_Parameter)(nil),                       // 45: mayfly.wire.v6.Function.Parameter
+	(*Function_Return)(nil),                          // 46: mayfly.wire.v6.Function.Return
+	(*ResourceIdentitySchema_IdentityAttribute)(nil), // 47: mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
+	(*GetProviderSchema_Request)(nil),                // 48: mayfly.wire.v6.GetProviderSchema.Request
+	(*GetResourceIdentitySchemas_Request)(nil),       // 49: mayfly.wire.v6.GetResourceIdentitySchemas.Request
+	(*GetResourceIdentitySchemas_Response)(nil),      // 50: mayfly.wire.v6.GetResourceIdentitySchemas.Response
+	nil,                                              // 51: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	(*ValidateProviderConfig_Request)(nil),           // 52: mayfly.wire.v6.ValidateProviderConfig.Request
+	(*ValidateProviderConfig_Response)(nil),          // 53: mayfly.wire.v6.ValidateProviderConfig.Response
+	(*ValidateResourceConfig_Request)(nil),           // 54: mayfly.wire.v6.ValidateResourceConfig.Request
+	(*ValidateResourceConfig_Response)(nil),          // 55: mayfly.wire.v6.ValidateResourceConfig.Response
+	(*ValidateDataResourceConfig_Request)(nil),       // 56: mayfly.wire.v6.ValidateDataResourceConfig.Request
+	(*ValidateDataResourceConfig_Response)(nil),      // 57: mayfly.wire.v6.ValidateDataResourceConfig.Response
+	(*ValidateEphemeralResourceConfig_Request)(nil),  // 58: mayfly.wire.v6.ValidateEphemeralResourceConfig.Request
+	(*ValidateEphemeralResourceConfig_Response)(nil), // 59: mayfly.wire.v6.ValidateEphemeralResourceConfig.Response
+	(*ConfigureProvider_Request)(nil),                // 60: mayfly.wire.v6.ConfigureProvider.Request
+	(*ConfigureProvider_Response)(nil),               // 61: mayfly.wire.v6.ConfigureProvider.Response
+	(*StopProvider_Request)(nil),                     // 62: mayfly.wire.v6.StopProvider.Request
+	(*StopProvider_Response)(nil),                    // 63: mayfly.wire.v6.StopProvider.Response
+	(*UpgradeResourceState_Request)(nil),             // 64: mayfly.wire.v6.UpgradeResourceState.Request
+	(*UpgradeResourceState_Response)(nil),            // 65: mayfly.wire.v6.UpgradeResourceState.Response
+	(*UpgradeResourceIdentity_Request)(nil),          // 66: mayfly.wire.v6.UpgradeResourceIdentity.Request
+	(*UpgradeResourceIdentity_Response)(nil),         // 67: mayfly.wire.v6.UpgradeResourceIdentity.Response
+	(*ReadResource_Request)(nil),                     // 68: mayfly.wire.v6.ReadResource.Request
+	(*ReadResource_Response)(nil),                    // 69: mayfly.wire.v6.ReadResource.Response
+	(*PlanResourceChange_Request)(nil),               // 70: mayfly.wire.v6.PlanResourceChange.Request
+	(*PlanResourceChange_Response)(nil),              // 71: mayfly.wire.v6.PlanResourceChange.Response
+	(*ApplyResourceChange_Request)(nil),              // 72: mayfly.wire.v6.ApplyResourceChange.Request
+	(*ApplyResourceChange_Response)(nil),             // 73: mayfly.wire.v6.ApplyResourceChange.Response
+	(*ImportResourceState_Request)(nil),              // 74: mayfly.wire.v6.ImportResourceState.Request
+	(*ImportResourceState_ImportedResource)(nil),     // 75: mayfly.wire.v6.ImportResourceState.ImportedResource
+	(*ImportResourceState_Response)(nil),             // 76: mayfly.wire.v6.ImportResourceState.Response
+	(*MoveResourceState_Request)(nil),                // 77: mayfly.wire.v6.MoveResourceState.Request
+	(*MoveResourceState_Response)(nil),               // 78: mayfly.wire.v6.MoveResourceState.Response
+	(*GenerateResourceConfig_Request)(nil),           // 79: mayfly.wire.v6.GenerateResourceConfig.Request
+	(*GenerateResourceConfig_Response)(nil),          // 80: mayfly.wire.v6.GenerateResourceConfig.Response
+	(*GetFunctions_Request)(nil),                     // 81: mayfly.wire.v6.GetFunctions.Request
+	(*ReadDataSource_Request)(nil),                   // 82: mayfly.wire.v6.ReadDataSource.Request
+	(*ReadDataSource_Response)(nil),                  // 83: mayfly.wire.v6.ReadDataSource.Response
+	(*OpenEphemeralResource_Request)(nil),            // 84: mayfly.wire.v6.OpenEphemeralResource.Request
+	(*OpenEphemeralResource_Response)(nil),           // 85: mayfly.wire.v6.OpenEphemeralResource.Response
+	(*RenewEphemeralResource_Request)(nil),           // 86: mayfly.wire.v6.RenewEphemeralResource.Request
+	(*RenewEphemeralResource_Response)(nil),          // 87: mayfly.wire.v6.RenewEphemeralResource.Response
+	(*CloseEphemeralResource_Request)(nil),           // 88: mayfly.wire.v6.CloseEphemeralResource.Request
+	(*CloseEphemeralResource_Response)(nil),          // 89: mayfly.wire.v6.CloseEphemeralResource.Response
+	(*CallFunction_Request)(nil),                     // 90: mayfly.wire.v6.CallFunction.Request
+	(*CallFunction_Response)(nil),                    // 91: mayfly.wire.v6.CallFunction.Response
+	(*timestamppb.Timestamp)(nil),                    // 92: google.protobuf.Timestamp
 }
 var file_mayfly_wire6_proto_depIdxs = []int32{
-	1,  // 0: mayfly.wire.v6.Diagnostic.severity:type_name -> mayfly.wire.v6.Diagnostic.Severity
-	8,  // 1: mayfly.wire.v6.Diagnostic.attribute:type_name -> mayfly.wire.v6.AttributePath
-	37, // 2: mayfly.wire.v6.AttributePath.steps:type_name -> mayfly.wire.v6.AttributePath.Step
-	38, // 3: mayfly.wire.v6.RawState.flatmap:type_name -> mayfly.wire.v6.RawState.FlatmapEntry
-	39, // 4: mayfly.wire.v6.Schema.block:type_name -> mayfly.wire.v6.Schema.Block
-	43, // 5: mayfly.wire.v6.Function.parameters:type_name -> mayfly.wire.v6.Function.Parameter
-	43, // 6: mayfly.wire.v6.Function.variadic_parameter:type_name -> mayfly.wire.v6.Function.Parameter
-	44, // 7: mayfly.wire.v6.Function.return:type_name -> mayfly.wire.v6.Function.Return
-	0,  // 8: mayfly.wire.v6.Function.description_kind:type_name -> mayfly.wire.v6.StringKind
-	4,  // 9: mayfly.wire.v6.Deferred.reason:type_name -> mayfly.wire.v6.Deferred.Reason
-	45, // 10: mayfly.wire.v6.ResourceIdentitySchema.identity_attributes:type_name -> mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
-	5,  // 11: mayfly.wire.v6.ResourceIdentityData.identity_data:type_name -> mayfly.wire.v6.DynamicValue
-	41, // 12: mayfly.wire.v6.Schema.Block.block_types:type_name -> mayfly.wire.v6.Schema.NestedBlock
-	0,  // 13: mayfly.wire.v6.Schema.Block.description_kind:type_name -> mayfly.wire.v6.StringKind
-	0,  // 14: mayfly.wire.v6.Schema.Attribute.description_kind:type_name -> mayfly.wire.v6.StringKind
-	42, // 15: mayfly.wire.v6.Schema.Attribute.nested_type:type_name -> mayfly.wire.v6.Schema.Object
-	39, // 16: mayfly.wire.v6.Schema.NestedBlock.block:type_name -> mayfly.wire.v6.Schema.Block
-	2,  // 17: mayfly.wire.v6.Schema.NestedBlock.nesting:type_name -> mayfly.wire.v6.Schema.NestedBlock.NestingMode
-	40, // 18: mayfly.wire.v6.Schema.Object.attributes:type_name -> mayfly.wire.v6.Schema.Attribute
-	3,  // 19: mayfly.wire.v6.Schema.Object.nesting:type_name -> mayfly.wire.v6.Schema.Object.NestingMode
-	0,  // 20: mayfly.wire.v6.Function.Parameter.description_kind:type_name -> mayfly.wire.v6.StringKind
-	49, // 21: mayfly.wire.v6.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
-	6,  // 22: mayfly.wire.v6.GetResourceIdentitySchemas.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	15, // 23: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry.value:type_name -> mayfly.wire.v6.ResourceIdentitySchema
-	5,  // 24: mayfly.wire.v6.ValidateProviderConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	6,  // 25: mayfly.wire.v6.ValidateProviderConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	5,  // 26: mayfly.wire.v6.ValidateResourceConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	13, // 27: mayfly.wire.v6.ValidateResourceConfig.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	6,  // 28: mayfly.wire.v6.ValidateResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	5,  // 29: mayfly.wire.v6.ValidateDataResourceConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	6,  // 30: mayfly.wire.v6.ValidateDataResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	5,  // 31: mayfly.wire.v6.ValidateEphemeralResourceConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	6,  // 32: mayfly.wire.v6.ValidateEphemeralResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	5,  // 33: mayfly.wire.v6.ConfigureProvider.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	13, // 34: mayfly.wire.v6.ConfigureProvider.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	6,  // 35: mayfly.wire.v6.ConfigureProvider.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	9,  // 36: mayfly.wire.v6.UpgradeResourceState.Request.raw_state:type_name -> mayfly.wire.v6.RawState
-	5,  // 37: mayfly.wire.v6.UpgradeResourceState.Response.upgraded_state:type_name -> mayfly.wire.v6.DynamicValue
-	6,  // 38: mayfly.wire.v6.UpgradeResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	9,  // 39: mayfly.wire.v6.UpgradeResourceIdentity.Request.raw_identity:type_name -> mayfly.wire.v6.RawState
-	16, // 40: mayfly.wire.v6.UpgradeResourceIdentity.Response.upgraded_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	6,  // 41: mayfly.wire.v6.UpgradeResourceIdentity.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	5,  // 42: mayfly.wire.v6.ReadResource.Request.current_state:type_name -> mayfly.wire.v6.DynamicValue
-	5,  // 43: mayfly.wire.v6.ReadResource.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
-	13, // 44: mayfly.wire.v6.ReadResource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	16, // 45: mayfly.wire.v6.ReadResource.Request.current_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,  // 46: mayfly.wire.v6.ReadResource.Response.new_state:type_name -> mayfly.wire.v6.DynamicValue
-	6,  // 47: mayfly.wire.v6.ReadResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	14, // 48: mayfly.wire.v6.ReadResource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
-	16, // 49: mayfly.wire.v6.ReadResource.Response.new_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,  // 50: mayfly.wire.v6.PlanResourceChange.Request.prior_state:type_name -> mayfly.wire.v6.DynamicValue
-	5,  // 51: mayfly.wire.v6.PlanResourceChange.Request.proposed_new_state:type_name -> mayfly.wire.v6.DynamicValue
-	5,  // 52: mayfly.wire.v6.PlanResourceChange.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	5,  // 53: mayfly.wire.v6.PlanResourceChange.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
-	13, // 54: mayfly.wire.v6.PlanResourceChange.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	16, // 55: mayfly.wire.v6.PlanResourceChange.Request.prior_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,  // 56: mayfly.wire.v6.PlanResourceChange.Response.planned_state:type_name -> mayfly.wire.v6.DynamicValue
-	8,  // 57: mayfly.wire.v6.PlanResourceChange.Response.requires_replace:type_name -> mayfly.wire.v6.AttributePath
-	6,  // 58: mayfly.wire.v6.PlanResourceChange.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	14, // 59: mayfly.wire.v6.PlanResourceChange.Response.deferred:type_name -> mayfly.wire.v6.Deferred
-	16, // 60: mayfly.wire.v6.PlanResourceChange.Response.planned_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,  // 61: mayfly.wire.v6.ApplyResourceChange.Request.prior_state:type_name -> mayfly.wire.v6.DynamicValue
-	5,  // 62: mayfly.wire.v6.ApplyResourceChange.Request.planned_state:type_name -> mayfly.wire.v6.DynamicValue
-	5,  // 63: mayfly.wire.v6.ApplyResourceChange.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	5,  // 64: mayfly.wire.v6.ApplyResourceChange.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
-	16, // 65: mayfly.wire.v6.ApplyResourceChange.Request.planned_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,  // 66: mayfly.wire.v6.ApplyResourceChange.Response.new_state:type_name -> mayfly.wire.v6.DynamicValue
-	6,  // 67: mayfly.wire.v6.ApplyResourceChange.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	16, // 68: mayfly.wire.v6.ApplyResourceChange.Response.new_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	13, // 69: mayfly.wire.v6.ImportResourceState.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	16, // 70: mayfly.wire.v6.ImportResourceState.Request.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,  // 71: mayfly.wire.v6.ImportResourceState.ImportedResource.state:type_name -> mayfly.wire.v6.DynamicValue
-	16, // 72: mayfly.wire.v6.ImportResourceState.ImportedResource.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	73, // 73: mayfly.wire.v6.ImportResourceState.Response.imported_resources:type_name -> mayfly.wire.v6.ImportResourceState.ImportedResource
-	6,  // 74: mayfly.wire.v6.ImportResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	14, // 75: mayfly.wire.v6.ImportResourceState.Response.deferred:type_name -> mayfly.wire.v6.Deferred
-	9,  // 76: mayfly.wire.v6.MoveResourceState.Request.source_state:type_name -> mayfly.wire.v6.RawState
-	9,  // 77: mayfly.wire.v6.MoveResourceState.Request.source_identity:type_name -> mayfly.wire.v6.RawState
-	5,  // 78: mayfly.wire.v6.MoveResourceState.Response.target_state:type_name -> mayfly.wire.v6.DynamicValue
-	6,  // 79: mayfly.wire.v6.MoveResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	16, // 80: mayfly.wire.v6.MoveResourceState.Response.target_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
-	5,  // 81: mayfly.wire.v6.ReadDataSource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	5,  // 82: mayfly.wire.v6.ReadDataSource.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
-	13, // 83: mayfly.wire.v6.ReadDataSource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	5,  // 84: mayfly.wire.v6.ReadDataSource.Response.state:type_name -> mayfly.wire.v6.DynamicValue
-	6,  // 85: mayfly.wire.v6.ReadDataSource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	14, // 86: mayfly.wire.v6.ReadDataSource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
-	5,  // 87: mayfly.wire.v6.OpenEphemeralResource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
-	13, // 88: mayfly.wire.v6.OpenEphemeralResource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
-	6,  // 89: mayfly.wire.v6.OpenEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	87, // 90: mayfly.wire.v6.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
-	5,  // 91: mayfly.wire.v6.OpenEphemeralResource.Response.result:type_name -> mayfly.wire.v6.DynamicValue
-	14, // 92: mayfly.wire.v6.OpenEphemeralResource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
-	6,  // 93: mayfly.wire.v6.RenewEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	87, // 94: mayfly.wire.v6.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
-	6,  // 95: mayfly.wire.v6.CloseEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
-	5,  // 96: mayfly.wire.v6.CallFunction.Request.arguments:type_name -> mayfly.wire.v6.DynamicValue
-	5,  // 97: mayfly.wire.v6.CallFunction.Response.result:type_name -> mayfly.wire.v6.DynamicValue
-	7,  // 98: mayfly.wire.v6.CallFunction.Response.error:type_name -> mayfly.wire.v6.FunctionError
-	99, // [99:99] is the sub-list for method output_type
-	99, // [99:99] is the sub-list for method input_type
-	99, // [99:99] is the sub-list for extension type_name
-	99, // [99:99] is the sub-list for extension extendee
-	0,  // [0:99] is the sub-list for field type_name
+	1,   // 0: mayfly.wire.v6.Diagnostic.severity:type_name -> mayfly.wire.v6.Diagnostic.Severity
+	8,   // 1: mayfly.wire.v6.Diagnostic.attribute:type_name -> mayfly.wire.v6.AttributePath
+	39,  // 2: mayfly.wire.v6.AttributePath.steps:type_name -> mayfly.wire.v6.AttributePath.Step
+	40,  // 3: mayfly.wire.v6.RawState.flatmap:type_name -> mayfly.wire.v6.RawState.FlatmapEntry
+	41,  // 4: mayfly.wire.v6.Schema.block:type_name -> mayfly.wire.v6.Schema.Block
+	45,  // 5: mayfly.wire.v6.Function.parameters:type_name -> mayfly.wire.v6.Function.Parameter
+	45,  // 6: mayfly.wire.v6.Function.variadic_parameter:type_name -> mayfly.wire.v6.Function.Parameter
+	46,  // 7: mayfly.wire.v6.Function.return:type_name -> mayfly.wire.v6.Function.Return
+	0,   // 8: mayfly.wire.v6.Function.description_kind:type_name -> mayfly.wire.v6.StringKind
+	4,   // 9: mayfly.wire.v6.Deferred.reason:type_name -> mayfly.wire.v6.Deferred.Reason
+	47,  // 10: mayfly.wire.v6.ResourceIdentitySchema.identity_attributes:type_name -> mayfly.wire.v6.ResourceIdentitySchema.IdentityAttribute
+	5,   // 11: mayfly.wire.v6.ResourceIdentityData.identity_data:type_name -> mayfly.wire.v6.DynamicValue
+	43,  // 12: mayfly.wire.v6.Schema.Block.block_types:type_name -> mayfly.wire.v6.Schema.NestedBlock
+	0,   // 13: mayfly.wire.v6.Schema.Block.description_kind:type_name -> mayfly.wire.v6.StringKind
+	0,   // 14: mayfly.wire.v6.Schema.Attribute.description_kind:type_name -> mayfly.wire.v6.StringKind
+	44,  // 15: mayfly.wire.v6.Schema.Attribute.nested_type:type_name -> mayfly.wire.v6.Schema.Object
+	41,  // 16: mayfly.wire.v6.Schema.NestedBlock.block:type_name -> mayfly.wire.v6.Schema.Block
+	2,   // 17: mayfly.wire.v6.Schema.NestedBlock.nesting:type_name -> mayfly.wire.v6.Schema.NestedBlock.NestingMode
+	42,  // 18: mayfly.wire.v6.Schema.Object.attributes:type_name -> mayfly.wire.v6.Schema.Attribute
+	3,   // 19: mayfly.wire.v6.Schema.Object.nesting:type_name -> mayfly.wire.v6.Schema.Object.NestingMode
+	0,   // 20: mayfly.wire.v6.Function.Parameter.description_kind:type_name -> mayfly.wire.v6.StringKind
+	51,  // 21: mayfly.wire.v6.GetResourceIdentitySchemas.Response.identity_schemas:type_name -> mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry
+	6,   // 22: mayfly.wire.v6.GetResourceIdentitySchemas.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	15,  // 23: mayfly.wire.v6.GetResourceIdentitySchemas.Response.IdentitySchemasEntry.value:type_name -> mayfly.wire.v6.ResourceIdentitySchema
+	5,   // 24: mayfly.wire.v6.ValidateProviderConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 25: mayfly.wire.v6.ValidateProviderConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 26: mayfly.wire.v6.ValidateResourceConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 27: mayfly.wire.v6.ValidateResourceConfig.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	6,   // 28: mayfly.wire.v6.ValidateResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 29: mayfly.wire.v6.ValidateDataResourceConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 30: mayfly.wire.v6.ValidateDataResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 31: mayfly.wire.v6.ValidateEphemeralResourceConfig.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 32: mayfly.wire.v6.ValidateEphemeralResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 33: mayfly.wire.v6.ConfigureProvider.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 34: mayfly.wire.v6.ConfigureProvider.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	6,   // 35: mayfly.wire.v6.ConfigureProvider.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	9,   // 36: mayfly.wire.v6.UpgradeResourceState.Request.raw_state:type_name -> mayfly.wire.v6.RawState
+	5,   // 37: mayfly.wire.v6.UpgradeResourceState.Response.upgraded_state:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 38: mayfly.wire.v6.UpgradeResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	9,   // 39: mayfly.wire.v6.UpgradeResourceIdentity.Request.raw_identity:type_name -> mayfly.wire.v6.RawState
+	16,  // 40: mayfly.wire.v6.UpgradeResourceIdentity.Response.upgraded_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	6,   // 41: mayfly.wire.v6.UpgradeResourceIdentity.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 42: mayfly.wire.v6.ReadResource.Request.current_state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 43: mayfly.wire.v6.ReadResource.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 44: mayfly.wire.v6.ReadResource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	16,  // 45: mayfly.wire.v6.ReadResource.Request.current_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 46: mayfly.wire.v6.ReadResource.Response.new_state:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 47: mayfly.wire.v6.ReadResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	14,  // 48: mayfly.wire.v6.ReadResource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	16,  // 49: mayfly.wire.v6.ReadResource.Response.new_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 50: mayfly.wire.v6.PlanResourceChange.Request.prior_state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 51: mayfly.wire.v6.PlanResourceChange.Request.proposed_new_state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 52: mayfly.wire.v6.PlanResourceChange.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 53: mayfly.wire.v6.PlanResourceChange.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 54: mayfly.wire.v6.PlanResourceChange.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	16,  // 55: mayfly.wire.v6.PlanResourceChange.Request.prior_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 56: mayfly.wire.v6.PlanResourceChange.Response.planned_state:type_name -> mayfly.wire.v6.DynamicValue
+	8,   // 57: mayfly.wire.v6.PlanResourceChange.Response.requires_replace:type_name -> mayfly.wire.v6.AttributePath
+	6,   // 58: mayfly.wire.v6.PlanResourceChange.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	14,  // 59: mayfly.wire.v6.PlanResourceChange.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	16,  // 60: mayfly.wire.v6.PlanResourceChange.Response.planned_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 61: mayfly.wire.v6.ApplyResourceChange.Request.prior_state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 62: mayfly.wire.v6.ApplyResourceChange.Request.planned_state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 63: mayfly.wire.v6.ApplyResourceChange.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 64: mayfly.wire.v6.ApplyResourceChange.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
+	16,  // 65: mayfly.wire.v6.ApplyResourceChange.Request.planned_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 66: mayfly.wire.v6.ApplyResourceChange.Response.new_state:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 67: mayfly.wire.v6.ApplyResourceChange.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	16,  // 68: mayfly.wire.v6.ApplyResourceChange.Response.new_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	13,  // 69: mayfly.wire.v6.ImportResourceState.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	16,  // 70: mayfly.wire.v6.ImportResourceState.Request.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 71: mayfly.wire.v6.ImportResourceState.ImportedResource.state:type_name -> mayfly.wire.v6.DynamicValue
+	16,  // 72: mayfly.wire.v6.ImportResourceState.ImportedResource.identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	75,  // 73: mayfly.wire.v6.ImportResourceState.Response.imported_resources:type_name -> mayfly.wire.v6.ImportResourceState.ImportedResource
+	6,   // 74: mayfly.wire.v6.ImportResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	14,  // 75: mayfly.wire.v6.ImportResourceState.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	9,   // 76: mayfly.wire.v6.MoveResourceState.Request.source_state:type_name -> mayfly.wire.v6.RawState
+	9,   // 77: mayfly.wire.v6.MoveResourceState.Request.source_identity:type_name -> mayfly.wire.v6.RawState
+	5,   // 78: mayfly.wire.v6.MoveResourceState.Response.target_state:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 79: mayfly.wire.v6.MoveResourceState.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	16,  // 80: mayfly.wire.v6.MoveResourceState.Response.target_identity:type_name -> mayfly.wire.v6.ResourceIdentityData
+	5,   // 81: mayfly.wire.v6.GenerateResourceConfig.Request.state:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 82: mayfly.wire.v6.GenerateResourceConfig.Response.config:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 83: mayfly.wire.v6.GenerateResourceConfig.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 84: mayfly.wire.v6.ReadDataSource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 85: mayfly.wire.v6.ReadDataSource.Request.provider_meta:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 86: mayfly.wire.v6.ReadDataSource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	5,   // 87: mayfly.wire.v6.ReadDataSource.Response.state:type_name -> mayfly.wire.v6.DynamicValue
+	6,   // 88: mayfly.wire.v6.ReadDataSource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	14,  // 89: mayfly.wire.v6.ReadDataSource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	5,   // 90: mayfly.wire.v6.OpenEphemeralResource.Request.config:type_name -> mayfly.wire.v6.DynamicValue
+	13,  // 91: mayfly.wire.v6.OpenEphemeralResource.Request.client_capabilities:type_name -> mayfly.wire.v6.ClientCapabilities
+	6,   // 92: mayfly.wire.v6.OpenEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	92,  // 93: mayfly.wire.v6.OpenEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	5,   // 94: mayfly.wire.v6.OpenEphemeralResource.Response.result:type_name -> mayfly.wire.v6.DynamicValue
+	14,  // 95: mayfly.wire.v6.OpenEphemeralResource.Response.deferred:type_name -> mayfly.wire.v6.Deferred
+	6,   // 96: mayfly.wire.v6.RenewEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	92,  // 97: mayfly.wire.v6.RenewEphemeralResource.Response.renew_at:type_name -> google.protobuf.Timestamp
+	6,   // 98: mayfly.wire.v6.CloseEphemeralResource.Response.diagnostics:type_name -> mayfly.wire.v6.Diagnostic
+	5,   // 99: mayfly.wire.v6.CallFunction.Request.arguments:type_name -> mayfly.wire.v6.DynamicValue
+	5,   // 100: mayfly.wire.v6.CallFunction.Response.result:type_name -> mayfly.wire.v6.DynamicValue
+	7,   // 101: mayfly.wire.v6.CallFunction.Response.error:type_name -> mayfly.wire.v6.FunctionError
+	102, // [102:102] is the sub-list for method output_type
+	102, // [102:102] is the sub-list for method input_type
+	102, // [102:102] is the sub-list for extension type_name
+	102, // [102:102] is the sub-list for extension extendee
+	0,   // [0:102] is the sub-list for field type_name
 }
 
 func init() { file_mayfly_wire6_proto_init() }
@@ -5267,22 +5515,22 @@ func file_mayfly_wire6_proto_init() {
 		return
 	}
 	file_mayfly_wire6_proto_msgTypes[2].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[32].OneofWrappers = []any{
+	file_mayfly_wire6_proto_msgTypes[34].OneofWrappers = []any{
 		(*AttributePath_Step_AttributeName)(nil),
 		(*AttributePath_Step_ElementKeyString)(nil),
 		(*AttributePath_Step_ElementKeyInt)(nil),
 	}
-	file_mayfly_wire6_proto_msgTypes[75].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[76].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[77].OneofWrappers = []any{}
-	file_mayfly_wire6_proto_msgTypes[78].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[80].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[81].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[82].OneofWrappers = []any{}
+	file_mayfly_wire6_proto_msgTypes[83].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_mayfly_wire6_proto_rawDesc), len(file_mayfly_wire6_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   82,
+			NumMessages:   87,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -106,6 +106,16 @@ func readOnly(block *schema.Block, config cty.Value) diag.List {
 	return diags
 }
 
+// GenerateConfig implements provider.Reader; Catalog does not offer it.
+func (*builtin) GenerateConfig(_ context.Context, req provider.GenerateRequest) (cty.Value, diag.List) {
+	return cty.NilVal, unsupported("The built-in provider does not write configuration for %s.", req.Type)
+}
+
+// ConfiguredFunctions implements provider.Reader: the functions do not depend on any configuration.
+func (*builtin) ConfiguredFunctions(context.Context) (map[string]*schema.Function, diag.List) {
+	return Catalog().Functions()
+}
+
 // OpenEphemeral implements provider.Reader.
 func (*builtin) OpenEphemeral(_ context.Context, typeName string, _ cty.Value) (provider.OpenResponse, diag.List) {
 	return provider.OpenResponse{}, unknownType(addr.Ephemeral, typeName)
@@ -158,4 +168,9 @@ func checkObject(block *schema.Block, what string, v cty.Value) diag.List {
 
 func unsupported(format string, args ...any) diag.List {
 	return diag.Errorf("Operation not supported by provider", "%s", fmt.Sprintf(format, args...))
+}
+
+// Echo returns, for a managed type, the argument that a result repeats: what is sensitive in the one is so in the other. ok is false if there is none.
+func Echo(typeName string) (argument, result string, ok bool) {
+	return "input", "output", typeName == dataType
 }

@@ -206,16 +206,7 @@ func (cat *catalog) Identity(typeName string) (*schema.Identity, diag.List) {
 // Functions implements provider.Catalog.
 func (cat *catalog) Functions() (map[string]*schema.Function, diag.List) {
 	cat.functionsOnce.Do(func() {
-		functions := make(map[string]*schema.Function, len(cat.rawFunctions))
-		for _, name := range slices.Sorted(maps.Keys(cat.rawFunctions)) {
-			f, problems := decodeFunction(cat.rawFunctions[name])
-			if len(problems) > 0 {
-				cat.functionDiags = append(cat.functionDiags, invalidSchema(cat.c.name, "the function "+name, problems)...)
-				continue
-			}
-			functions[name] = f
-		}
-		cat.functions = functions
+		cat.functions, cat.functionDiags = cat.c.decodeFunctions(cat.rawFunctions)
 	})
 	return cat.functions, slices.Clone(cat.functionDiags)
 }

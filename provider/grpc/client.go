@@ -34,6 +34,7 @@ type client struct {
 
 	catalog    shared[*catalog]
 	identities shared[map[string]*schema.Identity]
+	more       shared[map[string]*schema.Function] // what GetFunctions told
 	crashOnce  sync.Once
 	// catalogTold is set once a caller got the diagnostics of the catalog.
 	catalogTold atomic.Bool
@@ -92,6 +93,7 @@ func (c *client) Close() error {
 // shared is the result of a call that is made at most once, whoever asks first, and that all askers wait for.
 type shared[T any] struct {
 	once  sync.Once
+	begun atomic.Bool
 	done  chan struct{}
 	value T
 	diags diag.List
@@ -101,6 +103,7 @@ type shared[T any] struct {
 func (s *shared[T]) get(ctx, life context.Context, f func(context.Context) (T, diag.List)) (T, diag.List, error) {
 	s.once.Do(func() {
 		s.done = make(chan struct{})
+		s.begun.Store(true)
 		go func() {
 			defer close(s.done)
 			s.value, s.diags = f(life)
@@ -112,5 +115,18 @@ func (s *shared[T]) get(ctx, life context.Context, f func(context.Context) (T, d
 	case <-ctx.Done():
 		var zero T
 		return zero, nil, ctx.Err()
+	}
+}
+
+// now returns the result if it is there already, and the zero value otherwise.
+func (s *shared[T]) now() (value T) {
+	if !s.begun.Load() {
+		return value
+	}
+	select {
+	case <-s.done:
+		return s.value
+	default:
+		return value
 	}
 }

@@ -35,6 +35,12 @@ func TestMessagesConform(t *testing.T) {
 	compareMessage(t, ours, "tfplugin5.Schema.Attribute")
 }
 
+// newer are the fields that came with protocol 6.11, which the SDK does not have yet.
+var newer = map[protoreflect.FullName]bool{
+	"mayfly.wire.v6.ClientCapabilities.store_planned_private":   true,
+	"mayfly.wire.v6.PlanResourceChange.Request.planned_private": true,
+}
+
 func compareMessage(t *testing.T, ours protoreflect.MessageDescriptor, theirName protoreflect.FullName) {
 	if theirName == "tfplugin5.Schema.Attribute" && ours.ParentFile().Package() == "mayfly.wire.v6" || theirName == "tfplugin5.Schema.Object" {
 		return // the message that differs has its own declaration, and nested attributes came with protocol 6
@@ -49,6 +55,7 @@ func compareMessage(t *testing.T, ours protoreflect.MessageDescriptor, theirName
 		f := ours.Fields().Get(i)
 		g := theirs.Fields().ByName(f.Name())
 		switch {
+		case g == nil && newer[f.FullName()]:
 		case g == nil:
 			t.Errorf("%s has no field %s", theirName, f.Name())
 		case f.Number() != g.Number() || f.Cardinality() != g.Cardinality() || wireType(f) != wireType(g):

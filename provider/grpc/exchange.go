@@ -233,6 +233,13 @@ func capabilities() *tfplugin6.ClientCapabilities {
 	return &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: true}
 }
 
+// planCapabilities are those of a call for a plan: what the provider keeps with a plan is handed back when the change is planned again.
+func planCapabilities() *tfplugin6.ClientCapabilities {
+	caps := capabilities()
+	caps.StorePlannedPrivate = true
+	return caps
+}
+
 // deferredReason returns the text of a provider's wish to be asked later, "" if there is none.
 func deferredReason(in *tfplugin6.Deferred) string {
 	if in == nil {

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
 	"github.com/mayfly-iac/mayfly/schema"
 )
@@ -63,6 +68,9 @@ func (x *exchange) function(name string) (*schema.Function, error) {
 	if f := functions[name]; f != nil {
 		return f, nil
 	}
+	if more := x.c.more.now(); more[name] != nil {
+		return more[name], nil
+	}
 	if err := diags.Err(); err != nil {
 		return nil, err
 	}
@@ -87,4 +95,62 @@ func functionError(in *tfplugin6.FunctionError, args int) error {
 		return function.NewArgError(int(*i), err)
 	}
 	return err
+}
+
+// ConfiguredFunctions implements provider.Reader. A provider without that call has no functions but those of its schema.
+func (c *client) ConfiguredFunctions(ctx context.Context) (map[string]*schema.Function, diag.List) {
+	const rpc = "GetFunctions"
+	known, diags, err := c.more.get(ctx, c.life, func(ctx context.Context) (map[string]*schema.Function, diag.List) {
+		var response []byte
+		err := c.conn.Invoke(ctx, c.method(rpc), &tfplugin6.GetFunctions_Request{}, &response, rawCall)
+		if isUnimplemented(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, c.callError(ctx, rpc, err)
+		}
+		return c.functions(response)
+	})
+	if err != nil {
+		return nil, c.interrupted(err, rpc)
+	}
+	return known, slices.Clone(diags)
+}
+
+// functions decodes the answer of GetFunctions: a map of functions and diagnostics.
+func (c *client) functions(response []byte) (map[string]*schema.Function, diag.List) {
+	raw := map[string][]byte{}
+	x := c.exchange(context.Background(), "GetFunctions", "")
+	err := eachField(response, func(num protowire.Number, content []byte) error {
+		switch num {
+		case 1:
+			return addEntry(raw, content)
+		case 2:
+			var d tfplugin6.Diagnostic
+			if err := proto.Unmarshal(content, &d); err != nil {
+				return err
+			}
+			x.report([]*tfplugin6.Diagnostic{&d})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, c.badSchemaResponse(err)
+	}
+	functions, diags := c.decodeFunctions(raw)
+	return functions, append(x.diags, diags...)
+}
+
+func (c *client) decodeFunctions(raw map[string][]byte) (map[string]*schema.Function, diag.List) {
+	functions := make(map[string]*schema.Function, len(raw))
+	var diags diag.List
+	for _, name := range slices.Sorted(maps.Keys(raw)) {
+		f, problems := decodeFunction(raw[name])
+		if len(problems) > 0 {
+			diags = append(diags, invalidSchema(c.name, "the function "+name, problems)...)
+			continue
+		}
+		functions[name] = f
+	}
+	return functions, diags
 }

@@ -132,7 +132,8 @@ func (c *client) PlanResource(ctx context.Context, req provider.PlanRequest) (pr
 		PriorPrivate:       req.PriorPrivate,
 		ProviderMeta:       x.meta(req.ProviderMeta),
 		PriorIdentity:      x.identity(req.Identity),
-		ClientCapabilities: capabilities(),
+		PlannedPrivate:     req.PlannedPrivate,
+		ClientCapabilities: planCapabilities(),
 	}, &resp)
 	x.report(resp.Diagnostics)
 	out := provider.PlanResponse{
@@ -210,6 +211,16 @@ func (c *client) ImportResource(ctx context.Context, req provider.ImportRequest)
 		out.Objects = append(out.Objects, imported)
 	}
 	return out, x.diags
+}
+
+// GenerateConfig implements provider.Reader.
+func (c *client) GenerateConfig(ctx context.Context, req provider.GenerateRequest) (cty.Value, diag.List) {
+	x := c.exchange(ctx, "GenerateResourceConfig", req.Type)
+	s := x.resource(addr.Managed)
+	var resp tfplugin6.GenerateResourceConfig_Response
+	x.call(&tfplugin6.GenerateResourceConfig_Request{TypeName: req.Type, State: x.encode(s, req.State, "state")}, &resp)
+	x.report(resp.Diagnostics)
+	return x.decode(s, resp.Config), x.diags
 }
 
 // MoveResource implements provider.Reader.

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang/generate"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
+)
+
+// Generated is configuration for an object that an import block names and no resource block declares. Given to Plan, it spares a second import.
+type Generated struct {
+	Addr addr.Instance
+	ID   string // "" if the object was imported by identity
+	Text string // the resource block
+
+	prior prior
+}
+
+// Generate imports what import blocks name and no resource block declares, and writes blocks for it, ordered by address. What the request says of
+// the mode and of imports besides those of blocks is not used. With errors, the result is what could be generated in spite of them.
+func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, diag.List) {
+	req.Mode, req.Imports = plan.Normal, nil
+	p := e.planning(ctx, req)
+	p.generating = true
+	defer e.stopOn(p.req.Soft)()
+	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	defer p.pool.Shutdown()
+	out := p.generate()
+	p.pool.Shutdown()
+	return out, withoutRepeats(p.run.Diags.List())
+}
+
+// undeclared is the target of an import block for which there is no resource block.
+type undeclared struct {
+	to     addr.Instance
+	target *importTarget
+	block  *config.Import
+}
+
+func (p *planner) generate() []*Generated {
+	p.planVariables()
+	if p.run.Diags.HasErrors() {
+		return nil
+	}
+	p.applyMoves()
+	p.resolveImports()
+	if p.run.Diags.HasErrors() {
+		return nil
+	}
+	missing := slices.DeleteFunc(p.missing, func(u undeclared) bool { return !p.selected(u.to) })
+	slices.SortFunc(missing, func(a, b undeclared) int { return a.to.Compare(b.to) })
+	out := make([]*Generated, len(missing))
+	pool := future.NewPool(p.workers())
+	for i, u := range missing {
+		pool.Go(func(t *future.Task) { p.guard(u.to.String(), func() { out[i] = p.generateOne(t, u) }) })
+	}
+	pool.Wait()
+	if p.interrupted() {
+		p.run.Report(interruptedPlan())
+	}
+	return slices.DeleteFunc(out, func(g *Generated) bool { return g == nil })
+}
+
+// undeclaredImport reports an import block whose target has no configuration, or remembers to generate it.
+func (p *planner) undeclaredImport(t eval.ImportTarget, imp *importTarget) {
+	switch {
+	case !p.generating:
+		p.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",
+			"The configuration for the import of %s does not exist. Write a resource block for it, whose arguments will be compared with the real object, or let one be written: mayfly plan -generate-config-out=generated.tf", t.To))
+	case !t.To.Module.IsRoot():
+		p.run.Report(diag.At(t.Block.Range, "Cannot generate configuration in a module",
+			"The configuration for the import of %s does not exist, and it can be generated in the root module only. Write the resource block in the module.", t.To))
+	case t.To.Key != addr.NoKey:
+		p.run.Report(diag.At(t.Block.Range, "Configuration generation for count and for_each resources not supported",
+			"The configuration for the import of %s does not exist, and it can be generated for single objects only. Import to an address without a key, or write the resource block.", t.To))
+	default:
+		p.missing = append(p.missing, undeclared{to: t.To, target: imp, block: t.Block})
+	}
+}
+
+// generateOne imports one object and writes its block; nil if that failed, which was reported.
+func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
+	po, diags := p.run.ImportProvider(t, u.block, u.to.Resource)
+	if diags.HasErrors() {
+		p.run.Report(diags)
+		return nil
+	}
+	source := po.Addr.Provider
+	sch, diags := p.providers.Resource(source, addr.Managed, u.to.Resource.Type)
+	if sch == nil && !diags.HasErrors() {
+		diags = append(diags, diag.At(u.block.Range, "Invalid resource type", "The provider %s has no resource type %q.", source.ForDisplay(), u.to.Resource.Type)...)
+	}
+	p.run.Report(diags)
+	if diags.HasErrors() {
+		return nil
+	}
+	po.Prepare(t)
+	obj := addr.Object{Instance: u.to}
+	p.inSlot(func() {
+		s := sessionOf(obj, OpImport)
+		defer s.End()
+		sub := subject{walk: p.walk, obj: obj, schema: sch, source: source, p: p.configured(t, s, po)}
+		if sub.p == nil {
+			return
+		}
+		got, ok := sub.importedObject(u.target, sub.metaIn(p.run.Root))
+		if !ok {
+			return
+		}
+		text, ok := sub.written(u, got.value, p.req.Config)
+		if ok {
+			out = &Generated{Addr: u.to, ID: u.target.id, Text: text, prior: got}
+		}
+	})
+	return out
+}
+
+// written writes the block for an imported object.
+func (s *subject) written(u undeclared, v cty.Value, cfg *eval.Config) (string, bool) {
+	v, ok := s.suggested(v)
+	if !ok {
+		return "", false
+	}
+	ref := ""
+	if r := u.block.Provider; r != nil && (r.Alias != "" || r.Name != impliedName(u.to.Resource)) {
+		ref = r.String()
+		if r.KeyExpr != nil { // the configuration has its own words for the key
+			ref = string(r.Range.SliceBytes(cfg.Tree.Sources[r.Range.Filename]))
+		}
+	}
+	return generate.Resource(u.to.Resource, ref, s.block(), v), true
+}
+
+func impliedName(r addr.Resource) string { return (&config.Resource{Addr: r}).ImpliedProvider() }
+
+// suggested is what the configuration of an object should be: what its provider says, if it has an opinion, and else the object itself.
+func (s *subject) suggested(v cty.Value) (cty.Value, bool) {
+	c, diags := s.providers.catalog(s.ctx, s.source)
+	if diags.HasErrors() || !c.Capabilities().GenerateResourceConfig {
+		return v, !diags.HasErrors()
+	}
+	got, diags := s.p.GenerateConfig(s.ctx, provider.GenerateRequest{Type: s.typeName(), State: v})
+	if !diags.HasErrors() {
+		got, diags = s.acceptObject(got, diags, "generated configuration")
+	}
+	s.report(diags)
+	return got, !diags.HasErrors()
+}
+
+// GeneratedText returns the content of a file with generated blocks.
+func GeneratedText(blocks []*Generated) []byte {
+	text := []byte(generate.Header)
+	for _, g := range blocks {
+		text = append(text, "\n"+generate.Comment(g.ID)+g.Text+"\n"...)
+	}
+	return text
+}

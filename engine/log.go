@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// warnf writes a line to the log, if there is one. It must hold addresses and paths only, never values.
+func (e *Engine) warnf(format string, args ...any) {
+	if e.opt.Log != nil {
+		e.opt.Log("[WARN] " + fmt.Sprintf(format, args...))
+	}
+}
+
+// tolerated writes to the log what a provider of the legacy type system may do and others may not: such providers have always done it, and are known not
+// to mean harm by it. errs is called only if there is a log.
+func (s *subject) tolerated(what string, errs func() []error) {
+	if s.opt.Log == nil {
+		return
+	}
+	for _, err := range errs() {
+		s.warnf("provider %s returned a %s for %s that breaks the rules, which is tolerated because it uses the legacy type system: %s", s.source.ForDisplay(), what, s.obj, contractText(err))
+	}
+}
+
+// noteIdentity writes to the log that a provider has given an object another identity: it is the provider's to give, but other tools may know the object
+// by the one it had.
+func (s *subject) noteIdentity(doing string, before, after cty.Value) {
+	if s.opt.Log == nil || before == cty.NilVal || before.IsNull() || !before.IsWhollyKnown() || after == cty.NilVal || after.IsNull() || after.RawEquals(before) {
+		return
+	}
+	s.warnf("provider %s gave %s another identity while %s it", s.source.ForDisplay(), s.obj, doing)
+}
+
+// knownIdentity checks the identity of an object that exists: nothing in it may be unknown. One that is not is an error, and is not used.
+func (s *subject) knownIdentity(id cty.Value, what string) (cty.Value, error) {
+	if id == cty.NilVal || id.IsWhollyKnown() {
+		return id, nil
+	}
+	return cty.NilVal, fmt.Errorf("the identity of the %s is not wholly known", what)
+}
