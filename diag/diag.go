@@ -4,8 +4,10 @@
 package diag
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -71,6 +73,24 @@ func (l List) HasErrors() bool {
 		}
 	}
 	return false
+}
+
+// Sorted returns the list in the order of the places in the source: file by file, from top to bottom, after what has no place. What is at the same
+// place stays in the order in which it was found.
+func (l List) Sorted() List {
+	l = slices.Clone(l)
+	slices.SortStableFunc(l, func(a, b Diagnostic) int {
+		switch {
+		case a.Subject == nil && b.Subject == nil:
+			return 0
+		case a.Subject == nil:
+			return -1
+		case b.Subject == nil:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.Subject.Filename, b.Subject.Filename), cmp.Compare(a.Subject.Start.Byte, b.Subject.Start.Byte))
+	})
+	return l
 }
 
 // Err returns the list as a Go error, or nil if it holds no errors.

@@ -24,7 +24,7 @@ func TestMatrixRead(t *testing.T) {
 		{name: "unknown", rule: `"do":"unknown","attr":"status"`, want: []string{"sim_thing.x", invalid}, path: "status"},
 		{
 			name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-read"`,
-			want: []string{"sim_thing.x", "Provider returned a write-only value", "object read"}, path: "secret_wo",
+			want: []string{"sim_thing.x", "Provider produced invalid object", "object read"}, path: "secret_wo",
 		},
 		{name: "identity changed", rule: `"do":"change-identity"`},
 		{name: "no identity", rule: `"do":"no-identity"`},
@@ -83,7 +83,7 @@ func TestMatrixUpgrade(t *testing.T) {
 		{name: "wrong type", rule: `"do":"wrong-type","attr":"size"`, want: []string{"sim_thing.x"}, path: "size"},
 		{
 			name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-upgraded"`,
-			want: []string{"sim_thing.x", "Provider returned a write-only value", "upgraded state"}, path: "secret_wo",
+			want: []string{"sim_thing.x", "Invalid resource state upgrade", "upgraded state"}, path: "secret_wo",
 		},
 		{name: "null object", rule: `"do":"null-object"`, want: []string{"sim_thing.x", "null"}},
 		{name: "no value", rule: `"do":"no-value"`, want: []string{"sim_thing.x"}},
@@ -122,7 +122,7 @@ func TestMatrixImport(t *testing.T) {
 		{name: "unknown", rule: `"do":"unknown","attr":"status"`, want: []string{"sim_thing.x", "imported object"}, path: "status"},
 		{
 			name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-imported"`,
-			want: []string{"sim_thing.x", "Provider returned a write-only value"}, path: "secret_wo",
+			want: []string{"sim_thing.x", "Import returned a non-null value for a write-only attribute"}, path: "secret_wo",
 		},
 		{name: "no private", rule: `"do":"no-private"`},
 		{name: "deferred", rule: `"do":"deferred"`, want: []string{"sim_thing.x", "Deferred"}},
@@ -162,7 +162,7 @@ func TestMatrixMove(t *testing.T) {
 		{name: "unknown", rule: `"do":"unknown","attr":"status"`, want: []string{"sim_thing.x", "moved object"}, path: "status"},
 		{
 			name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-moved"`,
-			want: []string{"sim_thing.x", "Provider returned a write-only value"}, path: "secret_wo",
+			want: []string{"sim_thing.x", "Provider returned invalid value"}, path: "secret_wo",
 		},
 	}
 	for _, m := range rows {
@@ -314,7 +314,7 @@ func TestE60GoodSchemas(t *testing.T) {
 			}
 			w.ok(command{planOnly: true}).plans()
 			w.rules = rules(quoted("ReadResource", `"do":"write-only","attr":"`+part[1]+`","value":"CANARY-nested"`))
-			w.fails(command{planOnly: true}, "Provider returned a write-only value", "secret_wo")
+			w.fails(command{planOnly: true}, "write-only attribute", "secret_wo")
 			w.rules = ""
 			w.ok(command{mode: plan.Destroy})
 		})
@@ -381,7 +381,7 @@ func TestProtocol5(t *testing.T) {
 	w.has(everything...)
 	w.ok(command{planOnly: true}).plans()
 	w.rules = rules(quoted("ReadResource", `"do":"write-only","attr":"secret_wo","value":"CANARY-read"`))
-	w.fails(command{}, "sim_thing.x", "Provider returned a write-only value", "secret_wo")
+	w.fails(command{}, "sim_thing.x", "write-only attribute", "secret_wo")
 	w.rules = ""
 	w.ok(command{mode: plan.Destroy})
 	w.exists()

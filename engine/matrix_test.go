@@ -103,7 +103,7 @@ var planMisdeeds = []misdeed{
 	{name: "set block added", rule: `"do":"add-block","attr":"zone"`, want: []string{invalid}, path: "zone"},
 	{
 		name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-planned"`,
-		want: []string{"sim_thing.x", "Provider returned a write-only value", "plan"}, path: "secret_wo",
+		want: []string{"sim_thing.x", "Provider produced invalid plan", "plan"}, path: "secret_wo",
 	},
 	{name: "write-only value copied", rule: `"do":"echo-write-only","attr":"status"`, want: []string{"sim_thing.x", "Provider copied a write-only value"}, path: "status"},
 	{
@@ -120,7 +120,7 @@ var planMisdeeds = []misdeed{
 	},
 	{
 		name: "write-only value in the second plan", rule: `"do":"write-only","attr":"secret_wo","nth":2,"value":"CANARY-planned"`,
-		want: []string{"Provider returned a write-only value"}, path: "secret_wo", state: []string{"sim_thing.good"},
+		want: []string{"write-only attribute"}, path: "secret_wo", state: []string{"sim_thing.good"},
 	},
 	{name: "error in the second plan", rule: `"do":"error","nth":2`, want: []string{"sim_thing.x", "Simulated misbehaviour"}, state: []string{"sim_thing.good"}},
 	{name: "unknown becomes known in the second plan", rule: `"do":"set","attr":"status","nth":2,"value":"ready"`},
@@ -182,7 +182,7 @@ var createMisdeeds = []misdeed{
 	{name: "block added", rule: `"do":"add-block","attr":"rule"`, want: []string{inconsistent}, path: "rule", state: tainted},
 	{
 		name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-applied"`,
-		want: []string{"sim_thing.x", "Provider returned a write-only value"}, path: "secret_wo", state: kept,
+		want: []string{"sim_thing.x", "Provider produced invalid object"}, path: "secret_wo", state: kept,
 	},
 	{
 		name: "write-only value copied", rule: `"do":"echo-write-only"`,
@@ -260,7 +260,7 @@ func TestMatrixApplyUpdate(t *testing.T) {
 		{misdeed{name: "argument changed", rule: `"do":"change-config","attr":"size"`, want: []string{"inconsistent result after apply"}, path: "size"}, "3"},
 		{misdeed{
 			name: "E62 write-only value", rule: `"do":"write-only","attr":"secret_wo","value":"CANARY-applied"`,
-			want: []string{"Provider returned a write-only value"}, path: "secret_wo",
+			want: []string{"write-only attribute"}, path: "secret_wo",
 		}, "2"},
 	}
 	for _, m := range rows {

@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -123,10 +124,20 @@ func (p *planner) followMoves(moves []move) {
 		if end != (addr.Instance{}) {
 			at = end
 		}
-		if at != start {
+		if at != start && p.convertible(start, at) {
 			p.moveTo(start, at)
 		}
 	}
+}
+
+// convertible reports whether an object can become what a move makes of it. Only an instance that is planned is converted to another type; what nothing
+// declares, or is to be destroyed with all else, goes as the type that it has.
+func (p *planner) convertible(from, to addr.Instance) bool {
+	if from.Resource.Type == to.Resource.Type {
+		return true
+	}
+	m := p.req.Config.Tree.Modules[to.Module.Module()]
+	return p.req.Mode != plan.Destroy && m != nil && m.Resources[to.Resource] != nil
 }
 
 // moveIndex finds the moves that may concern an instance without a look at all of them.

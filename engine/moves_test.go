@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+	"github.com/mayfly-iac/mayfly/plan"
 )
 
 var moveRows = []struct {
@@ -247,4 +248,35 @@ import {
 }`)
 		w.fails(command{planOnly: true}, "Configuration for import target does not exist", "sim_thing.x")
 	})
+}
+
+// Whatever is not planned as the new type is destroyed as the one that the state has.
+func TestMovedToAnotherTypeAndDestroyed(t *testing.T) {
+	t.Parallel()
+	const moved = `
+moved {
+  from = sim_old.x
+  to   = sim_thing.y
+}`
+	for _, row := range []struct {
+		name, config, want string
+		command            command
+	}{
+		{"with all else", `resource "sim_thing" "y" { name = "x" }` + moved, "sim_old.x delete", command{mode: plan.Destroy}},
+		{"declared no more", moved, "sim_old.x delete delete_because_no_resource_config", command{}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, `resource "sim_old" "x" { name = "x" }`)
+			w.ok(command{})
+			w.config(row.config)
+			r := w.ok(row.command).plans(row.want)
+			if n := r.planLog.Count(simlog.Filter{RPC: "MoveResourceState"}); n != 0 {
+				t.Errorf("the provider was asked %d times to convert what goes", n)
+			}
+			if live := w.live(); len(live) != 0 {
+				t.Errorf("left in the cloud: %v", live)
+			}
+		})
+	}
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -29,7 +31,7 @@ func (p *planner) setPrior(obj addr.Object, o *state.Object) {
 func (p *planner) noteDrift(s *subject, before, after prior) {
 	o := before.object
 	same := before.value.RawEquals(after.value)
-	upgraded := before.cleaned || o.SchemaVersion != s.schema.Version || o.Flatmap != nil
+	upgraded := before.cleaned || o.SchemaVersion != s.schema.Version || o.Flatmap != nil || s.identityNews(before, after)
 	if same && !upgraded && string(before.private) == string(after.private) {
 		return
 	}
@@ -59,6 +61,17 @@ func (p *planner) noteDrift(s *subject, before, after prior) {
 	p.mu.Lock()
 	p.drift = append(p.drift, c)
 	p.mu.Unlock()
+}
+
+// identityNews reports whether the identity after reading is another than the stored one, or in another version of its schema.
+func (s *subject) identityNews(before, after prior) bool {
+	switch {
+	case after.identity == cty.NilVal || after.identity.IsNull():
+		return false
+	case len(before.object.Identity) == 0 || before.identity == cty.NilVal:
+		return true
+	}
+	return before.object.IdentityVersion != s.identityVersion() || !before.identity.RawEquals(after.identity)
 }
 
 // changeFor returns the planned change of an instance, nil if there is none.

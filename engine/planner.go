@@ -129,6 +129,7 @@ func (p *planner) makePlan() {
 	p.unusedImports()
 	p.finishOutputs(pool)
 	pool.Wait()
+	p.checkUnopened()
 	if p.interrupted() {
 		p.run.Report(interruptedPlan())
 	}

@@ -131,7 +131,7 @@ func (s *subject) accept(v cty.Value, diags diag.List, what string, known bool) 
 	leaks := s.schema.Block.WriteOnlyPaths(v)
 	for _, path := range leaks {
 		diags = append(diags, diag.Diagnostic{
-			Summary: "Provider returned a write-only value",
+			Summary: leakSummary(what),
 			Detail: fmt.Sprintf("The provider %s returned a value for the write-only attribute %s in the %s of %s. Such values must never be returned. The value was dropped and not stored; what the state has otherwise is kept.\n\nThis is a bug in the provider.",
 				s.source.ForDisplay(), schema.PathString(path), what, s.obj),
 			Path: path,
@@ -151,6 +151,21 @@ func (s *subject) accept(v cty.Value, diags diag.List, what string, known bool) 
 		return cty.NilVal, diags
 	}
 	return v, diags
+}
+
+// leakSummaries are the summaries that tests of providers look for when an answer holds a write-only value.
+var leakSummaries = map[string]string{
+	"object read":     "Provider produced invalid object",
+	"imported object": "Import returned a non-null value for a write-only attribute",
+	"upgraded state":  "Invalid resource state upgrade",
+	"moved object":    "Provider returned invalid value",
+}
+
+func leakSummary(what string) string {
+	if s, ok := leakSummaries[what]; ok {
+		return s
+	}
+	return "Provider produced invalid " + what
 }
 
 // acceptObject is accept for an answer that must hold an object, wholly known.

@@ -27,6 +27,7 @@ type walk struct {
 	unread *sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
 
 	durable *sync.Map // addr.ProviderConfig → *configured
+	asked   *sync.Map // *eval.ResourceBlock → nothing: ephemeral blocks that a provider has validated
 }
 
 // opened is what the pool holds: an ephemeral object or a provider.
@@ -42,7 +43,7 @@ type configured struct {
 }
 
 func (e *Engine) newWalk(ctx, soft context.Context) *walk {
-	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), unread: &sync.Map{}, durable: &sync.Map{}}
+	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), unread: &sync.Map{}, durable: &sync.Map{}, asked: &sync.Map{}}
 	w.pool = lease.NewPool[eval.Use, opened](lease.Options[eval.Use]{
 		Group:      eval.Use.Group,
 		Uses:       func(u eval.Use) []eval.Use { return w.run.UsesOf(&future.Task{}, u) },

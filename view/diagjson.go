@@ -63,9 +63,10 @@ type JSONFunction struct {
 	CalledAs string `json:"called_as"`
 }
 
-// JSONDiagnostics converts a list, in its order. The result is never nil, so that it is encoded as an array.
+// JSONDiagnostics converts a list, in the order of the places. The result is never nil, so that it is encoded as an array.
 func JSONDiagnostics(list diag.List, src Sources) []JSONDiagnostic {
 	out := make([]JSONDiagnostic, 0, len(list))
+	list = list.Sorted()
 	c := snippets{sources: src, files: map[string]*hcl.File{}}
 	for i := range list {
 		out = append(out, c.convert(&list[i]))

@@ -14,6 +14,7 @@ import (
 // number of the others, but for those of checks.
 func Diagnostics(w io.Writer, list diag.List, src Sources, o Options) error {
 	var sb strings.Builder
+	list = list.Sorted()
 	shown := consolidate(list, o)
 	if o.CompactWarnings && len(list) > 0 && !list.HasErrors() {
 		compactWarnings(&sb, shown, o)
@@ -86,7 +87,11 @@ func writeDiagnostic(sb *strings.Builder, d JSONDiagnostic, others int, o Option
 		used = 2
 	}
 	var text strings.Builder
-	text.WriteString(label + o.paint(bold, o.wrap(visible(d.Summary), used)) + "\n\n")
+	summary := visible(d.Summary)
+	if o.Color {
+		summary = o.wrap(summary, used)
+	}
+	text.WriteString(label + o.paint(bold, summary) + "\n\n")
 	if writeSource(&text, d, o) {
 		text.WriteByte('\n')
 	}

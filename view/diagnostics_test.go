@@ -96,7 +96,7 @@ func TestDiagnosticJSON(t *testing.T) {
 	if out.Valid || out.ErrorCount != 1 || out.WarningCount != 1 || len(out.Diagnostics) != 2 {
 		t.Fatalf("wrong head: %s", b)
 	}
-	d := out.Diagnostics[0]
+	d := out.Diagnostics[1] // after the one that has no place
 	if d.Address != "a.b" || d.Range.Start != (tfjson.Pos{Line: 3, Column: 7, Byte: 33}) || *d.Snippet.Context != `resource "a" "b"` {
 		t.Errorf("wrong place: %s", b)
 	}
@@ -127,6 +127,51 @@ func TestDiagnosticPlaces(t *testing.T) {
 		},
 	}
 	golden(t, "diagnostic.places.txt", render(t, list, src, Options{}))
+}
+
+// Programs match texts across line breaks, so these have to be where other tools of the ecosystem have them: a full line is one column short of the
+// width, a summary and a line that begins with a space are never broken, and spaces within a line are kept.
+func TestDiagnosticLineBreaks(t *testing.T) {
+	nine := strings.Repeat("123456789 ", 7)
+	list := diag.List{{
+		Summary: nine + "in a summary that is longer than the width",
+		Detail:  nine + "1234567 fits\n" + nine + "12345678 does not\n  " + nine + "is indented\nlong" + strings.Repeat("-", 80) + " word\na  b " + nine[2:] + " c def",
+	}}
+	want := "\nError: " + nine + "in a summary that is longer than the width\n\n" +
+		nine + "1234567\nfits\n" + strings.TrimSpace(nine) + "\n12345678 does not\n  " + nine + "is indented\nlong" + strings.Repeat("-", 80) + "\nword\na  b " +
+		nine[2:] + " c\ndef\n"
+	if diff := cmp.Diff(want, render(t, list, nil, Options{Width: 78})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDiagnosticOrder(t *testing.T) {
+	at := func(file string, b int) *hcl.Range {
+		return &hcl.Range{Filename: file, Start: hcl.Pos{Line: 1, Column: 1, Byte: b}, End: hcl.Pos{Line: 1, Column: 1, Byte: b}}
+	}
+	list := diag.List{
+		{Summary: "4", Subject: at("b.tf", 0)},
+		{Summary: "2", Subject: at("a.tf", 7)},
+		{Summary: "0"},
+		{Summary: "3", Subject: at("a.tf", 7)},
+		{Summary: "1", Subject: at("a.tf", 3)},
+	}
+	var got string
+	for _, d := range JSONDiagnostics(list, nil) {
+		got += d.Summary
+	}
+	if got != "01234" {
+		t.Error(got)
+	}
+	var shown string
+	for line := range strings.Lines(render(t, list, nil, Options{})) {
+		if rest, ok := strings.CutPrefix(line, "Error: "); ok {
+			shown += strings.TrimSpace(rest)
+		}
+	}
+	if shown != got || list[0].Summary != "4" {
+		t.Error(shown, list)
+	}
 }
 
 // TestCheckWarningsStandAlone shows every assertion that is not met: each is about something else.
@@ -160,9 +205,9 @@ func TestWarningsConsolidated(t *testing.T) {
 	want := `
 Warnings:
 
+- Other
 - Deprecated
   on x.tf line 1 (and 2 more)
-- Other
 
 To see the full warning notes, run Mayfly without -compact-warnings.
 `
@@ -216,7 +261,7 @@ func TestDiagnosticsOfRefusedSource(t *testing.T) {
 
 func TestWrapKeepsOptionsWhole(t *testing.T) {
 	o := Options{Width: 20}
-	if diff := cmp.Diff("Use a -var or the\n-var-file option, or\na-very-long-word-that-does-not-fit\nat all", o.wrap("Use a -var or the -var-file option, or a-very-long-word-that-does-not-fit at all", 0)); diff != "" {
+	if diff := cmp.Diff("Use a -var or the\n-var-file option,\nor\na-very-long-word-that-does-not-fit\nat all", o.wrap("Use a -var or the -var-file option, or a-very-long-word-that-does-not-fit at all", 0)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -60,23 +60,26 @@ func (o Options) wrap(text string, used int) string {
 	return strings.Join(lines, "\n")
 }
 
-// wordwrap breaks a line at spaces only: options such as -var, addresses and hashes stay whole.
+// wordwrap breaks a line at spaces only: options such as -var, addresses and hashes stay whole. A line keeps one column free, as a cursor needs it.
+// Programs that match the text expect the breaks at exactly these places.
 func wordwrap(line string, width int) string {
 	var sb strings.Builder
-	column := 0
+	column, spaces := 0, 0
 	for i, word := range strings.Split(line, " ") {
-		w := ansi.StringWidth(word)
-		switch {
-		case i == 0:
-		case column+1+w > width:
-			sb.WriteByte('\n')
-			column = 0
-		default:
-			sb.WriteByte(' ')
-			column++
+		if i > 0 {
+			spaces++
 		}
-		sb.WriteString(word)
-		column += w
+		if word == "" {
+			continue
+		}
+		w := ansi.StringWidth(word)
+		if column > 0 && column+spaces+w >= width {
+			sb.WriteByte('\n')
+			column, spaces = 0, 0
+		}
+		sb.WriteString(strings.Repeat(" ", spaces) + word)
+		column += spaces + w
+		spaces = 0
 	}
 	return sb.String()
 }

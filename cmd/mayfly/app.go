@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -262,9 +263,15 @@ func (a *app) setUpView() {
 	a.view, a.errView = a.terminal(a.env.Stdout), a.terminal(a.env.Stderr)
 }
 
-// terminal returns the options for text on a stream: colour and wrapping are for terminals.
+// plainWidth is the width of text that goes to no terminal: programs match what they read, and expect the line breaks of the ecosystem's tools.
+const plainWidth = 78
+
+// terminal returns the options for text on a stream. Colour is for terminals. COLUMNS is the width of text for anything else, 0 for no line breaks.
 func (a *app) terminal(stream io.Writer) view.Options {
-	var o view.Options
+	o := view.Options{Width: plainWidth}
+	if columns, err := strconv.ParseUint(a.vars["COLUMNS"], 10, 16); err == nil {
+		o.Width = int(columns)
+	}
 	f, ok := stream.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
 		return o

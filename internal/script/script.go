@@ -17,7 +17,8 @@
 //     or any.
 //   - await METHOD NAME: waits until a call of the method for the object has begun, for half a minute at most.
 //
-// The environment has EXAMPLES, the folder of the project's examples, for packages two levels below the module's root.
+// The environment has EXAMPLES, the folder of the project's examples, for packages two levels below the module's root, and COLUMNS=0, so that messages are
+// on one line. A script about line breaks sets "env COLUMNS=".
 //
 // It may import testscript and packages simprovider and registrytest. It must not know the programs that it runs.
 package script
@@ -122,6 +123,7 @@ func setUp(env *testscript.Env, mirror string) error {
 	if err != nil {
 		return err
 	}
+	env.Setenv("COLUMNS", "0")
 	env.Setenv("EXAMPLES", examples)
 	env.Setenv("HOME", home)
 	env.Setenv("MIRROR", mirror)
