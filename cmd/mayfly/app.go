@@ -71,6 +71,9 @@ func run(ctx context.Context, args []string, env environment) int {
 	cli.HelpPrinter = printHelp
 	root := a.root()
 	rest, err := a.global(args)
+	if asked, ok := versionAsked(args); ok {
+		rest = asked
+	}
 	if err == nil {
 		rest, err = a.withEnvironmentArgs(root, rest)
 	}
@@ -89,6 +92,7 @@ func run(ctx context.Context, args []string, env environment) int {
 
 // global consumes the options that stand before the command.
 func (a *app) global(args []string) ([]string, error) {
+	_, asked := versionAsked(args)
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
 		switch name {
@@ -102,12 +106,15 @@ func (a *app) global(args []string) ([]string, error) {
 			if err := os.Chdir(value); err != nil {
 				return nil, fmt.Errorf("Error handling -chdir option: %w", err)
 			}
-		case "version", "v":
-			return []string{"version"}, nil
 		case "pedantic":
 			a.pedantic = true
 		case "help", "h":
 			return append([]string{"-help"}, args[1:]...), nil
+		case "version", "v", "json":
+			if asked {
+				break
+			}
+			fallthrough
 		default:
 			return nil, fmt.Errorf("Mayfly has no global option %q. Options of a command stand after it.\n\nTo see the options, run:\n  mayfly -help", args[0])
 		}
