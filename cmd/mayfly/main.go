@@ -18,6 +18,8 @@ import (
 )
 
 func main() {
+	// A reader of the output that goes away, as head does, must not tear an apply apart. What is then written to nobody is lost, no more.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	os.Exit(guarded(environment{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Notify: notify}, os.Args[1:]))
 }
 
