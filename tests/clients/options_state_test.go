@@ -2,6 +2,7 @@ package clients
 
 import (
 	"errors"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,5 +111,13 @@ func TestBeyond(t *testing.T) {
 		if !errors.As(err, &version) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestNotThere has the client ask for the command that is not there: it must be refused in words, and not be taken for a success.
+func TestNotThere(t *testing.T) {
+	err := project(t, nil).Test(t.Context(), io.Discard, tfexec.TestsDirectory("checks"))
+	if err == nil || !strings.Contains(err.Error(), `no command named "test"`) {
+		t.Errorf("test: %v", err)
 	}
 }
