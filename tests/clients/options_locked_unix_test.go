@@ -39,49 +39,73 @@ func TestLockOptions(t *testing.T) {
 		name         string
 		refused, let func() error
 	}{
-		{"plan",
+		{
+			"plan",
 			func() error { return planned(tf.Plan(ctx, tfexec.Lock(true), tfexec.LockTimeout("0s"))) },
-			func() error { return planned(tf.Plan(ctx, tfexec.Lock(false))) }},
-		{"apply",
+			func() error { return planned(tf.Plan(ctx, tfexec.Lock(false))) },
+		},
+		{
+			"apply",
 			func() error { return tf.Apply(ctx, tfexec.Lock(true), tfexec.LockTimeout("100ms")) },
-			func() error { return tf.Apply(ctx, tfexec.Lock(false)) }},
-		{"refresh",
+			func() error { return tf.Apply(ctx, tfexec.Lock(false)) },
+		},
+		{
+			"refresh",
 			func() error { return tf.Refresh(ctx, tfexec.Lock(true), tfexec.LockTimeout("0s")) },
-			func() error { return tf.Refresh(ctx, tfexec.Lock(false)) }},
-		{"state mv",
+			func() error { return tf.Refresh(ctx, tfexec.Lock(false)) },
+		},
+		{
+			"state mv",
 			func() error {
 				return tf.StateMv(ctx, "terraform_data.c", "terraform_data.d", tfexec.Lock(true), tfexec.LockTimeout("0s"))
 			},
-			func() error { return tf.StateMv(ctx, "terraform_data.c", "terraform_data.d", tfexec.Lock(false)) }},
-		{"taint",
+			func() error { return tf.StateMv(ctx, "terraform_data.c", "terraform_data.d", tfexec.Lock(false)) },
+		},
+		{
+			"taint",
 			func() error { return tf.Taint(ctx, "terraform_data.d", tfexec.Lock(true), tfexec.LockTimeout("0s")) },
-			func() error { return tf.Taint(ctx, "terraform_data.d", tfexec.Lock(false)) }},
-		{"untaint",
+			func() error { return tf.Taint(ctx, "terraform_data.d", tfexec.Lock(false)) },
+		},
+		{
+			"untaint",
 			func() error { return tf.Untaint(ctx, "terraform_data.d", tfexec.Lock(true), tfexec.LockTimeout("0s")) },
-			func() error { return tf.Untaint(ctx, "terraform_data.d", tfexec.Lock(false)) }},
-		{"state rm",
+			func() error { return tf.Untaint(ctx, "terraform_data.d", tfexec.Lock(false)) },
+		},
+		{
+			"state rm",
 			func() error { return tf.StateRm(ctx, "keep_note.a", tfexec.Lock(true), tfexec.LockTimeout("0s")) },
-			func() error { return tf.StateRm(ctx, "keep_note.a", tfexec.Lock(false)) }},
-		{"import",
+			func() error { return tf.StateRm(ctx, "keep_note.a", tfexec.Lock(false)) },
+		},
+		{
+			"import",
 			func() error { return tf.Import(ctx, "keep_note.a", "a", tfexec.Lock(true), tfexec.LockTimeout("0s")) },
-			func() error { return tf.Import(ctx, "keep_note.a", "a", tfexec.Lock(false)) }},
-		{"state push",
+			func() error { return tf.Import(ctx, "keep_note.a", "a", tfexec.Lock(false)) },
+		},
+		{
+			"state push",
 			func() error {
 				return tf.StatePush(ctx, pulled, tfexec.Force(true), tfexec.Lock(true), tfexec.LockTimeout("0s"))
 			},
-			func() error { return tf.StatePush(ctx, pulled, tfexec.Force(true), tfexec.Lock(false)) }},
-		{"destroy",
+			func() error { return tf.StatePush(ctx, pulled, tfexec.Force(true), tfexec.Lock(false)) },
+		},
+		{
+			"destroy",
 			func() error { return tf.Destroy(ctx, tfexec.Lock(true), tfexec.LockTimeout("0s")) },
-			func() error { return tf.Destroy(ctx, tfexec.Lock(false)) }},
-		{"workspace delete",
+			func() error { return tf.Destroy(ctx, tfexec.Lock(false)) },
+		},
+		{
+			"workspace delete",
 			func() error {
 				return tf.WorkspaceDelete(ctx, "other", tfexec.Force(true), tfexec.Lock(true), tfexec.LockTimeout("0s"))
 			},
-			func() error { return tf.WorkspaceDelete(ctx, "other", tfexec.Force(true), tfexec.Lock(false)) }},
-		{"workspace new", func() error { return errors.New("there is no lock yet") },
+			func() error { return tf.WorkspaceDelete(ctx, "other", tfexec.Force(true), tfexec.Lock(false)) },
+		},
+		{
+			"workspace new", func() error { return errors.New("there is no lock yet") },
 			func() error {
 				return errors.Join(tf.WorkspaceNew(ctx, "free", tfexec.Lock(true), tfexec.LockTimeout("1s")), tf.WorkspaceSelect(ctx, "default"))
-			}},
+			},
+		},
 	} {
 		hold(t, tf, "terraform.tfstate") // again each time: who is told not to lock may have put another file in its place
 		if c.name == "workspace delete" {
