@@ -48,6 +48,8 @@ type Launcher struct {
 	Dir string
 	// Env is the environment of provider processes, nil for that of this process.
 	Env []string
+	// Plain leaves connections to provider processes without encryption, for finding faults of providers.
+	Plain bool
 	// Version is told to providers that are part of the program.
 	Version string
 }
@@ -77,7 +79,7 @@ func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provid
 }
 
 func (l *Launcher) start(ctx context.Context, p addr.Provider, path string) (provider.Provider, diag.List) {
-	cmd := grpcprovider.Command{Path: path, Name: p.String(), Env: l.Env}
+	cmd := grpcprovider.Command{Path: path, Name: p.String(), Env: l.Env, Plain: l.Plain}
 	if l.Log != nil {
 		cmd.Stderr = func(line string) { l.Log(p, line) }
 	}

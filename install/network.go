@@ -135,6 +135,7 @@ func (n *Network) client(m cliconfig.Method) (*web.Client, diag.List) {
 	}
 	return web.New(web.Options{
 		Transport: n.Transport, Retries: retries, Timeout: time.Duration(seconds) * time.Second, DownloadRetries: orElse(m.Retries, downloads), Wait: n.Pause,
+		UserAgent: n.Env.Vars["TF_APPEND_USER_AGENT"],
 	}), diags
 }
 

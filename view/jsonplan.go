@@ -246,6 +246,9 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 		after = markSchema(after, blockOf(s, c.Provider.Provider, c.Addr.Resource))
 		r := resourceHead(c.Addr, c.Provider.Provider)
 		r.SchemaVersion, r.Values, r.SensitiveValues = c.SchemaVersion, valueJSON(after), shapeJSON(after, isSensitive)
+		if r.Identity, err = durableJSON(c.PlannedIdentity); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Object(), err)
+		}
 		node := tree.in(c.Addr.Module)
 		node.items = append(node.items, r)
 	}

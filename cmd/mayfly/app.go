@@ -100,6 +100,9 @@ func (a *app) carryOut(ctx context.Context, args []string) error {
 		return nil
 	}
 	rest, err := a.global(helpAsOption(args))
+	if asked, ok := versionAsked(args); ok {
+		rest = asked
+	}
 	if err == nil {
 		rest, err = a.withEnvironmentArgs(root, rest)
 	}
@@ -114,6 +117,7 @@ func (a *app) carryOut(ctx context.Context, args []string) error {
 
 // global consumes the options that stand before the command.
 func (a *app) global(args []string) ([]string, error) {
+	_, asked := versionAsked(args)
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
 		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
 		switch name {
@@ -127,19 +131,19 @@ func (a *app) global(args []string) ([]string, error) {
 			if err := os.Chdir(value); err != nil {
 				return nil, fmt.Errorf("Error handling -chdir option: %w", err)
 			}
-		case "version", "v":
-			return []string{"version"}, nil
 		case "pedantic":
 			a.pedantic = true
 		case "help", "h":
 			return slices.Concat(args[1:], []string{"-help"}), nil
+		case "version", "v", "json":
+			if asked {
+				break
+			}
+			fallthrough
 		default:
 			return nil, fmt.Errorf("Mayfly has no global option %q. Options of a command stand after it.\n\nTo see the options, run:\n  mayfly -help", args[0])
 		}
 		args = args[1:]
-	}
-	if slices.ContainsFunc(args, func(arg string) bool { return arg == "-version" || arg == "--version" }) {
-		return []string{"version"}, nil
 	}
 	return args, nil
 }

@@ -23,8 +23,11 @@ import (
 var floor = make([]byte, 48<<20)
 
 func main() {
-	defer runtime.KeepAlive(floor)
-	os.Exit(guarded(environment{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Notify: notify}, os.Args[1:]))
+	// A reader of the output that goes away, as head does, must not tear an apply apart. What is then written to nobody is lost, no more.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	code := guarded(environment{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Notify: notify}, os.Args[1:])
+	runtime.KeepAlive(floor)
+	os.Exit(code)
 }
 
 // notify delivers interrupts to c until stop is called. Before and after, an interrupt ends the process, as for any program.

@@ -62,7 +62,10 @@ func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, 
 	core, stopCore := a.coreLog()
 	s.stopLog = func() { stop(); stopCore() }
 	environ := childEnviron(a.env.Environ, d.tree.Root)
-	s.launcher = &mayfly.Launcher{Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(a.vars)), Log: log, Dir: ".", Env: environ, Version: version}
+	s.launcher = &mayfly.Launcher{
+		Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(a.vars)), Log: log, Dir: ".", Env: environ, Version: version,
+		Plain: a.vars["TF_DISABLE_PLUGIN_TLS"] != "",
+	}
 	var diags diag.List
 	s.project, diags = mayfly.Open(ctx, mayfly.Options{
 		Tree: d.tree, Launcher: s.launcher, Store: m, Workspace: p.workspace, Observer: observer, Parallelism: parallelism, Environ: environ, Log: core,

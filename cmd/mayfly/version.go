@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"io"
+	"os"
 	"slices"
 
 	"github.com/urfave/cli/v3"
+	"golang.org/x/term"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
@@ -27,7 +31,9 @@ func (a *app) versionCommand() *cli.Command {
 			if asJSON {
 				return a.writeDocument(view.VersionJSON(a.versions(), install.CurrentPlatform().String(), selected))
 			}
-			a.say("Mayfly v%s\non %s", version, install.CurrentPlatform())
+			for _, l := range versionLines(isTerminal(a.env.Stdout)) {
+				a.say("%s", l)
+			}
 			var lines []string
 			for p, v := range selected {
 				lines = append(lines, "+ provider "+p.String()+" v"+v)
@@ -38,4 +44,35 @@ func (a *app) versionCommand() *cli.Command {
 			}
 			return exitOK
 		})
+}
+
+// versionLines is what the version command says of the program itself. Programs that run this one take the first line for the name of the
+// engine and the version of it, and those that know neither refuse to go on or guess wrong. Who sits at a terminal reads the product first.
+func versionLines(person bool) []string {
+	product, platform := "Mayfly v"+version, "on "+install.CurrentPlatform().String()
+	if person {
+		return []string{product, platform, "compatible with OpenTofu v" + mayfly.CompatibleVersion}
+	}
+	return []string{"OpenTofu v" + mayfly.CompatibleVersion, "provided by " + product, platform}
+}
+
+func isTerminal(stream io.Writer) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// versionAsked returns the arguments of the version command if an option asks for the version, which can stand anywhere.
+func versionAsked(args []string) ([]string, bool) {
+	asked, rest := false, []string{"version"}
+	for _, arg := range args {
+		switch arg {
+		case "-v", "-version", "--version":
+			asked = true
+		case "-json", "--json", "-help", "--help", "-h":
+			rest = append(rest, arg)
+		case "--":
+			return rest, asked
+		}
+	}
+	return rest, asked
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -184,18 +187,25 @@ func (a *app) workspaceDeleteCommand() *cli.Command {
 		if !a.report(diags) {
 			return exitError
 		}
-		return a.deleteWorkspace(ctx, w, args[0], force)
+		return a.deleteWorkspace(ctx, w, args[0], force, lock)
 	})
 }
 
-func (a *app) deleteWorkspace(ctx context.Context, w *workspaces, name string, force bool) int {
+func (a *app) deleteWorkspace(ctx context.Context, w *workspaces, name string, force bool, lock lockFlags) int {
 	switch {
 	case name == w.current && name != store.DefaultWorkspace:
 		return a.fail("Workspace is your active workspace", "Workspace %q is the one in use. Select another one before you delete it.", name)
 	case !slices.Contains(w.names, name):
 		return a.fail("Workspace not found", "Workspace %q doesn't exist.", name)
 	}
+	unlock, diags := a.lockWorkspace(ctx, w, name, lock)
+	if !a.report(diags) {
+		return exitError
+	}
 	err := w.store.DeleteWorkspace(ctx, name, force)
+	if failed := unlock(); err == nil {
+		err = failed
+	}
 	switch {
 	case errors.Is(err, store.ErrNotEmpty):
 		return a.fail("Workspace is not empty", "Workspace %q is currently tracking resources. Deleting it would forget them while they go on to exist. Destroy them first, or give -force.", name)
@@ -204,4 +214,24 @@ func (a *app) deleteWorkspace(ctx context.Context, w *workspaces, name string, f
 	}
 	a.say("%s", a.paintDone("Deleted workspace \""+name+"\"!"))
 	return exitOK
+}
+
+// lockWorkspace keeps others from using the state of a workspace until unlock is called.
+func (a *app) lockWorkspace(ctx context.Context, w *workspaces, name string, lock lockFlags) (unlock func() error, diags diag.List) {
+	if !lock.lock || name == store.DefaultWorkspace { // which is not deleted anyway
+		return func() error { return nil }, nil
+	}
+	m, err := w.store.Manager(name)
+	var info store.LockInfo
+	if err == nil {
+		info, err = store.NewLockInfo("workspace delete", mayfly.CompatibleVersion, time.Now(), rand.Reader)
+	}
+	var id string
+	if err == nil {
+		id, err = store.LockWithRetry(ctx, m, info, lock.timeout)
+	}
+	if err != nil {
+		return nil, diag.Errorf("Error acquiring the state lock", "%s\n\nWait until the other operation has ended, or give -lock=false if you are sure that there is none.", err)
+	}
+	return func() error { return m.Unlock(context.WithoutCancel(ctx), id) }, nil
 }

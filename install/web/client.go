@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-cleanhttp"
@@ -25,6 +26,8 @@ type Options struct {
 	DownloadRetries int
 	// Stall is how long a download may stand still; 0 for a minute. A download has no other limit of time.
 	Stall time.Duration
+	// UserAgent is what clients add to this program's name in requests, or "".
+	UserAgent string
 	// Wait is the first pause between attempts, 0 for a second. Each further one is twice as long, up to half a minute.
 	Wait time.Duration
 }
@@ -59,7 +62,7 @@ func New(o Options) *Client {
 	if o.Transport == nil {
 		o.Transport = cleanhttp.DefaultPooledTransport()
 	}
-	transport := guard{o.Transport}
+	transport := guard{named{o.Transport, strings.TrimSpace(userAgent + " " + o.UserAgent)}}
 	single := &http.Client{Transport: transport, CheckRedirect: checkRedirect}
 	retry := retryablehttp.NewClient()
 	retry.HTTPClient = &http.Client{Transport: transport, CheckRedirect: checkRedirect, Timeout: o.Timeout}
@@ -69,6 +72,19 @@ func New(o Options) *Client {
 	retry.CheckRetry = passing
 	documents := &http.Client{Transport: either{&retryablehttp.RoundTripper{Client: retry}}}
 	return &Client{documents: documents, single: single, opts: o}
+}
+
+// named tells servers who asks.
+type named struct {
+	next  http.RoundTripper
+	agent string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (n named) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.Header.Set("User-Agent", n.agent)
+	return n.next.RoundTrip(req)
 }
 
 // either makes the retrying transport keep the contract of transports: an answer or an error. A refused redirect gives both.
@@ -127,7 +143,6 @@ func newRequest(ctx context.Context, u *url.URL, creds Credentials) (*http.Reque
 	if err != nil {
 		return nil, failed(u, err)
 	}
-	req.Header.Set("User-Agent", userAgent)
 	if creds != nil {
 		creds.PrepareRequest(req)
 	}

@@ -63,7 +63,7 @@ func Zip(files map[string]string) []byte {
 
 // Request is what a test may want to know of a request.
 type Request struct {
-	Path, Authorization, Referer string
+	Path, Authorization, Referer, Agent string
 }
 
 // Server is the registries. Its exported fields may be changed while no request is under way.
@@ -124,7 +124,7 @@ func Start() (*Server, error) {
 	mux.HandleFunc("GET /api/v2/account/details", s.closed(s.account))
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
-		s.requests = append(s.requests, Request{Path: r.URL.Path, Authorization: r.Header.Get("Authorization"), Referer: r.Referer()})
+		s.requests = append(s.requests, Request{Path: r.URL.Path, Authorization: r.Header.Get("Authorization"), Referer: r.Referer(), Agent: r.UserAgent()})
 		s.mu.Unlock()
 		if s.Hook != nil && s.Hook(w, r) {
 			return

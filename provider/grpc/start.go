@@ -27,6 +27,8 @@ type Command struct {
 	Env  []string // the whole environment; nil means that of this process
 	Dir  string   // working directory; "" means that of this process
 	Name string   // the provider's address, for error messages
+	// Plain leaves the connection to the process without encryption, so that somebody can watch it.
+	Plain bool
 	// Stderr is called with every line that the provider writes to standard error, one at a time; nil drops them. It must not block.
 	Stderr func(line string)
 	// Schemas lets processes of the same executable share one schema response; nil for none.
@@ -77,7 +79,7 @@ func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 		HandshakeConfig:  handshake,
 		VersionedPlugins: map[int]plugin.PluginSet{5: set, 6: set},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		AutoMTLS:         true,
+		AutoMTLS:         !c.Plain,
 		Managed:          true,
 		SkipHostEnv:      true,
 		StartTimeout:     startTime,

@@ -4,16 +4,22 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 
+	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/tests/internal/program"
 )
 
-// binary is the program under test.
-var binary string
+// binary is the program under test, simBinary the test provider, and mirror a filesystem mirror that has it in the versions of simVersions.
+var binary, simBinary, mirror string
+
+var simVersions = []string{"1.0.0", "1.1.0"}
+
+const simFolder = "internal/simprovider/cmd/terraform-provider-sim"
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
@@ -23,15 +29,21 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		built, err := program.Build(dir, "cmd/mayfly")
+		built, err := program.Build(dir, "cmd/mayfly", simFolder)
 		if err == nil {
 			err = program.Isolate(dir)
+		}
+		mirror = filepath.Join(dir, "mirror")
+		for _, v := range simVersions {
+			if err == nil {
+				_, err = program.Mirror(mirror, simprovider.Source, v, built[simFolder])
+			}
 		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		binary = built["cmd/mayfly"]
+		binary, simBinary = built["cmd/mayfly"], built[simFolder]
 		// What terraform-plugin-testing goes by.
 		os.Setenv("TF_ACC", "1")
 		os.Setenv("TF_ACC_TERRAFORM_PATH", binary)
@@ -52,6 +64,25 @@ func project(t *testing.T, files map[string]string) *tfexec.Terraform {
 		t.Fatal(err)
 	}
 	return tf
+}
+
+// fromMirror makes the programs of a test install providers from the mirror alone, and the test provider keep its objects in the directory
+// that it returns.
+func fromMirror(t *testing.T) (cloud string) {
+	t.Helper()
+	settings(t, "provider_installation {\n  filesystem_mirror {\n    path = "+strconv.Quote(mirror)+"\n  }\n}\n")
+	cloud = t.TempDir()
+	t.Setenv(simprovider.EnvDir, cloud)
+	return cloud
+}
+
+// settings makes a CLI configuration the one of a test's programs.
+func settings(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "settings.tfrc")
+	write(t, file, text)
+	t.Setenv("TF_CLI_CONFIG_FILE", file)
+	return file
 }
 
 func write(t *testing.T, path, text string) {
