@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, env environment) int {
 		err = a.known(root, rest)
 	}
 	if err == nil {
-		err = root.Run(ctx, append([]string{"mayfly"}, rest...))
+		err = root.Run(ctx, append([]string{"mayfly"}, onlyHelp(root, rest)...))
 	}
 	if err != nil {
 		fmt.Fprintf(env.Stderr, "%s\n", err)
