@@ -110,7 +110,7 @@ func (a *app) carryOut(ctx context.Context, args []string) error {
 		err = a.known(root, rest)
 	}
 	if err == nil {
-		err = root.Run(ctx, append([]string{"mayfly"}, rest...))
+		err = root.Run(ctx, append([]string{"mayfly"}, onlyHelp(root, rest)...))
 	}
 	return err
 }

@@ -15,8 +15,8 @@ import (
 // the line ends there.
 const completeCommand = "__complete"
 
-// bashWordBreaks are the characters before which bash begins another word, unless its user has changed that. Spaces are not among them.
-const bashWordBreaks = "\"'><=;|&(:"
+// bashWordBreaks are the characters within a word after which bash begins another one, unless its user has changed that.
+const bashWordBreaks = "=:"
 
 // proposal is a word that may stand where the cursor is.
 type proposal struct{ word, about string }
@@ -32,7 +32,7 @@ func (a *app) completes(root *cli.Command, args []string) bool {
 	if n, err := strconv.Atoi(point); err == nil && n >= 0 && n < len(line) {
 		line = line[:n]
 	}
-	words, quote := shellWords(line)
+	words, last := shellWords(line)
 	if len(words) < 2 {
 		return true
 	}
@@ -42,7 +42,7 @@ func (a *app) completes(root *cli.Command, args []string) bool {
 	for _, c := range a.proposals(root, words[1:]) {
 		if strings.HasPrefix(c.word, typed) && !strings.ContainsAny(c.word, "\n\t") && !seen[c.word] {
 			seen[c.word] = true
-			out.WriteString(forShell(shell, c, typed, quote) + "\n")
+			out.WriteString(forShell(shell, c, last) + "\n")
 		}
 	}
 	fmt.Fprint(a.env.Stdout, out.String())
@@ -51,58 +51,64 @@ func (a *app) completes(root *cli.Command, args []string) bool {
 
 // forShell writes a proposal as the shell wants it. Bash takes it as it is, in place of what is behind the last word break; the others quote it
 // themselves and show what it is about.
-func forShell(shell string, c proposal, typed string, quote byte) string {
+func forShell(shell string, c proposal, last unfinished) string {
 	if shell != "bash" {
 		if c.about == "" {
 			return c.word
 		}
 		return c.word + "\t" + strings.Join(strings.Fields(c.about), " ")
 	}
-	word := c.word
-	if quote == 0 {
-		if i := strings.LastIndexAny(typed, bashWordBreaks); i >= 0 {
-			word = word[i+1:]
-		}
-		var escaped strings.Builder
-		for _, r := range word {
-			if strings.ContainsRune(" \\\"'$&;|<>()[]{}*?!~#`", r) {
-				escaped.WriteByte('\\')
-			}
-			escaped.WriteRune(r)
-		}
-		word = escaped.String()
+	if last.quote != 0 {
+		return c.word[last.broken:]
 	}
-	return word
+	var escaped strings.Builder
+	for _, r := range c.word[last.broken:] {
+		if strings.ContainsRune(" \\\"'$&;|<>()[]{}*?!~#`", r) {
+			escaped.WriteByte('\\')
+		}
+		escaped.WriteRune(r)
+	}
+	return escaped.String()
 }
 
-// shellWords splits a command line that may not be finished. The last word is what is being typed, and may be empty; quote is the quotation mark in
-// which it stands, 0 for none.
-func shellWords(line string) (words []string, quote byte) {
+// unfinished is what a shell makes of the word that is being typed.
+type unfinished struct {
+	quote  byte // the quotation mark in which the cursor is, 0 for none
+	broken int  // how much of the word stands before its last word break, or before the quotation mark
+}
+
+// shellWords splits a command line that may not be finished. The last word is what is being typed, and may be empty.
+func shellWords(line string) (words []string, last unfinished) {
 	var word strings.Builder
 	within := false // a word has begun
+	outside := 0    // what was broken before the quotation mark
 	for i := 0; i < len(line); i++ {
 		c := line[i]
 		switch {
-		case c == '\\' && quote != '\'' && i+1 < len(line):
+		case c == '\\' && last.quote != '\'' && i+1 < len(line):
 			i++
 			within = true
 			word.WriteByte(line[i])
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '"' || c == '\''):
-			quote, within = c, true
-		case quote == 0 && (c == ' ' || c == '\t' || c == '\n'):
+		case last.quote != 0 && c == last.quote:
+			last.quote, last.broken = 0, outside
+		case last.quote == 0 && (c == '"' || c == '\''):
+			outside = last.broken
+			last.quote, last.broken, within = c, word.Len(), true
+		case last.quote == 0 && (c == ' ' || c == '\t' || c == '\n'):
 			if within {
 				words = append(words, word.String())
 				word.Reset()
 			}
-			within = false
+			within, last.broken = false, 0
 		default:
 			within = true
 			word.WriteByte(c)
+			if last.quote == 0 && strings.IndexByte(bashWordBreaks, c) >= 0 {
+				last.broken = word.Len()
+			}
 		}
 	}
-	return append(words, word.String()), quote
+	return append(words, word.String()), last
 }
 
 // globalOptions are those that stand before the command, with what the help says about them.
@@ -167,16 +173,15 @@ func subcommands(cmd *cli.Command) []proposal {
 
 // options completes the name of an option, or its value if that is being typed.
 func (a *app) options(cmd *cli.Command, before []string, typed string) []proposal {
-	name, _, given := strings.Cut(strings.TrimLeft(typed, "-"), "=")
-	if given {
-		values := a.optionValues(name, before)
+	if option, _, given := strings.Cut(strings.TrimLeft(typed, "-"), "="); given {
+		values := a.optionValues(option, before)
 		for _, f := range cmd.Flags {
-			if _, ok := f.(*cli.BoolFlag); ok && f.Names()[0] == name {
+			if _, ok := f.(*cli.BoolFlag); ok && f.Names()[0] == option {
 				values = []proposal{{"true", ""}, {"false", ""}}
 			}
 		}
 		for i := range values {
-			values[i].word = "-" + name + "=" + values[i].word
+			values[i].word = "-" + option + "=" + values[i].word
 		}
 		return dashed(values, typed)
 	}
@@ -195,7 +200,11 @@ func (a *app) options(cmd *cli.Command, before []string, typed string) []proposa
 		}
 		out = append(out, proposal{word, f.(interface{ GetUsage() string }).GetUsage()})
 	}
-	slices.SortFunc(out, func(x, y proposal) int { return strings.Compare(x.word, y.word) })
+	name := func(p proposal) string {
+		name, _, _ := strings.Cut(p.word, "=")
+		return name
+	}
+	slices.SortFunc(out, func(x, y proposal) int { return strings.Compare(name(x), name(y)) })
 	return dashed(out, typed)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -96,10 +97,30 @@ func setUpAsked(args []string) (remove, asked bool) {
 	return name == "uninstall-autocomplete", name == "install-autocomplete" || name == "uninstall-autocomplete"
 }
 
+// programPath is where this program is: by preference as the search path finds it, since that may be a link which outlives this version.
+func programPath() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	found, err := exec.LookPath("mayfly")
+	if err != nil || !filepath.IsAbs(found) {
+		return self, nil
+	}
+	a, err := os.Stat(self)
+	if err != nil {
+		return "", err
+	}
+	if b, err := os.Stat(found); err != nil || !os.SameFile(a, b) {
+		return self, nil
+	}
+	return found, nil
+}
+
 // setUpShells carries out -install-autocomplete, or -uninstall-autocomplete if remove is set.
 func (a *app) setUpShells(remove bool) int {
 	a.setUpView()
-	program, err := os.Executable()
+	program, err := programPath()
 	if err != nil || a.home() == "" {
 		return a.fail("Cannot set up completion", "The path of this program or the home directory is not known. Add the output of \"mayfly completion SHELL\" to the files of your shell instead.")
 	}

@@ -45,6 +45,21 @@ output "o" { value = terraform_data.d.output }
 	if v, _, err := tf.Version(ctx, true); err != nil || v.LessThan(minimumVersion) {
 		t.Fatalf("version %s: %v", v, err)
 	}
+	functions, err := tf.MetadataFunctions(ctx)
+	check("metadata functions", err)
+	if f := functions.Signatures["try"]; f == nil || f.VariadicParameter == nil {
+		t.Errorf("the signature of try is %v", f)
+	}
+	inStyle, _, err := tf.FormatCheck(ctx)
+	check("fmt -check", err)
+	if !inStyle {
+		t.Error("fmt -check found something to do")
+	}
+	text, err := tf.FormatString(ctx, "a=1\n")
+	check("fmt -", err)
+	if text != "a = 1\n" {
+		t.Errorf("formatted: %q", text)
+	}
 	check("init", tf.Init(ctx, tfexec.Upgrade(true)))
 	valid, err := tf.Validate(ctx)
 	check("validate", err)

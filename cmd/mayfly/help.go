@@ -90,6 +90,19 @@ func helpAsOption(args []string) []string {
 	return args
 }
 
+// onlyHelp leaves nothing of a command line with -help behind a command but the command and the option: everything else would be for the command.
+func onlyHelp(root *cli.Command, args []string) []string {
+	if !slices.ContainsFunc(args, func(arg string) bool { return slices.Contains([]string{"-help", "--help", "-h", "--h"}, arg) }) {
+		return args
+	}
+	n, cmd := 0, root
+	for n < len(args) && cmd.Command(args[n]) != nil {
+		cmd = cmd.Command(args[n])
+		n++
+	}
+	return append(slices.Clone(args[:n]), "-help")
+}
+
 // usageError explains why a command's options could not be understood.
 func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 	reason, _, isNumber := strings.Cut(err.Error(), ": strconv.")

@@ -41,6 +41,7 @@ var rules = map[string]rule{
 	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty}, why: "sealing a value needs to know its write-only attributes and nothing more"},
 
 	"config":        {may: []string{"addr", "diag"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
+	"config/format": {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
 	"state":         {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
 	"provider":      {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
 	"provider/grpc": {may: []string{"addr", "diag", "schema", "provider", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
@@ -110,7 +111,7 @@ var rules = map[string]rule{
 	},
 	"cmd/mayfly": {
 		may: []string{
-			".", "addr", "diag", "value", "schema", "config", "state", "state/store", "state/store/local", "provider", "provider/grpc", "plan",
+			".", "addr", "diag", "value", "schema", "config", "config/format", "state", "state/store", "state/store/local", "provider", "provider/grpc", "plan",
 			"plan/planfile", "engine", "view", "view/timeline", "install/...", "lang/funcs",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
