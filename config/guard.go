@@ -80,6 +80,9 @@ func Parseable(src []byte, name string) bool {
 // checkExpressionNesting is checkNesting for a lone expression.
 func checkExpressionNesting(src []byte, name string) diag.List { return checkNesting(src, name, false) }
 
+// CheckExpression refuses the source of a lone expression that nests deeper than the parser can take.
+func CheckExpression(src []byte, name string) diag.List { return checkExpressionNesting(src, name) }
+
 // operatorBytes are those that operators and brackets consist of. All other bytes add nothing to the depth of a syntax tree.
 const operatorBytes = "([{!-+*/%&|<>=?:."
 

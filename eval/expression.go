@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
@@ -21,6 +22,9 @@ type Expression struct {
 // Expression compiles source text as if it stood in the module, in no block in particular. What it refers to must be declared there. functions are those
 // that it may call, besides those that providers define.
 func (m *Module) Expression(src, filename string, functions map[string]function.Function) (*Expression, diag.List) {
+	if diags := config.CheckExpression([]byte(src), filename); diags.HasErrors() {
+		return nil, diags
+	}
 	parsed, hd := hclsyntax.ParseExpression([]byte(src), filename, hcl.InitialPos)
 	if hd.HasErrors() {
 		return nil, diag.FromHCL(hd)

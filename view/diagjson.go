@@ -140,7 +140,7 @@ func (c *snippets) file(name string, text []byte) *hcl.File {
 		return file
 	}
 	switch {
-	case !config.Parseable(text, name): // the snippet does without its context
+	case strings.HasPrefix(name, "<"), !config.Parseable(text, name): // no file but what was typed, or nested too deep: the snippet does without its context
 	case strings.HasSuffix(name, ".json"):
 		file, _ = hcljson.Parse(text, name)
 	default:

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/urfave/cli/v3"
 	"github.com/zclconf/go-cty/cty"
 
@@ -51,7 +49,7 @@ type console struct {
 	app    *app
 	engine *engine.Console
 	soft   context.Context
-	typed  []string // the lines of an expression that is not complete yet
+	typed  unfinished
 	in     lineSource
 }
 
@@ -163,15 +161,15 @@ func (a *app) endable(ctx context.Context) (hard, soft context.Context, stop fun
 // run reads and evaluates until the input ends, and returns the exit status.
 func (c *console) run() int {
 	for {
-		text, err := c.in.Line(c.soft, len(c.typed) > 0)
+		text, err := c.in.Line(c.soft, c.typed.begun())
 		switch {
 		case errors.Is(err, errNoAnswer):
-			if len(c.typed) > 0 && !c.in.Interactive() {
+			if c.typed.begun() && !c.in.Interactive() {
 				return c.evaluate() // which tells what is missing
 			}
 			return exitOK
 		case errors.Is(err, errAbandoned):
-			c.typed = nil
+			c.typed = unfinished{}
 			continue
 		case c.soft.Err() != nil:
 			return exitError
@@ -186,21 +184,19 @@ func (c *console) run() int {
 
 // take handles one line. done says that it ends the console.
 func (c *console) take(text string) (code int, done bool) {
-	open := openIn(c.typed)
 	word := strings.TrimSpace(text)
 	switch {
-	case word == "exit" && open != withinHeredoc:
+	case word == "exit" && c.typed.state != withinHeredoc:
 		return exitOK, true
-	case len(c.typed) == 0 && word == "help":
+	case !c.typed.begun() && word == "help":
 		return c.app.wrote(writeLine(c.app.env.Stdout, consoleHelp)), false
-	case len(c.typed) == 0 && word == "":
+	case !c.typed.begun() && word == "":
 		if c.in.Interactive() {
 			return exitOK, false
 		}
 		return c.app.wrote(writeLine(c.app.env.Stdout, "")), false
 	}
-	c.typed = append(c.typed, text)
-	if openIn(c.typed) != complete {
+	if c.typed.add(text) != complete {
 		return exitOK, false
 	}
 	code = c.evaluate()
@@ -209,8 +205,8 @@ func (c *console) take(text string) (code int, done bool) {
 
 // evaluate evaluates what was typed.
 func (c *console) evaluate() int {
-	src := strings.Join(c.typed, "\n") + "\n"
-	c.typed = nil
+	src := strings.Join(c.typed.lines, "\n") + "\n"
+	c.typed = unfinished{}
 	c.app.sources[engine.ConsoleInput] = []byte(src)
 	v, diags := c.engine.Evaluate(src)
 	if !c.app.report(diags) {
@@ -225,41 +221,6 @@ func consoleText(v cty.Value, o view.Options) string {
 		return funcs.TypeText(ty)
 	}
 	return view.FormatValue(v, o)
-}
-
-// openness is what an expression lacks to be complete.
-type openness uint8
-
-const (
-	complete openness = iota
-	withinBrackets
-	withinHeredoc
-)
-
-// openIn tells whether lines are a complete expression, as far as brackets and here documents go.
-func openIn(lines []string) openness {
-	tokens, _ := hclsyntax.LexExpression([]byte(strings.Join(lines, "\n")+"\n"), "", hcl.InitialPos)
-	var open []hclsyntax.TokenType
-	for _, t := range tokens {
-		switch t.Type {
-		case hclsyntax.TokenOParen, hclsyntax.TokenOBrack, hclsyntax.TokenOBrace, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl,
-			hclsyntax.TokenOHeredoc:
-			open = append(open, t.Type)
-		case hclsyntax.TokenCParen, hclsyntax.TokenCBrack, hclsyntax.TokenCBrace, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCHeredoc:
-			if len(open) == 0 {
-				return complete // an error, which evaluating tells
-			}
-			open = open[:len(open)-1]
-		}
-	}
-	switch {
-	case len(open) == 0:
-		return complete
-	case open[len(open)-1] == hclsyntax.TokenOHeredoc:
-		return withinHeredoc
-	default:
-		return withinBrackets
-	}
 }
 
 const consoleHelp = `Type an expression and press Enter, and its value is shown. An expression may

@@ -103,11 +103,16 @@ func (l *terminalLines) Line(ctx context.Context, more bool) (string, error) {
 	defer l.followSize()()
 	l.given.Store(false)
 	text, err := await(ctx, l.terminal.ReadLine)
+	if errors.Is(err, term.ErrPasteIndicator) {
+		err = nil
+	}
+	if err != nil {
+		_, _ = io.WriteString(l.out, "\r\n") // for what follows; nobody could be told of a failure
+	}
 	switch {
 	case errors.Is(err, io.EOF):
-		_, _ = io.WriteString(l.out, "\r\n") // for what follows; nobody could be told of a failure
 		return "", errNoAnswer
-	case err != nil && !errors.Is(err, term.ErrPasteIndicator):
+	case err != nil:
 		return "", err
 	case l.given.Load() && l.nothing.Load() && !more:
 		return "", errNoAnswer

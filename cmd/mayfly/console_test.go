@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestOpenIn(t *testing.T) {
+func TestUnfinished(t *testing.T) {
 	for text, want := range map[string]openness{
 		"":                        complete,
 		"1 + 1":                   complete,
@@ -29,10 +29,34 @@ func TestOpenIn(t *testing.T) {
 		"{ a = <<-E\n  x\n  E\n}": complete,
 		"<<E\n${\n":               withinBrackets,
 		"'":                       complete,
+		"[ # (\n1":                withinBrackets,
+		"[ /* (\n*/ 1":            withinBrackets,
+		"[ /* (\n*/ 1\n]":         complete,
+		"[<<E\n(\nE\n]":           complete,
+		"[\"${\n(1)}\",\n{\n}\n]": complete,
+		"[\n[\n(\n)\n":            withinBrackets,
 	} {
-		if got := openIn(strings.Split(text, "\n")); got != want {
-			t.Errorf("%q: %d, not %d", text, got, want)
+		var u unfinished
+		for line := range strings.SplitSeq(text, "\n") {
+			u.add(line)
 		}
+		if u.state != want {
+			t.Errorf("%q: %d, not %d", text, u.state, want)
+		}
+	}
+}
+
+// TestManyLines takes long if each line costs as much as all before it.
+func TestManyLines(t *testing.T) {
+	var u unfinished
+	u.add("[")
+	for range 100_000 {
+		if u.add("  { a = [1], b = (2) },") != withinBrackets {
+			t.Fatal("complete too early")
+		}
+	}
+	if u.add("]") != complete {
+		t.Error("not complete")
 	}
 }
 
@@ -59,6 +83,12 @@ func TestConsoleLines(t *testing.T) {
 		if code != want.code || stdout != want.stdout || !strings.Contains(stderr, want.stderr) || want.stderr == "" && stderr != "" {
 			t.Errorf("%q: exit status %d\n%s%s", input, code, stdout, stderr)
 		}
+	}
+	if code, _, stderr := piped(strings.Repeat("(", 100_000) + "\n"); code != exitError || !strings.Contains(stderr, "Nesting too deep") {
+		t.Errorf("of deep nesting: %d %s", code, stderr)
+	}
+	if _, _, stderr := piped("x y\n"); !strings.Contains(stderr, "on <console-input> line 1:\n   1: x y") {
+		t.Errorf("where the error is: %s", stderr)
 	}
 	if _, stdout, _ := piped("help\n"); !strings.Contains(stdout, "To leave") {
 		t.Errorf("help: %s", stdout)
