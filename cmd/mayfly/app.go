@@ -187,8 +187,9 @@ func (a *app) root() *cli.Command {
 		Writer: a.env.Stdout, ErrWriter: a.env.Stderr,
 		Commands: []*cli.Command{
 			a.initCommand(), a.validateCommand(), a.planCommand(), a.applyCommand(), a.destroyCommand(),
-			a.forceUnlockCommand(), a.graphCommand(), a.importCommand(), a.loginCommand(), a.logoutCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
+			a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
 			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
+			a.forceUnlockCommand(), a.graphCommand(), a.loginCommand(), a.logoutCommand(),
 		},
 	}
 	a.share(root, "")
