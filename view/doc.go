@@ -23,7 +23,7 @@ type Options struct {
 	Color           bool // use terminal escape codes
 	Width           int  // columns to wrap at; 0 for no wrapping
 	ShowSensitive   bool // show sensitive values instead of a placeholder
-	Concise         bool // leave out the lines about refreshing and reading
+	Concise         bool // leave out the lines about what is under way
 	CompactWarnings bool // warnings as one line each, if there are no errors
 
 	ListWarnings      bool // each warning for itself, also if others are like it

@@ -17,7 +17,7 @@ type HumanObserver struct {
 	err   error
 }
 
-// NewHumanObserver returns an observer that writes to w. With Options.Concise the lines of refreshing and of reading data are left out.
+// NewHumanObserver returns an observer that writes to w. With Options.Concise it only counts.
 func NewHumanObserver(w io.Writer, o Options) *HumanObserver { return &HumanObserver{w: w, o: o} }
 
 // Event implements engine.Observer.
@@ -25,7 +25,7 @@ func (h *HumanObserver) Event(e engine.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tally.add(e)
-	if h.o.Concise && (e.Op == engine.OpRefresh || e.Op == engine.OpRead) {
+	if h.o.Concise {
 		return
 	}
 	if e.Kind == engine.Output {

@@ -52,7 +52,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		intFlag("parallelism", "Number of provider operations at once.", &c.parallelism),
 		boolFlag("json", "Write a stream of JSON messages instead of text.", &c.json),
 		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &c.compactWarnings),
-		boolFlag("concise", "Leave out the lines about refreshing.", &c.concise),
+		boolFlag("concise", "Leave out what tells how a run goes on: only show the plan, the outcome and problems.", &c.concise),
 		stringFlag("ephemeral-timeline", "Draw in this HTML file when each ephemeral instance was open and who used it. The file has addresses and times, no values.", &c.timeline),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
 	}

@@ -49,7 +49,7 @@ type console struct {
 	app    *app
 	engine *engine.Console
 	soft   context.Context
-	typed  unfinished
+	typed  typedLines
 	in     lineSource
 }
 
@@ -169,7 +169,7 @@ func (c *console) run() int {
 			}
 			return exitOK
 		case errors.Is(err, errAbandoned):
-			c.typed = unfinished{}
+			c.typed = typedLines{}
 			continue
 		case c.soft.Err() != nil:
 			return exitError
@@ -206,7 +206,7 @@ func (c *console) take(text string) (code int, done bool) {
 // evaluate evaluates what was typed.
 func (c *console) evaluate() int {
 	src := strings.Join(c.typed.lines, "\n") + "\n"
-	c.typed = unfinished{}
+	c.typed = typedLines{}
 	c.app.sources[engine.ConsoleInput] = []byte(src)
 	v, diags := c.engine.Evaluate(src)
 	if !c.app.report(diags) {

@@ -17,8 +17,8 @@ const (
 	withinHeredoc
 )
 
-// unfinished is an expression of which more lines may come.
-type unfinished struct {
+// typedLines is an expression of which more lines may come.
+type typedLines struct {
 	lines []string
 	state openness
 
@@ -27,11 +27,11 @@ type unfinished struct {
 	open []hclsyntax.TokenType
 }
 
-func (u *unfinished) begun() bool { return len(u.lines) > 0 }
+func (u *typedLines) begun() bool { return len(u.lines) > 0 }
 
 // add adds a line, and tells whether the lines are a complete expression, as far as brackets and here documents go. What is wrong in other ways is complete:
 // evaluating it tells the error.
-func (u *unfinished) add(line string) openness {
+func (u *typedLines) add(line string) openness {
 	u.lines = append(u.lines, line)
 	chunk := strings.Join(u.lines[u.from:], "\n") + "\n"
 	open, ok := openAfter(u.open, chunk)

@@ -36,7 +36,7 @@ func TestUnfinished(t *testing.T) {
 		"[\"${\n(1)}\",\n{\n}\n]": complete,
 		"[\n[\n(\n)\n":            withinBrackets,
 	} {
-		var u unfinished
+		var u typedLines
 		for line := range strings.SplitSeq(text, "\n") {
 			u.add(line)
 		}
@@ -48,7 +48,7 @@ func TestUnfinished(t *testing.T) {
 
 // TestManyLines takes long if each line costs as much as all before it.
 func TestManyLines(t *testing.T) {
-	var u unfinished
+	var u typedLines
 	u.add("[")
 	for range 100_000 {
 		if u.add("  { a = [1], b = (2) },") != withinBrackets {

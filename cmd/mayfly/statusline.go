@@ -43,7 +43,7 @@ func (a above) Write(text []byte) (int, error) {
 // showStatus draws a line with the progress of an apply until stop is called. It does so on terminals with a person in front of them only.
 func (a *app) showStatus(p *plan.Plan) (stop func()) {
 	out, ok := a.env.Stdout.(*os.File)
-	if !ok || !term.IsTerminal(int(out.Fd())) || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || !p.Changed() {
+	if !ok || !term.IsTerminal(int(out.Fd())) || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || !p.Changed() {
 		return func() {}
 	}
 	s := view.NewStatus(out, a.view, p, func() int {
