@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 	"github.com/zclconf/go-cty/cty"
@@ -136,19 +137,28 @@ func (a *app) copyModule(ctx context.Context, d *directory, source string) bool 
 	return a.report(ins.CopyTo(soft, source, "."))
 }
 
+// findsState are the commands, or subcommands, without options of their own for variables that need to find the state, which may depend on variables.
+var findsState = []string{"list", "show", "mv", "rm", "pull", "push", "replace-provider", "new", "select", "delete", "taint", "untaint", "force-unlock"}
+
 // noteVariables keeps the values that the options of a command give to variables, for whatever must be known to load the configuration.
-func (a *app) noteVariables(flags []cli.Flag) {
+func (a *app) noteVariables(command string, flags []cli.Flag) []cli.Flag {
+	found := false
 	for _, f := range flags {
 		g, ok := f.(*cli.GenericFlag)
 		if !ok || g.Name != "var" && g.Name != "var-file" {
 			continue
 		}
+		found = true
 		inner := g.Value
 		g.Value = setter(func(s string) error {
 			a.given = append(a.given, givenVariable{file: g.Name == "var-file", text: s})
 			return inner.Set(s)
 		})
 	}
+	if !found && slices.Contains(findsState, command) {
+		flags = append(flags, a.noteVariables(command, new(variableFlags).flags())...)
+	}
+	return flags
 }
 
 // mayAsk lets loading ask for the values of variables.
