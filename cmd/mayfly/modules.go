@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -159,6 +161,26 @@ func (a *app) noteVariables(command string, flags []cli.Flag) []cli.Flag {
 		flags = append(flags, a.noteVariables(command, new(variableFlags).flags())...)
 	}
 	return flags
+}
+
+// withoutKeys returns the sources of a configuration for showing parts of them: passwords and keys in the addresses of modules are covered up.
+func withoutKeys(t *config.Tree) map[string][]byte {
+	out, cloned := t.Sources, false
+	for _, m := range t.Modules {
+		for _, c := range m.Calls {
+			file := c.SrcRange.Filename
+			for _, secret := range fetch.SecretsOf(c.Source) {
+				if !bytes.Contains(out[file], []byte(secret)) {
+					continue
+				}
+				if !cloned {
+					out, cloned = maps.Clone(out), true
+				}
+				out[file] = bytes.ReplaceAll(out[file], []byte(secret), bytes.Repeat([]byte("*"), len(secret)))
+			}
+		}
+	}
+	return out
 }
 
 // mayAsk lets loading ask for the values of variables.
