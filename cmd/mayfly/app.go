@@ -226,7 +226,7 @@ func (a *app) root() *cli.Command {
 
 // command makes a command of the table from what differs. f gets the arguments that are no options, and returns the exit status.
 func (a *app) command(name, usage, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
-	a.noteVariables(flags)
+	flags = a.noteVariables(name, flags)
 	return &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: argsUsage, Description: description, OnUsageError: usageError, DisableSliceFlagSeparator: true,
 		Flags: append(flags, boolFlag("no-color", "Write without colour.", &a.noColor)),

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v3"
 	"github.com/zclconf/go-cty/cty"
@@ -136,19 +139,48 @@ func (a *app) copyModule(ctx context.Context, d *directory, source string) bool 
 	return a.report(ins.CopyTo(soft, source, "."))
 }
 
+// findsState are the commands, or subcommands, without options of their own for variables that need to find the state, which may depend on variables.
+var findsState = []string{"list", "show", "mv", "rm", "pull", "push", "replace-provider", "new", "select", "delete", "taint", "untaint", "force-unlock"}
+
 // noteVariables keeps the values that the options of a command give to variables, for whatever must be known to load the configuration.
-func (a *app) noteVariables(flags []cli.Flag) {
+func (a *app) noteVariables(command string, flags []cli.Flag) []cli.Flag {
+	found := false
 	for _, f := range flags {
 		g, ok := f.(*cli.GenericFlag)
 		if !ok || g.Name != "var" && g.Name != "var-file" {
 			continue
 		}
+		found = true
 		inner := g.Value
 		g.Value = setter(func(s string) error {
 			a.given = append(a.given, givenVariable{file: g.Name == "var-file", text: s})
 			return inner.Set(s)
 		})
 	}
+	if !found && slices.Contains(findsState, command) {
+		flags = append(flags, a.noteVariables(command, new(variableFlags).flags())...)
+	}
+	return flags
+}
+
+// withoutKeys returns the sources of a configuration for showing parts of them: passwords and keys in the addresses of modules are covered up.
+func withoutKeys(t *config.Tree) map[string][]byte {
+	out, cloned := t.Sources, false
+	for _, m := range t.Modules {
+		for _, c := range m.Calls {
+			file := c.SrcRange.Filename
+			for _, secret := range fetch.SecretsOf(c.Source) {
+				if !bytes.Contains(out[file], []byte(secret)) {
+					continue
+				}
+				if !cloned {
+					out, cloned = maps.Clone(out), true
+				}
+				out[file] = bytes.ReplaceAll(out[file], []byte(secret), bytes.Repeat([]byte("*"), len(secret)))
+			}
+		}
+	}
+	return out
 }
 
 // mayAsk lets loading ask for the values of variables.

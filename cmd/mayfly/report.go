@@ -110,7 +110,7 @@ func (a *app) argsError(command, want string) int {
 
 func (a *app) useTree(t *config.Tree) {
 	if t != nil {
-		a.sources = view.Sources(t.Sources)
+		a.sources = view.Sources(withoutKeys(t))
 	}
 }
 

@@ -58,7 +58,6 @@ type kit struct {
 	files  map[string][]byte
 	handle func(w http.ResponseWriter, r *http.Request) bool // answers in place of the files, if it returns true
 	seen   []*http.Request
-	client *Client
 	limits Limits
 	opts   web.Options
 }

@@ -102,18 +102,13 @@ func (r *run) packageDir(key string) string {
 
 // locate finds out the addresses of packages. Those of modules in registries take several questions, which are asked at the same time.
 func (r *run) locate(tasks []*task) {
-	for _, t := range tasks {
-		if reg := t.address.registry; reg != nil {
-			r.listed[reg.Package.String()] = nil
-		}
-	}
-	results := make(chan func(), len(r.listed)+len(tasks))
+	results := make(chan func(), 2*len(tasks))
 	var group errgroup.Group
 	group.SetLimit(parallel)
 	asked := map[string]bool{}
 	for _, t := range tasks {
 		reg := t.address.registry
-		if reg == nil || asked[reg.Package.String()] {
+		if reg == nil || asked[reg.Package.String()] || r.listed[reg.Package.String()] != nil {
 			continue
 		}
 		asked[reg.Package.String()] = true
