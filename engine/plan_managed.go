@@ -108,7 +108,6 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	if diags.HasErrors() || s.Failed() {
 		return cty.NilVal, false
 	}
-	ip.deprecated(cfg)
 	ip.takeConfig(cfg)
 	v, ok := ip.decide()
 	if !ok || !ip.checkProvisioners(v) {
@@ -143,8 +142,12 @@ func (ip *instancePlan) takeConfig(cfg cty.Value) {
 	}
 }
 
-func (ip *instancePlan) deprecated(cfg cty.Value) {
-	for _, d := range ip.block().DeprecatedUses(cfg) {
+// deprecated warns of what the schema calls deprecated, unless the provider, as most do, has warned of it itself.
+func (ip *instancePlan) deprecated(said diag.List) {
+	for _, d := range ip.block().DeprecatedUses(ip.declared) {
+		if slices.ContainsFunc(said, func(own diag.Diagnostic) bool { return own.Severity == diag.Warning && own.Path.Equals(d.Path) }) {
+			continue
+		}
 		ip.run.Report(diag.List{d}.InConfigBody(ip.in.Config().Body).WithAddress(ip.obj.Instance.String()))
 	}
 }
@@ -205,6 +208,7 @@ func (ip *instancePlan) keepUpgraded(o *state.Object) {
 // decide asks the provider for the planned object and settles the action.
 func (ip *instancePlan) decide() (cty.Value, bool) {
 	diags := ip.p.ValidateResource(ip.ctx, addr.Managed, ip.typeName(), ip.config)
+	ip.deprecated(diags)
 	ip.reportConfig(diags)
 	if diags.HasErrors() {
 		return cty.NilVal, false

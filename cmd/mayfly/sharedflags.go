@@ -74,7 +74,7 @@ func (a *app) share(c *cli.Command, path string) {
 		for _, w := range words {
 			for _, f := range a.shared.flags(w) {
 				if !have[f.Names()[0]] {
-					sub.Flags = append(sub.Flags, f)
+					sub.Flags = append(sub.Flags, a.noteVariables("", []cli.Flag{f})...)
 				}
 			}
 		}

@@ -36,11 +36,18 @@
 //     attributes list_block_wo, deep_block_wo, single_block_wo, dynamic_block_wo, group_block_wo and map_block_wo; and (protocol 6 only) in nested
 //     attributes single_attr (and in it deep), list_attr, map_attr and both_attr (computed too, as is its note) likewise;
 //     whole_wo {label, part_wo} is write-only as a whole.
+//   - resource sim_shape (schema version 2; identity, version 1: name and zone): name; optional text, guess (computed too), secret (sensitive), secret_wo,
+//     old (deprecated), dyn (of any type; computed dyn_result follows it), lines, labels, sizes, settings; blocks part (list, with a set leaf), piece
+//     (set), entry (map), only (single), team (group) of {value, computed mark}; (protocol 6 only) nested attributes one, many, bag, keyed and in them
+//     inner_…, likewise, and filled (computed too); computed id, serial. State of earlier versions, also flat, and identities of version 0 {label} are
+//     upgraded.
 //   - data sim_lookup: name, hint; the newest sim_thing of the name: computed id, size, tags, label, serial.
 //   - ephemeral sim_secret: name; optional hint, renew_after, expire_after, open_delay, renew_delay, close_delay, fail_on (validate, open,
 //     renew, close); computed value (Canary, depends on type and name only), lease (unlike at each opening), opened (how many times so far).
 //   - ephemeral sim_token: the same and parent_token.
-//   - functions echo(any), concat2(string, string), fail(string).
+//   - functions echo(any), concat2(string, string), join(separator, parts...), fail(string); once configured whoami(), which only GetFunctions tells. An
+//     argument "forbidden" is an error at that argument.
+//   - provider_meta: module; the transcript has it as meta.module.
 //
 // # What it notices
 //
@@ -104,5 +111,5 @@
 // Before the handshake, as rpc Start: garbage-stdout (text), wrong-protocol, hang, delay (ms), exit, panic, stderr.
 //
 // SIM_SCHEMA selects a schema with one thing wrong: wo-in-set-block, wo-in-set-attr, wo-computed, wo-data, wo-provider, wo-ephemeral; or a
-// correct one that differs: no-capabilities, wo-in-list-block, wo-in-nested-attr.
+// correct one that differs: no-capabilities, generate (which writes configuration itself), wo-in-list-block, wo-in-nested-attr.
 package simprovider

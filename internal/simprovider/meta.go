@@ -13,7 +13,9 @@ import (
 
 func (c *core) capabilities() *tfprotov6.ServerCapabilities {
 	on := c.variant != variantNoCapabilities
-	return &tfprotov6.ServerCapabilities{GetProviderSchemaOptional: on, MoveResourceState: on, PlanDestroy: on}
+	return &tfprotov6.ServerCapabilities{
+		GetProviderSchemaOptional: on, MoveResourceState: on, PlanDestroy: on, GenerateResourceConfig: c.variant == variantGenerate,
+	}
 }
 
 // GetMetadata lists the types without their schemas.

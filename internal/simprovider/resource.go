@@ -173,11 +173,31 @@ func identityOf(name string) (*tfprotov6.ResourceIdentityData, error) {
 	return &tfprotov6.ResourceIdentityData{IdentityData: dv}, nil
 }
 
-// GenerateResourceConfig is not announced and refuses.
+// GenerateResourceConfig is announced by one variant only. It answers the state without what is computed or "guessed".
 func (c *core) GenerateResourceConfig(ctx context.Context, req *tfprotov6.GenerateResourceConfigRequest) (*tfprotov6.GenerateResourceConfigResponse, error) {
+	schema := c.resources[req.TypeName]
+	cl := newCall("GenerateResourceConfig", req.TypeName, schema)
+	cl.prior = cl.read("prior", req.State)
 	work := func(context.Context) (*tfprotov6.GenerateResourceConfigResponse, error) {
-		return &tfprotov6.GenerateResourceConfigResponse{Diagnostics: failed(faultf("GenerateResourceConfig is called though it is not announced"))}, nil
+		resp := &tfprotov6.GenerateResourceConfigResponse{}
+		if c.variant != variantGenerate || schema == nil {
+			resp.Diagnostics = failed(faultf("GenerateResourceConfig is called though it is not announced"))
+			return resp, nil
+		}
+		state, err := decode(req.State, schema.ValueType())
+		if err == nil {
+			config := mapBlock(schema.Block, state, func(a *tfprotov6.SchemaAttribute, _ object, v tftypes.Value) tftypes.Value {
+				if a.Computed || a.WriteOnly {
+					return null(v.Type())
+				}
+				return v
+			})
+			resp.Config, err = encode(config, schema.ValueType())
+		}
+		resp.Diagnostics = failed(err)
+		return resp, nil
 	}
-	cl := newCall("GenerateResourceConfig", req.TypeName, nil)
-	return serve(ctx, c, cl, work, func(r *tfprotov6.GenerateResourceConfigResponse) answer { return answer{diags: &r.Diagnostics} })
+	return serve(ctx, c, cl, work, func(r *tfprotov6.GenerateResourceConfigResponse) answer {
+		return answer{object: &r.Config, diags: &r.Diagnostics}
+	})
 }

@@ -25,13 +25,14 @@ const (
 	variantProvider       = "wo-provider"       // write-only attribute in the provider configuration
 	variantEphemeral      = "wo-ephemeral"      // write-only attribute in ephemeral sim_secret
 	variantNoCapabilities = "no-capabilities"   // no server capability is announced (schema required, destroy not planned, no moves)
+	variantGenerate       = "generate"          // legal: the provider offers to write configuration
 	variantListBlock      = "wo-in-list-block"  // legal: write-only attribute inside the list block of sim_thing
 	variantNestedAttr     = "wo-in-nested-attr" // legal: write-only attribute inside the map-nested attribute (protocol 6)
 )
 
 var variants = []string{
 	variantSetBlock, variantSetAttr, variantComputed, variantData, variantProvider, variantEphemeral,
-	variantNoCapabilities, variantListBlock, variantNestedAttr,
+	variantNoCapabilities, variantListBlock, variantNestedAttr, variantGenerate,
 }
 
 func attr(name string, typ tftypes.Type, set ...func(*tfprotov6.SchemaAttribute)) *tfprotov6.SchemaAttribute {
