@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 old options are what this file is about: people still use them
+
 package clients
 
 import (
