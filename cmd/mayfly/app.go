@@ -54,6 +54,11 @@ type app struct {
 	sources view.Sources
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
+	// into is a second stream, to the file of -json-into, while people read standard output; a document may go to the file instead.
+	into     *view.JSONStream
+	intoFile *os.File
+	// verbatim says that the streams have the lines that people read.
+	verbatim bool
 	// timeline notes what happens in this run, if somebody wants to see it.
 	timeline *timeline.Recorder
 	// document says that standard output is for one document only; warnings go to standard error then.
@@ -199,7 +204,7 @@ func (a *app) command(name, usage, argsUsage, description string, flags []cli.Fl
 		Flags: append(flags, boolFlag("no-color", "Write without colour.", &a.noColor)),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			a.setUpView()
-			a.code = f(ctx, c.Args().Slice())
+			a.code = a.finish(f(ctx, c.Args().Slice()))
 			return nil
 		},
 	}

@@ -31,10 +31,12 @@ type changeFlags struct {
 	targetFiles, excludeFiles     []string
 	parallelism                   int
 
-	json, compactWarnings, concise, showSensitive bool
-	suppressForgetErrors                          bool // a flag of the commands that apply
-	generate                                      string
-	timeline                                      string // file to draw the timeline of ephemeral instances in
+	machineFlags
+	compactWarnings, concise, showSensitive bool
+	suppressForgetErrors                    bool   // a flag of the commands that apply
+	command                                 string // "destroy" or "refresh" if that was typed, whose messages differ
+	generate                                string
+	timeline                                string // file to draw the timeline of ephemeral instances in
 }
 
 func (c *changeFlags) flags(a *app) []cli.Flag {
@@ -50,12 +52,12 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		listFlag("exclude-file", "Like -exclude, for each line of a file.", &c.excludeFiles),
 		listFlag("replace", "Replace this resource instance. May be given several times.", &c.replace),
 		intFlag("parallelism", "Number of provider operations at once.", &c.parallelism),
-		boolFlag("json", "Write a stream of JSON messages instead of text.", &c.json),
 		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &c.compactWarnings),
 		boolFlag("concise", "Leave out the lines about refreshing.", &c.concise),
 		stringFlag("ephemeral-timeline", "Draw in this HTML file when each ephemeral instance was open and who used it. The file has addresses and times, no values.", &c.timeline),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
 	}
+	out = append(out, c.machineFlags.flags("a stream of JSON messages")...)
 	out = append(out, c.variableFlags.flags()...)
 	out = append(out, c.stateFlags.flags()...)
 	out = append(out, c.lockFlags.flags()...)
@@ -149,19 +151,20 @@ type changeRun struct {
 	goesOn    func(*plan.Plan) bool // whether the plan is applied at once; nil for never
 }
 
-// setUp applies the options about what is shown.
-func (c *changeFlags) setUp(a *app) {
+// setUp applies the options about what is shown, and reports whether that was possible.
+func (c *changeFlags) setUp(a *app) bool {
 	a.view.CompactWarnings, a.view.Concise, a.view.ShowSensitive = c.compactWarnings, c.concise, c.showSensitive
-	if c.json {
-		a.beginStream()
-		c.input = false
-	}
+	c.input = c.input && !c.json
+	return c.beginMessages(a)
 }
 
 func (a *app) observer() engine.Observer {
 	var lines engine.Observer = view.NewHumanObserver(a.env.Stdout, a.view)
 	if a.stream != nil {
 		lines = a.stream
+	}
+	if a.into != nil {
+		lines = engine.Observers(lines, a.into)
 	}
 	if a.timeline == nil {
 		return lines
@@ -255,8 +258,12 @@ func partialPlan(p *plan.Plan) diag.List {
 func restricted(p *plan.Plan) bool { return len(p.Targets) > 0 || len(p.Excludes) > 0 }
 
 func (r *changeRun) show(p *plan.Plan) error {
+	for _, s := range r.app.streams() {
+		if r.flags.command != "refresh" {
+			s.Plan(p)
+		}
+	}
 	if r.app.stream != nil {
-		r.app.stream.Plan(p)
 		return r.app.stream.Err()
 	}
 	return view.Plan(r.app.env.Stdout, p, r.schemas(r.hard), r.app.view)
@@ -308,8 +315,19 @@ func (r *changeRun) apply(p *plan.Plan) int {
 		return exitError
 	}
 	destroy := p.Mode == plan.Destroy
+	for _, s := range a.streams() {
+		if r.flags.command != "refresh" {
+			s.Applied(applied.Counts, r.flags.command == "destroy")
+		}
+		if r.flags.command == "destroy" {
+			continue
+		}
+		if err := s.Outputs(applied.State.Outputs); err != nil {
+			return a.wrote(err)
+		}
+	}
 	if a.stream != nil {
-		return a.wrote(a.stream.Applied(applied.Counts, destroy, applied.State.Outputs))
+		return exitOK
 	}
 	a.say("\n%s", a.paintDone(view.ApplySummary(applied.Counts, destroy)))
 	if len(applied.State.Outputs) == 0 {

@@ -23,6 +23,7 @@ func (a *app) importCommand() *cli.Command {
 	flags = append(flags, f.lockFlags.flags()...)
 	flags = append(flags, f.inputFlag.flags(a)...)
 	f.parallelism = 10
+	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
 	flags = append(flags,
 		intFlag("parallelism", "Number of provider operations at once.", &f.parallelism),
 		stringFlag("config", "The directory of the configuration; only the present one is supported, use -chdir.", &f.config),
@@ -35,7 +36,9 @@ func (a *app) importCommand() *cli.Command {
 }
 
 func (a *app) importObject(ctx context.Context, f *importFlags, args []string) int {
-	f.setUp(a)
+	if !f.setUp(a) {
+		return exitError
+	}
 	switch {
 	case len(args) != 2:
 		return a.argsError("import", "two arguments, an address and an id")
@@ -101,6 +104,7 @@ func (r *changeRun) importInstance(target addr.Instance, id string) int {
 	if !a.report(r.op.Write(st)) {
 		return exitError
 	}
+	a.verbatim = true
 	a.say("\n%s\n", a.paintDone("Import successful!\n\nThe state now has the object, and the next plan compares it with the configuration."))
 	return exitOK
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ type initFlags struct {
 	upgrade, reconfigure, migrate, force bool
 	lockfile, fromModule                 string
 	backendConfig, pluginDirs            []string
-	json                                 bool
+	machineFlags
 	variableFlags
 }
 
@@ -41,8 +40,8 @@ func (a *app) initCommand() *cli.Command {
 		stringFlag("lockfile", "\"readonly\" to fail rather than change the dependency lock file.", &f.lockfile),
 		listFlag("plugin-dir", "Take providers from this directory only. May be given several times.", &f.pluginDirs),
 		stringFlag("from-module", "Not supported in this version.", &f.fromModule),
-		boolFlag("json", "Write a stream of JSON messages instead of text.", &f.json),
 	}
+	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
 	flags = append(flags, f.inputFlag.flags(a)...)
 	flags = append(flags, f.lockFlags.flags()...)
 	flags = append(flags, f.variableFlags.flags()...)
@@ -52,10 +51,11 @@ func (a *app) initCommand() *cli.Command {
 }
 
 func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
-	if f.json {
-		a.beginStream()
-		f.input = false
+	f.input = f.input && !f.json
+	if !f.beginMessages(a) {
+		return exitError
 	}
+	a.verbatim = true
 	if len(args) > 0 {
 		return a.argsError("init", "no arguments; to initialise another directory, use -chdir")
 	}
@@ -128,16 +128,8 @@ func (f *initFlags) check() diag.List {
 	return nil
 }
 
-// progress says what init does, to people or as a message of the stream.
-func (a *app) progress(format string, args ...any) {
-	if a.stream != nil {
-		if text := strings.TrimSpace(fmt.Sprintf(format, args...)); text != "" {
-			a.stream.Log(text)
-		}
-		return
-	}
-	a.say(format, args...)
-}
+// progress says what init does, to people and in the messages of the stream.
+func (a *app) progress(format string, args ...any) { a.say(format, args...) }
 
 // initProviders installs what the configuration and the state need, and writes the lock file.
 func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st *state.State) bool {

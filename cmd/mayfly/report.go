@@ -13,6 +13,9 @@ import (
 
 // say writes a line for people, unless standard output is for programs.
 func (a *app) say(format string, args ...any) {
+	if a.verbatim {
+		a.tell(format, args)
+	}
 	if a.stream != nil || a.document {
 		return
 	}
@@ -32,8 +35,10 @@ func (a *app) report(list diag.List) bool {
 		}
 	}
 	ok := !list.HasErrors()
+	for _, s := range a.streams() {
+		s.Diagnostics(list, a.sources)
+	}
 	if a.stream != nil {
-		a.stream.Diagnostics(list, a.sources)
 		return ok
 	}
 	var warnings, failures diag.List

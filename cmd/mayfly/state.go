@@ -19,7 +19,7 @@ func (a *app) stateCommand() *cli.Command {
 func (a *app) stateListCommand() *cli.Command {
 	var files stateFlags
 	id := ""
-	return a.command("list", "List resources in the state", "[ADDRESS...]", "Lists the addresses of resource instances, all or those that the given addresses select.",
+	return a.messageCommand("list", "List resources in the state", "[ADDRESS...]", "Lists the addresses of resource instances, all or those that the given addresses select.",
 		[]cli.Flag{
 			stringFlag("state", "State file to read. For the local backend.", &files.state),
 			stringFlag("id", "Only list instances whose attribute \"id\" has this value.", &id),
@@ -36,9 +36,18 @@ func (a *app) stateListCommand() *cli.Command {
 			if file == nil {
 				return a.fail("No state file was found!", "State management commands require a state file. Run \"mayfly apply\" to create one.")
 			}
-			for _, i := range selected(file.State, targets) {
+			for _, t := range targets {
+				if len(selected(file.State, []addr.Target{t})) == 0 {
+					return a.fail("Unknown resource", "The state has nothing at %s. What is new in the configuration gets there with the next \"mayfly apply\".", t)
+				}
+			}
+			a.verbatim = false // addresses are messages of their own
+			for _, i := range inDocumentOrder(selected(file.State, targets)) {
 				if id == "" || objectID(file.State.Instance(i)) == id {
 					a.say("%s", i)
+					for _, s := range a.streams() {
+						s.Address(i)
+					}
 				}
 			}
 			return exitOK
@@ -70,16 +79,26 @@ func selected(st *state.State, targets []addr.Target) []addr.Instance {
 	return out
 }
 
+// inDocumentOrder sorts addresses in place: those in the root module come first, then those in its children, and so on.
+func inDocumentOrder(list []addr.Instance) []addr.Instance {
+	slices.SortStableFunc(list, addr.Instance.Compare)
+	return view.ByModuleDepth(list, func(i addr.Instance) addr.ModuleInstance { return i.Module })
+}
+
 func (a *app) stateShowCommand() *cli.Command {
 	var files stateFlags
 	show := false
+	m := &machineFlags{}
 	return a.command("show", "Show a resource in the state", "ADDRESS", "Shows the attributes of one resource instance as the state has them.",
-		[]cli.Flag{
+		append(m.flags("a JSON document, with sensitive values,"),
 			stringFlag("state", "State file to read. For the local backend.", &files.state),
 			boolFlag("show-sensitive", "Show sensitive values.", &show),
-		},
+		),
 		func(ctx context.Context, args []string) int {
 			a.view.ShowSensitive = show
+			if !m.beginMessages(a) {
+				return exitError
+			}
 			if len(args) != 1 {
 				return a.argsError("state show", "the address of one resource instance")
 			}
@@ -98,6 +117,9 @@ func (a *app) stateShowCommand() *cli.Command {
 			defer s.close()
 			if !a.report(diags) {
 				return exitError
+			}
+			if done, code := a.documented(m, func() ([]byte, error) { return view.StateInstanceJSON(file.State, i, s.schemas(ctx), a.versions()) }); done {
+				return code
 			}
 			return a.wrote(view.StateInstance(a.env.Stdout, file.State, i, s.schemas(ctx), a.view))
 		})
@@ -157,7 +179,7 @@ func (a *app) stateRmCommand() *cli.Command {
 	dryRun := false
 	flags := append(files.flags(), lock.flags()...)
 	flags = append(flags, boolFlag("dry-run", "Only say what would be removed.", &dryRun))
-	return a.command("rm", "Remove instances from the state", "ADDRESS...", "Makes Mayfly forget objects, which go on to exist. Addresses of modules and resources stand for all that they contain.",
+	return a.messageCommand("rm", "Remove instances from the state", "ADDRESS...", "Makes Mayfly forget objects, which go on to exist. Addresses of modules and resources stand for all that they contain.",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) == 0 {
 				return a.argsError("state rm", "at least one address")

@@ -50,10 +50,14 @@ func (a *app) workspaces(ctx context.Context) (*workspaces, diag.List) {
 const overridden = "The environment variable TF_WORKSPACE selects the workspace. To select another one, unset it."
 
 func (a *app) workspaceListCommand() *cli.Command {
-	return a.command("list", "List workspaces", "", "Lists the workspaces; the selected one is marked.", nil, func(ctx context.Context, _ []string) int {
+	return a.messageCommand("list", "List workspaces", "", "Lists the workspaces; the selected one is marked.", nil, func(ctx context.Context, _ []string) int {
 		w, diags := a.workspaces(ctx)
 		if !a.report(diags) {
 			return exitError
+		}
+		a.verbatim = false // the list is a message of its own
+		for _, s := range a.streams() {
+			s.Workspaces(w.names, w.current)
 		}
 		for _, name := range w.names {
 			mark := " "
