@@ -58,7 +58,7 @@ func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 	if c.After.IsNull() { // null outputs are not kept in the state
 		switch c.Action {
 		case plan.Create:
-			return
+			c.Action = plan.NoOp
 		case plan.Update:
 			c.Action = plan.Delete
 		}

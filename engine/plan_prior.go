@@ -51,11 +51,13 @@ func (p *planner) noteDrift(s *subject, before, after prior) {
 		c.Provider = in.Provider
 	}
 	p.mu.Unlock()
+	c.PriorIdentity = s.sealedIdentity(before.identity)
 	c.Before, _ = s.sealed(before.value, append(s.block().SensitivePaths(before.value), o.Sensitive...))
 	c.After = value.Durable{}
 	if after.value.IsNull() {
 		c.Action = plan.Delete
 	} else {
+		c.PlannedIdentity = s.sealedIdentity(after.identity)
 		c.After, _ = s.sealed(after.value, append(s.block().SensitivePaths(after.value), o.Sensitive...))
 	}
 	p.mu.Lock()

@@ -208,6 +208,9 @@ func (s *subject) refreshed(pr prior, meta cty.Value) (prior, bool) {
 		}
 	}
 	s.report(diags)
+	if !diags.HasErrors() && v.IsNull() {
+		idKey, id = "", "" // nothing has it any more
+	}
 	done(diags, idKey, id)
 	if diags.HasErrors() && (v == cty.NilVal || v.IsNull()) {
 		return pr, false

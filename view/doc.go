@@ -44,6 +44,22 @@ type ConfigSchemas interface {
 	Provider(p addr.Provider) *schema.Schema
 }
 
+// identities is a further method of Schemas: it finds the schema of a resource type's identity, nil if it has none.
+type identities interface {
+	Identity(p addr.Provider, typeName string) *schema.Identity
+}
+
+// identityVersion returns the version of the identity that objects of a type get.
+func identityVersion(s Schemas, p addr.Provider, typeName string) *int64 {
+	var version int64
+	if with, ok := s.(identities); ok {
+		if id := with.Identity(p, typeName); id != nil {
+			version = id.Version
+		}
+	}
+	return &version
+}
+
 // Versions are the version numbers that documents carry: Compat is what tools know as terraform_version, Product is our own.
 type Versions struct {
 	Compat  string

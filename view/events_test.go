@@ -125,7 +125,8 @@ func TestE80_Stream(t *testing.T) {
 	outputs := map[string]*state.Output{
 		"pub": {Value: seal(t, cty.NumberIntVal(1))}, "sec": {Value: seal(t, cty.StringVal("hunter2").Mark(value.Sensitive)), Sensitive: true},
 	}
-	if err := s.Applied(s.Counts(), false, outputs); err != nil {
+	s.Applied(s.Counts(), false)
+	if err := s.Outputs(outputs); err != nil {
 		t.Fatal(err)
 	}
 	s.Log("done")

@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -39,7 +40,7 @@ type jsonProblem struct {
 	Message string `json:"message"`
 }
 
-// checksJSON encodes the results of conditions, nil if there are none. Conditions of ephemeral resources are left out, as these are everywhere.
+// checksJSON encodes the results of conditions in the order of their addresses, nil if there are none. Conditions of ephemeral resources are left out, as these are everywhere.
 func checksJSON(results []state.CheckResult) (json.RawMessage, error) {
 	var out []jsonCheck
 	for _, r := range results {
@@ -51,6 +52,7 @@ func checksJSON(results []state.CheckResult) (json.RawMessage, error) {
 	if out == nil {
 		return nil, nil
 	}
+	slices.SortStableFunc(out, func(a, b jsonCheck) int { return strings.Compare(a.Address.ToDisplay, b.Address.ToDisplay) })
 	return json.Marshal(out)
 }
 
@@ -66,11 +68,12 @@ func checkJSON(r state.CheckResult) (jsonCheck, bool) {
 		} else {
 			obj.Address.Module, _ = splitLast(o.Addr)
 		}
-		for _, f := range o.Failures {
+		for _, f := range slices.Sorted(slices.Values(o.Failures)) {
 			obj.Problems = append(obj.Problems, jsonProblem{f})
 		}
 		c.Instances = append(c.Instances, obj)
 	}
+	slices.SortStableFunc(c.Instances, func(a, b jsonCheckObj) int { return strings.Compare(a.Address.ToDisplay, b.Address.ToDisplay) })
 	return c, true
 }
 

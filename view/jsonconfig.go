@@ -86,10 +86,18 @@ type configWriter struct {
 	tree    *config.Tree
 	schemas ConfigSchemas
 	doc     *jsonConfig
+	used    map[*config.Module]map[string]bool // see usedIn
+	modes   []addr.Mode                        // of the resources that are told of
 }
 
-func configDocument(tree *config.Tree, s ConfigSchemas) *jsonConfig {
-	w := &configWriter{tree: tree, schemas: s, doc: &jsonConfig{ProviderConfig: map[string]jsonProviderConfig{}}}
+// What is told of a plan has no ephemeral resource, in no part; a configuration by itself has them as they are written.
+var (
+	lastingModes = []addr.Mode{addr.Managed, addr.Data}
+	allModes     = []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral}
+)
+
+func configDocument(tree *config.Tree, s ConfigSchemas, modes []addr.Mode) *jsonConfig {
+	w := &configWriter{tree: tree, schemas: s, doc: &jsonConfig{ProviderConfig: map[string]jsonProviderConfig{}}, modes: modes}
 	w.doc.RootModule = w.module(tree.Root)
 	return w.doc
 }
@@ -112,7 +120,7 @@ func (w *configWriter) module(m *config.Module) jsonConfigModule {
 		}
 		out.Variables[name] = variableJSON(v)
 	}
-	for _, mode := range []addr.Mode{addr.Managed, addr.Data} {
+	for _, mode := range w.modes {
 		out.Resources = append(out.Resources, w.resources(m, mode)...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Calls)) {
@@ -208,7 +216,7 @@ func (w *configWriter) providers(m *config.Module) {
 		used[name] = true
 	}
 	for a, r := range m.Resources {
-		if ref := r.ProviderRef(); ref.Alias == "" && a.Mode != addr.Ephemeral {
+		if ref := r.ProviderRef(); ref.Alias == "" && slices.Contains(w.modes, a.Mode) {
 			used[ref.Name] = true
 		}
 	}
@@ -251,7 +259,11 @@ func (w *configWriter) resolve(m *config.Module, ref config.ProviderRef) (*confi
 		case passed != nil:
 			ref = config.ProviderRef{Name: passed.Name, Alias: passed.Alias}
 		case ref.Alias == "":
-			ref = inherited(m, ref)
+			in, known := w.inherited(m, ref)
+			if !known { // an empty configuration is made for the module that uses it
+				return m, ref
+			}
+			ref = in
 		default:
 			return m, ref
 		}
@@ -269,18 +281,40 @@ func passedAs(c *config.ModuleCall, ref config.ProviderRef) *config.ProviderRef 
 	return nil
 }
 
-// inherited returns the local name that the parent module has for the provider.
-func inherited(m *config.Module, ref config.ProviderRef) config.ProviderRef {
+// inherited returns the local name that the parent module has for the provider; ok is false if the parent does not use it.
+func (w *configWriter) inherited(m *config.Module, ref config.ProviderRef) (in config.ProviderRef, ok bool) {
 	source := m.ProviderFor(ref.Name)
-	if m.Parent.ProviderFor(ref.Name) == source {
-		return ref
+	if m.Parent.ProviderFor(ref.Name) == source && w.usedIn(m.Parent)[ref.Name] {
+		return ref, true
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Parent.Required)) {
 		if m.Parent.Required[name].Source == source {
-			return config.ProviderRef{Name: name}
+			return config.ProviderRef{Name: name}, true
 		}
 	}
-	return ref
+	return ref, false
+}
+
+// usedIn returns the local names of the providers that a module itself requires, configures or uses.
+func (w *configWriter) usedIn(m *config.Module) map[string]bool {
+	if used, known := w.used[m]; known {
+		return used
+	}
+	used := map[string]bool{}
+	for name := range m.Required {
+		used[name] = true
+	}
+	for _, p := range m.Providers {
+		used[p.Name] = true
+	}
+	for _, r := range m.Resources {
+		used[r.ProviderRef().Name] = true
+	}
+	if w.used == nil {
+		w.used = map[*config.Module]map[string]bool{}
+	}
+	w.used[m] = used
+	return used
 }
 
 // bodyJSON encodes the expressions of a block: an expression per attribute, an object per single block, arrays and objects for others.

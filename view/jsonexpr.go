@@ -2,8 +2,10 @@ package view
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
 // jsonExpression tells the value of an expression that is constant, and the references of any other.
@@ -20,14 +22,31 @@ func expressionJSON(expr hcl.Expression) *jsonExpression {
 	out := &jsonExpression{}
 	variables := expr.Variables()
 	if len(variables) == 0 {
-		if v, diags := expr.Value(nil); !diags.HasErrors() && !v.IsNull() && v.IsWhollyKnown() {
+		if v, diags := expr.Value(nil); !diags.HasErrors() && v.IsWhollyKnown() {
 			out.ConstantValue = valueJSON(v)
 		}
-		return out
 	}
 	for _, t := range variables {
 		out.References = append(out.References, references(t)...)
 	}
+	out.References = append(out.References, providerFunctions(expr)...)
+	return out
+}
+
+// providerFunctions returns the names of the functions of providers that an expression calls.
+func providerFunctions(expr hcl.Expression) []string {
+	node, ok := expr.(hclsyntax.Node)
+	if !ok {
+		return nil
+	}
+	var out []string
+	// Looking around cannot fail, and gives no diagnostics.
+	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
+		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok && strings.HasPrefix(call.Name, "provider::") {
+			out = append(out, call.Name)
+		}
+		return nil
+	})
 	return out
 }
 
@@ -53,6 +72,11 @@ func references(t hcl.Traversal) []string {
 		if _, splat := step.(hcl.TraverseSplat); splat {
 			t = t[:i]
 			break
+		}
+	}
+	if t.RootName() == "resource" && len(t) > 1 {
+		if step, ok := t[1].(hcl.TraverseAttr); ok { // the long form of a reference says no more than the short one
+			t = append(hcl.Traversal{hcl.TraverseRoot{Name: step.Name, SrcRange: step.SrcRange}}, t[2:]...)
 		}
 	}
 	shortest := min(subjectLength(t), len(t))

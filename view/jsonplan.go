@@ -3,7 +3,6 @@ package view
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -71,18 +70,13 @@ type jsonImporting struct {
 	Identity json.RawMessage `json:"identity,omitempty"`
 }
 
-type jsonRelevant struct {
-	Resource  string   `json:"resource"`
-	Attribute []string `json:"attribute"`
-}
-
 // PlanJSON returns the JSON document of a plan, on one line. The configuration part is left out if tree is nil. Values of ephemeral variables
 // are in no plan and so not in the document; ephemeral resources aren't either.
 func PlanJSON(p *plan.Plan, tree *config.Tree, s ConfigSchemas, v Versions) ([]byte, error) {
 	doc := &jsonPlan{
 		FormatVersion: "1.2", TerraformVersion: v.Compat, ProductVersion: v.Product,
 		Applyable: p.Changed() && !p.Errored, Complete: !p.Errored && len(p.Targets)+len(p.Excludes) == 0, Errored: p.Errored,
-		RelevantAttributes: relevant(p), EphemeralVariables: p.EphemeralVariables,
+		EphemeralVariables: p.EphemeralVariables,
 	}
 	if !p.Timestamp.IsZero() {
 		doc.Timestamp = p.Timestamp.UTC().Format(time.RFC3339)
@@ -100,19 +94,20 @@ func PlanJSON(p *plan.Plan, tree *config.Tree, s ConfigSchemas, v Versions) ([]b
 	if doc.PlannedValues, err = plannedValues(p, s); err != nil {
 		return nil, err
 	}
-	if doc.OutputChanges, err = outputChanges(p.Outputs); err != nil {
+	if doc.OutputChanges, err = outputChanges(p); err != nil {
 		return nil, err
 	}
-	if p.Prior != nil {
+	if p.Prior != nil && !p.Prior.Empty() {
 		if doc.PriorState, err = stateDocument(p.Prior, s, v); err != nil {
 			return nil, err
 		}
+		doc.PriorState.Checks = nil // results are of a moment, and those of this plan follow
 	}
 	if doc.Checks, err = checksJSON(p.Checks); err != nil {
 		return nil, err
 	}
 	if tree != nil {
-		doc.Configuration = configDocument(tree, s)
+		doc.Configuration, doc.RelevantAttributes = configDocument(tree, s, lastingModes), relevant(p, tree, s)
 	}
 	return json.Marshal(doc)
 }
@@ -134,7 +129,7 @@ func planVariables(p *plan.Plan) (map[string]jsonPlanVariable, error) {
 
 func changeList(changes []*plan.Change, s Schemas) ([]jsonChangeOf, error) {
 	var out []jsonChangeOf
-	for _, c := range changes {
+	for _, c := range ByModuleDepth(changes, func(c *plan.Change) addr.ModuleInstance { return c.Addr.Module }) {
 		if c.Addr.Resource.Mode == addr.Ephemeral {
 			continue
 		}
@@ -168,10 +163,7 @@ func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 	}
 	out.Change.GeneratedConfig = c.GeneratedConfig
 	if c.Importing != nil {
-		out.Change.Importing = &jsonImporting{ID: c.Importing.ID}
-		if out.Change.Importing.Identity, err = durableJSON(c.Importing.Identity); err != nil {
-			return out, fmt.Errorf("%s: %w", c.Object(), err)
-		}
+		out.Change.Importing = importingJSON(c.Importing)
 	}
 	if out.Change.BeforeIdentity, err = durableJSON(c.PriorIdentity); err != nil {
 		return out, fmt.Errorf("%s: %w", c.Object(), err)
@@ -180,6 +172,15 @@ func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 		return out, fmt.Errorf("%s: %w", c.Object(), err)
 	}
 	return out, nil
+}
+
+// importingJSON tells where an imported object came from. An identity that cannot be read is left out.
+func importingJSON(i *plan.Importing) *jsonImporting {
+	out := &jsonImporting{ID: i.ID}
+	if identity, err := durableJSON(i.Identity); err == nil {
+		out.Identity = identity
+	}
+	return out
 }
 
 // durableJSON encodes a value, nil if there is none.
@@ -249,10 +250,13 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 		if r.Identity, err = durableJSON(c.PlannedIdentity); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Object(), err)
 		}
+		if r.Identity != nil {
+			r.IdentityVersion = identityVersion(s, c.Provider.Provider, c.Addr.Resource.Type)
+		}
 		node := tree.in(c.Addr.Module)
 		node.items = append(node.items, r)
 	}
-	out.RootModule = moduleJSON(tree)
+	out.RootModule = plannedModuleJSON(tree)
 	for _, oc := range p.Outputs {
 		if oc.Action == plan.Delete {
 			continue
@@ -261,13 +265,13 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 		if err != nil {
 			return nil, fmt.Errorf("output.%s: %w", oc.Name, err)
 		}
-		if !orAbsentDeep(after) {
+		if !exists(after) {
 			continue
 		}
 		if out.Outputs == nil {
 			out.Outputs = map[string]jsonOutput{}
 		}
-		o := outputValue(after, oc.Sensitive)
+		o := outputValue(after, secretOutput(p, oc))
 		if raw, _ := after.UnmarkDeep(); !raw.IsWhollyKnown() {
 			o.Type, o.Value = nil, nil
 		}
@@ -276,12 +280,21 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 	return out, nil
 }
 
-func outputChanges(list []*plan.OutputChange) (map[string]jsonChange, error) {
-	if len(list) == 0 {
+// secretOutput reports whether an output is sensitive before or after its change: what was a secret may still be one.
+func secretOutput(p *plan.Plan, oc *plan.OutputChange) bool {
+	if oc.Sensitive || p.Base == nil {
+		return oc.Sensitive
+	}
+	before := p.Base.Outputs[oc.Name]
+	return before != nil && before.Sensitive
+}
+
+func outputChanges(p *plan.Plan) (map[string]jsonChange, error) {
+	if len(p.Outputs) == 0 {
 		return nil, nil
 	}
-	out := make(map[string]jsonChange, len(list))
-	for _, oc := range list {
+	out := make(map[string]jsonChange, len(p.Outputs))
+	for _, oc := range p.Outputs {
 		before, err := live(oc.Before)
 		if err != nil {
 			return nil, fmt.Errorf("output.%s: %w", oc.Name, err)
@@ -293,7 +306,7 @@ func outputChanges(list []*plan.OutputChange) (map[string]jsonChange, error) {
 		c := sidesJSON(before, after, actionsJSON(oc.Action))
 		// For outputs sensitivity is a property of the whole, and what is not unknown is false.
 		flag := json.RawMessage("false")
-		if oc.Sensitive {
+		if secretOutput(p, oc) {
 			flag = json.RawMessage("true")
 		}
 		c.BeforeSensitive, c.AfterSensitive = flag, flag
@@ -308,36 +321,4 @@ func outputChanges(list []*plan.OutputChange) (map[string]jsonChange, error) {
 func wholly(v cty.Value) bool {
 	raw, _ := v.UnmarkDeep()
 	return raw.IsWhollyKnown()
-}
-
-// relevant lists the resources that the configurations of changed objects refer to.
-func relevant(p *plan.Plan) []jsonRelevant {
-	seen := map[plan.Dep]bool{}
-	var out []jsonRelevant
-	for _, c := range p.Changes {
-		if c.Action == plan.NoOp {
-			continue
-		}
-		for _, d := range c.Deps {
-			if seen[d] || d.Resource.Mode == addr.Ephemeral {
-				continue
-			}
-			seen[d] = true
-			name := d.Resource.String()
-			if !d.All {
-				name = d.Resource.Instance(d.Key).String()
-			}
-			out = append(out, jsonRelevant{name, []string{}})
-		}
-	}
-	slices.SortFunc(out, func(a, b jsonRelevant) int {
-		if a.Resource < b.Resource {
-			return -1
-		}
-		if a.Resource > b.Resource {
-			return 1
-		}
-		return 0
-	})
-	return out
 }

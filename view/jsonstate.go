@@ -3,6 +3,8 @@ package view
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -12,7 +14,7 @@ import (
 
 type jsonState struct {
 	FormatVersion    string          `json:"format_version"`
-	TerraformVersion string          `json:"terraform_version"`
+	TerraformVersion string          `json:"terraform_version,omitempty"`
 	ProductVersion   string          `json:"mayfly_version,omitempty"`
 	Values           *jsonValues     `json:"values,omitempty"`
 	Checks           json.RawMessage `json:"checks,omitempty"`
@@ -52,7 +54,8 @@ type jsonResource struct {
 	DeposedKey      string          `json:"deposed_key,omitempty"`
 }
 
-// StateJSON returns the JSON document of a state, on one line. A nil state gives the document of "no state".
+// StateJSON returns the JSON document of a state, on one line. Of a state without objects and outputs, or none, the document tells nothing but
+// that.
 func StateJSON(st *state.State, s Schemas, v Versions) ([]byte, error) {
 	doc, err := stateDocument(st, s, v)
 	if err != nil {
@@ -63,7 +66,7 @@ func StateJSON(st *state.State, s Schemas, v Versions) ([]byte, error) {
 
 func stateDocument(st *state.State, s Schemas, v Versions) (*jsonState, error) {
 	doc := &jsonState{FormatVersion: "1.0"}
-	if st == nil {
+	if st == nil || st.Empty() {
 		return doc, nil
 	}
 	doc.TerraformVersion, doc.ProductVersion = v.Compat, v.Product
@@ -98,6 +101,16 @@ func moduleJSON(t *moduleTree[jsonResource]) jsonModule {
 	m := jsonModule{Resources: t.items, Address: t.module.String()}
 	for _, c := range t.sorted() {
 		m.ChildModules = append(m.ChildModules, moduleJSON(c))
+	}
+	return m
+}
+
+// plannedModuleJSON is moduleJSON with resources in the order that planned values have: by the texts of addresses, in any mode.
+func plannedModuleJSON(t *moduleTree[jsonResource]) jsonModule {
+	slices.SortStableFunc(t.items, func(a, b jsonResource) int { return strings.Compare(a.Address, b.Address) })
+	m := jsonModule{Resources: t.items, Address: t.module.String()}
+	for _, c := range t.sorted() {
+		m.ChildModules = append(m.ChildModules, plannedModuleJSON(c))
 	}
 	return m
 }
@@ -147,6 +160,24 @@ func (so storedObject) json() jsonResource {
 		r.IdentityVersion = &obj.IdentityVersion
 	}
 	return r
+}
+
+// StateInstanceJSON returns the document of a state of which nothing but one instance is shown.
+func StateInstanceJSON(st *state.State, a addr.Instance, s Schemas, v Versions) ([]byte, error) {
+	doc := &jsonState{FormatVersion: "1.0", TerraformVersion: v.Compat, ProductVersion: v.Product, Values: &jsonValues{}}
+	objects, err := objectsOf(a, st.Instance(a), s)
+	if err != nil {
+		return nil, err
+	}
+	tree := newModuleTree[jsonResource]()
+	node := tree.in(a.Module)
+	for _, so := range objects {
+		if so.addr.Deposed == addr.Current {
+			node.items = append(node.items, so.json())
+		}
+	}
+	doc.Values.RootModule = moduleJSON(tree)
+	return json.Marshal(doc)
 }
 
 func stateOutputs(st *state.State) (map[string]jsonOutput, error) {

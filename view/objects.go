@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -106,13 +107,13 @@ func (t *moduleTree[T]) in(m addr.ModuleInstance) *moduleTree[T] {
 	return t
 }
 
-// sorted returns the child modules in order.
+// sorted returns the child modules in the order of their addresses as texts: [10] comes before [2].
 func (t *moduleTree[T]) sorted() []*moduleTree[T] {
 	out := make([]*moduleTree[T], 0, len(t.children))
 	for _, c := range t.children {
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b *moduleTree[T]) int { return a.module.Compare(b.module) })
+	slices.SortFunc(out, func(a, b *moduleTree[T]) int { return strings.Compare(a.module.String(), b.module.String()) })
 	return out
 }
 

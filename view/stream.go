@@ -29,26 +29,26 @@ func NewJSONStream(w io.Writer, now func() time.Time) *JSONStream {
 }
 
 type streamLine struct {
-	Level      string          `json:"@level"`
-	Message    string          `json:"@message"`
-	Module     string          `json:"@module"`
-	Timestamp  string          `json:"@timestamp"`
-	Terraform  string          `json:"terraform,omitempty"`
-	Product    string          `json:"mayfly,omitempty"`
-	Change     *streamChange   `json:"change,omitempty"`
-	Changes    *streamCounts   `json:"changes,omitempty"`
-	Hook       *streamHook     `json:"hook,omitempty"`
-	Outputs    any             `json:"outputs,omitempty"`
-	Diagnostic *JSONDiagnostic `json:"diagnostic,omitempty"`
-	Type       string          `json:"type"`
+	Level            string          `json:"@level"`
+	Message          string          `json:"@message"`
+	Module           string          `json:"@module"`
+	Timestamp        string          `json:"@timestamp"`
+	Terraform        string          `json:"terraform,omitempty"`
+	OpenTofu         string          `json:"tofu,omitempty"`
+	Product          string          `json:"mayfly,omitempty"`
+	Change           *streamChange   `json:"change,omitempty"`
+	Changes          *streamCounts   `json:"changes,omitempty"`
+	Hook             *streamHook     `json:"hook,omitempty"`
+	Outputs          any             `json:"outputs,omitempty"`
+	Diagnostic       *JSONDiagnostic `json:"diagnostic,omitempty"`
+	Workspaces       []string        `json:"workspaces,omitempty"`
+	CurrentWorkspace string          `json:"current_workspace,omitempty"`
+	From             string          `json:"from,omitempty"`
+	To               string          `json:"to,omitempty"`
+	Resources        []string        `json:"resources,omitempty"`
 
-	Workspaces       []string `json:"workspaces,omitempty"`
-	CurrentWorkspace string   `json:"current_workspace,omitempty"`
-	From             string   `json:"from,omitempty"`
-	To               string   `json:"to,omitempty"`
-	Resources        []string `json:"resources,omitempty"`
-
-	UI string `json:"ui,omitempty"`
+	Type string `json:"type,omitempty"`
+	UI   string `json:"ui,omitempty"`
 }
 
 type streamResource struct {
@@ -118,12 +118,12 @@ func (s *JSONStream) Counts() plan.Counts {
 
 // Version writes the message that must come first.
 func (s *JSONStream) Version(v Versions) {
-	s.write(streamLine{Message: product + " " + v.Product, Type: "version", Terraform: v.Compat, Product: v.Product, UI: "1.2"}, time.Time{})
+	s.write(streamLine{Message: product + " " + v.Product, Type: "version", Terraform: v.Compat, OpenTofu: v.Compat, Product: v.Product, UI: "1.2"}, time.Time{})
 }
 
-// Log writes a message that has no type of its own.
+// Log writes a message without a type: a line that people read.
 func (s *JSONStream) Log(message string) {
-	s.write(streamLine{Message: message, Type: "log"}, time.Time{})
+	s.write(streamLine{Message: message}, time.Time{})
 }
 
 // Diagnostics writes a message per diagnostic.
@@ -137,39 +137,49 @@ func (s *JSONStream) Diagnostics(list diag.List, src Sources) {
 	}
 }
 
+// Saved writes what is told of a saved plan before it is applied: a message for each change that asks something of a provider.
+func (s *JSONStream) Saved(p *plan.Plan) {
+	s.changes(p, func(c *plan.Change) bool { return c.Action != plan.NoOp })
+}
+
+func (s *JSONStream) changes(p *plan.Plan, which func(*plan.Change) bool) {
+	for _, c := range shownChanges(p.Changes) {
+		if c.Addr.Resource.Mode == addr.Ephemeral || !which(c) {
+			continue
+		}
+		change := streamChangeOf(c)
+		s.write(streamLine{Message: fmt.Sprintf("%s: Plan to %s", c.Addr, change.Action), Type: "planned_change", Change: change}, time.Time{})
+	}
+}
+
 // Plan writes the messages of a plan: drift, changes, their counts and the changed outputs.
 func (s *JSONStream) Plan(p *plan.Plan) {
 	for _, c := range p.Drift {
 		change := streamChangeOf(c)
 		s.write(streamLine{Message: fmt.Sprintf("%s: Drift detected (%s)", c.Addr, change.Action), Type: "resource_drift", Change: change}, time.Time{})
 	}
-	for _, c := range shownChanges(p.Changes) {
-		if c.Addr.Resource.Mode == addr.Ephemeral {
-			continue
-		}
-		change := streamChangeOf(c)
-		s.write(streamLine{Message: fmt.Sprintf("%s: Plan to %s", c.Addr, change.Action), Type: "planned_change", Change: change}, time.Time{})
-	}
+	s.changes(p, func(*plan.Change) bool { return true })
 	s.counts(p.Counts(), PlanSummary(p), "plan")
 	outputs := map[string]streamOutput{}
 	for _, o := range p.Outputs {
-		outputs[o.Name] = streamOutput{Sensitive: o.Sensitive, Action: streamAction(o.Action)}
+		outputs[o.Name] = streamOutput{Sensitive: secretOutput(p, o), Action: streamAction(o.Action)}
 	}
 	if len(outputs) > 0 {
 		s.write(streamLine{Message: fmt.Sprintf("Outputs: %d", len(outputs)), Type: "outputs", Outputs: outputs}, time.Time{})
 	}
 }
 
-// Applied writes the closing message of an apply or destroy, then the outputs with their values; sensitive values are left out.
-func (s *JSONStream) Applied(n plan.Counts, destroy bool, outputs map[string]*state.Output) error {
+// Applied writes the closing message of an apply or destroy.
+func (s *JSONStream) Applied(n plan.Counts, destroy bool) {
 	operation := "apply"
 	if destroy {
 		operation = "destroy"
 	}
 	s.counts(n, ApplySummary(n, destroy), operation)
-	if len(outputs) == 0 {
-		return nil
-	}
+}
+
+// Outputs writes the message about all outputs, also if there are none; sensitive values are left out.
+func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
 	out := make(map[string]streamOutput, len(outputs))
 	for name, o := range outputs {
 		j, err := outputJSON(o)
@@ -208,10 +218,7 @@ func streamChangeOf(c *plan.Change) *streamChange {
 		out.PreviousResource = &prev
 	}
 	if c.Importing != nil {
-		out.Importing = &jsonImporting{ID: c.Importing.ID}
-		if identity, err := durableJSON(c.Importing.Identity); err == nil {
-			out.Importing.Identity = identity
-		}
+		out.Importing = importingJSON(c.Importing)
 	}
 	if c.Action == plan.NoOp {
 		switch {

@@ -45,10 +45,7 @@ func streamEvent(e engine.Event) (streamLine, bool) {
 		}
 		return line, true
 	case e.Op == engine.OpImport:
-		if text := phrase(e); text != "" {
-			return streamLine{Type: "log", Message: name + text}, true
-		}
-		return line, false
+		return line, false // the plan tells of imports, and reading what is imported is told as refreshing
 	}
 	prefix := "apply_"
 	hook.Action = string(e.Op)
@@ -65,8 +62,12 @@ func streamEvent(e engine.Event) (streamLine, bool) {
 		line.Type, hook.Elapsed = prefix+"progress", &elapsed
 	case engine.Completed:
 		line.Type, hook.Elapsed = prefix+"complete", &elapsed
+		if e.Op == engine.OpDelete {
+			hook.IDKey, hook.IDValue = "", "" // nothing has them any more
+		}
 	case engine.Failed:
 		line.Type, hook.Elapsed = prefix+"errored", &elapsed
+		hook.IDKey, hook.IDValue = "", ""
 		line.Message = name + failure(e.Op) + " errored after " + seconds(e.Elapsed)
 	case engine.Deferred:
 		line.Type = prefix + "deferred"

@@ -56,11 +56,14 @@ type app struct {
 	sources view.Sources
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
-	// into is another stream of JSON messages, in a file beside what is shown.
-	into   *view.JSONStream
-	shared sharedFlags
-	bars   *bars // of downloads, nil if there are none to draw
-	live   live
+	// into is a second stream, to the file of -json-into, while people read standard output; a document may go to the file instead.
+	into     *view.JSONStream
+	intoFile *os.File
+	// verbatim says that the streams have the lines that people read.
+	verbatim bool
+	shared   sharedFlags
+	bars     *bars // of downloads, nil if there are none to draw
+	live     live
 	// timeline notes what happens in this run, if somebody wants to see it.
 	timeline *timeline.Recorder
 	// given are the -var and -var-file options of the command, and answers what was asked for on the way, for what must be known to load the configuration.
@@ -232,15 +235,11 @@ func (a *app) command(name, usage, argsUsage, description string, flags []cli.Fl
 		Flags: append(flags, boolFlag("no-color", "Write without colour.", &a.noColor)),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			a.setUpView()
-			done, diags := a.applyShared()
-			if !a.report(diags) {
+			if !a.report(a.applyShared()) {
 				a.code = exitError
 				return nil
 			}
-			a.code = f(ctx, c.Args().Slice())
-			if !a.report(done()) {
-				a.code = exitError
-			}
+			a.code = a.finish(f(ctx, c.Args().Slice()))
 			return nil
 		},
 	}

@@ -26,7 +26,9 @@ func (a *app) applyCommand() *cli.Command {
 	return a.command("apply", "Create or update infrastructure", "[PLAN]",
 		"Plans as the command plan does, asks for consent, and carries out the plan. Given a saved plan, it carries out that one without asking.",
 		flags, func(ctx context.Context, args []string) int {
-			f.setUp(a)
+			if !f.setUp(a) {
+				return exitError
+			}
 			switch len(args) {
 			case 0:
 				return a.apply(ctx, f, "apply")
@@ -42,11 +44,13 @@ func (a *app) destroyCommand() *cli.Command {
 	return a.command("destroy", "Destroy previously-created infrastructure", "",
 		"Destroys everything that the state has, after asking for consent. It is the same as \"apply -destroy\".",
 		flags, func(ctx context.Context, args []string) int {
-			f.setUp(a)
+			if !f.setUp(a) {
+				return exitError
+			}
 			if len(args) > 0 {
 				return a.argsError("destroy", "no arguments")
 			}
-			f.destroy = true
+			f.destroy, f.command = true, "destroy"
 			return a.apply(ctx, f, "destroy")
 		})
 }
@@ -56,11 +60,13 @@ func (a *app) refreshCommand() *cli.Command {
 	return a.command("refresh", "Update the state to match remote systems", "",
 		"Takes over into the state what has changed outside, without asking. It is the same as \"apply -refresh-only -auto-approve\".",
 		flags, func(ctx context.Context, args []string) int {
-			f.setUp(a)
+			if !f.setUp(a) {
+				return exitError
+			}
 			if len(args) > 0 {
 				return a.argsError("refresh", "no arguments")
 			}
-			f.refreshOnly, f.autoApprove = true, true
+			f.refreshOnly, f.autoApprove, f.command = true, true, "refresh"
 			return a.apply(ctx, f, "refresh")
 		})
 }

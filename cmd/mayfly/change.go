@@ -31,10 +31,12 @@ type changeFlags struct {
 	targetFiles, excludeFiles     []string
 	parallelism                   int
 
-	json, compactWarnings, concise, showSensitive bool
-	suppressForgetErrors                          bool // a flag of the commands that apply
-	generate                                      string
-	timeline                                      string // file to draw the timeline of ephemeral instances in
+	machineFlags
+	compactWarnings, concise, showSensitive bool
+	suppressForgetErrors                    bool   // a flag of the commands that apply
+	command                                 string // "destroy" or "refresh" if that was typed, whose messages differ
+	generate                                string
+	timeline                                string // file to draw the timeline of ephemeral instances in
 }
 
 func (c *changeFlags) flags(a *app) []cli.Flag {
@@ -50,12 +52,12 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		listFlag("exclude-file", "Like -exclude, for each line of a file.", &c.excludeFiles),
 		listFlag("replace", "Replace this resource instance. May be given several times.", &c.replace),
 		intFlag("parallelism", "Number of provider operations at once.", &c.parallelism),
-		boolFlag("json", "Write a stream of JSON messages instead of text.", &c.json),
 		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &c.compactWarnings),
 		boolFlag("concise", "Leave out what tells how a run goes on: only show the plan, the outcome and problems.", &c.concise),
 		stringFlag("ephemeral-timeline", "Draw in this HTML file when each ephemeral instance was open and who used it. The file has addresses and times, no values.", &c.timeline),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
 	}
+	out = append(out, c.machineFlags.flags("a stream of JSON messages")...)
 	out = append(out, c.variableFlags.flags()...)
 	out = append(out, c.stateFlags.flags()...)
 	out = append(out, c.lockFlags.flags()...)
@@ -148,13 +150,11 @@ type changeRun struct {
 	written   string                // the file with generated configuration, "" if none was written
 }
 
-// setUp applies the options about what is shown.
-func (c *changeFlags) setUp(a *app) {
+// setUp applies the options about what is shown, and reports whether that was possible.
+func (c *changeFlags) setUp(a *app) bool {
 	a.view.CompactWarnings, a.view.Concise, a.view.ShowSensitive = c.compactWarnings, c.concise, c.showSensitive
-	if c.json {
-		a.beginStream()
-		c.input = false
-	}
+	c.input = c.input && !c.json
+	return c.beginMessages(a)
 }
 
 func (a *app) observer() engine.Observer {
@@ -262,11 +262,12 @@ func partialPlan(p *plan.Plan) diag.List {
 func restricted(p *plan.Plan) bool { return len(p.Targets) > 0 || len(p.Excludes) > 0 }
 
 func (r *changeRun) show(p *plan.Plan) error {
-	if r.app.into != nil {
-		r.app.into.Plan(p)
+	for _, s := range r.app.streams() {
+		if r.flags.command != "refresh" {
+			s.Plan(p)
+		}
 	}
 	if r.app.stream != nil {
-		r.app.stream.Plan(p)
 		return r.app.stream.Err()
 	}
 	return view.Plan(r.app.env.Stdout, p, r.schemas(r.hard), r.app.view)
@@ -321,13 +322,19 @@ func (r *changeRun) apply(p *plan.Plan) int {
 		return exitError
 	}
 	destroy := p.Mode == plan.Destroy
-	if a.into != nil {
-		if err := a.into.Applied(applied.Counts, destroy, applied.State.Outputs); err != nil {
+	for _, s := range a.streams() {
+		if r.flags.command != "refresh" {
+			s.Applied(applied.Counts, r.flags.command == "destroy")
+		}
+		if r.flags.command == "destroy" {
+			continue
+		}
+		if err := s.Outputs(applied.State.Outputs); err != nil {
 			return a.wrote(err)
 		}
 	}
 	if a.stream != nil {
-		return a.wrote(a.stream.Applied(applied.Counts, destroy, applied.State.Outputs))
+		return exitOK
 	}
 	a.say("\n%s", a.paintDone(view.ApplySummary(applied.Counts, destroy)))
 	if len(applied.State.Outputs) == 0 {

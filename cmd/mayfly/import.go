@@ -23,11 +23,11 @@ func (a *app) importCommand() *cli.Command {
 	flags = append(flags, f.lockFlags.flags()...)
 	flags = append(flags, f.inputFlag.flags(a)...)
 	f.parallelism = 10
+	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
 	flags = append(flags,
 		intFlag("parallelism", "Number of provider operations at once.", &f.parallelism),
 		stringFlag("config", "The directory of the configuration; only the present one is supported, use -chdir.", &f.config),
 		boolFlag("allow-missing-config", "Not supported: a configuration is needed.", &f.allowMissing),
-		boolFlag("json", "Write a stream of JSON messages instead of text.", &f.json),
 		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &f.compactWarnings),
 	)
 	return a.command("import", "Associate existing infrastructure with a Mayfly resource", "ADDRESS ID",
@@ -36,7 +36,9 @@ func (a *app) importCommand() *cli.Command {
 }
 
 func (a *app) importObject(ctx context.Context, f *importFlags, args []string) int {
-	f.setUp(a)
+	if !f.setUp(a) {
+		return exitError
+	}
 	switch {
 	case len(args) != 2:
 		return a.argsError("import", "two arguments, an address and an id")
@@ -102,6 +104,7 @@ func (r *changeRun) importInstance(target addr.Instance, id string) int {
 	if !a.report(r.op.Write(st)) {
 		return exitError
 	}
-	a.progress("\n%s\n", a.paintDone("Import successful!\n\nThe state now has the object, and the next plan compares it with the configuration."))
+	a.verbatim = true
+	a.say("\n%s\n", a.paintDone("Import successful!\n\nThe state now has the object, and the next plan compares it with the configuration."))
 	return exitOK
 }

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
-	"github.com/charmbracelet/x/ansi"
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -24,7 +22,7 @@ type initFlags struct {
 	upgrade, reconfigure, migrate, force bool
 	lockfile, fromModule                 string
 	backendConfig, pluginDirs            []string
-	json                                 bool
+	machineFlags
 	variableFlags
 }
 
@@ -41,8 +39,8 @@ func (a *app) initCommand() *cli.Command {
 		stringFlag("lockfile", "\"readonly\" to fail rather than change the dependency lock file.", &f.lockfile),
 		listFlag("plugin-dir", "Take providers from this directory only. May be given several times.", &f.pluginDirs),
 		stringFlag("from-module", "Copy the module at this address into the directory first, which must be empty.", &f.fromModule),
-		boolFlag("json", "Write a stream of JSON messages instead of text.", &f.json),
 	}
+	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
 	flags = append(flags, f.inputFlag.flags(a)...)
 	flags = append(flags, f.lockFlags.flags()...)
 	flags = append(flags, f.variableFlags.flags()...)
@@ -52,10 +50,11 @@ func (a *app) initCommand() *cli.Command {
 }
 
 func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
-	if f.json {
-		a.beginStream()
-		f.input = false
+	f.input = f.input && !f.json
+	if !f.beginMessages(a) {
+		return exitError
 	}
+	a.verbatim = true
 	if len(args) > 0 {
 		return a.argsError("init", "no arguments; to initialise another directory, use -chdir")
 	}
@@ -106,19 +105,8 @@ func (f *initFlags) check() diag.List {
 	return nil
 }
 
-// progress says what init does, to people or as a message of the stream.
-func (a *app) progress(format string, args ...any) {
-	if text := strings.TrimSpace(ansi.Strip(fmt.Sprintf(format, args...))); a.into != nil && text != "" {
-		a.into.Log(text)
-	}
-	if a.stream != nil {
-		if text := strings.TrimSpace(fmt.Sprintf(format, args...)); text != "" {
-			a.stream.Log(text)
-		}
-		return
-	}
-	a.say(format, args...)
-}
+// progress says what init does, to people and in the messages of the stream.
+func (a *app) progress(format string, args ...any) { a.say(format, args...) }
 
 // initProviders installs what the configuration and the state need, and writes the lock file.
 func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st *state.State) bool {

@@ -42,8 +42,10 @@ func (a *app) interruptible(ctx context.Context) (hard, soft context.Context, st
 
 // notice tells of something that happens beside the run.
 func (a *app) notice(text string) {
+	for _, s := range a.streams() {
+		s.Log(text)
+	}
 	if a.stream != nil {
-		a.stream.Log(text)
 		return
 	}
 	write := func() { _, _ = a.env.Stderr.Write([]byte("\n" + text + "\n\n")) } // the run goes on, whether or not somebody reads this

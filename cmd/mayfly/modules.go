@@ -21,17 +21,13 @@ import (
 )
 
 func (a *app) getCommand() *cli.Command {
-	update, asJSON, ignored := false, false, ""
+	update, ignored := false, ""
 	var vars variableFlags
 	flags := append(vars.flags(), boolFlag("update", "Get modules again, in the newest versions that the constraints allow.", &update),
-		boolFlag("json", "Write a stream of JSON messages instead of text.", &asJSON),
 		stringFlag("test-directory", "Accepted for compatibility; tests are not looked at.", &ignored))
-	return a.command("get", "Install or upgrade the modules of the configuration", "",
+	return a.messageCommand("get", "Install or upgrade the modules of the configuration", "",
 		"Puts the modules that the configuration calls in place, and those that they call. What is there already is kept. \"mayfly init\" does the same.",
 		flags, func(ctx context.Context, args []string) int {
-			if asJSON {
-				a.beginStream()
-			}
 			if len(args) > 0 {
 				return a.argsError("get", "no arguments; for another directory, use -chdir")
 			}

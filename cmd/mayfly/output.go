@@ -18,13 +18,13 @@ import (
 type outputFlags struct {
 	stateFlags
 	variableFlags
-	json, raw, showSensitive bool
+	machineFlags
+	raw, showSensitive bool
 }
 
 func (a *app) outputCommand() *cli.Command {
 	f := &outputFlags{}
-	flags := append(f.variableFlags.flags(),
-		boolFlag("json", "Write JSON.", &f.json),
+	flags := append(append(f.variableFlags.flags(), f.machineFlags.flags("JSON")...),
 		boolFlag("raw", "Write the text of one output as it is, without quotes and line end.", &f.raw),
 		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
 		stringFlag("state", "State file to read. For the local backend.", &f.state),
@@ -36,6 +36,9 @@ func (a *app) outputCommand() *cli.Command {
 func (a *app) output(ctx context.Context, f *outputFlags, args []string) int {
 	a.document = f.json || f.raw
 	a.view.ShowSensitive = f.showSensitive
+	if !f.begin(a) {
+		return exitError
+	}
 	switch {
 	case len(args) > 1:
 		return a.argsError("output", "at most one argument, the name of an output")
@@ -55,8 +58,8 @@ func (a *app) output(ctx context.Context, f *outputFlags, args []string) int {
 	if len(args) == 1 {
 		return a.oneOutput(outputs, args[0], f)
 	}
-	if f.json {
-		return a.writeDocument(view.OutputsJSON(outputs))
+	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.OutputsJSON(outputs) }); done {
+		return code
 	}
 	if len(outputs) == 0 {
 		a.report(diag.Warnf("No outputs found", "The state has no output values. Declare an output block in the root module, and run \"mayfly apply\" to store its value."))
@@ -74,10 +77,10 @@ func (a *app) oneOutput(outputs map[string]*state.Output, name string, f *output
 		}
 		return a.fail(fmt.Sprintf("Output %q not found", name), "The state has no output of that name.%s A new output block gets its value with the next \"mayfly apply\".", hint)
 	}
-	switch {
-	case f.json:
-		return a.writeDocument(view.OutputJSON(out))
-	case f.raw:
+	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.OutputJSON(out) }); done {
+		return code
+	}
+	if f.raw {
 		text, err := view.OutputRaw(out)
 		if err != nil {
 			return a.fail("Unsupported value for raw output", "The output %q cannot be written with -raw: %s", name, err)

@@ -28,7 +28,9 @@ func (a *app) planCommand() *cli.Command {
 }
 
 func (a *app) plan(ctx context.Context, f *planFlags, args []string) int {
-	f.setUp(a)
+	if !f.setUp(a) {
+		return exitError
+	}
 	if len(args) > 0 {
 		return a.argsError("plan", "no arguments; to plan for another directory, use -chdir")
 	}
@@ -48,6 +50,9 @@ func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 	}
 	p, ok := r.plan()
 	if !ok {
+		if p != nil && p.Errored && f.out != "" { // to be looked at; it cannot be applied
+			a.report(r.save(p, f.out))
+		}
 		return exitError
 	}
 	if f.out != "" && !a.report(r.save(p, f.out)) {

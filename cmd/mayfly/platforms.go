@@ -45,7 +45,7 @@ func (a *app) providersLockCommand() *cli.Command {
 	flags := append(f.variableFlags.flags(), f.flag(),
 		stringFlag("fs-mirror", "Take the packages from this filesystem mirror.", &f.fsMirror),
 		stringFlag("net-mirror", "Take the packages from the network mirror at this address.", &f.netMirror))
-	return a.command("lock", "Write checksums for several platforms to the dependency lock file", "[PROVIDER...]",
+	return a.messageCommand("lock", "Write checksums for several platforms to the dependency lock file", "[PROVIDER...]",
 		"Adds the checksums of the packages for all platforms given to the dependency lock file, so that a project can be used on machines of different kinds. "+
 			"Packages come from the providers' own registries whatever the CLI configuration says. Without arguments, all providers that the configuration needs are locked.",
 		flags, func(ctx context.Context, args []string) int { return a.providersLock(ctx, f, args) })
@@ -87,7 +87,7 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 func (a *app) providersMirrorCommand() *cli.Command {
 	var f platformFlags
 	var vars variableFlags
-	return a.command("mirror", "Save the providers that the configuration needs in a directory", "DIRECTORY",
+	return a.messageCommand("mirror", "Save the providers that the configuration needs in a directory", "DIRECTORY",
 		"Saves the packages of all providers that the configuration needs in a directory, which then serves as a filesystem mirror, or, offered by a web server, as a network mirror. "+
 			"Packages come from the providers' own registries whatever the CLI configuration says, in the versions of the dependency lock file.",
 		append(vars.flags(), f.flag()), func(ctx context.Context, args []string) int {

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -16,24 +13,13 @@ import (
 
 // say writes a line for people, unless standard output is for programs.
 func (a *app) say(format string, args ...any) {
-	if a.lines(fmt.Sprintf(format, args...)) || a.stream != nil || a.document {
+	if a.verbatim {
+		a.tell(format, args)
+	}
+	if a.stream != nil || a.document {
 		return
 	}
 	fmt.Fprintf(a.lineOutput(), format+"\n", args...)
-}
-
-// lines writes what a command says as messages, if that is its JSON form. It reports whether that is all there is to write.
-func (a *app) lines(text string) bool {
-	if text = strings.TrimSpace(ansi.Strip(text)); text == "" {
-		return a.shared.lines
-	}
-	if a.into != nil && a.shared.intoLines {
-		a.into.Log(text)
-	}
-	if a.shared.lines {
-		a.stream.Log(text)
-	}
-	return a.shared.lines
 }
 
 // report shows diagnostics and reports whether there are no errors among them: warnings where the command's output goes, errors on standard
@@ -49,11 +35,10 @@ func (a *app) report(list diag.List) bool {
 		}
 	}
 	ok := !list.HasErrors()
-	if a.into != nil {
-		a.into.Diagnostics(list, a.sources)
+	for _, s := range a.streams() {
+		s.Diagnostics(list, a.sources)
 	}
 	if a.stream != nil {
-		a.stream.Diagnostics(list, a.sources)
 		return ok
 	}
 	var warnings, failures diag.List

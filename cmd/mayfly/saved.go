@@ -186,6 +186,9 @@ func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int
 	if !a.report(r.checkStale(saved.Plan)) || !a.report(r.useProviders(r.op.State())) || !a.report(r.checkPackages(saved)) {
 		return exitError
 	}
+	for _, s := range a.streams() {
+		s.Saved(saved.Plan)
+	}
 	return r.apply(saved.Plan)
 }
 

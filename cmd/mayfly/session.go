@@ -141,6 +141,19 @@ func (c *catalogs) catalog(p addr.Provider) provider.Catalog {
 	return got
 }
 
+// Identity finds the schema of a type's identity, for renderers of documents.
+func (c *catalogs) Identity(p addr.Provider, typeName string) *schema.Identity {
+	cat := c.catalog(p)
+	if cat == nil {
+		return nil
+	}
+	id, diags := cat.Identity(typeName)
+	if diags.HasErrors() {
+		return nil
+	}
+	return id
+}
+
 // Resource implements view.Schemas.
 func (c *catalogs) Resource(p addr.Provider, mode addr.Mode, typeName string) *schema.Schema {
 	cat := c.catalog(p)

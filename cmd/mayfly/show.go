@@ -15,19 +15,20 @@ import (
 // showFlags are the options of the show command.
 type showFlags struct {
 	variableFlags
-	json, showSensitive, concise bool
-	state, config                bool
-	plan                         string
+	machineFlags
+	showSensitive, concise bool
+	state, config          bool // what to show, if one of them is set
+	plan, module           string
 }
 
 func (a *app) showCommand() *cli.Command {
 	f := &showFlags{}
-	flags := append(f.variableFlags.flags(),
-		boolFlag("json", "Write a JSON document.", &f.json),
-		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
-		boolFlag("state", "Show the state. It is what is shown if nothing else is named.", &f.state),
+	flags := append(append(f.variableFlags.flags(), f.machineFlags.flags("a JSON document, with sensitive values,")...),
+		boolFlag("state", "Show the state of the selected workspace. That is the default.", &f.state),
 		stringFlag("plan", "Show this saved plan.", &f.plan),
-		boolFlag("config", "Show the configuration, with -json.", &f.config),
+		boolFlag("config", "Show the configuration, as a JSON document.", &f.config),
+		stringFlag("module", "Show the module in this directory by itself, as a JSON document. Nothing needs to be installed for it.", &f.module),
+		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
 		boolFlag("concise", "Accepted for compatibility.", &f.concise),
 	)
 	return a.command("show", "Show the current state or a saved plan", "[FILE]",
@@ -35,36 +36,60 @@ func (a *app) showCommand() *cli.Command {
 		flags, func(ctx context.Context, args []string) int { return a.show(ctx, f, args) })
 }
 
+// check finds contradictions about what is to be shown.
+func (f *showFlags) check(args []string) diag.List {
+	chosen := 0
+	for _, given := range []bool{f.state, f.config, f.plan != "", f.module != ""} {
+		if given {
+			chosen++
+		}
+	}
+	switch {
+	case chosen > 1:
+		return diag.Errorf("Conflicting object types to show", "Give one of -state, -plan=FILE, -config and -module=DIR: each shows something else.")
+	case chosen == 1 && len(args) > 0:
+		return diag.Errorf("Unexpected command line arguments", "An option has said already what to show, so the argument %q has no meaning.", args[0])
+	case len(args) > 1:
+		return diag.Errorf("Wrong number of arguments", "The command show expects at most one argument, a file with a saved plan or a state. For its usage, run: mayfly show -help")
+	case f.config && !f.json:
+		return diag.Errorf("JSON output required for configuration", "A configuration is shown as a document for programs only: give -json along with -config.")
+	case f.module != "" && !f.json:
+		return diag.Errorf("JSON output required for module", "A module is shown as a document for programs only: give -json along with -module.")
+	}
+	return nil
+}
+
 func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	a.document, a.view.ShowSensitive = f.json, f.showSensitive
-	if len(args) > 1 {
-		return a.argsError("show", "at most one argument, a file with a saved plan or a state")
+	if !f.begin(a) || !a.report(f.check(args)) {
+		return exitError
 	}
-	path, ok := f.target(args)
 	switch {
-	case !ok:
-		return a.fail("Conflicting options", "Name one of what to show: a file, -state, -plan or -config.")
 	case f.config:
-		return a.showConfig(ctx, f.json)
-	case path == "":
+		return a.showConfig(ctx, f)
+	case f.module != "":
+		return a.showModule(f)
+	case f.plan != "":
+		return a.showPlan(ctx, f, f.plan)
+	case len(args) == 0:
 		file, diags := a.readState(ctx, stateFlags{})
 		if !a.report(diags) {
 			return exitError
 		}
-		return a.showState(ctx, file, f.json)
+		return a.showState(ctx, f, file)
 	}
-	isPlan, err := planfile.IsFile(path)
+	isPlan, err := planfile.IsFile(args[0])
 	if err != nil {
-		return a.fail("Failed to read the given file", "The file %s could not be read: %s.", path, pathReason(err))
+		return a.fail("Failed to read the given file", "The file %s could not be read: %s.", args[0], pathReason(err))
 	}
-	if isPlan || f.plan != "" {
-		return a.showPlan(ctx, path, f.json)
+	if isPlan {
+		return a.showPlan(ctx, f, args[0])
 	}
-	file, diags := stateFile(path)
+	file, diags := stateFile(args[0])
 	if !a.report(diags) {
 		return exitError
 	}
-	return a.showState(ctx, file, f.json)
+	return a.showState(ctx, f, file)
 }
 
 func stateFile(path string) (*state.File, diag.List) {
@@ -79,7 +104,7 @@ func stateFile(path string) (*state.File, diag.List) {
 	return f, nil
 }
 
-func (a *app) showState(ctx context.Context, file *state.File, asJSON bool) int {
+func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int {
 	var st *state.State
 	if file != nil {
 		st = file.State
@@ -90,8 +115,8 @@ func (a *app) showState(ctx context.Context, file *state.File, asJSON bool) int 
 		return exitError
 	}
 	schemas := s.schemas(ctx)
-	if asJSON {
-		return a.writeDocument(view.StateJSON(st, schemas, a.versions()))
+	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.StateJSON(st, schemas, a.versions()) }); done {
+		return code
 	}
 	if st == nil || st.Empty() {
 		a.say("%s", map[bool]string{true: "No state.", false: "The state file is empty. No resources are represented."}[st == nil])

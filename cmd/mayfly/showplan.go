@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
@@ -11,7 +12,7 @@ import (
 )
 
 // showPlan shows a saved plan.
-func (a *app) showPlan(ctx context.Context, path string, asJSON bool) int {
+func (a *app) showPlan(ctx context.Context, opt *showFlags, path string) int {
 	d := a.directory()
 	f, diags := d.openPlan(path)
 	if !a.report(diags) {
@@ -22,13 +23,45 @@ func (a *app) showPlan(ctx context.Context, path string, asJSON bool) int {
 	if !a.report(diags) || !a.report(s.useProviders(f.Plan.Base)) {
 		return exitError
 	}
-	if asJSON {
+	done, code := a.documented(&opt.machineFlags, func() ([]byte, error) {
 		if err := setDefaults(f.Plan, d.tree.Root); err != nil {
-			return a.wrote(err)
+			return nil, err
 		}
-		return a.writeDocument(view.PlanJSON(f.Plan, d.tree, s.schemas(ctx), a.versions()))
+		return view.PlanJSON(f.Plan, d.tree, s.schemas(ctx), a.versions())
+	})
+	if done {
+		return code
 	}
 	return a.wrote(view.Plan(a.env.Stdout, f.Plan, s.schemas(ctx), a.view))
+}
+
+// showConfig shows the configuration of the working directory. It needs the providers, whose schemas say what is an argument and what a block.
+func (a *app) showConfig(ctx context.Context, f *showFlags) int {
+	d := a.directory()
+	if !a.report(d.loadRequired("show -config")) {
+		return exitError
+	}
+	s, diags := a.open(ctx, d, place{}, nil, nil, 0)
+	defer s.close()
+	if !a.report(diags) || !a.report(s.useProviders(nil)) {
+		return exitError
+	}
+	_, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.ConfigJSON(d.tree, s.schemas(ctx)) })
+	return code
+}
+
+// showModule shows what one directory declares, without the modules that it calls and without any provider.
+func (a *app) showModule(f *showFlags) int {
+	d := a.directory()
+	if info, err := os.Stat(f.module); err != nil || !info.IsDir() {
+		return a.fail("Failed to read module directory", "The module directory %s does not exist or cannot be read.", f.module)
+	}
+	root, diags := d.loader.LoadModule(f.module, addr.RootModule)
+	if !a.report(diags) {
+		return exitError
+	}
+	_, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.ModuleJSON(root) })
+	return code
 }
 
 // setDefaults completes the variables of a plan with the defaults of those that were not set: programs look for all of them in the document.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v3"
@@ -21,7 +20,7 @@ func (a *app) stateCommand() *cli.Command {
 func (a *app) stateListCommand() *cli.Command {
 	var files stateFlags
 	id := ""
-	return a.command("list", "List resources in the state", "[ADDRESS...]", "Lists the addresses of resource instances, all or those that the given addresses select.",
+	return a.messageCommand("list", "List resources in the state", "[ADDRESS...]", "Lists the addresses of resource instances, all or those that the given addresses select.",
 		[]cli.Flag{
 			stringFlag("state", "State file to read. For the local backend.", &files.state),
 			stringFlag("id", "Only list instances whose attribute \"id\" has this value.", &id),
@@ -40,28 +39,20 @@ func (a *app) stateListCommand() *cli.Command {
 			}
 			for _, t := range targets {
 				if len(selected(file.State, []addr.Target{t})) == 0 {
-					return a.fail("Unknown address", "The state has nothing at %s. What the configuration declares gets there with the next \"mayfly apply\".", t)
+					return a.fail("Unknown resource", "The state has nothing at %s. What is new in the configuration gets there with the next \"mayfly apply\".", t)
 				}
 			}
-			for _, i := range selected(file.State, targets) {
+			a.verbatim = false // addresses are messages of their own
+			for _, i := range inDocumentOrder(selected(file.State, targets)) {
 				if id == "" || objectID(file.State.Instance(i)) == id {
-					a.address(i)
+					a.say("%s", i)
+					for _, s := range a.streams() {
+						s.Address(i)
+					}
 				}
 			}
 			return exitOK
 		})
-}
-
-// address writes a line of a list.
-func (a *app) address(i addr.Instance) {
-	if a.into != nil {
-		a.into.ResourceAddress(i)
-	}
-	if a.stream != nil {
-		a.stream.ResourceAddress(i)
-		return
-	}
-	fmt.Fprintln(a.env.Stdout, i)
 }
 
 // targets parses addresses and reports those that are none.
@@ -89,17 +80,26 @@ func selected(st *state.State, targets []addr.Target) []addr.Instance {
 	return out
 }
 
+// inDocumentOrder sorts addresses in place: those in the root module come first, then those in its children, and so on.
+func inDocumentOrder(list []addr.Instance) []addr.Instance {
+	slices.SortStableFunc(list, addr.Instance.Compare)
+	return view.ByModuleDepth(list, func(i addr.Instance) addr.ModuleInstance { return i.Module })
+}
+
 func (a *app) stateShowCommand() *cli.Command {
 	var files stateFlags
-	show, asJSON := false, false
+	show := false
+	m := &machineFlags{}
 	return a.command("show", "Show a resource in the state", "ADDRESS", "Shows the attributes of one resource instance as the state has them.",
-		[]cli.Flag{
+		append(m.flags("a JSON document, with sensitive values,"),
 			stringFlag("state", "State file to read. For the local backend.", &files.state),
 			boolFlag("show-sensitive", "Show sensitive values.", &show),
-			boolFlag("json", "Write a JSON document, which has sensitive values.", &asJSON),
-		},
+		),
 		func(ctx context.Context, args []string) int {
-			a.view.ShowSensitive, a.document = show, asJSON
+			a.view.ShowSensitive = show
+			if !m.beginMessages(a) {
+				return exitError
+			}
 			if len(args) != 1 {
 				return a.argsError("state show", "the address of one resource instance")
 			}
@@ -119,20 +119,11 @@ func (a *app) stateShowCommand() *cli.Command {
 			if !a.report(diags) {
 				return exitError
 			}
-			if asJSON {
-				return a.writeDocument(view.StateJSON(onlyInstance(file.State, i), s.schemas(ctx), a.versions()))
+			if done, code := a.documented(m, func() ([]byte, error) { return view.StateInstanceJSON(file.State, i, s.schemas(ctx), a.versions()) }); done {
+				return code
 			}
 			return a.wrote(view.StateInstance(a.env.Stdout, file.State, i, s.schemas(ctx), a.view))
 		})
-}
-
-// onlyInstance returns a state that has one instance of another one.
-func onlyInstance(st *state.State, i addr.Instance) *state.State {
-	out := state.New()
-	if in := st.Instance(i); in.Current != nil {
-		out.SetObject(addr.Object{Instance: i}, in.Current, in.Provider)
-	}
-	return out
 }
 
 func (a *app) statePullCommand() *cli.Command {
@@ -189,7 +180,7 @@ func (a *app) stateRmCommand() *cli.Command {
 	dryRun := false
 	flags := append(files.flags(), lock.flags()...)
 	flags = append(flags, boolFlag("dry-run", "Only say what would be removed.", &dryRun))
-	return a.command("rm", "Remove instances from the state", "ADDRESS...", "Makes Mayfly forget objects, which go on to exist. Addresses of modules and resources stand for all that they contain.",
+	return a.messageCommand("rm", "Remove instances from the state", "ADDRESS...", "Makes Mayfly forget objects, which go on to exist. Addresses of modules and resources stand for all that they contain.",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) == 0 {
 				return a.argsError("state rm", "at least one address")

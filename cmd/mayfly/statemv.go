@@ -25,7 +25,7 @@ func (a *app) stateMvCommand() *cli.Command {
 	flags = append(flags,
 		stringFlag("backup-out", "Where to keep the previous content of the file that -state-out names.", &f.backupOut),
 		boolFlag("dry-run", "Only say what would be moved.", &f.dryRun))
-	return a.command("mv", "Move an item in the state", "SOURCE DESTINATION",
+	return a.messageCommand("mv", "Move an item in the state", "SOURCE DESTINATION",
 		"Gives a module, a resource or an instance another address, or, with -state-out, moves it to another state file. Mayfly then takes the object for that of the new address.",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) != 2 {

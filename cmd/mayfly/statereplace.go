@@ -25,7 +25,7 @@ func (a *app) stateReplaceProviderCommand() *cli.Command {
 	flags := append(f.stateFlags.flags(), f.lockFlags.flags()...)
 	flags = append(flags, f.inputFlag.flags(a)...)
 	flags = append(flags, boolFlag("auto-approve", "Don't ask for consent.", &f.autoApprove))
-	return a.command("replace-provider", "Replace provider in the state", "FROM_PROVIDER TO_PROVIDER",
+	return a.messageCommand("replace-provider", "Replace provider in the state", "FROM_PROVIDER TO_PROVIDER",
 		"Gives the objects of one provider to another, in all modules, for example to one of the same kind with another source address. The objects stay as they are, so the other provider must understand them.",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) != 2 {
@@ -57,12 +57,10 @@ func (c *stateChange) replaceProvider(ctx context.Context, from, to addr.Provide
 		return false, exitOK
 	}
 	announcement := fmt.Sprintf("Mayfly will replace provider from %s to %s for %d resources", from, to, len(names))
-	if a.into != nil {
-		a.into.ReplaceProvider(from, to, names, announcement)
+	for _, s := range a.streams() {
+		s.ReplaceProvider(from, to, names, announcement)
 	}
-	if a.stream != nil {
-		a.stream.ReplaceProvider(from, to, names, announcement)
-	} else {
+	if a.stream == nil {
 		fmt.Fprintf(a.env.Stdout, "Mayfly will perform the following actions:\n\n  ~ Updating provider:\n    - %s\n    + %s\n\nChanging %d resources:\n\n  %s\n\n", from, to, len(names), strings.Join(names, "\n  "))
 	}
 	if !f.autoApprove {

@@ -10,21 +10,23 @@ import (
 )
 
 func (a *app) validateCommand() *cli.Command {
-	asJSON := false
+	m := &machineFlags{}
 	var vars variableFlags
 	ignored := ""
-	flags := append(vars.flags(), boolFlag("json", "Write the result as a JSON document.", &asJSON),
+	flags := append(append(vars.flags(), m.flags("the result as a JSON document")...),
 		stringFlag("test-directory", "Accepted for compatibility; tests are not looked at.", &ignored))
 	return a.command("validate", "Check whether the configuration is valid", "",
 		"Checks the configuration by itself: no state is read, no variable needed and no remote system reached.",
 		flags, func(ctx context.Context, args []string) int {
-			a.document = asJSON
+			a.document = m.json
+			if !m.begin(a) {
+				return exitError
+			}
 			if len(args) > 0 {
 				return a.argsError("validate", "no arguments; to validate another directory, use -chdir")
 			}
 			diags := a.validate(ctx)
-			if asJSON {
-				code := a.writeDocument(view.ValidateJSON(diags, a.sources))
+			if done, code := a.documented(m, func() ([]byte, error) { return view.ValidateJSON(diags, a.sources) }); done {
 				if code == exitOK && diags.HasErrors() {
 					return exitError
 				}

@@ -54,17 +54,14 @@ func (a *app) workspaces(ctx context.Context) (*workspaces, diag.List) {
 const overridden = "The environment variable TF_WORKSPACE selects the workspace. To select another one, unset it."
 
 func (a *app) workspaceListCommand() *cli.Command {
-	return a.command("list", "List workspaces", "", "Lists the workspaces; the selected one is marked.", nil, func(ctx context.Context, _ []string) int {
+	return a.messageCommand("list", "List workspaces", "", "Lists the workspaces; the selected one is marked.", nil, func(ctx context.Context, _ []string) int {
 		w, diags := a.workspaces(ctx)
 		if !a.report(diags) {
 			return exitError
 		}
-		if a.into != nil {
-			a.into.Workspaces(w.names, w.current)
-		}
-		if a.stream != nil {
-			a.stream.Workspaces(w.names, w.current)
-			return exitOK
+		a.verbatim = false // the list is a message of its own
+		for _, s := range a.streams() {
+			s.Workspaces(w.names, w.current)
 		}
 		for _, name := range w.names {
 			mark := " "
@@ -94,7 +91,7 @@ func (a *app) workspaceShowCommand() *cli.Command {
 
 func (a *app) workspaceSelectCommand() *cli.Command {
 	create := false
-	return a.command("select", "Select a workspace", "NAME", "Makes another workspace the one that commands in this directory work on.",
+	return a.messageCommand("select", "Select a workspace", "NAME", "Makes another workspace the one that commands in this directory work on.",
 		[]cli.Flag{boolFlag("or-create", "Create the workspace if there is none of that name.", &create)},
 		func(ctx context.Context, args []string) int {
 			if len(args) != 1 {
@@ -129,7 +126,7 @@ func (a *app) workspaceNewCommand() *cli.Command {
 	var lock lockFlags
 	from := ""
 	flags := append(lock.flags(), stringFlag("state", "Copy this state file into the new workspace.", &from))
-	return a.command("new", "Create a new workspace", "NAME", "Creates a workspace and selects it.", flags, func(ctx context.Context, args []string) int {
+	return a.messageCommand("new", "Create a new workspace", "NAME", "Creates a workspace and selects it.", flags, func(ctx context.Context, args []string) int {
 		if len(args) != 1 {
 			return a.argsError("workspace new", "the name of a workspace")
 		}
@@ -179,7 +176,7 @@ func (a *app) workspaceDeleteCommand() *cli.Command {
 	var lock lockFlags
 	force := false
 	flags := append(lock.flags(), boolFlag("force", "Delete it even if its state has resources, which are then forgotten.", &force))
-	return a.command("delete", "Delete a workspace", "NAME", "Deletes a workspace with its state.", flags, func(ctx context.Context, args []string) int {
+	return a.messageCommand("delete", "Delete a workspace", "NAME", "Deletes a workspace with its state.", flags, func(ctx context.Context, args []string) int {
 		if len(args) != 1 {
 			return a.argsError("workspace delete", "the name of a workspace")
 		}

@@ -33,9 +33,9 @@ const (
 )
 
 const (
-	magic  = "mayfly provider schema 1\n"
+	magic  = "mayfly provider schema 2\n"
 	suffix = ".schema"
-	header = len(magic) + 12 // the length of the content and its checksum follow the magic
+	header = len(magic) + 13 // the version of the protocol, the length of the content and its checksum follow the magic
 )
 
 // staleAfter is how old a temporary file must be to be taken for what a killed process has left.
@@ -82,8 +82,8 @@ type Entry struct {
 	path string
 }
 
-// Load returns what was saved, or nil.
-func (e *Entry) Load() []byte {
+// Load returns what was saved for a version of the protocol, or nil.
+func (e *Entry) Load(protocol int) []byte {
 	f, err := os.Open(e.path)
 	if err != nil {
 		return nil
@@ -102,7 +102,7 @@ func (e *Entry) Load() []byte {
 		return nil
 	}
 	content := b[header:]
-	if !bytes.Equal(b[:header], heading(content)) {
+	if !bytes.Equal(b[:header], heading(protocol, content)) {
 		return nil
 	}
 	now := time.Now()
@@ -110,14 +110,14 @@ func (e *Entry) Load() []byte {
 	return content
 }
 
-func heading(content []byte) []byte {
-	b := append(make([]byte, 0, header), magic...)
+func heading(protocol int, content []byte) []byte {
+	b := append(append(make([]byte, 0, header), magic...), byte(protocol))
 	b = binary.BigEndian.AppendUint64(b, uint64(len(content)))
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(content, castagnoli))
 }
 
 // Save keeps content for the next Load, if it can. Readers see all of it or nothing.
-func (e *Entry) Save(content []byte) {
+func (e *Entry) Save(protocol int, content []byte) {
 	if int64(len(content)+header) > e.c.maxFile || os.MkdirAll(e.c.dir, 0o700) != nil {
 		return
 	}
@@ -128,7 +128,7 @@ func (e *Entry) Save(content []byte) {
 	if err != nil {
 		return
 	}
-	_, err1 := f.Write(heading(content))
+	_, err1 := f.Write(heading(protocol, content))
 	_, err2 := f.Write(content)
 	if err := cmp.Or(err1, err2, f.Close()); err != nil || os.Rename(f.Name(), e.path) != nil {
 		_ = os.Remove(f.Name()) // what is left of it is removed by a later call

@@ -17,18 +17,21 @@ func cache(t *testing.T) *Cache {
 
 func TestSavedIsLoaded(t *testing.T) {
 	c := cache(t)
-	if got := c.For("h1:one").Load(); got != nil {
+	if got := c.For("h1:one").Load(6); got != nil {
 		t.Fatalf("an empty cache has %q", got)
 	}
-	c.For("h1:one").Save([]byte("schema one"))
-	c.For("h1:two").Save(nil)
-	if got := c.For("h1:one").Load(); string(got) != "schema one" {
+	c.For("h1:one").Save(6, []byte("schema one"))
+	c.For("h1:two").Save(6, nil)
+	if got := c.For("h1:one").Load(6); string(got) != "schema one" {
 		t.Errorf("loaded %q", got)
 	}
-	if got := c.For("h1:two").Load(); got == nil || len(got) != 0 {
+	if got := c.For("h1:two").Load(6); got == nil || len(got) != 0 {
 		t.Errorf("loaded %q for an empty schema", got)
 	}
-	if got := c.For("h1:three").Load(); got != nil {
+	if got := c.For("h1:one").Load(5); got != nil {
+		t.Errorf("loaded %q for another version of the protocol", got)
+	}
+	if got := c.For("h1:three").Load(6); got != nil {
 		t.Errorf("loaded %q for a package that was never saved", got)
 	}
 }
@@ -74,9 +77,9 @@ func TestInDoubtNothingIsLoaded(t *testing.T) {
 				t.Skip("this system has no such permissions")
 			}
 			e := cache(t).For("h1:one")
-			e.Save([]byte("schema"))
+			e.Save(6, []byte("schema"))
 			spoil(t, e.path)
-			if got := e.Load(); got != nil {
+			if got := e.Load(6); got != nil {
 				t.Errorf("loaded %q", got)
 			}
 		})
@@ -89,25 +92,25 @@ func TestBounds(t *testing.T) {
 	content := bytes.Repeat([]byte("x"), 100)
 	names := []string{"h1:a", "h1:b", "h1:c"}
 	for i, n := range names {
-		c.For(n).Save(content)
+		c.For(n).Save(6, content)
 		at := time.Now().Add(time.Duration(i-10) * time.Minute)
 		must(t, os.Chtimes(c.For(n).path, at, at))
 	}
-	c.For("h1:a").Load() // now it is the one that was used last
+	c.For("h1:a").Load(6) // now it is the one that was used last
 	left := filepath.Join(c.dir, "new-left")
 	write(t, left, content)
 	must(t, os.Chtimes(left, time.Now().Add(-2*staleAfter), time.Now().Add(-2*staleAfter)))
-	c.For("h1:d").Save(content)
+	c.For("h1:d").Save(6, content)
 	for n, want := range map[string]bool{"h1:a": true, "h1:b": false, "h1:c": true, "h1:d": true} {
-		if got := c.For(n).Load() != nil; got != want {
+		if got := c.For(n).Load(6) != nil; got != want {
 			t.Errorf("%s: in the cache: %t, want %t", n, got, want)
 		}
 	}
 	if _, err := os.Stat(left); err == nil {
 		t.Error("what a killed process has left is still there")
 	}
-	c.For("h1:e").Save(bytes.Repeat(content, 3))
-	if c.For("h1:e").Load() != nil {
+	c.For("h1:e").Save(6, bytes.Repeat(content, 3))
+	if c.For("h1:e").Load(6) != nil {
 		t.Error("a file that is too large was kept")
 	}
 }
@@ -120,8 +123,8 @@ func TestConcurrentUse(t *testing.T) {
 		wg.Go(func() {
 			for range 20 {
 				e := c.For("h1:one")
-				e.Save(content)
-				if got := e.Load(); !bytes.Equal(got, content) {
+				e.Save(6, content)
+				if got := e.Load(6); !bytes.Equal(got, content) {
 					t.Errorf("loaded %d bytes of %d", len(got), len(content))
 				}
 			}

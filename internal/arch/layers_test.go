@@ -131,13 +131,15 @@ var rules = map[string]rule{
 	"internal/registrytest": {why: "the registries of tests would share the mistakes of what they test"},
 	"internal/script":       {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
 
-	"tests/clients": {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
-	"tests/bench":   {may: []string{"tests/internal/..."}, why: "the benchmarks are run as whoever compares engines runs them"},
-	"tests/interop": {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
-	"tests/kill":    {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
-	"tests/ssh":     {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
+	"tests/clients":   {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
+	"tests/documents": {may: []string{"tests/internal/..."}, why: "documents are read as clients read them, from outside"},
+	"tests/bench":     {may: []string{"tests/internal/..."}, why: "the benchmarks are run as whoever compares engines runs them"},
+	"tests/interop":   {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
+	"tests/kill":      {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
+	"tests/ssh":       {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
 
-	"tests/internal/program": {why: "programs are built and started, not called"},
+	"tests/internal/documents": {why: "what programs print is compared without knowing what it means"},
+	"tests/internal/program":   {why: "programs are built and started, not called"},
 
 	"internal/simprovider/simlog":                     {why: "a transcript is read without the provider that wrote it"},
 	"internal/simprovider/cmd/terraform-provider-sim": {may: []string{"internal/simprovider"}, why: "the plugin program is the test provider"},

@@ -126,6 +126,7 @@ func setUp(env *testscript.Env, mirror string) error {
 	env.Setenv("COLUMNS", "0")
 	env.Setenv("EXAMPLES", examples)
 	env.Setenv("HOME", home)
+	env.Setenv("MAYFLY_SCHEMA_CACHE", "off") // the provider's schemas depend on its environment
 	env.Setenv("MIRROR", mirror)
 	env.Setenv("TF_CLI_CONFIG_FILE", rc)
 	env.Setenv(simprovider.EnvDir, filepath.Join(env.WorkDir, ownCloud))

@@ -98,7 +98,7 @@ func (c *client) loadCatalog(ctx context.Context) (*catalog, diag.List) {
 func (c *client) fetchCatalog(ctx context.Context) (*catalog, diag.List) {
 	const rpc = "GetProviderSchema"
 	if c.cache != nil {
-		if saved := c.cache.Load(); saved != nil {
+		if saved := c.cache.Load(c.protocol); saved != nil {
 			cat, diags := c.newCatalog(saved)
 			if cat != nil && cat.capabilities.SchemaOptional {
 				return cat, diags
@@ -112,7 +112,7 @@ func (c *client) fetchCatalog(ctx context.Context) (*catalog, diag.List) {
 	}
 	cat, diags := c.newCatalog(response)
 	if c.cache != nil && cat != nil && cat.capabilities.SchemaOptional {
-		c.cache.Save(response)
+		c.cache.Save(c.protocol, response)
 	}
 	return cat, diags
 }

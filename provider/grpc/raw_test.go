@@ -267,13 +267,13 @@ type memoryCache struct {
 	data []byte
 }
 
-func (m *memoryCache) Load() []byte {
+func (m *memoryCache) Load(int) []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.data
 }
 
-func (m *memoryCache) Save(data []byte) {
+func (m *memoryCache) Save(_ int, data []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.data = data

@@ -37,10 +37,10 @@ type Command struct {
 
 // SchemaCache keeps the schema response of one version of one provider. Its methods may be called concurrently.
 type SchemaCache interface {
-	// Load returns a response saved earlier, which is not modified, or nil.
-	Load() []byte
+	// Load returns a response saved earlier in a version of the protocol, which is not modified, or nil.
+	Load(protocol int) []byte
 	// Save is called with the response of a provider that can do without being asked for it again. The bytes must not be modified.
-	Save(response []byte)
+	Save(protocol int, response []byte)
 }
 
 const (

@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 
 // prepare builds the programs and writes settings with which both engines find the same providers.
 func prepare(dir string) error {
-	const plugin = "cmd/terraform-provider-keep"
-	built, err := program.Build(dir, "cmd/mayfly", plugin)
+	const plugin, sim = "cmd/terraform-provider-keep", "internal/simprovider/cmd/terraform-provider-sim"
+	built, err := program.Build(dir, "cmd/mayfly", plugin, sim)
 	if err != nil {
 		return err
 	}
@@ -47,6 +47,9 @@ func prepare(dir string) error {
 	}
 	keep, err := program.Mirror(filepath.Join(dir, "mirror"), "mayfly.dev/mayfly/keep", "0.1.0", built[plugin])
 	if err != nil {
+		return err
+	}
+	if _, err := program.Mirror(keep, "mayfly.dev/test/sim", "0.1.0", built[sim]); err != nil {
 		return err
 	}
 	settings := "provider_installation {\n" + fmt.Sprintf("  filesystem_mirror {\n    path    = %q\n    include = [\"mayfly.dev/*/*\"]\n  }\n", keep)

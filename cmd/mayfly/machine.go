@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// machineFlags are the options of commands that have an output for programs: in place of the text, or in a file beside it.
+type machineFlags struct {
+	json bool
+	into string
+}
+
+func (m *machineFlags) flags(what string) []cli.Flag {
+	return []cli.Flag{
+		boolFlag("json", "Write "+what+" instead of text.", &m.json),
+		stringFlag("json-into", "Write what -json writes to this file, or pipe, and text as usual. Sensitive values may be in it.", &m.into),
+	}
+}
+
+// begin opens the file. With -json, a contradiction is told in the form that programs expect.
+func (m *machineFlags) begin(a *app) bool {
+	if m.json && m.into != "" {
+		return a.report(diag.Errorf("Invalid output format", "The options -json and -json-into exclude each other: the one writes to standard output instead of text, the other to a file besides it."))
+	}
+	if m.into == "" {
+		return true
+	}
+	f, err := os.OpenFile(m.into, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return a.report(diag.Errorf("Invalid argument", "The file %q of -json-into cannot be written: %s.", m.into, pathReason(err)))
+	}
+	a.intoFile = f
+	return true
+}
+
+// beginMessages is begin for commands whose output for programs is a stream of messages.
+func (m *machineFlags) beginMessages(a *app) bool {
+	if m.json {
+		a.beginStream()
+	}
+	if !m.begin(a) {
+		return false
+	}
+	if a.intoFile != nil {
+		a.into = view.NewJSONStream(a.intoFile, time.Now)
+		a.into.Version(a.versions())
+	}
+	return true
+}
+
+// streams returns the streams of messages that are open.
+func (a *app) streams() []*view.JSONStream {
+	var out []*view.JSONStream
+	for _, s := range []*view.JSONStream{a.stream, a.into} {
+		if s != nil {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// finish closes what is written beside standard output, and returns the exit status: what could not be written is an error.
+func (a *app) finish(code int) int {
+	if a.intoFile == nil {
+		return code
+	}
+	f := a.intoFile
+	var err error
+	if a.into != nil {
+		err = a.into.Err()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	a.into, a.intoFile = nil, nil
+	if err != nil {
+		a.fail("Failed to write the output", "The file %q of -json-into could not be written: %s.", f.Name(), pathReason(err))
+		return max(code, exitError)
+	}
+	return code
+}
+
+// messageCommand makes a command that says what it does in lines of text, or in messages to programs.
+func (a *app) messageCommand(name, usage, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
+	m := &machineFlags{}
+	return a.command(name, usage, argsUsage, description, append(flags, m.flags("a stream of JSON messages")...), func(ctx context.Context, args []string) int {
+		if !m.beginMessages(a) {
+			return exitError
+		}
+		a.verbatim = true
+		return f(ctx, args)
+	})
+}
+
+// tell sends a line that is meant for people to programs too.
+func (a *app) tell(format string, args []any) {
+	text := strings.TrimSpace(ansi.Strip(fmt.Sprintf(format, args...)))
+	if text == "" {
+		return
+	}
+	for _, s := range a.streams() {
+		s.Log(text)
+	}
+}
+
+// documented writes a command's document where -json or -json-into want it. done is true if nothing is left to be shown to people.
+func (a *app) documented(m *machineFlags, make func() ([]byte, error)) (done bool, code int) {
+	var to io.Writer = a.env.Stdout
+	switch {
+	case a.intoFile != nil:
+		to = a.intoFile
+	case !m.json:
+		return false, exitOK
+	}
+	doc, err := make()
+	if err == nil {
+		_, err = fmt.Fprintf(to, "%s\n", trimNewline(doc))
+	}
+	return err != nil || m.json, a.wrote(err)
+}

@@ -1,0 +1,65 @@
+package documents
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/tests/internal/documents"
+	"github.com/mayfly-iac/mayfly/tests/internal/program"
+)
+
+// binary is the program under test.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "mayfly-documents-*")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		if err := prepare(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// prepare builds the program, and a mirror with the test provider.
+func prepare(dir string) error {
+	const sim = "internal/simprovider/cmd/terraform-provider-sim"
+	built, err := program.Build(dir, "cmd/mayfly", sim)
+	if err != nil {
+		return err
+	}
+	binary = built["cmd/mayfly"]
+	if err := program.Isolate(dir); err != nil {
+		return err
+	}
+	mirror, err := program.Mirror(filepath.Join(dir, "mirror"), "mayfly.dev/test/sim", "0.1.0", built[sim])
+	if err != nil {
+		return err
+	}
+	settings := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror)
+	return os.WriteFile(os.Getenv("TF_CLI_CONFIG_FILE"), []byte(settings), 0o600)
+}
+
+// produce runs a case.
+func produce(t *testing.T, name string) []documents.Document {
+	t.Helper()
+	c, err := documents.Load(filepath.Join("testdata", "cases", name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	e := documents.Engine{Path: binary, Env: []string{"SIM_DIR=" + filepath.Join(dir, "cloud")}}
+	docs, err := e.Run(c, filepath.Join(dir, "work"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs
+}
