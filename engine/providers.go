@@ -108,19 +108,33 @@ func (ps *providers) take(ctx context.Context, a addr.Provider) (provider.Provid
 	return p, diags
 }
 
-// callFunction calls a function on the first process of a provider. One that has ended, with the lease that it was configured with, is replaced.
+// callFunction calls a function on the first process of a provider.
 func (ps *providers) callFunction(ctx context.Context, a addr.Provider, name string, args []cty.Value) (cty.Value, error) {
-	b := ps.base(ctx, a)
-	if err := b.diags.Err(); err != nil {
+	result, failed := cty.DynamicVal, error(nil)
+	diags := ps.ask(ctx, a, func(p provider.Provider) diag.List {
+		result, failed = p.CallFunction(ctx, name, args)
+		return nil
+	})
+	if err := diags.Err(); err != nil {
 		return cty.DynamicVal, err
+	}
+	return result, failed
+}
+
+// ask has the first process of a provider answer something for which it need not be configured. It does not end meanwhile. One that has ended, with the
+// lease that it was configured with, is replaced.
+func (ps *providers) ask(ctx context.Context, a addr.Provider, question func(provider.Provider) diag.List) diag.List {
+	b := ps.base(ctx, a)
+	if b.diags.HasErrors() {
+		return b.diags
 	}
 	b.calling.RLock()
 	defer b.calling.RUnlock()
 	p, diags := ps.running(ctx, a, b)
-	if err := diags.Err(); err != nil {
-		return cty.DynamicVal, err
+	if diags.HasErrors() {
+		return diags
 	}
-	return p.CallFunction(ctx, name, args)
+	return append(diags, question(p)...)
 }
 
 // running returns the first process of a provider, or one that takes its place.

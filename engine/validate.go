@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -45,11 +46,7 @@ func (v *validator) Open(_ *future.Task, _ *eval.Session, in *eval.Instance) cty
 func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 	m.CheckVariables(t)
 	m.ValidateProviders(t, func(p addr.Provider, cfg cty.Value) diag.List {
-		b := v.providers.base(v.ctx, p)
-		if b.diags.HasErrors() {
-			return b.diags
-		}
-		return b.p.ValidateConfig(v.ctx, cfg)
+		return v.providers.ask(v.ctx, p, func(p provider.Provider) diag.List { return p.ValidateConfig(v.ctx, cfg) })
 	})
 	m.ValidateValues(t)
 	m.ValidateChecks(t)
@@ -94,12 +91,9 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 		return
 	}
 	plain, _ := cfg.UnmarkDeep()
-	b := v.providers.base(v.ctx, in.Resource.Block.Provider)
-	if b.diags.HasErrors() {
-		v.run.Report(b.diags)
-		return
-	}
-	more := b.p.ValidateResource(v.ctx, in.Config().Addr.Mode, in.Config().Addr.Type, plain)
+	more := v.providers.ask(v.ctx, in.Resource.Block.Provider, func(p provider.Provider) diag.List {
+		return p.ValidateResource(v.ctx, in.Config().Addr.Mode, in.Config().Addr.Type, plain)
+	})
 	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))
 }
 
