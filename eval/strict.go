@@ -77,7 +77,8 @@ func evaluated(e hclsyntax.Expression, ctx *hcl.EvalContext) *evaluatedExpr {
 // Value implements hcl.Expression.
 func (e *evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return e.v, e.diags }
 
-// strict returns e with every expression in it of a kind that loses marks replaced by one that keeps them. The parts of e are shared or copied, not changed.
+// strict returns e with every expression in it of a kind that loses marks replaced by one that keeps them, and calls that need not look at whole
+// collections by shortcuts. The parts of e are shared or copied, not changed.
 func strict(e hcl.Expression) hcl.Expression {
 	native, ok := e.(hclsyntax.Expression)
 	if !ok {
@@ -97,6 +98,8 @@ func loose(e hclsyntax.Expression) bool {
 			found = true
 		case *hclsyntax.ObjectConsExpr:
 			found = found || computedKeys(n)
+		case *hclsyntax.FunctionCallExpr:
+			found = found || shortcut(n) != nil
 		}
 		return nil
 	})
@@ -161,6 +164,9 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.FunctionCallExpr:
 		c := *e
 		c.Args = rewriteAll(c.Args)
+		if shortcut(&c) != nil {
+			return called{&c}
+		}
 		return &c
 	case *hclsyntax.BinaryOpExpr:
 		c := *e

@@ -1,0 +1,99 @@
+package eval
+
+import (
+	"math/big"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// shortcuts answer calls of functions that look at one element, or at none, of what may be a large collection. Calling a function has the library look for marks in
+// all elements of its arguments, which makes n calls cost n times n. What is not plain is left to the function, errors too.
+var shortcuts = map[string]func(args []cty.Value) (cty.Value, bool){
+	"element": plainElement,
+	"length":  plainLength,
+	"lookup":  plainLookup,
+}
+
+func shortcut(call *hclsyntax.FunctionCallExpr) func([]cty.Value) (cty.Value, bool) {
+	if call.ExpandFinal {
+		return nil
+	}
+	return shortcuts[strings.TrimPrefix(call.Name, "core::")]
+}
+
+// called is a call of a function that has a shortcut, which is tried first. Like every expression it can be compared with others.
+type called struct{ *hclsyntax.FunctionCallExpr }
+
+// Value implements hcl.Expression.
+func (c called) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	args, values := make([]hclsyntax.Expression, len(c.Args)), make([]cty.Value, len(c.Args))
+	var diags hcl.Diagnostics
+	for i, arg := range c.Args {
+		e := evaluated(arg, ctx)
+		args[i], values[i] = e, e.v
+		diags = append(diags, e.diags...)
+	}
+	if !diags.HasErrors() {
+		if v, ok := shortcut(c.FunctionCallExpr)(values); ok {
+			return v, diags
+		}
+	}
+	whole := *c.FunctionCallExpr
+	whole.Args = args
+	return whole.Value(ctx)
+}
+
+// plain returns a value without its own marks, if it is known and not null.
+func plain(v cty.Value) (cty.Value, cty.ValueMarks, bool) {
+	v, marks := v.Unmark()
+	return v, marks, v.IsKnown() && !v.IsNull()
+}
+
+func plainLength(args []cty.Value) (cty.Value, bool) {
+	if len(args) != 1 {
+		return cty.NilVal, false
+	}
+	v, marks, ok := plain(args[0])
+	if ty := v.Type(); !ok || !ty.IsListType() && !ty.IsMapType() && !ty.IsTupleType() && !ty.IsObjectType() {
+		return cty.NilVal, false
+	}
+	return cty.NumberIntVal(int64(v.LengthInt())).WithMarks(marks), true
+}
+
+func plainElement(args []cty.Value) (cty.Value, bool) {
+	if len(args) != 2 || args[1].IsMarked() || args[1].Type() != cty.Number {
+		return cty.NilVal, false
+	}
+	v, marks, ok := plain(args[0])
+	_, _, indexOK := plain(args[1])
+	if ty := v.Type(); !ok || !indexOK || !ty.IsListType() && !ty.IsTupleType() || v.LengthInt() == 0 {
+		return cty.NilVal, false
+	}
+	index, accuracy := args[1].AsBigFloat().Int64()
+	if accuracy != big.Exact || index < 0 {
+		return cty.NilVal, false
+	}
+	return v.Index(cty.NumberIntVal(index % int64(v.LengthInt()))).WithMarks(marks), true
+}
+
+func plainLookup(args []cty.Value) (cty.Value, bool) {
+	if len(args) < 2 || len(args) > 3 || args[1].Type() != cty.String {
+		return cty.NilVal, false
+	}
+	in, inMarks, ok := plain(args[0])
+	key, keyMarks, keyOK := plain(args[1])
+	if !ok || !keyOK {
+		return cty.NilVal, false
+	}
+	ty := in.Type()
+	switch {
+	case ty.IsObjectType() && ty.HasAttribute(key.AsString()):
+		return in.GetAttr(key.AsString()).WithMarks(inMarks, keyMarks), true
+	case ty.IsMapType() && in.HasIndex(key).True() && (len(args) == 2 || args[2].Type().Equals(ty.ElementType())):
+		return in.Index(key).WithMarks(inMarks, keyMarks), true
+	}
+	return cty.NilVal, false
+}

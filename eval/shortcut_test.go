@@ -1,0 +1,106 @@
+package eval
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/lang/funcs"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// TestShortcutsChangeNothing holds calls with shortcuts against those without.
+func TestShortcutsChangeNothing(t *testing.T) {
+	table := funcs.Table(funcs.Options{})
+	str, num := cty.StringVal, cty.NumberIntVal
+	collections := []cty.Value{
+		cty.ListVal([]cty.Value{str("a"), str("b"), str("c")}), cty.ListValEmpty(cty.String), cty.TupleVal([]cty.Value{str("a"), num(1)}), cty.EmptyTupleVal,
+		cty.MapVal(map[string]cty.Value{"a": str("x"), "b": str("y")}), cty.MapValEmpty(cty.String), cty.ObjectVal(map[string]cty.Value{"a": num(1), "b": str("y")}),
+		cty.SetVal([]cty.Value{str("a"), cty.UnknownVal(cty.String)}), str("text"), cty.DynamicVal, cty.NullVal(cty.List(cty.String)), cty.UnknownVal(cty.Map(cty.String)),
+		cty.NullVal(cty.DynamicPseudoType), cty.MapVal(map[string]cty.Value{"a": cty.UnknownVal(cty.String)}), num(3),
+		cty.ListVal([]cty.Value{str("a").Mark(value.Sensitive), str("b")}), cty.MapVal(map[string]cty.Value{"a": str("x").Mark(value.Ephemeral)}),
+		cty.ListVal([]cty.Value{str("a")}).Mark(value.Sensitive), cty.MapVal(map[string]cty.Value{"a": str("x")}).Mark(value.Ephemeral),
+	}
+	others := []cty.Value{
+		num(0), num(1), num(7), num(-1), cty.NumberFloatVal(1.5), str("a"), str("b"), str("z"), str("1"), cty.True, cty.UnknownVal(cty.String), cty.UnknownVal(cty.Number),
+		cty.DynamicVal, cty.NullVal(cty.String), cty.NullVal(cty.DynamicPseudoType), num(0).Mark(value.Sensitive), str("a").Mark(value.Sensitive), str("a").Mark(value.Ephemeral),
+		cty.EmptyObjectVal, cty.TupleVal([]cty.Value{str("q").Mark(value.Sensitive)}),
+	}
+	taken := map[string]int{}
+	for _, name := range []string{"length", "element", "lookup", "core::lookup"} {
+		for _, coll := range collections {
+			check := func(args ...cty.Value) {
+				if compareCalls(t, table, name, append([]cty.Value{coll}, args...)) {
+					taken[name]++
+				}
+			}
+			check()
+			for _, b := range others {
+				check(b)
+				for _, c := range others {
+					check(b, c)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"length", "element", "lookup", "core::lookup"} {
+		if taken[name] == 0 {
+			t.Errorf("no call of %s was answered by the shortcut", name)
+		}
+	}
+}
+
+// compareCalls calls a function with and without a shortcut, and reports whether there was one.
+func compareCalls(t *testing.T, table map[string]function.Function, name string, args []cty.Value) bool {
+	t.Helper()
+	vars, src := map[string]cty.Value{}, name+"("
+	for i, arg := range args {
+		vars[fmt.Sprintf("a%d", i)] = arg
+		src += fmt.Sprintf("a%d,", i)
+	}
+	expr, diags := hclsyntax.ParseExpression([]byte(src+")"), "test.tf", hcl.InitialPos)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	ctx := &hcl.EvalContext{Variables: vars, Functions: table}
+	quick := strict(expr)
+	got, gotDiags := quick.Value(ctx)
+	want, wantDiags := expr.Value(ctx)
+	if gotDiags.Error() != wantDiags.Error() || !got.RawEquals(want) {
+		t.Errorf("%s with %#v:\n got %#v, %v\nwant %#v, %v", src, vars, got, gotDiags, want, wantDiags)
+	}
+	_, ok := shortcut(quick.(called).FunctionCallExpr)(args)
+	return ok
+}
+
+// TestShortcutsLookAtNoElement counts what calls allocate: no more for a large collection than for a small one.
+func TestShortcutsLookAtNoElement(t *testing.T) {
+	table := funcs.Table(funcs.Options{})
+	for _, src := range []string{"length(l)", "length(m)", "element(l, 7)", `lookup(m, "k7", "")`} {
+		parsed, diags := hclsyntax.ParseExpression([]byte(src), "test.tf", hcl.InitialPos)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		expr := strict(parsed)
+		allocs := func(n int) float64 {
+			list, keyed := make([]cty.Value, n), make(map[string]cty.Value, n)
+			for i := range n {
+				list[i] = cty.StringVal(fmt.Sprint(i))
+				keyed[fmt.Sprintf("k%d", i)] = list[i]
+			}
+			ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"l": cty.ListVal(list), "m": cty.MapVal(keyed)}, Functions: table}
+			return testing.AllocsPerRun(10, func() {
+				if _, diags := expr.Value(ctx); diags.HasErrors() {
+					t.Fatal(diags)
+				}
+			})
+		}
+		if small, large := allocs(10), allocs(1000); large > small+2 {
+			t.Errorf("%s allocates %.0f times with 10 elements, %.0f times with 1000", src, small, large)
+		}
+	}
+}
