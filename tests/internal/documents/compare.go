@@ -102,7 +102,7 @@ func (c *comparison) add(path, one, two string) {
 
 func (c *comparison) streams(a, b map[string]any) {
 	for _, key := range union(a, b) {
-		c.values("<"+key+">", a[key], b[key])
+		c.values("<"+key+">", at(a, key), at(b, key))
 	}
 }
 
