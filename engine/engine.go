@@ -94,13 +94,17 @@ func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*eval.Config, 
 
 // stopOn asks the providers to cancel what they do when soft ends. The returned function ends the watch.
 func (e *Engine) stopOn(soft context.Context) func() {
+	outer := e.providers.soft.Swap(&soft)
 	stop := context.AfterFunc(soft, func() {
 		e.detail(Event{Kind: Started, Op: OpInterrupt})
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(soft), e.opt.CloseLimit)
 		defer cancel()
 		e.providers.stop(ctx)
 	})
-	return func() { stop() }
+	return func() {
+		stop()
+		e.providers.soft.Store(outer)
+	}
 }
 
 func (e *Engine) event(ev Event) {

@@ -136,18 +136,7 @@ func (w *world) environ() []string {
 }
 
 func (w *world) engine(c *command, observe func(engine.Event)) *engine.Engine {
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	sim, err := addr.ParseProvider(simprovider.Source)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	var launcher provider.Launcher = &mayfly.Launcher{
-		Executable: func(p addr.Provider) (string, bool) { return self, p == sim || p.Namespace == "other" },
-		Env:        w.environ(),
-	}
+	launcher := w.processes()
 	if w.launcher != nil {
 		launcher = w.launcher
 	}
@@ -156,6 +145,23 @@ func (w *world) engine(c *command, observe func(engine.Event)) *engine.Engine {
 		Observer: engine.Observers(engine.ObserverFunc(observe), c.observer), Parallelism: c.parallelism, CloseLimit: c.closeLimit,
 		Workspace: "default", RootDir: w.dir, WorkDir: w.dir, Environ: os.Environ(),
 	})
+}
+
+// processes launches providers as processes.
+func (w *world) processes() provider.Launcher {
+	w.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	sim, err := addr.ParseProvider(simprovider.Source)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return &mayfly.Launcher{
+		Executable: func(p addr.Provider) (string, bool) { return self, p == sim || p.Namespace == "other" },
+		Env:        w.environ(),
+	}
 }
 
 // run runs a command with processes of its own, as a user would, and checks what holds for every command.

@@ -402,6 +402,6 @@ module "m" {
 }`)
 	w.ok(command{}).plans(`module.m["b"].sim_thing.x delete delete_because_no_module`)
 	w.config("")
-	w.ok(command{}).plans(`module.m["a"].sim_thing.x delete delete_because_no_module`)
+	w.ok(command{}).plans(`module.m["a"].sim_thing.x delete delete_because_no_resource_config`)
 	w.has()
 }

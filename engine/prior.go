@@ -241,7 +241,7 @@ func (s *subject) marked(v cty.Value, paths []cty.Path) cty.Value {
 }
 
 // echoed adds to the sensitive paths of an object those of the result in which the built-in provider repeats an argument. While the result is not
-// known, it is sensitive as a whole if any of the argument is.
+// known, it is sensitive if the argument is so as a whole: of a part there is nothing yet to mark, and other parts may be used in the open.
 func (s *subject) echoed(v cty.Value, paths []cty.Path) []cty.Path {
 	from, to, ok := builtin.Echo(s.typeName())
 	if !ok || s.source != addr.BuiltinProvider || v == cty.NilVal || v.IsNull() || !v.IsKnown() {
@@ -254,11 +254,9 @@ func (s *subject) echoed(v cty.Value, paths []cty.Path) []cty.Path {
 		if !p.HasPrefix(cty.GetAttrPath(from)) {
 			continue
 		}
-		echo := cty.GetAttrPath(to)
-		if result.IsWhollyKnown() {
-			echo = append(echo, p[1:]...)
+		if len(p) == 1 || result.IsWhollyKnown() {
+			out = append(out, append(cty.GetAttrPath(to), p[1:]...))
 		}
-		out = append(out, echo)
 	}
 	return out
 }

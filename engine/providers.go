@@ -21,10 +21,11 @@ type providers struct {
 	launcher provider.Launcher
 	ctx      context.Context
 	calls    atomic.Int64
+	soft     atomic.Pointer[context.Context] // of the operation under way; see stopOn
 
 	mu    sync.Mutex
 	bases map[addr.Provider]*base
-	kept  map[addr.ProviderConfig]*kept
+	kept  map[addr.ProviderConfig][]*kept
 	live  map[provider.Provider]struct{}
 }
 
@@ -41,16 +42,17 @@ type base struct {
 	again   sync.Mutex // held to start another process in place of one that has ended
 }
 
-// kept is a configured provider whose configuration holds nothing ephemeral, so that it serves plan and apply alike.
+// kept is a provider whose configuration holds nothing ephemeral, so that it serves plan and apply alike, and what is destroyed and what is made.
 type kept struct {
 	config cty.Value
+	once   sync.Once // configures it
 	p      provider.Provider
 }
 
 func newProviders(l provider.Launcher) *providers {
 	return &providers{
 		launcher: l, ctx: context.Background(),
-		bases: map[addr.Provider]*base{}, kept: map[addr.ProviderConfig]*kept{}, live: map[provider.Provider]struct{}{},
+		bases: map[addr.Provider]*base{}, kept: map[addr.ProviderConfig][]*kept{}, live: map[provider.Provider]struct{}{},
 	}
 }
 
@@ -80,7 +82,7 @@ func (ps *providers) launch(ctx context.Context, a addr.Provider) (provider.Prov
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	p = &counted{Provider: p, calls: &ps.calls}
+	p = &counted{Provider: p, calls: &ps.calls, soft: &ps.soft}
 	ps.mu.Lock()
 	ps.live[p] = struct{}{}
 	ps.mu.Unlock()
@@ -106,6 +108,28 @@ func (ps *providers) take(ctx context.Context, a addr.Provider) (provider.Provid
 		diags = append(diags, more...)
 	}
 	return p, diags
+}
+
+// configured returns what configure makes of the configuration, which is known and has no marks: it is called once for each that is distinct, whoever asks
+// and when. The diagnostics are given to the first who asks; nil for a provider is a failure, and the next who asks tries again.
+func (ps *providers) configured(a addr.ProviderConfig, config cty.Value, configure func() (provider.Provider, diag.List)) (provider.Provider, diag.List) {
+	ps.mu.Lock()
+	i := slices.IndexFunc(ps.kept[a], func(k *kept) bool { return k.config.RawEquals(config) })
+	if i < 0 {
+		i = len(ps.kept[a])
+		ps.kept[a] = append(ps.kept[a], &kept{config: config})
+	}
+	k := ps.kept[a][i]
+	ps.mu.Unlock()
+	var diags diag.List
+	k.once.Do(func() {
+		if k.p, diags = configure(); k.p == nil {
+			ps.mu.Lock()
+			defer ps.mu.Unlock()
+			ps.kept[a] = slices.DeleteFunc(ps.kept[a], func(other *kept) bool { return other == k })
+		}
+	})
+	return k.p, diags
 }
 
 // callFunction calls a function on the first process of a provider.
@@ -243,45 +267,4 @@ func (ps *providers) Functions(a addr.Provider) (map[string]*schema.Function, di
 		return nil, diags
 	}
 	return c.Functions()
-}
-
-// counted counts the operations on a provider.
-type counted struct {
-	provider.Provider
-	calls *atomic.Int64
-}
-
-func (c *counted) ValidateConfig(ctx context.Context, v cty.Value) diag.List {
-	c.calls.Add(1)
-	return c.Provider.ValidateConfig(ctx, v)
-}
-
-func (c *counted) ValidateResource(ctx context.Context, mode addr.Mode, typeName string, v cty.Value) diag.List {
-	c.calls.Add(1)
-	return c.Provider.ValidateResource(ctx, mode, typeName, v)
-}
-
-func (c *counted) UpgradeResource(ctx context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
-	c.calls.Add(1)
-	return c.Provider.UpgradeResource(ctx, req)
-}
-
-func (c *counted) ReadResource(ctx context.Context, req provider.ReadRequest) (provider.ReadResponse, diag.List) {
-	c.calls.Add(1)
-	return c.Provider.ReadResource(ctx, req)
-}
-
-func (c *counted) PlanResource(ctx context.Context, req provider.PlanRequest) (provider.PlanResponse, diag.List) {
-	c.calls.Add(1)
-	return c.Provider.PlanResource(ctx, req)
-}
-
-func (c *counted) ApplyResource(ctx context.Context, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
-	c.calls.Add(1)
-	return c.Provider.ApplyResource(ctx, req)
-}
-
-func (c *counted) ReadData(ctx context.Context, req provider.DataRequest) (provider.DataResponse, diag.List) {
-	c.calls.Add(1)
-	return c.Provider.ReadData(ctx, req)
 }

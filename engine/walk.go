@@ -104,30 +104,20 @@ func (w *walk) configured(t *future.Task, s *eval.Session, po *eval.ProviderObje
 	return p
 }
 
-// durableProvider returns the provider for a configuration without ephemeral resources: the one that an earlier walk configured alike, or a new one.
+// durableProvider returns the provider for a configuration without ephemeral resources: the one that any walk has configured alike, or a new one.
 func (w *walk) durableProvider(t *future.Task, po *eval.ProviderObject) (provider.Provider, diag.List) {
 	cfg, diags := po.EvalBody(t, nil)
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	plain, _ := cfg.UnmarkDeep()
-	w.providers.mu.Lock()
-	k := w.providers.kept[po.Addr]
-	w.providers.mu.Unlock()
-	if k != nil && k.config.RawEquals(plain) {
-		return k.p, diags
+	start := func() (provider.Provider, diag.List) { return w.startConfigured(po, plain) }
+	if !plain.IsWhollyKnown() {
+		p, more := start()
+		return p, append(diags, more...)
 	}
-	p, more := w.startConfigured(po, plain)
-	diags = append(diags, more...)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	if plain.IsWhollyKnown() {
-		w.providers.mu.Lock()
-		w.providers.kept[po.Addr] = &kept{config: plain, p: p}
-		w.providers.mu.Unlock()
-	}
-	return p, diags
+	p, more := w.providers.configured(po.Addr, plain, start)
+	return p, append(diags, more...)
 }
 
 // startConfigured starts and configures a provider. cfg has no marks.

@@ -78,7 +78,10 @@ func (r *Run) WhyGone(a addr.Instance) plan.Reason {
 	for _, step := range a.Module.Path() {
 		_, name, key := step.Parent()
 		call := m.calls[name]
-		if call == nil || call.block.child == nil || !call.expand(t, nil).has(key) {
+		if call == nil || call.block.child == nil {
+			return plan.DeleteNoConfig // as other engines have it: no module instance is left that could lack the resource
+		}
+		if !call.expand(t, nil).has(key) {
 			return plan.DeleteNoModule
 		}
 		m = call.Child(key)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -68,9 +67,9 @@ func (a *app) workspaceListCommand() *cli.Command {
 			if name == w.current {
 				mark = "*"
 			}
-			fmt.Fprintf(a.env.Stdout, "%s %s\n", mark, name)
+			a.say("%s %s", mark, name)
 		}
-		fmt.Fprintln(a.env.Stdout)
+		a.say("")
 		if w.fromEnv {
 			a.say("The environment variable TF_WORKSPACE decides which workspace is in use.")
 		}

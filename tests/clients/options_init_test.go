@@ -85,7 +85,7 @@ func TestInitOptions(t *testing.T) {
 	}
 	var stream bytes.Buffer
 	ok(t, "init as a stream", other.InitJSON(ctx, &stream, tfexec.Upgrade(true)))
-	if got := messages(t, stream.Bytes()); len(got) < 2 || got[0] != "version" {
+	if got := told(t, stream.Bytes()); len(got) < 2 || got[0] != "version" {
 		t.Errorf("messages: %q", got)
 	}
 }

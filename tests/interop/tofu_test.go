@@ -39,15 +39,16 @@ variable "secret" {
   sensitive = true
 }
 resource "terraform_data" "s" {
-  input            = { a = var.secret, b = ["c", var.secret] }
-  triggers_replace = var.secret
+  input            = "in the open"
+  triggers_replace = { a = var.secret, b = ["c", var.secret] }
 }
 resource "terraform_data" "after" {
-  count = 2
-  input = terraform_data.s.output
+  count            = 2
+  input            = terraform_data.s.output
+  triggers_replace = terraform_data.s.triggers_replace
 }
 output "s" {
-  value     = terraform_data.after[*].output
+  value     = terraform_data.after[*].triggers_replace
   sensitive = true
 }
 `},

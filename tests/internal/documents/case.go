@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -72,6 +73,11 @@ func LoadAll(dir string) ([]*Case, error) {
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// Needs reports whether a file of the case has the text.
+func (c *Case) Needs(s string) bool {
+	return slices.ContainsFunc(c.files, func(f txtar.File) bool { return strings.Contains(string(f.Data), s) })
 }
 
 // later reports whether a file is laid out by a step.

@@ -32,22 +32,28 @@ func orNothing(s string) string {
 type Rule struct {
 	Document *regexp.Regexp // what is run, nil for any
 	Path     *regexp.Regexp
+	Added    bool // only what the first has not
 	Why      string
 }
 
 // Excuses reports whether the difference is the rule's.
 func (r Rule) Excuses(d Difference) bool {
-	return (r.Document == nil || r.Document.MatchString(d.Document)) && r.Path.MatchString(d.Path)
+	return (r.Document == nil || r.Document.MatchString(d.Document)) && r.Path.MatchString(d.Path) && (!r.Added || d.One == "")
 }
 
 // Compare returns the differences between what two runs of a case gave, in order.
 func Compare(one, two []Document) []Difference {
+	return CompareAs(func(v any) any { return v }, one, two)
+}
+
+// CompareAs is the same for the documents in the form that a function gives to what Normalise returns of them.
+func CompareAs(form func(any) any, one, two []Document) []Difference {
 	var out []Difference
 	for i := range max(len(one), len(two)) {
 		if i >= len(one) || i >= len(two) || one[i].Name != two[i].Name {
 			return append(out, Difference{"all", "", names(one[min(i, len(one)):]), names(two[min(i, len(two)):])})
 		}
-		out = append(out, compareOne(one[i], two[i])...)
+		out = append(out, compareOne(form, one[i], two[i])...)
 	}
 	return out
 }
@@ -60,7 +66,7 @@ func names(docs []Document) string {
 	return strings.Join(out, ", ")
 }
 
-func compareOne(one, two Document) []Difference {
+func compareOne(form func(any) any, one, two Document) []Difference {
 	c := &comparison{document: one.Name}
 	if one.Exit != two.Exit {
 		c.add("exit", fmt.Sprint(one.Exit), fmt.Sprint(two.Exit))
@@ -76,6 +82,7 @@ func compareOne(one, two Document) []Difference {
 		}
 		return c.out
 	}
+	a, b = form(a), form(b)
 	if one.Kind == Stream {
 		c.streams(a.(map[string]any), b.(map[string]any))
 	} else {
@@ -95,7 +102,7 @@ func (c *comparison) add(path, one, two string) {
 
 func (c *comparison) streams(a, b map[string]any) {
 	for _, key := range union(a, b) {
-		c.values("<"+key+">", a[key], b[key])
+		c.values("<"+key+">", at(a, key), at(b, key))
 	}
 }
 
