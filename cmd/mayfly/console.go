@@ -25,7 +25,8 @@ type consoleFlags struct {
 	stateFlags
 	lockFlags
 	inputFlag
-	planned, compactWarnings bool
+	machineFlags
+	planned bool
 }
 
 func (a *app) consoleCommand() *cli.Command {
@@ -34,7 +35,7 @@ func (a *app) consoleCommand() *cli.Command {
 	flags = append(flags,
 		boolFlag("plan", "Make a plan first, and evaluate with the objects as applying it would make them. By default they are as the state has them.", &f.planned),
 		stringFlag("state", "State file to read. For the local backend.", &f.stateFlags.state),
-		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &f.compactWarnings),
+		f.machineFlags.intoFlag("a stream of JSON messages with the values"),
 		boolFlag("input", "Without consequence: the console asks for nothing. Variables without a value are unknown.", &f.input),
 	)
 	return a.command("console", "Try expressions at an interactive command prompt", "",
@@ -67,7 +68,9 @@ var errAbandoned = errors.New("the expression was given up")
 
 func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	a.document = true // values alone go to standard output
-	a.view.CompactWarnings = f.compactWarnings
+	if !f.beginMessages(a) {
+		return exitError
+	}
 	if len(args) > 0 {
 		return a.argsError("console", "no arguments; to use the configuration of another directory, give -chdir")
 	}
@@ -212,7 +215,9 @@ func (c *console) evaluate() int {
 	if !c.app.report(diags) {
 		return exitError
 	}
-	return c.app.wrote(writeLine(c.app.env.Stdout, consoleText(v, c.app.view)))
+	text := consoleText(v, c.app.view)
+	c.app.tell("%s", []any{text})
+	return c.app.wrote(writeLine(c.app.env.Stdout, text))
 }
 
 // consoleText is how the value of an expression is shown: in the notation of the language, or a type that the function type has returned.
