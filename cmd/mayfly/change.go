@@ -33,10 +33,10 @@ type changeFlags struct {
 
 	machineFlags
 	concise, showSensitive bool
-	suppressForgetErrors                    bool   // a flag of the commands that apply
-	command                                 string // "destroy" or "refresh" if that was typed, whose messages differ
-	generate                                string
-	timeline                                string // file to draw the timeline of ephemeral instances in
+	suppressForgetErrors   bool   // a flag of the commands that apply
+	command                string // "destroy" or "refresh" if that was typed, whose messages differ
+	generate               string
+	timeline               string // file to draw the timeline of ephemeral instances in
 }
 
 func (c *changeFlags) flags(a *app) []cli.Flag {
