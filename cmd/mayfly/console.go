@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
 	"strings"
-	"sync"
 
 	"github.com/urfave/cli/v3"
 	"github.com/zclconf/go-cty/cty"
@@ -135,30 +133,6 @@ func (a *app) startConsole(hard, soft context.Context, f *consoleFlags) (*sessio
 		needed = s.op.State()
 	}
 	return s, vars, a.report(s.useProviders(needed))
-}
-
-// endable returns two contexts: soft ends at the first interrupt, hard at the second.
-func (a *app) endable(ctx context.Context) (hard, soft context.Context, stop func()) {
-	hard, cancelHard := context.WithCancelCause(ctx)
-	soft, cancelSoft := context.WithCancelCause(hard)
-	done, signals := make(chan struct{}), make(chan os.Signal, 4)
-	unsubscribe := a.env.Notify(signals)
-	go func() {
-		for _, cancel := range []context.CancelCauseFunc{cancelSoft, cancelHard} {
-			select {
-			case <-done:
-				return
-			case <-signals:
-				cancel(errInterrupted)
-			}
-		}
-	}()
-	return hard, soft, sync.OnceFunc(func() {
-		unsubscribe()
-		close(done)
-		cancelSoft(nil)
-		cancelHard(nil)
-	})
 }
 
 // run reads and evaluates until the input ends, and returns the exit status.
