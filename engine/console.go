@@ -52,7 +52,7 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 	}
 	c := &Console{kept: map[eval.Use]struct{}{}}
 	stamp := e.opt.Now().UTC().Truncate(time.Second)
-	c.functions = funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: req.Planned, PlanTimestamp: stamp, Console: true})
+	c.functions = funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: req.Planned, PlanTimestamp: stamp, Console: true, PublicType: req.Config.DeclaresType})
 	stop := e.stopOn(req.Soft)
 	if req.Planned {
 		c.plan(e, ctx, req, stamp)

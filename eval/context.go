@@ -30,7 +30,7 @@ type scope struct {
 func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
 	v, hd := x.Value(r.context(sc, x))
-	diags := sc.forget(diag.FromHCL(hd)).WithAddress(sc.address)
+	diags := sc.forget(lang.WithholdKeys(diag.FromHCL(hd))).WithAddress(sc.address)
 	if diags.HasErrors() || v == cty.NilVal {
 		return cty.DynamicVal, diags
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // decode evaluates a body with the given expressions, in scope of what they refer to. No diagnostic tells a part of a sensitive or ephemeral value, not
@@ -23,7 +24,7 @@ func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Ex
 			withholdKeys(&diags[i], whole)
 		}
 	}
-	return v, sc.forget(diags)
+	return v, sc.forget(lang.WithholdKeys(diags))
 }
 
 // withholdKeys takes the detail out of an error about the value of an argument, one of those in whole, if that is secret and has keys, since the error
@@ -39,26 +40,7 @@ func withholdKeys(d *diag.Diagnostic, whole map[hcl.Range]struct{}) {
 	if hd.HasErrors() {
 		return
 	}
-	if word, secret := redactedDeep(v); secret && hasKeys(v.Type()) {
+	if word, secret := value.RedactedDeep(v); secret && value.HasKeys(v.Type()) {
 		d.Detail = "The value does not have the type of the argument, in itself or in one of its elements. The details are withheld because they could reveal a part of a value: " + word + "."
-	}
-}
-
-// hasKeys reports whether values of the type have keys or attribute names anywhere.
-func hasKeys(ty cty.Type) bool {
-	switch {
-	case ty.IsMapType() || ty.IsObjectType():
-		return true
-	case ty.IsTupleType():
-		for _, e := range ty.TupleElementTypes() {
-			if hasKeys(e) {
-				return true
-			}
-		}
-		return false
-	case ty.IsCollectionType():
-		return hasKeys(ty.ElementType())
-	default:
-		return false
 	}
 }

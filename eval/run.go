@@ -190,6 +190,24 @@ func (c *Config) EachResource(f func(*ResourceBlock)) {
 	}
 }
 
+// DeclaresType reports whether a type is that of the objects of a resource block, or the one that a variable declares, so that whoever knows the
+// configuration and its providers knows all of it.
+func (c *Config) DeclaresType(ty cty.Type) bool {
+	for _, m := range c.modules {
+		for _, b := range m.resources {
+			if b.Schema.Block.Type().Equals(ty) {
+				return true
+			}
+		}
+		for _, v := range m.cfg.Variables {
+			if v.Type.Equals(ty) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Resources returns the resource objects of the module in source order.
 func (m *Module) Resources() []*Resource {
 	out := make([]*Resource, 0, len(m.resources))

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -21,7 +20,7 @@ func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	whole := *c.ConditionalExpr
 	whole.TrueResult, whole.FalseResult = onTrue, onFalse
 	v, diags := whole.Value(ctx)
-	if word, secret := redactedDeep(onTrue.v, onFalse.v); secret {
+	if word, secret := value.RedactedDeep(onTrue.v, onFalse.v); secret {
 		for _, d := range diags {
 			if d.Expression == &whole || d.Expression == onTrue || d.Expression == onFalse { // not from within them: HCL compares their types
 				d.Detail = "The true and false result expressions must have consistent types. How they differ is withheld because it could reveal a part of a value: " + word + "."
@@ -29,18 +28,6 @@ func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		}
 	}
 	return ephemeralIf(v, onTrue.v, onFalse.v), diags
-}
-
-// redactedDeep is value.Redacted for the marks of values and all that is nested in them.
-func redactedDeep(vals ...cty.Value) (string, bool) {
-	marks := cty.ValueMarks{}
-	for _, v := range vals {
-		if v != cty.NilVal && v.ContainsMarked() {
-			_, more := v.UnmarkDeep()
-			maps.Copy(marks, more)
-		}
-	}
-	return value.Redacted(marks)
 }
 
 // indexed is an index expression whose result carries the marks of its key: which element was chosen tells about the key.

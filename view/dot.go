@@ -46,8 +46,11 @@ func Dot(w io.Writer, g *plan.Graph, highlight bool) error {
 
 func dotID(name string) string { return dotQuote("[root] " + name) }
 
-// dotQuote writes a string of the language, in which a backslash before anything but a quote stands for itself.
-func dotQuote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }
+// dotQuote writes a string of the language.
+func dotQuote(s string) string { return `"` + dotEscapes.Replace(s) + `"` }
+
+// Within labels a backslash begins an escape, such as \N, and before a quote it would be taken for one half of a pair.
+var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // CycleText names the members of a cycle of a graph, for a message.
 func CycleText(members []string) string {

@@ -14,7 +14,7 @@ func TestDot(t *testing.T) {
 	g.Depend("t.a (expand)", `provider["x"]`)
 	g.Depend("t.a (expand)", "local.b (expand)")
 	g.Depend("local.b (expand)", "t.a (expand)")
-	g.Depend("out", "local.b (expand)")
+	g.Depend(`out["\"\N"]`, "local.b (expand)")
 	var out strings.Builder
 	if err := Dot(&out, g, true); err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestDot(t *testing.T) {
 		"[root] provider[\"x\"]" [label = "provider[\"x\"]", shape = "diamond"]
 		"[root] t.a (expand)" [label = "t.a", shape = "box"]
 		"[root] local.b (expand)" -> "[root] t.a (expand)" [color = "red", penwidth = "2.0"]
-		"[root] out" -> "[root] local.b (expand)"
+		"[root] out[\"\\\"\\N\"]" -> "[root] local.b (expand)"
 		"[root] t.a (expand)" -> "[root] local.b (expand)" [color = "red", penwidth = "2.0"]
 		"[root] t.a (expand)" -> "[root] provider[\"x\"]"
 	}

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/zclconf/go-cty/cty"
 	"pgregory.net/rapid"
@@ -182,25 +183,26 @@ func bigPlan(tb testing.TB, n, size int) *plan.Plan {
 	return p
 }
 
+// Twice the plan is twice the work, in objects and bytes that are allocated: many changes, and large values in one.
 func TestRenderingIsLinear(t *testing.T) {
-	run := func(n, size int) time.Duration {
+	measure := func(n, size int) (objects, bytes uint64) {
 		p := bigPlan(t, n, size)
-		best := time.Hour
-		for range 3 {
-			var buf bytes.Buffer
-			start := time.Now()
-			if err := Plan(&buf, p, nil, Options{}); err != nil {
-				t.Fatal(err)
-			}
-			best = min(best, time.Since(start))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := Plan(io.Discard, p, nil, Options{}); err != nil {
+			t.Fatal(err)
 		}
-		return best
+		runtime.ReadMemStats(&after)
+		return after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc
 	}
-	for _, grow := range []struct{ n, size, n2, size2 int }{{50, 10, 800, 10}, {1, 1000, 1, 16000}} {
-		small, large := run(grow.n, grow.size), run(grow.n2, grow.size2)
-		// Sixteen times the size; quadratic growth would take 256 times as long.
-		if large > 80*small+20*time.Millisecond {
-			t.Errorf("%d×%d took %v, %d×%d took %v", grow.n, grow.size, small, grow.n2, grow.size2, large)
+	measure(1, 10) // what is made once is not counted
+	for _, grow := range []struct{ n, size, n2, size2 int }{{200, 10, 400, 10}, {1, 4000, 1, 8000}} {
+		objects, bytes := measure(grow.n, grow.size)
+		objects2, bytes2 := measure(grow.n2, grow.size2)
+		t.Logf("%d×%d: ratios %.2f and %.2f", grow.n2, grow.size2, float64(objects2)/float64(objects), float64(bytes2)/float64(bytes))
+		// Growth by doubling may make it a little more; quadratic growth would make it four times as much.
+		if float64(objects2) > 2.5*float64(objects) || float64(bytes2) > 2.8*float64(bytes) {
+			t.Errorf("%d×%d took %d objects and %d bytes, %d×%d took %d and %d", grow.n, grow.size, objects, bytes, grow.n2, grow.size2, objects2, bytes2)
 		}
 	}
 }

@@ -32,11 +32,11 @@ type changeFlags struct {
 	parallelism                   int
 
 	machineFlags
-	compactWarnings, concise, showSensitive bool
-	suppressForgetErrors                    bool   // a flag of the commands that apply
-	command                                 string // "destroy" or "refresh" if that was typed, whose messages differ
-	generate                                string
-	timeline                                string // file to draw the timeline of ephemeral instances in
+	concise, showSensitive bool
+	suppressForgetErrors   bool   // a flag of the commands that apply
+	command                string // "destroy" or "refresh" if that was typed, whose messages differ
+	generate               string
+	timeline               string // file to draw the timeline of ephemeral instances in
 }
 
 func (c *changeFlags) flags(a *app) []cli.Flag {
@@ -52,7 +52,6 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		listFlag("exclude-file", "Like -exclude, for each line of a file.", &c.excludeFiles),
 		listFlag("replace", "Replace this resource instance. May be given several times.", &c.replace),
 		intFlag("parallelism", "Number of provider operations at once.", &c.parallelism),
-		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &c.compactWarnings),
 		boolFlag("concise", "Leave out what tells how a run goes on: only show the plan, the outcome and problems.", &c.concise),
 		stringFlag("ephemeral-timeline", "Draw in this HTML file when each ephemeral instance was open and who used it. The file has addresses and times, no values.", &c.timeline),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
@@ -152,7 +151,7 @@ type changeRun struct {
 
 // setUp applies the options about what is shown, and reports whether that was possible.
 func (c *changeFlags) setUp(a *app) bool {
-	a.view.CompactWarnings, a.view.Concise, a.view.ShowSensitive = c.compactWarnings, c.concise, c.showSensitive
+	a.view.Concise, a.view.ShowSensitive = c.concise, c.showSensitive
 	c.input = c.input && !c.json
 	return c.beginMessages(a)
 }

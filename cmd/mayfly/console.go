@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"os"
 	"strings"
-	"sync"
 
 	"github.com/urfave/cli/v3"
 	"github.com/zclconf/go-cty/cty"
@@ -25,7 +23,8 @@ type consoleFlags struct {
 	stateFlags
 	lockFlags
 	inputFlag
-	planned, compactWarnings bool
+	machineFlags
+	planned bool
 }
 
 func (a *app) consoleCommand() *cli.Command {
@@ -34,7 +33,7 @@ func (a *app) consoleCommand() *cli.Command {
 	flags = append(flags,
 		boolFlag("plan", "Make a plan first, and evaluate with the objects as applying it would make them. By default they are as the state has them.", &f.planned),
 		stringFlag("state", "State file to read. For the local backend.", &f.stateFlags.state),
-		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &f.compactWarnings),
+		f.machineFlags.intoFlag("a stream of JSON messages with the values"),
 		boolFlag("input", "Without consequence: the console asks for nothing. Variables without a value are unknown.", &f.input),
 	)
 	return a.command("console", "Try expressions at an interactive command prompt", "",
@@ -67,7 +66,9 @@ var errAbandoned = errors.New("the expression was given up")
 
 func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	a.document = true // values alone go to standard output
-	a.view.CompactWarnings = f.compactWarnings
+	if !f.beginMessages(a) {
+		return exitError
+	}
 	if len(args) > 0 {
 		return a.argsError("console", "no arguments; to use the configuration of another directory, give -chdir")
 	}
@@ -134,30 +135,6 @@ func (a *app) startConsole(hard, soft context.Context, f *consoleFlags) (*sessio
 	return s, vars, a.report(s.useProviders(needed))
 }
 
-// endable returns two contexts: soft ends at the first interrupt, hard at the second.
-func (a *app) endable(ctx context.Context) (hard, soft context.Context, stop func()) {
-	hard, cancelHard := context.WithCancelCause(ctx)
-	soft, cancelSoft := context.WithCancelCause(hard)
-	done, signals := make(chan struct{}), make(chan os.Signal, 4)
-	unsubscribe := a.env.Notify(signals)
-	go func() {
-		for _, cancel := range []context.CancelCauseFunc{cancelSoft, cancelHard} {
-			select {
-			case <-done:
-				return
-			case <-signals:
-				cancel(errInterrupted)
-			}
-		}
-	}()
-	return hard, soft, sync.OnceFunc(func() {
-		unsubscribe()
-		close(done)
-		cancelSoft(nil)
-		cancelHard(nil)
-	})
-}
-
 // run reads and evaluates until the input ends, and returns the exit status.
 func (c *console) run() int {
 	for {
@@ -212,7 +189,9 @@ func (c *console) evaluate() int {
 	if !c.app.report(diags) {
 		return exitError
 	}
-	return c.app.wrote(writeLine(c.app.env.Stdout, consoleText(v, c.app.view)))
+	text := consoleText(v, c.app.view)
+	c.app.tell("%s", []any{text})
+	return c.app.wrote(writeLine(c.app.env.Stdout, text))
 }
 
 // consoleText is how the value of an expression is shown: in the notation of the language, or a type that the function type has returned.

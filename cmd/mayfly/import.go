@@ -28,7 +28,6 @@ func (a *app) importCommand() *cli.Command {
 		intFlag("parallelism", "Number of provider operations at once.", &f.parallelism),
 		stringFlag("config", "The directory of the configuration; only the present one is supported, use -chdir.", &f.config),
 		boolFlag("allow-missing-config", "Not supported: a configuration is needed.", &f.allowMissing),
-		boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &f.compactWarnings),
 	)
 	return a.command("import", "Associate existing infrastructure with a Mayfly resource", "ADDRESS ID",
 		"Takes an object that exists into the state, as the object of a resource instance that the configuration declares. Nothing else is changed. Import blocks in the configuration do the same with a plan.",

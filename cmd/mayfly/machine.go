@@ -24,8 +24,12 @@ type machineFlags struct {
 func (m *machineFlags) flags(what string) []cli.Flag {
 	return []cli.Flag{
 		boolFlag("json", "Write "+what+" instead of text.", &m.json),
-		stringFlag("json-into", "Write what -json writes to this file, or pipe, and text as usual. Sensitive values may be in it.", &m.into),
+		m.intoFlag("what -json writes"),
 	}
+}
+
+func (m *machineFlags) intoFlag(what string) cli.Flag {
+	return stringFlag("json-into", "Write "+what+" to this file, or pipe, and text as usual. Sensitive values may be in it.", &m.into)
 }
 
 // begin opens the file. With -json, a contradiction is told in the form that programs expect.

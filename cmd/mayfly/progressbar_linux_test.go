@@ -31,17 +31,7 @@ func TestDownloadBar(t *testing.T) {
 	if err := unix.IoctlSetWinsize(int(slave.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 100}); err != nil {
 		t.Fatal(err)
 	}
-	var seen shared
-	go func() {
-		chunk := make([]byte, 1024)
-		for {
-			n, err := master.Read(chunk)
-			_, _ = seen.Write(chunk[:n])
-			if err != nil {
-				return
-			}
-		}
-	}()
+	seen := watched(master)
 	a := &app{env: environment{Stdout: slave}}
 	progress, done := a.downloading()(p, v)
 	const size = 10 << 20

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -61,6 +62,22 @@ func (s *shared) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.buf.String()
+}
+
+// watched collects what is written on a terminal.
+func watched(master io.Reader) *shared {
+	var seen shared
+	go func() {
+		chunk := make([]byte, 1024)
+		for {
+			n, err := master.Read(chunk)
+			_, _ = seen.Write(chunk[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return &seen
 }
 
 // eventually waits for a condition that another goroutine or the kernel brings about.

@@ -63,7 +63,7 @@ func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, 
 	s.stopLog = func() { stop(); stopCore() }
 	environ := childEnviron(a.env.Environ, d.tree.Root)
 	s.launcher = &mayfly.Launcher{
-		Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(a.vars)), Log: log, Dir: ".", Env: environ, Version: version,
+		Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(a.vars), environ), Log: log, Dir: ".", Env: environ, Version: version,
 		Plain: a.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
 	var diags diag.List
@@ -83,9 +83,9 @@ func (s *session) executable(p addr.Provider) (string, bool) {
 }
 
 // schemaCaches returns the caches of the schemas of installed providers. A package without a checksum, such as a development override, has none.
-func (s *session) schemaCaches(c *schemacache.Cache) func(addr.Provider) grpcprovider.SchemaCache {
+func (s *session) schemaCaches(c *schemacache.Cache, environ []string) func(addr.Provider) grpcprovider.SchemaCache {
 	return func(p addr.Provider) grpcprovider.SchemaCache {
-		if entry := c.For(string(s.selections[p].Hash)); entry != nil {
+		if entry := c.For(string(s.selections[p].Hash), environ); entry != nil {
 			return entry
 		}
 		return nil

@@ -28,11 +28,12 @@ type sharedFlags struct {
 var sharedTable = map[string]string{
 	"init":                   "notes compact remote tests",
 	"validate":               "notes compact no-tests",
-	"plan":                   "notes deprecation",
-	"apply":                  "notes deprecation",
-	"destroy":                "notes deprecation",
-	"refresh":                "notes deprecation",
-	"import":                 "notes remote",
+	"console":                "notes compact",
+	"plan":                   "notes compact deprecation",
+	"apply":                  "notes compact deprecation",
+	"destroy":                "notes compact deprecation",
+	"refresh":                "notes compact deprecation",
+	"import":                 "notes compact remote",
 	"taint":                  "remote",
 	"untaint":                "remote",
 	"state list":             "vars",
@@ -105,7 +106,7 @@ func (a *app) applyShared() diag.List {
 	for _, o := range []*view.Options{&a.view, &a.errView} {
 		o.ListWarnings, o.ConsolidateErrors = s.listWarnings, s.consolidateErrors
 	}
-	a.view.CompactWarnings = a.view.CompactWarnings || s.compactWarnings
+	a.view.CompactWarnings = s.compactWarnings
 	switch s.deprecation {
 	case "", "module:all", "module:local", "module:none":
 	default:

@@ -12,17 +12,7 @@ import (
 func TestStatusLine(t *testing.T) {
 	p := &plan.Plan{Changes: []*plan.Change{{Action: plan.Create}}}
 	master, slave := openTerminal(t)
-	var seen shared
-	go func() {
-		chunk := make([]byte, 1024)
-		for {
-			n, err := master.Read(chunk)
-			_, _ = seen.Write(chunk[:n])
-			if err != nil {
-				return
-			}
-		}
-	}()
+	seen := watched(master)
 	for name, vars := range map[string]map[string]string{"automation": {"TF_IN_AUTOMATION": "1"}, "dumb": {"TERM": "dumb"}} {
 		a := &app{env: environment{Stdout: slave}, vars: vars}
 		stop := a.showStatus(p)

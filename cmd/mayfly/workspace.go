@@ -62,6 +62,9 @@ func (a *app) workspaceListCommand() *cli.Command {
 		for _, s := range a.streams() {
 			s.Workspaces(w.names, w.current)
 		}
+		if a.stream != nil {
+			return exitOK
+		}
 		for _, name := range w.names {
 			mark := " "
 			if name == w.current {

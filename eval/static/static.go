@@ -6,6 +6,7 @@
 package static
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -96,7 +97,20 @@ func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 		ctx.Variables[root] = cty.ObjectVal(names)
 	}
 	v, hd := expr.Value(ctx)
-	return v, append(diags, diag.FromHCL(hd)...)
+	return v, append(diags, withheld(diag.FromHCL(hd), roots)...)
+}
+
+// withheld takes the details out of errors of an expression that refers to something secret: they may have a part of it, such as a key.
+func withheld(diags diag.List, roots map[string]map[string]cty.Value) diag.List {
+	for _, names := range roots {
+		word, secret := value.RedactedDeep(slices.Collect(maps.Values(names))...)
+		for i := range diags {
+			if secret && diags[i].Severity == diag.Error {
+				diags[i].Detail = "The expression cannot be evaluated. The details are withheld because they could reveal a part of a value: " + word + "."
+			}
+		}
+	}
+	return diags
 }
 
 func (e *Evaluator) functions() map[string]function.Function {
@@ -189,11 +203,14 @@ func (e *Evaluator) given(m *config.Module, v *config.Variable) (cty.Value, diag
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	val, err := v.Convert(val)
+	converted, err := v.Convert(val)
 	if err != nil {
+		if _, secret := value.RedactedDeep(val); secret { // the error may tell keys
+			err = fmt.Errorf("%s required", v.Type.FriendlyNameForConstraint())
+		}
 		return cty.DynamicVal, append(diags, diag.At(input.Expr.Range(), "Invalid value for input variable", "The given value is not suitable for the variable %q declared at %s: %s.", v.Name, v.Range, err)...)
 	}
-	return val, diags
+	return converted, diags
 }
 
 func undeclared(ref lang.Ref, what string, names []string) diag.List {

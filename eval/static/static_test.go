@@ -68,6 +68,9 @@ func TestEval(t *testing.T) {
 		{`var.nope`, "", "no input variable named"},
 		{`local.nope`, "", "no local value named"},
 		{`file("none")`, "", "none"},
+		{`transpose({ (var.eph) = 1 })`, "", "(ephemeral value)"},
+		{`true ? { (var.sens.a) = 1 } : { b = [1] }`, "", "(sensitive value)"},
+		{`{ for k, v in { (var.sens.a) = 1 } : v => k... }.x`, "", "(sensitive value)"},
 	} {
 		t.Run(c.expr, func(t *testing.T) {
 			e := New(Options{RootDir: ".", WorkDir: "/w", Workspace: func() (string, diag.List) { return "blue", nil }, Variable: func(_ *config.Module, v *config.Variable) (cty.Value, diag.List) {
@@ -85,6 +88,17 @@ func TestEval(t *testing.T) {
 				t.Errorf("a secret is told: %v", diags)
 			}
 		})
+	}
+}
+
+// The argument of a called module does not have the type of the variable, and its key is secret.
+func TestKeysOfInputsAreNotTold(t *testing.T) {
+	const root = "variable \"eph\" {\n  ephemeral = true\n  default   = \"CANARY\"\n}\nmodule \"m\" {\n  source = \"./m\"\n  in     = { (var.eph) = \"x\" }\n}\n"
+	const child = "variable \"in\" {\n  type = map(number)\n}\nmodule \"deep\" {\n  source = \"./${var.in.a}\"\n}\n"
+	l := &config.Loader{Static: New(Options{}).Eval, FS: fstest.MapFS{"main.tf": {Data: []byte(root)}, "m/m.tf": {Data: []byte(child)}}}
+	_, diags := l.Load(".")
+	if all := fmt.Sprint(diags); !strings.Contains(all, "map of number required") || strings.Contains(all, "CANARY") {
+		t.Error(all)
 	}
 }
 

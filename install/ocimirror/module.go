@@ -65,35 +65,14 @@ func (m *Modules) Download(ctx context.Context, repository, tag, digest string, 
 	if man.ArtifactType != moduleType || len(layers) != 1 {
 		return fmt.Errorf("the artifact %s in %s is not a package of modules: it must be of the type %q and have one layer of the type %q", reference, name(repo), moduleType, layerType)
 	}
-	hex, ok := sum(layers[0].Digest)
-	if !ok {
+	if _, ok := sum(layers[0].Digest); !ok {
 		return fmt.Errorf("the package in %s has the digest %.100q; only sha256 is supported", name(repo), layers[0].Digest)
 	}
-	return m.blob(ctx, repo, layers[0], hex, to, progress)
-}
-
-func (m *Modules) blob(ctx context.Context, repo *remote.Repository, layer descriptor, hex string, to *os.File, progress web.Progress) error {
 	downloads, err := m.open(name(repo), m.web.Single())
 	if err != nil {
 		return err
 	}
-	var got string
-	err = m.web.Attempts(ctx, func(ctx context.Context, touch func()) (*http.Response, error) {
-		_, body, err := downloads.Blobs().FetchReference(ctx, layer.Digest)
-		if err != nil {
-			return nil, explain(repo, err)
-		}
-		defer body.Close()
-		got, err = web.Copy(to, body, layer.Size, touch, progress)
-		if err != nil {
-			err = fmt.Errorf("downloading %s@%s: %w", name(repo), layer.Digest, web.Reason(err))
-		}
-		return nil, err
-	})
-	if err == nil && got != hex {
-		err = fmt.Errorf("what %s has under the digest %s has another one, sha256:%s: it was damaged on the way or changed by somebody", name(repo), layer.Digest, got)
-	}
-	return err
+	return blob(ctx, m.web, downloads, layers[0], to, progress)
 }
 
 func (m *Modules) open(repository string, client *http.Client) (*remote.Repository, error) {

@@ -156,23 +156,7 @@ func (c *Client) Download(ctx context.Context, p addr.Provider, a *Archive, to *
 	if err != nil {
 		return err
 	}
-	var got string
-	err = c.web.Attempts(ctx, func(ctx context.Context, touch func()) (*http.Response, error) {
-		_, body, err := repo.Blobs().FetchReference(ctx, a.digest)
-		if err != nil {
-			return nil, explain(repo, err)
-		}
-		defer body.Close()
-		got, err = web.Copy(to, body, a.size, touch, progress)
-		if err != nil {
-			err = fmt.Errorf("downloading %s@%s: %w", name(repo), a.digest, web.Reason(err))
-		}
-		return nil, err
-	})
-	if err == nil && lockfile.Hash("zh:"+got) != a.Digest {
-		err = fmt.Errorf("what %s has under the digest %s has another one, sha256:%s: it was damaged on the way or changed by somebody", name(repo), a.digest, got)
-	}
-	return err
+	return blob(ctx, c.web, repo, descriptor{Digest: a.digest, Size: a.size}, to, progress)
 }
 
 // manifest reads a manifest and checks that it is what it is called.

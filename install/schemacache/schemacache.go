@@ -1,6 +1,6 @@
 // Package schemacache keeps the schemas of installed providers on disk, so that the next command need not have the provider make them again.
 //
-// A file belongs to the checksum of a package: other content is another name. It is only ever a shortcut. Whatever is not as it should be (no directory
+// A file belongs to the checksum of a package and the switches in its environment: other content is another name. It is only ever a shortcut. Whatever is not as it should be (no directory
 // for it, a file that others could have written, a damaged one) is passed over in silence, and the provider is asked.
 //
 // It imports nothing of this module. It must not know what schemas look like.
@@ -67,13 +67,29 @@ func Open(env map[string]string) *Cache {
 	return &Cache{dir: dir, maxFile: maxFile, maxTotal: maxTotal}
 }
 
-// For returns the entry of the package with a checksum; nil for a package that has none, such as a development build.
-func (c *Cache) For(checksum string) *Entry {
+// For returns the entry of the package with a checksum, when its program runs in an environment; nil for a package that has none, such as a development
+// build.
+func (c *Cache) For(checksum string, environ []string) *Entry {
 	if c == nil || checksum == "" {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(strings.Join([]string{checksum, runtime.GOOS, runtime.GOARCH}, "\n")))
+	key := append([]string{checksum, runtime.GOOS, runtime.GOARCH}, switches(environ)...)
+	sum := sha256.Sum256([]byte(strings.Join(key, "\n")))
 	return &Entry{c: c, path: filepath.Join(c.dir, hex.EncodeToString(sum[:])+suffix)}
+}
+
+// switches are the variables that are true or false, of which some providers have one for schemas to come, such as ARM_FIVEPOINTZERO_BETA. Those of the
+// engine are for no provider.
+func switches(environ []string) []string {
+	var out []string
+	for _, kv := range environ {
+		name, text, _ := strings.Cut(kv, "=")
+		if on := strings.ToLower(text); (on == "true" || on == "false") && !strings.HasPrefix(name, "TF_") {
+			out = append(out, name+"="+on)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Entry is the schema of one package. Its methods may be called concurrently.

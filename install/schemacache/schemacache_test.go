@@ -17,31 +17,50 @@ func cache(t *testing.T) *Cache {
 
 func TestSavedIsLoaded(t *testing.T) {
 	c := cache(t)
-	if got := c.For("h1:one").Load(6); got != nil {
+	if got := c.For("h1:one", nil).Load(6); got != nil {
 		t.Fatalf("an empty cache has %q", got)
 	}
-	c.For("h1:one").Save(6, []byte("schema one"))
-	c.For("h1:two").Save(6, nil)
-	if got := c.For("h1:one").Load(6); string(got) != "schema one" {
+	c.For("h1:one", nil).Save(6, []byte("schema one"))
+	c.For("h1:two", nil).Save(6, nil)
+	if got := c.For("h1:one", nil).Load(6); string(got) != "schema one" {
 		t.Errorf("loaded %q", got)
 	}
-	if got := c.For("h1:two").Load(6); got == nil || len(got) != 0 {
+	if got := c.For("h1:two", nil).Load(6); got == nil || len(got) != 0 {
 		t.Errorf("loaded %q for an empty schema", got)
 	}
-	if got := c.For("h1:one").Load(5); got != nil {
+	if got := c.For("h1:one", nil).Load(5); got != nil {
 		t.Errorf("loaded %q for another version of the protocol", got)
 	}
-	if got := c.For("h1:three").Load(6); got != nil {
+	if got := c.For("h1:three", nil).Load(6); got != nil {
 		t.Errorf("loaded %q for a package that was never saved", got)
 	}
 }
 
 func TestWithoutCacheOrChecksum(t *testing.T) {
-	if c := Open(map[string]string{EnvDir: "off"}); c != nil || c.For("h1:one") != nil {
+	if c := Open(map[string]string{EnvDir: "off"}); c != nil || c.For("h1:one", nil) != nil {
 		t.Error("there is a cache though it is off")
 	}
-	if cache(t).For("") != nil {
+	if cache(t).For("", nil) != nil {
 		t.Error("a package without checksum has an entry")
+	}
+}
+
+func TestSwitchesAreOtherSchemas(t *testing.T) {
+	c := cache(t)
+	c.For("h1:one", []string{"A=x", "NEXT_BETA=true"}).Save(6, []byte("beta"))
+	for name, test := range map[string]struct {
+		environ []string
+		found   bool
+	}{
+		"the same":            {[]string{"NEXT_BETA=true", "A=x"}, true},
+		"what is no switch":   {[]string{"NEXT_BETA=True", "A=y", "TF_IN_AUTOMATION=true"}, true},
+		"without it":          {[]string{"A=x"}, false},
+		"off":                 {[]string{"NEXT_BETA=false"}, false},
+		"another one besides": {[]string{"NEXT_BETA=true", "OTHER=false"}, false},
+	} {
+		if got := c.For("h1:one", test.environ).Load(6) != nil; got != test.found {
+			t.Errorf("%s: found %t", name, got)
+		}
 	}
 }
 
@@ -76,7 +95,7 @@ func TestInDoubtNothingIsLoaded(t *testing.T) {
 			if strings.HasPrefix(name, "others") && os.PathSeparator == '\\' {
 				t.Skip("this system has no such permissions")
 			}
-			e := cache(t).For("h1:one")
+			e := cache(t).For("h1:one", nil)
 			e.Save(6, []byte("schema"))
 			spoil(t, e.path)
 			if got := e.Load(6); got != nil {
@@ -92,25 +111,25 @@ func TestBounds(t *testing.T) {
 	content := bytes.Repeat([]byte("x"), 100)
 	names := []string{"h1:a", "h1:b", "h1:c"}
 	for i, n := range names {
-		c.For(n).Save(6, content)
+		c.For(n, nil).Save(6, content)
 		at := time.Now().Add(time.Duration(i-10) * time.Minute)
-		must(t, os.Chtimes(c.For(n).path, at, at))
+		must(t, os.Chtimes(c.For(n, nil).path, at, at))
 	}
-	c.For("h1:a").Load(6) // now it is the one that was used last
+	c.For("h1:a", nil).Load(6) // now it is the one that was used last
 	left := filepath.Join(c.dir, "new-left")
 	write(t, left, content)
 	must(t, os.Chtimes(left, time.Now().Add(-2*staleAfter), time.Now().Add(-2*staleAfter)))
-	c.For("h1:d").Save(6, content)
+	c.For("h1:d", nil).Save(6, content)
 	for n, want := range map[string]bool{"h1:a": true, "h1:b": false, "h1:c": true, "h1:d": true} {
-		if got := c.For(n).Load(6) != nil; got != want {
+		if got := c.For(n, nil).Load(6) != nil; got != want {
 			t.Errorf("%s: in the cache: %t, want %t", n, got, want)
 		}
 	}
 	if _, err := os.Stat(left); err == nil {
 		t.Error("what a killed process has left is still there")
 	}
-	c.For("h1:e").Save(6, bytes.Repeat(content, 3))
-	if c.For("h1:e").Load(6) != nil {
+	c.For("h1:e", nil).Save(6, bytes.Repeat(content, 3))
+	if c.For("h1:e", nil).Load(6) != nil {
 		t.Error("a file that is too large was kept")
 	}
 }
@@ -122,7 +141,7 @@ func TestConcurrentUse(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 20 {
-				e := c.For("h1:one")
+				e := c.For("h1:one", nil)
 				e.Save(6, content)
 				if got := e.Load(6); !bytes.Equal(got, content) {
 					t.Errorf("loaded %d bytes of %d", len(got), len(content))

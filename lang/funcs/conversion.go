@@ -64,18 +64,6 @@ func retiredFunc(name, syntax, what string) function.Function {
 	})
 }
 
-// typeFunc returns the type of its argument as a capsule that only the console can show; TypeOf unpacks it. A type can tell
-// something about a value, such as the attributes of decoded JSON, and so the argument's marks stay.
-var typeFunc = function.New(&function.Spec{
-	Params: []function.Parameter{{
-		Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true,
-	}},
-	Type: function.StaticReturnType(typeexpr.TypeConstraintType),
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		return typeexpr.TypeConstraintVal(args[0].Type()).Mark(value.TypeValue), nil
-	},
-})
-
 // ErrNotType is what TypeOf returns for values that are not results of the type function.
 var ErrNotType = errors.New("not a type value")
 

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 )
 
@@ -20,6 +21,8 @@ type Options struct {
 	PlanTimestamp time.Time
 	// Console adds the functions that exist only at the interactive prompt: type.
 	Console bool
+	// PublicType says of which types everything may be shown, whatever the values are. It may be nil.
+	PublicType func(cty.Type) bool
 }
 
 // Table returns the functions callable in expressions, each also under "core::NAME". The map is the caller's own; the functions in it
@@ -37,7 +40,7 @@ func Table(o Options) map[string]function.Function {
 		add(name, guard(name, f))
 	}
 	if o.Console {
-		add("type", guard("type", typeFunc))
+		add("type", guard("type", typeFunc(o.PublicType)))
 	}
 	// Templates call the same functions, except for the template functions themselves: those count how deep they are nested.
 	r := &renderer{files: files{base: o.BaseDir}, functions: maps.Clone(table)}

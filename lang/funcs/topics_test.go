@@ -84,6 +84,13 @@ func TestType(t *testing.T) {
 		{expr: `type(e)`, want: "string", marks: []value.Mark{value.Ephemeral}},
 		{expr: `type(s)`, want: "string", marks: []value.Mark{value.Sensitive}},
 		{expr: `type({ b = e, a = "" })`, want: "object({\n    a: string,\n    b: string,\n})", marks: []value.Mark{value.Ephemeral}},
+		{expr: `type({ (e) = 1 })`, want: "object (sensitive)", marks: []value.Mark{value.Ephemeral}},
+		{expr: `type([{ (s) = 1 }, 2])`, want: "tuple([\n    object (sensitive),\n    number,\n])", marks: []value.Mark{value.Sensitive}},
+		{expr: `type(tolist([{ (s) = 1 }]))`, want: "list(object (sensitive))", marks: []value.Mark{value.Sensitive}},
+		{expr: `type(tomap({ a = { (s) = 1 } }))`, want: "map(object (sensitive))", marks: []value.Mark{value.Sensitive}},
+		{expr: `type(sensitive(toset([{ a = 1 }])))`, want: "set(object (sensitive))", marks: []value.Mark{value.Sensitive}},
+		{expr: `type(sensitive([1]))`, want: "tuple (sensitive)", marks: []value.Mark{value.Sensitive}},
+		{expr: `type(sensitive({ public = "" }))`, want: "object({\n    public: string,\n})", marks: []value.Mark{value.Sensitive}},
 		{expr: `type({})`, want: "object({})"},
 		{expr: `type([])`, want: "tuple([])"},
 		{expr: `type(tomap({ a = 1 }))`, want: "map(number)"},
@@ -94,7 +101,7 @@ func TestType(t *testing.T) {
 		{expr: `type([1, { a = [1] }])`, want: "tuple([\n    number,\n    object({\n        a: tuple([\n            number,\n        ]),\n    }),\n])"},
 	}
 	for _, test := range tests {
-		v, err := evalIn(t, Options{Console: true}, test.expr)
+		v, err := evalIn(t, Options{Console: true, PublicType: cty.Object(map[string]cty.Type{"public": cty.String}).Equals}, test.expr)
 		if err != nil {
 			t.Fatalf("%s: %s", test.expr, err)
 		}

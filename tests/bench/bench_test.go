@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
@@ -15,22 +13,12 @@ import (
 var built map[string]string
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "mayfly-bench-*")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
+	program.Main(m, "bench", func(dir string) (err error) {
 		if built, err = program.Build(dir, "cmd/mayfly", "benchmarks"); err == nil {
 			err = program.Isolate(dir)
 		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return m.Run()
-	}())
+		return err
+	})
 }
 
 // run runs the benchmarks and returns the rows of their table as maps from the heads of the columns.

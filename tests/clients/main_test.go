@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -22,13 +21,7 @@ var simVersions = []string{"1.0.0", "1.1.0"}
 const simFolder = "internal/simprovider/cmd/terraform-provider-sim"
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "mayfly-clients-*")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
+	program.Main(m, "clients", func(dir string) error {
 		built, err := program.Build(dir, "cmd/mayfly", simFolder)
 		if err == nil {
 			err = program.Isolate(dir)
@@ -39,17 +32,13 @@ func TestMain(m *testing.M) {
 				_, err = program.Mirror(mirror, simprovider.Source, v, built[simFolder])
 			}
 		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
 		binary, simBinary = built["cmd/mayfly"], built[simFolder]
 		// What terraform-plugin-testing goes by.
 		os.Setenv("TF_ACC", "1")
 		os.Setenv("TF_ACC_TERRAFORM_PATH", binary)
 		os.Setenv("TF_ACC_PROVIDER_HOST", "registry.opentofu.org")
-		return m.Run()
-	}())
+		return err
+	})
 }
 
 // project makes a working directory with these files and a client for it.

@@ -13,21 +13,7 @@ import (
 // binary is the program under test.
 var binary string
 
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "mayfly-documents-*")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		if err := prepare(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { program.Main(m, "documents", prepare) }
 
 // prepare builds the program, and a mirror with the test provider.
 func prepare(dir string) error {

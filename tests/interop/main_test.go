@@ -18,21 +18,7 @@ const (
 
 var binary string
 
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "mayfly-interop-*")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		if err := prepare(dir); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { program.Main(m, "interop", prepare) }
 
 // prepare builds the programs and writes settings with which both engines find the same providers.
 func prepare(dir string) error {

@@ -27,13 +27,7 @@ import (
 var binary, mirror string
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "mayfly-kill-*")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
+	program.Main(m, "kill", func(dir string) error {
 		const plugin = "internal/simprovider/cmd/terraform-provider-sim"
 		built, err := program.Build(dir, "cmd/mayfly", plugin)
 		if err == nil {
@@ -43,12 +37,8 @@ func TestMain(m *testing.M) {
 			binary = built["cmd/mayfly"]
 			mirror, err = program.Mirror(filepath.Join(dir, "mirror"), simprovider.Source, "1.0.0", built[plugin])
 		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return m.Run()
-	}())
+		return err
+	})
 }
 
 const (

@@ -5,7 +5,6 @@ package ssh
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -23,13 +22,7 @@ import (
 var binary, mirror string
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "mayfly-ssh-*")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
+	program.Main(m, "ssh", func(dir string) error {
 		const plugin = "internal/simprovider/cmd/terraform-provider-sim"
 		built, err := program.Build(dir, "cmd/mayfly", plugin)
 		if err == nil {
@@ -40,12 +33,8 @@ func TestMain(m *testing.M) {
 			binary = built["cmd/mayfly"]
 			mirror, err = program.Mirror(filepath.Join(dir, "mirror"), simprovider.Source, "1.0.0", built[plugin])
 		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return m.Run()
-	}())
+		return err
+	})
 }
 
 // site is one working directory with a cloud of its own. What is said of the host is in host, outside of it.

@@ -15,6 +15,24 @@ import (
 // Module is the path prefix of the packages that Build takes.
 const Module = "github.com/mayfly-iac/mayfly/"
 
+// Main runs a package's tests with what prepare makes ready in a directory of their own, and ends the process. It is for TestMain. name is that of the
+// package.
+func Main(m interface{ Run() int }, name string, prepare func(dir string) error) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "mayfly-"+name+"-*")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		if err := prepare(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
 // Build compiles commands of this module, given by their folders such as "cmd/mayfly", into dir. The result has the executables' paths by
 // folder; the error holds what the compiler said.
 func Build(dir string, folders ...string) (map[string]string, error) {
