@@ -173,7 +173,11 @@ func (a *app) observer() engine.Observer {
 
 // start loads the configuration, collects variables, locks the state and finds the providers. The run must be closed also if there were errors.
 func (a *app) start(hard, soft context.Context, c *changeFlags, name string) (*changeRun, bool) {
-	d := a.directory()
+	return a.startIn(a.directory(), hard, soft, c, name)
+}
+
+// startIn is start for a directory that the caller has made.
+func (a *app) startIn(d *directory, hard, soft context.Context, c *changeFlags, name string) (*changeRun, bool) {
 	r := &changeRun{flags: c, hard: hard, soft: soft}
 	d.mayAsk(soft, c.input)
 	if !a.report(d.loadRequired(name)) {

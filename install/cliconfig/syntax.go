@@ -1,6 +1,7 @@
 package cliconfig
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -16,6 +17,10 @@ var (
 	objectBlocks = map[string]bool{"dev_overrides": true, "services": true}
 	// labelledBlocks may have their label as the name of a block within them, as the JSON syntax has it.
 	labelledBlocks = map[string]bool{"credentials": true, "credentials_helper": true, "host": true, "oci_credentials": true}
+	// plainBlocks are blocks that cannot be written as arguments.
+	plainBlocks = map[string]bool{
+		"provider_installation": true, string(FilesystemMirror): true, string(NetworkMirror): true, string(OCIMirror): true, string(Direct): true,
+	}
 	// templateArguments hold templates. Elsewhere, "${" is text: an environment variable in a path, or part of a password.
 	templateArguments = map[string]bool{"repository_template": true}
 )
@@ -103,6 +108,8 @@ func (p *parser) item(body *hclsyntax.Body) {
 	case len(labels) == 0 && labelledBlocks[name]:
 		p.take(hclsyntax.TokenEqual)
 		p.labelled(block, body)
+	case next.Type == hclsyntax.TokenEqual && plainBlocks[name]:
+		p.fail("Unexpected equals sign", "%s is a block: its brace follows the name, without an equals sign.", name)
 	case next.Type == hclsyntax.TokenEqual && len(labels) == 0:
 		p.next()
 		p.attribute(body, name, rng, next.Range, p.value(name))
@@ -217,7 +224,8 @@ func nothing(rng hcl.Range) hclsyntax.Expression {
 }
 
 func (p *parser) expression(rng hcl.Range) hclsyntax.Expression {
-	expr, diags := plainhcl.Expression(rng.SliceBytes(p.src), rng)
+	// A heredoc ends with the line.
+	expr, diags := plainhcl.Expression(append(bytes.Clone(rng.SliceBytes(p.src)), '\n'), rng)
 	p.diags = append(p.diags, diags...)
 	if diags.HasErrors() {
 		return nothing(rng)
