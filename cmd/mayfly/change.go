@@ -274,6 +274,9 @@ func (r *changeRun) show(p *plan.Plan) error {
 	if r.app.stream != nil {
 		return r.app.stream.Err()
 	}
+	if r.flags.command == "refresh" {
+		return nil // as in the stream: its output is that of a command that only reads
+	}
 	return view.Plan(r.app.env.Stdout, p, r.schemas(r.hard), r.app.view)
 }
 
@@ -340,7 +343,9 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if a.stream != nil {
 		return exitOK
 	}
-	a.say("\n%s", a.paintDone(view.ApplySummary(applied.Counts, destroy)))
+	if r.flags.command != "refresh" {
+		a.say("\n%s", a.paintDone(view.ApplySummary(applied.Counts, destroy)))
+	}
 	if len(applied.State.Outputs) == 0 {
 		return exitOK
 	}

@@ -10,12 +10,13 @@ import (
 var errInterrupted = errors.New("interrupted")
 
 // interruptible returns two contexts: soft ends at the first interrupt, when what runs is to be finished and nothing new may start, hard at the
-// second, when everything is to stop. stop must be called at the end.
+// second, when everything is to stop. The third is nobody's to handle any more and ends the process: something may not let itself be stopped.
+// stop must be called at the end.
 func (a *app) interruptible(ctx context.Context) (hard, soft context.Context, stop func()) {
 	hard, cancelHard := context.WithCancelCause(ctx)
 	soft, cancelSoft := context.WithCancelCause(hard)
 	done, signals := make(chan struct{}), make(chan os.Signal, 4)
-	unsubscribe := a.env.Notify(signals)
+	unsubscribe := sync.OnceFunc(a.env.Notify(signals))
 	go func() {
 		for n := 0; n < 2; n++ {
 			select {
@@ -28,7 +29,8 @@ func (a *app) interruptible(ctx context.Context) (hard, soft context.Context, st
 				cancelSoft(errInterrupted)
 				continue
 			}
-			a.notice("Second interrupt received. What is under way is given up; what it has made may not be in the state.")
+			unsubscribe()
+			a.notice("Second interrupt received. What is under way is given up; what it has made may not be in the state.\nA third interrupt ends the program where it stands.")
 			cancelHard(errInterrupted)
 		}
 	}()

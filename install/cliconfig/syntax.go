@@ -252,7 +252,10 @@ func (p *parser) text(template bool) hclsyntax.Expression {
 		}
 	}
 	rng := hcl.RangeBetween(first.Range, last.Range)
-	if plain || template || first.Type == hclsyntax.TokenOHeredoc || p.failed() {
+	if p.failed() {
+		return nothing(rng)
+	}
+	if plain || template || first.Type == hclsyntax.TokenOHeredoc {
 		return p.expression(rng)
 	}
 	inner := p.src[first.Range.End.Byte:last.Range.Start.Byte]
