@@ -192,7 +192,7 @@ func (a *app) known(root *cli.Command, args []string) error {
 				names = append(names, c.Name)
 			}
 			hint := ""
-			if near := nearest(arg, names); near != "" {
+			if near := nearest(arg, names); near != "" && arg[0] == near[0] {
 				hint = fmt.Sprintf(" Did you mean %q?", near)
 			}
 			return fmt.Errorf("Mayfly has no command named %q.%s\n\nTo see all of the commands, run:\n  %s -help", arg, hint, path)

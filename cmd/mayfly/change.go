@@ -172,7 +172,11 @@ func (a *app) observer() engine.Observer {
 
 // start loads the configuration, collects variables, locks the state and finds the providers. The run must be closed also if there were errors.
 func (a *app) start(hard, soft context.Context, c *changeFlags, name string) (*changeRun, bool) {
-	d := a.directory()
+	return a.startIn(a.directory(), hard, soft, c, name)
+}
+
+// startIn is start for a directory that the caller has made.
+func (a *app) startIn(d *directory, hard, soft context.Context, c *changeFlags, name string) (*changeRun, bool) {
 	r := &changeRun{flags: c, hard: hard, soft: soft}
 	d.mayAsk(soft, c.input)
 	if !a.report(d.loadRequired(name)) {
@@ -269,6 +273,9 @@ func (r *changeRun) show(p *plan.Plan) error {
 	if r.app.stream != nil {
 		return r.app.stream.Err()
 	}
+	if r.flags.command == "refresh" {
+		return nil // as in the stream: its output is that of a command that only reads
+	}
 	return view.Plan(r.app.env.Stdout, p, r.schemas(r.hard), r.app.view)
 }
 
@@ -335,7 +342,9 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if a.stream != nil {
 		return exitOK
 	}
-	a.say("\n%s", a.paintDone(view.ApplySummary(applied.Counts, destroy)))
+	if r.flags.command != "refresh" {
+		a.say("\n%s", a.paintDone(view.ApplySummary(applied.Counts, destroy)))
+	}
 	if len(applied.State.Outputs) == 0 {
 		return exitOK
 	}

@@ -27,6 +27,7 @@ import (
 type directory struct {
 	app     *app
 	dataDir string
+	path    string // of the root module; everything else is where the process is
 	loader  *config.Loader
 	tree    *config.Tree   // nil until load
 	root    *config.Module // nil until load or loadRoot, and without configuration files
@@ -36,7 +37,7 @@ type directory struct {
 }
 
 func (a *app) directory() *directory {
-	d := &directory{app: a, dataDir: a.vars["TF_DATA_DIR"]}
+	d := &directory{app: a, dataDir: a.vars["TF_DATA_DIR"], path: "."}
 	if d.dataDir == "" {
 		d.dataDir = ".terraform"
 	}
@@ -46,7 +47,7 @@ func (a *app) directory() *directory {
 
 // load reads the configuration. The tree serves to show sources also when there were errors.
 func (d *directory) load() diag.List {
-	tree, diags := d.loader.Load(".")
+	tree, diags := d.loader.Load(d.path)
 	d.tree, d.root = tree, tree.Root
 	d.app.useTree(tree)
 	if diags.HasErrors() {
@@ -57,10 +58,10 @@ func (d *directory) load() diag.List {
 
 // loadRoot reads the root module alone, if there is one: that is enough to find the state.
 func (d *directory) loadRoot() diag.List {
-	if !d.loader.IsConfigDir(".") {
+	if !d.loader.IsConfigDir(d.path) {
 		return nil
 	}
-	root, diags := d.loader.LoadModule(".", addr.RootModule)
+	root, diags := d.loader.LoadModule(d.path, addr.RootModule)
 	if diags.HasErrors() {
 		return d.load() // which says the same and can show the source
 	}
@@ -70,7 +71,7 @@ func (d *directory) loadRoot() diag.List {
 
 // loadRequired is load for commands that make no sense without a configuration.
 func (d *directory) loadRequired(command string) diag.List {
-	if !d.loader.IsConfigDir(".") {
+	if !d.loader.IsConfigDir(d.path) {
 		return diag.Errorf("No configuration files",
 			"The command %s needs a configuration, but this directory has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json. Create one, or go to another directory with -chdir.", command)
 	}

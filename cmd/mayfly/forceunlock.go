@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 
 	"github.com/urfave/cli/v3"
 
@@ -71,4 +72,14 @@ func unlockDiags(err error, id string) diag.List {
 		return diag.Errorf("State locked by another local process", "%s", sentence(held.Error()))
 	}
 	return diag.Errorf("Failed to unlock state", "%s.", sentence(err.Error()))
+}
+
+// isWorkingDir reports whether a path, however written, is the working directory.
+func isWorkingDir(path string) bool {
+	given, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	present, err := os.Stat(".")
+	return err == nil && os.SameFile(given, present)
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"os"
+	"path/filepath"
 
 	"github.com/urfave/cli/v3"
 
@@ -26,7 +26,7 @@ func (a *app) importCommand() *cli.Command {
 	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
 	flags = append(flags,
 		intFlag("parallelism", "Number of provider operations at once.", &f.parallelism),
-		stringFlag("config", "The directory of the configuration; only the present one is supported, use -chdir.", &f.config),
+		stringFlag("config", "Read the configuration in this directory. The state, the providers and modules, and the files with variables are still those of the working directory.", &f.config),
 		boolFlag("allow-missing-config", "Not supported: a configuration is needed.", &f.allowMissing),
 	)
 	return a.command("import", "Associate existing infrastructure with a Mayfly resource", "ADDRESS ID",
@@ -41,8 +41,6 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 	switch {
 	case len(args) != 2:
 		return a.argsError("import", "two arguments, an address and an id")
-	case f.config != "" && !isWorkingDir(f.config):
-		return a.fail("Unsupported option", "The option -config is supported for the present directory only; to use the configuration of another, give -chdir before the command.")
 	case f.allowMissing:
 		return a.fail("Unsupported option", "The option -allow-missing-config is not supported: a resource block is needed for the object.")
 	}
@@ -55,7 +53,14 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 	}
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
-	r, ok := a.start(hard, soft, &f.changeFlags, "import")
+	d := a.directory()
+	if f.config != "" {
+		d.path = filepath.Clean(f.config)
+		if !d.loader.IsConfigDir(d.path) {
+			return a.fail("No configuration files", "The directory %s, which the option -config names, has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json.", f.config)
+		}
+	}
+	r, ok := a.startIn(d, hard, soft, &f.changeFlags, "import")
 	defer r.end()
 	if !ok {
 		return exitError
@@ -68,16 +73,6 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 		return a.fail("Resource already managed by Mayfly", "The state already has an object for %s. Remove it with \"mayfly state rm\" before importing another in its place.", target)
 	}
 	return r.importInstance(target, args[1])
-}
-
-// isWorkingDir reports whether a path, however written, is the working directory.
-func isWorkingDir(path string) bool {
-	given, err := os.Stat(path)
-	if err != nil {
-		return false
-	}
-	present, err := os.Stat(".")
-	return err == nil && os.SameFile(given, present)
 }
 
 // importInstance plans the import and takes only the object over from the state that the plan starts from.

@@ -10,11 +10,12 @@ import (
 var errInterrupted = errors.New("interrupted")
 
 // interruptible returns two contexts: soft ends at the first interrupt, when what runs is to be finished and nothing new may start, hard at the
-// second, when everything is to stop. The person is told each time. stop must be called at the end.
+// second, when everything is to stop. The person is told each time. The third is nobody's to handle any more and ends the process: something may not let
+// itself be stopped. stop must be called at the end.
 func (a *app) interruptible(ctx context.Context) (hard, soft context.Context, stop func()) {
 	return a.endable(ctx,
 		"Interrupt received.\nWaiting for what is under way, then recording the results. A second interrupt gives it up.",
-		"Second interrupt received. What is under way is given up; what it has made may not be in the state.")
+		"Second interrupt received. What is under way is given up; what it has made may not be in the state.\nA third interrupt ends the program where it stands.")
 }
 
 // endable is interruptible with other notices, or without any.
@@ -22,13 +23,16 @@ func (a *app) endable(ctx context.Context, notices ...string) (hard, soft contex
 	hard, cancelHard := context.WithCancelCause(ctx)
 	soft, cancelSoft := context.WithCancelCause(hard)
 	done, signals := make(chan struct{}), make(chan os.Signal, 4)
-	unsubscribe := a.env.Notify(signals)
+	unsubscribe := sync.OnceFunc(a.env.Notify(signals))
 	go func() {
 		for n, cancel := range []context.CancelCauseFunc{cancelSoft, cancelHard} {
 			select {
 			case <-done:
 				return
 			case <-signals:
+			}
+			if n == 1 {
+				unsubscribe()
 			}
 			if n < len(notices) {
 				a.notice(notices[n])

@@ -80,10 +80,12 @@ func (a *app) installModules(ctx context.Context, d *directory, upgrade bool, ti
 }
 
 func (d *directory) moduleInstaller(title string) (*modules.Installer, diag.List) {
-	if diags := d.userConfig(); diags.HasErrors() {
+	diags := d.userConfig()
+	if diags.HasErrors() {
 		return nil, diags
 	}
-	registry, fetcher, diags := d.network().Modules()
+	registry, fetcher, ds := d.network().Modules()
+	diags = append(diags, ds...)
 	return &modules.Installer{DataDir: d.dataDir, Loader: d.loader, Registry: registry, Fetcher: fetcher, Observer: &moduleLines{d.app, title}}, diags
 }
 

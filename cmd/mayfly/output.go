@@ -83,7 +83,7 @@ func (a *app) oneOutput(outputs map[string]*state.Output, name string, f *output
 	if f.raw {
 		text, err := view.OutputRaw(out)
 		if err != nil {
-			return a.fail("Unsupported value for raw output", "The output %q cannot be written with -raw: %s", name, err)
+			return a.fail("Unsupported value for raw output", "The output %q cannot be written with -raw: %s.", name, err)
 		}
 		_, err = fmt.Fprint(a.env.Stdout, text)
 		return a.wrote(err)

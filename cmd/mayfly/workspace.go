@@ -133,7 +133,7 @@ func (a *app) workspaceNewCommand() *cli.Command {
 			return a.argsError("workspace new", "the name of a workspace")
 		}
 		if err := store.CheckWorkspaceName(args[0]); err != nil {
-			return a.fail("Invalid workspace name", "%s.", err)
+			return a.fail("Invalid workspace name", "This name does not do: %s.", err)
 		}
 		var file *state.File
 		if from != "" {

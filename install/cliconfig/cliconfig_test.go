@@ -176,10 +176,10 @@ func TestParseProblems(t *testing.T) {
 		"services":             {"host \"a.example.com\" {\n services=\"x\"\n}", "must be an object"},
 		"boolean":              {"disable_checkpoint = \"maybe\"", `The argument "disable_checkpoint" must be a bool`},
 		"number":               {"registry_protocols {\n retry_count = 1.5\n}", "whole number"},
-		"reference":            {"plugin_cache_dir = x", "Variables not allowed"},
+		"reference":            {"plugin_cache_dir = x", "rc:1,20-21: Unsupported value: This file holds plain values"},
 		"syntax":               {"plugin_cache_dir = ", "rc:1,20"},
 		"endless number":       {"plugin_cache_dir = 1e99999999", "too large"},
-		"computation":          {"plugin_cache_dir = f(1)", "Unsupported expression"},
+		"computation":          {"plugin_cache_dir = f(1)", "Unsupported value"},
 		"two OCI credentials":  {"oci_default_credentials {\n}\noci_default_credentials {\n}", "Duplicate OCI credentials"},
 		"warn: unknown in it":  {"host \"a.example.com\" {\n note=1\n}", "It is ignored"},
 		"warn: unknown in OCI": {"oci_credentials \"a.example.com\" {\n note=1\n}", "It is ignored"},
@@ -354,17 +354,77 @@ func TestOverridesKeepPositions(t *testing.T) {
 	if len(diags) != 1 || diags[0].Subject.Start.Line != 2 {
 		t.Fatalf("%v", diags)
 	}
-	if got := string(objectOverrides([]byte(src), "rc")); len(got) != len(src) {
-		t.Errorf("positions changed: %q", got)
+}
+
+// TestSyntax has what people write in these files and a configuration does not allow, and mistakes with their places.
+func TestSyntax(t *testing.T) {
+	for name, tc := range map[string]struct {
+		src, want string // want is a mistake, or "" if the file has a mirror at /m and a token for a.example.com
+	}{
+		"one line":        {`provider_installation { filesystem_mirror { path = "/m" } } credentials "a.example.com" { token = "x" }`, ""},
+		"commas":          {`provider_installation { filesystem_mirror { path = "/m", include = ["a/b",], }, direct {} }, credentials "a.example.com" { token = "x", },`, ""},
+		"no commas":       {"provider_installation { filesystem_mirror { path = \"/m\" include = [\"a/b\"] } direct {} }\ncredentials \"a.example.com\" { token =\n\"x\" }", ""},
+		"brace below":     {"provider_installation\n{\nfilesystem_mirror\n{\npath\n=\n\"/m\"\n}\n}\ncredentials a.example.com { \"token\" = \"x\" }", ""},
+		"label in block":  {`credentials { "a.example.com" { token = "x" } } "provider_installation" { "filesystem_mirror" { "path" = "/m" } }`, ""},
+		"label in object": {`credentials = { a.example.com = { token = "x" } }, provider_installation { filesystem_mirror { path = "/m" } }`, ""},
+		"services block":  {`host "b.example.com" { services { providers.v1 = "https://x/" "login.v1" { client = "c" } } } provider_installation { filesystem_mirror { path = "/m" } } credentials "a.example.com" { token = "x" }`, ""},
+		"heredoc":         {"credentials \"a.example.com\" {\n token = <<EOT\nx\nEOT\n}\nprovider_installation { filesystem_mirror { path = \"/m\" } }", ""},
+		"comments":        {"# a\nprovider_installation { /* b */ filesystem_mirror { path = \"/m\" // c\n} }\ncredentials \"a.example.com\" { token = \"x\" }", ""},
+
+		"semicolon":      {"disable_checkpoint = true\nprovider_installation { direct { include = []; exclude = [] } }", "rc:2,46-47: Invalid CLI configuration"},
+		"equals":         {"provider_installation = { direct {} }", "rc:1,23-24: Unexpected equals sign"},
+		"method equals":  {"provider_installation {\n direct = {}\n}", "rc:2,9-10: Unexpected equals sign"},
+		"labels, equals": {`credentials "a.example.com" = { token = "x" }`, "rc:1,29-30: Invalid CLI configuration"},
+		"no value":       {"provider_installation {\n direct\n}", `rc:3,1-2: Invalid CLI configuration: After the name "direct", there must be`},
+		"brace too many": {"credentials \"a.example.com\" { token = \"x\" }\n}", "rc:2,1-2: Invalid CLI configuration: There is a closing brace too many."},
+		"unclosed":       {"credentials \"a.example.com\" { token = \"x\"\n", "rc:2,1-1: Unclosed block"},
+		"twice":          {"disable_checkpoint = true\n  disable_checkpoint = true", "rc:2,3-21: Argument set twice"},
+		"list":           {`credentials_helper "x" { args = ["a" "b"] }`, "rc:1,38-39: Invalid list"},
+		"two commas":     {`credentials "a.example.com" {token = "x",,}`, "rc:1,42-43: Invalid CLI configuration"},
+		"open string":    {`plugin_cache_dir = "x`, "Unclosed string"},
+		"no label":       {`credentials "x"`, "Invalid CLI configuration"},
+		"deep":           {strings.Repeat("a {", 60), "Nesting too deep"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, diags := Parse([]byte(tc.src), "rc", home(t))
+			if tc.want != "" {
+				if len(diags) != 1 || !diags.HasErrors() || !strings.Contains(diags[0].String(), tc.want) {
+					t.Errorf("got %v\nwant %s", diags, tc.want)
+				}
+				return
+			}
+			if len(diags) > 0 {
+				t.Fatal(diags)
+			}
+			if token := c.Credentials["a.example.com"].Reveal(); strings.TrimSpace(token) != "x" || c.Installation.Methods[0].Path != "/m" {
+				t.Errorf("token %q, %+v", token, c.Installation)
+			}
+		})
 	}
-	if got := string(objectOverrides([]byte("dev_overrides{}"), "rc")); got != "dev_overrides={}" {
-		t.Errorf("got %q", got)
+}
+
+// TestTextIsNoTemplate shows that what would be a template elsewhere is text in these files.
+func TestTextIsNoTemplate(t *testing.T) {
+	env := home(t)
+	c, diags := Parse([]byte(`plugin_cache_dir = "${HOME}/cache" credentials "a.example.com" { token = "a${b}\\c%{d}\"" }`), "rc", env)
+	if len(diags) > 0 {
+		t.Fatal(diags)
+	}
+	if want := env.Home + "/cache"; c.PluginCacheDir != want {
+		t.Errorf("cache %q, want %q", c.PluginCacheDir, want)
+	}
+	if got := c.Credentials["a.example.com"].Reveal(); got != `a${b}\c%{d}"` {
+		t.Errorf("token %q", got)
 	}
 }
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(full))
 	f.Add([]byte(`{"host": {"a": {"services": {"x": null}}}}`))
+	f.Add([]byte(`credentials { a.b { token = "${x}" } }, host "h" { services { "login.v1" { ports = [1,] } } } x = <<E
+1
+E
+`))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		c, diags := Parse(src, "rc", Environment{GOOS: "linux", Vars: map[string]string{}})
 		if c == nil {

@@ -102,7 +102,7 @@ func (l *loader) parse(src []byte, path string) {
 	if text := strings.TrimSpace(string(src)); strings.HasSuffix(path, ".json") || strings.HasPrefix(text, "{") {
 		body, diags = plainhcl.ParseJSON(src, path)
 	} else {
-		body, diags = plainhcl.Parse(objectOverrides(src, path), path)
+		body, diags = parseNative(src, path)
 	}
 	if l.add(diags) {
 		l.decode(body)

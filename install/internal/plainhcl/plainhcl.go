@@ -35,6 +35,25 @@ func Parse(src []byte, filename string) (hcl.Body, diag.List) {
 	return body(file), Blind(hd)
 }
 
+// Tokens splits native syntax into tokens, of which the last is the end of the file. It refuses deep nesting and text that isn't UTF-8.
+func Tokens(src []byte, filename string) (hclsyntax.Tokens, diag.List) {
+	if diags := checkText(src, filename); diags.HasErrors() {
+		return nil, diags
+	}
+	tokens, _ := hclsyntax.LexConfig(src, filename, hcl.InitialPos)
+	return tokens, checkNesting(tokens)
+}
+
+// Expression parses native syntax that stands at a position of a file. What Parse refuses, it refuses too.
+func Expression(src []byte, at hcl.Range) (hclsyntax.Expression, diag.List) {
+	tokens, _ := hclsyntax.LexExpression(src, at.Filename, at.Start)
+	if diags := checkTokens(tokens); diags.HasErrors() {
+		return nil, diags
+	}
+	expr, hd := hclsyntax.ParseExpression(src, at.Filename, at.Start)
+	return expr, Blind(hd)
+}
+
 // ParseJSON is Parse for HCL's JSON syntax.
 func ParseJSON(src []byte, filename string) (hcl.Body, diag.List) {
 	if diags := checkText(src, filename); diags.HasErrors() {
@@ -78,8 +97,8 @@ func checkText(src []byte, filename string) diag.List {
 	return nil
 }
 
-// checkTokens reports the first token that has no place in plain data.
-func checkTokens(tokens hclsyntax.Tokens) diag.List {
+// checkNesting reports the first token that is too deep within brackets and quotes.
+func checkNesting(tokens hclsyntax.Tokens) diag.List {
 	depth := 0
 	for _, tok := range tokens {
 		switch tok.Type {
@@ -89,6 +108,18 @@ func checkTokens(tokens hclsyntax.Tokens) diag.List {
 			}
 		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc, hclsyntax.TokenTemplateSeqEnd:
 			depth--
+		}
+	}
+	return nil
+}
+
+// checkTokens reports the first token that is nested too deep, or has no place in plain data.
+func checkTokens(tokens hclsyntax.Tokens) diag.List {
+	if diags := checkNesting(tokens); diags.HasErrors() {
+		return diags
+	}
+	for _, tok := range tokens {
+		switch tok.Type {
 		case hclsyntax.TokenPlus, hclsyntax.TokenMinus, hclsyntax.TokenStar, hclsyntax.TokenSlash, hclsyntax.TokenPercent, hclsyntax.TokenBang,
 			hclsyntax.TokenQuestion, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual, hclsyntax.TokenLessThan,
 			hclsyntax.TokenLessThanEq, hclsyntax.TokenGreaterThan, hclsyntax.TokenGreaterThanEq, hclsyntax.TokenOParen, hclsyntax.TokenTemplateControl:

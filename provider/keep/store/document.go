@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sync"
 	"time"
 )
 
@@ -125,11 +126,13 @@ func (d *document) dropExpired(now time.Time) {
 	}
 }
 
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@/-]{0,254}$`)
+var namePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@/-]{0,254}$`)
+})
 
 // CheckName tells whether a secret or note may have this name. Names have no colon, so that they never look like an id.
 func CheckName(name string) error {
-	if namePattern.MatchString(name) {
+	if namePattern().MatchString(name) {
 		return nil
 	}
 	return &Problem{Kind: ErrInvalid, Summary: "Invalid name", Detail: fmt.Sprintf(
