@@ -204,7 +204,7 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 		s := sessionOf(in, OpRead)
 		defer s.End()
 		d := dataRead{in: in, t: t, s: s}
-		d.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider}
+		d.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider, body: in.Config().Body}
 		ok = in.Preconditions(t, s) && d.evaluate() && a.readData(&d, c)
 	})
 	return ok

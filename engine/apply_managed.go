@@ -48,7 +48,7 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 			ia.s.Purpose = string(OpUpdate)
 		}
 		defer ia.s.End()
-		ia.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider}
+		ia.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider, body: in.Config().Body}
 		ok = ia.apply()
 	})
 	return ok
@@ -131,7 +131,7 @@ func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identit
 	if !diags.HasErrors() {
 		diags = append(diags, ia.checkSecond(first, resp)...)
 	}
-	ia.reportConfig(diags)
+	ia.report(diags)
 	return resp.Planned, resp.Private, resp.Identity, resp.LegacyTypes, !diags.HasErrors()
 }
 
@@ -163,7 +163,7 @@ func (ia *instanceApply) validate(first cty.Value) bool {
 		return true
 	}
 	diags := ia.p.ValidateResource(ia.ctx, addr.Managed, ia.typeName(), ia.config)
-	ia.reportConfig(diags)
+	ia.report(diags)
 	return !diags.HasErrors()
 }
 
@@ -183,10 +183,6 @@ func saysMore(b *schema.Block, config, planned cty.Value) bool {
 		}
 	}
 	return false
-}
-
-func (ia *instanceApply) reportConfig(diags diag.List) {
-	ia.report(diags.InConfigBody(ia.in.Config().Body))
 }
 
 // nothingToDo ends an update that turned out, with final values, to change nothing but what the state says about the object.
@@ -418,13 +414,13 @@ func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse,
 	o.value, o.exists, o.diags = v, true, diags
 	o.failed = diags.HasErrors()
 	o.tainted = o.tainted && o.failed && ia.before.value.IsNull()
-	ia.reportConfig(diags)
+	ia.report(diags)
 	return o
 }
 
 // unusable is the outcome of an answer without an object that can be kept: an object that was there before stays as it was.
 func (ia *instanceApply) unusable(o outcome, diags diag.List) outcome {
-	ia.reportConfig(diags)
+	ia.report(diags)
 	o.failed, o.diags = true, diags
 	if !ia.before.value.IsNull() {
 		o.value, o.untouched = ia.before.value, true

@@ -34,7 +34,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		s := sessionOf(in, OpRead)
 		defer s.End()
 		d := dataRead{in: in, t: t, s: s}
-		d.subject = subject{walk: p.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider}
+		d.subject = subject{walk: p.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider, body: in.Config().Body}
 		if !in.Preconditions(t, s) || !d.evaluate() {
 			return
 		}
@@ -79,7 +79,7 @@ func (d *dataRead) fault(diags diag.List) {
 	if d.in.Config().Check != nil && diags.HasErrors() {
 		d.failure = d.storable(diags)
 	}
-	d.report(mild(d.in.Config(), diags.InConfigBody(d.in.Config().Body)))
+	d.report(mild(d.in.Config(), diags))
 }
 
 // evaluate evaluates the configuration and gets the provider.

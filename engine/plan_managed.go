@@ -31,7 +31,7 @@ func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 		return p.planData(t, in)
 	}
 	ip := &instancePlan{planner: p, t: t, in: in}
-	ip.subject = subject{walk: p.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider}
+	ip.subject = subject{walk: p.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider, body: in.Config().Body}
 	v, ok := ip.plan()
 	if !ok {
 		return placeholder
@@ -209,7 +209,7 @@ func (ip *instancePlan) keepUpgraded(o *state.Object) {
 func (ip *instancePlan) decide() (cty.Value, bool) {
 	diags := ip.p.ValidateResource(ip.ctx, addr.Managed, ip.typeName(), ip.config)
 	ip.deprecated(diags)
-	ip.reportConfig(diags)
+	ip.report(diags)
 	if diags.HasErrors() {
 		return cty.NilVal, false
 	}
@@ -295,7 +295,7 @@ func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
 		Type: ip.typeName(), Prior: pv.value, Proposed: schema.ProposedNew(ip.block(), pv.value, config), Config: config,
 		PriorPrivate: pv.private, Identity: pv.identity, ProviderMeta: ip.meta(ip.in),
 	})
-	ip.reportConfig(diags)
+	ip.report(diags)
 	if diags.HasErrors() {
 		return resp, false
 	}
@@ -319,12 +319,8 @@ func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
 	if !diags.HasErrors() && resp.Planned.IsNull() {
 		diags = append(diags, ip.violation("plan", fmt.Errorf("the planned object is null although the configuration asks for one")))
 	}
-	ip.reportConfig(diags)
+	ip.report(diags)
 	return resp, !diags.HasErrors()
-}
-
-func (ip *instancePlan) reportConfig(diags diag.List) {
-	ip.report(diags.InConfigBody(ip.in.Config().Body))
 }
 
 func (ip *instancePlan) newChange(pv prior) {

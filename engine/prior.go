@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
@@ -40,13 +41,15 @@ type subject struct {
 	schema *schema.Schema
 	p      provider.Provider
 	source addr.Provider
+	body   hcl.Body // of the block that declares the object; nil if none does
 }
 
 func (s *subject) typeName() string     { return s.obj.Resource.Type }
 func (s *subject) block() *schema.Block { return s.schema.Block }
 
+// report reports what concerns the object, at the block that declares it unless the diagnostics say where.
 func (s *subject) report(diags diag.List) {
-	s.run.Report(diags.WithAddress(s.obj.Instance.String()))
+	s.run.Report(diags.InConfigBody(s.body).WithAddress(s.obj.Instance.String()))
 }
 
 // upgraded decodes a stored object, asking the provider to upgrade it if it was stored under another schema. An object that already has the
