@@ -29,7 +29,7 @@ type initFlags struct {
 func (a *app) initCommand() *cli.Command {
 	f := &initFlags{backend: true, get: true}
 	flags := []cli.Flag{
-		boolFlag("backend", "Configure the backend.", &f.backend),
+		&cli.BoolFlag{Name: "backend", Aliases: []string{"cloud"}, Usage: "Configure the backend.", Destination: &f.backend, Value: f.backend, Local: true},
 		listFlag("backend-config", "'name=value', or a file: configuration to merge with what is in the backend block. May be given several times.", &f.backendConfig),
 		boolFlag("reconfigure", "Forget the backend that was used before; the state stays where it is.", &f.reconfigure),
 		boolFlag("migrate-state", "Bring the state along from the backend that was used before.", &f.migrate),
