@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,9 +29,8 @@ func (d *deaf) Launch(ctx context.Context, a addr.Provider) (provider.Provider, 
 
 type deafProvider struct {
 	provider.Provider
-	of      *deaf
-	stops   chan struct{}
-	planned atomic.Int32
+	of    *deaf
+	stops chan struct{}
 }
 
 func (p *deafProvider) Stop(context.Context) error {
