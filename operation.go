@@ -20,6 +20,9 @@ type Operation struct {
 	// File is the state as it was read, nil if there is none yet.
 	File *state.File
 
+	// ours is the state of File with the providers of Terraform's registry at our default one; nil once a new one was written.
+	ours *state.State
+
 	p    *Project
 	lock string
 }
@@ -54,6 +57,9 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 		return o, append(diags, o.End()...)
 	}
 	o.File = f
+	if f != nil {
+		o.ours = f.State.AtDefaultHost(p.Tree.Requires)
+	}
 	return o, store.RecoveredBy(p.opt.Store).Diags()
 }
 
@@ -81,6 +87,9 @@ func (o *Operation) End() diag.List {
 func (o *Operation) State() *state.State {
 	if o.File == nil {
 		return state.New()
+	}
+	if o.ours != nil {
+		return o.ours
 	}
 	return o.File.State
 }
@@ -205,7 +214,7 @@ func (o *Operation) Write(s *state.State) diag.List {
 	if err := o.p.opt.Store.Write(context.Background(), next); err != nil {
 		return o.rescue(next, err)
 	}
-	o.File = next
+	o.File, o.ours = next, nil
 	return nil
 }
 

@@ -15,6 +15,9 @@ type Provider = registry.Provider
 // DefaultHost is the registry host of source addresses that name none.
 const DefaultHost = registry.DefaultProviderRegistryHost
 
+// TerraformHost is what DefaultHost is to Terraform, whose states have it in the addresses of providers.
+const TerraformHost = "registry.terraform.io"
+
 // BuiltinProvider is the provider that is part of the program: terraform_data and terraform_remote_state.
 var BuiltinProvider = registry.NewProvider(registry.TransitionalBuiltInProviderHost, registry.BuiltInProviderNamespace, "terraform")
 

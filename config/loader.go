@@ -269,6 +269,18 @@ func (t *Tree) CheckVersion(v string) diag.List {
 	return diags
 }
 
+// Requires reports whether a module of the tree declares that it needs the provider.
+func (t *Tree) Requires(p addr.Provider) bool {
+	return slices.ContainsFunc(t.SortedModules(), func(m *Module) bool {
+		for _, r := range m.Required {
+			if r.Source == p {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // sorted returns the modules of the tree, each after its parent, calls in source order.
 func (t *Tree) SortedModules() []*Module {
 	var out []*Module

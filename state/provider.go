@@ -8,3 +8,21 @@ func (s *State) SetProvider(a addr.Instance, provider addr.ProviderConfig) {
 		i.Provider = provider
 	}
 }
+
+// AtDefaultHost returns the state as a program writes it whose default registry is ours: providers that Terraform has looked up at its own registry are those of
+// the same name at the default one, but for those that keep accepts. If nothing is to be changed it returns s, otherwise a copy.
+func (s *State) AtDefaultHost(keep func(addr.Provider) bool) *State {
+	out := s
+	for a, i := range s.AllInstances() {
+		if i.Provider.Provider.Hostname != addr.TerraformHost || keep(i.Provider.Provider) {
+			continue
+		}
+		if out == s {
+			out = s.Copy()
+		}
+		pc := i.Provider
+		pc.Provider.Hostname = addr.DefaultHost
+		out.SetProvider(a, pc)
+	}
+	return out
+}

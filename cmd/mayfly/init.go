@@ -85,7 +85,13 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	if f.get && !a.initModules(ctx, d, f.upgrade) {
 		return exitError
 	}
-	if !a.report(d.load()) || !a.initProviders(ctx, d, f, st) {
+	if !a.report(d.load()) {
+		return exitError
+	}
+	if st != nil {
+		st = st.AtDefaultHost(d.tree.Requires)
+	}
+	if !a.initProviders(ctx, d, f, st) {
 		return exitError
 	}
 	a.progress("\n%s\n", a.paintDone("Mayfly has been successfully initialized!"))

@@ -1,0 +1,42 @@
+package state
+
+import (
+	"testing"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+func TestAtDefaultHost(t *testing.T) {
+	at := func(host, name string) addr.ProviderConfig {
+		p, err := addr.ParseProvider(host + "/hashicorp/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return addr.ProviderConfig{Provider: p}
+	}
+	instance := func(name string) addr.Instance {
+		i, err := addr.ParseInstance("random_id." + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	s := New()
+	hosts := map[string]string{"theirs": addr.TerraformHost, "kept": addr.TerraformHost, "ours": string(addr.DefaultHost), "other": "example.com"}
+	for name, host := range hosts {
+		s.SetObject(addr.Object{Instance: instance(name)}, &Object{}, at(host, name))
+	}
+	keep := func(p addr.Provider) bool { return p.Type == "kept" }
+	got := s.AtDefaultHost(keep)
+	for name, want := range map[string]string{"theirs": string(addr.DefaultHost), "kept": addr.TerraformHost, "ours": string(addr.DefaultHost), "other": "example.com"} {
+		if host := string(got.Instance(instance(name)).Provider.Provider.Hostname); host != want {
+			t.Errorf("%s is at %s, want %s", name, host, want)
+		}
+		if host := string(s.Instance(instance(name)).Provider.Provider.Hostname); host != hosts[name] {
+			t.Errorf("the state that was read has changed: %s is at %s", name, host)
+		}
+	}
+	if got.AtDefaultHost(keep) != got {
+		t.Error("a state in which nothing is to be changed was copied")
+	}
+}
