@@ -200,7 +200,7 @@ module "m" {
 resource "sim_thing" "r" {}`)
 	for a, want := range map[string]plan.Reason{
 		`sim_thing.c[3]`: plan.DeleteCountIndex, `sim_thing.k["z"]`: plan.DeleteEachKey, `sim_thing.off`: plan.DeleteDisabled, `sim_thing.gone`: plan.DeleteNoConfig,
-		`sim_thing.s[0]`: plan.DeleteRepetition, `sim_thing.c`: plan.DeleteRepetition, `module.m[4].sim_thing.r`: plan.DeleteNoModule, `module.x.sim_thing.r`: plan.DeleteNoModule,
+		`sim_thing.s[0]`: plan.DeleteRepetition, `sim_thing.c`: plan.DeleteRepetition, `module.m[4].sim_thing.r`: plan.DeleteNoModule, `module.x.sim_thing.r`: plan.DeleteNoConfig,
 	} {
 		i, err := addr.ParseInstance(a)
 		if err != nil {
