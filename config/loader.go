@@ -281,7 +281,7 @@ func (t *Tree) Requires(p addr.Provider) bool {
 	})
 }
 
-// sorted returns the modules of the tree, each after its parent, calls in source order.
+// SortedModules returns the modules of the tree, each after its parent, calls in source order.
 func (t *Tree) SortedModules() []*Module {
 	var out []*Module
 	var walk func(*Module)

@@ -10,11 +10,18 @@ func (s *State) SetProvider(a addr.Instance, provider addr.ProviderConfig) {
 }
 
 // AtDefaultHost returns the state as a program writes it whose default registry is ours: providers that Terraform has looked up at its own registry are those of
-// the same name at the default one, but for those that keep accepts. If nothing is to be changed it returns s, otherwise a copy.
+// the same name at the default one, but for those that keep accepts, which is asked once for each. If nothing is to be changed it returns s, otherwise a copy.
 func (s *State) AtDefaultHost(keep func(addr.Provider) bool) *State {
-	out := s
+	out, kept := s, map[addr.Provider]bool{}
 	for a, i := range s.AllInstances() {
-		if i.Provider.Provider.Hostname != addr.TerraformHost || keep(i.Provider.Provider) {
+		p := i.Provider.Provider
+		if p.Hostname != addr.TerraformHost {
+			continue
+		}
+		if _, asked := kept[p]; !asked {
+			kept[p] = keep(p)
+		}
+		if kept[p] {
 			continue
 		}
 		if out == s {

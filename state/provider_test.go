@@ -1,6 +1,7 @@
 package state
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -23,11 +24,20 @@ func TestAtDefaultHost(t *testing.T) {
 	}
 	s := New()
 	hosts := map[string]string{"theirs": addr.TerraformHost, "kept": addr.TerraformHost, "ours": string(addr.DefaultHost), "other": "example.com"}
+	for i := range 3 {
+		s.SetObject(addr.Object{Instance: instance(fmt.Sprintf("more%d", i))}, &Object{}, at(addr.TerraformHost, "kept"))
+	}
 	for name, host := range hosts {
 		s.SetObject(addr.Object{Instance: instance(name)}, &Object{}, at(host, name))
 	}
-	keep := func(p addr.Provider) bool { return p.Type == "kept" }
+	asked := map[addr.Provider]int{}
+	keep := func(p addr.Provider) bool { asked[p]++; return p.Type == "kept" }
 	got := s.AtDefaultHost(keep)
+	for p, n := range asked {
+		if n != 1 {
+			t.Errorf("%s was asked about %d times", p, n)
+		}
+	}
 	for name, want := range map[string]string{"theirs": string(addr.DefaultHost), "kept": addr.TerraformHost, "ours": string(addr.DefaultHost), "other": "example.com"} {
 		if host := string(got.Instance(instance(name)).Provider.Provider.Hostname); host != want {
 			t.Errorf("%s is at %s, want %s", name, host, want)
