@@ -30,9 +30,37 @@ type Deprecated struct {
 // Has reports whether v itself carries the mark; nested values are not looked at.
 func Has(v cty.Value, m Mark) bool { return v.HasMark(m) }
 
+// IsMarked reports whether v or any value nested in it carries any mark. It is asked of every value that passes a border, and mostly answers no, so it
+// neither allocates for objects nor looks into sets, whose elements hand their marks to the set.
+func IsMarked(v cty.Value) bool {
+	if v == cty.NilVal {
+		return false
+	}
+	ty := v.Type()
+	switch {
+	case v.IsMarked():
+		return true
+	case ty.IsPrimitiveType() || ty.IsSetType() || v.IsNull() || !v.IsKnown():
+		return false
+	case ty.IsObjectType():
+		for name := range ty.AttributeTypes() {
+			if IsMarked(v.GetAttr(name)) {
+				return true
+			}
+		}
+	case v.CanIterateElements():
+		for _, elem := range v.Elements() {
+			if IsMarked(elem) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Contains reports whether v or any value nested in it carries the mark. The walk is skipped for values without any mark.
 func Contains(v cty.Value, m Mark) bool {
-	if v == cty.NilVal || !v.ContainsMarked() {
+	if !IsMarked(v) {
 		return false
 	}
 	_, pvm := v.UnmarkDeepWithPaths()
@@ -46,7 +74,7 @@ func Contains(v cty.Value, m Mark) bool {
 
 // PathsWith returns the paths of the values that carry the mark, outermost first.
 func PathsWith(v cty.Value, m Mark) []cty.Path {
-	if v == cty.NilVal || !v.ContainsMarked() {
+	if !IsMarked(v) {
 		return nil
 	}
 	_, pvm := v.UnmarkDeepWithPaths()

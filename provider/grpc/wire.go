@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // wireError says what is wrong with a value, and where in it, without quoting any part of it.
@@ -30,11 +31,11 @@ func encodeValue(v cty.Value, ty cty.Type) (*tfplugin6.DynamicValue, error) {
 	if v == cty.NilVal {
 		v = cty.NullVal(ty)
 	}
-	if v.ContainsMarked() {
-		return nil, &wireError{what: "the value has marks, which cannot be sent"}
-	}
 	data, err := msgpack.Marshal(v, ty)
-	if err != nil {
+	switch {
+	case err != nil && value.IsMarked(v):
+		return nil, &wireError{what: "the value has marks, which cannot be sent"}
+	case err != nil:
 		return nil, mismatch(ty, err)
 	}
 	return &tfplugin6.DynamicValue{Msgpack: data}, nil
