@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/schema"
 )
 
 // Mark is a mark that the engine puts on values. Marks police where a value may go; they never carry provenance.
@@ -30,33 +32,8 @@ type Deprecated struct {
 // Has reports whether v itself carries the mark; nested values are not looked at.
 func Has(v cty.Value, m Mark) bool { return v.HasMark(m) }
 
-// IsMarked reports whether v or any value nested in it carries any mark. It is asked of every value that passes a border, and mostly answers no, so it
-// neither allocates for objects nor looks into sets, whose elements hand their marks to the set.
-func IsMarked(v cty.Value) bool {
-	if v == cty.NilVal {
-		return false
-	}
-	ty := v.Type()
-	switch {
-	case v.IsMarked():
-		return true
-	case ty.IsPrimitiveType() || ty.IsSetType() || v.IsNull() || !v.IsKnown():
-		return false
-	case ty.IsObjectType():
-		for name := range ty.AttributeTypes() {
-			if IsMarked(v.GetAttr(name)) {
-				return true
-			}
-		}
-	case v.CanIterateElements():
-		for _, elem := range v.Elements() {
-			if IsMarked(elem) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// IsMarked reports whether v or any value nested in it carries any mark.
+func IsMarked(v cty.Value) bool { return v != cty.NilVal && schema.HoldsMarks(v) }
 
 // Contains reports whether v or any value nested in it carries the mark. The walk is skipped for values without any mark.
 func Contains(v cty.Value, m Mark) bool {

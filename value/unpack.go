@@ -67,10 +67,17 @@ func unpackObject(packed []byte, ty cty.Type) (cty.Value, bool) {
 				}
 			}
 		}
-		if hasParts(rest) || dec.Skip() != nil {
+		switch {
+		case attr == cty.String && len(rest) > 0 && msgpcode.IsString(rest[0]):
+			var s string
+			s, err = dec.DecodeString()
+			values[name] = cty.StringVal(s)
+		case hasParts(rest) || dec.Skip() != nil:
 			return cty.NilVal, false
+		default:
+			values[name], err = ctymsgpack.Unmarshal(rest[:len(rest)-r.Len()], attr)
 		}
-		if values[name], err = ctymsgpack.Unmarshal(rest[:len(rest)-r.Len()], attr); err != nil {
+		if err != nil {
 			return cty.NilVal, false
 		}
 	}

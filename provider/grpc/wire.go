@@ -10,7 +10,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
 	"github.com/mayfly-iac/mayfly/schema"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // wireError says what is wrong with a value, and where in it, without quoting any part of it.
@@ -33,7 +32,7 @@ func encodeValue(v cty.Value, ty cty.Type) (*tfplugin6.DynamicValue, error) {
 	}
 	data, err := msgpack.Marshal(v, ty)
 	switch {
-	case err != nil && value.IsMarked(v):
+	case err != nil && schema.HoldsMarks(v):
 		return nil, &wireError{what: "the value has marks, which cannot be sent"}
 	case err != nil:
 		return nil, mismatch(ty, err)
