@@ -120,7 +120,7 @@ func writeOnlySibling(b *schema.Block, path cty.Path) string {
 
 // deprecatedUses warns of values in a body that come from deprecated outputs.
 func deprecatedUses(v cty.Value, body hcl.Body) diag.List {
-	if !v.ContainsMarked() {
+	if !value.IsMarked(v) {
 		return nil
 	}
 	var diags diag.List

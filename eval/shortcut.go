@@ -2,6 +2,8 @@ package eval
 
 import (
 	"math/big"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -96,4 +98,35 @@ func plainLookup(args []cty.Value) (cty.Value, bool) {
 		return in.Index(key).WithMarks(inMarks, keyMarks), true
 	}
 	return cty.NilVal, false
+}
+
+// template is a template with interpolations. Whole numbers, which are most of the numbers in texts, are written here: the library finds the shortest of all
+// decimal fractions that stand for a number of 512 bits.
+type template struct{ *hclsyntax.TemplateExpr }
+
+// interpolates reports whether a template has a part that is not literal text.
+func interpolates(t *hclsyntax.TemplateExpr) bool {
+	return slices.ContainsFunc(t.Parts, func(part hclsyntax.Expression) bool {
+		_, literal := part.(*hclsyntax.LiteralValueExpr)
+		return !literal
+	})
+}
+
+// Value implements hcl.Expression.
+func (t template) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	whole := *t.TemplateExpr
+	whole.Parts = slices.Clone(whole.Parts)
+	for i, part := range whole.Parts {
+		if _, literal := part.(*hclsyntax.LiteralValueExpr); literal {
+			continue
+		}
+		e := evaluated(part, ctx)
+		if v, marks, ok := plain(e.v); ok && v.Type() == cty.Number {
+			if n, accuracy := v.AsBigFloat().Int64(); accuracy == big.Exact && n != 0 {
+				e.v = cty.StringVal(strconv.FormatInt(n, 10)).WithMarks(marks)
+			}
+		}
+		whole.Parts[i] = e
+	}
+	return whole.Value(ctx)
 }

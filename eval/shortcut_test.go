@@ -104,3 +104,31 @@ func TestShortcutsLookAtNoElement(t *testing.T) {
 		}
 	}
 }
+
+// TestTemplatesChangeNothing holds texts with numbers in them against what the library makes of them.
+func TestTemplatesChangeNothing(t *testing.T) {
+	num := cty.MustParseNumberVal
+	for _, v := range []cty.Value{
+		num("0"), num("1"), num("-1"), num("42"), num("9223372036854775807"), num("9223372036854775808"), num("-9223372036854775808"), num("1e30"), num("1.5"), num("-0"),
+		cty.NumberFloatVal(0.1), cty.PositiveInfinity, num("7").Mark(value.Sensitive), cty.NullVal(cty.Number), cty.UnknownVal(cty.Number), cty.StringVal("1"), cty.True,
+		cty.DynamicVal, cty.EmptyTupleVal, cty.UnknownVal(cty.Number).Mark(value.Ephemeral),
+	} {
+		for _, src := range []string{`"n${v}"`, `"${v}-${v}"`, `"${v}"`, `"%{ if true }${v},%{ endif }"`, `"x${v + 1}"`} {
+			e, diags := hclsyntax.ParseExpression([]byte(src), "t.tf", hcl.InitialPos)
+			if diags.HasErrors() {
+				t.Fatal(diags)
+			}
+			ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"v": v}}
+			want, wantDiags := e.Value(ctx)
+			got, gotDiags := strict(e).Value(ctx)
+			if !got.RawEquals(want) || len(gotDiags) != len(wantDiags) {
+				t.Errorf("%s of %#v: %#v, %v; the library: %#v, %v", src, v, got, gotDiags, want, wantDiags)
+			}
+			for i, d := range gotDiags {
+				if d.Detail != wantDiags[i].Detail || *d.Subject != *wantDiags[i].Subject {
+					t.Errorf("%s of %#v: %v; the library: %v", src, v, d, wantDiags[i])
+				}
+			}
+		}
+	}
+}

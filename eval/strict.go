@@ -64,8 +64,8 @@ func evaluated(e hclsyntax.Expression, ctx *hcl.EvalContext) *evaluatedExpr {
 // Value implements hcl.Expression.
 func (e *evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return e.v, e.diags }
 
-// strict returns e with every expression in it of a kind that loses marks replaced by one that keeps them, and calls that need not look at whole
-// collections by shortcuts. The parts of e are shared or copied, not changed.
+// strict returns e with every expression in it of a kind that loses marks replaced by one that keeps them, and what the
+// library takes long for by shortcuts. The parts of e are shared or copied, not changed.
 func strict(e hcl.Expression) hcl.Expression {
 	native, ok := e.(hclsyntax.Expression)
 	if !ok {
@@ -83,6 +83,8 @@ func loose(e hclsyntax.Expression) bool {
 		switch n := n.(type) {
 		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr, *hclsyntax.UnaryOpExpr, *hclsyntax.ForExpr, *hclsyntax.TemplateJoinExpr:
 			found = true
+		case *hclsyntax.TemplateExpr:
+			found = found || interpolates(n)
 		case *hclsyntax.ObjectConsExpr:
 			found = found || computedKeys(n)
 		case *hclsyntax.FunctionCallExpr:
@@ -110,6 +112,9 @@ func rewrite(e hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.TemplateExpr:
 		c := *e
 		c.Parts = rewriteAll(c.Parts)
+		if interpolates(&c) {
+			return template{&c}
+		}
 		return &c
 	case *hclsyntax.TemplateWrapExpr:
 		c := *e

@@ -22,25 +22,33 @@ func PlannedDataObject(b *Block, config cty.Value) cty.Value {
 }
 
 func unmarked(v cty.Value) cty.Value {
-	if v == cty.NilVal || !holdsMarks(v) {
+	if v == cty.NilVal || !HoldsMarks(v) {
 		return v
 	}
 	v, _ = v.UnmarkDeep()
 	return v
 }
 
-// holdsMarks is cty's ContainsMarked without a look into sets: they carry the marks of their elements themselves, and cty sorts a set
-// each time that someone walks through it.
-func holdsMarks(v cty.Value) bool {
-	if v.IsMarked() {
+// HoldsMarks reports whether v or any value nested in it carries any mark. It is asked of every value that passes a border and mostly answers no, so it
+// allocates nothing for objects and does not look into sets, which carry the marks of their elements themselves.
+func HoldsMarks(v cty.Value) bool {
+	ty := v.Type()
+	switch {
+	case v.IsMarked():
 		return true
-	}
-	if !isOpen(v) || v.Type().IsSetType() || !v.CanIterateElements() {
+	case ty.IsPrimitiveType() || ty.IsSetType() || !isOpen(v):
 		return false
-	}
-	for it := v.ElementIterator(); it.Next(); {
-		if _, one := it.Element(); holdsMarks(one) {
-			return true
+	case ty.IsObjectType():
+		for name := range ty.AttributeTypes() {
+			if HoldsMarks(v.GetAttr(name)) {
+				return true
+			}
+		}
+	case v.CanIterateElements():
+		for _, elem := range v.Elements() {
+			if HoldsMarks(elem) {
+				return true
+			}
 		}
 	}
 	return false

@@ -40,7 +40,7 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 		return Durable{}, nil
 	}
 	var sensitive []cty.Path
-	if v.ContainsMarked() {
+	if IsMarked(v) {
 		raw, pvm := v.UnmarkDeepWithPaths()
 		for _, pm := range pvm {
 			if _, ok := pm.Marks[Ephemeral]; ok {
@@ -118,7 +118,7 @@ func (d Durable) Unmarked() (cty.Value, error) {
 	if d.packed == nil {
 		return cty.NilVal, nil
 	}
-	v, err := msgpack.Unmarshal(d.packed, d.ty)
+	v, err := unpack(d.packed, d.ty)
 	if err != nil {
 		return cty.NilVal, fmt.Errorf("decoding a stored value: %w", err)
 	}

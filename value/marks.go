@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/schema"
 )
 
 // Mark is a mark that the engine puts on values. Marks police where a value may go; they never carry provenance.
@@ -30,9 +32,12 @@ type Deprecated struct {
 // Has reports whether v itself carries the mark; nested values are not looked at.
 func Has(v cty.Value, m Mark) bool { return v.HasMark(m) }
 
+// IsMarked reports whether v or any value nested in it carries any mark.
+func IsMarked(v cty.Value) bool { return v != cty.NilVal && schema.HoldsMarks(v) }
+
 // Contains reports whether v or any value nested in it carries the mark. The walk is skipped for values without any mark.
 func Contains(v cty.Value, m Mark) bool {
-	if v == cty.NilVal || !v.ContainsMarked() {
+	if !IsMarked(v) {
 		return false
 	}
 	_, pvm := v.UnmarkDeepWithPaths()
@@ -46,7 +51,7 @@ func Contains(v cty.Value, m Mark) bool {
 
 // PathsWith returns the paths of the values that carry the mark, outermost first.
 func PathsWith(v cty.Value, m Mark) []cty.Path {
-	if v == cty.NilVal || !v.ContainsMarked() {
+	if !IsMarked(v) {
 		return nil
 	}
 	_, pvm := v.UnmarkDeepWithPaths()

@@ -10,7 +10,7 @@ import (
 func RedactedDeep(vals ...cty.Value) (string, bool) {
 	marks := cty.ValueMarks{}
 	for _, v := range vals {
-		if v != cty.NilVal && v.ContainsMarked() {
+		if IsMarked(v) {
 			_, more := v.UnmarkDeep()
 			maps.Copy(marks, more)
 		}

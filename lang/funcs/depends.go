@@ -34,7 +34,7 @@ func (d *dependencies) add(marks cty.ValueMarks) {
 }
 
 func (d *dependencies) addDeep(v cty.Value) {
-	if v != cty.NilVal && v.ContainsMarked() {
+	if value.IsMarked(v) {
 		_, marks := v.UnmarkDeep()
 		d.add(marks)
 	}

@@ -63,7 +63,7 @@ var issensitiveFunc = function.New(&function.Spec{
 // EphemeralAsNull replaces every ephemeral part of a value by null of its type, and keeps all other marks. An unknown ephemeral part
 // stays unknown, without promises that null would break. The result carries no ephemeral mark anywhere.
 func EphemeralAsNull(v cty.Value) cty.Value {
-	if !v.ContainsMarked() {
+	if !value.IsMarked(v) {
 		return v
 	}
 	// The callback never fails, and so Transform does not either.

@@ -38,7 +38,7 @@ var (
 // shownType is the type of a value as far as it may be shown.
 func shownType(v cty.Value, public func(cty.Type) bool) cty.Type {
 	ty := v.Type()
-	if ty.IsPrimitiveType() || !v.ContainsMarked() || public(ty) {
+	if ty.IsPrimitiveType() || !value.IsMarked(v) || public(ty) {
 		return ty
 	}
 	if value.Has(v, value.Sensitive) || value.Has(v, value.Ephemeral) {

@@ -269,7 +269,7 @@ func (e *encoder) path(x *failing, p cty.Path) path {
 
 // hasText reports whether a key has a form that can be read back.
 func hasText(k cty.Value) bool {
-	if k == cty.NilVal || k.ContainsMarked() || !k.IsWhollyKnown() {
+	if k == cty.NilVal || value.IsMarked(k) || !k.IsWhollyKnown() {
 		return false
 	}
 	return k.IsNull() || k.Type() != cty.Number || fits(k.AsBigFloat())

@@ -53,6 +53,8 @@ func (*builtin) PlanResource(_ context.Context, req provider.PlanRequest) (provi
 		planned["output"] = outputOf(input)
 	case !same(req.Prior, planned, "input"):
 		planned["output"] = cty.UnknownVal(input.Type())
+	default:
+		return resp, nil
 	}
 	resp.Planned = cty.ObjectVal(planned)
 	return resp, nil
@@ -63,11 +65,17 @@ func stored(block *schema.Block, v cty.Value) cty.Value {
 	if v.IsNull() || !v.IsKnown() || !block.HasWriteOnly() {
 		return v
 	}
-	attrs := v.AsValueMap()
+	var attrs map[string]cty.Value
 	for name, a := range block.Attributes {
-		if a.WriteOnly {
-			attrs[name] = cty.NullVal(a.Type)
+		if null := cty.NullVal(a.Type); a.WriteOnly && !v.GetAttr(name).RawEquals(null) {
+			if attrs == nil {
+				attrs = v.AsValueMap()
+			}
+			attrs[name] = null
 		}
+	}
+	if attrs == nil {
+		return v
 	}
 	return cty.ObjectVal(attrs)
 }

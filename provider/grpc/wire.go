@@ -30,11 +30,11 @@ func encodeValue(v cty.Value, ty cty.Type) (*tfplugin6.DynamicValue, error) {
 	if v == cty.NilVal {
 		v = cty.NullVal(ty)
 	}
-	if v.ContainsMarked() {
-		return nil, &wireError{what: "the value has marks, which cannot be sent"}
-	}
 	data, err := msgpack.Marshal(v, ty)
-	if err != nil {
+	switch {
+	case err != nil && schema.HoldsMarks(v):
+		return nil, &wireError{what: "the value has marks, which cannot be sent"}
+	case err != nil:
 		return nil, mismatch(ty, err)
 	}
 	return &tfplugin6.DynamicValue{Msgpack: data}, nil
