@@ -72,7 +72,13 @@ func run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	return t.end()
+	if err := t.end(); err != nil {
+		return err
+	}
+	if b.failures > 0 {
+		return fmt.Errorf("commands that have failed: %d", b.failures)
+	}
+	return nil
 }
 
 func parse(args []string) (settings, error) {
