@@ -29,8 +29,15 @@ var head = []string{
 
 func newTable(w io.Writer, binaries []string) *table {
 	t := &table{w: w, last: map[string]sized{}}
+	times := map[string]int{}
 	for _, b := range binaries {
-		t.names = append(t.names, filepath.Base(b))
+		times[filepath.Base(b)]++
+	}
+	for _, b := range binaries {
+		if name := filepath.Base(b); times[name] == 1 {
+			b = name
+		}
+		t.names = append(t.names, b)
 	}
 	t.line(head)
 	t.line(strings.Split(strings.Repeat("---,", len(head)-1)+"---", ","))

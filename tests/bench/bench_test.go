@@ -111,10 +111,11 @@ func TestCallsPerInstance(t *testing.T) {
 	}
 }
 
-// TestTwoEngines has the program compared with itself.
-func TestTwoEngines(t *testing.T) {
-	rows := run(t, "-shape", "start", "-vs", built["cmd/mayfly"])
-	if len(rows) != 2 || rows[0]["times"] != "" || rows[1]["times"] == "" || rows[1]["times wall"] == "" || rows[0]["target"] == "" || rows[1]["target"] != "" {
+// TestEngines has the program compared with itself and with another one.
+func TestEngines(t *testing.T) {
+	unix(t)
+	rows := run(t, "-shape", "start", "-vs", built["cmd/mayfly"]+","+engine(t, "exit 0"))
+	if len(rows) != 3 || rows[0]["engine"] != built["cmd/mayfly"] || rows[2]["engine"] != "engine" || rows[2]["times wall"] == "" || rows[0]["times"] != "" || rows[1]["times"] == "" || rows[1]["times wall"] == "" || rows[0]["target"] == "" || rows[1]["target"] != "" {
 		t.Errorf("rows: %v", rows)
 	}
 }
