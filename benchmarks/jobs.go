@@ -37,17 +37,19 @@ var cycle = []step{
 
 // sizes are those of the table, by shape and kind of resource.
 var sizes = map[string]map[string][]int{
-	"for_each":    {work.Builtin.Name: {500, 1000, 10000}, work.Plugin.Name: {1000}},
-	"count":       {work.Builtin.Name: {1000, 4000, 40000}, work.Plugin.Name: {1000}},
-	"chained":     {work.Builtin.Name: {1000, 4000}, work.Plugin.Name: {1000}},
-	"independent": {work.Builtin.Name: {4000}, work.Plugin.Name: {4000}},
-	"wide":        {work.Builtin.Name: {4000}, work.Plugin.Name: {1000}},
-	"modules":     {work.Builtin.Name: {5000}, work.Plugin.Name: {1000}},
-	"locals":      {work.Builtin.Name: {4000}},
-	"module-keys": {work.Builtin.Name: {1000}},
-	"module-map":  {work.Builtin.Name: {1000}},
-	"depends_on":  {work.Builtin.Name: {1000}},
-	"large":       {work.Builtin.Name: {10000, 100000}},
+	"for_each":      {work.Builtin.Name: {500, 1000, 10000}, work.Plugin.Name: {1000}},
+	"count":         {work.Builtin.Name: {1000, 4000, 40000}, work.Plugin.Name: {1000}},
+	"chained":       {work.Builtin.Name: {1000, 4000}, work.Plugin.Name: {1000}},
+	"independent":   {work.Builtin.Name: {4000}, work.Plugin.Name: {4000}},
+	"wide":          {work.Builtin.Name: {4000}, work.Plugin.Name: {1000}},
+	"modules":       {work.Builtin.Name: {5000}, work.Plugin.Name: {1000}},
+	"locals":        {work.Builtin.Name: {4000}},
+	"module-keys":   {work.Builtin.Name: {1000}},
+	"module-map":    {work.Builtin.Name: {1000}},
+	"lookup":        {work.Builtin.Name: {1000, 4000}},
+	"module-lookup": {work.Builtin.Name: {1000}},
+	"depends_on":    {work.Builtin.Name: {1000}},
+	"large":         {work.Builtin.Name: {10000, 100000}},
 }
 
 // What the jobs that are no shapes have to do.

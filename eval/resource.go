@@ -140,6 +140,7 @@ func (r *Resource) collect(t *future.Task, s *Session, via *hcl.Range) cty.Value
 		}
 		return cty.DynamicVal
 	}
+	r.Module.run.Stats.Evaluations.Add(int64(len(e.keys)))
 	switch e.form {
 	case Counted:
 		elems := make([]cty.Value, len(e.keys))
