@@ -48,6 +48,7 @@ var sizes = map[string]map[string][]int{
 	"module-map":    {work.Builtin.Name: {1000}},
 	"lookup":        {work.Builtin.Name: {1000, 4000}},
 	"module-lookup": {work.Builtin.Name: {1000}},
+	"triggers":      {work.Builtin.Name: {1000}},
 	"depends_on":    {work.Builtin.Name: {1000}},
 	"large":         {work.Builtin.Name: {10000, 100000}},
 }

@@ -40,6 +40,7 @@ var Shapes = []Shape{
 	{"module-map", "n module instances, and n instances which each read a local map over all of them by key", moduleMap},
 	{"lookup", "n instances, and n which each look one of them up in all", lookup},
 	{"module-lookup", "n module instances, and n instances which each look one of them up in all", moduleLookup},
+	{"triggers", "n instances, and n which would each be replaced with any of them", triggers},
 	{"depends_on", "n module instances, and n instances which depend on all of them", dependsOn},
 	{"large", "200 modules of n/200 instances", large},
 }
@@ -91,6 +92,22 @@ resource %[2]q "b" {
   input    = lookup(%[2]s.a, each.key, null).output
 }
 `, keys(n), k.Type)
+}
+
+func triggers(n int, k Kind) map[string]string {
+	return root(k, `
+resource %[2]q "a" {
+  count = %[1]d
+  input = "v${count.index}"
+}
+resource %[2]q "b" {
+  count = %[1]d
+  input = "w${count.index}"
+  lifecycle {
+    replace_triggered_by = [%[2]s.a]
+  }
+}
+`, n, k.Type)
 }
 
 func count(n int, k Kind) map[string]string {

@@ -84,7 +84,7 @@ func TestEveryShape(t *testing.T) {
 			t.Errorf("%v: the plugin was not called, or not one of it", row)
 		}
 	}
-	for _, name := range []string{"for_each", "count", "chained", "independent", "wide", "modules", "locals", "module-keys", "module-map", "lookup", "module-lookup", "depends_on", "large"} {
+	for _, name := range []string{"for_each", "count", "chained", "independent", "wide", "modules", "locals", "module-keys", "module-map", "lookup", "module-lookup", "triggers", "depends_on", "large"} {
 		if want := 4 * 2; names[name] != want { // commands, kinds
 			t.Errorf("%s has %d rows, want %d", name, names[name], want)
 		}
