@@ -66,6 +66,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(b.counts)
 	t := newTable(os.Stdout, s.binaries)
 	for _, j := range jobs(s) {
 		if err := b.do(ctx, j, t); err != nil {

@@ -114,7 +114,15 @@ func TestCallsPerInstance(t *testing.T) {
 // TestEngines has the program compared with itself and with another one.
 func TestEngines(t *testing.T) {
 	unix(t)
-	rows := run(t, "-shape", "start", "-vs", built["cmd/mayfly"]+","+engine(t, "exit 0"))
+	told := filepath.Join(t.TempDir(), "told")
+	rows := run(t, "-shape", "start", "-vs", built["cmd/mayfly"]+","+engine(t, `printf %s "$BENCH_COUNTS" >`+told))
+	counts, err := os.ReadFile(told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(string(counts)); len(counts) == 0 || err == nil {
+		t.Errorf("the directory %q for the counts is left", counts)
+	}
 	if len(rows) != 3 || rows[0]["engine"] != built["cmd/mayfly"] || rows[2]["engine"] != "engine" || rows[2]["times wall"] == "" || rows[0]["times"] != "" || rows[1]["times"] == "" || rows[1]["times wall"] == "" || rows[0]["target"] == "" || rows[1]["target"] != "" {
 		t.Errorf("rows: %v", rows)
 	}
