@@ -56,8 +56,8 @@ func must(t testing.TB, diags diag.List) {
 	}
 }
 
-// measure plans and applies a configuration from nothing, plans again, and returns what that took.
-func measure(t testing.TB, files map[string]string) counts {
+// configuration writes a configuration to a directory.
+func configuration(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -69,6 +69,13 @@ func measure(t testing.TB, files map[string]string) counts {
 			t.Fatal(err)
 		}
 	}
+	return dir
+}
+
+// measure plans and applies a configuration from nothing, plans again, and returns what that took.
+func measure(t testing.TB, files map[string]string) counts {
+	t.Helper()
+	dir := configuration(t, files)
 	m, err := inmem.New().Manager(store.DefaultWorkspace)
 	if err != nil {
 		t.Fatal(err)
@@ -100,9 +107,23 @@ func measure(t testing.TB, files map[string]string) counts {
 	return c
 }
 
+// growth compares what was counted at n and at twice as much.
+func growth(t testing.TB, what string, n int, one, two int64) {
+	t.Helper()
+	const limit = 2.2
+	ratio := float64(two) / float64(one)
+	t.Logf("%s: %d at %d, %d at %d: ratio %.2f", what, one, n, two, 2*n, ratio)
+	switch {
+	case one <= 0:
+		t.Errorf("%s: nothing was counted at %d", what, n)
+	case ratio > limit:
+		t.Errorf("%s grow by %.2f when the configuration doubles", what, ratio)
+	}
+}
+
 // TestCostIsLinear counts evaluations, provider calls and bytes written at N and 2N.
 func TestCostIsLinear(t *testing.T) {
-	const n, limit = 200, 2.2
+	const n = 200
 	for _, shape := range work.Shapes {
 		if shape.Name == "large" {
 			continue // its number of modules does not grow, and the others have what is in them
@@ -114,11 +135,7 @@ func TestCostIsLinear(t *testing.T) {
 				"evaluations": {one.evaluations, two.evaluations}, "provider calls": {one.calls, two.calls}, "bytes written": {one.bytes, two.bytes},
 				"dependencies": {one.deps, two.deps}, "edges": {one.edges, two.edges},
 			} {
-				ratio := float64(pair[1]) / float64(pair[0])
-				t.Logf("%s: %d at %d, %d at %d: ratio %.2f", what, pair[0], n, pair[1], 2*n, ratio)
-				if ratio > limit {
-					t.Errorf("%s grow by %.2f when the configuration doubles", what, ratio)
-				}
+				growth(t, what, n, pair[0], pair[1])
 			}
 		})
 	}

@@ -19,14 +19,19 @@ type bench struct {
 	dir    string // has a folder per engine and job
 	config string // the CLI configuration, which finds the plugin
 	counts string // where the plugin counts
+
+	failures int // commands that have failed so far
 }
 
 // figures are what one command has cost one engine.
 type figures struct {
 	measure.Cost
 	provider.Counts
-	tried bool // false if an earlier command of the job has failed or taken too long
+	tried  bool // false if an earlier command of the job has failed or taken too long
+	failed bool // the command said that it has failed; there are no other figures
 }
+
+func (f figures) measured() bool { return f.tried && !f.failed }
 
 // own is the processor time without that of the plugin.
 func (f figures) own() time.Duration { return max(0, f.Cost.CPU-f.Counts.CPU) }
@@ -93,7 +98,7 @@ func (b *bench) do(ctx context.Context, j job, t *table) error {
 				continue
 			}
 			for e, f := range row {
-				if f.tried && (!best[i][e].tried || f.Cost.CPU < best[i][e].Cost.CPU) {
+				if have := best[i][e]; f.measured() && (!have.measured() || f.Cost.CPU < have.Cost.CPU) {
 					best[i][e] = f
 				}
 			}
@@ -126,9 +131,11 @@ func (b *bench) once(ctx context.Context, j job) ([][]figures, error) {
 			return nil, err
 		}
 		if len(j.files) > 0 {
-			if _, err := b.run(ctx, j, e, dirs[e], []string{"init", "-input=false", "-no-color"}); err != nil {
+			f, err := b.run(ctx, j, e, dirs[e], step{"init", []string{"init", "-input=false", "-no-color"}})
+			if err != nil {
 				return nil, err
 			}
+			over[e] = f.failed || f.TimedOut
 		}
 	}
 	var all [][]figures
@@ -138,11 +145,11 @@ func (b *bench) once(ctx context.Context, j job) ([][]figures, error) {
 			if over[e] {
 				continue
 			}
-			f, err := b.run(ctx, j, e, dirs[e], s.args)
+			f, err := b.run(ctx, j, e, dirs[e], s)
 			if err != nil {
-				return nil, fmt.Errorf("%s at %d, %s: %w", j.name, j.n, s.name, err)
+				return nil, err
 			}
-			over[e] = f.TimedOut && s.name != "plan"
+			over[e] = (f.TimedOut || f.failed) && s.name != "plan"
 			row[e] = f
 		}
 		all = append(all, row)
@@ -150,13 +157,18 @@ func (b *bench) once(ctx context.Context, j job) ([][]figures, error) {
 	return all, nil
 }
 
-func (b *bench) run(ctx context.Context, j job, engine int, dir string, args []string) (figures, error) {
+// run runs one command. One that fails is told of at once, and counted: it ends the job for its engine, not the work of the others.
+func (b *bench) run(ctx context.Context, j job, engine int, dir string, s step) (figures, error) {
 	env := measure.Environment(append(j.env, "TF_CLI_CONFIG_FILE="+b.config, "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1",
 		"XDG_CACHE_HOME="+filepath.Join(dir, ".cache"), provider.EnvCounts+"="+b.counts)...)
-	cost, err := measure.Run(ctx, measure.Command{Binary: b.binaries[engine], Dir: dir, Args: args, Env: env, Timeout: b.timeout})
-	if err != nil {
-		return figures{}, err
+	cost, err := measure.Run(ctx, measure.Command{Binary: b.binaries[engine], Dir: dir, Args: s.args, Env: env, Timeout: b.timeout})
+	if ctx.Err() != nil {
+		return figures{}, ctx.Err()
 	}
-	counts, err := provider.Read(b.counts)
-	return figures{Cost: cost, Counts: counts, tried: true}, err
+	if err != nil {
+		b.failures++
+		fmt.Fprintf(os.Stderr, "%s at %d, %s: %s\n", j.name, j.n, s.name, err)
+	}
+	counts, countErr := provider.Read(b.counts)
+	return figures{Cost: cost, Counts: counts, tried: true, failed: err != nil}, countErr
 }

@@ -37,17 +37,20 @@ var cycle = []step{
 
 // sizes are those of the table, by shape and kind of resource.
 var sizes = map[string]map[string][]int{
-	"for_each":    {work.Builtin.Name: {500, 1000, 10000}, work.Plugin.Name: {1000}},
-	"count":       {work.Builtin.Name: {1000, 4000, 40000}, work.Plugin.Name: {1000}},
-	"chained":     {work.Builtin.Name: {1000, 4000}, work.Plugin.Name: {1000}},
-	"independent": {work.Builtin.Name: {4000}, work.Plugin.Name: {4000}},
-	"wide":        {work.Builtin.Name: {4000}, work.Plugin.Name: {1000}},
-	"modules":     {work.Builtin.Name: {5000}, work.Plugin.Name: {1000}},
-	"locals":      {work.Builtin.Name: {4000}},
-	"module-keys": {work.Builtin.Name: {1000}},
-	"module-map":  {work.Builtin.Name: {1000}},
-	"depends_on":  {work.Builtin.Name: {1000}},
-	"large":       {work.Builtin.Name: {10000, 100000}},
+	"for_each":      {work.Builtin.Name: {500, 1000, 10000}, work.Plugin.Name: {1000}},
+	"count":         {work.Builtin.Name: {1000, 4000, 40000}, work.Plugin.Name: {1000}},
+	"chained":       {work.Builtin.Name: {1000, 4000}, work.Plugin.Name: {1000}},
+	"independent":   {work.Builtin.Name: {4000}, work.Plugin.Name: {4000}},
+	"wide":          {work.Builtin.Name: {4000}, work.Plugin.Name: {1000}},
+	"modules":       {work.Builtin.Name: {5000}, work.Plugin.Name: {1000}},
+	"locals":        {work.Builtin.Name: {4000}},
+	"module-keys":   {work.Builtin.Name: {1000}},
+	"module-map":    {work.Builtin.Name: {1000}},
+	"lookup":        {work.Builtin.Name: {1000, 4000}},
+	"module-lookup": {work.Builtin.Name: {1000}},
+	"triggers":      {work.Builtin.Name: {1000}},
+	"depends_on":    {work.Builtin.Name: {1000}},
+	"large":         {work.Builtin.Name: {10000, 100000}},
 }
 
 // What the jobs that are no shapes have to do.
@@ -63,21 +66,30 @@ func jobs(s settings) []job {
 	list := []job{{name: "start", steps: []step{{"version", []string{"version"}}}}}
 	for _, shape := range work.Shapes {
 		for _, k := range s.kinds {
-			at := sizes[shape.Name][k.Name]
-			if len(s.sizes) > 0 {
-				at = s.sizes
-			}
-			for _, n := range at {
+			for _, n := range s.or(sizes[shape.Name][k.Name]...) {
 				list = append(list, job{name: shape.Name, n: n, kind: k.Name, files: shape.Files(n, k), steps: cycle, init: k.Name == work.Plugin.Name})
 			}
 		}
 	}
-	list = append(list,
-		job{name: "schema", n: schemaTypes, files: work.Types(usedTypes), steps: append(cycle[:1:1], cycle[0]), init: true, env: []string{fmt.Sprintf("%s=%d", provider.EnvTypes, schemaTypes)}},
-		job{name: "password", n: 1, files: work.Password(), steps: cycle[:2], init: true},
-		job{name: "secrets", n: secrets, files: work.Secrets(secrets, openMillis), steps: cycle[:2], init: true},
-	)
+	for _, n := range s.or(schemaTypes) {
+		list = append(list, job{
+			name: "schema", n: n, files: work.Types(min(n, usedTypes)), init: true, env: []string{fmt.Sprintf("%s=%d", provider.EnvTypes, n)},
+			steps: []step{cycle[0], {"plan again", cycle[0].args}},
+		})
+	}
+	list = append(list, job{name: "password", n: 1, files: work.Password(), steps: cycle[:2], init: true})
+	for _, n := range s.or(secrets) {
+		list = append(list, job{name: "secrets", n: n, files: work.Secrets(n, openMillis), steps: cycle[:2], init: true})
+	}
 	return slices.DeleteFunc(list, func(j job) bool { return !s.shapes.MatchString(j.name) })
+}
+
+// or returns the sizes that were asked for, or else those of the table.
+func (s settings) or(table ...int) []int {
+	if len(s.sizes) > 0 {
+		return s.sizes
+	}
+	return table
 }
 
 // legend says what the names mean.
@@ -88,8 +100,8 @@ func legend() []string {
 	}
 	return append(list,
 		fmt.Sprintf("schema: %d types of a provider that has n more, with 40 kB of schema each; planned twice", usedTypes),
-		"password: a password is needed for one second in the middle of seven seconds of work",
-		fmt.Sprintf("secrets: n ephemeral instances that take %d ms to open and as long to close, used by one resource instance each", openMillis),
+		"password: a password is needed for one second in the middle of seven seconds of work; it is opened for planning and for applying",
+		fmt.Sprintf("secrets: n ephemeral instances that take %d ms to open and as long to close, used by one resource instance each; as often", openMillis),
 	)
 }
 

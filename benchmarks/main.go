@@ -1,4 +1,4 @@
-// Command benchmarks does the same work with one or two engines and prints what it has cost them: processor time, time, memory, provider calls and bytes.
+// Command benchmarks does the same work with one engine or several and prints what it has cost them: processor time, time, memory, provider calls and bytes.
 //
 //	go run ./benchmarks -binary ./mayfly -vs tofu
 //	go run ./benchmarks -binary ./mayfly -shape 'for_each|count' -n 500,1000 -kind plugin
@@ -27,7 +27,7 @@ import (
 
 // settings are the options of the command line.
 type settings struct {
-	binaries []string // one or two
+	binaries []string // the first one is what the others are compared with
 	shapes   *regexp.Regexp
 	sizes    []int // instead of those of the table
 	kinds    []work.Kind
@@ -66,19 +66,26 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(b.counts)
 	t := newTable(os.Stdout, s.binaries)
 	for _, j := range jobs(s) {
 		if err := b.do(ctx, j, t); err != nil {
 			return err
 		}
 	}
-	return t.end()
+	if err := t.end(); err != nil {
+		return err
+	}
+	if b.failures > 0 {
+		return fmt.Errorf("commands that have failed: %d", b.failures)
+	}
+	return nil
 }
 
 func parse(args []string) (settings, error) {
 	f := flag.NewFlagSet("benchmarks", flag.ContinueOnError)
 	binary := f.String("binary", "", "the engine to measure (required)")
-	vs := f.String("vs", "", "another engine to compare it with")
+	vs := f.String("vs", "", "engines to compare it with, separated by commas")
 	shapes := f.String("shape", ".", "regular expression: which kinds of work; -list lists them")
 	sizes := f.String("n", "", "sizes, separated by commas, instead of those of the table")
 	kinds := f.String("kind", "", "terraform_data or plugin; both by default, where the table has them")
@@ -96,7 +103,7 @@ func parse(args []string) (settings, error) {
 		os.Exit(0)
 	}
 	s := settings{timeout: *timeout, repeat: max(1, *repeat), dir: *dir}
-	for _, name := range []string{*binary, *vs} {
+	for _, name := range append([]string{*binary}, strings.Split(*vs, ",")...) {
 		if name == "" {
 			continue
 		}

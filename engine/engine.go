@@ -44,7 +44,7 @@ type Engine struct {
 
 // Stats counts the work of all operations of an engine.
 type Stats struct {
-	Evaluations   int64 // expressions and bodies
+	Evaluations   int64 // expressions and bodies, and instances that are read with all of their kind
 	ProviderCalls int64 // of any kind but schema
 }
 

@@ -374,7 +374,7 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 		return cty.DynamicVal
 	}
 	if len(p.all) > 0 || e.form == Enabled {
-		return b.allChildren(call, e, p)
+		return call.remembered(p.all, func() cty.Value { return b.allChildren(call, e, p) })
 	}
 	attrs := make(map[string]cty.Value, len(p.keys))
 	for key, names := range p.keys {
@@ -408,6 +408,7 @@ func mayOpen(call *Call, p *modulePart) bool {
 }
 
 func (b *builder) allChildren(call *Call, e *expansion, p *modulePart) cty.Value {
+	b.run.Stats.Evaluations.Add(int64(len(e.keys)))
 	switch e.form {
 	case Counted:
 		elems := make([]cty.Value, len(e.keys))

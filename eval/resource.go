@@ -24,6 +24,7 @@ type Resource struct {
 	mu        sync.Mutex
 	instances map[addr.Key]*Instance
 	all       future.Cell[cty.Value]
+	triggers  sync.Map // *lang.Ref to all instances, in replace_triggered_by → whether a change of theirs triggers it
 	reads     future.Cell[*reads]
 	deps      future.Cell[[]plan.Dep]
 }
@@ -140,6 +141,7 @@ func (r *Resource) collect(t *future.Task, s *Session, via *hcl.Range) cty.Value
 		}
 		return cty.DynamicVal
 	}
+	r.Module.run.Stats.Evaluations.Add(int64(len(e.keys)))
 	switch e.form {
 	case Counted:
 		elems := make([]cty.Value, len(e.keys))

@@ -81,7 +81,7 @@ type Run struct {
 
 // Stats counts the work of a run.
 type Stats struct {
-	Evaluations atomic.Int64 // expressions and bodies evaluated
+	Evaluations atomic.Int64 // expressions and bodies evaluated, and instances that are read with all of their kind
 }
 
 // NewRun starts a walk. Nothing is evaluated until it is demanded.

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -30,21 +32,23 @@ func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.
 	if res == nil || ref.Resource.Mode != addr.Managed {
 		return false
 	}
-	var instances []*Instance
-	if key, ok := sc.key(ref.Index, res.Form()); ok && res.repeat.repeated() {
-		if res.expand(sc.t, &ref.Range).has(key) {
-			instances = []*Instance{res.Instance(key)}
-		}
-	} else {
-		instances, _ = res.Instances(sc.t)
-	}
-	for _, in := range instances {
+	triggers := func(in *Instance) bool {
+		sc.m.run.Stats.Evaluations.Add(1)
 		in.Value(sc.t, &ref.Range)
-		if c := changeFor(in.Addr()); c != nil && attributeChanges(c, ref.Rest) {
-			return true
-		}
+		c := changeFor(in.Addr())
+		return c != nil && attributeChanges(c, ref.Rest)
 	}
-	return false
+	if key, ok := sc.key(ref.Index, res.Form()); ok && res.repeat.repeated() {
+		return res.expand(sc.t, &ref.Range).has(key) && triggers(res.Instance(key))
+	}
+	// What all instances together do is the same for each instance of the block that refers to them, so it is found out once.
+	if got, ok := res.triggers.Load(ref); ok {
+		return got.(bool)
+	}
+	instances, _ := res.Instances(sc.t)
+	got := slices.ContainsFunc(instances, triggers)
+	res.triggers.Store(ref, got)
+	return got
 }
 
 // attributeChanges reports whether the change alters what the traversal leads to; the whole object if it is empty.

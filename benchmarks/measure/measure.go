@@ -29,7 +29,7 @@ type Command struct {
 	Timeout     time.Duration
 }
 
-// Run runs a command. An error is one that leaves no figures: the program does not start, or says by its exit status that it has failed. The error ends with
+// Run runs a command. An error is one that leaves no figures: the program does not start, or says by its exit status that it has failed. The error ends with the
 // the last lines of what the program wrote.
 func Run(ctx context.Context, c Command) (Cost, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
@@ -38,6 +38,7 @@ func Run(ctx context.Context, c Command) (Cost, error) {
 	cmd := exec.CommandContext(ctx, c.Binary, c.Args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.Dir, c.Env, &out, &out
 	cmd.WaitDelay = 10 * time.Second
+	together(cmd)
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
 		return Cost{}, err

@@ -17,7 +17,8 @@ import (
 const (
 	colCPU    = iota // microseconds of processor time, user and system
 	colOpens         // ephemeral instances that were opened and closed
-	colOpen          // nanoseconds that they were open, in all
+	colOpen          // nanoseconds that the one of them was open that was open for the longest time
+	colBusy          // nanoseconds that calls took, in all
 	firstCall        // the first column of the methods
 )
 
@@ -54,7 +55,12 @@ func newCounts(dir string) (*counts, error) {
 
 func (c *counts) closed(open time.Duration) {
 	c.slots[colOpens].Add(1)
-	c.slots[colOpen].Add(int64(open))
+	for longest := &c.slots[colOpen]; ; {
+		have := longest.Load()
+		if have >= int64(open) || longest.CompareAndSwap(have, int64(open)) {
+			return
+		}
+	}
 }
 
 type methodKey struct{}
@@ -81,6 +87,9 @@ func (c *counts) HandleRPC(ctx context.Context, s stats.RPCStats) {
 		c.slots[i+2].Add(int64(s.WireLength))
 	case *stats.End:
 		c.slots[i].Add(1)
+		if i != firstCall {
+			c.slots[colBusy].Add(int64(s.EndTime.Sub(s.BeginTime)))
+		}
 		c.slots[colCPU].Store(processorTime().Microseconds())
 	}
 }
@@ -99,7 +108,8 @@ type Counts struct {
 	Processes int
 	CPU       time.Duration
 	Opens     int64         // ephemeral instances that were opened and closed
-	Open      time.Duration // that they were open, in all
+	Open      time.Duration // that the one of them was open that was open for the longest time
+	Busy      time.Duration // that calls took, in all
 	Methods   map[string]Call
 }
 
@@ -133,7 +143,8 @@ func Read(dir string) (Counts, error) {
 		sum.Processes++
 		sum.CPU += time.Duration(col(colCPU)) * time.Microsecond
 		sum.Opens += col(colOpens)
-		sum.Open += time.Duration(col(colOpen))
+		sum.Open = max(sum.Open, time.Duration(col(colOpen)))
+		sum.Busy += time.Duration(col(colBusy))
 		for i, m := range methods {
 			at := firstCall + 3*i
 			if n := col(at); n > 0 {

@@ -46,8 +46,7 @@ func Serve() error {
 	if err != nil {
 		return err
 	}
-	p := &bench{types: types, counts: counts}
-	server := providerserver.NewProtocol6(p)
+	server := providerserver.NewProtocol6(&bench{types: types, counts: counts})
 	plugin.Serve(&plugin.ServeConfig{
 		HandshakeConfig: plugin.HandshakeConfig{
 			MagicCookieKey: "TF_PLUGIN_MAGIC_COOKIE", MagicCookieValue: "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
@@ -60,6 +59,17 @@ func Serve() error {
 		},
 	})
 	return nil
+}
+
+// Register adds the provider, without further types, to a server within this process. Only the server's own handlers count its calls.
+func Register(s *grpc.Server) error {
+	counts, err := newCounts("")
+	if err != nil {
+		return err
+	}
+	server := providerserver.NewProtocol6(&bench{counts: counts})
+	plug := tf6server.GRPCProviderPlugin{GRPCProvider: func() tfprotov6.ProviderServer { return server() }, Name: Address}
+	return plug.GRPCServer(nil, s)
 }
 
 func or(a, b string) string {

@@ -38,6 +38,9 @@ var Shapes = []Shape{
 	{"locals", "n local values, each made from the one before, read by n/10 blocks", locals},
 	{"module-keys", "n module instances, and n instances which each read one of them by its key", moduleKeys},
 	{"module-map", "n module instances, and n instances which each read a local map over all of them by key", moduleMap},
+	{"lookup", "n instances, and n which each look one of them up in all", lookup},
+	{"module-lookup", "n module instances, and n instances which each look one of them up in all", moduleLookup},
+	{"triggers", "n instances, and n which would each be replaced with any of them", triggers},
 	{"depends_on", "n module instances, and n instances which depend on all of them", dependsOn},
 	{"large", "200 modules of n/200 instances", large},
 }
@@ -76,6 +79,35 @@ resource %[2]q "b" {
   input    = each.value.output
 }
 `, keys(n), k.Type)
+}
+
+func lookup(n int, k Kind) map[string]string {
+	return root(k, `
+resource %[2]q "a" {
+  for_each = %[1]s
+  input    = each.key
+}
+resource %[2]q "b" {
+  for_each = %[1]s
+  input    = lookup(%[2]s.a, each.key, null).output
+}
+`, keys(n), k.Type)
+}
+
+func triggers(n int, k Kind) map[string]string {
+	return root(k, `
+resource %[2]q "a" {
+  count = %[1]d
+  input = "v${count.index}"
+}
+resource %[2]q "b" {
+  count = %[1]d
+  input = "w${count.index}"
+  lifecycle {
+    replace_triggered_by = [%[2]s.a]
+  }
+}
+`, n, k.Type)
 }
 
 func count(n int, k Kind) map[string]string {
@@ -196,9 +228,10 @@ output "id" {
 }
 
 var (
-	moduleKeys = consumers("  for_each = module.m\n  input    = each.value.id")
-	moduleMap  = consumers("  for_each = local.keys\n  input    = local.ids[each.key]")
-	dependsOn  = consumers("  for_each   = local.keys\n  input      = each.key\n  depends_on = [module.m]")
+	moduleKeys   = consumers("  for_each = module.m\n  input    = each.value.id")
+	moduleMap    = consumers("  for_each = local.keys\n  input    = local.ids[each.key]")
+	moduleLookup = consumers("  for_each = local.keys\n  input    = lookup(module.m, each.key, null).id")
+	dependsOn    = consumers("  for_each   = local.keys\n  input      = each.key\n  depends_on = [module.m]")
 )
 
 func large(n int, k Kind) map[string]string {

@@ -78,14 +78,18 @@ func (c *Cache) For(checksum string, environ []string) *Entry {
 	return &Entry{c: c, path: filepath.Join(c.dir, hex.EncodeToString(sum[:])+suffix)}
 }
 
-// switches are the variables that are true or false, of which some providers have one for schemas to come, such as ARM_FIVEPOINTZERO_BETA. Those of the
-// engine are for no provider.
+// switches are the variables that are true or false, in any of the usual words, of which some providers have one for schemas to come, such as
+// ARM_FIVEPOINTZERO_BETA. Those of the engine are for no provider, and how deep shells are nested is no switch.
 func switches(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
 		name, text, _ := strings.Cut(kv, "=")
-		if on := strings.ToLower(text); (on == "true" || on == "false") && !strings.HasPrefix(name, "TF_") {
-			out = append(out, name+"="+on)
+		if strings.HasPrefix(name, "TF_") || name == "SHLVL" {
+			continue
+		}
+		switch value := strings.ToLower(text); value {
+		case "true", "false", "1", "0", "yes", "no", "on", "off":
+			out = append(out, name+"="+value)
 		}
 	}
 	slices.Sort(out)
@@ -100,17 +104,17 @@ type Entry struct {
 
 // Load returns what was saved for a version of the protocol, or nil.
 func (e *Entry) Load(protocol int) []byte {
-	f, err := os.Open(e.path)
+	dir, err := os.Stat(e.c.dir)
+	if err != nil || !trusted(dir) {
+		return nil
+	}
+	f, err := os.OpenFile(e.path, os.O_RDONLY|plain, 0)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || !trusted(info) || info.Size() > e.c.maxFile || info.Size() < int64(header) {
-		return nil
-	}
-	dir, err := os.Stat(e.c.dir)
-	if err != nil || !trusted(dir) {
 		return nil
 	}
 	b := make([]byte, info.Size())

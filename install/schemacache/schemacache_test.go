@@ -57,6 +57,8 @@ func TestSwitchesAreOtherSchemas(t *testing.T) {
 		"without it":          {[]string{"A=x"}, false},
 		"off":                 {[]string{"NEXT_BETA=false"}, false},
 		"another one besides": {[]string{"NEXT_BETA=true", "OTHER=false"}, false},
+		"a number":            {[]string{"NEXT_BETA=true", "OTHER=1"}, false},
+		"nested shells":       {[]string{"NEXT_BETA=true", "SHLVL=1"}, true},
 	} {
 		if got := c.For("h1:one", test.environ).Load(6) != nil; got != test.found {
 			t.Errorf("%s: found %t", name, got)

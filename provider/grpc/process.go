@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,20 +48,35 @@ var _ runner.Runner = (*process)(nil)
 func newProcess(c Command) *process {
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir = c.Dir
-	cmd.Env = pluginEnv(c.Env)
+	cmd.Env = pluginEnv(c)
 	return &process{cmd: cmd, stderr: newTail(c.Stderr), exited: make(chan struct{}), drained: make(chan struct{})}
 }
 
-// pluginEnv returns the environment of a plugin without the variable that makes SDKs write every protocol message, secrets included, to disk.
-func pluginEnv(env []string) []string {
+// pluginEnv returns the environment of a plugin without the variable that makes SDKs write every protocol message, secrets included, to disk. If nobody reads
+// what the plugin logs, its SDK is told so, unless the environment says otherwise: SDKs log at the finest level by themselves, several lines for each call, and
+// that takes more time than the calls.
+func pluginEnv(c Command) []string {
+	env := c.Env
 	if env == nil {
 		env = os.Environ()
 	}
+	quiet := map[string]bool{}
+	if c.Stderr == nil {
+		kind := strings.ToUpper(strings.ReplaceAll(path.Base(c.Name), "-", "_"))
+		quiet["TF_LOG_SDK"], quiet["TF_LOG_PROVIDER_"+kind] = true, true
+	}
 	var kept []string
 	for _, e := range env {
-		if !strings.HasPrefix(e, "TF_LOG_SDK_PROTO_DATA_DIR=") {
+		name, value, _ := strings.Cut(e, "=")
+		if value != "" {
+			delete(quiet, name)
+		}
+		if name != "TF_LOG_SDK_PROTO_DATA_DIR" {
 			kept = append(kept, e)
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(quiet)) {
+		kept = append(kept, name+"=off")
 	}
 	return kept
 }

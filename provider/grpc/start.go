@@ -29,7 +29,8 @@ type Command struct {
 	Name string   // the provider's address, for error messages
 	// Plain leaves the connection to the process without encryption, so that somebody can watch it.
 	Plain bool
-	// Stderr is called with every line that the provider writes to standard error, one at a time; nil drops them. It must not block.
+	// Stderr is called with every line that the provider writes to standard error, one at a time; nil drops them, and has the provider told that nobody
+	// reads its log. It must not block.
 	Stderr func(line string)
 	// Schemas lets processes of the same executable share one schema response; nil for none.
 	Schemas SchemaCache

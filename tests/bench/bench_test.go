@@ -1,11 +1,14 @@
 package bench
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mayfly-iac/mayfly/tests/internal/program"
 )
@@ -31,7 +34,13 @@ func run(t *testing.T, args ...string) []map[string]string {
 	if err != nil {
 		t.Fatalf("%v: %s\n%s", err, stderr.String(), out)
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return parse(t, string(out))
+}
+
+// parse reads the table.
+func parse(t *testing.T, out string) []map[string]string {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if len(lines) < 3 {
 		t.Fatalf("there is no table:\n%s", out)
 	}
@@ -75,7 +84,7 @@ func TestEveryShape(t *testing.T) {
 			t.Errorf("%v: the plugin was not called, or not one of it", row)
 		}
 	}
-	for _, name := range []string{"for_each", "count", "chained", "independent", "wide", "modules", "locals", "module-keys", "module-map", "depends_on", "large"} {
+	for _, name := range []string{"for_each", "count", "chained", "independent", "wide", "modules", "locals", "module-keys", "module-map", "lookup", "module-lookup", "triggers", "depends_on", "large"} {
 		if want := 4 * 2; names[name] != want { // commands, kinds
 			t.Errorf("%s has %d rows, want %d", name, names[name], want)
 		}
@@ -102,11 +111,93 @@ func TestCallsPerInstance(t *testing.T) {
 	}
 }
 
-// TestTwoEngines has the program compared with itself.
-func TestTwoEngines(t *testing.T) {
-	rows := run(t, "-shape", "start", "-vs", built["cmd/mayfly"])
-	if len(rows) != 2 || rows[0]["times"] != "" || rows[1]["times"] == "" {
+// TestEngines has the program compared with itself and with another one.
+func TestEngines(t *testing.T) {
+	unix(t)
+	told := filepath.Join(t.TempDir(), "told")
+	rows := run(t, "-shape", "start", "-vs", built["cmd/mayfly"]+","+engine(t, `printf %s "$BENCH_COUNTS" >`+told))
+	counts, err := os.ReadFile(told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(string(counts)); len(counts) == 0 || err == nil {
+		t.Errorf("the directory %q for the counts is left", counts)
+	}
+	if len(rows) != 3 || rows[0]["engine"] != built["cmd/mayfly"] || rows[2]["engine"] != "engine" || rows[2]["times wall"] == "" || rows[0]["times"] != "" || rows[1]["times"] == "" || rows[1]["times wall"] == "" || rows[0]["target"] == "" || rows[1]["target"] != "" {
 		t.Errorf("rows: %v", rows)
+	}
+}
+
+// TestSchemaSizes checks that the jobs that are no shapes take sizes, and that the second plan has the schemas from the cache.
+func TestSchemaSizes(t *testing.T) {
+	unix(t)
+	rows := run(t, "-shape", "schema", "-n", "20,40")
+	if len(rows) != 4 || rows[0]["n"] != "20" || rows[3]["n"] != "40" || rows[0]["growth"] != "" || !strings.HasSuffix(rows[3]["growth"], " for 2") {
+		t.Fatalf("rows: %v", rows)
+	}
+	for i, least := range map[int]float64{0: 500, 2: 1000} {
+		first, err := strconv.ParseFloat(rows[i]["wire kB"], 64)
+		again, err2 := strconv.ParseFloat(rows[i+1]["wire kB"], 64)
+		if err != nil || err2 != nil || first < least || again > 100 {
+			t.Errorf("%s kB at first and %s kB again, want at least %.0f and at most 100", rows[i]["wire kB"], rows[i+1]["wire kB"], least)
+		}
+	}
+}
+
+// engine is a program that runs a shell script for its command.
+func engine(t *testing.T, script string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "engine")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestFailingEngine has an engine that cannot apply beside one that can: the table goes on.
+func TestFailingEngine(t *testing.T) {
+	unix(t)
+	args := []string{"-binary", built["cmd/mayfly"], "-vs", engine(t, `[ "$1" != apply ] || { echo cannot apply >&2; exit 1; }`), "-dir", t.TempDir(), "-n", "5", "-shape", "count|independent", "-kind", "terraform_data"}
+	cmd := exec.Command(built["benchmarks"], args...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err == nil || !strings.Contains(stderr.String(), "cannot apply") || !strings.Contains(stderr.String(), "commands that have failed: 2") {
+		t.Errorf("error %v: %s", err, stderr.String())
+	}
+	rows := parse(t, string(out))
+	if len(rows) != 2*4*2 { // shapes, commands, engines
+		t.Fatalf("%d rows:\n%s", len(rows), out)
+	}
+	for _, row := range rows {
+		want := row["engine"] == "mayfly" || row["command"] == "plan"
+		if _, err := strconv.ParseFloat(row["CPU s"], 64); (err == nil) != want {
+			t.Errorf("%v: figures: %t, want %t", row, err == nil, want)
+		}
+	}
+}
+
+// TestTimeout checks that what an engine has started ends with it: here a process that would write a file later, and holds the engine's output open.
+func TestTimeout(t *testing.T) {
+	unix(t)
+	mark := filepath.Join(t.TempDir(), "mark")
+	slow := engine(t, "(sleep 3; echo >"+mark+") & echo $! >"+mark+".pid; wait")
+	begin := time.Now()
+	out, err := exec.Command(built["benchmarks"], "-binary", slow, "-dir", t.TempDir(), "-shape", "start", "-timeout", "300ms").Output()
+	if err != nil || !strings.Contains(string(out), "over ") {
+		t.Errorf("error %v:\n%s", err, out)
+	}
+	if took := time.Since(begin); took > 2500*time.Millisecond {
+		t.Errorf("it took %s: the process that the engine had started was waited for", took)
+	}
+	pid, err := os.ReadFile(mark + ".pid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exec.Command("kill", "-0", strings.TrimSpace(string(pid))).Run() == nil {
+		if status, err := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/status"); err != nil || !strings.Contains(string(status), "Z (zombie)") {
+			t.Errorf("the process that the engine had started still runs: %s", status)
+		}
 	}
 }
 
@@ -117,9 +208,11 @@ func TestSecrets(t *testing.T) {
 	if len(rows) != 2 || rows[1]["open s"] == "" {
 		t.Fatalf("rows: %v", rows)
 	}
-	// It is opened for planning and for applying, and the mean is shown.
-	if open, err := strconv.ParseFloat(rows[1]["open s"], 64); err != nil || open < 0.4 || open > 3 {
-		t.Errorf("the password was open for %s s on average, want about half a second", rows[1]["open s"])
+	if open, err := strconv.ParseFloat(rows[1]["open s"], 64); err != nil || open < 0.9 || open > 4 {
+		t.Errorf("the password was open for %s s, want about one second", rows[1]["open s"])
+	}
+	if target := rows[1]["target"]; !strings.Contains(target, "1.1 s open") || !strings.Contains(target, "1 process") {
+		t.Errorf("the target is %q", target)
 	}
 }
 

@@ -1,0 +1,123 @@
+package mayfly_test
+
+import (
+	"bytes"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/benchmarks/work"
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/plan/planfile"
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/inmem"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// begin opens a configuration of a shape without a state.
+func begin(b *testing.B, shape work.Shape, n int, observer engine.Observer) (*mayfly.Project, *mayfly.Operation) {
+	b.Helper()
+	m, err := inmem.New().Manager(store.DefaultWorkspace)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := configuration(b, shape.Files(n, work.Builtin))
+	p, diags := mayfly.Open(b.Context(), mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{Dir: dir}, Store: m, Observer: observer})
+	must(b, diags)
+	op, diags := p.Begin(b.Context(), "plan", mayfly.BeginOptions{})
+	must(b, diags)
+	b.Cleanup(func() { must(b, op.End()); p.Close() })
+	return p, op
+}
+
+func planned(b *testing.B, op *mayfly.Operation) *plan.Plan {
+	b.Helper()
+	out, diags := op.Plan(b.Context(), mayfly.PlanOptions{})
+	must(b, diags)
+	return out
+}
+
+// BenchmarkPlan is the planner alone, on a configuration that is loaded: everything is created, and then nothing is changed.
+func BenchmarkPlan(b *testing.B) {
+	for _, shape := range work.Shapes {
+		_, op := begin(b, shape, 1000, nil)
+		b.Run(shape.Name+"/create", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				planned(b, op)
+			}
+		})
+		_, diags := op.Apply(b.Context(), planned(b, op), mayfly.ApplyOptions{})
+		must(b, diags)
+		b.Run(shape.Name+"/no-op", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if planned(b, op).Changed() {
+					b.Fatal("there are changes")
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkOrder puts the changes of a plan into the order of their dependencies.
+func BenchmarkOrder(b *testing.B) {
+	for _, shape := range work.Shapes {
+		_, op := begin(b, shape, 1000, nil)
+		p := planned(b, op)
+		b.Run(shape.Name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, diags := p.Steps()
+				must(b, diags)
+			}
+		})
+	}
+}
+
+// BenchmarkForms gives a plan of 2000 changes in each form that there is.
+func BenchmarkForms(b *testing.B) {
+	shape, _ := work.Find("for_each")
+	p, op := begin(b, shape, 1000, nil)
+	pl, s := planned(b, op), schemas{b.Context(), p}
+	file := &planfile.File{Plan: pl, Config: p.Tree.Sources, RootDir: ".", Version: "0", Backend: planfile.Backend{Type: "local", Workspace: "default"}}
+	var saved bytes.Buffer
+	if err := planfile.Write(&saved, file); err != nil {
+		b.Fatal(err)
+	}
+	for _, form := range []struct {
+		name string
+		make func() error
+	}{
+		{"text", func() error { return view.Plan(io.Discard, pl, s, view.Options{Color: true}) }},
+		{"JSON", func() error { _, err := view.PlanJSON(pl, p.Tree, s, versions); return err }},
+		{"messages", func() error {
+			stream := view.NewJSONStream(io.Discard, time.Now)
+			stream.Plan(pl)
+			return stream.Err()
+		}},
+		{"saved", func() error { return planfile.Write(io.Discard, file) }},
+		{"read", func() error { _, err := planfile.ReadBytes(saved.Bytes()); return err }},
+	} {
+		b.Run(form.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := form.make(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	_, diags := op.Apply(b.Context(), pl, mayfly.ApplyOptions{})
+	must(b, diags)
+	b.Run("state as JSON", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := view.StateJSON(op.State(), s, versions); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
