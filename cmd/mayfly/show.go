@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/urfave/cli/v3"
 
@@ -90,18 +89,6 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 		return exitError
 	}
 	return a.showState(ctx, f, file)
-}
-
-func stateFile(path string) (*state.File, diag.List) {
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return nil, diag.Errorf("Failed to read the given file", "The file %s could not be read: %s.", path, pathReason(err))
-	}
-	f, err := state.Read(src)
-	if err != nil {
-		return nil, diag.Errorf("Failed to read the given file", "The file %s is neither a saved plan nor a state: %s.", path, err)
-	}
-	return f, nil
 }
 
 func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int {
