@@ -60,6 +60,10 @@ func (f *showFlags) check(args []string) diag.List {
 
 func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	a.document, a.view.ShowSensitive = f.json, f.showSensitive
+	f.beside = []fileOption{{"-plan", f.plan, true}}
+	for _, name := range args {
+		f.beside = append(f.beside, fileOption{"the argument", name, true})
+	}
 	if !f.begin(a) || !a.report(f.check(args)) {
 		return exitError
 	}
