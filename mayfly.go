@@ -117,33 +117,6 @@ func (p *Project) compile(ctx context.Context) (*eval.Config, diag.List) {
 // Reload goes on with another configuration, and with the providers that run.
 func (p *Project) Reload(tree *config.Tree) { p.Tree, p.compiled = tree, nil }
 
-// Validate checks the configuration without state and variables. It opens nothing and changes nothing.
-func (p *Project) Validate(ctx context.Context) diag.List {
-	cfg, diags := p.compile(ctx)
-	if cfg == nil {
-		return diags
-	}
-	// Evaluating goes on after errors, so that all are found in one run. What compiling has said about a place is not said again.
-	said := map[string]bool{}
-	for _, d := range diags {
-		said[placed(d)] = true
-	}
-	for _, d := range p.engine.Validate(ctx, cfg) {
-		if d.Subject == nil || !said[placed(d)] {
-			diags = append(diags, d)
-		}
-	}
-	return diags
-}
-
-// placed identifies a diagnostic by what it says in short and where.
-func placed(d diag.Diagnostic) string {
-	if d.Subject == nil {
-		return d.Summary
-	}
-	return d.Summary + "\x00" + d.Subject.String()
-}
-
 // Catalog returns what a provider offers, starting it if needed.
 func (p *Project) Catalog(ctx context.Context, source addr.Provider) (provider.Catalog, diag.List) {
 	return p.engine.Catalog(ctx, source)

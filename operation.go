@@ -109,12 +109,13 @@ type PlanOptions struct {
 
 // Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then.
 func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag.List) {
-	cfg, diags := o.p.compile(ctx)
+	cfg, diags := o.sound(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	planned, more := o.p.engine.Plan(ctx, o.request(cfg, opt))
-	return planned, append(diags, more...)
+	diags = append(diags, more...)
+	return planned, append(diags, o.hidden(ctx, cfg, opt, diags)...)
 }
 
 func (o *Operation) request(cfg *eval.Config, opt PlanOptions) engine.PlanRequest {
@@ -132,7 +133,7 @@ func (o *Operation) request(cfg *eval.Config, opt PlanOptions) engine.PlanReques
 // Generate imports what import blocks name and no resource block declares, and writes blocks for it. Nothing is stored. To plan with them, add their
 // text to the configuration, give the project the new tree with Reload, and the blocks to Plan.
 func (o *Operation) Generate(ctx context.Context, opt PlanOptions) ([]*engine.Generated, diag.List) {
-	cfg, diags := o.p.compile(ctx)
+	cfg, diags := o.sound(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -63,7 +63,7 @@ func parseValue(src []byte, filename string) (cty.Value, diag.List) {
 	}
 	expr, hd := hclsyntax.ParseExpression(src, filename, hcl.InitialPos)
 	if hd.HasErrors() {
-		return cty.DynamicVal, limit(diag.FromHCL(hd), filename)
+		return cty.DynamicVal, limit(InExpression(diag.FromHCL(hd), src, filename), filename)
 	}
 	val, hd := expr.Value(nil)
 	return val, diag.FromHCL(hd)

@@ -109,6 +109,16 @@ func (c *counted) ReadData(ctx context.Context, req provider.DataRequest) (provi
 	return c.Provider.ReadData(ctx, req)
 }
 
+func (c *counted) ImportResource(ctx context.Context, req provider.ImportRequest) (provider.ImportResponse, diag.List) {
+	defer c.working(ctx)()
+	return c.Provider.ImportResource(ctx, req)
+}
+
+func (c *counted) OpenEphemeral(ctx context.Context, typeName string, config cty.Value) (provider.OpenResponse, diag.List) {
+	defer c.working(ctx)()
+	return c.Provider.OpenEphemeral(ctx, typeName, config)
+}
+
 func (c *counted) RenewEphemeral(ctx context.Context, typeName string, private []byte) (provider.RenewResponse, diag.List) {
 	defer c.tend()()
 	return c.Provider.RenewEphemeral(ctx, typeName, private)

@@ -45,6 +45,8 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 			reason = plan.ReadDependency
 		}
 		switch {
+		case reason != plan.NoReason && !d.valid() && in.Config().Check == nil:
+			return // what is known of the configuration is wrong already
 		case reason != plan.NoReason:
 			result, ok = p.planRead(&d, schema.PlannedDataObject(d.block(), d.config), deps, reason)
 		case in.Config().Check != nil:
@@ -95,15 +97,20 @@ func (d *dataRead) evaluate() bool {
 	return d.p != nil
 }
 
+// valid has the provider validate the configuration, parts of which may be unknown.
+func (d *dataRead) valid() bool {
+	diags := d.p.ValidateResource(d.ctx, addr.Data, d.typeName(), d.config)
+	d.fault(diags)
+	return !diags.HasErrors()
+}
+
 // read calls the provider and returns the object with its marks. What depends_on holds open is open meanwhile.
 func (d *dataRead) read() (cty.Value, bool) {
 	d.in.Hold(d.t, d.s)
 	if d.s.Failed() || !d.s.Fresh() {
 		return cty.NilVal, false
 	}
-	diags := d.p.ValidateResource(d.ctx, addr.Data, d.typeName(), d.config)
-	d.fault(diags)
-	if diags.HasErrors() {
+	if !d.valid() {
 		return cty.NilVal, false
 	}
 	done := d.started(OpRead, d.obj, plan.Read, "", "")

@@ -167,6 +167,7 @@ func (le *localExec) execute(args cty.Value) error {
 		}
 	}
 	cmd.WaitDelay = 5 * time.Second
+	grouped(cmd)
 	switch {
 	case le.hidden != "":
 		le.line(le.hidden)
@@ -196,7 +197,7 @@ func (le *localExec) runOutput(cmd *exec.Cmd) commandResult {
 		return commandResult{err: err}
 	}
 	_ = pw.Close()
-	stop := context.AfterFunc(le.soft, func() { interrupt(cmd.Process) })
+	stop := context.AfterFunc(le.soft, func() { interruptGroup(cmd) })
 	defer stop()
 	read := make(chan string, 1)
 	go func() { read <- le.copyOutput(pr) }()
@@ -293,10 +294,4 @@ func quoteArgs(argv []string) string {
 		quoted[i] = fmt.Sprintf("%q", a)
 	}
 	return "[" + strings.Join(quoted, " ") + "]"
-}
-
-func interrupt(p *os.Process) {
-	if err := p.Signal(os.Interrupt); err != nil {
-		_ = p.Kill() // systems without interrupts
-	}
 }

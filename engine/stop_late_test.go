@@ -77,13 +77,49 @@ func (p *deafProvider) PlanResource(ctx context.Context, req provider.PlanReques
 	return p.Provider.PlanResource(ctx, req)
 }
 
+func (p *deafProvider) ImportResource(ctx context.Context, req provider.ImportRequest) (provider.ImportResponse, diag.List) {
+	if p.of.where != "import" {
+		return p.Provider.ImportResource(ctx, req)
+	}
+	p.early()
+	return provider.ImportResponse{}, p.late()
+}
+
+func (p *deafProvider) OpenEphemeral(ctx context.Context, typeName string, config cty.Value) (provider.OpenResponse, diag.List) {
+	if p.of.where != "open" {
+		return p.Provider.OpenEphemeral(ctx, typeName, config)
+	}
+	p.early()
+	return provider.OpenResponse{}, p.late()
+}
+
+// lateConfigs are configurations with a call of each kind.
+var lateConfigs = map[string]string{
+	"apply": `resource "sim_thing" "a" { name = "a" }`,
+	"plan":  `resource "sim_thing" "a" { name = "a" }`,
+	"import": `
+resource "sim_thing" "a" { name = "a" }
+import {
+  to = sim_thing.a
+  id = "a-1"
+}
+`,
+	"open": `
+ephemeral "sim_secret" "s" { name = "s" }
+resource "sim_thing" "a" {
+  name      = "a"
+  secret_wo = ephemeral.sim_secret.s.value
+}
+`,
+}
+
 // TestStopReachesLateCalls interrupts just before a provider gets to know of a call: it is asked to stop again, for that call.
 func TestStopReachesLateCalls(t *testing.T) {
 	t.Parallel()
-	for _, where := range []string{"apply", "plan"} {
+	for where, text := range lateConfigs {
 		t.Run(where, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, `resource "sim_thing" "a" { name = "a" }`)
+			w := newWorld(t, text)
 			soft, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			w.launcher = &deaf{Launcher: w.processes(), where: where, interrupt: cancel}

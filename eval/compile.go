@@ -3,7 +3,6 @@ package eval
 import (
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -31,6 +30,7 @@ type Config struct {
 	removed map[*config.Removed][]provisionerBlock
 
 	nullsEphemeral bool // ephemeralasnull is called somewhere
+	deprecates     bool // a called module has a deprecated output
 
 	neededOnce sync.Once
 	neededSet  *openSet
@@ -157,6 +157,8 @@ type compiler struct {
 	diags diag.List
 	// uses collects, per module, every expression with what is allowed in it, to be checked once all blocks are known.
 	uses map[*moduleBlock][]use
+	// warned has the arguments whose variables' deprecation was told: a module that is called twice is compiled twice.
+	warned map[hcl.Range]struct{}
 }
 
 type use struct {
@@ -295,13 +297,7 @@ func (c *compiler) variable(m *moduleBlock, v *config.Variable) *valueBlock {
 			call := m.parent.calls[m.cfg.Call.Name]
 			b.expr = c.expr(m.parent, attr.Expr, use{repeat: call.repeat})
 			b.rng = attr.Range
-			if v.Deprecated != "" {
-				c.diags = append(c.diags, diag.Diagnostic{
-					Severity: diag.Warning, Summary: "Deprecated variable", Subject: attr.Range.Ptr(),
-					Extra:  diag.Deprecation{Local: strings.HasPrefix(m.cfg.Call.Source, ".")},
-					Detail: "The variable \"" + v.Name + "\" of this module is deprecated: " + v.Deprecated,
-				})
-			}
+			c.warnVariable(m, v, attr.Range)
 		}
 	}
 	b.conds = c.conditions(m, v.Validations, use{validationFor: v.Name})
@@ -309,6 +305,7 @@ func (c *compiler) variable(m *moduleBlock, v *config.Variable) *valueBlock {
 }
 
 func (c *compiler) output(m *moduleBlock, o *config.Output) *valueBlock {
+	c.cfg.deprecates = c.cfg.deprecates || m.parent != nil && o.Deprecated != ""
 	return &valueBlock{
 		kind: outputValue, name: o.Name, module: m, output: o, expr: c.expr(m, o.Expr, use{}), rng: o.Range,
 		conds: c.conditions(m, o.Preconditions, use{}), dependsOn: c.traversals(m, o.DependsOn, use{}),

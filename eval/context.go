@@ -34,6 +34,7 @@ func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	if diags.HasErrors() || v == cty.NilVal {
 		return cty.DynamicVal, diags
 	}
+	r.warnDeprecated(sc.m.block, v, []*lang.Expr{x}, func(cty.Path) *hcl.Range { return x.Range().Ptr() })
 	return v, diags
 }
 

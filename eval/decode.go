@@ -23,6 +23,8 @@ func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Ex
 		for i := range diags {
 			withholdKeys(&diags[i], whole)
 		}
+	} else {
+		r.warnDeprecated(sc.m.block, v, exprs, inBody(body))
 	}
 	return v, sc.forget(lang.WithholdKeys(diags))
 }

@@ -117,21 +117,3 @@ func writeOnlySibling(b *schema.Block, path cty.Path) string {
 	}
 	return ""
 }
-
-// deprecatedUses warns of values in a body that come from deprecated outputs.
-func deprecatedUses(v cty.Value, body hcl.Body) diag.List {
-	if !value.IsMarked(v) {
-		return nil
-	}
-	var diags diag.List
-	_, marked := v.UnmarkDeepWithPaths()
-	for _, pm := range marked {
-		for m := range pm.Marks {
-			if d, ok := m.(value.Deprecated); ok {
-				w := diag.List{{Severity: diag.Warning, Summary: "Value derived from a deprecated source", Detail: "This value comes from " + d.By + ", which is deprecated: " + d.Message, Path: pm.Path}}
-				diags = append(diags, w.InConfigBody(body)...)
-			}
-		}
-	}
-	return diags
-}

@@ -275,6 +275,14 @@ func (w *world) clean() {
 	}
 }
 
+// oneWarning fails the test unless a single warning was all that was reported.
+func (w *world) oneWarning(summary string) {
+	w.tb.Helper()
+	if got := w.run.Diags.List(); len(got) != 1 || got[0].Severity != diag.Warning || got[0].Summary != summary {
+		w.tb.Errorf("diagnostics:\n%s\nwant the one warning %q", w.errors(), summary)
+	}
+}
+
 func (w *world) instance(a string) *Instance {
 	w.tb.Helper()
 	i, err := addr.ParseInstance(a)

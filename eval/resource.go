@@ -220,7 +220,6 @@ func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) 
 func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b := in.Resource.Block
 	v, diags := in.Run().decode(in.scope(t, s), b.Schema.Block, b.view, b.body)
-	diags = append(diags, deprecatedUses(v, b.Config.Body)...)
 	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
 		diags = append(diags, checkEphemeralUse(v, b)...)
 	}

@@ -126,6 +126,7 @@ func (v *Value) given(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b, run, m := v.block.variable, v.module.run, v.module
 	if m.call == nil {
 		if got, ok := run.opt.Variables[b.Name]; ok {
+			v.warnRootVariable()
 			return got, nil
 		}
 		if run.opt.Phase == Validating || run.opt.UnsetUnknown && b.Required() {
@@ -193,7 +194,7 @@ func (v *Value) output(t *future.Task, s *Session) (cty.Value, diag.List) {
 		got = got.Mark(value.Ephemeral)
 	}
 	if b.Deprecated != "" && v.module.call != nil {
-		got = got.Mark(value.Deprecated{By: v.Addr(), Message: b.Deprecated})
+		got = got.Mark(value.Deprecated{By: v.module.block.outputAddr(b.Name), Message: b.Deprecated})
 	}
 	return got, diags
 }

@@ -26,7 +26,11 @@ func (a *app) applyCommand() *cli.Command {
 	return a.command("apply", "Create or update infrastructure", "[PLAN]",
 		"Plans as the command plan does, asks for consent, and carries out the plan. Given a saved plan, it carries out that one without asking.",
 		flags, func(ctx context.Context, args []string) int {
-			if !f.setUp(a) {
+			var saved fileOption
+			if len(args) == 1 {
+				saved = fileOption{"the saved plan", args[0], true}
+			}
+			if !f.setUp(a, saved) {
 				return exitError
 			}
 			switch len(args) {

@@ -149,8 +149,9 @@ type changeRun struct {
 	written   string                // the file with generated configuration, "" if none was written
 }
 
-// setUp applies the options about what is shown, and reports whether that was possible.
-func (c *changeFlags) setUp(a *app) bool {
+// setUp applies the options about what is shown, and reports whether that was possible. more are the files that a single command knows of.
+func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
+	c.beside = append(c.files(), more...)
 	a.view.Concise, a.view.ShowSensitive = c.concise, c.showSensitive
 	c.input = c.input && !c.json
 	return c.beginMessages(a)

@@ -117,11 +117,8 @@ func (a *app) startConsole(hard, soft context.Context, f *consoleFlags) (*sessio
 		return nil, nil, false
 	}
 	in, diags := a.gather(d.tree.Root, f.given)
-	if !a.report(diags) {
-		return nil, nil, false
-	}
-	vars, diags := in.values()
-	if !a.report(diags) {
+	vars, ds := in.values()
+	if !a.report(append(diags, ds...)) {
 		return nil, nil, false
 	}
 	s, diags := a.open(hard, d, p, m, nil, 10)

@@ -34,6 +34,9 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 		return exitError
 	}
 	if !force {
+		if !a.report(unlockDiags(store.CheckUnlock(ctx, m, id), id)) {
+			return exitError
+		}
 		if !input {
 			return a.fail("Approval required", "Asking is switched off with -input=false. Give -force to remove the lock without being asked.")
 		}

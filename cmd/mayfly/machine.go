@@ -17,8 +17,9 @@ import (
 
 // machineFlags are the options of commands that have an output for programs: in place of the text, or in a file beside it.
 type machineFlags struct {
-	json bool
-	into string
+	json   bool
+	into   string
+	beside []fileOption // the other files that the command line names, set before begin
 }
 
 func (m *machineFlags) flags(what string) []cli.Flag {
@@ -36,6 +37,9 @@ func (m *machineFlags) intoFlag(what string) cli.Flag {
 func (m *machineFlags) begin(a *app) bool {
 	if m.json && m.into != "" {
 		return a.report(diag.Errorf("Invalid output format", "The options -json and -json-into exclude each other: the one writes to standard output instead of text, the other to a file besides it."))
+	}
+	if diags := checkFiles(append(m.beside, fileOption{"-json-into", m.into, false})); diags.HasErrors() {
+		return a.report(diags)
 	}
 	if m.into == "" {
 		return true

@@ -28,7 +28,7 @@ func (a *app) planCommand() *cli.Command {
 }
 
 func (a *app) plan(ctx context.Context, f *planFlags, args []string) int {
-	if !f.setUp(a) {
+	if !f.setUp(a, fileOption{"-out", f.out, false}) {
 		return exitError
 	}
 	if len(args) > 0 {

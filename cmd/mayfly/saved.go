@@ -223,19 +223,16 @@ func (r *changeRun) checkPackages(f *planfile.File) diag.List {
 // savedVariables returns the values to apply a saved plan with: those in the plan, and the ephemeral ones, which it cannot hold, given again.
 func (a *app) savedVariables(ctx context.Context, root *config.Module, p *plan.Plan, f *applyFlags) (mayfly.Variables, diag.List) {
 	in, diags := a.gather(root, f.given)
-	if diags.HasErrors() {
-		return nil, diags
+	if !diags.HasErrors() {
+		diags = nil // of undeclared values in files, making the plan has warned
 	}
-	diags = nil // of undeclared values in files, making the plan has warned
 	names := slices.Sorted(slices.Values(p.EphemeralVariables))
 	for _, name := range names {
 		if root.Variables[name] == nil {
 			return nil, diag.Errorf("Failed to load plan file", "The plan was made with a variable %q, which its configuration does not declare.", name)
 		}
 	}
-	if ds := in.completePlanned(ctx, names, f.input); ds.HasErrors() {
-		return nil, ds
-	}
+	diags = append(diags, in.completePlanned(ctx, names, f.input && !diags.HasErrors())...)
 	given, ds := in.values()
 	diags = append(diags, ds...)
 	out := mayfly.Variables{}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/urfave/cli/v3"
 
@@ -61,6 +60,10 @@ func (f *showFlags) check(args []string) diag.List {
 
 func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	a.document, a.view.ShowSensitive = f.json, f.showSensitive
+	f.beside = []fileOption{{"-plan", f.plan, true}}
+	for _, name := range args {
+		f.beside = append(f.beside, fileOption{"the argument", name, true})
+	}
 	if !f.begin(a) || !a.report(f.check(args)) {
 		return exitError
 	}
@@ -90,18 +93,6 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 		return exitError
 	}
 	return a.showState(ctx, f, file)
-}
-
-func stateFile(path string) (*state.File, diag.List) {
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return nil, diag.Errorf("Failed to read the given file", "The file %s could not be read: %s.", path, pathReason(err))
-	}
-	f, err := state.Read(src)
-	if err != nil {
-		return nil, diag.Errorf("Failed to read the given file", "The file %s is neither a saved plan nor a state: %s.", path, err)
-	}
-	return f, nil
 }
 
 func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int {

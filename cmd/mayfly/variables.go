@@ -171,15 +171,11 @@ func missingValues(vars []*config.Variable) diag.List {
 	return diags
 }
 
-// variables returns the values for a new plan.
+// variables returns the values for a new plan. What is wrong with any of them is reported in one run; nothing is asked for once something is, since the
+// answers would be lost.
 func (a *app) variables(ctx context.Context, d *directory, given []givenVariable, ask bool) (mayfly.Variables, diag.List) {
 	in, diags := a.gather(d.tree.Root, given)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	if ds := in.complete(ctx, in.required(), ask, missingValues); ds.HasErrors() {
-		return nil, append(diags, ds...)
-	}
+	diags = append(diags, in.complete(ctx, in.required(), ask && !diags.HasErrors(), missingValues)...)
 	values, ds := in.values()
 	return values, append(diags, ds...)
 }

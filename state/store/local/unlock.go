@@ -15,6 +15,16 @@ var _ store.ForceUnlocker = (*Manager)(nil)
 // ForceUnlock implements store.ForceUnlocker. The system ends a local lock together with the process that holds it, so what can be given back is only what a
 // run left that was killed: the file that says who it was. A journal that it left stays, for the next run to recover.
 func (m *Manager) ForceUnlock(_ context.Context, id string) error {
+	return m.forceUnlock(id, func() error { return os.Remove(m.paths.info) })
+}
+
+// CheckUnlock implements store.ForceUnlocker.
+func (m *Manager) CheckUnlock(_ context.Context, id string) error {
+	return m.forceUnlock(id, func() error { return nil })
+}
+
+// forceUnlock calls remove if there is a lock of that ID that nobody holds.
+func (m *Manager) forceUnlock(id string, remove func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.held != nil {
@@ -43,7 +53,7 @@ func (m *Manager) ForceUnlock(_ context.Context, id string) error {
 	case info.ID != id:
 		err = &store.LockError{Info: info, Err: fmt.Errorf("the lock's ID is not %q", id)}
 	default:
-		err = os.Remove(m.paths.info)
+		err = remove()
 	}
 	return errors.Join(err, locks.unlock(h, m.paths.write))
 }

@@ -22,6 +22,9 @@ func TestForceUnlock(t *testing.T) {
 	if err := store.ForceUnlock(t.Context(), m, "x"); !errors.Is(err, store.ErrNotLocked) {
 		t.Errorf("without a state: %v", err)
 	}
+	if err := store.CheckUnlock(t.Context(), m, "x"); !errors.Is(err, store.ErrNotLocked) {
+		t.Errorf("looking without a state: %v", err)
+	}
 	if _, err := os.Stat(filepath.Dir(path)); err == nil {
 		t.Error("looking for a lock made a directory")
 	}
@@ -50,6 +53,12 @@ func TestForceUnlock(t *testing.T) {
 	}
 	if err := store.ForceUnlock(t.Context(), manager(), "other"); !errors.As(err, &held) || held.Info.ID != "mine" {
 		t.Errorf("a lock that was left, with another ID: %v", err)
+	}
+	if err := store.CheckUnlock(t.Context(), manager(), "other"); !errors.As(err, &held) || held.Info.ID != "mine" {
+		t.Errorf("looking for a lock that was left, with another ID: %v", err)
+	}
+	if err := store.CheckUnlock(t.Context(), manager(), "mine"); err != nil {
+		t.Errorf("looking for a lock that was left: %v", err)
 	}
 	if err := store.ForceUnlock(t.Context(), manager(), "mine"); err != nil {
 		t.Errorf("a lock that was left: %v", err)

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// fileOption is a file that an option or argument names.
+type fileOption struct {
+	option string // as it is typed
+	path   string // "" if it was not given
+	reads  bool   // that the file is only read
+}
+
+// checkFiles refuses two options for the same file, of which the one would destroy what the other has written or is about to read.
+func checkFiles(files []fileOption) diag.List {
+	for i, f := range files {
+		for _, other := range files[:i] {
+			state := f.option == "-state" || other.option == "-state"
+			if f.reads && other.reads || state && (f.option == "-state-out" || other.option == "-state-out") || !sameFile(f.path, other.path) {
+				continue
+			}
+			return diag.Errorf("Conflicting files", "Both %s and %s name the file %s, and what is written for the one would take the place of the other. Give each a file of its own. Nothing was done.", other.option, f.option, f.path)
+		}
+	}
+	return nil
+}
+
+// sameFile reports whether two paths lead to one file, which need not exist yet. Terminals, pipes and the like are no files in this sense: all that is
+// written to them arrives.
+func sameFile(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	if errX == nil && errY == nil {
+		return x.Mode().IsRegular() && os.SameFile(x, y)
+	}
+	return errX != nil && errY != nil && targetOf(a) == targetOf(b)
+}
+
+// targetOf returns where a file would be made: the absolute path, with the links in its directory and in its name followed.
+func targetOf(path string) string {
+	for range 40 { // as many links as systems follow
+		next, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(path), next)
+		}
+		path = next
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		dir = filepath.Dir(path)
+	}
+	if whole, err := filepath.Abs(filepath.Join(dir, filepath.Base(path))); err == nil {
+		return whole
+	}
+	return path
+}
+
+// files returns the files that the options name.
+func (c *changeFlags) files() []fileOption {
+	out := append(c.variableFlags.files(), c.stateFlags.files()...)
+	for _, name := range c.targetFiles {
+		out = append(out, fileOption{"-target-file", name, true})
+	}
+	for _, name := range c.excludeFiles {
+		out = append(out, fileOption{"-exclude-file", name, true})
+	}
+	return append(out, fileOption{"-generate-config-out", c.generate, false}, fileOption{"-ephemeral-timeline", c.timeline, false})
+}
+
+func (v *variableFlags) files() []fileOption {
+	var out []fileOption
+	for _, g := range v.given {
+		if g.file {
+			out = append(out, fileOption{"-var-file", g.text, true})
+		}
+	}
+	return out
+}
+
+func (s *stateFlags) files() []fileOption {
+	out := []fileOption{{"-state", s.state, false}, {"-state-out", s.out, false}}
+	if s.backup != "-" {
+		out = append(out, fileOption{"-backup", s.backup, false})
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestSameFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for _, err := range []error{
+		os.WriteFile("a", nil, 0o600), os.WriteFile("b", nil, 0o600), os.Link("a", "hard"), os.Symlink("a", "soft"),
+		os.Symlink("new", "dangling"), os.Mkdir("sub", 0o700), os.Symlink("sub", "alias"),
+	} {
+		if err != nil {
+			t.Skip("the file system has no links: ", err)
+		}
+	}
+	tests := []struct {
+		a, b string
+		want bool
+	}{
+		{"", "", false},
+		{"a", "", false},
+		{"a", "b", false},
+		{"a", "new", false},
+		{"a", "./sub/../a", true},
+		{"a", filepath.Join(dir, "a"), true},
+		{"a", "hard", true},
+		{"a", "soft", true},
+		{"new", "./new", true},
+		{"new", filepath.Join(dir, "new"), true},
+		{"new", "dangling", true},
+		{"sub/new", "alias/new", true},
+		{"new", "sub/new", false},
+		{"absent/new", "absent/new", true},
+		{os.DevNull, os.DevNull, false},
+	}
+	for _, test := range tests {
+		if got := sameFile(test.a, test.b); got != test.want {
+			t.Errorf("sameFile(%q, %q) = %v", test.a, test.b, got)
+		}
+		if got := sameFile(test.b, test.a); got != test.want {
+			t.Errorf("sameFile(%q, %q) = %v", test.b, test.a, got)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// stateFile reads a state for showing it.
+func stateFile(path string) (*state.File, diag.List) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, diag.Errorf("Failed to read the given file", "The file %s could not be read: %s.", path, pathReason(err))
+	}
+	f, err := state.Read(src)
+	if err == nil {
+		return f, nil
+	}
+	if what := notState(src); what != "" {
+		return nil, diag.Errorf("Failed to read the given file",
+			"The file %s is neither a saved plan nor a state%s. A saved plan is what \"mayfly plan -out=FILE\" writes, and a state a JSON document that has a format version, such as terraform.tfstate or what \"mayfly state pull\" writes.", path, what)
+	}
+	return nil, diag.Errorf("Failed to read the given file", "The file %s is no saved plan, and cannot be used as a state: %s.", path, err)
+}
+
+// notState says in a clause why a file was never a state, or nothing if it may be one, however damaged.
+func notState(src []byte) string {
+	text := bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff")))
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return ": it is no JSON document at all"
+	}
+	var head map[string]json.RawMessage
+	switch err := json.Unmarshal(text, &head); {
+	case err != nil || head["version"] != nil || head["encrypted_data"] != nil:
+		return ""
+	case head["format_version"] != nil:
+		return ", but a document as \"mayfly show -json\" writes it for other programs"
+	}
+	return ": the JSON document in it has no format version"
+}

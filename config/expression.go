@@ -1,0 +1,36 @@
+package config
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// InExpression words errors of the parser for a lone expression, which is no file. One about what is missing after its end is placed at its last character, where
+// there is something to be seen.
+func InExpression(diags diag.List, src []byte, filename string) diag.List {
+	text := bytes.TrimRight(src, " \t\r\n")
+	for i := range diags {
+		d := &diags[i]
+		d.Detail = fileWords.Replace(d.Detail)
+		if d.Subject != nil && d.Subject.Start.Byte >= len(text) && len(text) > 0 {
+			last := lastCharacter(text, filename)
+			d.Subject = &last
+		}
+	}
+	return diags
+}
+
+var fileWords = strings.NewReplacer("the end of the file", "the end of the expression", "elsewhere in this file", "elsewhere in it")
+
+func lastCharacter(text []byte, filename string) hcl.Range {
+	var last hcl.Range
+	for sc := hcl.NewRangeScanner(text, filename, bufio.ScanRunes); sc.Scan(); {
+		last = sc.Range()
+	}
+	return last
+}
