@@ -90,8 +90,7 @@ func (a *applier) anyLeftOut(t *future.Task, i addr.Instance, deps []plan.Dep) b
 	if len(a.req.Plan.Targets)+len(a.req.Plan.Excludes) == 0 {
 		return false
 	}
-	p := planner{req: PlanRequest{Excludes: a.req.Plan.Excludes}}
-	if p.excluded(i, deps) {
+	if a.selection.excluded(i, deps) {
 		return true
 	}
 	for _, d := range deps {
@@ -158,7 +157,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 		_, was := a.opened[in.Addr()]
 		a.mu.Unlock()
 		lazy := a.req.Plan.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(a.req.Config)
-		if was || lazy || !a.selectedInstance(in.Addr()) {
+		if was || lazy || !a.selection.selects(in.Addr()) {
 			return
 		}
 		in.Prepare(t)
@@ -181,10 +180,4 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 			in.Postconditions(t, s, in.Value(t, nil))
 		}
 	})
-}
-
-// selectedInstance reports whether -target and -exclude left the instance in the plan.
-func (a *applier) selectedInstance(i addr.Instance) bool {
-	p := planner{req: PlanRequest{Targets: a.req.Plan.Targets, Excludes: a.req.Plan.Excludes}}
-	return p.selected(i)
 }
