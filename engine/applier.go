@@ -66,6 +66,7 @@ type applier struct {
 	*walk
 	req       ApplyRequest
 	selection *selection // of the plan
+	left      *lacking   // objects, set once all steps are done
 	before    *walk      // evaluates with the objects as they were: for the providers of what is destroyed
 
 	altered plan.Instances // that the plan changes; set before any step starts

@@ -90,16 +90,7 @@ func (a *applier) anyLeftOut(t *future.Task, i addr.Instance, deps []plan.Dep) b
 	if len(a.req.Plan.Targets)+len(a.req.Plan.Excludes) == 0 {
 		return false
 	}
-	if a.selection.excluded(i, deps) {
-		return true
-	}
-	for _, d := range deps {
-		instances, ok := a.run.InstancesOf(t, d)
-		if !ok || slices.ContainsFunc(instances, a.absent) {
-			return true
-		}
-	}
-	return false
+	return a.selection.excluded(i, deps) || a.left.any(t, deps)
 }
 
 // absent reports whether the instance has no object, neither from before nor from this apply.
@@ -112,6 +103,7 @@ func (a *applier) absent(i addr.Instance) bool {
 
 // finishConditions evaluates what is still undecided among the conditions.
 func (a *applier) finishConditions(pool *future.Pool) {
+	a.left = &lacking{instances: a.run.InstancesOf, missing: a.absent}
 	undecided := map[string]bool{}
 	for _, r := range a.req.Plan.Checks {
 		for _, o := range r.Objects {

@@ -91,6 +91,8 @@ type planner struct {
 	plan      *plan.Plan
 	generated map[addr.Instance]*Generated // of the request
 
+	unplanned *lacking // set before any output is planned
+
 	generating bool // configuration for what import blocks name, not a plan
 	missing    []undeclared
 
