@@ -37,7 +37,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		req.Soft = ctx
 	}
 	a := &applier{
-		walk: e.newWalk(ctx, req.Soft), req: req, state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
+		walk: e.newWalk(ctx, req.Soft), req: req, selection: newSelection(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{},
 	}
 	a.run = e.run(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp)
@@ -64,8 +64,10 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 // applier carries out one apply. It implements eval.Host: the value of an instance is its final object.
 type applier struct {
 	*walk
-	req    ApplyRequest
-	before *walk // evaluates with the objects as they were: for the providers of what is destroyed
+	req       ApplyRequest
+	selection *selection // of the plan
+	left      *lacking   // objects, set once all steps are done
+	before    *walk      // evaluates with the objects as they were: for the providers of what is destroyed
 
 	altered plan.Instances // that the plan changes; set before any step starts
 

@@ -90,17 +90,7 @@ func (a *applier) anyLeftOut(t *future.Task, i addr.Instance, deps []plan.Dep) b
 	if len(a.req.Plan.Targets)+len(a.req.Plan.Excludes) == 0 {
 		return false
 	}
-	p := planner{req: PlanRequest{Excludes: a.req.Plan.Excludes}}
-	if p.excluded(i, deps) {
-		return true
-	}
-	for _, d := range deps {
-		instances, ok := a.run.InstancesOf(t, d)
-		if !ok || slices.ContainsFunc(instances, a.absent) {
-			return true
-		}
-	}
-	return false
+	return a.selection.excluded(i, deps) || a.left.any(t, deps)
 }
 
 // absent reports whether the instance has no object, neither from before nor from this apply.
@@ -113,6 +103,7 @@ func (a *applier) absent(i addr.Instance) bool {
 
 // finishConditions evaluates what is still undecided among the conditions.
 func (a *applier) finishConditions(pool *future.Pool) {
+	a.left = &lacking{instances: a.run.InstancesOf, missing: a.absent}
 	undecided := map[string]bool{}
 	for _, r := range a.req.Plan.Checks {
 		for _, o := range r.Objects {
@@ -158,7 +149,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 		_, was := a.opened[in.Addr()]
 		a.mu.Unlock()
 		lazy := a.req.Plan.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(a.req.Config)
-		if was || lazy || !a.selectedInstance(in.Addr()) {
+		if was || lazy || !a.selection.selects(in.Addr()) {
 			return
 		}
 		in.Prepare(t)
@@ -181,10 +172,4 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 			in.Postconditions(t, s, in.Value(t, nil))
 		}
 	})
-}
-
-// selectedInstance reports whether -target and -exclude left the instance in the plan.
-func (a *applier) selectedInstance(i addr.Instance) bool {
-	p := planner{req: PlanRequest{Targets: a.req.Plan.Targets, Excludes: a.req.Plan.Excludes}}
-	return p.selected(i)
 }

@@ -61,7 +61,7 @@ func (p *planner) resolveImports() {
 // unusedImports reports import blocks for instances that the configuration turned out not to have.
 func (p *planner) unusedImports() {
 	for a, imp := range p.imports {
-		if _, ok := p.desired[a]; ok || imp.rng == nil || p.unresolved(a) || !p.selected(a) || p.run.Diags.HasErrors() {
+		if _, ok := p.desired[a]; ok || imp.rng == nil || p.unresolved(a) || !p.selection.selects(a) || p.run.Diags.HasErrors() {
 			continue
 		}
 		p.run.Report(diag.At(*imp.rng, "Configuration for import target does not exist",

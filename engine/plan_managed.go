@@ -248,7 +248,7 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 	if ip.stored != nil && ip.stored.Tainted {
 		return plan.ReplaceTainted
 	}
-	if slices.Contains(ip.planner.req.ForceReplace, ip.in.Addr()) {
+	if _, ok := ip.planner.forced[ip.in.Addr()]; ok {
 		return plan.ReplaceRequested
 	}
 	if ip.in.Triggered(ip.t, ip.planner.changeFor) {

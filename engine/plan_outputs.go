@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -19,6 +17,7 @@ func (p *planner) finishOutputs(pool *future.Pool) {
 	if p.run.Diags.HasErrors() {
 		return
 	}
+	p.unplanned = &lacking{instances: p.run.InstancesOf, missing: func(a addr.Instance) bool { return !p.planned(a) }}
 	declared := map[string]bool{}
 	for _, o := range p.run.Root.Outputs() {
 		declared[o.Output().Name] = true
@@ -72,13 +71,7 @@ func (p *planner) outputSelected(t *future.Task, o *eval.Value) bool {
 		return true
 	}
 	deps := o.Deps(t)
-	for _, d := range deps {
-		instances, ok := p.run.InstancesOf(t, d)
-		if !ok || slices.ContainsFunc(instances, func(a addr.Instance) bool { return !p.planned(a) }) {
-			return false
-		}
-	}
-	return len(deps) > 0 || len(p.req.Targets) == 0
+	return !p.unplanned.any(t, deps) && (len(deps) > 0 || len(p.req.Targets) == 0)
 }
 
 // planned reports whether the instance is part of this plan.

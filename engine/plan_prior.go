@@ -102,16 +102,8 @@ func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
 	if len(p.req.Excludes) == 0 {
 		return false
 	}
-	for _, x := range p.req.Excludes {
-		if x.Selects(a) {
-			return true
-		}
-		for _, d := range deps {
-			if x.Selects(d.Resource.Instance(d.Key)) || d.All && x.Resource != nil && *x.Resource == d.Resource.Resource && (x.Module == d.Resource.Module || d.Modules && x.Module.Module() == d.Resource.Module.Module()) ||
-				d.Modules && x.Resource == nil && x.Module.Module() == d.Resource.Module.Module() {
-				return true
-			}
-		}
+	if p.selection.excluded(a, deps) {
+		return true
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -22,10 +22,10 @@ func (p *planner) chosen(found []orphan) []orphan {
 	}
 	var take, keep []int
 	for i := range found {
-		if len(p.req.Targets) == 0 || selects(p.req.Targets, found[i].obj.Instance) {
+		if len(p.req.Targets) == 0 || p.selection.targets.Selects(found[i].obj.Instance) {
 			take = append(take, i)
 		}
-		if selects(p.req.Excludes, found[i].obj.Instance) || p.departsWithExcluded(t, &found[i]) {
+		if p.selection.excludes.Selects(found[i].obj.Instance) || p.departsWithExcluded(t, &found[i]) {
 			keep = append(keep, i)
 		}
 	}
@@ -37,10 +37,6 @@ func (p *planner) chosen(found []orphan) []orphan {
 		}
 	}
 	return out
-}
-
-func selects(targets []addr.Target, a addr.Instance) bool {
-	return slices.ContainsFunc(targets, func(x addr.Target) bool { return x.Selects(a) })
 }
 
 // declaredDeps returns what the configuration says the object depends on, if it still declares it.
@@ -151,7 +147,7 @@ func (p *planner) leadsToExcluded(t *future.Task, queue []eval.Use) bool {
 			continue
 		}
 		seen[u] = struct{}{}
-		if u.Kind == eval.UseInstance && selects(p.req.Excludes, u.Instance) {
+		if u.Kind == eval.UseInstance && p.selection.excludes.Selects(u.Instance) {
 			return true
 		}
 		queue = append(queue, p.run.UsesOf(t, u)...)

@@ -66,12 +66,15 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
 		req.Soft = ctx
 	}
 	p := &planner{
-		walk: e.newWalk(ctx, req.Soft), req: req, prior: req.State.Copy(),
+		walk: e.newWalk(ctx, req.Soft), req: req, selection: newSelection(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
 		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
 			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
 		},
+	}
+	for _, a := range req.ForceReplace {
+		p.forced[a] = struct{}{}
 	}
 	for _, g := range req.Generated {
 		p.generated[g.Addr] = g
@@ -83,8 +86,12 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
 type planner struct {
 	*walk
 	req       PlanRequest
+	selection *selection                 // of the request
+	forced    map[addr.Instance]struct{} // to be replaced, of the request
 	plan      *plan.Plan
 	generated map[addr.Instance]*Generated // of the request
+
+	unplanned *lacking // set before any output is planned
 
 	generating bool // configuration for what import blocks name, not a plan
 	missing    []undeclared
@@ -230,14 +237,14 @@ func (p *planner) targeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
 		return calls, resources
 	}
 	calls = slices.DeleteFunc(calls, func(c *eval.Call) bool {
-		drop := !slices.ContainsFunc(p.req.Targets, func(x addr.Target) bool { return x.TouchesModule(c.Addr()) })
+		drop := !p.selection.targets.TouchesModule(c.Addr())
 		if drop {
 			p.pool.Waive(c.BlockClaims()...)
 		}
 		return drop
 	})
 	resources = slices.DeleteFunc(resources, func(r *eval.Resource) bool {
-		drop := !slices.ContainsFunc(p.req.Targets, func(x addr.Target) bool { return x.Touches(r.Addr()) })
+		drop := !p.selection.targets.Touches(r.Addr())
 		if drop {
 			p.pool.Waive(r.Block.BlockClaims()...)
 		}
@@ -305,7 +312,7 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 
 // visitInstance demands what the plan needs of an instance. An ephemeral instance is opened only for its own conditions.
 func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
-	if !p.selected(in.Addr()) {
+	if !p.selection.selects(in.Addr()) {
 		return
 	}
 	switch in.Config().Addr.Mode {
@@ -325,24 +332,6 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 	default:
 		in.Value(t, nil)
 	}
-}
-
-// selected reports whether -target and -exclude let the instance be planned for its own sake.
-func (p *planner) selected(a addr.Instance) bool {
-	for _, x := range p.req.Excludes {
-		if x.Selects(a) {
-			return false
-		}
-	}
-	if len(p.req.Targets) == 0 {
-		return true
-	}
-	for _, x := range p.req.Targets {
-		if x.Selects(a) {
-			return true
-		}
-	}
-	return false
 }
 
 // guard turns a panic into a diagnostic, so that everything that is open is still closed and the state is still written.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hcled"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	hcljson "github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
@@ -111,7 +110,7 @@ func (c *snippets) snippet(d *diag.Diagnostic, text []byte, highlight hcl.Range)
 	s.HighlightStartOffset = clamp(highlight.Start.Byte-start, 0, len(s.Code))
 	s.HighlightEndOffset = clamp(highlight.End.Byte-start, s.HighlightStartOffset, len(s.Code))
 	if file := c.file(highlight.Filename, text); file != nil {
-		if context := hcled.ContextString(file, highlight.Start.Byte); context != "" {
+		if context := blockHeader(file, highlight.Start.Byte); context != "" {
 			s.Context = &context
 		}
 	}

@@ -37,13 +37,12 @@ func (a *app) stateListCommand() *cli.Command {
 			if file == nil {
 				return a.fail("No state file was found!", "State management commands require a state file. Run \"mayfly apply\" to create one.")
 			}
-			for _, t := range targets {
-				if len(selected(file.State, []addr.Target{t})) == 0 {
-					return a.fail("Unknown resource", "The state has nothing at %s. What is new in the configuration gets there with the next \"mayfly apply\".", t)
-				}
+			found, missing := selected(file.State, targets)
+			if missing != nil {
+				return a.fail("Unknown resource", "The state has nothing at %s. What is new in the configuration gets there with the next \"mayfly apply\".", missing)
 			}
 			a.verbatim = false // addresses are messages of their own
-			for _, i := range inDocumentOrder(selected(file.State, targets)) {
+			for _, i := range inDocumentOrder(found) {
 				if id == "" || objectID(file.State.Instance(i)) == id {
 					a.say("%s", i)
 					for _, s := range a.streams() {
@@ -67,17 +66,6 @@ func (a *app) targets(args []string) ([]addr.Target, bool) {
 		out = append(out, t)
 	}
 	return out, true
-}
-
-// selected lists the instances that one of the targets selects, all if there are none, in the order of the state file.
-func selected(st *state.State, targets []addr.Target) []addr.Instance {
-	var out []addr.Instance
-	for i := range st.AllInstances() {
-		if len(targets) == 0 || slices.ContainsFunc(targets, func(t addr.Target) bool { return t.Selects(i) }) {
-			out = append(out, i)
-		}
-	}
-	return out
 }
 
 // inDocumentOrder sorts addresses in place: those in the root module come first, then those in its children, and so on.
@@ -194,26 +182,18 @@ func (a *app) stateRmCommand() *cli.Command {
 }
 
 func (a *app) stateRm(st *state.State, targets []addr.Target, dryRun bool) (write bool, code int) {
-	var found []addr.Instance
-	for _, t := range targets {
-		some := selected(st, []addr.Target{t})
-		if len(some) == 0 && !dryRun {
-			return false, a.fail("Invalid target address", "The state has nothing at %s. List what it has with: mayfly state list", t)
-		}
-		found = append(found, some...)
+	found, missing := selected(st, targets)
+	if missing != nil && !dryRun {
+		return false, a.fail("Invalid target address", "The state has nothing at %s. List what it has with: mayfly state list", missing)
 	}
 	verb := "Removed"
 	if dryRun {
 		verb = "Would remove"
 	}
-	n := 0
+	n := len(found)
 	for _, i := range found {
-		if st.Instance(i) == nil {
-			continue // selected twice
-		}
 		a.say("%s %s", verb, i)
 		st.RemoveInstance(i)
-		n++
 	}
 	if dryRun {
 		if n == 0 {

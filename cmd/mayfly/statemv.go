@@ -120,7 +120,8 @@ func planMoves(st *state.State, source, dest addr.Target) ([]instanceMove, error
 		return nil, fmt.Errorf("cannot move %s to %s: an object keeps its resource type", source, dest)
 	}
 	var out []instanceMove
-	for _, i := range selected(st, []addr.Target{source}) {
+	found, _ := selected(st, []addr.Target{source})
+	for _, i := range found {
 		if to, ok := destination(i, source, dest); ok {
 			out = append(out, instanceMove{i, to})
 		}
