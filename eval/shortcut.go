@@ -24,23 +24,24 @@ func shortcut(call *hclsyntax.FunctionCallExpr) func([]cty.Value) (cty.Value, bo
 	return shortcuts[strings.TrimPrefix(call.Name, "core::")]
 }
 
-// called is a call of a function that has a shortcut, which is tried first. Like every expression it can be compared with others.
+// called is a call of a function that has a shortcut, which is tried first, or that takes collections, which are made in linear time. Like every expression it can be compared with others.
 type called struct{ *hclsyntax.FunctionCallExpr }
 
 // Value implements hcl.Expression.
 func (c called) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	args, values := make([]hclsyntax.Expression, len(c.Args)), make([]cty.Value, len(c.Args))
+	args, values, given := make([]hclsyntax.Expression, len(c.Args)), make([]cty.Value, len(c.Args)), make([]*evaluatedExpr, len(c.Args))
 	var diags hcl.Diagnostics
 	for i, arg := range c.Args {
 		e := evaluated(arg, ctx)
-		args[i], values[i] = e, e.v
+		args[i], values[i], given[i] = e, e.v, e
 		diags = append(diags, e.diags...)
 	}
-	if !diags.HasErrors() {
-		if v, ok := shortcut(c.FunctionCallExpr)(values); ok {
+	if short := shortcut(c.FunctionCallExpr); short != nil && !diags.HasErrors() {
+		if v, ok := short(values); ok {
 			return v, diags
 		}
 	}
+	fitArguments(ctx, c.FunctionCallExpr, given)
 	whole := *c.FunctionCallExpr
 	whole.Args = args
 	return whole.Value(ctx)
