@@ -76,6 +76,52 @@ output "ids" { value = length(local.ids) }
 variable "in" {}
 resource "sim_thing" "r" { name = var.in }
 output "out" { value = { id = sim_thing.r.id, name = sim_thing.r.name } }`},
+	{"WholeModules", `
+variable "n" { type = number }
+variable "keys" { type = list(string) }
+module "m" {
+  source   = "./m"
+  for_each = toset(var.keys)
+  in       = each.key
+}
+resource "sim_thing" "a" {
+  for_each = toset(var.keys)
+  name     = "${length(module.m)}"
+}
+-- m/m.tf --
+variable "in" {}
+resource "sim_thing" "r" { name = var.in }
+output "out" { value = sim_thing.r.id }`},
+	{"NestedModules", `
+variable "n" { type = number }
+variable "keys" { type = list(string) }
+module "m" {
+  source = "./m"
+  count  = 4
+  n      = var.n
+}
+resource "sim_thing" "a" {
+  count = var.n
+  name  = "${length(module.m)}"
+}
+resource "sim_thing" "b" {
+  count      = var.n
+  depends_on = [module.m]
+}
+-- m/m.tf --
+variable "n" {}
+module "m" {
+  source = "../deep"
+  count  = var.n
+}
+resource "sim_thing" "c" {
+  count = var.n
+  name  = "${length(module.m)}"
+}
+output "all" { value = module.m[*].out }
+-- deep/m.tf --
+resource "sim_thing" "r" {}
+output "out" { value = sim_thing.r.id }`},
 	{"DataAndEphemerals", `
 variable "n" { type = number }
 variable "keys" { type = list(string) }
