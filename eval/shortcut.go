@@ -93,8 +93,23 @@ func plainLookup(args []cty.Value) (cty.Value, bool) {
 	switch {
 	case ty.IsObjectType() && ty.HasAttribute(key.AsString()):
 		return in.GetAttr(key.AsString()).WithMarks(inMarks, keyMarks), true
-	case ty.IsMapType() && in.HasIndex(key).True() && (len(args) == 2 || args[2].Type().Equals(ty.ElementType())):
+	case ty.IsMapType() && in.HasIndex(key).True() && (len(args) == 2 || args[2].Type().Equals(ty.ElementType()) || untypedNull(args[2])):
 		return in.Index(key).WithMarks(inMarks, keyMarks), true
 	}
+	if len(args) == 2 || args[2].IsMarked() || !args[2].IsKnown() || !args[2].Type().IsPrimitiveType() && !untypedNull(args[2]) {
+		return cty.NilVal, false
+	}
+	switch { // the default, which has no parts
+	case ty.IsObjectType():
+		return args[2].WithMarks(inMarks, keyMarks), true
+	case ty.IsMapType() && untypedNull(args[2]):
+		return cty.NullVal(ty.ElementType()).WithMarks(inMarks, keyMarks), true
+	case ty.IsMapType() && args[2].Type().Equals(ty.ElementType()):
+		return args[2].WithMarks(inMarks, keyMarks), true
+	}
 	return cty.NilVal, false
+}
+
+func untypedNull(v cty.Value) bool {
+	return v.Type() == cty.DynamicPseudoType && v.IsKnown() && v.IsNull()
 }

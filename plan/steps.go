@@ -95,9 +95,9 @@ type stepBuilder struct {
 
 // group is a set of changes that the same steps come before: those of a resource, of a block, or the deletions of a block.
 type group struct {
-	resource  addr.AbsResource    // if block is zero
-	block     Span                // deposed objects included
-	deletions bool                // of the block
+	resource  addr.AbsResource // if block is zero
+	block     Span             // deposed objects included
+	deletions bool             // of the block
 }
 
 // groupOf returns the group that a dependency on more than one instance is on.
