@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	hcljson "github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 )
 
 var (
@@ -131,10 +130,7 @@ func (v *Variable) Secret() bool { return v.Sensitive || v.Ephemeral }
 // marked. It does not replace null by the variable's default. For sensitive and ephemeral variables the error tells no part of the value,
 // not even its keys.
 func (v *Variable) Convert(val cty.Value) (out cty.Value, err error) {
-	if v.Defaults != nil && !val.IsNull() {
-		val = v.Defaults.Apply(val)
-	}
-	out, err = convert.Convert(val, v.Constraint)
+	out, err = v.conform(val)
 	if err == nil {
 		return out, nil
 	}

@@ -97,6 +97,23 @@ func (p *planner) dependencyFailed(deps []plan.Dep) bool {
 	return slices.ContainsFunc(deps, p.broken.Touched)
 }
 
+// selectsAny reports whether a target selects one of the instances that a dependency through repeated modules is on.
+func selectsAny(x addr.Target, d plan.Dep) bool {
+	selected, within, all := x.Module.Path(), d.Within.Path(), d.Resource.Module.Path()
+	if len(selected) > len(all) || x.Resource != nil && (*x.Resource != d.Resource.Resource || len(selected) < len(all)) {
+		return false
+	}
+	for i, m := range selected {
+		_, name, key := m.Parent()
+		_, wanted, _ := all[i].Parent()
+		last := i == len(selected)-1 && key == addr.NoKey // which stands for all instances of the call
+		if name != wanted || i < len(within) && !last && m != within[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // excluded reports whether -exclude takes the instance out, itself or because it depends on something that is.
 func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
 	if len(p.req.Excludes) == 0 {

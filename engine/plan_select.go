@@ -51,15 +51,17 @@ func (p *planner) declaredDeps(t *future.Task, o *orphan) []plan.Dep {
 // a resource or a block, so that a dependency on many costs one edge.
 type reliance struct {
 	users, uses [][]int
-	nodes       map[any]int // by addr.Instance, addr.AbsResource or addr.ConfigResource
+	nodes       map[any]int // by addr.Instance, addr.AbsResource or plan.Span
 }
 
 func newReliance(found []orphan) *reliance {
 	g := &reliance{users: make([][]int, len(found)), uses: make([][]int, len(found)), nodes: map[any]int{}}
 	for i := range found {
 		a := found[i].obj.Instance
-		for _, k := range []any{a, a.Abs(), a.Config()} {
-			g.edge(i, g.node(k))
+		g.edge(i, g.node(a))
+		g.edge(i, g.node(a.Abs()))
+		for _, span := range plan.Spans(a) {
+			g.edge(i, g.node(span))
 		}
 	}
 	return g
@@ -86,7 +88,7 @@ func (g *reliance) add(i int, o *orphan, declared []plan.Dep) {
 	for _, d := range declared {
 		known[d.Resource.Config()] = struct{}{}
 		if d.Modules {
-			g.edge(g.node(d.Resource.Config()), i)
+			g.edge(g.node(d.Span()), i)
 		} else if d.All {
 			g.edge(g.node(d.Resource), i)
 		} else {
@@ -95,7 +97,7 @@ func (g *reliance) add(i int, o *orphan, declared []plan.Dep) {
 	}
 	for _, r := range o.stored.Dependencies {
 		if _, ok := known[r]; !ok {
-			g.edge(g.node(r), i)
+			g.edge(g.node(plan.Span{Block: r}), i)
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -9,24 +12,19 @@ import (
 type selection struct {
 	targets, excludes *addr.TargetSet
 
-	// what -exclude names, for dependencies on all of a resource or all of a block
-	resources map[addr.AbsResource]struct{}
-	blocks    map[addr.ConfigResource]struct{}
-	modules   map[addr.Module]struct{}
+	resources map[addr.AbsResource]struct{} // of which -exclude names some instance, or all
+	excluding []addr.Target
+	joined    sync.Map // dependencies through repeated modules → whether -exclude names one of their instances
 }
 
 func newSelection(targets, excludes []addr.Target) *selection {
 	s := &selection{
-		targets: addr.NewTargetSet(targets), excludes: addr.NewTargetSet(excludes),
-		resources: map[addr.AbsResource]struct{}{}, blocks: map[addr.ConfigResource]struct{}{}, modules: map[addr.Module]struct{}{},
+		targets: addr.NewTargetSet(targets), excludes: addr.NewTargetSet(excludes), resources: map[addr.AbsResource]struct{}{}, excluding: excludes,
 	}
 	for _, x := range excludes {
-		if x.Resource == nil {
-			s.modules[x.Module.Module()] = struct{}{}
-			continue
+		if x.Resource != nil {
+			s.resources[addr.AbsResource{Module: x.Module, Resource: *x.Resource}] = struct{}{}
 		}
-		r := addr.AbsResource{Module: x.Module, Resource: *x.Resource}
-		s.resources[r], s.blocks[r.Config()] = struct{}{}, struct{}{}
 	}
 	return s
 }
@@ -54,11 +52,14 @@ func (s *selection) excluded(a addr.Instance, deps []plan.Dep) bool {
 
 // excludesSome reports whether -exclude names one of many instances that a dependency is on.
 func (s *selection) excludesSome(d plan.Dep) bool {
-	_, some := s.resources[d.Resource]
-	if d.Modules && !some {
-		if _, some = s.blocks[d.Resource.Config()]; !some {
-			_, some = s.modules[d.Resource.Module.Module()]
-		}
+	if !d.Modules {
+		_, some := s.resources[d.Resource]
+		return some
 	}
+	if known, ok := s.joined.Load(d); ok {
+		return known.(bool)
+	}
+	some := slices.ContainsFunc(s.excluding, func(x addr.Target) bool { return selectsAny(x, d) })
+	s.joined.Store(d, some)
 	return some
 }

@@ -31,11 +31,11 @@ type writeOnlySearch struct{ seen map[*valueBlock]struct{} }
 
 // expr returns the address of a resource a write-only attribute of which x refers to, "" if there is none. The names are those of the attributes that
 // are read of what x gives.
-func (s *writeOnlySearch) expr(m *moduleBlock, x *lang.Expr, names []string) string {
+func (s *writeOnlySearch) expr(m *moduleBlock, x *lang.Expr, names *readNames) string {
 	if x == nil || len(x.Refs) == 0 {
 		return ""
 	}
-	names = append(slices.Clip(names), attributeNames(x.Expression)...)
+	names = &readNames{names: attributeNames(x.Expression), outer: names}
 	for i := range x.Refs {
 		if found := s.ref(m, &x.Refs[i], names); found != "" {
 			return found
@@ -44,7 +44,7 @@ func (s *writeOnlySearch) expr(m *moduleBlock, x *lang.Expr, names []string) str
 	return ""
 }
 
-func (s *writeOnlySearch) ref(m *moduleBlock, ref *lang.Ref, names []string) string {
+func (s *writeOnlySearch) ref(m *moduleBlock, ref *lang.Ref, names *readNames) string {
 	switch ref.Kind {
 	case lang.Resource:
 		b := m.resources[ref.Resource]
@@ -52,7 +52,7 @@ func (s *writeOnlySearch) ref(m *moduleBlock, ref *lang.Ref, names []string) str
 			return ""
 		}
 		path := attributePath(ref.Rest)
-		if writeOnlyAt(b.Schema.Block, path) || len(path) == 0 && slices.ContainsFunc(names, b.topLevelWriteOnly) {
+		if writeOnlyAt(b.Schema.Block, path) || len(path) == 0 && names.any(b.topLevelWriteOnly) {
 			return joinAddr2(m.cfg.Path, ref.Resource.String())
 		}
 	case lang.Local:
@@ -68,7 +68,7 @@ func (s *writeOnlySearch) ref(m *moduleBlock, ref *lang.Ref, names []string) str
 			return s.value(call.child, call.child.outputs[ref.Output], names)
 		}
 		for _, name := range slices.Sorted(maps.Keys(call.child.outputs)) {
-			if slices.Contains(names, name) {
+			if names.any(func(read string) bool { return read == name }) {
 				if found := s.value(call.child, call.child.outputs[name], names); found != "" {
 					return found
 				}
@@ -79,7 +79,7 @@ func (s *writeOnlySearch) ref(m *moduleBlock, ref *lang.Ref, names []string) str
 }
 
 // value looks into a value whose expression stands in m.
-func (s *writeOnlySearch) value(m *moduleBlock, v *valueBlock, names []string) string {
+func (s *writeOnlySearch) value(m *moduleBlock, v *valueBlock, names *readNames) string {
 	if v == nil || m == nil {
 		return ""
 	}
@@ -88,6 +88,22 @@ func (s *writeOnlySearch) value(m *moduleBlock, v *valueBlock, names []string) s
 	}
 	s.seen[v] = struct{}{}
 	return s.expr(m, v.expr, names)
+}
+
+// readNames are the names of attributes that an expression reads, and those that the ones around it read of its value: shared, not copied, since chains of values
+// are long.
+type readNames struct {
+	names []string
+	outer *readNames
+}
+
+func (r *readNames) any(match func(string) bool) bool {
+	for ; r != nil; r = r.outer {
+		if slices.ContainsFunc(r.names, match) {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *ResourceBlock) topLevelWriteOnly(name string) bool {

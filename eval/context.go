@@ -375,7 +375,10 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 		return cty.DynamicVal
 	}
 	if len(p.all) > 0 || e.form == Enabled {
-		return call.remembered(p.all, func() cty.Value { return b.allChildren(call, e, p) })
+		if outputs := namesOf(p.all); !call.mayOpen(outputs...) {
+			return call.shared(b, e, p, outputs, via)
+		}
+		return b.allChildren(call, e, p)
 	}
 	attrs := make(map[string]cty.Value, len(p.keys))
 	for key, names := range p.keys {

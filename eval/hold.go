@@ -178,7 +178,7 @@ func (in *Instance) PrepareHeld(t *future.Task) {
 // modulesAt returns the module objects in which a use of ephemeral resources may be.
 func (r *Run) modulesAt(t *future.Task, u Use) []*Module {
 	if u.Kind == UseBlock {
-		return r.modulesOf(t, u.Block.Module)
+		return r.modulesOf(t, addr.RootInstance, u.Block.Module)
 	}
 	return []*Module{r.Module(u.Instance.Module)}
 }

@@ -1,9 +1,12 @@
 package eval
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/future"
@@ -26,6 +29,29 @@ type part struct {
 type wholeRead struct {
 	deps     future.Cell[[]plan.Dep]
 	prepared future.Cell[bool]
+	value    future.Cell[cty.Value]
+}
+
+// namesOf returns the names of the outputs that are needed, in order; "" alone stands for all.
+func namesOf(outputs map[string]*hcl.Range) []string {
+	if _, every := outputs[""]; every {
+		return []string{""}
+	}
+	return slices.Sorted(maps.Keys(outputs))
+}
+
+// shared returns the value of some outputs of all instances, which is built once, however many refer to it. The outputs open nothing.
+func (c *Call) shared(b *builder, e *expansion, p *modulePart, outputs []string, via *hcl.Range) cty.Value {
+	whole := c.whole(part{output: strings.Join(outputs, ",")})
+	got, cycle := whole.value.Get(b.sc.t, c.name, via, func() cty.Value {
+		durable := &builder{run: b.run, sc: &scope{m: b.sc.m, t: b.sc.t}}
+		return durable.allChildren(c, e, p)
+	})
+	if cycle != nil {
+		b.run.reportCycle(cycle)
+		return cty.DynamicVal
+	}
+	return got
 }
 
 func (c *Call) whole(p part) *wholeRead {
@@ -53,10 +79,10 @@ func (c *Call) collectPart(into *reads, t *future.Task, p part) {
 	}
 }
 
-// mayOpen reports whether evaluating the output, or any if the name is empty, may open ephemeral resources.
-func (c *Call) mayOpen(output string) bool {
+// mayOpen reports whether evaluating one of the outputs, or any if a name is empty, may open ephemeral resources.
+func (c *Call) mayOpen(outputs ...string) bool {
 	for name, o := range c.block.child.outputs {
-		if (output == "" || output == name) && !o.opens.empty() {
+		if !o.opens.empty() && (slices.Contains(outputs, name) || slices.Contains(outputs, "")) {
 			return true
 		}
 	}
@@ -106,12 +132,12 @@ func (c *Call) wholeDeps(t *future.Task, p part) []plan.Dep {
 	return got
 }
 
-// collapsed joins dependencies that are alike in each of the n instances of the call: on a resource as a whole, or on its only instance. It applies
-// where the calls around are not repeated, since a joined dependency is on all instances of those too.
+// collapsed joins dependencies that are alike in each of the n instances of the call: on a resource as a whole, or on its only instance, or on what was joined
+// below. The module instance that the call stands in bounds what the joined dependency is on.
 func (c *Call) collapsed(deps []plan.Dep, n int) []plan.Dep {
 	alike := map[addr.ConfigResource][]int{}
 	for i, d := range deps {
-		if below, ok := c.keyless(d.Resource.Module); ok && (d.All || d.Key == addr.NoKey) {
+		if below, ok := c.keyless(d.Resource.Module); ok && (d.All || d.Key == addr.NoKey) && !(d.Modules && d.Within.Contains(c.module.Addr)) {
 			key := addr.AbsResource{Module: below, Resource: d.Resource.Resource}.Config()
 			alike[key] = append(alike[key], i)
 		}
@@ -126,7 +152,7 @@ func (c *Call) collapsed(deps []plan.Dep, n int) []plan.Dep {
 			drop[i] = struct{}{}
 		}
 		below, _ := c.keyless(deps[at[0]].Resource.Module)
-		joined = append(joined, plan.Dep{Resource: addr.AbsResource{Module: below, Resource: block.Resource}, All: true, Modules: true})
+		joined = append(joined, plan.Dep{Resource: addr.AbsResource{Module: below, Resource: block.Resource}, All: true, Modules: true, Within: c.module.Addr})
 	}
 	var out []plan.Dep
 	for i, d := range deps {
@@ -139,22 +165,20 @@ func (c *Call) collapsed(deps []plan.Dep, n int) []plan.Dep {
 	return out
 }
 
-// keyless returns the module path without the key of c's step, if m lies in an instance of c and no other step of it has a key.
+// keyless returns the module path without the key of c's step, if m lies in an instance of c and no step below it has a key.
 func (c *Call) keyless(m addr.ModuleInstance) (addr.ModuleInstance, bool) {
 	own := c.Addr()
 	steps, mine := m.Path(), own.Path()
 	if len(steps) < len(mine) {
 		return m, false
 	}
-	out := addr.RootInstance
-	for i, s := range steps {
+	out, call := c.module.Addr, c.block.cfg.Name
+	if len(mine) > 1 && steps[len(mine)-2] != out {
+		return m, false
+	}
+	for i, s := range steps[len(mine)-1:] {
 		_, name, key := s.Parent()
-		switch {
-		case i == len(mine)-1:
-			if _, call, _ := own.Parent(); call != name {
-				return m, false
-			}
-		case key != addr.NoKey, i < len(mine) && s != mine[i]:
+		if i == 0 && name != call || i > 0 && key != addr.NoKey {
 			return m, false
 		}
 		out = out.Child(name, addr.NoKey)
@@ -172,6 +196,9 @@ func compareDeps(a, b plan.Dep) int {
 		}
 		return 1
 	}
+	if c := a.Within.Compare(b.Within); c != 0 {
+		return c
+	}
 	return a.Key.Compare(b.Key)
 }
 
@@ -182,7 +209,7 @@ func (r *Run) InstancesOf(t *future.Task, d plan.Dep) ([]addr.Instance, bool) {
 	}
 	modules := []*Module{r.Module(d.Resource.Module)}
 	if d.Modules {
-		modules = r.modulesOf(t, d.Resource.Module.Module())
+		modules = r.modulesOf(t, d.Within, d.Resource.Module.Module())
 	}
 	var out []addr.Instance
 	for _, m := range modules {
@@ -200,10 +227,13 @@ func (r *Run) InstancesOf(t *future.Task, d plan.Dep) ([]addr.Instance, bool) {
 	return out, true
 }
 
-// modulesOf returns the instances of a module.
-func (r *Run) modulesOf(t *future.Task, path addr.Module) []*Module {
-	modules := []*Module{r.Root}
-	for _, name := range path.Calls() {
+// modulesOf returns the instances of a module within one of those around it.
+func (r *Run) modulesOf(t *future.Task, within addr.ModuleInstance, path addr.Module) []*Module {
+	modules := []*Module{r.Module(within)}
+	if modules[0] == nil {
+		return nil
+	}
+	for _, name := range path.Calls()[len(within.Path()):] {
 		var next []*Module
 		for _, m := range modules {
 			if call := m.calls[name]; call != nil && call.block.child != nil {

@@ -113,13 +113,23 @@ func (sc *scope) collectModule(into *reads, ref *lang.Ref) {
 	sc.collectPart(into, call, part{output: name}, call.mayOpen(name))
 }
 
-// collectPart adds a part of all instances of a call: as one read, unless there is but one instance or the parts must be looked at one by one.
+// collectPart adds a part of all instances of a call: as one read, unless there is but one instance in all or the parts must be looked at one by one.
 func (sc *scope) collectPart(into *reads, call *Call, p part, singly bool) {
-	if !singly && len(call.expand(sc.t, nil).keys) > 1 {
+	if n := len(call.expand(sc.t, nil).keys); !singly && (n > 1 || n == 1 && call.repeat.repeated() && call.module.repeated()) {
 		into.modules = append(into.modules, moduleRead{call: call, part: p})
 		return
 	}
 	call.collectPart(into, sc.t, p)
+}
+
+// repeated reports whether the module object is one of several instances, or within one of them.
+func (m *Module) repeated() bool {
+	for ; m.call != nil; m = m.call.module {
+		if m.call.repeat.repeated() {
+			return true
+		}
+	}
+	return false
 }
 
 // collectDependsOn resolves depends_on, where a module stands for everything in it.
@@ -151,9 +161,8 @@ func (m *Module) collectAll(into *reads, t *future.Task) {
 		if call.block.child == nil {
 			continue
 		}
-		for _, child := range call.Children(t, nil) {
-			child.collectAll(into, t)
-		}
+		sc := &scope{m: m, t: t}
+		sc.collectPart(into, call, part{all: true}, call.holdsEphemeral())
 	}
 }
 

@@ -298,7 +298,6 @@ type Call struct {
 	children map[addr.Key]*Module
 
 	wholes sync.Map // part → *wholeRead
-	values sync.Map // names of outputs → cty.Value, see remembered
 }
 
 // Addr returns the address of the call without an instance key.

@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
@@ -76,6 +77,52 @@ output "ids" { value = length(local.ids) }
 variable "in" {}
 resource "sim_thing" "r" { name = var.in }
 output "out" { value = { id = sim_thing.r.id, name = sim_thing.r.name } }`},
+	{"WholeModules", `
+variable "n" { type = number }
+variable "keys" { type = list(string) }
+module "m" {
+  source   = "./m"
+  for_each = toset(var.keys)
+  in       = each.key
+}
+resource "sim_thing" "a" {
+  for_each = toset(var.keys)
+  name     = "${length(module.m)}"
+}
+-- m/m.tf --
+variable "in" {}
+resource "sim_thing" "r" { name = var.in }
+output "out" { value = sim_thing.r.id }`},
+	{"NestedModules", `
+variable "n" { type = number }
+variable "keys" { type = list(string) }
+module "m" {
+  source = "./m"
+  count  = 4
+  n      = var.n
+}
+resource "sim_thing" "a" {
+  count = var.n
+  name  = "${length(module.m)}"
+}
+resource "sim_thing" "b" {
+  count      = var.n
+  depends_on = [module.m]
+}
+-- m/m.tf --
+variable "n" {}
+module "m" {
+  source = "../deep"
+  count  = var.n
+}
+resource "sim_thing" "c" {
+  count = var.n
+  name  = "${length(module.m)}"
+}
+output "all" { value = module.m[*].out }
+-- deep/m.tf --
+resource "sim_thing" "r" {}
+output "out" { value = sim_thing.r.id }`},
 	{"DataAndEphemerals", `
 variable "n" { type = number }
 variable "keys" { type = list(string) }
@@ -227,3 +274,29 @@ func BenchmarkValidate(b *testing.B) {
 }
 
 const benchSize = 10_000
+
+// TestCompilingIsLinear counts the memory that a chain of locals takes to compile.
+func TestCompilingIsLinear(t *testing.T) {
+	measure := func(n int) int64 {
+		var text strings.Builder
+		text.WriteString("locals {\n  v0 = { a = 1 }\n")
+		for i := range n {
+			fmt.Fprintf(&text, "  v%d = local.v%d\n", i+1, i)
+		}
+		fmt.Fprintf(&text, "}\noutput \"o\" { value = local.v%d }\n", n)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, diags := compile(t, text.String()); diags.HasErrors() {
+			t.Fatal(lines(diags))
+		}
+		runtime.ReadMemStats(&after)
+		return int64(after.TotalAlloc - before.TotalAlloc)
+	}
+	measure(10)
+	one, two := measure(2000), measure(4000)
+	if ratio := float64(two) / float64(one); ratio > 2.3 {
+		t.Errorf("%d bytes for 2000 locals, %d for twice as many: ratio %.2f", one, two, ratio)
+	} else {
+		t.Logf("ratio %.2f", ratio)
+	}
+}

@@ -26,23 +26,24 @@ func shortcut(call *hclsyntax.FunctionCallExpr) func([]cty.Value) (cty.Value, bo
 	return shortcuts[strings.TrimPrefix(call.Name, "core::")]
 }
 
-// called is a call of a function that has a shortcut, which is tried first. Like every expression it can be compared with others.
+// called is a call of a function that has a shortcut, which is tried first, or that takes collections, which are made in linear time. Like every expression it can be compared with others.
 type called struct{ *hclsyntax.FunctionCallExpr }
 
 // Value implements hcl.Expression.
 func (c called) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	args, values := make([]hclsyntax.Expression, len(c.Args)), make([]cty.Value, len(c.Args))
+	args, values, given := make([]hclsyntax.Expression, len(c.Args)), make([]cty.Value, len(c.Args)), make([]*evaluatedExpr, len(c.Args))
 	var diags hcl.Diagnostics
 	for i, arg := range c.Args {
 		e := evaluated(arg, ctx)
-		args[i], values[i] = e, e.v
+		args[i], values[i], given[i] = e, e.v, e
 		diags = append(diags, e.diags...)
 	}
-	if !diags.HasErrors() {
-		if v, ok := shortcut(c.FunctionCallExpr)(values); ok {
+	if short := shortcut(c.FunctionCallExpr); short != nil && !diags.HasErrors() {
+		if v, ok := short(values); ok {
 			return v, diags
 		}
 	}
+	fitArguments(ctx, c.FunctionCallExpr, given)
 	whole := *c.FunctionCallExpr
 	whole.Args = args
 	return whole.Value(ctx)
@@ -94,8 +95,19 @@ func plainLookup(args []cty.Value) (cty.Value, bool) {
 	switch {
 	case ty.IsObjectType() && ty.HasAttribute(key.AsString()):
 		return in.GetAttr(key.AsString()).WithMarks(inMarks, keyMarks), true
-	case ty.IsMapType() && in.HasIndex(key).True() && (len(args) == 2 || args[2].Type().Equals(ty.ElementType())):
+	case ty.IsMapType() && in.HasIndex(key).True() && (len(args) == 2 || args[2].Type().Equals(ty.ElementType()) || untypedNull(args[2])):
 		return in.Index(key).WithMarks(inMarks, keyMarks), true
+	}
+	if len(args) == 2 || args[2].IsMarked() || !args[2].IsKnown() || !args[2].Type().IsPrimitiveType() && !untypedNull(args[2]) {
+		return cty.NilVal, false
+	}
+	switch { // the default, which has no parts
+	case ty.IsObjectType():
+		return args[2].WithMarks(inMarks, keyMarks), true
+	case ty.IsMapType() && untypedNull(args[2]):
+		return cty.NullVal(ty.ElementType()).WithMarks(inMarks, keyMarks), true
+	case ty.IsMapType() && args[2].Type().Equals(ty.ElementType()):
+		return args[2].WithMarks(inMarks, keyMarks), true
 	}
 	return cty.NilVal, false
 }
@@ -129,4 +141,8 @@ func (t template) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		whole.Parts[i] = e
 	}
 	return whole.Value(ctx)
+}
+
+func untypedNull(v cty.Value) bool {
+	return v.Type() == cty.DynamicPseudoType && v.IsKnown() && v.IsNull()
 }

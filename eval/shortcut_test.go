@@ -80,7 +80,7 @@ func compareCalls(t *testing.T, table map[string]function.Function, name string,
 // TestShortcutsLookAtNoElement counts what calls allocate: no more for a large collection than for a small one.
 func TestShortcutsLookAtNoElement(t *testing.T) {
 	table := funcs.Table(funcs.Options{})
-	for _, src := range []string{"length(l)", "length(m)", "element(l, 7)", `lookup(m, "k7", "")`} {
+	for _, src := range []string{"length(l)", "length(m)", "element(l, 7)", `lookup(m, "k7", "")`, `lookup(m, "k7", null)`, `lookup(m, "none", "")`, `lookup(m, "none", null)`, `can(m["k7"])`, `can(l[7])`} {
 		parsed, diags := hclsyntax.ParseExpression([]byte(src), "test.tf", hcl.InitialPos)
 		if diags.HasErrors() {
 			t.Fatal(diags)

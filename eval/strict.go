@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -17,12 +18,14 @@ type conditional struct{ *hclsyntax.ConditionalExpr }
 // Value implements hcl.Expression.
 func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	onTrue, onFalse := evaluated(c.TrueResult, ctx), evaluated(c.FalseResult, ctx)
+	cond, whenTrue, whenFalse := evaluated(c.Condition, ctx), *onTrue, *onFalse
+	fitBranches(cond.v, &whenTrue, &whenFalse)
 	whole := *c.ConditionalExpr
-	whole.TrueResult, whole.FalseResult = onTrue, onFalse
+	whole.Condition, whole.TrueResult, whole.FalseResult = cond, &whenTrue, &whenFalse
 	v, diags := whole.Value(ctx)
 	if word, secret := value.RedactedDeep(onTrue.v, onFalse.v); secret {
 		for _, d := range diags {
-			if d.Expression == &whole || d.Expression == onTrue || d.Expression == onFalse { // not from within them: HCL compares their types
+			if d.Expression == &whole || d.Expression == &whenTrue || d.Expression == &whenFalse { // not from within them: HCL compares their types
 				d.Detail = "The true and false result expressions must have consistent types. How they differ is withheld because it could reveal a part of a value: " + word + "."
 			}
 		}
@@ -88,7 +91,7 @@ func loose(e hclsyntax.Expression) bool {
 		case *hclsyntax.ObjectConsExpr:
 			found = found || computedKeys(n)
 		case *hclsyntax.FunctionCallExpr:
-			found = found || shortcut(n) != nil
+			found = found || shortcut(n) != nil || funcs.TakesCollections(n.Name)
 		}
 		return nil
 	})
@@ -156,7 +159,7 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.FunctionCallExpr:
 		c := *e
 		c.Args = rewriteAll(c.Args)
-		if shortcut(&c) != nil {
+		if shortcut(&c) != nil || funcs.TakesCollections(c.Name) {
 			return called{&c}
 		}
 		return &c

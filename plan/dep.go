@@ -2,27 +2,49 @@ package plan
 
 import "github.com/mayfly-iac/mayfly/addr"
 
-// Dep is a dependency on one instance, on all instances of a resource, or on all instances of a block in every instance of its modules.
+// Dep is a dependency on one instance, on all instances of a resource, or on all instances of a block in every instance of its modules below one.
 type Dep struct {
-	Resource addr.AbsResource // with Modules, the steps of its module path have no keys
+	Resource addr.AbsResource // with Modules, the steps of its module path below Within have no keys
 	Key      addr.Key
 	All      bool
-	Modules  bool // implies All
+	Modules  bool                // implies All
+	Within   addr.ModuleInstance // with Modules: the module instance that all of them lie in
+}
+
+// Span is all instances of a block in the module instances within one of them. It is comparable.
+type Span struct {
+	Within addr.ModuleInstance
+	Block  addr.ConfigResource
+}
+
+// Span returns what a dependency with Modules is on.
+func (d Dep) Span() Span { return Span{Within: d.Within, Block: d.Resource.Config()} }
+
+// Spans returns the spans that an instance lies in, one for each module instance around it.
+func Spans(a addr.Instance) []Span {
+	out := []Span{{Block: a.Config()}}
+	for m := a.Module; !m.IsRoot(); m, _, _ = m.Parent() {
+		out = append(out, Span{Within: m, Block: a.Config()})
+	}
+	return out
 }
 
 // Instances is a set of instances that answers whether a dependency is on one of them. The zero value is empty and ready.
 type Instances struct {
 	instances map[addr.Instance]struct{}
 	resources map[addr.AbsResource]struct{}
-	blocks    map[addr.ConfigResource]struct{}
+	blocks    map[Span]struct{}
 }
 
 // Add puts an instance into the set.
 func (s *Instances) Add(a addr.Instance) {
 	if s.instances == nil {
-		s.instances, s.resources, s.blocks = map[addr.Instance]struct{}{}, map[addr.AbsResource]struct{}{}, map[addr.ConfigResource]struct{}{}
+		s.instances, s.resources, s.blocks = map[addr.Instance]struct{}{}, map[addr.AbsResource]struct{}{}, map[Span]struct{}{}
 	}
-	s.instances[a], s.resources[a.Abs()], s.blocks[a.Config()] = struct{}{}, struct{}{}, struct{}{}
+	s.instances[a], s.resources[a.Abs()] = struct{}{}, struct{}{}
+	for _, span := range Spans(a) {
+		s.blocks[span] = struct{}{}
+	}
 }
 
 // Touched reports whether d is a dependency on an instance of the set.
@@ -30,7 +52,7 @@ func (s *Instances) Touched(d Dep) bool {
 	var ok bool
 	switch {
 	case d.Modules:
-		_, ok = s.blocks[d.Resource.Config()]
+		_, ok = s.blocks[d.Span()]
 	case d.All:
 		_, ok = s.resources[d.Resource]
 	default:

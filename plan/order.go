@@ -10,13 +10,15 @@ import (
 func (p *Plan) SpreadReplaceOrder() {
 	current := make(map[addr.Instance]*Change, len(p.Changes))
 	resource := map[addr.AbsResource][]*Change{}
-	block := map[addr.ConfigResource][]*Change{}
+	block := map[Span][]*Change{}
 	var queue []*Change
 	for _, c := range p.Changes {
 		if c.Deposed == addr.Current {
 			current[c.Addr] = c
 			resource[c.Addr.Abs()] = append(resource[c.Addr.Abs()], c)
-			block[c.Addr.Config()] = append(block[c.Addr.Config()], c)
+			for _, span := range Spans(c.Addr) {
+				block[span] = append(block[span], c)
+			}
 		}
 		if c.CreateBeforeDestroy {
 			queue = append(queue, c)
@@ -40,10 +42,10 @@ func (p *Plan) SpreadReplaceOrder() {
 				continue
 			}
 			if d.Modules {
-				for _, dep := range block[d.Resource.Config()] {
+				for _, dep := range block[d.Span()] {
 					mark(dep)
 				}
-				delete(block, d.Resource.Config())
+				delete(block, d.Span())
 				continue
 			}
 			for _, dep := range resource[d.Resource] {
@@ -52,10 +54,10 @@ func (p *Plan) SpreadReplaceOrder() {
 			resource[d.Resource] = nil // marked as a whole: not again
 		}
 		for _, r := range c.StateDeps {
-			for _, dep := range block[r] {
+			for _, dep := range block[Span{Block: r}] {
 				mark(dep)
 			}
-			block[r] = nil
+			block[Span{Block: r}] = nil
 		}
 	}
 }

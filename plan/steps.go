@@ -84,7 +84,7 @@ type stepBuilder struct {
 
 	current  map[addr.Instance]int
 	resource map[addr.AbsResource][]int
-	block    map[addr.ConfigResource][]int
+	block    map[Span][]int
 
 	early     []bool          // by change: see findEarly
 	created   map[group]int32 // gate after all apply legs of a group
@@ -95,30 +95,33 @@ type stepBuilder struct {
 
 // group is a set of changes that the same steps come before: those of a resource, of a block, or the deletions of a block.
 type group struct {
-	resource  addr.AbsResource    // if block is zero
-	block     addr.ConfigResource // deposed objects included
-	deletions bool                // of the block
+	resource  addr.AbsResource // if block is zero
+	block     Span             // deposed objects included
+	deletions bool             // of the block
 }
 
 // groupOf returns the group that a dependency on more than one instance is on.
 func groupOf(d Dep) group {
 	if d.Modules {
-		return group{block: d.Resource.Config()}
+		return group{block: d.Span()}
 	}
 	return group{resource: d.Resource}
 }
 
 func (g group) String() string {
-	if g.block == (addr.ConfigResource{}) {
+	switch {
+	case g.block == (Span{}):
 		return g.resource.String()
+	case g.block.Within.IsRoot():
+		return g.block.Block.String()
 	}
-	return g.block.String()
+	return g.block.Block.String() + " within " + g.block.Within.String()
 }
 
 func newStepBuilder(changes []*Change) *stepBuilder {
 	b := &stepBuilder{
 		changes: changes, apply: make([]int32, len(changes)), destroy: make([]int32, len(changes)),
-		current: make(map[addr.Instance]int, len(changes)), resource: map[addr.AbsResource][]int{}, block: map[addr.ConfigResource][]int{},
+		current: make(map[addr.Instance]int, len(changes)), resource: map[addr.AbsResource][]int{}, block: map[Span][]int{},
 		created: map[group]int32{}, destroys: map[group]int32{}, updates: map[group]int32{},
 		early: make([]bool, len(changes)), seenEdges: map[[2]int32]struct{}{},
 	}
@@ -127,7 +130,9 @@ func newStepBuilder(changes []*Change) *stepBuilder {
 			b.current[c.Addr] = i
 			b.resource[c.Addr.Abs()] = append(b.resource[c.Addr.Abs()], i)
 		}
-		b.block[c.Addr.Config()] = append(b.block[c.Addr.Config()], i)
+		for _, span := range Spans(c.Addr) {
+			b.block[span] = append(b.block[span], i)
+		}
 	}
 	return b
 }
@@ -184,7 +189,7 @@ func (b *stepBuilder) destroysLate(j int) bool {
 // findEarly finds the deletions that cannot wait for updates of dependents: they depend on an object that is destroyed before it is created anew, and
 // the updates may have to wait for the new one.
 func (b *stepBuilder) findEarly() {
-	exact, whole, block := map[addr.Instance][]int{}, map[addr.AbsResource][]int{}, map[addr.ConfigResource][]int{}
+	exact, whole, block := map[addr.Instance][]int{}, map[addr.AbsResource][]int{}, map[Span][]int{}
 	var queue []int
 	for i, c := range b.changes {
 		if c.Action == DeleteThenCreate {
@@ -195,7 +200,7 @@ func (b *stepBuilder) findEarly() {
 		}
 		for _, d := range c.Deps {
 			if d.Modules {
-				block[d.Resource.Config()] = append(block[d.Resource.Config()], i)
+				block[d.Span()] = append(block[d.Span()], i)
 			} else if d.All {
 				whole[d.Resource] = append(whole[d.Resource], i)
 			} else {
@@ -204,14 +209,19 @@ func (b *stepBuilder) findEarly() {
 		}
 		for _, r := range c.StateDeps {
 			if r != c.Addr.Config() {
-				block[r] = append(block[r], i)
+				block[Span{Block: r}] = append(block[Span{Block: r}], i)
 			}
 		}
 	}
 	for len(queue) > 0 {
 		at := b.changes[queue[len(queue)-1]].Addr
 		queue = queue[:len(queue)-1]
-		for _, dependents := range [][]int{exact[at], whole[at.Abs()], block[at.Config()]} {
+		waiting := [][]int{exact[at], whole[at.Abs()]}
+		for _, span := range Spans(at) {
+			waiting = append(waiting, block[span])
+			delete(block, span)
+		}
+		for _, dependents := range waiting {
 			for _, i := range dependents {
 				if !b.early[i] {
 					b.early[i] = true
@@ -221,7 +231,6 @@ func (b *stepBuilder) findEarly() {
 		}
 		delete(exact, at)
 		delete(whole, at.Abs())
-		delete(block, at.Config())
 	}
 }
 
@@ -244,12 +253,12 @@ func (b *stepBuilder) edges(i int, c *Change) {
 	}
 	self := c.Addr.Config()
 	for _, r := range c.StateDeps {
-		if r == self || len(b.block[r]) == 0 {
+		if r == self || len(b.block[Span{Block: r}]) == 0 {
 			continue
 		}
 		// The configuration tells precisely which instances are used, but not which of those that it no longer has were used before.
 		_, deletions := precise[r]
-		b.beforeDestroys(i, group{block: r, deletions: deletions})
+		b.beforeDestroys(i, group{block: Span{Block: r}, deletions: deletions})
 	}
 }
 
@@ -276,7 +285,7 @@ func (b *stepBuilder) beforeDestroys(i int, g group) {
 
 // members returns the changes of a group.
 func (b *stepBuilder) members(g group) []int {
-	if g.block != (addr.ConfigResource{}) {
+	if g.block != (Span{}) {
 		return b.block[g.block]
 	}
 	return b.resource[g.resource]

@@ -264,7 +264,7 @@ func TestStepsAreLinear(t *testing.T) {
 // covers reports whether d is a dependency on the instance.
 func covers(d Dep, i addr.Instance) bool {
 	if d.Modules {
-		return d.Resource.Config() == i.Config()
+		return d.Resource.Config() == i.Config() && d.Within.Contains(i.Module)
 	}
 	return d.Resource == i.Abs() && (d.All || d.Key == i.Key)
 }

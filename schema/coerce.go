@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/unify"
 )
 
 // CoerceValue converts v, any object, to the block's type: missing arguments that are not required become null, missing blocks empty.
@@ -56,7 +57,7 @@ func (a *Attribute) coerce(name string, given map[string]cty.Value, path cty.Pat
 		}
 		return cty.NullVal(a.ValueType()), nil
 	}
-	v, err := convert.Convert(v, a.configType())
+	v, err := unify.Convert(v, a.configType())
 	if err != nil {
 		return cty.NilVal, childAttr(path, name).NewError(err)
 	}

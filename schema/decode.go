@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/unify"
 )
 
 // Decode evaluates the body in ctx and returns an object of the block's type. It expands dynamic blocks and accepts blocks in place of
@@ -120,6 +121,13 @@ func (c configBody) fixUp(content *hcl.BodyContent, asBlocks map[string]hcl.Attr
 	if content == nil {
 		return nil
 	}
+	for name, attr := range content.Attributes {
+		if a := c.block.Attributes[name]; a != nil && !a.configType().IsPrimitiveType() {
+			fitted := *attr
+			fitted.Expr = fittedExpr{attr.Expr, a.configType()}
+			content.Attributes[name] = &fitted
+		}
+	}
 	if len(c.marks) > 0 {
 		attrs := make(hcl.Attributes, len(content.Attributes))
 		for name, attr := range content.Attributes {
@@ -207,3 +215,23 @@ func (e markedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 
 // UnwrapExpression lets hcl.UnwrapExpression find the expression of the source text.
 func (e markedExpr) UnwrapExpression() hcl.Expression { return e.Expression }
+
+// fittedExpr converts results of an expression to the type that they are for, where they fit it, so that decoding need not.
+type fittedExpr struct {
+	hcl.Expression
+	ty cty.Type
+}
+
+// Value implements hcl.Expression.
+func (e fittedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	v, diags := e.Expression.Value(ctx)
+	if !diags.HasErrors() && v != cty.NilVal {
+		if fitted, ok := unify.Converted(v, e.ty); ok {
+			v = fitted
+		}
+	}
+	return v, diags
+}
+
+// UnwrapExpression lets hcl.UnwrapExpression find the expression of the source text.
+func (e fittedExpr) UnwrapExpression() hcl.Expression { return e.Expression }

@@ -136,15 +136,3 @@ func (d Durable) IsNull() bool {
 	v, err := d.Unmarked() // the encoding holds the null's type too
 	return err == nil && v.IsNull()
 }
-
-// MarkPaths returns v with the mark at each path that exists in it.
-func MarkPaths(v cty.Value, paths []cty.Path, m Mark) cty.Value {
-	if len(paths) == 0 {
-		return v
-	}
-	pvm := make([]cty.PathValueMarks, len(paths))
-	for i, p := range paths {
-		pvm[i] = cty.PathValueMarks{Path: p, Marks: cty.NewValueMarks(m)}
-	}
-	return v.MarkWithPaths(pvm)
-}

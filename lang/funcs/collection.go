@@ -31,7 +31,7 @@ var collectionFuncs = map[string]function.Function{
 	"one":             oneFunc,
 	"reverse":         stdlib.ReverseListFunc,
 	"setintersection": stdlib.SetIntersectionFunc,
-	"setproduct":      stdlib.SetProductFunc,
+	"setproduct":      setproductFunc,
 	"setsubtract":     stdlib.SetSubtractFunc,
 	"setunion":        stdlib.SetUnionFunc,
 	"slice":           stdlib.SliceFunc,

@@ -8,11 +8,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
-	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/unify"
 )
 
 var conversionFuncs = map[string]function.Function{
@@ -34,13 +33,13 @@ func conversionFunc(want cty.Type) function.Function {
 	return function.New(&function.Spec{
 		Params: []function.Parameter{param},
 		Type: func(args []cty.Value) (cty.Type, error) {
-			if ty := value.Concrete(want, args[0].Type()); !ty.Equals(want) {
+			if ty := unify.Concrete(want, args[0].Type()); !ty.Equals(want) {
 				return ty, nil
 			}
 			return std.ReturnTypeForValues(args)
 		},
 		Impl: func(args []cty.Value, retType cty.Type) (cty.Value, error) {
-			v, err := convert.Convert(args[0], retType)
+			v, err := unify.Convert(args[0], retType)
 			if err == nil {
 				return v, nil
 			}

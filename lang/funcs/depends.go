@@ -129,7 +129,7 @@ func (d *dependencies) index(e *hclsyntax.IndexExpr, used bool) {
 // reference reports whether an expression only looks things up. Others are never evaluated a second time here: they may be calls of
 // providers, or further calls of can and try, whose cost would multiply.
 func reference(expr hcl.Expression) bool {
-	switch e := expr.(type) {
+	switch e := hcl.UnwrapExpression(expr).(type) {
 	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.LiteralValueExpr:
 		return true
 	case *hclsyntax.RelativeTraversalExpr:

@@ -180,7 +180,7 @@ func (d *decoder) change(in *change) *plan.Change {
 		c.Deps = make([]plan.Dep, len(in.Deps))
 	}
 	for i, dp := range in.Deps {
-		c.Deps[i] = plan.Dep{Resource: at(d, d.resources, dp.Resource, "resource"), Key: dp.Key.Key, All: dp.All, Modules: dp.Modules}
+		c.Deps[i] = plan.Dep{Resource: at(d, d.resources, dp.Resource, "resource"), Key: dp.Key.Key, All: dp.All, Modules: dp.Modules, Within: at(d, d.modules, dp.Within, "module instance")}
 	}
 	for _, i := range in.StateDeps {
 		c.StateDeps = append(c.StateDeps, at(d, d.blocks, i, "resource block"))

@@ -110,6 +110,7 @@ type dep struct {
 	Key      key  `json:"key,omitzero"`
 	All      bool `json:"all,omitempty"`
 	Modules  bool `json:"modules,omitempty"`
+	Within   int  `json:"within,omitempty"`
 }
 
 // target refers to a resource, or else to a module.

@@ -69,7 +69,7 @@ func (e *encoder) change(c *plan.Change) (*change, error) {
 	out.PriorIdentity = e.sealed(&x, origin+" identity", c.PriorIdentity)
 	out.PlannedIdentity = e.sealed(&x, origin+" identity", c.PlannedIdentity)
 	for _, d := range c.Deps {
-		out.Deps = append(out.Deps, dep{Resource: e.resource(&x, d.Resource), Key: e.key(&x, d.Key), All: d.All, Modules: d.Modules})
+		out.Deps = append(out.Deps, dep{Resource: e.resource(&x, d.Resource), Key: e.key(&x, d.Key), All: d.All, Modules: d.Modules, Within: e.module(&x, d.Within)})
 	}
 	for _, r := range c.StateDeps {
 		out.StateDeps = append(out.StateDeps, e.block(&x, r))

@@ -87,7 +87,7 @@ func fullChange(t testing.TB) *plan.Change {
 		Before: seal(t, cty.NullVal(cty.DynamicPseudoType)), After: seal(t, object),
 		PriorPrivate: []byte{0, 255}, PlannedPrivate: []byte("private"),
 		PriorIdentity: seal(t, cty.StringVal("i")), PlannedIdentity: seal(t, cty.StringVal("j")), SchemaVersion: 7,
-		Deps:                []plan.Dep{{Resource: res, All: true}, {Resource: res, All: true, Modules: true}, {Resource: res, Key: addr.StringKey("k")}, {Resource: addr.AbsResource{Resource: res.Resource}}},
+		Deps:                []plan.Dep{{Resource: res, All: true}, {Resource: res, All: true, Modules: true}, {Resource: res, All: true, Modules: true, Within: res.Module}, {Resource: res, Key: addr.StringKey("k")}, {Resource: addr.AbsResource{Resource: res.Resource}}},
 		StateDeps:           []addr.ConfigResource{res.Config(), {Resource: addr.Resource{Type: "t", Name: "o"}}},
 		CreateBeforeDestroy: true, Importing: &plan.Importing{ID: "x", Identity: seal(t, cty.True)}, GeneratedConfig: "resource {\n}\n",
 	}
@@ -206,7 +206,7 @@ func TestEveryFieldIsKnown(t *testing.T) {
 			}
 		}
 	}
-	want := map[reflect.Type]int{reflect.TypeFor[plan.Dep](): 4, reflect.TypeFor[addr.Target](): 4, reflect.TypeFor[addr.Instance](): 3}
+	want := map[reflect.Type]int{reflect.TypeFor[plan.Dep](): 5, reflect.TypeFor[addr.Target](): 4, reflect.TypeFor[addr.Instance](): 3}
 	for typ, n := range want {
 		if typ.NumField() != n {
 			t.Errorf("%s has %d fields, the codec knows %d", typ, typ.NumField(), n)

@@ -1,4 +1,4 @@
-package value_test
+package unify_test
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"pgregory.net/rapid"
 
+	"github.com/mayfly-iac/mayfly/unify"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -37,7 +38,7 @@ func TestConcreteChangesNoResult(t *testing.T) {
 			v = cty.ObjectVal(attrs)
 		}
 		want := rapid.SampledFrom(wants).Draw(t, "want")
-		concrete := value.Concrete(want, v.Type())
+		concrete := unify.Concrete(want, v.Type())
 		if !concrete.Equals(want) {
 			settled++
 		}

@@ -1,0 +1,58 @@
+package config
+
+import (
+	"strconv"
+
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/unify"
+)
+
+// conform fills in the defaults of optional attributes and converts a value to the constraint, in linear time. Applying defaults to lists, sets and maps has the
+// library compare the types of all their elements, so that those go as tuples and objects, which the conversion makes collections of again.
+func (v *Variable) conform(val cty.Value) (cty.Value, error) {
+	if v.Defaults == nil || val.IsNull() {
+		return unify.Convert(val, v.Constraint)
+	}
+	if out, ok := unify.Converted(v.Defaults.Apply(loosened(val, v.Defaults)), v.Constraint); ok {
+		return out, nil
+	}
+	return convert.Convert(v.Defaults.Apply(val), v.Constraint) // whose error is about the value as it was given
+}
+
+// loosened returns a value with tuples and objects in place of the collections to whose elements defaults apply.
+func loosened(val cty.Value, d *typeexpr.Defaults) cty.Value {
+	bare, marks := val.Unmark()
+	if d == nil || len(d.Children) == 0 || !bare.IsKnown() || bare.IsNull() || !bare.CanIterateElements() || bare.LengthInt() == 0 {
+		return val
+	}
+	ty := bare.Type()
+	if ty.IsSetType() && !bare.IsWhollyKnown() {
+		return val // its length is not known
+	}
+	if d.Type.IsObjectType() && !ty.IsObjectType() || d.Type.IsTupleType() && !ty.IsTupleType() {
+		return val // a map for an object and the like: the library knows what comes of it
+	}
+	if ty.IsObjectType() || ty.IsMapType() {
+		attrs := bare.AsValueMap()
+		for name, e := range attrs {
+			attrs[name] = loosened(e, below(d, d.Type.IsObjectType(), name))
+		}
+		return cty.ObjectVal(attrs).WithMarks(marks)
+	}
+	elems := bare.AsValueSlice()
+	for i, e := range elems {
+		elems[i] = loosened(e, below(d, d.Type.IsTupleType(), strconv.Itoa(i)))
+	}
+	return cty.TupleVal(elems).WithMarks(marks)
+}
+
+// below returns the defaults of an element, by its own name or, in a collection, those of all elements.
+func below(d *typeexpr.Defaults, named bool, name string) *typeexpr.Defaults {
+	if named {
+		return d.Children[name]
+	}
+	return d.Children[""]
+}

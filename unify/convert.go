@@ -1,0 +1,203 @@
+// Package unify converts values to types in time linear in their size, where the library compares the type of every element of a tuple or object with that of
+// every other. Results are the library's. It may import cty only: it knows neither schemas nor marks of ours, which stay on what they are on.
+package unify
+
+import (
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+)
+
+// Convert is convert.Convert in linear time: same results, same errors. The library compares the type of every element of a collection with that of every
+// other, even where all of them are one and the same; here each type is looked at once.
+func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
+	if out, ok := Converted(v, want); ok {
+		return out, nil
+	}
+	return convert.Convert(v, want)
+}
+
+// Converted is Convert for those who leave errors to somebody else; false stands for any.
+func Converted(v cty.Value, want cty.Type) (cty.Value, bool) {
+	if v.Type().Equals(want.WithoutOptionalAttributesDeep()) {
+		return v, true
+	}
+	return converted(v, want)
+}
+
+func converted(v cty.Value, want cty.Type) (cty.Value, bool) {
+	given := v.Type()
+	if given.Equals(want) || want == cty.DynamicPseudoType {
+		return v, true
+	}
+	bare, marks := v.Unmark()
+	if bare.IsKnown() && !bare.IsNull() {
+		var out cty.Value
+		var ok bool
+		switch {
+		case want.IsListType() && (given.IsTupleType() || given.IsListType()), want.IsSetType() && given.IsTupleType():
+			out, ok = sequence(bare, want)
+		case want.IsMapType() && (given.IsObjectType() || given.IsMapType()):
+			out, ok = keyed(bare, want)
+		case want.IsObjectType() && given.IsObjectType():
+			out, ok = object(bare, want)
+		default:
+			return byLibrary(v, want)
+		}
+		if ok {
+			out = out.WithMarks(marks)
+		}
+		return out, ok
+	}
+	return byLibrary(v, want)
+}
+
+func byLibrary(v cty.Value, want cty.Type) (cty.Value, bool) {
+	out, err := convert.Convert(v, want)
+	return out, err == nil
+}
+
+func sequence(v cty.Value, want cty.Type) (cty.Value, bool) {
+	if v.LengthInt() == 0 {
+		return byLibrary(v, want)
+	}
+	elem, ok := elementType(want, v.Type())
+	if !ok {
+		return byLibrary(v, want)
+	}
+	elems := make([]cty.Value, 0, v.LengthInt())
+	for it := v.ElementIterator(); it.Next(); {
+		_, e := it.Element()
+		if e, ok = converted(e, elem); !ok {
+			return cty.NilVal, false
+		}
+		if e.IsNull() && !(want.IsListType() && v.Type().IsTupleType()) {
+			e = cty.NullVal(e.Type()) // as the library does
+		}
+		elems = append(elems, e)
+	}
+	if want.IsSetType() {
+		if !cty.CanSetVal(elems) {
+			return cty.NilVal, false
+		}
+		return cty.SetVal(elems), true
+	}
+	if v.Type().IsTupleType() {
+		if elem, ok = common(elems, convert.UnifyUnsafe); !ok {
+			return cty.NilVal, false
+		}
+		for i, e := range elems {
+			if elems[i], ok = converted(e, elem); !ok {
+				return cty.NilVal, false
+			}
+		}
+	}
+	if !cty.CanListVal(elems) {
+		return cty.NilVal, false
+	}
+	return cty.ListVal(elems), true
+}
+
+func keyed(v cty.Value, want cty.Type) (cty.Value, bool) {
+	if v.LengthInt() == 0 {
+		return byLibrary(v, want)
+	}
+	elem, ok := elementType(want, v.Type())
+	if !ok {
+		return byLibrary(v, want)
+	}
+	elems := make([]cty.Value, 0, v.LengthInt())
+	names := make([]string, 0, v.LengthInt())
+	for it := v.ElementIterator(); it.Next(); {
+		k, e := it.Element()
+		if e, ok = converted(e, elem); !ok {
+			return cty.NilVal, false
+		}
+		names, elems = append(names, k.AsString()), append(elems, e)
+	}
+	if elem.IsCollectionType() || elem.IsObjectType() {
+		unify := convert.UnifyUnsafe
+		if v.Type().IsMapType() {
+			unify = convert.Unify
+		}
+		if elem, ok = common(elems, unify); !ok {
+			return cty.NilVal, false
+		}
+	}
+	out := make(map[string]cty.Value, len(elems))
+	for i, e := range elems {
+		if e, ok = converted(e, elem); !ok {
+			return cty.NilVal, false
+		}
+		out[names[i]] = e
+	}
+	if !cty.CanMapVal(out) {
+		return cty.NilVal, false
+	}
+	return cty.MapVal(out), true
+}
+
+func object(v cty.Value, want cty.Type) (cty.Value, bool) {
+	given, attrs := v.Type(), make(map[string]cty.Value, len(want.AttributeTypes()))
+	for name, ty := range want.AttributeTypes() {
+		switch {
+		case given.HasAttribute(name):
+			a, ok := converted(v.GetAttr(name), ty)
+			if !ok {
+				return cty.NilVal, false
+			}
+			if a.IsNull() {
+				a = cty.NullVal(a.Type()) // as the library does
+			}
+			attrs[name] = a
+		case want.AttributeOptional(name):
+			attrs[name] = cty.NullVal(ty.WithoutOptionalAttributesDeep())
+		default:
+			return cty.NilVal, false
+		}
+	}
+	return cty.ObjectVal(attrs), true
+}
+
+// elementType returns the type that elements of a value of type given get by a conversion to the collection type want: the one that its elements
+// have in common if want leaves it open. It is false where the library knows better.
+func elementType(want, given cty.Type) (cty.Type, bool) {
+	if want.ElementType() != cty.DynamicPseudoType || given.IsCollectionType() {
+		return want.ElementType(), true
+	}
+	elem, _ := convert.UnifyUnsafe(elementTypes(given))
+	return elem, elem != cty.NilType && elem != cty.DynamicPseudoType
+}
+
+// elementTypes returns the types that occur in a tuple or object, each once.
+func elementTypes(ty cty.Type) []cty.Type {
+	var out []cty.Type
+	if ty.IsTupleType() {
+		for _, t := range ty.TupleElementTypes() {
+			out = add(out, t)
+		}
+		return out
+	}
+	for _, t := range ty.AttributeTypes() {
+		out = add(out, t)
+	}
+	return out
+}
+
+// common returns the type that unify finds for values.
+func common(values []cty.Value, unify func([]cty.Type) (cty.Type, []convert.Conversion)) (cty.Type, bool) {
+	var types []cty.Type
+	for _, v := range values {
+		types = add(types, v.Type())
+	}
+	ty, _ := unify(types)
+	return ty, ty != cty.NilType
+}
+
+func add(types []cty.Type, ty cty.Type) []cty.Type {
+	for _, t := range types {
+		if t.Equals(ty) {
+			return types
+		}
+	}
+	return append(types, ty)
+}
