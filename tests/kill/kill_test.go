@@ -145,7 +145,8 @@ func gentle(t *testing.T, at moment, sig syscall.Signal, group bool) {
 		}
 	}
 	s.checkRecorded(r, have)
-	if done := len(have) == count; (r.code == 0) != done || r.code < 0 {
+	// An interrupt during the last call leaves nothing undone and is told all the same.
+	if done := len(have) == count; r.code < 0 || r.code == 0 && !done || r.code > 0 && done && !strings.Contains(r.output, "Apply interrupted") {
 		t.Errorf("exit status %d with %d of %d resources", r.code, len(have), count)
 	}
 	if open := r.calls.Unclosed(); len(open) > 0 {

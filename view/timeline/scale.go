@@ -133,6 +133,9 @@ func (s *scale) ticks() []tick {
 			}
 		}
 	}
+	if len(out) == 0 { // shorter than any step
+		return []tick{{0, "0"}}
+	}
 	return out
 }
 

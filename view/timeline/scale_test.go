@@ -62,6 +62,13 @@ func TestWaitsAreCut(t *testing.T) {
 	}
 }
 
+func TestTicksOfNanoseconds(t *testing.T) {
+	s := newScale(zero, zero.Add(44), []span{phase(0, 1), phase(6, 44)})
+	if d := cmp.Diff([]string{"0"}, labels(s)); d != "" {
+		t.Error(d)
+	}
+}
+
 // Later is never further left, and everything is on the axis.
 func TestScaleIsMonotonic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
