@@ -93,9 +93,6 @@ func parseMove(m *config.Module, b *config.Moved) (move, diag.List) {
 	return mv, nil
 }
 
-// maxMoves bounds a chain of moves, so that moves in a circle end.
-const maxMoves = 100
-
 // followMoves lets every object follow the moves that concern it, one after the other. Where a move leads to a place that had an object before any move,
 // it ends: that object may go on from there, but the two were never one.
 func (p *planner) followMoves(moves []move) {
@@ -111,7 +108,7 @@ func (p *planner) followMoves(moves []move) {
 			if !ok || next == at {
 				break
 			}
-			if step == maxMoves {
+			if step == len(moves) { // some move has come twice
 				p.run.Report(diag.At(mv.rng, "Cyclic dependency in move statements", "The moved blocks lead from %s in a circle.", start))
 				return
 			}

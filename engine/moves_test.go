@@ -1,6 +1,8 @@
 package engine_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
@@ -169,6 +171,22 @@ moved {
 }`)
 		w.fails(command{planOnly: true}, "Cyclic dependency in move statements")
 	})
+}
+
+// TestMoveInManySteps follows a name that has changed more often than anybody counts.
+func TestMoveInManySteps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `resource "sim_thing" "r0" { name = "x" }`)
+	w.ok(command{})
+	const steps = 250
+	var config strings.Builder
+	for i := range steps {
+		fmt.Fprintf(&config, "moved {\n  from = sim_thing.r%d\n  to   = sim_thing.r%d\n}\n", i, i+1)
+	}
+	fmt.Fprintf(&config, "resource \"sim_thing\" \"r%d\" { name = \"x\" }\n", steps)
+	w.config(config.String())
+	w.ok(command{})
+	w.has(fmt.Sprintf("sim_thing.r%d", steps))
 }
 
 func TestImport(t *testing.T) {

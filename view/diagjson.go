@@ -66,17 +66,29 @@ type JSONFunction struct {
 func JSONDiagnostics(list diag.List, src Sources) []JSONDiagnostic {
 	out := make([]JSONDiagnostic, 0, len(list))
 	list = list.Sorted()
-	c := snippets{sources: src, files: map[string]*hcl.File{}}
+	c := newSnippets(src)
 	for i := range list {
 		out = append(out, c.convert(&list[i]))
 	}
 	return out
 }
 
-// snippets makes snippets. It parses a file at most once, for the names of the blocks around a position.
+// snippets makes snippets. It parses a file at most once, for the names of the blocks around a position, and copies the same lines once: a generated file may be
+// a single one, with many problems.
 type snippets struct {
 	sources Sources
 	files   map[string]*hcl.File
+	code    map[lines]string
+}
+
+func newSnippets(src Sources) *snippets {
+	return &snippets{sources: src, files: map[string]*hcl.File{}, code: map[lines]string{}}
+}
+
+// lines are the bytes of some lines of a file.
+type lines struct {
+	filename   string
+	start, end int
 }
 
 func (c *snippets) convert(d *diag.Diagnostic) JSONDiagnostic {
@@ -105,8 +117,11 @@ func (c *snippets) snippet(d *diag.Diagnostic, text []byte, highlight hcl.Range)
 	}
 	s := &JSONSnippet{StartLine: around.Start.Line, Values: valuesInPlay(d), FunctionCall: calledFunction(d)}
 	start, end := lineBounds(text, around)
-	s.Code = strings.TrimSuffix(string(text[start:end]), "\n")
-	s.Code = strings.ReplaceAll(s.Code, "\r\n", "\n")
+	at := lines{highlight.Filename, start, end}
+	if _, known := c.code[at]; !known {
+		c.code[at] = strings.ReplaceAll(strings.TrimSuffix(string(text[start:end]), "\n"), "\r\n", "\n")
+	}
+	s.Code = c.code[at]
 	s.HighlightStartOffset = clamp(highlight.Start.Byte-start, 0, len(s.Code))
 	s.HighlightEndOffset = clamp(highlight.End.Byte-start, s.HighlightStartOffset, len(s.Code))
 	if file := c.file(highlight.Filename, text); file != nil {

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/hashicorp/hcl/v2"
+	"unicode/utf8"
 
 	"github.com/mayfly-iac/mayfly/diag"
 )
@@ -19,7 +18,7 @@ func Diagnostics(w io.Writer, list diag.List, src Sources, o Options) error {
 	if o.CompactWarnings && len(list) > 0 && !list.HasErrors() {
 		compactWarnings(&sb, shown, o)
 	} else {
-		c := snippets{sources: src, files: map[string]*hcl.File{}}
+		c := newSnippets(src)
 		for _, g := range shown {
 			writeDiagnostic(&sb, c.convert(g.first), g.others, o)
 		}
@@ -139,9 +138,7 @@ func writeSource(sb *strings.Builder, d JSONDiagnostic, o Options) bool {
 		sb.WriteString(", in " + visible(*s.Context))
 	}
 	sb.WriteString(":\n")
-	code := visible(s.Code[:s.HighlightStartOffset]) + marker + visible(s.Code[s.HighlightStartOffset:s.HighlightEndOffset]) +
-		marker + visible(s.Code[s.HighlightEndOffset:])
-	writeCode(sb, code, s.StartLine, o)
+	writeCode(sb, s, o)
 	if len(s.Values) == 0 && s.FunctionCall == nil {
 		return true
 	}
@@ -156,38 +153,33 @@ func writeSource(sb *strings.Builder, d JSONDiagnostic, o Options) bool {
 	return true
 }
 
-// marker stands at both ends of the highlighted part while code is cut into lines; visible never leaves it in source text.
-const marker = "\x00"
-
-func writeCode(sb *strings.Builder, code string, number int, o Options) {
-	inside := false
-	for line := range strings.SplitSeq(code, "\n") {
-		fmt.Fprintf(sb, "%4d: ", number)
-		for i, part := range strings.Split(line, marker) {
-			if i > 0 {
-				inside = !inside
-			}
-			part = shortened(part)
-			if inside {
-				part = o.paint(underlined, part)
-			}
-			sb.WriteString(part)
+func writeCode(sb *strings.Builder, s *JSONSnippet, o Options) {
+	number, start := s.StartLine, 0
+	for line := range strings.SplitSeq(s.Code, "\n") {
+		end := start + len(line)
+		from, to := clamp(s.HighlightStartOffset, start, end)-start, clamp(s.HighlightEndOffset, start, end)-start
+		fmt.Fprintf(sb, "%4d: %s", number, visible(shortened(line[:from])))
+		if s.HighlightStartOffset <= end && s.HighlightEndOffset >= start {
+			sb.WriteString(o.paint(underlined, visible(shortened(line[from:to]))))
 		}
-		sb.WriteByte('\n')
-		number++
+		sb.WriteString(visible(shortened(line[to:])) + "\n")
+		number, start = number+1, end+1
 	}
 }
 
 const longestCode = 400 // characters of a line of code, on each side of what is highlighted
 
-// shortened cuts code that nobody would read, such as that of a generated file in one line.
+// shortened cuts code that nobody would read, such as that of a generated file in one line. It looks at what it keeps only: such a line may have many problems.
 func shortened(code string) string {
-	if len(code) <= longestCode {
+	if len(code) <= longestCode || len(code) <= longestCode*utf8.UTFMax && utf8.RuneCountInString(code) <= longestCode {
 		return code
 	}
-	runes := []rune(code)
-	if len(runes) <= longestCode {
-		return code
+	head, tail := 0, len(code)
+	for range longestCode / 2 {
+		_, n := utf8.DecodeRuneInString(code[head:])
+		head += n
+		_, n = utf8.DecodeLastRuneInString(code[:tail])
+		tail -= n
 	}
-	return string(runes[:longestCode/2]) + " … " + string(runes[len(runes)-longestCode/2:])
+	return code[:head] + " … " + code[tail:]
 }

@@ -3,6 +3,8 @@ package view
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -263,5 +265,35 @@ func TestWrapKeepsOptionsWhole(t *testing.T) {
 	o := Options{Width: 20}
 	if diff := cmp.Diff("Use a -var or the\n-var-file option,\nor\na-very-long-word-that-does-not-fit\nat all", o.wrap("Use a -var or the -var-file option, or a-very-long-word-that-does-not-fit at all", 0)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestDiagnosticsInOneLine has many problems in a generated file of a single line: each shows its surroundings, and what one more costs does not depend on the
+// length of the line.
+func TestDiagnosticsInOneLine(t *testing.T) {
+	allocated := func(n int) uint64 {
+		src := Sources{"f.tf.json": []byte(`{"` + strings.Repeat("é", 1000*n) + `"}`)}
+		var list diag.List
+		for i := range n {
+			at := hcl.Pos{Line: 1, Column: 3 + 1000*i, Byte: 2 + 2000*i}
+			end := hcl.Pos{Line: 1, Column: at.Column + 2, Byte: at.Byte + 4}
+			list = append(list, diag.Diagnostic{Severity: diag.Error, Summary: fmt.Sprint("Bad ", i), Subject: &hcl.Range{Filename: "f.tf.json", Start: at, End: end}})
+		}
+		text := render(t, list, src, Options{})
+		side := strings.Repeat("é", longestCode/2)
+		if n > 1 && strings.Count(text, "1: {\""+side[2:2*(longestCode/2-1)]+" … "+side) == 0 {
+			t.Errorf("the beginning of the line is not what is shown: %.2000s", text)
+		}
+		if got := strings.Count(text, " … "); got < 2*n-2 || got > 2*n {
+			t.Errorf("%d of %d sides are cut", got, 2*n)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_ = render(t, list, src, Options{})
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if small, large := allocated(100), allocated(200); float64(large) > 2.2*float64(small) {
+		t.Errorf("%d bytes were allocated for 100 problems, %d for 200", small, large)
 	}
 }
