@@ -106,9 +106,13 @@ func selectsAny(x addr.Target, d plan.Dep) bool {
 	for i, m := range selected {
 		_, name, key := m.Parent()
 		_, wanted, _ := all[i].Parent()
-		last := i == len(selected)-1 && key == addr.NoKey // which stands for all instances of the call
-		if name != wanted || i < len(within) && !last && m != within[i] {
+		if name != wanted {
 			return false
+		}
+		if i < len(within) && key != addr.NoKey { // without one it stands for all instances of the call
+			if _, _, k := within[i].Parent(); k != key {
+				return false
+			}
 		}
 	}
 	return true

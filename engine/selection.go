@@ -12,21 +12,12 @@ import (
 type selection struct {
 	targets, excludes *addr.TargetSet
 
-	resources map[addr.AbsResource]struct{} // of which -exclude names some instance, or all
 	excluding []addr.Target
-	joined    sync.Map // dependencies through repeated modules → whether -exclude names one of their instances
+	some      sync.Map // dependencies on many instances → whether -exclude names one of them
 }
 
 func newSelection(targets, excludes []addr.Target) *selection {
-	s := &selection{
-		targets: addr.NewTargetSet(targets), excludes: addr.NewTargetSet(excludes), resources: map[addr.AbsResource]struct{}{}, excluding: excludes,
-	}
-	for _, x := range excludes {
-		if x.Resource != nil {
-			s.resources[addr.AbsResource{Module: x.Module, Resource: *x.Resource}] = struct{}{}
-		}
-	}
-	return s
+	return &selection{targets: addr.NewTargetSet(targets), excludes: addr.NewTargetSet(excludes), excluding: excludes}
 }
 
 // selects reports whether the instance may be planned for its own sake.
@@ -52,14 +43,12 @@ func (s *selection) excluded(a addr.Instance, deps []plan.Dep) bool {
 
 // excludesSome reports whether -exclude names one of many instances that a dependency is on.
 func (s *selection) excludesSome(d plan.Dep) bool {
-	if !d.Modules {
-		_, some := s.resources[d.Resource]
-		return some
-	}
-	if known, ok := s.joined.Load(d); ok {
+	if known, ok := s.some.Load(d); ok {
 		return known.(bool)
 	}
-	some := slices.ContainsFunc(s.excluding, func(x addr.Target) bool { return selectsAny(x, d) })
-	s.joined.Store(d, some)
+	some := slices.ContainsFunc(s.excluding, func(x addr.Target) bool {
+		return d.Modules && selectsAny(x, d) || !d.Modules && x.Touches(d.Resource)
+	})
+	s.some.Store(d, some)
 	return some
 }
