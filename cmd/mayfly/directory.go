@@ -37,6 +37,7 @@ type directory struct {
 }
 
 func (a *app) directory() *directory {
+	raiseFloor()
 	d := &directory{app: a, dataDir: a.vars["TF_DATA_DIR"], path: "."}
 	if d.dataDir == "" {
 		d.dataDir = ".terraform"

@@ -15,12 +15,16 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"syscall"
 )
 
 // floor is memory that is never touched, so that the system never provides it. The collector takes it for live, which spares small runs most of
-// the collections that a heap of a few megabytes is otherwise due.
-var floor = make([]byte, 32<<20)
+// the collections that a heap of a few megabytes is otherwise due. Commands that read nothing do without: making it makes the collector run.
+var floor []byte
+
+// raiseFloor makes the floor, once.
+var raiseFloor = sync.OnceFunc(func() { floor = make([]byte, 32<<20) })
 
 func main() {
 	// A reader of the output that goes away, as head does, must not tear an apply apart. What is then written to nobody is lost, no more.
