@@ -286,8 +286,13 @@ func (f *flattener) object(r *Resource) {
 
 func (f *flattener) reads(r *reads) {
 	for _, v := range r.values {
-		if f.visit(v.Value) {
+		if !f.visit(v.Value) {
+			continue
+		}
+		if all := v.gathered(f.t); all == nil {
 			f.reads(v.readSet(f.t))
+		} else if f.visit(all) {
+			f.reads(all)
 		}
 	}
 	for _, c := range r.calls {

@@ -221,6 +221,38 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
+// TestChainsOfValuesAreLinear has many blocks read values of one long chain, which reads nothing but one resource at its beginning.
+func TestChainsOfValuesAreLinear(t *testing.T) {
+	measure := func(n int) int64 {
+		var text strings.Builder
+		text.WriteString("resource \"sim_thing\" \"r\" {}\nlocals {\n  v0 = sim_thing.r.id\n")
+		for i := 1; i < n; i++ {
+			fmt.Fprintf(&text, "  v%d = \"${local.v%d}\"\n", i, i-1)
+		}
+		text.WriteString("}\n")
+		for i := 0; i < n; i += 5 {
+			fmt.Fprintf(&text, "resource \"sim_thing\" \"r%d\" { name = local.v%d }\n", i, i)
+		}
+		cfg, diags := compile(t, text.String())
+		if diags.HasErrors() {
+			t.Fatal(lines(diags))
+		}
+		w := cfgWorld(t, cfg, Planning, nil)
+		defer w.clean()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if got, want := walkAll(w), int64(n+n/5); got < want {
+			t.Fatalf("%d operations, at least %d are needed", got, want)
+		}
+		runtime.ReadMemStats(&after)
+		return int64(after.TotalAlloc - before.TotalAlloc)
+	}
+	measure(10)
+	if one, two := measure(1000), measure(2000); float64(two) > 2.3*float64(one) {
+		t.Errorf("%d bytes for 1000 values, %d for twice as many", one, two)
+	}
+}
+
 // Operations for one more instance do not depend on how many there are.
 func TestInstanceCostsAreConstant(t *testing.T) {
 	w := open(t, Planning, shapes[0].text, size(1000))

@@ -20,6 +20,7 @@ type Value struct {
 	block  *valueBlock
 	cell   future.Cell[cty.Value]
 	reads  future.Cell[*reads]
+	gather future.Cell[*reads]
 	uses   future.Cell[[]Use]
 
 	circular atomic.Bool // set while it is computed, if it turns out to depend on itself

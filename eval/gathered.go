@@ -1,0 +1,76 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/future"
+)
+
+// mostGathered bounds a set of reads that a value keeps for itself: what many values each keep of the same must not add up to their number times its size.
+const mostGathered = 32
+
+// gathered returns what v reads directly and through other values, without these values, so that whoever depends on the end of a long chain of values need
+// not walk along it. Most values of a chain read the same, and share one set. It is nil if the set is long and v's own: then its read-set is walked.
+func (v *Value) gathered(t *future.Task) *reads {
+	got, cycle := v.gather.Get(t, v, nil, func() *reads {
+		own := v.readSet(t)
+		out := &reads{resources: own.resources, calls: own.calls, providers: own.providers, modules: own.modules}
+		for _, child := range own.values {
+			more := child.gathered(t)
+			if more == nil {
+				return nil
+			}
+			if out = union(out, more); out == nil {
+				return nil
+			}
+		}
+		return out
+	})
+	if cycle != nil {
+		return nil
+	}
+	return got
+}
+
+func (r *reads) length() int {
+	return len(r.resources) + len(r.calls) + len(r.providers) + len(r.modules)
+}
+
+// union returns the set of what a and b read, neither of which reads values: one of the two if it has all that the other has, nil if it is long.
+func union(a, b *reads) *reads {
+	switch {
+	case a == b || a.length() == 0:
+		return b
+	case b.length() == 0:
+		return a
+	case a.length()+b.length() > 2*mostGathered:
+		return nil
+	case a.length() > b.length():
+		a, b = b, a
+	}
+	more := &reads{
+		resources: lacking(a.resources, b.resources, func(x, y resourceRead) bool { return x.res == y.res && x.key == y.key && x.all == y.all }),
+		calls:     lacking(a.calls, b.calls, func(x, y *Call) bool { return x == y }),
+		providers: lacking(a.providers, b.providers, func(x, y *ProviderObject) bool { return x == y }),
+		modules:   lacking(a.modules, b.modules, func(x, y moduleRead) bool { return x == y }),
+	}
+	if more.length() == 0 {
+		return b
+	}
+	if more.length()+b.length() > mostGathered {
+		return nil
+	}
+	more.add(b)
+	return more
+}
+
+// lacking returns a new slice of what is in some but not in all.
+func lacking[T any](some, all []T, same func(x, y T) bool) []T {
+	var out []T
+	for _, x := range some {
+		if !slices.ContainsFunc(all, func(y T) bool { return same(x, y) }) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
