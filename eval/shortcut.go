@@ -33,8 +33,14 @@ type called struct{ *hclsyntax.FunctionCallExpr }
 func (c called) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	args, values, given := make([]hclsyntax.Expression, len(c.Args)), make([]cty.Value, len(c.Args)), make([]*evaluatedExpr, len(c.Args))
 	var diags hcl.Diagnostics
+	splat := c.elementOfSplat(ctx)
+	if splat != nil {
+		if v, ok := splat.plain(ctx); ok {
+			return v, nil
+		}
+	}
 	for i, arg := range c.Args {
-		e := evaluated(arg, ctx)
+		e := splat.argument(i, arg, ctx)
 		args[i], values[i], given[i] = e, e.v, e
 		diags = append(diags, e.diags...)
 	}
@@ -47,6 +53,74 @@ func (c called) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	whole := *c.FunctionCallExpr
 	whole.Args = args
 	return whole.Value(ctx)
+}
+
+// elementOfSplat is a call of element with a splat, as in element(a[*].id, count.index), of which only one element is needed.
+type elementOfSplat struct {
+	*hclsyntax.SplatExpr
+	source, index *evaluatedExpr
+}
+
+// elementOfSplat returns the call as such, its parts evaluated, or nil if it is none.
+func (c called) elementOfSplat(ctx *hcl.EvalContext) *elementOfSplat {
+	if strings.TrimPrefix(c.Name, "core::") != "element" || c.ExpandFinal || len(c.Args) != 2 {
+		return nil
+	}
+	splat, ok := c.Args[0].(*hclsyntax.SplatExpr)
+	if !ok || !sameOfAll(splat) {
+		return nil
+	}
+	return &elementOfSplat{SplatExpr: splat, source: evaluated(splat.Source, ctx), index: evaluated(c.Args[1], ctx)}
+}
+
+// sameOfAll reports whether a splat takes one attribute of all instances of a resource or module. If one of them has it, all have: nothing is wrong with the
+// others that would have to be told.
+func sameOfAll(splat *hclsyntax.SplatExpr) bool {
+	source, ok := splat.Source.(*hclsyntax.ScopeTraversalExpr)
+	if !ok || slices.Contains([]string{"var", "local", "each", "self"}, source.Traversal.RootName()) {
+		return false
+	}
+	each, ok := splat.Each.(*hclsyntax.RelativeTraversalExpr)
+	if !ok || len(each.Traversal) != 1 {
+		return false
+	}
+	_, attribute := each.Traversal[0].(hcl.TraverseAttr)
+	return attribute
+}
+
+// plain returns the value of the call, if it comes from an element of a known list or tuple and without a word.
+func (s *elementOfSplat) plain(ctx *hcl.EvalContext) (cty.Value, bool) {
+	if len(s.source.diags)+len(s.index.diags) > 0 {
+		return cty.NilVal, false
+	}
+	elem, ok := plainElement([]cty.Value{s.source.v, s.index.v})
+	if !ok {
+		return cty.NilVal, false
+	}
+	v, diags := s.of(cty.TupleVal([]cty.Value{elem})).Value(ctx)
+	if len(diags) > 0 {
+		return cty.NilVal, false
+	}
+	return plainElement([]cty.Value{v, cty.Zero})
+}
+
+// of returns the splat of a value in place of its source.
+func (s *elementOfSplat) of(v cty.Value) *hclsyntax.SplatExpr {
+	whole := *s.SplatExpr
+	whole.Source = &evaluatedExpr{Expression: s.Source, v: v, diags: s.source.diags}
+	return &whole
+}
+
+// argument returns an argument of the call, evaluated.
+func (s *elementOfSplat) argument(i int, arg hclsyntax.Expression, ctx *hcl.EvalContext) *evaluatedExpr {
+	switch {
+	case s == nil:
+		return evaluated(arg, ctx)
+	case i == 0:
+		return evaluated(s.of(s.source.v), ctx)
+	default:
+		return s.index
+	}
 }
 
 // plain returns a value without its own marks, if it is known and not null.

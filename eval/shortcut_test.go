@@ -80,19 +80,20 @@ func compareCalls(t *testing.T, table map[string]function.Function, name string,
 // TestShortcutsLookAtNoElement counts what calls allocate: no more for a large collection than for a small one.
 func TestShortcutsLookAtNoElement(t *testing.T) {
 	table := funcs.Table(funcs.Options{})
-	for _, src := range []string{"length(l)", "length(m)", "element(l, 7)", `lookup(m, "k7", "")`, `lookup(m, "k7", null)`, `lookup(m, "none", "")`, `lookup(m, "none", null)`, `can(m["k7"])`, `can(l[7])`} {
+	for _, src := range []string{"length(l)", "length(m)", "element(l, 7)", `lookup(m, "k7", "")`, `lookup(m, "k7", null)`, `lookup(m, "none", "")`, `lookup(m, "none", null)`, `can(m["k7"])`, `can(l[7])`, "element(t.o[*].a, 7)"} {
 		parsed, diags := hclsyntax.ParseExpression([]byte(src), "test.tf", hcl.InitialPos)
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
 		expr := strict(parsed)
 		allocs := func(n int) float64 {
-			list, keyed := make([]cty.Value, n), make(map[string]cty.Value, n)
+			list, objects, keyed := make([]cty.Value, n), make([]cty.Value, n), make(map[string]cty.Value, n)
 			for i := range n {
 				list[i] = cty.StringVal(fmt.Sprint(i))
+				objects[i] = cty.ObjectVal(map[string]cty.Value{"a": list[i]})
 				keyed[fmt.Sprintf("k%d", i)] = list[i]
 			}
-			ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"l": cty.ListVal(list), "m": cty.MapVal(keyed)}, Functions: table}
+			ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"l": cty.ListVal(list), "m": cty.MapVal(keyed), "t": cty.ObjectVal(map[string]cty.Value{"o": cty.TupleVal(objects)})}, Functions: table}
 			return testing.AllocsPerRun(10, func() {
 				if _, diags := expr.Value(ctx); diags.HasErrors() {
 					t.Fatal(diags)
@@ -101,6 +102,55 @@ func TestShortcutsLookAtNoElement(t *testing.T) {
 		}
 		if small, large := allocs(10), allocs(1000); large > small+2 {
 			t.Errorf("%s allocates %.0f times with 10 elements, %.0f times with 1000", src, small, large)
+		}
+	}
+}
+
+// TestElementOfSplatChangesNothing holds element(x[*].a, i) against what the library makes of it.
+func TestElementOfSplatChangesNothing(t *testing.T) {
+	str, num := cty.StringVal, cty.NumberIntVal
+	object := func(a, b cty.Value) cty.Value { return cty.ObjectVal(map[string]cty.Value{"a": a, "b": b}) }
+	plain, other := object(str("x"), cty.True), object(str("y"), cty.False)
+	secret, marked := object(str("x").Mark(value.Sensitive), cty.True), plain.Mark(value.Ephemeral)
+	unknown, dynamic := object(cty.UnknownVal(cty.String), cty.True), object(cty.DynamicVal, cty.True)
+	table := funcs.Table(funcs.Options{})
+	settled := 0
+	for _, v := range []cty.Value{
+		cty.TupleVal([]cty.Value{plain, other}), cty.ListVal([]cty.Value{plain, other}), cty.TupleVal([]cty.Value{plain, secret}), cty.ListVal([]cty.Value{secret, other}),
+		cty.TupleVal([]cty.Value{marked, other}), cty.TupleVal([]cty.Value{plain, other}).Mark(value.Sensitive), cty.TupleVal([]cty.Value{unknown, other}), cty.ListVal([]cty.Value{unknown, other}),
+		cty.TupleVal([]cty.Value{dynamic, other}), cty.TupleVal([]cty.Value{object(num(1), cty.True), plain}), cty.EmptyTupleVal, cty.ListValEmpty(plain.Type()), plain,
+		cty.SetVal([]cty.Value{plain, other}), cty.NullVal(cty.List(plain.Type())), cty.UnknownVal(cty.List(plain.Type())), cty.DynamicVal, str("x"),
+		cty.TupleVal([]cty.Value{str("x"), str("y")}), cty.TupleVal([]cty.Value{cty.UnknownVal(plain.Type()), other}),
+	} {
+		for _, i := range []cty.Value{num(0), num(1), num(3), num(-1), cty.NumberFloatVal(0.5), str("1"), cty.UnknownVal(cty.Number), cty.NullVal(cty.Number), num(1).Mark(value.Sensitive)} {
+			for _, src := range []string{"element(t.v[*].a, i)", "element(t.v.*.a, i)", "core::element(t.v[*].b, i)", "element(t.v[*].none, i)"} {
+				parsed, diags := hclsyntax.ParseExpression([]byte(src), "t.tf", hcl.InitialPos)
+				if diags.HasErrors() {
+					t.Fatal(diags)
+				}
+				ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"t": cty.ObjectVal(map[string]cty.Value{"v": v}), "i": i}, Functions: table}
+				want, wantDiags := parsed.Value(ctx)
+				e := strict(parsed).(called)
+				got, gotDiags := e.Value(ctx)
+				if !got.RawEquals(want) || gotDiags.Error() != wantDiags.Error() {
+					t.Errorf("%s of %#v, %#v:\n got %#v, %v\nwant %#v, %v", src, v, i, got, gotDiags, want, wantDiags)
+				}
+				if _, ok := e.elementOfSplat(ctx).plain(ctx); ok {
+					settled++
+				}
+			}
+		}
+	}
+	if settled == 0 {
+		t.Error("no call was answered from one element")
+	}
+	for _, src := range []string{"element(local.v[*].a, 0)", "element(t.v[*].a.b, 0)", `element(t.v[*]["a"], 0)`, "element(t.v[*], 0)", "element([t.v][*].a, 0)"} {
+		parsed, diags := hclsyntax.ParseExpression([]byte(src), "t.tf", hcl.InitialPos)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		if strict(parsed).(called).elementOfSplat(&hcl.EvalContext{}) != nil {
+			t.Errorf("%s is answered from one element, whatever is wrong with the others", src)
 		}
 	}
 }

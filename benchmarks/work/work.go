@@ -39,6 +39,7 @@ var Shapes = []Shape{
 	{"module-keys", "n module instances, and n instances which each read one of them by its key", moduleKeys},
 	{"module-map", "n module instances, and n instances which each read a local map over all of them by key", moduleMap},
 	{"lookup", "n instances, and n which each look one of them up in all", lookup},
+	{"splat", "n instances, and n which each take one element of a splat of all of them", splat},
 	{"module-lookup", "n module instances, and n instances which each look one of them up in all", moduleLookup},
 	{"triggers", "n instances, and n which would each be replaced with any of them", triggers},
 	{"depends_on", "n module instances, and n instances which depend on all of them", dependsOn},
@@ -79,6 +80,19 @@ resource %[2]q "b" {
   input    = each.value.output
 }
 `, keys(n), k.Type)
+}
+
+func splat(n int, k Kind) map[string]string {
+	return root(k, `
+resource %[2]q "a" {
+  count = %[1]d
+  input = "v${count.index}"
+}
+resource %[2]q "b" {
+  count = %[1]d
+  input = element(%[2]s.a[*].output, count.index)
+}
+`, n, k.Type)
 }
 
 func lookup(n int, k Kind) map[string]string {
