@@ -69,73 +69,47 @@ func keys(n int) string {
 	return fmt.Sprintf(`toset(slice(flatten([for i in range(%d) : [for j in range(%d) : "k${i * %[2]d + j}"]]), 0, %[3]d))`, (n+most-1)/most, most, n)
 }
 
-func forEach(n int, k Kind) map[string]string {
-	return root(k, `
-resource %[2]q "a" {
-  for_each = %[1]s
+// keyed returns the shape of two resources with n keys each, of which the second has a given body. %[1]s in it stands for the first.
+func keyed(body string) func(n int, k Kind) map[string]string {
+	return func(n int, k Kind) map[string]string {
+		return root(k, `
+locals {
+  keys = %[2]s
+}
+resource %[3]q "a" {
+  for_each = local.keys
   input    = each.key
 }
-resource %[2]q "b" {
-  for_each = %[2]s.a
-  input    = each.value.output
+resource %[3]q "b" {
+%[1]s
 }
-`, keys(n), k.Type)
+`, fmt.Sprintf(body, k.Type+".a"), keys(n), k.Type)
+	}
 }
 
-func splat(n int, k Kind) map[string]string {
-	return root(k, `
-resource %[2]q "a" {
-  count = %[1]d
+// counted returns the shape of two resources of n instances each, of which the second has a given body. %[1]s in it stands for the first.
+func counted(body string) func(n int, k Kind) map[string]string {
+	return func(n int, k Kind) map[string]string {
+		return root(k, `
+resource %[3]q "a" {
+  count = %[2]d
   input = "v${count.index}"
 }
-resource %[2]q "b" {
-  count = %[1]d
-  input = element(%[2]s.a[*].output, count.index)
+resource %[3]q "b" {
+  count = %[2]d
+%[1]s
 }
-`, n, k.Type)
-}
-
-func lookup(n int, k Kind) map[string]string {
-	return root(k, `
-resource %[2]q "a" {
-  for_each = %[1]s
-  input    = each.key
-}
-resource %[2]q "b" {
-  for_each = %[1]s
-  input    = lookup(%[2]s.a, each.key, null).output
-}
-`, keys(n), k.Type)
+`, fmt.Sprintf(body, k.Type+".a"), n, k.Type)
+	}
 }
 
-func triggers(n int, k Kind) map[string]string {
-	return root(k, `
-resource %[2]q "a" {
-  count = %[1]d
-  input = "v${count.index}"
-}
-resource %[2]q "b" {
-  count = %[1]d
-  input = "w${count.index}"
-  lifecycle {
-    replace_triggered_by = [%[2]s.a]
-  }
-}
-`, n, k.Type)
-}
-
-func count(n int, k Kind) map[string]string {
-	return root(k, `
-resource %[2]q "a" {
-  count = %[1]d
-  input = "v${count.index}"
-}
-resource %[2]q "b" {
-  count = %[1]d
-  input = %[2]s.a[count.index].output
-}
-`, n, k.Type)
-}
+var (
+	forEach  = keyed("  for_each = %[1]s\n  input    = each.value.output")
+	lookup   = keyed("  for_each = local.keys\n  input    = lookup(%[1]s, each.key, null).output")
+	count    = counted("  input = %[1]s[count.index].output")
+	splat    = counted("  input = element(%[1]s[*].output, count.index)")
+	triggers = counted("  input = \"w${count.index}\"\n  lifecycle {\n    replace_triggered_by = [%[1]s]\n  }")
+)
 
 func blocks(n int, k Kind, input func(i int) string) map[string]string {
 	var sb strings.Builder
