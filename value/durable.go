@@ -13,8 +13,10 @@ import (
 
 // Durable is a value in the only form that plans and states accept: encoded, with the paths of its sensitive parts beside it. It cannot hold an
 // ephemeral value or a write-only argument, because Seal, its only constructor from live values, refuses them. The zero value is "no value".
-// A Durable is immutable and safe for concurrent use.
-type Durable struct {
+// A Durable is immutable and safe for concurrent use, and a word in size: plans have several for each object, most of them without a value.
+type Durable struct{ *sealed }
+
+type sealed struct {
 	ty        cty.Type
 	packed    []byte
 	sensitive []cty.Path
@@ -66,7 +68,7 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 			return Durable{}, fmt.Errorf("%w: at %s", ErrInfinite, where(path))
 		}
 	}
-	return Durable{ty: ty, packed: packed, sensitive: sensitive}, nil
+	return Durable{&sealed{ty: ty, packed: packed, sensitive: sensitive}}, nil
 }
 
 // infinity finds an infinite number in an unmarked value.
@@ -89,20 +91,35 @@ func where(p cty.Path) string {
 
 // Restore rebuilds a Durable from its parts, as read back from a plan file. packed must be the msgpack form against ty.
 func Restore(ty cty.Type, packed []byte, sensitive []cty.Path) Durable {
-	return Durable{ty: ty, packed: packed, sensitive: sensitive}
+	return Durable{&sealed{ty: ty, packed: packed, sensitive: sensitive}}
 }
 
 // IsZero reports whether d holds no value at all, not even null.
-func (d Durable) IsZero() bool { return d.packed == nil }
+func (d Durable) IsZero() bool { return d.sealed == nil || d.packed == nil }
 
 // Type returns the type that d was sealed against.
-func (d Durable) Type() cty.Type { return d.ty }
+func (d Durable) Type() cty.Type {
+	if d.sealed == nil {
+		return cty.NilType
+	}
+	return d.ty
+}
 
 // Packed returns the msgpack encoding. The caller must not change it.
-func (d Durable) Packed() []byte { return d.packed }
+func (d Durable) Packed() []byte {
+	if d.sealed == nil {
+		return nil
+	}
+	return d.packed
+}
 
 // Sensitive returns the paths of the sensitive parts. The caller must not change them.
-func (d Durable) Sensitive() []cty.Path { return d.sensitive }
+func (d Durable) Sensitive() []cty.Path {
+	if d.sealed == nil {
+		return nil
+	}
+	return d.sensitive
+}
 
 // Live decodes d with its sensitive marks restored. The zero Durable gives cty.NilVal.
 func (d Durable) Live() (cty.Value, error) {
@@ -115,7 +132,7 @@ func (d Durable) Live() (cty.Value, error) {
 
 // Unmarked decodes d without marks. The zero Durable gives cty.NilVal.
 func (d Durable) Unmarked() (cty.Value, error) {
-	if d.packed == nil {
+	if d.IsZero() {
 		return cty.NilVal, nil
 	}
 	v, err := unpack(d.packed, d.ty)
@@ -127,7 +144,7 @@ func (d Durable) Unmarked() (cty.Value, error) {
 
 // IsNull reports whether d is a null value or holds none.
 func (d Durable) IsNull() bool {
-	if d.packed == nil || len(d.packed) == 1 && d.packed[0] == 0xc0 {
+	if d.IsZero() || len(d.packed) == 1 && d.packed[0] == 0xc0 {
 		return true
 	}
 	if d.ty != cty.DynamicPseudoType {
