@@ -14,7 +14,6 @@ import (
 // TestDepsThroughValues holds what blocks depend on through values that refer to each other at random against what was written: few values read much, and few
 // of what is read is read by many.
 func TestDepsThroughValues(t *testing.T) {
-	shared, walked := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		values, resources := rapid.SampledFrom([]int{3, 20, 60}).Draw(rt, "values"), rapid.SampledFrom([]int{3, 30, 200}).Draw(rt, "resources")
 		few := rapid.SampledFrom([]int{0, 1, 4}).Draw(rt, "at most")
@@ -56,15 +55,33 @@ func TestDepsThroughValues(t *testing.T) {
 			if d := cmp.Diff(want, got); len(want)+len(got) > 0 && d != "" {
 				rt.Fatalf("c%d (-want +got):\n%s\n%s", i, d, text.String())
 			}
-			if w.run.Root.locals[fmt.Sprintf("v%d", i)].gathered(w.task) != nil {
-				shared++
-			} else {
-				walked++
-			}
 		}
 		w.clean()
 	})
-	if shared == 0 || walked == 0 {
-		t.Errorf("%d values kept what they read, %d did not", shared, walked)
+}
+
+// TestGatheredIsBounded has a chain of values that each read one thing more: the first keep what they read, the others leave it to who asks, and nothing is lost.
+func TestGatheredIsBounded(t *testing.T) {
+	const values = 2 * mostGathered
+	text := "locals { v0 = sim_thing.r0.id }\n"
+	for i := 1; i < values; i++ {
+		text += fmt.Sprintf("locals { v%d = \"${local.v%d}${sim_thing.r%d.id}\" }\n", i, i-1, i)
 	}
+	for i := range values {
+		text += fmt.Sprintf("resource \"sim_thing\" \"r%d\" {}\nresource \"sim_thing\" \"c%d\" { name = local.v%d }\n", i, i, i)
+	}
+	cfg, diags := compile(t, text)
+	if diags.HasErrors() {
+		t.Fatal(lines(diags))
+	}
+	w := cfgWorld(t, cfg, Planning, nil)
+	for i := range values {
+		if got := len(strings.Fields(w.deps(fmt.Sprintf("sim_thing.c%d", i)))); got != i+1 {
+			t.Errorf("c%d depends on %d resources, not %d", i, got, i+1)
+		}
+		if kept := w.run.Root.locals[fmt.Sprintf("v%d", i)].gathered(w.task) != nil; kept != (i < mostGathered) {
+			t.Errorf("v%d keeps what it reads: %t", i, kept)
+		}
+	}
+	w.clean()
 }
