@@ -128,7 +128,6 @@ func (s *server) run(sess gssh.Session) {
 	}()
 	err := cmd.Wait()
 	close(over)
-	sess.Signals(nil)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
