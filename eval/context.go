@@ -375,7 +375,7 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 		return cty.DynamicVal
 	}
 	if len(p.all) > 0 || e.form == Enabled {
-		if outputs := namesOf(p.all); !call.mayOpen(outputs...) {
+		if outputs := namesOf(p.all); len(p.all) > 0 && !call.mayOpen(outputs...) {
 			return call.shared(b, e, p, outputs, via)
 		}
 		return b.allChildren(call, e, p)

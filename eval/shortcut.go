@@ -77,7 +77,7 @@ func (c called) elementOfSplat(ctx *hcl.EvalContext) *elementOfSplat {
 // others that would have to be told.
 func sameOfAll(splat *hclsyntax.SplatExpr) bool {
 	source, ok := splat.Source.(*hclsyntax.ScopeTraversalExpr)
-	if !ok || slices.Contains([]string{"var", "local", "each", "self"}, source.Traversal.RootName()) {
+	if !ok || !wholeBlock(source.Traversal) {
 		return false
 	}
 	each, ok := splat.Each.(*hclsyntax.RelativeTraversalExpr)
@@ -86,6 +86,21 @@ func sameOfAll(splat *hclsyntax.SplatExpr) bool {
 	}
 	_, attribute := each.Traversal[0].(hcl.TraverseAttr)
 	return attribute
+}
+
+// wholeBlock reports whether a reference is to a resource or module as a whole, and not to something within.
+func wholeBlock(t hcl.Traversal) bool {
+	names := 2 // a type, or the word module, and the name
+	switch t.RootName() {
+	case "var", "local", "each", "self", "count", "path", "terraform", "tofu":
+		return false
+	case "data", "ephemeral":
+		names = 3
+	}
+	return len(t) == names && !slices.ContainsFunc(t[1:], func(step hcl.Traverser) bool {
+		_, attribute := step.(hcl.TraverseAttr)
+		return !attribute
+	})
 }
 
 // plain returns the value of the call, if it comes from an element of a known list or tuple and without a word.

@@ -144,13 +144,22 @@ func TestElementOfSplatChangesNothing(t *testing.T) {
 	if settled == 0 {
 		t.Error("no call was answered from one element")
 	}
-	for _, src := range []string{"element(local.v[*].a, 0)", "element(t.v[*].a.b, 0)", `element(t.v[*]["a"], 0)`, "element(t.v[*], 0)", "element([t.v][*].a, 0)"} {
+	for _, src := range []string{"element(local.v[*].a, 0)", "element(t.v[*].a.b, 0)", `element(t.v[*]["a"], 0)`, "element(t.v.list[*].a, 0)", "element(module.m.list[*].a, 0)", "element(t.v[0].b[*].a, 0)", "element(data.t[*].a, 0)", "element(path.x[*].a, 0)", "element(t.v[*], 0)", "element([t.v][*].a, 0)"} {
 		parsed, diags := hclsyntax.ParseExpression([]byte(src), "t.tf", hcl.InitialPos)
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
 		if strict(parsed).(called).elementOfSplat(&hcl.EvalContext{}) != nil {
 			t.Errorf("%s is answered from one element, whatever is wrong with the others", src)
+		}
+	}
+	for _, src := range []string{"element(t.v[*].a, 0)", "element(module.m[*].a, 0)", "element(data.t.v.*.a, 0)", "element(ephemeral.t.v[*].a, 0)"} {
+		parsed, diags := hclsyntax.ParseExpression([]byte(src), "t.tf", hcl.InitialPos)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		if strict(parsed).(called).elementOfSplat(&hcl.EvalContext{}) == nil {
+			t.Errorf("%s is not answered from one element", src)
 		}
 	}
 }
