@@ -11,6 +11,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -57,6 +58,10 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	todo := jobs(s)
+	if len(todo) == 0 {
+		return errors.New("no kind of work has such a -shape and -kind; -list lists them")
+	}
 	dir, err := os.MkdirTemp(s.dir, "benchmarks-")
 	if err != nil {
 		return err
@@ -68,7 +73,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer os.RemoveAll(b.counts)
 	t := newTable(os.Stdout, s.binaries)
-	for _, j := range jobs(s) {
+	for _, j := range todo {
 		if err := b.do(ctx, j, t); err != nil {
 			return err
 		}
