@@ -61,7 +61,7 @@ func Run(t *testing.T, dir string) {
 		t.Skip("the provider in the mirror is a shell script")
 	}
 	mirror := t.TempDir()
-	if err := buildMirror(mirror); err != nil {
+	if err := BuildMirror(mirror); err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
@@ -74,8 +74,9 @@ func Run(t *testing.T, dir string) {
 	})
 }
 
-// buildMirror makes a filesystem mirror. Its executables are small, because every run of a program hashes them.
-func buildMirror(dir string) error {
+// BuildMirror makes a filesystem mirror in dir, which has the test provider in all Versions. Its executables are
+// small, because every run of a program hashes them.
+func BuildMirror(dir string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
