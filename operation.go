@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -101,8 +102,7 @@ type PlanOptions struct {
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
 	SkipRefresh       bool
-	LazyEphemeral     bool // don't open what only write-only arguments need
-	Imports           map[addr.Instance]string
+	LazyEphemeral     bool                // don't open what only write-only arguments need
 	Generated         []*engine.Generated // by Generate, and in the configuration since
 	Soft              context.Context     // ends on the first interrupt: what runs is finished, nothing new starts
 }
@@ -121,7 +121,7 @@ func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag
 func (o *Operation) request(cfg *eval.Config, opt PlanOptions) engine.PlanRequest {
 	req := engine.PlanRequest{
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
-		ForceReplace: opt.ForceReplace, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral, Imports: opt.Imports,
+		ForceReplace: opt.ForceReplace, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,
 		Generated: opt.Generated, Soft: opt.Soft,
 	}
 	if o.File != nil {
@@ -139,6 +139,38 @@ func (o *Operation) Generate(ctx context.Context, opt PlanOptions) ([]*engine.Ge
 	}
 	out, more := o.p.engine.Generate(ctx, o.request(cfg, opt))
 	return out, append(diags, more...)
+}
+
+// ImportOptions control importing one object.
+type ImportOptions struct {
+	Variables Variables
+	Soft      context.Context // ends on the first interrupt
+}
+
+// Import takes an existing object into the state as that of an instance for which the configuration has a resource block, and stores the state. Errors
+// in parts of the configuration that the import does not need are left to the next plan.
+func (o *Operation) Import(ctx context.Context, to addr.Instance, id string, opt ImportOptions) diag.List {
+	cfg, wrong := o.p.compile(ctx)
+	if cfg == nil {
+		return wrong
+	}
+	imported, diags := o.p.engine.Import(ctx, engine.ImportRequest{
+		Config: cfg, State: o.State(), Variables: opt.Variables, To: to, ID: id, Soft: opt.Soft,
+	})
+	if imported == nil {
+		return causes(wrong, diags)
+	}
+	return append(diags, o.Write(imported)...)
+}
+
+// causes returns the errors that explain why something failed: if it only says that something is not known, what is wrong with the configuration is the
+// cause.
+func causes(wrong, failed diag.List) diag.List {
+	onlyUnknown := !slices.ContainsFunc(failed, func(d diag.Diagnostic) bool { return d.Severity == diag.Error && d.Extra != diag.Unknown{} })
+	if wrong.HasErrors() && onlyUnknown {
+		return wrong
+	}
+	return failed
 }
 
 // ConsoleOptions control a console.

@@ -56,6 +56,9 @@ type Diagnostic struct {
 // the check says anew how things are.
 type CheckWarning struct{}
 
+// Unknown marks, as the Extra of a diagnostic, the error that a value is not known where it must be. Beside other errors it is likely to follow from them.
+type Unknown struct{}
+
 // Deprecation marks, as the Extra of a diagnostic, the use of a part of a module that its author wants nobody to use any more.
 type Deprecation struct {
 	// Local says that the module is called by a relative path, so that it belongs to who calls it.

@@ -213,39 +213,7 @@ type stateHost struct {
 
 // Result implements eval.Host: the object of the state. One that is not there is unknown.
 func (h *stateHost) Result(t *future.Task, in *eval.Instance) cty.Value {
-	s := &subject{walk: h.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider}
-	absent := cty.UnknownVal(s.block().Type())
-	o := h.state.Object(s.obj)
-	if o == nil {
-		return absent
-	}
-	v, ok := h.decoded(t, s, in, o)
-	if !ok {
-		return absent
-	}
-	return s.marked(v, o.Sensitive)
-}
-
-// decoded returns the value of an object. Only one that was stored under another schema needs its provider, to be upgraded.
-func (h *stateHost) decoded(t *future.Task, s *subject, in *eval.Instance, o *state.Object) (v cty.Value, ok bool) {
-	if o.SchemaVersion == s.schema.Version && o.Flatmap == nil {
-		if v, err := o.DecodeUnmarked(s.block().Type()); err == nil {
-			return s.block().NullWriteOnly(v), true
-		}
-	}
-	in.Prepare(t)
-	h.inSlot(func() {
-		session := sessionOf(in, OpEvaluate)
-		defer session.End()
-		if s.p = h.providerFor(t, session, in); s.p != nil && !session.Failed() {
-			plain := *o
-			plain.Identity = nil // of no interest here
-			var pr prior
-			pr, ok = s.upgraded(&plain)
-			v = pr.value
-		}
-	})
-	return v, ok
+	return h.recorded(t, h.state, in)
 }
 
 // Open implements eval.Host.

@@ -26,9 +26,9 @@ type Generated struct {
 }
 
 // Generate imports what import blocks name and no resource block declares, and writes blocks for it, ordered by address. What the request says of
-// the mode and of imports besides those of blocks is not used. With errors, the result is what could be generated in spite of them.
+// the mode is not used. With errors, the result is what could be generated in spite of them.
 func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, diag.List) {
-	req.Mode, req.Imports = plan.Normal, nil
+	req.Mode = plan.Normal
 	p := e.planning(ctx, req)
 	p.generating = true
 	defer e.stopOn(p.req.Soft)()

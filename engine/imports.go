@@ -24,14 +24,11 @@ type importTarget struct {
 	rng      *hcl.Range // of the import block; nil for the import command
 }
 
-// resolveImports evaluates import blocks and adds what the request asks for. An object that the state has already is left alone.
+// resolveImports evaluates import blocks. An object that the state has already is left alone.
 func (p *planner) resolveImports() {
 	p.imports = map[addr.Instance]*importTarget{}
 	if p.req.Mode == plan.Destroy {
 		return
-	}
-	for a, id := range p.req.Imports {
-		p.imports[a] = &importTarget{id: id}
 	}
 	if len(p.req.Config.Tree.Root.Imports) == 0 {
 		return
@@ -40,7 +37,7 @@ func (p *planner) resolveImports() {
 		if target.Block == nil || target.To == (addr.Instance{}) || p.prior.Instance(target.To) != nil {
 			continue
 		}
-		if other := p.imports[target.To]; other != nil && other.rng != nil {
+		if other := p.imports[target.To]; other != nil {
 			p.run.Report(diag.At(target.Block.Range, "Duplicate import configuration",
 				"%s is imported here and at %s. It can be imported once only: remove one of the two.", target.To, *other.rng))
 			continue
@@ -61,7 +58,7 @@ func (p *planner) resolveImports() {
 // unusedImports reports import blocks for instances that the configuration turned out not to have.
 func (p *planner) unusedImports() {
 	for a, imp := range p.imports {
-		if _, ok := p.desired[a]; ok || imp.rng == nil || p.unresolved(a) || !p.selection.selects(a) || p.run.Diags.HasErrors() {
+		if _, ok := p.desired[a]; ok || p.unresolved(a) || !p.selection.selects(a) || p.run.Diags.HasErrors() {
 			continue
 		}
 		p.run.Report(diag.At(*imp.rng, "Configuration for import target does not exist",

@@ -30,8 +30,6 @@ type PlanRequest struct {
 	ForceReplace      []addr.Instance
 	SkipRefresh       bool
 	LazyEphemeral     bool // what only write-only arguments need is not opened
-	// Imports are objects to import besides those of import blocks: for the import command.
-	Imports map[addr.Instance]string
 	// Generated is configuration that Generate made for this plan; Config has it too.
 	Generated []*Generated
 	Soft      context.Context // ends on the first interrupt; nil for never

@@ -19,12 +19,14 @@ import (
 // walk is what planning and applying share: the run of the evaluator, the pool of what is open, and the slots of provider operations.
 type walk struct {
 	*Engine
-	ctx    context.Context // ends when the user insists; operations are abandoned then
-	soft   context.Context // ends on the first interrupt; nothing new is started then
-	run    *eval.Run
-	pool   *lease.Pool[eval.Use, opened]
-	slots  chan struct{}
-	unread *sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
+	ctx   context.Context // ends when the user insists; operations are abandoned then
+	soft  context.Context // ends on the first interrupt; nothing new is started then
+	run   *eval.Run
+	pool  *lease.Pool[eval.Use, opened]
+	slots chan struct{}
+	// onlyKnown refuses configurations of providers with unknown parts: what is asked of the providers cannot wait until apply.
+	onlyKnown bool
+	unread    *sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
 
 	durable *sync.Map // addr.ProviderConfig → *configured
 	asked   *sync.Map // *eval.ResourceBlock → nothing: ephemeral blocks that a provider has validated
@@ -122,6 +124,9 @@ func (w *walk) durableProvider(t *future.Task, po *eval.ProviderObject) (provide
 
 // startConfigured starts and configures a provider. cfg has no marks.
 func (w *walk) startConfigured(po *eval.ProviderObject, cfg cty.Value) (provider.Provider, diag.List) {
+	if w.onlyKnown && !cfg.IsWhollyKnown() {
+		return nil, unknownConfiguration(po, cfg)
+	}
 	p, diags := w.providers.take(w.ctx, po.Addr.Provider)
 	if diags.HasErrors() {
 		return nil, diags

@@ -147,11 +147,8 @@ func recordedExpansion(form Repeat, recorded []addr.Key) *expansion {
 	return e
 }
 
-// unknownRepetition marks the error for an argument that is not known. It is left unsaid after other errors, which are its likely cause.
-type unknownRepetition struct{}
-
 func unknownAfterFailure(diags diag.List) bool {
-	return slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Extra == unknownRepetition{} })
+	return slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Extra == diag.Unknown{} })
 }
 
 func (r *repeated) argument(t *future.Task, x *lang.Expr) (cty.Value, diag.List) {
@@ -195,7 +192,7 @@ func undecided(x *lang.Expr, arg string) diag.List {
 		Summary: "Invalid " + arg + " argument",
 		Detail: "The " + arg + " value depends on what will be known only after apply, so it cannot be told now how many instances there will be. " +
 			"Make it depend on values known in advance, or apply with -target first what it depends on.",
-		Subject: x.Range().Ptr(), Expression: x.Expression, Extra: unknownRepetition{},
+		Subject: x.Range().Ptr(), Expression: x.Expression, Extra: diag.Unknown{},
 	}}
 }
 

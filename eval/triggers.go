@@ -105,6 +105,31 @@ func (r *Run) WhyGone(a addr.Instance) plan.Reason {
 	return plan.DeleteRepetition
 }
 
+// Find returns the instance at an address, nil if the configuration has no such instance. ok is false if that could not be told, for a reason that was
+// reported.
+func (r *Run) Find(t *future.Task, a addr.Instance) (in *Instance, ok bool) {
+	m := r.Root
+	for _, step := range a.Module.Path() {
+		_, name, key := step.Parent()
+		call := m.calls[name]
+		if call == nil || call.block.child == nil {
+			return nil, true
+		}
+		if e := call.expand(t, nil); e.failed || !e.has(key) {
+			return nil, !e.failed
+		}
+		m = call.Child(key)
+	}
+	res := m.resources[a.Resource]
+	if res == nil {
+		return nil, true
+	}
+	if e := res.expand(t, nil); e.failed || !e.has(a.Key) {
+		return nil, !e.failed
+	}
+	return res.Instance(a.Key), true
+}
+
 // Declared reports whether the configuration has a block for the instance, whatever its repetition says.
 func (r *Run) Declared(a addr.Instance) bool {
 	m := r.Module(a.Module)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
@@ -75,27 +76,9 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 	return r.importInstance(target, args[1])
 }
 
-// importInstance plans the import and takes only the object over from the state that the plan starts from.
 func (r *changeRun) importInstance(target addr.Instance, id string) int {
 	a := r.app
-	opt, diags := r.flags.planOptions()
-	if !a.report(diags) {
-		return exitError
-	}
-	key := target.Key
-	opt.Variables, opt.Soft, opt.Imports = r.variables, r.soft, map[addr.Instance]string{target: id}
-	opt.Targets = []addr.Target{{Module: target.Module, Resource: &target.Resource, Key: key}}
-	p, diags := r.op.Plan(r.hard, opt)
-	if !a.report(diags) || p == nil {
-		return exitError
-	}
-	imported := p.Prior.Instance(target)
-	if imported == nil || imported.Current == nil {
-		return a.fail("Nothing was imported", "The configuration declares no instance %s, so the object has no place. Check the instance key.", target)
-	}
-	st := r.op.State().Copy()
-	st.SetObject(addr.Object{Instance: target}, imported.Current, imported.Provider)
-	if !a.report(r.op.Write(st)) {
+	if !a.report(r.op.Import(r.hard, target, id, mayfly.ImportOptions{Variables: r.variables, Soft: r.soft})) {
 		return exitError
 	}
 	a.verbatim = true

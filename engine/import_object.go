@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// ImportRequest asks for one object to be taken into a state.
+type ImportRequest struct {
+	Config    *eval.Config         // may have errors in blocks that the import does not need
+	State     *state.State         // not changed
+	Variables map[string]cty.Value // of the root module, set ones only, unmarked, of the declared type
+	To        addr.Instance        // for which Config has a managed resource block
+	ID        string
+	Soft      context.Context // ends on the first interrupt; nil for never
+}
+
+// Import has the provider of a declared instance import an object, and returns a state with it; nil if that failed. Of the configuration it evaluates
+// what tells that there is such an instance, and what configures the provider; the arguments of the resource may still be missing.
+func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, diag.List) {
+	im := &importer{e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})}
+	im.onlyKnown = true
+	im.run = e.run(req.Config, eval.Planning, im, req.Variables, im.plan.Timestamp)
+	defer e.stopOn(im.req.Soft)()
+	defer func() { e.stats.Evaluations += im.run.Stats.Evaluations.Load() }()
+	defer im.pool.Shutdown()
+	var out *state.State
+	im.guard(req.To.String(), func() { out = im.importObject(&future.Task{}, req.To, req.ID) })
+	im.pool.Shutdown()
+	diags := withoutRepeats(im.run.Diags.List())
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return out, diags
+}
+
+// importer implements eval.Host for Import: managed resources are as the state has them, and data sources are read.
+type importer struct{ *planner }
+
+// Result implements eval.Host.
+func (im *importer) Result(t *future.Task, in *eval.Instance) cty.Value {
+	if in.Config().Addr.Mode == addr.Data {
+		return im.planData(t, in)
+	}
+	return im.recorded(t, im.req.State, in)
+}
+
+func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *state.State {
+	im.run.Root.CheckVariables(t)
+	in := im.instance(t, to)
+	if in == nil || im.run.Diags.HasErrors() {
+		return nil
+	}
+	po := in.Provider(t)
+	if po == nil {
+		return nil
+	}
+	if u, ok := im.run.ProviderUse(t, po.Addr); ok {
+		im.pool.Claim(u)
+		defer im.pool.Waive(u)
+	}
+	po.Prepare(t)
+	var out *state.State
+	ran := im.inSlot(func() {
+		s := sessionOf(in, OpImport)
+		defer s.End()
+		sub := subject{walk: im.walk, obj: addr.Object{Instance: to}, schema: in.Resource.Block.Schema, source: po.Addr.Provider, body: in.Config().Body}
+		if sub.p = im.configured(t, s, po); sub.p == nil {
+			return
+		}
+		got, ok := sub.importedObject(&importTarget{id: id}, sub.meta(in))
+		if !ok {
+			return
+		}
+		if o := sub.stored(got.value, nil, got.private, got.identity, nil); o != nil {
+			im.prior.SetObject(sub.obj, o, po.Addr)
+			out = im.prior
+		}
+	})
+	if !ran {
+		im.run.Report(diag.Errorf("Interrupted", "The import was interrupted before it began."))
+	}
+	return out
+}
+
+// instance returns the instance at an address if the configuration has it. Otherwise the reason is reported.
+func (im *importer) instance(t *future.Task, to addr.Instance) *eval.Instance {
+	in, ok := im.run.Find(t, to)
+	if in == nil && ok {
+		im.run.Report(diag.Errorf("Configuration for import target does not exist",
+			"The configuration has a block for %s, but no instance %s: its count, for_each or enabled argument says so, or that of a module around it. Check the instance key.", to.Abs(), to))
+	}
+	return in
+}
+
+// unknownConfiguration is the error for a provider that is needed at once and whose configuration, which has no marks, has unknown parts.
+func unknownConfiguration(po *eval.ProviderObject, cfg cty.Value) diag.List {
+	d := diag.Diagnostic{
+		Summary: "Invalid provider configuration",
+		Detail: fmt.Sprintf("The configuration of %s depends on what is known only after apply, so the provider cannot be used yet. Apply first what this refers to, with -target if need be.",
+			po.Addr),
+		Extra: diag.Unknown{},
+	}
+	attrs := cfg.AsValueMap()
+	for _, name := range slices.Sorted(maps.Keys(attrs)) {
+		if !attrs[name].IsWhollyKnown() {
+			d.Path = cty.GetAttrPath(name)
+			break
+		}
+	}
+	return diag.List{d}.InConfigBody(po.Body())
+}
