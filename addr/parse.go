@@ -8,10 +8,15 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/bounds"
 )
 
 // ParseTraversal parses the text of an address into a traversal. Errors name the text but no position.
 func ParseTraversal(s string) (hcl.Traversal, error) {
+	if excess := bounds.Native([]byte(s), ""); excess != nil {
+		return nil, fmt.Errorf("invalid address: %w", excess.Err)
+	}
 	t, diags := hclsyntax.ParseTraversalAbs([]byte(s), "", hcl.InitialPos)
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("invalid address %q: %s", s, strings.TrimSuffix(diags[0].Detail, "."))

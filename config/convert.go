@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/unify"
 )
@@ -19,7 +18,7 @@ func (v *Variable) conform(val cty.Value) (cty.Value, error) {
 	if out, ok := unify.Converted(v.Defaults.Apply(loosened(val, v.Defaults)), v.Constraint); ok {
 		return out, nil
 	}
-	return convert.Convert(v.Defaults.Apply(val), v.Constraint) // whose error is about the value as it was given
+	return unify.Convert(v.Defaults.Apply(val), v.Constraint) // whose error is about the value as it was given
 }
 
 // loosened returns a value with tuples and objects in place of the collections to whose elements defaults apply.

@@ -183,7 +183,7 @@ func (d *decoder) unquote(expr hcl.Expression) hcl.Expression {
 	start.Byte++
 	start.Column++
 	src := []byte(s)
-	if diags := checkExpressionNesting(src, expr.Range().Filename); diags.HasErrors() {
+	if diags := checkExpression(src, expr.Range().Filename); diags.HasErrors() {
 		d.diags = append(d.diags, diags...)
 		return nil
 	}

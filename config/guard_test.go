@@ -9,6 +9,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mayfly-iac/mayfly/bounds"
 )
 
 // load loads a root module of one file.
@@ -25,31 +27,39 @@ func TestBadInput(t *testing.T) {
 	repeat := strings.Repeat
 	const n = 120_000
 	tests := map[string]struct{ file, content, want string }{
-		"brackets":           {"m.tf", "locals {\n a = " + repeat("[", n), "error: Nesting too deep"},
-		"braces":             {"m.tf", repeat("a {\n", n), "error: Nesting too deep"},
-		"parentheses":        {"m.tf", "locals {\n a = " + repeat("(", n) + "1" + repeat(")", n) + "\n}", "error: Nesting too deep"},
-		"templates":          {"m.tf", "locals {\n a = " + repeat(`"${`, n), "error: Nesting too deep"},
-		"directives":         {"m.tf", "locals {\n a = \"" + repeat(`%{if true}`, n) + "\"\n}", "error: Nesting too deep"},
-		"negations":          {"m.tf", "locals {\n a = " + repeat("!", n) + "true\n}", "error: Nesting too deep"},
-		"sums":               {"m.tf", "locals {\n a = 1" + repeat("+1", n) + "\n}", "error: Nesting too deep"},
-		"sums over lines":    {"m.tf", "locals {\n a = (1" + repeat("+1\n", n) + ")\n}", "error: Nesting too deep"},
-		"sums in for":        {"m.tf", "locals {\n a = {for k in x : k => 1" + repeat("+1\n", n) + "}\n}", "error: Nesting too deep"},
-		"conditions":         {"m.tf", "locals {\n a = " + repeat("x ? 1 : ", n) + "1\n}", "error: Nesting too deep"},
-		"indexes":            {"m.tf", "locals {\n a = x" + repeat("[y]", n) + "\n}", "error: Nesting too deep"},
-		"JSON arrays":        {"m.tf.json", `{"locals": {"a": ` + repeat("[", n), "error: Nesting too deep"},
-		"JSON objects":       {"m.tf.json", repeat(`{"a":`, n), "error: Nesting too deep"},
-		"JSON template":      {"m.tf.json", `{"locals": {"a": "${` + repeat("(", n) + `"}}`, "error: Nesting too deep"},
-		"JSON type":          {"m.tf.json", `{"variable": {"a": {"type": "` + repeat("list(", n) + `"}}}`, "error: Nesting too deep"},
-		"JSON type operator": {"m.tf.json", `{"variable": {"a": {"type": "` + repeat("!", n) + `x"}}}`, "error: Invalid type specification"},
-		"JSON reference":     {"m.tf.json", `{"moved": {"from": "` + repeat("!", n) + `x", "to": "a.b"}}`, "error: Nesting too deep"},
-		"invalid UTF-8":      {"m.tf", "locals {\n a = \"\xff\"\n}", "error: Invalid character encoding"},
-		"UTF-16":             {"m.tf", "\xff\xfel\x00", "error: Invalid character encoding"},
-		"byte order mark":    {"m.tf", "\xef\xbb\xbflocals {}", "warning: Unicode byte order mark"},
-		"too large":          {"m.tf", repeat("#", maxFileSize+1), "error: File too large"},
-		"JSON scalar":        {"m.tf.json", `1`, "error: Root value must be object"},
-		"JSON wrong types":   {"m.tf.json", `{"resource": 1, "locals": [2], "module": {"m": null}}`, "error: Incorrect JSON value type\nerror: Missing block label\nerror: Incorrect JSON value type"},
-		"open string":        {"m.tf", "locals { a = \"", "error: Invalid multi-line string\nerror: Invalid single-argument block definition"},
-		"nul bytes":          {"m.tf", "\x00\x00", "error: Invalid character\nerror: Invalid character"},
+		"brackets":             {"m.tf", "locals {\n a = " + repeat("[", n), "error: Nesting too deep"},
+		"braces":               {"m.tf", repeat("a {\n", n), "error: Nesting too deep"},
+		"parentheses":          {"m.tf", "locals {\n a = " + repeat("(", n) + "1" + repeat(")", n) + "\n}", "error: Nesting too deep"},
+		"templates":            {"m.tf", "locals {\n a = " + repeat(`"${`, n), "error: Nesting too deep"},
+		"directives":           {"m.tf", "locals {\n a = \"" + repeat(`%{if true}`, n) + "\"\n}", "error: Nesting too deep"},
+		"negations":            {"m.tf", "locals {\n a = " + repeat("!", n) + "true\n}", "error: Nesting too deep"},
+		"sums":                 {"m.tf", "locals {\n a = 1" + repeat("+1", n) + "\n}", "error: Nesting too deep"},
+		"sums over lines":      {"m.tf", "locals {\n a = (1" + repeat("+1\n", n) + ")\n}", "error: Nesting too deep"},
+		"sums in for":          {"m.tf", "locals {\n a = {for k in x : k => 1" + repeat("+1\n", n) + "}\n}", "error: Nesting too deep"},
+		"conditions":           {"m.tf", "locals {\n a = " + repeat("x ? 1 : ", n) + "1\n}", "error: Nesting too deep"},
+		"indexes":              {"m.tf", "locals {\n a = x" + repeat("[y]", n) + "\n}", "error: Nesting too deep"},
+		"JSON arrays":          {"m.tf.json", `{"locals": {"a": ` + repeat("[", n), "error: Nesting too deep"},
+		"JSON objects":         {"m.tf.json", repeat(`{"a":`, n), "error: Nesting too deep"},
+		"JSON template":        {"m.tf.json", `{"locals": {"a": "${` + repeat("(", n) + `"}}`, "error: Nesting too deep"},
+		"JSON type":            {"m.tf.json", `{"variable": {"a": {"type": "` + repeat("list(", n) + `"}}}`, "error: Nesting too deep"},
+		"JSON type operator":   {"m.tf.json", `{"variable": {"a": {"type": "` + repeat("!", n) + `x"}}}`, "error: Invalid type specification"},
+		"JSON reference":       {"m.tf.json", `{"moved": {"from": "` + repeat("!", n) + `x", "to": "a.b"}}`, "error: Nesting too deep"},
+		"number":               {"m.tf", "locals {\n a = 1e9999999\n}", "error: Invalid number"},
+		"digits":               {"m.tf", "locals {\n a = " + repeat("9", 2*bounds.MaxDigits) + "\n}", "error: Invalid number"},
+		"fraction":             {"m.tf", "locals {\n a = 1.5e-99999\n}", "error: Invalid number"},
+		"number in template":   {"m.tf", "locals {\n a = \"${1e99999}\"\n}", "error: Invalid number"},
+		"JSON number":          {"m.tf.json", `{"locals": {"a": [-1E+99999]}}`, "error: Invalid number"},
+		"JSON template number": {"m.tf.json", `{"locals": {"a": "${1e99999}"}}`, "error: Invalid number"},
+		"no number":            {"m.tf", "locals {\n a = \"12e99999 ${1e300} \" # 1e99999\n  b1e99999 = 1e9990\n}", ""},
+		"no JSON number":       {"m.tf.json", `{"locals": {"a": "1e99999", "b1e99999": 1e300}}`, ""},
+		"invalid UTF-8":        {"m.tf", "locals {\n a = \"\xff\"\n}", "error: Invalid character encoding"},
+		"UTF-16":               {"m.tf", "\xff\xfel\x00", "error: Invalid character encoding"},
+		"byte order mark":      {"m.tf", "\xef\xbb\xbflocals {}", "warning: Unicode byte order mark"},
+		"too large":            {"m.tf", repeat("#", maxFileSize+1), "error: File too large"},
+		"JSON scalar":          {"m.tf.json", `1`, "error: Root value must be object"},
+		"JSON wrong types":     {"m.tf.json", `{"resource": 1, "locals": [2], "module": {"m": null}}`, "error: Incorrect JSON value type\nerror: Missing block label\nerror: Incorrect JSON value type"},
+		"open string":          {"m.tf", "locals { a = \"", "error: Invalid multi-line string\nerror: Invalid single-argument block definition"},
+		"nul bytes":            {"m.tf", "\x00\x00", "error: Invalid character\nerror: Invalid character"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +108,7 @@ func TestLargeIsNotDeep(t *testing.T) {
 // TestDepthWithinBounds goes near the bounds: what is accepted must not exhaust the stack.
 func TestDepthWithinBounds(t *testing.T) {
 	repeat := strings.Repeat
-	const ops, deep = maxOperators - 100, maxNesting - 100
+	const ops, deep = bounds.MaxOperators - 100, bounds.MaxLevels - 100
 	for name, expr := range map[string]string{
 		"negations":   repeat("!", ops) + "true",
 		"sums":        "1" + repeat("+1", ops),

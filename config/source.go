@@ -121,7 +121,7 @@ func startOf(filename string) hcl.Range {
 // parse parses the source of a file by the syntax that its name tells. The body is never nil.
 func parse(src []byte, name string) (hcl.Body, diag.List) {
 	isJSON := strings.HasSuffix(name, ".json")
-	if diags := checkNesting(src, name, isJSON); diags.HasErrors() {
+	if diags := checkBounds(src, name, isJSON); diags.HasErrors() {
 		return hcl.EmptyBody(), diags
 	}
 	var file *hcl.File

@@ -58,7 +58,7 @@ func parseValue(src []byte, filename string) (cty.Value, diag.List) {
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	if diags := checkExpressionNesting(src, filename); diags.HasErrors() {
+	if diags := checkExpression(src, filename); diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
 	expr, hd := hclsyntax.ParseExpression(src, filename, hcl.InitialPos)

@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	hcljson "github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/bounds"
 )
 
 var (
@@ -79,7 +81,7 @@ func (d *decoder) variableType(v *Variable, attr *hcl.Attribute) {
 			d.errorAt(attr.Expr.Range(), "Invalid quoted type constraints", "Type constraints are written without quotes. Remove the quotes around %q.", text)
 			return
 		}
-		if len(text) > maxOperators {
+		if len(text) > bounds.MaxOperators {
 			d.errorAt(attr.Expr.Range(), "Invalid type specification", "This type constraint is too long.")
 			return
 		}

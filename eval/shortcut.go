@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"iter"
 	"math/big"
 	"slices"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/bounds"
 )
 
 // shortcuts answer calls of functions that look at one element, or at none, of what may be a large collection. Calling a function has the library look for marks in
@@ -229,7 +232,21 @@ func (t template) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		}
 		whole.Parts[i] = e
 	}
+	if !fitsText(partValues(whole.Parts)) {
+		return cty.DynamicVal, outOfBounds(t, bounds.ErrText)
+	}
 	return whole.Value(ctx)
+}
+
+// partValues yields the values of the interpolated parts.
+func partValues(parts []hclsyntax.Expression) iter.Seq2[cty.Value, cty.Value] {
+	return func(yield func(_, v cty.Value) bool) {
+		for _, part := range parts {
+			if e, ok := part.(*evaluatedExpr); ok && !yield(cty.NilVal, e.v) {
+				return
+			}
+		}
+	}
 }
 
 func untypedNull(v cty.Value) bool {

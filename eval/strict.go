@@ -86,6 +86,8 @@ func loose(e hclsyntax.Expression) bool {
 		switch n := n.(type) {
 		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr, *hclsyntax.UnaryOpExpr, *hclsyntax.ForExpr, *hclsyntax.TemplateJoinExpr:
 			found = true
+		case *hclsyntax.BinaryOpExpr:
+			found = found || n.Op.Type == cty.Number
 		case *hclsyntax.TemplateExpr:
 			found = found || interpolates(n)
 		case *hclsyntax.ObjectConsExpr:
@@ -166,6 +168,9 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 	case *hclsyntax.BinaryOpExpr:
 		c := *e
 		c.LHS, c.RHS = rewrite(c.LHS), rewrite(c.RHS)
+		if c.Op.Type == cty.Number {
+			return arithmetic{&c}
+		}
 		return &c
 	case *hclsyntax.UnaryOpExpr:
 		c := *e

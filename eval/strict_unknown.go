@@ -5,6 +5,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -44,6 +45,9 @@ func (j joined) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	parts := evaluated(j.Tuple, ctx)
 	whole := *j.TemplateJoinExpr
 	whole.Tuple = parts
+	if tuple, _ := parts.v.Unmark(); tuple.IsKnown() && tuple.CanIterateElements() && !fitsText(tuple.Elements()) {
+		return cty.DynamicVal, outOfBounds(j, bounds.ErrText)
+	}
 	v, diags := whole.Value(ctx)
 	if !v.IsKnown() && !diags.HasErrors() {
 		v = ephemeralIf(v, parts.v)

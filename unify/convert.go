@@ -5,6 +5,8 @@ package unify
 import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/bounds"
 )
 
 // Convert is convert.Convert in linear time: same results, same errors. The library compares the type of every element of a collection with that of every
@@ -13,8 +15,16 @@ func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
 	if out, ok := Converted(v, want); ok {
 		return out, nil
 	}
-	return convert.Convert(v, want)
+	out, err := convert.Convert(v, want)
+	if err == nil && becomesNumber(v.Type(), want) {
+		err = bounds.CheckValue(out)
+	}
+	return out, err
 }
+
+// becomesNumber reports whether a conversion reads a number from text, which may have an exponent that no computation
+// can cope with.
+func becomesNumber(given, want cty.Type) bool { return want == cty.Number && given == cty.String }
 
 // Converted is Convert for those who leave errors to somebody else; false stands for any.
 func Converted(v cty.Value, want cty.Type) (cty.Value, bool) {
@@ -53,6 +63,9 @@ func converted(v cty.Value, want cty.Type) (cty.Value, bool) {
 
 func byLibrary(v cty.Value, want cty.Type) (cty.Value, bool) {
 	out, err := convert.Convert(v, want)
+	if err == nil && becomesNumber(v.Type(), want) {
+		err = bounds.CheckValue(out)
+	}
 	return out, err == nil
 }
 

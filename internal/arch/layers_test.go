@@ -33,22 +33,24 @@ var none = []string{}
 
 // rules is the import graph, from the bottom up. Every package of the module has its line.
 var rules = map[string]rule{
-	"addr":   {pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
+	"bounds": {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
+
+	"addr":   {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
 	"diag":   {pure: true, modules: []string{hcl, cty}, why: "everybody reports problems, so reporting may need nobody"},
 	"future": {pure: true, modules: none, why: "a concurrency primitive is right or wrong by itself"},
 
-	"unify":  {pure: true, modules: []string{cty}, why: "a conversion is a function of a value and a type"},
+	"unify":  {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "a conversion is a function of a value and a type"},
 	"lease":  {pure: true, modules: none, why: "lifetimes are counted without knowing what lives; a pool that knew values could print them"},
 	"schema": {may: []string{"addr", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes and nothing more"},
 
-	"config":        {may: []string{"addr", "diag", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
+	"config":        {may: []string{"addr", "bounds", "diag", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
 	"config/format": {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
 	"state":         {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
 	"provider":      {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
 	"provider/grpc": {may: []string{"addr", "diag", "schema", "provider", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/builtin": {
-		may: []string{"addr", "diag", "schema", "provider", "state"},
+		may: []string{"addr", "bounds", "diag", "schema", "provider", "state"},
 		why: "the built-in provider reads other states, and is otherwise a provider like any",
 	},
 	"provider/keep":       {may: []string{"provider/keep/store"}, why: "the embedded provider learns about a run through the protocol only, so that it works under any engine"},
@@ -58,12 +60,12 @@ var rules = map[string]rule{
 
 	"lang":          {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{hcl, cty}, why: "references are found before anything is evaluated"},
 	"lang/generate": {may: []string{"addr", "schema"}, pure: true, modules: []string{hcl, cty}, why: "text is written from a schema and an object; where the object came from is no matter of its syntax"},
-	"lang/funcs":    {may: []string{"value", "unify"}, why: "functions see arguments, not the configuration that calls them"},
+	"lang/funcs":    {may: []string{"bounds", "value", "unify"}, why: "functions see arguments, not the configuration that calls them"},
 	"plan":          {may: []string{"addr", "diag", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
 	"plan/planfile": {may: []string{"addr", "diag", "schema", "value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
 
 	"eval": {
-		may:  []string{"addr", "diag", "future", "schema", "unify", "value", "config", "lang", "lang/funcs", "plan", "state"},
+		may:  []string{"addr", "bounds", "diag", "future", "schema", "unify", "value", "config", "lang", "lang/funcs", "plan", "state"},
 		pure: true, modules: []string{hcl, cty, distance},
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},

@@ -32,7 +32,7 @@ var encodingFuncs = map[string]function.Function{
 	"textencodebase64": charsetFunc("string", encodeText),
 	"urldecode":        textFunc("str", urldecode),
 	"urlencode":        encoding.URLEncodeFunc,
-	"yamldecode":       ctyyaml.YAMLDecodeFunc,
+	"yamldecode":       yamldecodeFunc,
 	"yamlencode":       ctyyaml.YAMLEncodeFunc,
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -44,7 +45,14 @@ func guard(name string, f function.Function) function.Function {
 		return ty, nil
 	}
 	spec.Impl = func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		v, err := f.Call(args)
+		err := checkSize(name, args)
+		var v cty.Value
+		if err == nil {
+			v, err = f.Call(args)
+		}
+		if err == nil {
+			err = checkResult(name, v)
+		}
 		if err != nil {
 			return cty.NilVal, guardedError(name, f, args, err)
 		}
@@ -100,6 +108,9 @@ func guardedError(name string, f function.Function, args []cty.Value, err error)
 		return plainError(err)
 	}
 	// What also fails with the secrets unknown cannot depend on them, and may be told in full.
+	if errors.Is(err, bounds.ErrText) || errors.Is(err, bounds.ErrNumber) || errors.Is(err, errProduct) {
+		return err // says nothing about the arguments but that they are large
+	}
 	if _, publicErr := f.Call(withoutSecrets(args)); publicErr != nil {
 		return plainError(publicErr)
 	}

@@ -8,10 +8,17 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/bounds"
 )
 
-// maxTemplateDepth is how deep templates may render templates.
-const maxTemplateDepth = 1024
+const (
+	// maxTemplateDepth is how deep templates may render templates.
+	maxTemplateDepth = 1024
+	// maxTemplateLevels bounds the levels of syntax in all templates that are being rendered within each other, so that
+	// none exhausts the stack together with the others.
+	maxTemplateLevels = 200_000
+)
 
 // renderer renders templates. The functions that a template can call are the same everywhere, except that its template functions are
 // bound to a renderer one level deeper.
@@ -19,6 +26,7 @@ type renderer struct {
 	files     files
 	functions map[string]function.Function // without the template functions; never changed once rendering may start
 	depth     int
+	levels    int // of syntax in the templates around
 }
 
 // nested returns the template functions, guarded, under both names.
@@ -74,14 +82,19 @@ func (e tooDeepError) Error() string {
 }
 
 func (r *renderer) render(src, name string, vars cty.Value) (cty.Value, error) {
-	if r.depth >= maxTemplateDepth {
+	text := []byte(src)
+	levels := r.levels + bounds.Levels(text)
+	switch excess := bounds.Template(text, name); {
+	case excess != nil:
+		return cty.NilVal, function.NewArgErrorf(0, "%s: %w", excess.Range, excess.Err)
+	case r.depth >= maxTemplateDepth || levels > maxTemplateLevels:
 		return cty.NilVal, tooDeepError{name}
 	}
 	scope, err := templateScope(vars)
 	if err != nil {
 		return cty.NilVal, function.NewArgError(1, err)
 	}
-	expr, diags := hclsyntax.ParseTemplate([]byte(src), name, hcl.InitialPos)
+	expr, diags := hclsyntax.ParseTemplate(text, name, hcl.InitialPos)
 	if diags.HasErrors() {
 		return cty.NilVal, function.NewArgError(0, diagError(diags))
 	}
@@ -90,7 +103,7 @@ func (r *renderer) render(src, name string, vars cty.Value) (cty.Value, error) {
 			return cty.NilVal, function.NewArgErrorf(1, "vars map does not contain key %q, referenced at %s", t.RootName(), t[0].SourceRange())
 		}
 	}
-	deeper := &renderer{files: r.files, functions: r.functions, depth: r.depth + 1}
+	deeper := &renderer{files: r.files, functions: r.functions, depth: r.depth + 1, levels: levels}
 	ctx := (&hcl.EvalContext{Functions: r.functions}).NewChild()
 	ctx.Variables = scope
 	ctx.Functions = deeper.nested()

@@ -77,6 +77,9 @@ func alternatives(args []cty.Value) cty.ValueMarks {
 	return nil
 }
 
+// maxFailure bounds what one failed expression adds to the message, in bytes.
+const maxFailure = 2000
+
 func appendFailures(failures []string, diags hcl.Diagnostics, marks cty.ValueMarks) []string {
 	for _, d := range diags {
 		line := "- " + d.Summary
@@ -86,6 +89,9 @@ func appendFailures(failures []string, diags hcl.Diagnostics, marks cty.ValueMar
 		detail := d.Detail
 		if word, secret := value.Redacted(marks); secret {
 			detail = "The details are withheld because the expression uses a value: " + word
+		}
+		if len(detail) > maxFailure { // as of calls within calls, each of which repeats what is within it
+			detail = strings.ToValidUTF8(detail[:maxFailure], "") + "..."
 		}
 		failures = append(failures, line+"\n  "+detail)
 	}

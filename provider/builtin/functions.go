@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/bounds"
 )
 
 // CallFunction implements provider.Reader. Errors about the argument are function.ArgErrors, and never quote it.
@@ -88,10 +90,6 @@ func encodeTfvars(v cty.Value) (cty.Value, error) {
 	return cty.StringVal(escapeMarks(hclwrite.Format(file.Bytes()))), nil
 }
 
-// maxNesting bounds how many brackets, operators and template parts may be open at once: the parser recurses for each, and a stack that
-// overflows ends the whole program.
-const maxNesting = 2_000
-
 func decodeTfvars(v cty.Value) (cty.Value, error) {
 	switch {
 	case v.Type() != cty.String && v.Type() != cty.DynamicPseudoType:
@@ -102,8 +100,8 @@ func decodeTfvars(v cty.Value) (cty.Value, error) {
 		return cty.NilVal, errors.New("the value must not be null")
 	}
 	src := []byte(v.AsString())
-	if err := checkNesting(src); err != nil {
-		return cty.NilVal, err
+	if excess := bounds.Native(src, ""); excess != nil {
+		return cty.NilVal, fmt.Errorf("line %d: %w", excess.Range.Start.Line, excess.Err)
 	}
 	file, diags := hclsyntax.ParseConfig(src, "", hcl.InitialPos)
 	if diags.HasErrors() {
@@ -140,50 +138,4 @@ func decodeError(diags hcl.Diagnostics) error {
 		return fmt.Errorf("the text is not that of a variable file: %s (line %d, column %d)", summary, d.Subject.Start.Line, d.Subject.Start.Column)
 	}
 	return errors.New("the text is not that of a variable file")
-}
-
-// checkNesting refuses texts that would make the parser recurse too deeply. Operators within one bracket count until the expression's end,
-// since each may be a level of the syntax tree.
-func checkNesting(src []byte) error {
-	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos)
-	pending := []int{0} // by open bracket, below them the text as a whole
-	opened := []hclsyntax.TokenType{hclsyntax.TokenOBrace}
-	depth := 0
-	for _, t := range tokens {
-		top := len(pending) - 1
-		switch t.Type {
-		case hclsyntax.TokenTemplateControl: // what it begins ends with the template at the latest
-			pending[top]++
-			pending = append(pending, 0)
-			opened = append(opened, t.Type)
-			depth += 2
-		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenOQuote,
-			hclsyntax.TokenOHeredoc:
-			pending = append(pending, 0)
-			opened = append(opened, t.Type)
-			depth++
-		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote,
-			hclsyntax.TokenCHeredoc:
-			if top > 0 {
-				depth -= pending[top] + 1
-				pending, opened = pending[:top], opened[:top]
-			}
-		case hclsyntax.TokenComma, hclsyntax.TokenNewline:
-			if t.Type == hclsyntax.TokenNewline && (opened[top] == hclsyntax.TokenOParen || opened[top] == hclsyntax.TokenTemplateInterp) {
-				continue // the expression goes on in the next line
-			}
-			depth -= pending[top]
-			pending[top] = 0
-		case hclsyntax.TokenBang, hclsyntax.TokenMinus, hclsyntax.TokenPlus, hclsyntax.TokenStar, hclsyntax.TokenSlash, hclsyntax.TokenPercent,
-			hclsyntax.TokenQuestion, hclsyntax.TokenDot, hclsyntax.TokenAnd, hclsyntax.TokenOr, hclsyntax.TokenEqualOp, hclsyntax.TokenNotEqual,
-			hclsyntax.TokenGreaterThan, hclsyntax.TokenGreaterThanEq, hclsyntax.TokenLessThan, hclsyntax.TokenLessThanEq, hclsyntax.TokenEqual,
-			hclsyntax.TokenColon:
-			pending[top]++
-			depth++
-		}
-		if depth > maxNesting {
-			return fmt.Errorf("the text is nested more than %d levels deep (line %d)", maxNesting, t.Range.Start.Line)
-		}
-	}
-	return nil
 }

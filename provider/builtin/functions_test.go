@@ -59,9 +59,9 @@ func TestFunctions(t *testing.T) {
 		{"block", "decode_tfvars", str("s3cret {}"), cty.NilVal, "Blocks not allowed (line 1, column 1)"},
 		{"cut off", "decode_tfvars", str("a = "), cty.NilVal, "Missing expression"},
 		{"twice", "decode_tfvars", str("s3cret=1\ns3cret=2"), cty.NilVal, "Attribute redefined (line 2, column 1)"},
-		{"deep", "decode_tfvars", str("a = " + strings.Repeat("[", 100_000)), cty.NilVal, "nested more than"},
-		{"operators", "decode_tfvars", str("a = (" + strings.Repeat("1 +\n", 100_000)), cty.NilVal, "nested more than"},
-		{"directives", "decode_tfvars", str(`a = "` + strings.Repeat("%{if true}", 100_000)), cty.NilVal, "nested more than"},
+		{"deep", "decode_tfvars", str("a = " + strings.Repeat("[", 100_000)), cty.NilVal, "nested too deep"},
+		{"operators", "decode_tfvars", str("a = (" + strings.Repeat("1 +\n", 100_000)), cty.NilVal, "nested too deep"},
+		{"directives", "decode_tfvars", str(`a = "` + strings.Repeat("%{if true}", 100_000)), cty.NilVal, "nested too deep"},
 		{"long", "decode_tfvars", str("a = [" + strings.Repeat("-1, ", 100_000) + "]\n"), cty.ObjectVal(attrs{"a": cty.TupleVal(repeat(100_000))}), ""},
 		{"other", "nosuch", null, cty.NilVal, "no function"},
 	}

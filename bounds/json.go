@@ -1,0 +1,75 @@
+package bounds
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+// JSON is Native for HCL's JSON syntax, whose strings may hold templates and expressions in turn.
+func JSON(src []byte, filename string) *Excess {
+	depth, pos := 0, hcl.InitialPos
+	excess := func(at int, err error) *Excess {
+		pos.Byte = at
+		return &Excess{hcl.Range{Filename: filename, Start: pos, End: pos}, err}
+	}
+	for i := 0; i < len(src); i++ {
+		switch c := src[i]; {
+		case c == '\n':
+			pos.Line++
+		case c == '[', c == '{':
+			if depth++; depth > MaxLevels {
+				return excess(i, ErrTooDeep)
+			}
+		case c == ']', c == '}':
+			depth--
+		case class[c] == '0':
+			start := i
+			for i+1 < len(src) && isNumberByte(src[i+1]) {
+				i++
+			}
+			if !Printable(string(src[start : i+1])) {
+				return excess(start, ErrNumber)
+			}
+		case c == '"':
+			start := i + 1
+			for i++; i < len(src) && src[i] != '"'; i++ {
+				if src[i] == '\\' {
+					i++
+				}
+			}
+			if err := stringExcess(src[start:min(i, len(src))]); err != nil {
+				return excess(start, err)
+			}
+		}
+	}
+	return nil
+}
+
+func isNumberByte(c byte) bool {
+	return class[c] == '0' || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-'
+}
+
+// stringExcess returns the bound that the text of a JSON string would exceed as a template, or as the expression of a
+// type constraint; or nil.
+func stringExcess(text []byte) error {
+	if harmless(text) {
+		return nil
+	}
+	if tokens, _ := hclsyntax.LexTemplate(text, "", hcl.InitialPos); len(tokens) > 0 {
+		if e := firstExcess(tokens); e != nil {
+			return e.Err
+		}
+	}
+	depth := 0
+	for _, c := range text {
+		switch class[c] {
+		case '(':
+			if depth++; depth > MaxLevels {
+				return ErrTooDeep
+			}
+		case ')':
+			depth = max(0, depth-1)
+		}
+	}
+	return nil
+}

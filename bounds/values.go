@@ -1,0 +1,91 @@
+package bounds
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+const (
+	// MaxDigits bounds the digits that a number may need on either side of the decimal point. The largest number of
+	// common floating-point formats has 309.
+	MaxDigits = 10_000
+	// MaxText bounds what a function or template returns as one string, in bytes.
+	MaxText = 64 << 20
+	// MaxProduct bounds the elements of a product of sets.
+	MaxProduct = 1 << 20
+
+	maxPlainDigits = MaxDigits / 2 // digits in a row that need no closer look
+	exponentDigits = 4             // digits of an exponent that needs one
+)
+
+var (
+	// ErrNumber says that a number exceeds MaxDigits.
+	ErrNumber = fmt.Errorf("the number is out of range: numbers may have up to %d digits on either side of the decimal point", MaxDigits)
+	// ErrText says that a string exceeds MaxText.
+	ErrText = fmt.Errorf("the result is too long: strings made by templates and functions may have up to %d MiB", MaxText>>20)
+)
+
+// isExponent reports whether digits after this text are those of an exponent.
+func isExponent(before []byte) bool {
+	n := len(before)
+	if n > 0 && (before[n-1] == '+' || before[n-1] == '-') {
+		n--
+	}
+	return n > 1 && (before[n-1] == 'e' || before[n-1] == 'E') && (class[before[n-2]] == '0' || before[n-2] == '.')
+}
+
+// Printable reports whether a number, given as the text of a literal, is within MaxDigits. Text that is not a number is
+// not judged.
+func Printable(literal string) bool {
+	mantissa, exponent, has := strings.Cut(strings.ToLower(literal), "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	if len(whole) > MaxDigits || len(fraction) > MaxDigits {
+		return false
+	}
+	if !has {
+		return true
+	}
+	e, err := strconv.Atoi(strings.TrimPrefix(exponent, "+"))
+	if err != nil {
+		return strings.Trim(exponent, "+-0123456789") != "" // what has only digits is out of range
+	}
+	return len(whole)+e <= MaxDigits && len(fraction)-e <= MaxDigits
+}
+
+// log10of2 is the logarithm of 2 to base 10, in thousandths.
+const log10of2 = 301
+
+// CheckValue returns ErrNumber or ErrText if v itself, not its elements, is a number or string that exceeds a bound.
+func CheckValue(v cty.Value) error {
+	if !v.Type().IsPrimitiveType() {
+		return nil
+	}
+	v, _ = v.Unmark()
+	if !v.IsKnown() || v.IsNull() {
+		return nil
+	}
+	switch v.Type() {
+	case cty.Number:
+		if e := v.AsBigFloat().MantExp(nil); e*log10of2/1000 > MaxDigits || -e*log10of2/1000 > MaxDigits {
+			return ErrNumber
+		}
+	case cty.String:
+		if len(v.AsString()) > MaxText {
+			return ErrText
+		}
+	}
+	return nil
+}
+
+// CheckNumbers returns ErrNumber if a number anywhere in v exceeds a bound. Its cost is linear in the size of v.
+func CheckNumbers(v cty.Value) error {
+	return cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
+		if v.Type() == cty.Number {
+			return false, CheckValue(v)
+		}
+		return true, nil
+	})
+}

@@ -1,0 +1,98 @@
+package funcs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/bounds"
+)
+
+var errProduct = fmt.Errorf("the result is too large: a product of sets may have up to %d elements", bounds.MaxProduct)
+
+// checkSize returns an error if a call would make a result out of all proportion to its arguments, which must be found
+// out before memory is exhausted. Whether a result is too large may show how long a secret text is, but never what it is.
+func checkSize(name string, args []cty.Value) error {
+	switch name {
+	case "setproduct":
+		return checkProduct(args)
+	case "replace":
+		return checkReplace(args)
+	case "join":
+		return checkJoin(args)
+	}
+	return nil
+}
+
+func checkProduct(args []cty.Value) error {
+	product := 1
+	for _, arg := range args {
+		bare, _ := arg.Unmark()
+		if !bare.IsKnown() || bare.IsNull() || !bare.CanIterateElements() || bare.Type().IsSetType() && !bare.IsWhollyKnown() {
+			continue
+		}
+		product = min(product, bounds.MaxProduct+1) * bare.LengthInt() // so that it cannot overflow, and none is none
+	}
+	if product > bounds.MaxProduct {
+		return errProduct
+	}
+	return nil
+}
+
+// checkReplace counts only what is found literally. A regular expression finds at most one match per byte.
+func checkReplace(args []cty.Value) error {
+	text, old, with := plainText(args[0]), plainText(args[1]), plainText(args[2])
+	if len(with) <= len(old) && !isPattern(old) || len(text)*(len(with)+1) <= bounds.MaxText {
+		return nil
+	}
+	if isPattern(old) {
+		return checkLength(len(text) * (len(with) + 1))
+	}
+	return checkLength(len(text) + strings.Count(text, old)*(len(with)-len(old)))
+}
+
+func isPattern(old string) bool { return len(old) > 1 && old[0] == '/' && old[len(old)-1] == '/' }
+
+func checkJoin(args []cty.Value) error {
+	separator, total := len(plainText(args[0])), 0
+	for _, list := range args[1:] {
+		list, _ = list.Unmark()
+		if !list.IsWhollyKnown() || list.IsNull() || !list.CanIterateElements() {
+			continue
+		}
+		for _, e := range list.Elements() {
+			total += separator + len(plainText(e))
+		}
+	}
+	return checkLength(total)
+}
+
+func checkLength(n int) error {
+	if n > bounds.MaxText {
+		return bounds.ErrText
+	}
+	return nil
+}
+
+// plainText returns the text of a known string, without its marks, or else the empty string.
+func plainText(v cty.Value) string {
+	v, _ = v.Unmark()
+	if v.Type() != cty.String || !v.IsKnown() || v.IsNull() {
+		return ""
+	}
+	return v.AsString()
+}
+
+// decodes names the functions that make numbers of text anywhere in their result.
+var decodes = map[string]bool{"jsondecode": true, "yamldecode": true}
+
+// checkResult returns an error if a result exceeds a bound on numbers and texts.
+func checkResult(name string, v cty.Value) error {
+	if decodes[name] {
+		if err := bounds.CheckNumbers(v); err != nil {
+			return err
+		}
+	}
+	return bounds.CheckValue(v)
+}
