@@ -180,7 +180,11 @@ func (a *app) start(hard, soft context.Context, c *changeFlags, name string) (*c
 func (a *app) startIn(d *directory, hard, soft context.Context, c *changeFlags, name string) (*changeRun, bool) {
 	r := &changeRun{flags: c, hard: hard, soft: soft}
 	d.mayAsk(soft, c.input)
-	if !a.report(d.loadRequired(name)) {
+	load := d.load
+	if !c.needsNoConfig() {
+		load = func() diag.List { return d.loadRequired(name) }
+	}
+	if !a.report(load()) {
 		return r, false
 	}
 	p, diags := d.place(c.stateFlags)
@@ -202,6 +206,9 @@ func (a *app) startIn(d *directory, hard, soft context.Context, c *changeFlags, 
 	}
 	return r, a.report(r.useProviders(r.op.State()))
 }
+
+// needsNoConfig reports whether the command makes sense without configuration files: whether it only takes things away or looks at what is there.
+func (c *changeFlags) needsNoConfig() bool { return c.destroy || c.command == "refresh" }
 
 // operationName is the name that the lock information gives to a command.
 func operationName(command string) string {

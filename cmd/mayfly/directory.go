@@ -46,10 +46,13 @@ func (a *app) directory() *directory {
 	return d
 }
 
-// load reads the configuration. The tree serves to show sources also when there were errors.
+// load reads the configuration; without configuration files it is empty. The tree serves to show sources also when there were errors.
 func (d *directory) load() diag.List {
 	tree, diags := d.loader.Load(d.path)
-	d.tree, d.root = tree, tree.Root
+	d.tree = tree
+	if d.loader.IsConfigDir(d.path) {
+		d.root = tree.Root
+	}
 	d.app.useTree(tree)
 	if diags.HasErrors() {
 		return diags
@@ -70,11 +73,17 @@ func (d *directory) loadRoot() diag.List {
 	return nil
 }
 
+// instead says, by command, how to get what may have been wanted without configuration files.
+var instead = map[string]string{
+	"plan":  "\n\nNothing is planned from an empty configuration, since that would destroy everything in the state. If that is what you want, run: mayfly plan -destroy",
+	"apply": "\n\nNothing is applied from an empty configuration, since that would destroy everything in the state. If that is what you want, run: mayfly destroy",
+}
+
 // loadRequired is load for commands that make no sense without a configuration.
 func (d *directory) loadRequired(command string) diag.List {
 	if !d.loader.IsConfigDir(d.path) {
 		return diag.Errorf("No configuration files",
-			"The command %s needs a configuration, but this directory has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json. Create one, or go to another directory with -chdir.", command)
+			"The command %s needs a configuration, but this directory has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json. Create one, or go to another directory with -chdir.%s", command, instead[command])
 	}
 	return d.load()
 }

@@ -57,7 +57,7 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 	if f.fsMirror != "" && f.netMirror != "" {
 		return a.fail("Invalid options", "The options -fs-mirror and -net-mirror exclude each other.")
 	}
-	t, ok := a.packages("providers lock", args, func(n *install.Network) (install.Source, diag.List) {
+	t, ok := a.packages(args, func(n *install.Network) (install.Source, diag.List) {
 		switch {
 		case f.fsMirror != "":
 			return install.MirrorDirs(f.fsMirror)[0], nil
@@ -101,7 +101,7 @@ func (a *app) providersMirrorCommand() *cli.Command {
 func (a *app) providersMirror(ctx context.Context, f *platformFlags, dir string) int {
 	ctx, stop := a.stoppable(ctx)
 	defer stop()
-	t, ok := a.packages("providers mirror", nil, (*install.Network).Direct)
+	t, ok := a.packages(nil, (*install.Network).Direct)
 	if !ok {
 		return exitError
 	}
@@ -120,9 +120,9 @@ type packageTask struct {
 }
 
 // packages prepares to get the packages of the required providers from one source; only names restricts them, if there are any.
-func (a *app) packages(command string, only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
+func (a *app) packages(only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
 	d := a.directory()
-	if !a.report(d.loadRequired(command)) {
+	if !a.report(d.load()) {
 		return t, false
 	}
 	ins, diags := d.installer()

@@ -121,7 +121,7 @@ func (a *app) providersSchema(ctx context.Context) int {
 		st = file.State
 	}
 	d := a.directory()
-	if !a.report(d.loadRequired("providers schema")) {
+	if !a.report(d.load()) {
 		return exitError
 	}
 	s, diags := a.open(ctx, d, place{}, nil, nil, 0)

@@ -18,7 +18,7 @@ func (s snapshot) ReadFile(name string) ([]byte, error) {
 	return src, nil
 }
 
-// ReadDir implements config.FS. A directory exists if there are files in it.
+// ReadDir implements config.FS. A directory that the plan has no files of was there without configuration files when it was made.
 func (s snapshot) ReadDir(name string) ([]fs.DirEntry, error) {
 	name = path.Clean(name)
 	var out []fs.DirEntry
@@ -26,9 +26,6 @@ func (s snapshot) ReadDir(name string) ([]fs.DirEntry, error) {
 		if path.Dir(path.Clean(file)) == name {
 			out = append(out, fs.FileInfoToDirEntry(snapshotFile{path.Base(file), int64(len(src))}))
 		}
-	}
-	if len(out) == 0 {
-		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrNotExist}
 	}
 	return out, nil
 }

@@ -48,7 +48,7 @@ func (a *app) validate(ctx context.Context) diag.List {
 	hard, _, stop := a.interruptible(ctx)
 	defer stop()
 	d := a.directory()
-	diags := d.loadRequired("validate")
+	diags := d.load()
 	if diags.HasErrors() {
 		return diags
 	}
