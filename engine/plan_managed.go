@@ -95,10 +95,11 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	if ip.planner.req.Mode == plan.RefreshOnly {
-		if ip.prior.value.IsNull() {
-			return cty.UnknownVal(ip.block().Type()), true
+		v := cty.UnknownVal(ip.block().Type())
+		if !ip.prior.value.IsNull() {
+			v = ip.marked(ip.prior.value, ip.storedSensitive())
 		}
-		return ip.marked(ip.prior.value, ip.storedSensitive()), true
+		return v, ip.in.Preconditions(ip.t, s) && ip.in.Postconditions(ip.t, s, v)
 	}
 	if !ip.in.Preconditions(ip.t, s) {
 		return cty.NilVal, false

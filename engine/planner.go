@@ -54,7 +54,9 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 // planning returns a planner that is about to make a plan.
 func (e *Engine) planning(ctx context.Context, req PlanRequest) *planner {
 	p := e.newPlanner(ctx, req)
-	p.run = e.run(req.Config, eval.Planning, p, req.Variables, p.plan.Timestamp)
+	opt := e.runOptions(eval.Planning, p, req.Variables, p.plan.Timestamp)
+	opt.MildConditions = req.Mode == plan.RefreshOnly // what is there is taken over whether or not it is as it should be
+	p.run = req.Config.NewRun(opt)
 	return p
 }
 

@@ -39,11 +39,24 @@ func (in *Instance) conditions(conds []condition, failed string, sc *scope) bool
 	ok := true
 	for _, c := range conds {
 		status, message, diags := in.Run().condition(sc, c, failed)
+		if in.Config().Addr.Mode != addr.Ephemeral {
+			in.Run().mild(diags, failed)
+		}
 		in.Run().Report(diags)
 		in.Run().Checks.Add("resource", in.Addr().Config().String(), in.Addr().String(), status, message)
-		ok = ok && (status == state.CheckPass || status == state.CheckUnknown)
+		ok = ok && !diags.HasErrors()
 	}
 	return ok
+}
+
+// mild makes the diagnostic of a failing condition, which has the given summary, a warning if the run asks for that. What is wrong with the condition
+// itself or with its message remains an error.
+func (r *Run) mild(diags diag.List, failed string) {
+	for i := range diags {
+		if r.opt.MildConditions && diags[i].Summary == failed {
+			diags[i].Severity = diag.Warning
+		}
+	}
 }
 
 // condition evaluates one condition. The message of a failed one is hidden if it is sensitive or ephemeral.
@@ -172,15 +185,18 @@ func joinAddr2(m addr.Module, rest string) string {
 	return m.String() + "." + rest
 }
 
+const failedOutput = "Module output value precondition failed"
+
 // OutputPreconditions evaluates the preconditions of the module's outputs.
 func (m *Module) OutputPreconditions(t *future.Task) bool {
 	ok := true
 	for name, v := range inOrder(m.outputs) {
 		for _, c := range v.block.conds {
-			status, message, diags := m.condition(t, v, c, v.Addr(), "Module output value precondition failed")
+			status, message, diags := m.condition(t, v, c, v.Addr(), failedOutput)
+			m.run.mild(diags, failedOutput)
 			m.run.Report(diags)
 			m.run.Checks.Add("output", joinAddr2(m.block.cfg.Path, "output."+name), v.Addr(), status, message)
-			ok = ok && (status == state.CheckPass || status == state.CheckUnknown)
+			ok = ok && !diags.HasErrors()
 		}
 	}
 	return ok

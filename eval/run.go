@@ -56,6 +56,8 @@ type Options struct {
 	RootDir   string // for path.root
 	WorkDir   string // for path.cwd, absolute
 	Now       time.Time
+	// MildConditions makes failing conditions of managed resources, data sources and outputs warnings, which hold nothing up.
+	MildConditions bool
 	// UnsetUnknown makes variables of the root module unknown that have neither a value nor a default.
 	UnsetUnknown bool
 	// Recorded tells the instances of managed and data resources in place of their repetition arguments, none if nothing is known of a resource; nil to
