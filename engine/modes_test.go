@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
@@ -74,4 +75,52 @@ output "o" {
 		t.Errorf("checks = %q", got)
 	}
 	w.fails(command{vars: bad}, "Resource precondition failed")
+}
+
+// TestMovesLeftOut refuses options that leave out an object that has moved.
+func TestMovesLeftOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "a" { name = "a" }
+resource "sim_thing" "c" {
+  count = 1
+  name  = "c"
+}`)
+	w.ok(command{})
+	w.config(`
+resource "sim_thing" "b" { name = "a" }
+resource "sim_thing" "c" { name = "c" }
+moved {
+  from = sim_thing.a
+  to   = sim_thing.b
+}`)
+	for _, row := range []struct {
+		name    string
+		command command
+		options string // in the error, "" for none
+	}{
+		{"one targeted", command{targets: []string{"sim_thing.c"}}, "-target='sim_thing.b'"},
+		{"an implied move", command{targets: []string{"sim_thing.b"}}, "-target='sim_thing.c'"},
+		{"old addresses", command{targets: []string{"sim_thing.a", "sim_thing.c[0]"}}, "-target='sim_thing.b'\n  -target='sim_thing.c'"},
+		{"new addresses", command{targets: []string{"sim_thing.b", "sim_thing.c"}}, ""},
+		{"excluded", command{excludes: []string{"sim_thing.b", "sim_thing.zz"}}, "-exclude='sim_thing.b'"},
+		{"excluded by the old address", command{excludes: []string{"sim_thing.a"}}, "-exclude='sim_thing.a'"},
+		{"destroying", command{mode: plan.Destroy, targets: []string{"sim_thing.c"}}, "-target='sim_thing.b'"},
+		{"refreshing", command{mode: plan.RefreshOnly, excludes: []string{"sim_thing.c"}}, "-exclude='sim_thing.c'"},
+		{"another one excluded", command{excludes: []string{"sim_thing.zz"}}, ""},
+	} {
+		row.command.planOnly = true
+		r := w.run(row.command)
+		if row.options == "" {
+			if r.diags().HasErrors() {
+				t.Errorf("%s: %s", row.name, texts(r.diags()))
+			}
+			continue
+		}
+		if d := r.wants(diag.Error, "Moved resource instances excluded by targeting"); !strings.HasSuffix(d.Detail, ":\n\n  "+row.options) {
+			t.Errorf("%s: %s", row.name, d.Detail)
+		}
+	}
+	w.ok(command{targets: []string{"sim_thing.b", "sim_thing.c"}}).plans("sim_thing.b no-op from sim_thing.a", "sim_thing.c no-op from sim_thing.c[0]")
+	w.has("sim_thing.b", "sim_thing.c")
 }

@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -37,6 +40,38 @@ func (p *planner) chosen(found []orphan) []orphan {
 		}
 	}
 	return out
+}
+
+// maxMovesShown bounds the list of options in an error.
+const maxMovesShown = 20
+
+// refusePartialMoves reports moves that -target or -exclude would leave out: the state would have the object at its new address although the plan
+// says nothing about it. An object that is asked for by its new address alone is moved with the plan; one that is excluded by its old address is meant
+// not to be touched at all.
+func (p *planner) refusePartialMoves() {
+	var out []string
+	for to, from := range p.moved {
+		if !p.selection.targets.Empty() && !p.selection.targets.Selects(to) {
+			out = append(out, fmt.Sprintf("-target='%s'", to))
+		}
+		excluding := func(i int) { out = append(out, fmt.Sprintf("-exclude='%s'", p.req.Excludes[i])) }
+		p.selection.excludes.Selecting(to, excluding)
+		p.selection.excludes.Selecting(from, excluding)
+	}
+	if len(out) == 0 {
+		return
+	}
+	slices.Sort(out)
+	out = slices.Compact(out)
+	if n := len(out) - maxMovesShown; n > 0 {
+		out = append(out[:maxMovesShown], fmt.Sprintf("and %d more", n))
+	}
+	why, advice := "the -target options do not cover all of them", "Leave out all -target options, or add these"
+	if p.selection.targets.Empty() {
+		why, advice = "the -exclude options name some of them", "Leave out these options"
+	}
+	p.run.Report(diag.Errorf("Moved resource instances excluded by targeting",
+		"Objects in the state have new addresses in the configuration, and %s. The state would have them moved although the plan does not show it. %s:\n\n  %s", why, advice, strings.Join(out, "\n  ")))
 }
 
 // declaredDeps returns what the configuration says the object depends on, if it still declares it.

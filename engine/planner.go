@@ -120,6 +120,7 @@ func (p *planner) makePlan() {
 		return
 	}
 	p.applyMoves()
+	p.refusePartialMoves()
 	p.resolveImports()
 	if p.run.Diags.HasErrors() {
 		return
