@@ -124,3 +124,68 @@ moved {
 	w.ok(command{targets: []string{"sim_thing.b", "sim_thing.c"}}).plans("sim_thing.b no-op from sim_thing.a", "sim_thing.c no-op from sim_thing.c[0]")
 	w.has("sim_thing.b", "sim_thing.c")
 }
+
+// TestOutputsOfRestrictedPlans lets -target and -exclude plan the outputs that depend on nothing but what is planned, and leave all others alone, whatever
+// the state has.
+func TestOutputsOfRestrictedPlans(t *testing.T) {
+	t.Parallel()
+	text := `
+resource "sim_thing" "x" {
+  name = "x"
+  size = 1
+}
+resource "sim_thing" "y" { name = "y" }
+data "sim_lookup" "d" {
+  name = "y"
+  depends_on = [sim_thing.y]
+}
+output "x" { value = sim_thing.x.size }
+output "d" { value = data.sim_lookup.d.id }
+`
+	w := newWorld(t, text+`
+output "both" { value = "${sim_thing.x.id} ${data.sim_lookup.d.id}" }
+output "gone" { value = "gone" }
+`)
+	w.ok(command{})
+	w.config(text + `
+output "both" { value = "${sim_thing.x.id} and ${data.sim_lookup.d.id}" }
+output "new" { value = "new" }
+`)
+	w.drift("x-1", "size", "7")
+	outputs := func(c command) []string {
+		t.Helper()
+		c.planOnly = true
+		var out []string
+		for _, o := range w.ok(c).plan.Outputs {
+			out = append(out, o.Name+" "+o.Action.String())
+		}
+		return out
+	}
+	for _, row := range []struct {
+		name    string
+		command command
+		want    []string
+	}{
+		{"all", command{}, []string{"both update", "d no-op", "gone delete", "new create", "x no-op"}},
+		{"target", command{targets: []string{"sim_thing.x"}}, []string{"x no-op"}},
+		{"target of a data source", command{targets: []string{"data.sim_lookup.d"}}, []string{"d no-op"}},
+		{"exclude", command{excludes: []string{"data.sim_lookup.d"}}, []string{"x no-op"}},
+		{"exclude what the data source depends on", command{excludes: []string{"sim_thing.y"}}, []string{"x no-op"}},
+		{"refresh all", command{mode: plan.RefreshOnly}, []string{"both update", "d no-op", "gone delete", "new create", "x update"}},
+		{"refresh one", command{mode: plan.RefreshOnly, targets: []string{"sim_thing.x"}}, []string{"x update"}},
+		{"destroy one", command{mode: plan.Destroy, targets: []string{"sim_thing.x"}}, nil},
+		{"destroy all but one", command{mode: plan.Destroy, excludes: []string{"sim_thing.x"}}, nil},
+		{"destroy all", command{mode: plan.Destroy}, []string{"both delete", "d delete", "gone delete", "x delete"}},
+	} {
+		if got := outputs(row.command); !slices.Equal(got, row.want) {
+			t.Errorf("%s: %q, want %q", row.name, got, row.want)
+		}
+	}
+	w.rules = `[{"rpc":"ReadDataSource","do":"error"}]`
+	w.ok(command{targets: []string{"sim_thing.x"}})
+	w.ok(command{excludes: []string{"data.sim_lookup.d"}})
+	w.ok(command{mode: plan.Destroy, targets: []string{"sim_thing.x"}})
+	if got := w.output("d") + w.output("gone"); got != "y-1gone" {
+		t.Errorf("outputs that no plan was about: %q", got)
+	}
+}

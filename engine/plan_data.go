@@ -26,6 +26,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		p.leave(in.Addr())
 		return placeholder
 	}
+	p.include(in.Addr())
 	if p.dependencyFailed(deps) {
 		return placeholder
 	}

@@ -69,6 +69,7 @@ func (ip *instancePlan) plan() (cty.Value, bool) {
 	if ip.planner.excluded(in.Addr(), ip.deps) || ip.planner.usesExcluded(t, in) {
 		return ip.keepPrior()
 	}
+	ip.planner.include(in.Addr())
 	if ip.planner.req.Mode == plan.Normal && ip.planner.dependencyFailed(ip.deps) {
 		return cty.NilVal, false // the reason was reported where it arose
 	}

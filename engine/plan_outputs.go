@@ -14,7 +14,7 @@ import (
 
 // finishOutputs queues the planning of the root module's outputs.
 func (p *planner) finishOutputs(pool *future.Pool) {
-	if p.run.Diags.HasErrors() {
+	if p.run.Diags.HasErrors() || p.restricted() && p.req.Mode == plan.Destroy {
 		return
 	}
 	p.unplanned = &lacking{instances: p.run.InstancesOf, missing: func(a addr.Instance) bool { return !p.planned(a) }}
@@ -25,6 +25,9 @@ func (p *planner) finishOutputs(pool *future.Pool) {
 			continue
 		}
 		pool.Go(func(t *future.Task) { p.guard(o.Addr(), func() { p.planOutput(t, o) }) })
+	}
+	if p.restricted() {
+		return
 	}
 	for name, old := range p.req.State.Outputs {
 		if !declared[name] || p.req.Mode == plan.Destroy {
@@ -65,23 +68,35 @@ func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 	p.addOutput(c)
 }
 
-// outputSelected reports whether an output is part of a plan restricted by -target or -exclude: if all that it depends on is.
+// restricted reports whether -target or -exclude leaves out parts of the configuration.
+func (p *planner) restricted() bool { return len(p.req.Targets)+len(p.req.Excludes) > 0 }
+
+// outputSelected reports whether an output is part of a plan restricted by -target or -exclude: if all that it depends on is. One that depends on nothing
+// belongs to no selection.
 func (p *planner) outputSelected(t *future.Task, o *eval.Value) bool {
-	if len(p.req.Targets) == 0 && len(p.req.Excludes) == 0 {
+	if !p.restricted() {
 		return true
 	}
 	deps := o.Deps(t)
-	return !p.unplanned.any(t, deps) && (len(deps) > 0 || len(p.req.Targets) == 0)
+	return len(deps) > 0 && !p.unplanned.any(t, deps)
 }
 
-// planned reports whether the instance is part of this plan.
+// include remembers that the instance is part of this plan.
+func (p *planner) include(a addr.Instance) {
+	if !p.restricted() {
+		return // all are
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.included[a] = struct{}{}
+}
+
+// planned reports whether the instance is part of this restricted plan. An object that the state has from before is not for that reason.
 func (p *planner) planned(a addr.Instance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.changes[addr.Object{Instance: a}] != nil {
-		return true
-	}
-	return a.Resource.Mode == addr.Data && p.prior.Instance(a) != nil
+	_, ok := p.included[a]
+	return ok
 }
 
 // rootOutput evaluates an output of the root module, opening what it needs.

@@ -67,7 +67,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
 	}
 	p := &planner{
 		walk: e.newWalk(ctx, req.Soft), req: req, selection: newSelection(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
-		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
+		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
 			SkipRefresh: req.SkipRefresh, LazyEphemeral: req.LazyEphemeral, Timestamp: e.opt.Now().UTC().Truncate(time.Second),
@@ -96,18 +96,19 @@ type planner struct {
 	generating bool // configuration for what import blocks name, not a plan
 	missing    []undeclared
 
-	mu      sync.Mutex // guards all below
-	prior   *state.State
-	changes map[addr.Object]*plan.Change
-	drift   []*plan.Change
-	desired map[addr.Instance]struct{}      // what the configuration declares
-	unknown map[addr.AbsResource]struct{}   // resource objects whose instances could not be told
-	broken  plan.Instances                  // that could not be planned
-	left    plan.Instances                  // left alone by -exclude
-	altered plan.Instances                  // with a change other than NoOp
-	moved   map[addr.Instance]addr.Instance // new address → previous one
-	imports map[addr.Instance]*importTarget
-	expands int // expansions still to come, for orphans
+	mu       sync.Mutex // guards all below
+	prior    *state.State
+	changes  map[addr.Object]*plan.Change
+	drift    []*plan.Change
+	desired  map[addr.Instance]struct{}      // what the configuration declares
+	included map[addr.Instance]struct{}      // planned or read, of a plan restricted by -target or -exclude
+	unknown  map[addr.AbsResource]struct{}   // resource objects whose instances could not be told
+	broken   plan.Instances                  // that could not be planned
+	left     plan.Instances                  // left alone by -exclude
+	altered  plan.Instances                  // with a change other than NoOp
+	moved    map[addr.Instance]addr.Instance // new address → previous one
+	imports  map[addr.Instance]*importTarget
+	expands  int // expansions still to come, for orphans
 }
 
 func (p *planner) makePlan() {
