@@ -1,6 +1,9 @@
 package config
 
 import (
+	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -127,7 +130,9 @@ func parse(src []byte, name string) (hcl.Body, diag.List) {
 	var file *hcl.File
 	var hd hcl.Diagnostics
 	if isJSON {
-		file, hd = hcljson.Parse(src, name)
+		if file, hd = hcljson.Parse(src, name); hd.HasErrors() {
+			return hcl.EmptyBody(), jsonProblem(hd, src, name)
+		}
 	} else {
 		file, hd = hclsyntax.ParseConfig(src, name, hcl.InitialPos)
 	}
@@ -136,6 +141,28 @@ func parse(src []byte, name string) (hcl.Body, diag.List) {
 		return hcl.EmptyBody(), diags
 	}
 	return file.Body, diags
+}
+
+// jsonProblem reports the first problem of a JSON file. What the parser finds after it are consequences, and
+// where it sees the first may be behind it.
+func jsonProblem(hd hcl.Diagnostics, src []byte, name string) diag.List {
+	d := diag.FromHCL(hd)[0]
+	d.Summary = strings.Replace(d.Summary, "seperator", "separator", 1)
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(src, new(json.RawMessage)); errors.As(err, &syntax) && d.Subject != nil && int(syntax.Offset) <= d.Subject.Start.Byte {
+		at := positionOf(src, int(syntax.Offset)-1, name)
+		d.Subject = &at
+	}
+	return diag.List{d}
+}
+
+// positionOf returns the range of the character at an offset.
+func positionOf(src []byte, offset int, name string) hcl.Range {
+	out := startOf(name)
+	for sc := hcl.NewRangeScanner(src, name, bufio.ScanRunes); sc.Scan() && out.End.Byte <= offset; {
+		out = sc.Range()
+	}
+	return out
 }
 
 func limit(diags diag.List, name string) diag.List {

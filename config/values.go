@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,92 +13,102 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// VarValue is a value for a root module variable as a file gives it. It isn't yet converted to the variable's type, because the file may
-// name variables that don't exist; see Variable.Convert.
-type VarValue struct {
-	Value cty.Value
-	Expr  hcl.Expression
-	Range hcl.Range
-}
-
-// ParseVariableValue interprets text that a person gave for v on the command line, in the environment or at a prompt, and converts it to
-// the type of v. For variables of a primitive type, or of no declared type, the text is the value; else it is an expression without
-// references. from says where the text comes from, as in "-var=\"name=...\"" or "the environment variable TF_VAR_name", and must not
-// contain the text. No diagnostic shows a value that is sensitive or ephemeral. With errors, the value is unknown.
+// ParseVariableValue interprets text that a person gave for v on the command line, in the environment or at a
+// prompt, and converts it to the type of v. For variables of a primitive type, or of no declared type, the
+// text is the value; else it is an expression without references. from says where the text comes from, as in
+// "-var=\"name=...\"" or "the environment variable TF_VAR_name", and must not contain the text. Diagnostics
+// show the text unless the variable is sensitive or ephemeral. With errors, the value is unknown.
 func ParseVariableValue(v *Variable, text, from string) (cty.Value, diag.List) {
 	unknown := cty.UnknownVal(v.Type)
 	if v.ParseLiteral {
 		val, err := v.Convert(cty.StringVal(text))
 		if err != nil {
-			return unknown, unsuitable(v, from, err)
+			return unknown, unsuitable(v, v.Range, from, err, instead(v, text))
 		}
 		return val, nil
 	}
 	filename := fmt.Sprintf("<value for var.%s>", v.Name)
-	val, diags := parseValue([]byte(text), filename)
+	expr, val, diags := parseValue([]byte(text), filename)
+	if diags.HasErrors() && v.Secret() {
+		return unknown, diag.Errorf("Invalid value for input variable",
+			"The value of var.%s from %s is not a valid expression. It is not shown because the variable is sensitive or ephemeral.", v.Name, from)
+	}
 	if diags.HasErrors() {
-		if v.Secret() {
-			diags = diag.Errorf("Invalid value for input variable",
-				"The value of var.%s from %s is not a valid expression. It is not shown because the variable is sensitive or ephemeral.", v.Name, from)
-		}
-		return unknown, diags
+		return unknown, notAnExpression(v, diags, from).WithSource(filename, []byte(text))
 	}
 	val, err := v.Convert(val)
-	if err != nil {
-		return unknown, unsuitable(v, from, err)
+	switch {
+	case err == nil:
+		return val, nil
+	case v.Secret():
+		return unknown, unsuitable(v, v.Range, from, err, "")
 	}
-	return val, nil
+	return unknown, unsuitable(v, rangeOfProblem(expr, err), from, err, "").WithSource(filename, []byte(text))
 }
 
-func unsuitable(v *Variable, from string, err error) diag.List {
-	return diag.At(v.Range, "Invalid value for input variable", "Unsuitable value for var.%s set using %s: %s.", v.Name, from, err)
+func unsuitable(v *Variable, at hcl.Range, from string, err error, instead string) diag.List {
+	return diag.At(at, "Invalid value for input variable", "Unsuitable value for var.%s set using %s: %s%s.", v.Name, from, err, instead)
 }
 
-func parseValue(src []byte, filename string) (cty.Value, diag.List) {
+// instead repeats what was given for a variable, unless it must not be shown or is long.
+func instead(v *Variable, text string) string {
+	const longest = 80
+	if v.Secret() || len(text) > longest {
+		return ""
+	}
+	return fmt.Sprintf(", not %q", text)
+}
+
+// rangeOfProblem returns the range of the part of an expression whose value could not be converted.
+func rangeOfProblem(expr hcl.Expression, err error) hcl.Range {
+	var path cty.PathError
+	if errors.As(err, &path) {
+		return diag.RangeOf(expr, path.Path)
+	}
+	return expr.Range()
+}
+
+// notAnExpression puts in front of the first problem with the text of a value what such a text has to be.
+// Problems after the first are mostly consequences.
+func notAnExpression(v *Variable, diags diag.List, from string) diag.List {
+	d := diags[0]
+	what := "an expression"
+	if v.Type != cty.DynamicPseudoType {
+		what += " of type " + v.Type.FriendlyNameForConstraint()
+	}
+	if example := exampleOf(v.Type); example != "" {
+		what += ", such as " + example
+	}
+	d.Detail = fmt.Sprintf("The value of var.%s from %s must be %s. %s", v.Name, from, what, d.Detail)
+	d.Summary = "Invalid value for input variable"
+	return diag.List{d}
+}
+
+// exampleOf returns a value of a collection type as it is written, "" for other types.
+func exampleOf(ty cty.Type) string {
+	switch {
+	case ty.IsListType() || ty.IsSetType() || ty.IsTupleType():
+		return `["a", "b"]`
+	case ty.IsMapType() || ty.IsObjectType():
+		return `{ name = "value" }`
+	}
+	return ""
+}
+
+func parseValue(src []byte, filename string) (hcl.Expression, cty.Value, diag.List) {
 	src, diags := checkEncoding(src, filename)
 	if diags.HasErrors() {
-		return cty.DynamicVal, diags
+		return nil, cty.DynamicVal, diags
 	}
 	if diags := checkExpression(src, filename); diags.HasErrors() {
-		return cty.DynamicVal, diags
+		return nil, cty.DynamicVal, diags
 	}
 	expr, hd := hclsyntax.ParseExpression(src, filename, hcl.InitialPos)
 	if hd.HasErrors() {
-		return cty.DynamicVal, limit(InExpression(diag.FromHCL(hd), src, filename), filename)
+		return nil, cty.DynamicVal, limit(InExpression(diag.FromHCL(hd), src, filename), filename)
 	}
 	val, hd := expr.Value(nil)
-	return val, diag.FromHCL(hd)
-}
-
-// LoadVarsFile reads a file of variable values, in JSON if its name ends in ".json". It returns the values by variable name; the
-// caller checks that the variables exist, and whether a value may be shown.
-func LoadVarsFile(fsys FS, name string) (map[string]*VarValue, diag.List) {
-	src, diags := readChecked(fsys, name)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	body, parseDiags := parse(src, name)
-	diags = append(diags, parseDiags...)
-	attrs, hd := body.JustAttributes()
-	diags = append(diags, limit(varsFileHints(hd), name)...)
-	values := map[string]*VarValue{}
-	for _, attr := range inOrder(attrs) {
-		val, hd := attr.Expr.Value(nil)
-		diags = append(diags, limit(diag.FromHCL(hd), name)...)
-		values[attr.Name] = &VarValue{Value: val, Expr: attr.Expr, Range: attr.Range}
-	}
-	return values, diags
-}
-
-// varsFileHints explains blocks in a values file, where people put declarations by mistake.
-func varsFileHints(hd hcl.Diagnostics) diag.List {
-	diags := diag.FromHCL(hd)
-	for i := range diags {
-		if strings.HasPrefix(diags[i].Summary, "Unexpected \"variable\" block") {
-			diags[i].Detail += " This file gives values, as in name = \"value\"; declare variables in a configuration file (.tf or .tofu)."
-		}
-	}
-	return diags
+	return expr, val, diag.FromHCL(hd)
 }
 
 // AutoVarsFiles lists the values files of the root module that are read without being named, in order of rising precedence:

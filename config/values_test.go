@@ -16,14 +16,14 @@ func TestParseVariableValue(t *testing.T) {
 		{``, `[1]`, `cty.StringVal("[1]")`},
 		{`type = string`, `a "b" ${c}`, `cty.StringVal("a \"b\" ${c}")`},
 		{`type = number`, `5`, `cty.NumberIntVal(5)`},
-		{`type = number`, ` 5`, `Unsuitable value for var.v set using -var: a number is required.`},
+		{`type = number`, ` 5`, `Unsuitable value for var.v set using -var: a number is required, not " 5".`},
 		{`type = bool`, `true`, `cty.True`},
 		{`type = any`, `[1]`, `cty.TupleVal([]cty.Value{cty.NumberIntVal(1)})`},
 		{`type = list(string)`, `[1]`, `cty.ListVal([]cty.Value{cty.StringVal("1")})`},
 		{`type = object({a = optional(string, "d")})`, `{}`, `cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("d")})`},
 		{`type = map(number)`, `{ a = "x" }`, `Unsuitable value for var.v set using -var: at ["a"]: a number is required.`},
 		{`type = list(string)`, `null`, `cty.NullVal(cty.List(cty.String))`},
-		{`type = list(string)`, `[var.x]`, `Variables may not be used here.`},
+		{`type = list(string)`, `[var.x]`, `The value of var.v from -var must be an expression of type list of string, such as ["a", "b"]. Variables may not be used here.`},
 		{"type = map(number)\nsensitive = true", `{ hunter2 = "x" }`, `Unsuitable value for var.v set using -var: map of number required.`},
 		{"type = list(string)\nephemeral = true", `[hunter2`, `The value of var.v from -var is not a valid expression. It is not shown because the variable is sensitive or ephemeral.`},
 		{"type = list(string)\nephemeral = true", `[hunter2()]`, `The value of var.v from -var is not a valid expression. It is not shown because the variable is sensitive or ephemeral.`},
@@ -67,9 +67,11 @@ func TestE7_ConversionHidesValues(t *testing.T) {
 
 func TestLoadVarsFile(t *testing.T) {
 	fsys := fstest.MapFS{
-		"a.tfvars":      {Data: []byte("a = [1, \"x\"]\nb = foo\nc = upper(\"x\")\nvariable \"d\" {}\n")},
+		"a.tfvars":      {Data: []byte("a = [1, \"x\"]\nb = foo.bar\nc = upper(\"x\")\nvariable \"d\" {}\n")},
 		"b.tfvars.json": {Data: []byte(`{"a": {"b": "${not.a.template}"}, "n": null}`)},
 		"c.tfvars":      {Data: []byte("a = ")},
+		"d.tfvars.json": {Data: []byte("{\n\"a\": 1\n\"b\": 2}")},
+		"e.tfvars.json": {Data: []byte(`["a"]`)},
 	}
 	tests := []struct {
 		file   string
@@ -79,19 +81,21 @@ func TestLoadVarsFile(t *testing.T) {
 		{
 			"a.tfvars",
 			map[string]string{"a": `cty.TupleVal([]cty.Value{cty.NumberIntVal(1), cty.StringVal("x")})`, "b": "cty.DynamicVal", "c": "cty.DynamicVal"},
-			`error: a.tfvars:4,1-9: Unexpected "variable" block: Blocks are not allowed here. This file gives values, as in name = "value"; declare variables in a configuration file (.tf or .tofu).
-error: a.tfvars:2,5-8: Variables not allowed: Variables may not be used here.
-error: a.tfvars:3,5-15: Function calls not allowed: Functions may not be called here.
+			`error: a.tfvars:4,1-9: Unexpected "variable" block: Blocks are not allowed here. This file gives values, as in name = "value" or name = { ... }. Variables are declared in a configuration file (.tf or .tofu).
+error: a.tfvars:2,5-8: Variables not allowed: This is a reference, and a file of values holds plain values. If it is meant to be text, write it in double quotes.
+error: a.tfvars:3,5-15: Function calls not allowed: A file of values holds plain values: nothing in it can refer to variables or other objects, or call functions.
 `,
 		},
 		{"b.tfvars.json", map[string]string{"a": `cty.ObjectVal(map[string]cty.Value{"b":cty.StringVal("${not.a.template}")})`, "n": "cty.NullVal(cty.DynamicPseudoType)"}, ""},
 		{"c.tfvars", nil, "error: c.tfvars:1,5-5: Missing expression: Expected the start of an expression, but found the end of the file.\n"},
+		{"d.tfvars.json", nil, "error: d.tfvars.json:3,1-2: Missing attribute separator comma: A comma must appear between each property definition in an object.\n"},
+		{"e.tfvars.json", nil, "error: e.tfvars.json:1,1-2: Incorrect JSON value type: A JSON file of values must be one object, such as {\"name\": \"value\"}.\n"},
 		{"gone.tfvars", nil, "error: Failed to read file: The file \"gone.tfvars\" could not be read: file does not exist.\n"},
 	}
 	for _, tt := range tests {
-		values, diags := LoadVarsFile(fsys, tt.file)
+		file, diags := LoadVarsFile(fsys, tt.file, nil)
 		got := map[string]string{}
-		for name, v := range values {
+		for name, v := range file.Values {
 			got[name] = v.Value.GoString()
 			if v.Range.Filename != tt.file {
 				t.Errorf("%s: range %s", name, v.Range)
@@ -104,6 +108,35 @@ error: a.tfvars:3,5-15: Function calls not allowed: Functions may not be called 
 		}
 		if d := cmp.Diff(tt.diags, show(diags)); d != "" {
 			t.Errorf("%s: %s", tt.file, d)
+		}
+	}
+}
+
+// TestE7_VarsFileSource has values in all kinds of places, of which only those of the variables a, b and c
+// may be shown.
+func TestE7_VarsFileSource(t *testing.T) {
+	vars := map[string]*Variable{
+		"a": {Name: "a"}, "b": {Name: "b"}, "c": {Name: "c"}, "pw": {Name: "pw", Sensitive: true}, "tok": {Name: "tok", Ephemeral: true},
+	}
+	for _, test := range []struct{ file, src, want string }{
+		{"x.tfvars", "a = 1\npw = \"hunter2\"\nb = \"x\"\n", "a = 1\npw = *********\nb = \"x\"\n"},
+		{"x.tfvars", "tok = {\n  k = \"hunter2\" # y\n}\nnone = \"hunter2\"\n", "tok = *\n  * * ********* * *\n*\nnone = *********\n"},
+		{"x.tfvars", "a = { pw = \"x\" }\n", "a = { pw = \"x\" }\n"},
+		{"x.tfvars.json", `{"a": [1], "pw": {"k": "hunter2"}}`, `{"a": [1], "pw": ***** **********}`},
+		// what is no file of values
+		{"x.tfvars", "# y\na = \"x\nb = 2\npw = \"hunter2\"\na = 3\n", "* *\na = \"x\nb = 2\npw = *********\n* * *\n"},
+		{"x.tfvars", "a = {\n  k = \"x\"\n  l = \n}\n", "a = {\n  k = \"x\"\n  l = \n}\n"},
+		{"x.tfvars", "a = {\n  pw = \"hunter2\"\n  l = \n}\n", "a = {\n  pw = *********\n  * * \n*\n"},
+		{"x.tfvars", "a = {\nk = \"hunter2\"\n l = \n", "a = {\nk = *********\n * * \n"},
+		{"x.tfvars", "a {\n  x = 1\n}\nvariable \"pw\" { default = \"hunter2\" }\n", "a {\n  x = 1\n}\nvariable \"pw\" { ******* * ********* *\n"},
+		{"x.tfvars", "hunter2", "*******"},
+		{"x.tfvars", "hunter2\na = 1", "*******\na = 1"},
+		{"x.tfvars.json", "{\n\"a\": {\"k\": 1}\n\"b\": 2,\n\"none\": \"hunter2\"}", "{\n\"a\": {\"k\": 1}\n\"b\": 2,\n\"none\": **********"},
+		{"x.tfvars.json", `["hunter2"]`, "***********"},
+	} {
+		file, _ := LoadVarsFile(fstest.MapFS{test.file: {Data: []byte(test.src)}}, test.file, vars)
+		if diff := cmp.Diff(test.want, string(file.Source)); diff != "" {
+			t.Errorf("%s: %s", test.src, diff)
 		}
 	}
 }

@@ -43,6 +43,9 @@ type Diagnostic struct {
 	// Subject is the tight source range; Context a wider one for the snippet.
 	Subject *hcl.Range
 	Context *hcl.Range
+	// Source is the text of Subject's file for the snippet, if that file is not one of the configuration.
+	// Nothing secret is in it. It is nil if the text is not known or must not be shown.
+	Source []byte
 	// Expression and EvalContext let the renderer show the values in play; it redacts marked ones.
 	Expression  hcl.Expression
 	EvalContext *hcl.EvalContext
@@ -173,6 +176,17 @@ func (l List) WithAddress(address string) List {
 	return l
 }
 
+// WithSource gives all diagnostics about a place in the named file its text, unless they have a source
+// already. It returns the list.
+func (l List) WithSource(filename string, text []byte) List {
+	for i := range l {
+		if d := &l[i]; d.Source == nil && d.Subject != nil && d.Subject.Filename == filename {
+			d.Source = text
+		}
+	}
+	return l
+}
+
 // AsWarnings turns every error into a warning, in place, and returns the list.
 func (l List) AsWarnings() List {
 	for i := range l {
@@ -205,14 +219,14 @@ func rangeOf(body hcl.Body, path cty.Path) hcl.Range {
 		return fallback
 	}
 	if attrs, _ := body.JustAttributes(); attrs[step.Name] != nil {
-		return attrRange(attrs[step.Name], path[1:])
+		return RangeOf(attrs[step.Name].Expr, path[1:])
 	}
 	return blockRange(body, step.Name, path[1:], fallback)
 }
 
-func attrRange(attr *hcl.Attribute, rest cty.Path) hcl.Range {
-	expr := attr.Expr
-	for _, step := range rest {
+// RangeOf returns the range of the deepest part of an expression that a path into its value leads to.
+func RangeOf(expr hcl.Expression, path cty.Path) hcl.Range {
+	for _, step := range path {
 		next := childExpr(expr, step)
 		if next == nil {
 			break

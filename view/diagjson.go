@@ -102,7 +102,11 @@ func (c *snippets) convert(d *diag.Diagnostic) JSONDiagnostic {
 		highlight.End.Column++
 	}
 	out.Range = &JSONRange{Filename: highlight.Filename, Start: position(highlight.Start), End: position(highlight.End)}
-	if text, ok := c.sources[highlight.Filename]; ok {
+	text := d.Source
+	if text == nil {
+		text = c.sources[highlight.Filename]
+	}
+	if text != nil {
 		out.Snippet = c.snippet(d, text, highlight)
 	}
 	return out

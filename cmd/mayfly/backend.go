@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -115,12 +117,19 @@ func (b *backendConfig) override(text string) diag.List {
 		}
 		return nil
 	}
-	values, diags := config.LoadVarsFile(config.OSFS{}, text)
-	for name, v := range values {
-		diags = append(diags, b.set(&hcl.Attribute{Name: name, Expr: v.Expr, NameRange: v.Range, Range: v.Range})...)
+	file, diags := config.LoadVarsFile(config.OSFS{}, text, backendArguments)
+	if diags.HasErrors() {
+		return diags
 	}
-	return diags
+	for _, name := range slices.Sorted(maps.Keys(file.Values)) {
+		v := file.Values[name]
+		diags = append(diags, b.set(&hcl.Attribute{Name: name, Expr: v.Expr, NameRange: v.NameRange, Range: v.Range})...)
+	}
+	return diags.WithSource(text, file.Source)
 }
+
+// backendArguments are those of the backend, none of which is secret.
+var backendArguments = map[string]*config.Variable{"path": {Name: "path"}, "workspace_dir": {Name: "workspace_dir"}}
 
 // backendRecord is what init remembers of the backend, in the file and form that other engines use.
 type backendRecord struct {

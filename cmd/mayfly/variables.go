@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -24,12 +25,16 @@ type inputs struct {
 	app        *app
 	root       *config.Module
 	candidates map[string]candidate
+	// meant are variables that something that could not be understood seems to be for, and unread is set if
+	// that is a whole file: they are not reported as missing besides.
+	meant  map[string]bool
+	unread bool
 }
 
 // gather reads all routes but prompts, in order of rising precedence: the environment, the files that are read by themselves, and the options in
 // their order.
 func (a *app) gather(root *config.Module, given []givenVariable) (*inputs, diag.List) {
-	in := &inputs{app: a, root: root, candidates: map[string]candidate{}}
+	in := &inputs{app: a, root: root, candidates: map[string]candidate{}, meant: map[string]bool{}}
 	for name := range root.Variables {
 		if text, ok := a.vars["TF_VAR_"+name]; ok {
 			in.candidates[name] = textCandidate(text, "the environment variable TF_VAR_"+name)
@@ -47,13 +52,12 @@ func (a *app) gather(root *config.Module, given []givenVariable) (*inputs, diag.
 		}
 		name, text, ok := strings.Cut(g.text, "=")
 		name = strings.TrimSpace(name)
-		if !ok || name == "" { // said here and not while options are read, because that would repeat the text, which may be a secret
-			diags = append(diags, diag.Errorf("Invalid -var option", "The -var option must be of the form -var=\"name=value\".")...)
+		if !ok || name == "" { // reported here and not while options are read, because that would repeat the text, which may be a secret
+			diags = append(diags, in.malformedOption(g.text)...)
 			continue
 		}
 		if root.Variables[name] == nil {
-			diags = append(diags, diag.Errorf("Value for undeclared variable",
-				"The command line sets a variable %q, which the root module does not declare. Correct the name, or add a \"variable\" block.", name)...)
+			diags = append(diags, in.undeclaredOption(name)...)
 			continue
 		}
 		in.candidates[name] = textCandidate(text, fmt.Sprintf("-var=\"%s=...\"", name))
@@ -61,30 +65,55 @@ func (a *app) gather(root *config.Module, given []givenVariable) (*inputs, diag.
 	return in, diags
 }
 
+// malformedOption reports a -var option that is not of its form. What was given may be a secret, unless it
+// begins with the name of a variable that is none.
+func (in *inputs) malformedOption(text string) diag.List {
+	name := text[:len(text)-len(strings.TrimLeftFunc(text, isNameCharacter))]
+	v := in.root.Variables[name]
+	if v != nil {
+		in.meant[name] = true
+	}
+	if v == nil || v.Secret() {
+		return diag.Errorf("Invalid -var option", "The -var option must be of the form -var=\"name=value\", and what was given has no equals sign after a name.")
+	}
+	return diag.Errorf("Invalid -var option", "The -var option must be of the form -var=\"name=value\", and %q has no equals sign after the name. Write for example: -var=\"%s=...\"", text, name)
+}
+
+func isNameCharacter(r rune) bool {
+	return r == '_' || r == '-' || unicode.IsLetter(r) || unicode.IsDigit(r)
+}
+
+func (in *inputs) undeclaredOption(name string) diag.List {
+	advice := "Correct the name, or add a \"variable\" block."
+	if near := nearest(name, slices.Sorted(maps.Keys(in.root.Variables))); near != "" {
+		in.meant[near] = true
+		advice = fmt.Sprintf("Did you mean %q?", near)
+	}
+	return diag.Errorf("Value for undeclared variable", "The command line sets a variable %q, which the root module does not declare. %s", name, advice)
+}
+
 func textCandidate(text, from string) candidate {
 	return func(v *config.Variable) (cty.Value, diag.List) { return config.ParseVariableValue(v, text, from) }
 }
 
 func (in *inputs) file(name string) diag.List {
-	values, diags := config.LoadVarsFile(config.OSFS{}, name)
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		val := values[key]
+	file, diags := config.LoadVarsFile(config.OSFS{}, name, in.root.Variables)
+	in.unread = in.unread || diags.HasErrors()
+	for _, key := range slices.Sorted(maps.Keys(file.Values)) {
+		val := file.Values[key]
 		if in.root.Variables[key] == nil {
 			d := diag.Warnf("Value for undeclared variable",
 				"The root module declares no variable %q, to which the file %q gives a value. Correct the name, or remove it. Values that many configurations share can come from TF_VAR_ environment variables instead, which are not checked.", key, name)
-			d[0].Subject = val.Range.Ptr()
+			d[0].Subject = val.NameRange.Ptr()
 			diags = append(diags, d...)
 			continue
 		}
 		in.candidates[key] = func(v *config.Variable) (cty.Value, diag.List) {
-			out, err := v.Convert(val.Value)
-			if err != nil {
-				return out, diag.At(val.Range, "Invalid value for input variable", "The given value is not suitable for var.%s declared at %s: %s.", v.Name, v.Range, err)
-			}
-			return out, nil
+			out, diags := val.Convert(v)
+			return out, diags.WithSource(name, file.Source)
 		}
 	}
-	return diags
+	return diags.WithSource(name, file.Source)
 }
 
 // values converts what the routes gave.
@@ -106,7 +135,7 @@ func (in *inputs) complete(ctx context.Context, names []string, ask bool, missin
 	var left []*config.Variable
 	for _, name := range names {
 		v := in.root.Variables[name]
-		if in.candidates[name] != nil {
+		if in.candidates[name] != nil || in.meant[name] || in.unread {
 			continue
 		}
 		if !ask {
@@ -166,13 +195,13 @@ func missingValues(vars []*config.Variable) diag.List {
 	var diags diag.List
 	for _, v := range vars {
 		diags = append(diags, diag.At(v.Range, "No value for required variable",
-			"The variable %q of the root module needs a value, for it has no default. Give one with -var, in a file for -var-file, or in the environment variable TF_VAR_%s.", v.Name, v.Name)...)
+			"The variable %q of the root module needs a value, because it has no default. Set one with -var=\"%s=...\", in terraform.tfvars or a file for -var-file, or in the environment variable TF_VAR_%s.", v.Name, v.Name, v.Name)...)
 	}
 	return diags
 }
 
-// variables returns the values for a new plan. What is wrong with any of them is reported in one run; nothing is asked for once something is, since the
-// answers would be lost.
+// variables returns the values for a new plan. What is wrong with any of them is reported in one run. Once
+// something is, nothing is asked for, since the answers would be lost.
 func (a *app) variables(ctx context.Context, d *directory, given []givenVariable, ask bool) (mayfly.Variables, diag.List) {
 	in, diags := a.gather(d.tree.Root, given)
 	diags = append(diags, in.complete(ctx, in.required(), ask && !diags.HasErrors(), missingValues)...)

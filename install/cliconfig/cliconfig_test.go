@@ -149,6 +149,28 @@ func TestSecretsHide(t *testing.T) {
 	}
 }
 
+// TestSecretsAreInNoSource has mistakes in files with and without secrets: only the latter are handed out.
+func TestSecretsAreInNoSource(t *testing.T) {
+	for src, want := range map[string]bool{
+		"plugin_cache_dir = 1 2":                                                                    true,
+		"plugin_cache_dir = f()\ncredentials \"a.b\" {\n}":                                          false,
+		"plugin_cache_dir = [\"s3cr3t\"\ntoken = \"":                                                false,
+		"oci_credentials \"a.b\" {\n password = [\"x\"]\n}":                                         false,
+		"provider_installation {\n network_mirror {\n url = \"ftp://me:s3cr3t@example.com/\"\n}\n}": false,
+		"provider_installation {\n network_mirror {\n url = \"ftp://example.com/\"\n}\n}":           true,
+	} {
+		_, diags := Parse([]byte(src), "rc", home(t))
+		if len(diags) == 0 {
+			t.Errorf("%s: no diagnostics", src)
+		}
+		for _, d := range diags {
+			if got := d.Source != nil; got != want {
+				t.Errorf("%s: handed out: %t", src, got)
+			}
+		}
+	}
+}
+
 func TestParseProblems(t *testing.T) {
 	install := func(s string) string { return "provider_installation {\n" + s + "\n}" }
 	for name, tc := range map[string]struct{ src, want string }{

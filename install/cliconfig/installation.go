@@ -45,7 +45,11 @@ func (l *loader) installation(b *hcl.Block) {
 
 func (l *loader) method(b *hcl.Block) Method {
 	m := Method{Kind: Kind(b.Type), Range: b.DefRange}
+	earlier := len(l.diags)
 	attrs := l.content(b.Body, methodSchemas[m.Kind]).Attributes
+	if l.diags[earlier:].HasErrors() {
+		return m // an argument that seems to be missing may be the one with a wrong name
+	}
 	m.Include = l.patterns(attrs["include"])
 	m.Exclude = l.patterns(attrs["exclude"])
 	l.number(attrs["download_retry_count"], &m.Retries)

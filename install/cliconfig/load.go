@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,9 +15,9 @@ import (
 	"github.com/mayfly-iac/mayfly/install/internal/plainhcl"
 )
 
-// Load reads the configuration files that env leads to and applies the variables that override them. Settings that are not known are warnings;
-// with errors, the result is what could be understood. It is never nil. Diagnostics have source ranges, but the text of the files is
-// not handed out, because it may hold tokens.
+// Load reads the configuration files that env leads to and applies the variables that override them. Settings
+// that are not known are warnings; with errors, the result is what could be understood. It is never nil.
+// Diagnostics have the text of a file, unless there may be passwords or tokens in it.
 func Load(env Environment) (*Config, diag.List) {
 	l := newLoader(env)
 	path, explicit := env.MainFile()
@@ -104,10 +105,18 @@ func (l *loader) parse(src []byte, path string) {
 	} else {
 		body, diags = parseNative(src, path)
 	}
+	earlier := len(l.diags)
 	if l.add(diags) {
 		l.decode(body)
 	}
+	if !secrets.Match(src) {
+		l.diags[earlier:].WithSource(path, src)
+	}
 }
+
+// secrets finds what the blocks and arguments that may hold secrets have in their names, and passwords in
+// addresses.
+var secrets = regexp.MustCompile(`(?i)credential|token|password|secret|//[^/\s]*@`)
 
 func (l *loader) environment() {
 	c, vars := l.config, l.env.Vars

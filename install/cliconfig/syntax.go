@@ -71,7 +71,12 @@ func (p *parser) take(ty hclsyntax.TokenType) bool {
 
 // fail reports an error at the next token and goes to the end of the file, so that one mistake gives one message.
 func (p *parser) fail(summary, format string, args ...any) {
-	p.diags = append(p.diags, diag.At(p.peek().Range, summary, format, args...)...)
+	p.failAt(p.peek().Range, summary, format, args...)
+}
+
+// failAt is fail for an error at another place.
+func (p *parser) failAt(at hcl.Range, summary, format string, args ...any) {
+	p.diags = append(p.diags, diag.At(at, summary, format, args...)...)
 	p.tokens = p.tokens[len(p.tokens)-1:]
 }
 
@@ -239,7 +244,7 @@ func (p *parser) text(template bool) hclsyntax.Expression {
 	depth, last, plain := 1, first, true
 	for depth > 0 && !p.failed() {
 		if p.peek().Type == hclsyntax.TokenEOF {
-			p.fail("Unclosed string", "The string that starts at %s has no end.", first.Range)
+			p.failAt(first.Range, "Unclosed string", "The string that starts here has no closing quote.")
 		}
 		last = p.next()
 		switch last.Type {

@@ -76,7 +76,16 @@ var (
 
 // Parse decodes the content of a lock file. filename is for diagnostics. The lock is never nil; with errors it is what could be understood.
 func Parse(src []byte, filename string) (*Lock, diag.List) {
+	l, diags := parse(src, filename)
+	return l, diags.WithSource(filename, src)
+}
+
+func parse(src []byte, filename string) (*Lock, diag.List) {
 	l := New()
+	if rng, found := plainhcl.Conflict(src, filename); found {
+		return l, diag.At(rng, "Merge conflict in dependency lock file",
+			"The lock file has the marks of a merge that was not completed. Choose one of the two versions and remove the marks, or restore the file from version control, and run \"mayfly init\".")
+	}
 	body, diags := plainhcl.Parse(src, filename)
 	if diags.HasErrors() {
 		return l, diags

@@ -4,7 +4,10 @@
 package plainhcl
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
@@ -60,11 +63,31 @@ func ParseJSON(src []byte, filename string) (hcl.Body, diag.List) {
 		return hcl.EmptyBody(), diags
 	}
 	// The standard library's scanner doesn't recurse and bounds the depth that HCL's recursive parser will meet.
-	if json.Valid(src) {
-		file, hd := hcljson.Parse(src, filename)
-		return body(file), Blind(hd)
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(src, new(json.RawMessage)); errors.As(err, &syntax) {
+		return hcl.EmptyBody(), diag.At(at(src, filename, int(syntax.Offset)-1), "Invalid JSON", "The file %s is not valid JSON: %s.", filename, syntax)
 	}
-	return hcl.EmptyBody(), diag.At(start(filename), "Invalid JSON", "The file %s is not valid JSON.", filename)
+	file, hd := hcljson.Parse(src, filename)
+	return body(file), Blind(hd)
+}
+
+// Conflict finds the first mark that an unfinished merge has left in a file.
+func Conflict(src []byte, filename string) (hcl.Range, bool) {
+	const mark = "<<<<<<< "
+	offset := bytes.Index(src, []byte("\n"+mark)) + 1
+	if offset == 0 && !bytes.HasPrefix(src, []byte(mark)) {
+		return hcl.Range{}, false
+	}
+	return at(src, filename, offset), true
+}
+
+// at returns the range of the character at an offset, or of the last one.
+func at(src []byte, filename string, offset int) hcl.Range {
+	out := start(filename)
+	for sc := hcl.NewRangeScanner(src, filename, bufio.ScanRunes); sc.Scan() && out.End.Byte <= offset; {
+		out = sc.Range()
+	}
+	return out
 }
 
 // Blind converts HCL's diagnostics, without the expressions that they refer to.

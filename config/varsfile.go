@@ -1,0 +1,164 @@
+package config
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// VarsFile is what a file gives to the variables of a root module, or to the arguments of a backend.
+type VarsFile struct {
+	Values map[string]*VarValue
+	// Source is the text of the file for snippets, with asterisks in place of all values that may not be
+	// shown.
+	Source []byte
+}
+
+// VarValue is a value for a root module variable as a file gives it. It isn't yet converted to the variable's
+// type, because the file may name variables that don't exist; see Variable.Convert.
+type VarValue struct {
+	Value            cty.Value
+	Expr             hcl.Expression
+	NameRange, Range hcl.Range
+}
+
+// Convert fits the value to v as Variable.Convert does. The error is at the part of the file that does not
+// fit.
+func (val *VarValue) Convert(v *Variable) (cty.Value, diag.List) {
+	out, err := v.Convert(val.Value)
+	if err != nil {
+		return out, diag.At(rangeOfProblem(val.Expr, err), "Invalid value for input variable",
+			"The given value is not suitable for var.%s declared at %s: %s.", v.Name, v.Range, err)
+	}
+	return out, nil
+}
+
+// LoadVarsFile reads a file of values for variables, in JSON if its name ends in ".json". The caller checks
+// that the variables exist; vars are those that do. The text that diagnostics have of the file shows the
+// values of these only, unless they are sensitive or ephemeral: any other value may be a secret under a
+// mistyped name. The result is never nil; with errors it has what could be read.
+func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, diag.List) {
+	out := &VarsFile{Values: map[string]*VarValue{}}
+	src, diags := readChecked(fsys, name)
+	if diags.HasErrors() {
+		return out, diags
+	}
+	body, parseDiags := parse(src, name)
+	diags = append(diags, parseDiags...)
+	attrs, hd := body.JustAttributes()
+	isJSON := strings.HasSuffix(name, ".json")
+	diags = append(diags, limit(varsFileHints(hd, isJSON), name)...)
+	if diags.HasErrors() {
+		out.Source = coverGuessed(src, isJSON, vars)
+	} else {
+		out.Source = coverValues(src, attrs, vars)
+	}
+	for _, attr := range inOrder(attrs) {
+		val, hd := attr.Expr.Value(nil)
+		diags = append(diags, limit(plainValueHints(attr, hd), name)...)
+		out.Values[attr.Name] = &VarValue{Value: val, Expr: attr.Expr, NameRange: attr.NameRange, Range: attr.Range}
+	}
+	return out, diags.WithSource(name, out.Source)
+}
+
+// varsFileHints explains what a values file has to be. In native syntax, what is wrong with its structure are
+// blocks: people put declarations there by mistake.
+func varsFileHints(hd hcl.Diagnostics, isJSON bool) diag.List {
+	diags := diag.FromHCL(hd)
+	for i := range diags {
+		if isJSON {
+			diags[i].Detail = "A JSON file of values must be one object, such as {\"name\": \"value\"}."
+		} else {
+			diags[i].Detail += " This file gives values, as in name = \"value\" or name = { ... }. Variables are declared in a configuration file (.tf or .tofu)."
+		}
+	}
+	return diags
+}
+
+// plainValueHints explains that a file of values has no expressions: text without quotes is the usual reason
+// for a reference.
+func plainValueHints(attr *hcl.Attribute, hd hcl.Diagnostics) diag.List {
+	diags := diag.FromHCL(hd)
+	if !diags.HasErrors() {
+		return diags
+	}
+	d := diags[0]
+	d.Detail = "A file of values holds plain values: nothing in it can refer to variables or other objects, or call functions."
+	if _, hd := hcl.AbsTraversalForExpr(attr.Expr); !hd.HasErrors() {
+		d.Detail = "This is a reference, and a file of values holds plain values. If it is meant to be text, write it in double quotes."
+	}
+	return diag.List{d}
+}
+
+// coverValues returns the text of a file with all values covered up but those of variables that may be shown.
+func coverValues(src []byte, attrs hcl.Attributes, vars map[string]*Variable) []byte {
+	out := bytes.Clone(src)
+	for _, attr := range attrs {
+		if v := vars[attr.Name]; v == nil || v.Secret() {
+			rng := attr.Expr.Range()
+			cover(out[rng.Start.Byte:rng.End.Byte])
+		}
+	}
+	return out
+}
+
+// cover overwrites a text with asterisks, but for white space: positions in it stay the same.
+func cover(text []byte) {
+	for i, b := range text {
+		if b != '\n' && b != '\r' && b != ' ' && b != '\t' {
+			text[i] = '*'
+		}
+	}
+}
+
+// giving finds where a text seems to give a value to a name, which may be the label of a block. Its groups
+// are the indentation, if it is the first in its line, and the name.
+var giving = regexp.MustCompile(`(?m)(^[ \t]*)?(?:[a-z_]+[ \t]+)?"?([\pL_][\pL\pN_-]*)"?[ \t]*[=:{]`)
+
+// coverGuessed is coverValues for a file that can't be read as one of values. Where values begin and end is a
+// guess then, so that only what begins with a variable that may be shown is, up to the first name that may
+// have a secret: one of a variable that must not be shown, or that is not known, unless it is within
+// brackets, where it may be the key of an object.
+func coverGuessed(src []byte, isJSON bool, vars map[string]*Variable) []byte {
+	outermost := 0
+	if isJSON {
+		outermost = 1
+	}
+	out := bytes.Clone(src)
+	start, end := len(src), len(src) // what is shown
+	depth, counted := 0, 0
+	for _, m := range giving.FindAllSubmatchIndex(src, -1) {
+		depth += nesting(src[counted:m[0]])
+		counted = m[0]
+		v := vars[string(src[m[4]:m[5]])]
+		first := m[2] >= 0 && m[2] == m[3] // the name stands in the first column
+		if v != nil && !v.Secret() {
+			start = min(start, m[0])
+		} else if v != nil || first || depth <= outermost {
+			start, end = min(start, m[0]), m[1]
+			break
+		}
+	}
+	cover(bytes.TrimRight(out[:start], "{[ \t\r\n"))
+	cover(out[end:])
+	return out
+}
+
+// nesting returns how many more brackets a text opens than it closes.
+func nesting(text []byte) int {
+	n := 0
+	for _, b := range text {
+		switch b {
+		case '{', '[':
+			n++
+		case '}', ']':
+			n--
+		}
+	}
+	return n
+}
