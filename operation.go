@@ -114,8 +114,7 @@ func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag
 		return nil, diags
 	}
 	planned, more := o.p.engine.Plan(ctx, o.request(cfg, opt))
-	diags = append(diags, more...)
-	return planned, append(diags, o.hidden(ctx, cfg, opt, diags)...)
+	return planned, append(diags, more...)
 }
 
 func (o *Operation) request(cfg *eval.Config, opt PlanOptions) engine.PlanRequest {

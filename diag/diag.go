@@ -187,6 +187,28 @@ func (l List) WithSource(filename string, text []byte) List {
 	return l
 }
 
+// Except returns the diagnostics whose summary and place none of the others has. What has no place is compared by its whole text.
+func (l List) Except(others List) List {
+	seen := make(map[string]struct{}, len(others))
+	for _, d := range others {
+		seen[d.placed()] = struct{}{}
+	}
+	var out List
+	for _, d := range l {
+		if _, ok := seen[d.placed()]; !ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func (d Diagnostic) placed() string {
+	if d.Subject == nil {
+		return d.Summary + "\x00" + d.Detail
+	}
+	return d.Summary + "\x00" + d.Subject.String()
+}
+
 // AsWarnings turns every error into a warning, in place, and returns the list.
 func (l List) AsWarnings() List {
 	for i := range l {

@@ -86,7 +86,8 @@ func TestE32CheckEphemeralFailures(t *testing.T) {
 		closes                         bool
 	}{
 		{"open", "fail_on = \"open\"\n", "", "asked to fail on open", "fail", false},
-		{"validate", "fail_on = \"validate\"\n", "", "asked to fail on validate", "fail", false},
+		{"validate", "", rules(`{"rpc":"ValidateEphemeralResourceConfig","do":"error","text":"not valid","nth":2}`,
+			`{"rpc":"ValidateEphemeralResourceConfig","do":"error","text":"not valid","nth":3}`), "not valid", "fail", false},
 		{"close", "fail_on = \"close\"\n", "", "may still be live", "pass", true},
 		{"rpc error", "", rule("OpenEphemeralResource", "rpc-error"), "ephemeral.sim_secret.s", "fail", false},
 		{"error with private data", "", rule("OpenEphemeralResource", "error"), "ephemeral.sim_secret.s", "fail", true},

@@ -54,6 +54,12 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 	stamp := e.opt.Now().UTC().Truncate(time.Second)
 	c.functions = funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: req.Planned, PlanTimestamp: stamp, Console: true, PublicType: req.Config.DeclaresType})
 	stop := e.stopOn(req.Soft)
+	var invalid diag.List
+	if req.Planned {
+		if found := e.validate(ctx, req.Soft, req.Config).diags; found.HasErrors() {
+			req.Planned, invalid = false, found
+		}
+	}
 	if req.Planned {
 		c.plan(e, ctx, req, stamp)
 	} else {
@@ -66,7 +72,7 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 			e.stats.Evaluations += r.Stats.Evaluations.Load()
 		}
 	})
-	return c, withoutRepeats(c.walk.run.Diags.Take())
+	return c, append(invalid, withoutRepeats(c.walk.run.Diags.Take())...)
 }
 
 // plan makes a plan whose objects the expressions are about. What the plan opens is closed with it.

@@ -40,6 +40,7 @@ type Engine struct {
 	providers *providers
 	observers sync.Mutex // serialises calls of the observer
 	stats     Stats
+	valid     *validation // of the configuration that was validated last; nil for none
 }
 
 // Stats counts the work of all operations of an engine.

@@ -108,7 +108,6 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 	if o.interrupted() {
 		return thing, errInterrupted
 	}
-	o.asked.Store(o.in.Resource.Block, struct{}{})
 	diags = o.p.ValidateResource(o.ctx, addr.Ephemeral, o.typeName(), config)
 	o.report(diags)
 	if diags.HasErrors() {

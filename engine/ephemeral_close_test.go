@@ -170,7 +170,7 @@ func TestE53ClosedInEveryEnding(t *testing.T) {
 			}`, words: []string{"postcondition failed", "not so"}},
 		{name: "consumer's plan fails", user: `fail_on = "plan"`, words: []string{"asked to fail on plan"}},
 		{name: "consumer's create fails", user: `fail_on = "create"`, words: []string{"asked to fail on create"}},
-		{name: "consumer's validation fails", user: `fail_on = "validate"`, words: []string{"asked to fail on validate"}},
+		{name: "consumer's validation fails", rule: `{"rpc":"ValidateResourceConfig","nth":2,"do":"error","text":"not valid"}`, words: []string{"not valid"}},
 		{name: "consumer's expression fails", user: `json = jsonencode(tonumber(local.bad))`, words: []string{"sim_thing.x"}},
 		{name: "provisioner fails", user: `provisioner "local-exec" { command = "exit 4" }`, words: []string{"exit status 4"}},
 		{name: "precondition of the consumer fails", user: `lifecycle {

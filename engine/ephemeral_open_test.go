@@ -204,8 +204,11 @@ func TestE42Validation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, secretUser)
 	r := w.ok(command{planOnly: true})
-	v, o := call(t, r.planLog, simlog.Filter{RPC: "ValidateEphemeralResourceConfig"}), call(t, r.planLog, simlog.Filter{RPC: "OpenEphemeralResource"})
-	before(t, "validated after it was opened", v.End.T, o.Begin.T)
+	v, o := r.planLog.Calls(simlog.Filter{RPC: "ValidateEphemeralResourceConfig"}), call(t, r.planLog, simlog.Filter{RPC: "OpenEphemeralResource"})
+	if len(v) != 2 { // first with the whole configuration, then with what it is opened with
+		t.Fatalf("validated %d times", len(v))
+	}
+	before(t, "validated after it was opened", v[1].End.T, o.Begin.T)
 
 	w.config(`
 ephemeral "sim_secret" "s" {

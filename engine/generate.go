@@ -47,6 +47,9 @@ type undeclared struct {
 }
 
 func (p *planner) generate() []*Generated {
+	if !p.valid() {
+		return nil
+	}
 	p.planVariables()
 	if p.run.Diags.HasErrors() {
 		return nil

@@ -100,7 +100,7 @@ func (d *dataRead) evaluate() bool {
 
 // valid has the provider validate the configuration, parts of which may be unknown.
 func (d *dataRead) valid() bool {
-	diags := d.p.ValidateResource(d.ctx, addr.Data, d.typeName(), d.config)
+	diags := d.asked(addr.Data, d.in.Resource.Block, d.config)
 	d.fault(diags)
 	return !diags.HasErrors()
 }

@@ -209,7 +209,7 @@ func (ip *instancePlan) keepUpgraded(o *state.Object) {
 
 // decide asks the provider for the planned object and settles the action.
 func (ip *instancePlan) decide() (cty.Value, bool) {
-	diags := ip.p.ValidateResource(ip.ctx, addr.Managed, ip.typeName(), ip.config)
+	diags := ip.asked(addr.Managed, ip.in.Resource.Block, ip.config)
 	ip.deprecated(diags)
 	ip.report(diags)
 	if diags.HasErrors() {

@@ -91,7 +91,8 @@ type planner struct {
 	plan      *plan.Plan
 	generated map[addr.Instance]*Generated // of the request
 
-	unplanned *lacking // set before any output is planned
+	warnings  diag.List // of validating, to be added to those of planning
+	unplanned *lacking  // set before any output is planned
 
 	generating bool // configuration for what import blocks name, not a plan
 	missing    []undeclared
@@ -111,7 +112,22 @@ type planner struct {
 	expands  int // expansions still to come, for orphans
 }
 
+// valid reports whether the configuration as a whole is free of errors that need no plan to be found; if not, they were reported.
+func (p *planner) valid() bool {
+	found := p.Engine.validate(p.ctx, p.soft, p.req.Config).diags
+	if !found.HasErrors() {
+		p.warnings = found
+		return true
+	}
+	p.run.Report(found)
+	return false
+}
+
 func (p *planner) makePlan() {
+	if !p.valid() {
+		return
+	}
+	defer func() { p.run.Report(p.warnings.Except(p.run.Diags.List())) }()
 	if p.req.Mode != plan.Destroy {
 		p.claimAll()
 		p.claimOutputs(&future.Task{}, p.req.Config)
@@ -138,7 +154,6 @@ func (p *planner) makePlan() {
 	p.unusedImports()
 	p.finishOutputs(pool)
 	pool.Wait()
-	p.checkUnopened()
 	if p.interrupted() {
 		p.run.Report(interruptedPlan())
 	}

@@ -52,6 +52,15 @@ func (s *subject) report(diags diag.List) {
 	s.run.Report(diags.InConfigBody(s.body).WithAddress(s.obj.Instance.String()))
 }
 
+// asked has the provider validate a configuration of the block, which has no marks, unless it had no remarks on just that while the whole configuration
+// was validated.
+func (s *subject) asked(mode addr.Mode, b *eval.ResourceBlock, config cty.Value) diag.List {
+	if s.valid.accepts(b, config) {
+		return nil
+	}
+	return s.p.ValidateResource(s.ctx, mode, s.typeName(), config)
+}
+
 // upgraded decodes a stored object, asking the provider to upgrade it if it was stored under another schema. An object that already has the
 // current version and shape costs no call.
 func (s *subject) upgraded(o *state.Object) (prior, bool) {

@@ -1,8 +1,11 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 // TestIgnoreChangesOfReplaced makes the new object as configured: ignore_changes is about objects that stay.
@@ -66,6 +69,54 @@ func TestContradictingRefactoring(t *testing.T) {
 			t.Parallel()
 			newWorld(t, thing+row.text).fails(command{planOnly: true}, row.want)
 		})
+	}
+}
+
+// TestE3_ValidateKnowsOutputs finds the one ephemeral value among others without knowing the instances.
+func TestE3_ValidateKnowsOutputs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+module "m" {
+  source   = "./m"
+  for_each = toset(["x"])
+}
+module "one" { source = "./m" }
+ephemeral "sim_secret" "s" {
+  count = 2
+  name  = "s"
+}
+locals { mixed = { name = module.one.name, secret = module.one.secret } }
+resource "sim_thing" "a" {
+  for_each = toset(["x"])
+  name     = "a"
+  tags     = {
+    a = module.m[each.key].secret
+    b = module.m["x"].secret
+    c = ephemeral.sim_secret.s[1].value
+    d = local.mixed.secret
+    e = local.mixed.name
+  }
+}
+resource "sim_thing" "b" {
+  for_each = toset(["x"])
+  name     = module.m[each.key].name
+}`)
+	w.file("m/main.tf", prelude+`
+ephemeral "sim_secret" "s" { name = "m" }
+output "name" { value = "m" }
+output "secret" {
+  value     = ephemeral.sim_secret.s.value
+  ephemeral = true
+}`)
+	diags := w.validate()
+	for _, attr := range []string{"a", "b", "c", "d"} {
+		want := `"tags[\"` + attr + `\"]" cannot accept an ephemeral value`
+		if !slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return strings.HasPrefix(d.Detail, want) }) {
+			t.Errorf("nothing about %s", attr)
+		}
+	}
+	if len(diags) != 4 {
+		t.Errorf("%d diagnostics: %s", len(diags), texts(diags))
 	}
 }
 

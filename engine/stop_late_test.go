@@ -64,7 +64,7 @@ func (p *deafProvider) ApplyResource(ctx context.Context, req provider.ApplyRequ
 
 func (p *deafProvider) ValidateResource(ctx context.Context, mode addr.Mode, typeName string, v cty.Value) diag.List {
 	diags := p.Provider.ValidateResource(ctx, mode, typeName, v)
-	if p.of.where == "plan" {
+	if p.of.where == "plan" && v.IsWhollyKnown() { // the second one: the first is that of validating
 		p.early()
 	}
 	return diags
@@ -96,7 +96,12 @@ func (p *deafProvider) OpenEphemeral(ctx context.Context, typeName string, confi
 // lateConfigs are configurations with a call of each kind.
 var lateConfigs = map[string]string{
 	"apply": `resource "sim_thing" "a" { name = "a" }`,
-	"plan":  `resource "sim_thing" "a" { name = "a" }`,
+	"plan": `
+resource "sim_thing" "a" {
+  for_each = toset(["a"])
+  name     = each.key
+}
+`,
 	"import": `
 resource "sim_thing" "a" { name = "a" }
 import {

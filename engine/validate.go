@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -16,18 +17,52 @@ import (
 // Validate checks a configuration without state, variables or configured providers: every expression is evaluated with unknown values, and
 // providers validate what is known. It opens nothing.
 func (e *Engine) Validate(ctx context.Context, cfg *eval.Config) diag.List {
-	v := &validator{walk: e.newWalk(ctx, ctx)}
+	return e.validate(ctx, ctx, cfg).diags
+}
+
+// validation is what validating a configuration has found.
+type validation struct {
+	cfg   *eval.Config
+	diags diag.List
+	// accepted has the configurations that providers found nothing to remark on, without marks, by *eval.ResourceBlock and addr.ProviderConfig.
+	// Nothing ephemeral is in them: it is unknown while validating.
+	accepted sync.Map
+}
+
+// accepts reports whether the provider has already been asked about exactly this configuration of a block and had no remarks. v may be nil.
+func (v *validation) accepts(block any, config cty.Value) bool {
+	if v == nil {
+		return false
+	}
+	known, ok := v.accepted.Load(block)
+	return ok && known.(cty.Value).RawEquals(config)
+}
+
+// validate validates a configuration, unless the engine has done so before. Whatever plans begins with it: what is wrong is reported before anything is
+// opened, read or asked about a real object.
+func (e *Engine) validate(ctx, soft context.Context, cfg *eval.Config) *validation {
+	if e.valid != nil && e.valid.cfg == cfg {
+		return e.valid
+	}
+	v := &validator{walk: e.newWalk(ctx, soft), found: &validation{cfg: cfg}}
 	v.run = e.run(cfg, eval.Validating, v, nil, e.opt.Now())
-	defer func() { e.stats.Evaluations += v.run.Stats.Evaluations.Load() }()
 	pool := future.NewPool(v.workers())
 	pool.Go(func(t *future.Task) { v.guard("the import blocks", func() { v.run.Imports(t) }) })
 	pool.Go(func(t *future.Task) { v.guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
-	return v.run.Diags.List()
+	e.stats.Evaluations += v.run.Stats.Evaluations.Load()
+	v.found.diags = withoutRepeats(v.run.Diags.List())
+	if !v.interrupted() {
+		e.valid = v.found
+	}
+	return v.found
 }
 
 // validator implements eval.Host with unknown objects.
-type validator struct{ *walk }
+type validator struct {
+	*walk
+	found *validation
+}
 
 // Result implements eval.Host. What the instance refers to is demanded, so that references in a circle are found. Instances of what is repeated stand
 // for all of their block here, so that one that refers to another one would look like a circle: they are left to planning.
@@ -45,9 +80,7 @@ func (v *validator) Open(_ *future.Task, _ *eval.Session, in *eval.Instance) cty
 
 func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 	m.CheckVariables(t)
-	m.ValidateProviders(t, func(p addr.Provider, cfg cty.Value) diag.List {
-		return v.providers.ask(v.ctx, p, func(p provider.Provider) diag.List { return p.ValidateConfig(v.ctx, cfg) })
-	})
+	m.ValidateProviders(t, v.provider)
 	m.ValidateValues(t)
 	m.ValidateChecks(t)
 	for _, c := range m.Calls() {
@@ -66,22 +99,32 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 	}
 }
 
+func (v *validator) provider(a addr.ProviderConfig, cfg cty.Value) diag.List {
+	diags := v.providers.ask(v.ctx, a.Provider, func(p provider.Provider) diag.List { return p.ValidateConfig(v.ctx, cfg) })
+	if len(diags) == 0 {
+		v.found.accepted.Store(a, cfg)
+	}
+	return diags
+}
+
 func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	if in.Provider(t) == nil {
 		return
 	}
-	cfg, diags := in.EvalBody(t, nil)
+	s := eval.NewSession() // or whatever refers to something ephemeral would be ephemeral as a whole
+	defer s.End()
+	cfg, diags := in.EvalBody(t, s)
 	v.run.Report(diags)
 	self := v.Result(t, in)
 	if in.Config().Addr.Mode == addr.Ephemeral {
 		self = self.Mark(value.Ephemeral)
 	}
-	in.Preconditions(t, nil)
-	in.Postconditions(t, nil, self)
+	in.Preconditions(t, s)
+	in.Postconditions(t, s, self)
 	_, diags2 := in.PreventDestroy(t)
 	v.run.Report(diags2)
 	for i := range in.Provisioners() {
-		_, _, diags := evalProvisioner(t, nil, in, i, self, in.Addr())
+		_, _, diags := evalProvisioner(t, s, in, i, self, in.Addr())
 		v.run.Report(diags)
 	}
 	if d := v.run.Departure(in.Addr()); d != nil {
@@ -94,6 +137,9 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	more := v.providers.ask(v.ctx, in.Resource.Block.Provider, func(p provider.Provider) diag.List {
 		return p.ValidateResource(v.ctx, in.Config().Addr.Mode, in.Config().Addr.Type, plain)
 	})
+	if len(more) == 0 {
+		v.found.accepted.Store(in.Resource.Block, plain)
+	}
 	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))
 }
 

@@ -29,7 +29,6 @@ type walk struct {
 	unread    *sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
 
 	durable *sync.Map // addr.ProviderConfig → *configured
-	asked   *sync.Map // *eval.ResourceBlock → nothing: ephemeral blocks that a provider has validated
 }
 
 // opened is what the pool holds: an ephemeral object or a provider.
@@ -45,7 +44,7 @@ type configured struct {
 }
 
 func (e *Engine) newWalk(ctx, soft context.Context) *walk {
-	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), unread: &sync.Map{}, durable: &sync.Map{}, asked: &sync.Map{}}
+	w := &walk{Engine: e, ctx: ctx, soft: soft, slots: make(chan struct{}, e.opt.Parallelism), unread: &sync.Map{}, durable: &sync.Map{}}
 	w.pool = lease.NewPool[eval.Use, opened](lease.Options[eval.Use]{
 		Group:      eval.Use.Group,
 		Uses:       func(u eval.Use) []eval.Use { return w.run.UsesOf(&future.Task{}, u) },
@@ -132,7 +131,10 @@ func (w *walk) startConfigured(po *eval.ProviderObject, cfg cty.Value) (provider
 		return nil, diags
 	}
 	at := fmt.Sprintf("provider[%q]", po.Addr.Provider.String())
-	more := p.ValidateConfig(w.ctx, cfg)
+	var more diag.List
+	if !w.valid.accepts(po.Addr, cfg) {
+		more = p.ValidateConfig(w.ctx, cfg)
+	}
 	if !more.HasErrors() {
 		more = append(more, p.Configure(w.ctx, cfg)...)
 	}

@@ -35,12 +35,16 @@ func (in *Instance) Postconditions(t *future.Task, s *Session, self cty.Value) b
 	return in.conditions(in.Resource.Block.post, "Resource postcondition failed", sc)
 }
 
+// conditions evaluates conditions of the resource. While validating, one that fails is no error: the resource may have no instances.
 func (in *Instance) conditions(conds []condition, failed string, sc *scope) bool {
 	ok := true
 	for _, c := range conds {
 		status, message, diags := in.Run().condition(sc, c, failed)
 		if in.Config().Addr.Mode != addr.Ephemeral {
 			in.Run().mild(diags, failed)
+		}
+		if status == state.CheckFail && in.Run().opt.Phase == Validating {
+			diags = diags[:len(diags)-1]
 		}
 		in.Run().Report(diags)
 		in.Run().Checks.Add("resource", in.Addr().Config().String(), in.Addr().String(), status, message)

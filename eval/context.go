@@ -1,6 +1,9 @@
 package eval
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -77,6 +80,7 @@ type builder struct {
 // resourcePart is what an evaluation needs of a resource object.
 type resourcePart struct {
 	whole bool
+	loose bool // referred to without an index
 	keys  map[addr.Key]*hcl.Range
 	bare  bool // referred to as TYPE.NAME
 	long  bool // referred to as resource.TYPE.NAME
@@ -154,6 +158,7 @@ func (b *builder) addResource(ref *lang.Ref) {
 	} else {
 		p.bare = true
 	}
+	p.loose = p.loose || ref.Index == nil
 	key, ok := b.sc.key(ref.Index, res.Form())
 	if !ok || !res.repeat.repeated() {
 		p.whole = true
@@ -233,17 +238,20 @@ func (b *builder) addModule(ref *lang.Ref) {
 	form := formOf(call.repeat)
 	key, ok := b.sc.key(ref.Index, form)
 	switch {
-	case !form.keyed() || !ok:
+	case !ok && ref.Index != nil && b.run.opt.Phase == Validating: // of one instance, whichever it is
+		key = nowhere
+		fallthrough
+	case ok && form.keyed():
+		if p.keys[key] == nil {
+			p.keys[key] = map[string]*hcl.Range{}
+		}
+		p.keys[key][ref.Output] = &ref.Range
+	default:
 		name := ref.Output
 		if form.keyed() {
 			name = "" // x.y of a repeated module is an error or a splat: HCL tells which
 		}
 		p.all[name] = &ref.Range
-	default:
-		if p.keys[key] == nil {
-			p.keys[key] = map[string]*hcl.Range{}
-		}
-		p.keys[key][ref.Output] = &ref.Range
 	}
 }
 
@@ -326,6 +334,10 @@ func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 	if !res.repeat.repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
 		return b.sc.self()
 	}
+	if b.run.opt.Phase == Validating && res.Form().keyed() && p.loose {
+		v, _ := res.whole(t, s, p.via).Unmark() // how many ephemeral instances there are is not ephemeral
+		return v
+	}
 	if p.whole || b.run.opt.Phase == Validating {
 		return res.whole(t, s, p.via)
 	}
@@ -369,7 +381,7 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 	}
 	e := call.expand(b.sc.t, via)
 	if e.failed || e.generic {
-		if mayOpen(call, p) {
+		if onlyEphemeral(call, p) {
 			return cty.DynamicVal.Mark(value.Ephemeral)
 		}
 		return cty.DynamicVal
@@ -392,23 +404,17 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// mayOpen reports whether one of the outputs that are needed may be ephemeral.
-func mayOpen(call *Call, p *modulePart) bool {
-	for name, o := range call.block.child.outputs {
-		_, named := p.all[name]
-		_, every := p.all[""]
-		if (named || every) && (!o.opens.empty() || o.output.Ephemeral) {
-			return true
-		}
+// onlyEphemeral reports whether an evaluation takes nothing but ephemeral outputs from single instances of the call. Where the instances are not known,
+// all that it takes is one unknown value, which is ephemeral as a whole or not at all.
+func onlyEphemeral(call *Call, p *modulePart) bool {
+	names := slices.Collect(maps.Keys(p.all))
+	for _, part := range p.keys {
+		names = slices.AppendSeq(names, maps.Keys(part))
 	}
-	for _, names := range p.keys {
-		for name := range names {
-			if o := call.block.child.outputs[name]; o != nil && (!o.opens.empty() || o.output.Ephemeral) {
-				return true
-			}
-		}
-	}
-	return false
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
+		o := call.block.child.outputs[name]
+		return o == nil || o.opens.empty() && !o.output.Ephemeral
+	})
 }
 
 func (b *builder) allChildren(call *Call, e *expansion, p *modulePart) cty.Value {

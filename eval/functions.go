@@ -159,7 +159,7 @@ func (r *Run) providerFunction(t *future.Task, fn functionName, on *ProviderObje
 	spec.Type = function.StaticReturnType(f.Return)
 	spec.Impl = func(args []cty.Value, retType cty.Type) (cty.Value, error) {
 		marks := make([]cty.ValueMarks, len(args))
-		secret, wait := false, r.opt.Phase == Validating
+		secret, wait := false, r.opt.Phase == Validating && on != nil // no provider is configured then
 		for i := range args {
 			wait = wait || !args[i].IsWhollyKnown() && !param(f, i).AllowUnknown
 			secret = secret || value.Contains(args[i], value.Sensitive) || value.Contains(args[i], value.Ephemeral)

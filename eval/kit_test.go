@@ -335,7 +335,7 @@ func useTexts(uses []Use) string {
 func (w *world) everything(t *future.Task, m *Module) {
 	m.CheckVariables(t)
 	if w.run.Phase() == Validating {
-		m.ValidateProviders(t, func(addr.Provider, cty.Value) diag.List { return nil })
+		m.ValidateProviders(t, func(addr.ProviderConfig, cty.Value) diag.List { return nil })
 		m.ValidateValues(t)
 	} else {
 		for _, o := range m.Outputs() {
@@ -366,10 +366,12 @@ func (w *world) value(t *future.Task, v *Value) {
 func (w *world) demand(t *future.Task, in *Instance) {
 	in.Provider(t)
 	if w.run.Phase() == Validating {
-		_, diags := in.EvalBody(t, nil)
+		s := NewSession()
+		defer s.End()
+		_, diags := in.EvalBody(t, s)
 		w.run.Report(diags)
-		in.Preconditions(t, nil)
-		in.Postconditions(t, nil, cty.UnknownVal(in.Resource.Block.Schema.Block.Type()))
+		in.Preconditions(t, s)
+		in.Postconditions(t, s, cty.UnknownVal(in.Resource.Block.Schema.Block.Type()))
 		return
 	}
 	if in.Config().Addr.Mode != addr.Ephemeral {

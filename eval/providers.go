@@ -265,14 +265,14 @@ func missingProvider(pc addr.ProviderConfig) diag.List {
 }
 
 // ValidateProviders evaluates every provider block of a module object, for validation. f is called with each configuration without marks.
-func (m *Module) ValidateProviders(t *future.Task, f func(addr.Provider, cty.Value) diag.List) {
+func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
 	for _, b := range inOrder(m.block.providers) {
 		pc := addr.ProviderConfig{Module: m.Addr, Provider: b.source, Alias: b.cfg.Alias}
 		p := m.run.providerObject(pc, providerRef{module: m, block: b})
 		v, diags := p.EvalBody(t, nil)
 		if !diags.HasErrors() {
 			plain, _ := v.UnmarkDeep()
-			diags = append(diags, f(b.source, plain).InConfigBody(b.cfg.Body)...)
+			diags = append(diags, f(pc, plain).InConfigBody(b.cfg.Body)...)
 		}
 		m.run.Report(diags.WithAddress(fmt.Sprintf("provider[%q]", b.source.String())))
 	}

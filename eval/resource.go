@@ -207,7 +207,7 @@ func (in *Instance) scope(t *future.Task, s *Session) *scope {
 // EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from ephemeral resources is unknown.
 func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b := in.Resource.Block
-	if s == nil || s.cold || b.Config.Addr.Mode == addr.Ephemeral || !b.bodyOpens() {
+	if s == nil || s.cold || in.Run().opt.Phase == Validating || b.Config.Addr.Mode == addr.Ephemeral || !b.bodyOpens() {
 		return in.evalBody(t, s)
 	}
 	v, diags, holds := in.Run().rehearse(func(cold *Session) (cty.Value, diag.List) { return in.evalBody(t, cold) })

@@ -157,6 +157,58 @@ output "out" {
   value     = "x-${var.secret}"
   ephemeral = true
 }`,
+	"a condition that fails": `
+locals { no = false }
+resource "sim_thing" "a" {
+  count = 0
+  lifecycle {
+    precondition {
+      condition     = local.no
+      error_message = "No."
+    }
+    postcondition {
+      condition     = local.no && self.id == ""
+      error_message = "No."
+    }
+  }
+}`,
+	"how many ephemeral instances there are": `
+ephemeral "sim_secret" "s" {
+  for_each = toset(["x"])
+  name     = each.key
+}
+module "m" {
+  source   = "./m"
+  for_each = toset(["x"])
+}
+resource "sim_thing" "a" {
+  name = "${length(ephemeral.sim_secret.s)}${join(",", keys(module.m))}${length(module.m["x"])}"
+  list = [for k, v in ephemeral.sim_secret.s : k]
+}
+-- m/m.tf --
+ephemeral "sim_secret" "s" {}
+output "out" {
+  value     = ephemeral.sim_secret.s.token
+  ephemeral = true
+}`,
+	"outputs beside ephemeral ones": `
+module "m" {
+  source   = "./m"
+  for_each = toset(["x"])
+}
+locals { all = module.m }
+resource "sim_thing" "a" {
+  for_each = toset(["x"])
+  name     = module.m[each.key].name
+  list     = [for m in local.all : m.name]
+}
+-- m/m.tf --
+ephemeral "sim_secret" "s" {}
+output "name" { value = "m" }
+output "out" {
+  value     = ephemeral.sim_secret.s.token
+  ephemeral = true
+}`,
 	"sensitive elements in for_each": `
 resource "sim_thing" "a" { for_each = toset(["x"]) }
 resource "sim_thing" "b" {
