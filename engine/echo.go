@@ -35,6 +35,7 @@ func (s *subject) withhold(config, v cty.Value, diags diag.List, what string) (c
 	}
 	open := map[string]struct{}{}
 	eachText(s.block().NullWriteOnly(config), func(text string) { open[text] = struct{}{} })
+	whole := v.Type()
 	out, err := cty.Transform(v, func(path cty.Path, v cty.Value) (cty.Value, error) {
 		if v.Type() != cty.String || v.IsNull() || !v.IsKnown() || !holdsOne(v.AsString(), secrets, open) {
 			return v, nil
@@ -42,7 +43,7 @@ func (s *subject) withhold(config, v cty.Value, diags diag.List, what string) (c
 		diags = append(diags, diag.Diagnostic{
 			Summary: "Provider copied a write-only value",
 			Detail: fmt.Sprintf("The provider %s returned the value of a write-only argument in the attribute %s of the %s of %s, where it would be stored. The attribute was left out; the rest of the object is kept.\n\nThis is a bug in the provider.",
-				s.source.ForDisplay(), schema.PathString(path), what, s.obj),
+				s.source.ForDisplay(), schema.PathIn(whole, path), what, s.obj),
 			Path: path.Copy(),
 		})
 		return cty.NullVal(cty.String), nil

@@ -288,11 +288,11 @@ func (w *walk) closeFailed(u eval.Use, why string) diag.List {
 	return w.mildUse(u, diags)
 }
 
-// contractText renders a violation of the contract: the path of the attribute and the rule.
+// contractText renders a violation of the contract: the path of the attribute, without keys of maps, and the rule.
 func contractText(err error) string {
 	var pe cty.PathError
 	if errors.As(err, &pe) && len(pe.Path) > 0 {
-		return schema.PathString(pe.Path) + ": " + pe.Error()
+		return schema.PathWithoutKeys(pe.Path) + ": " + pe.Error()
 	}
 	return err.Error()
 }

@@ -32,8 +32,13 @@ type scope struct {
 // eval evaluates one expression. On errors the value is unknown, and legal.
 func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
-	v, hd := x.Value(r.context(sc, x))
-	diags := sc.forget(lang.WithholdKeys(diag.FromHCL(hd))).WithAddress(sc.address)
+	ctx := r.context(sc, x)
+	v, hd := x.Value(ctx)
+	diags := lang.Redact(diag.FromHCL(hd), ctx, func(ctx *hcl.EvalContext) diag.List {
+		_, hd := x.Value(ctx)
+		return diag.FromHCL(hd)
+	})
+	diags = sc.forget(diags).WithAddress(sc.address)
 	if diags.HasErrors() || v == cty.NilVal {
 		return cty.DynamicVal, diags
 	}

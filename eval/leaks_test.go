@@ -134,6 +134,8 @@ func TestE24_ErrorsAboutElements(t *testing.T) {
 	for _, decl := range []string{"ephemeral = true", "sensitive = true"} {
 		for _, expr := range []string{
 			`[for x in var.c : tonumber(x)]`, `[for k, x in var.c : tonumber(k)]`, `[for k, x in var.c : x.foo]`, `{ for k, x in var.c : x => k }`, `{ for k, x in var.c : x == "" ? null : null => k }`,
+			`transpose({ (values(var.c)[0]) = 5, b = max() })`, `transpose({ (sensitive("hunter2")) = 5, b = max() })`, `tomap({ (values(var.c)[0]) = [1], b = {}, c = max() })`,
+			`merge({ (values(var.c)[0]) = 5 }, max(), 7)`, `[for x in var.c : transpose({ (x) = 5, b = max() })]`, `var.yes ? { (values(var.c)[0]) = max() } : []`,
 			`{ for k, x in var.c : [x] => k }`, `[for x in var.c : 1 if x]`, `{ for x in var.c : 1 => 1 if x }`, `[for x in var.c : file(x)]`, `[for x in var.c : [for y in [x] : tonumber(y)]]`,
 			`[for x in values(var.c) : provider::sim::fail(x)]`, `{ for k, x in { a = 1, b = 1 } : values(var.c)[0] => k }`, `"%{ for x in var.c }${tonumber(x)}%{ endfor }"`,
 			`[for o in [var.c] : [for x in o : tonumber(x)]]`, `[for x in keys(var.c) : var.plain[x]]`, `var.yes ? { for k, v in var.c : k => [v] } : { a = 1, b = 2 }`, `var.yes ? [var.c] : {}`,
@@ -185,7 +187,7 @@ func inPlay(d diag.Diagnostic) string {
 
 // The same inside dynamic blocks, whose iterators are no references.
 func TestE24_ErrorsInDynamicBlocks(t *testing.T) {
-	for _, content := range []string{`value = tonumber(rule.value)`, `value = rule.value.foo`, `value = tonumber(rule.key)`, `value = [for x in [rule.value] : tonumber(x)][0]`, `value = { a = 1 }[rule.key]`} {
+	for _, content := range []string{`value = tonumber(rule.value)`, `value = rule.value.foo`, `value = tonumber(rule.key)`, `value = transpose({ (rule.value) = 5, b = max() })`, `value = [for x in [rule.value] : tonumber(x)][0]`, `value = { a = 1 }[rule.key]`} {
 		for _, decl := range []string{"ephemeral = true", "sensitive = true"} {
 			t.Run(decl+" "+content, func(t *testing.T) {
 				w := planned(t, `variable "c" {

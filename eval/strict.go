@@ -8,7 +8,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/lang/funcs"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // conditional is a conditional expression whose result is ephemeral if either branch is, so that whether a value may be stored does not depend on
@@ -23,13 +22,6 @@ func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	whole := *c.ConditionalExpr
 	whole.Condition, whole.TrueResult, whole.FalseResult = cond, &whenTrue, &whenFalse
 	v, diags := whole.Value(ctx)
-	if word, secret := value.RedactedDeep(onTrue.v, onFalse.v); secret {
-		for _, d := range diags {
-			if d.Expression == &whole || d.Expression == &whenTrue || d.Expression == &whenFalse { // not from within them: HCL compares their types
-				d.Detail = "The true and false result expressions must have consistent types. How they differ is withheld because it could reveal a part of a value: " + word + "."
-			}
-		}
-	}
 	return ephemeralIf(v, onTrue.v, onFalse.v), diags
 }
 

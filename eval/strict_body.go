@@ -29,9 +29,6 @@ func strictView(body hcl.Body, exprs []*lang.Expr) hcl.Body {
 	replaced := map[any]hcl.Expression{}
 	for _, x := range exprs {
 		s := strict(x.Expression)
-		if len(x.Iterators) > 0 {
-			s = newGenerated(s, x)
-		}
 		if s != x.Expression {
 			replaced[identity(x.Expression)] = s
 		}

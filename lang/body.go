@@ -19,8 +19,7 @@ func CompileBody(body hcl.Body, block *schema.Block) ([]*Expr, diag.List) {
 		}
 		x, more := Compile(e, inside.Iterators...)
 		diags = append(diags, more...)
-		x.Iterators, x.ForEach = inside.Iterators, inside.ForEach
-		if len(x.Refs) > 0 || len(x.Functions) > 0 || len(x.Iterators) > 0 {
+		if len(x.Refs) > 0 || len(x.Functions) > 0 || len(inside.Iterators) > 0 {
 			out = append(out, x)
 		}
 	}

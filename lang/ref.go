@@ -57,10 +57,6 @@ type Expr struct {
 	Functions []string
 	// NullsEphemeral says that ephemeralasnull is called, which makes something known of an ephemeral value.
 	NullsEphemeral bool
-	// Iterators names what the dynamic blocks around the expression iterate over, from the outermost, and ForEach has their arguments, of which a
-	// malformed block may have none (nil).
-	Iterators []string
-	ForEach   []hcl.Expression
 }
 
 // Compile finds the references of an expression. Names in scope are local to the expression's surroundings (the iterators of dynamic blocks) and not

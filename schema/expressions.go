@@ -7,11 +7,10 @@ import (
 )
 
 // IteratorExpr is an expression inside dynamic blocks. The names in Iterators refer to what the blocks iterate over and not to anything
-// in the surrounding scope; Variables leaves them out. ForEach has what each of them iterates over.
+// in the surrounding scope; Variables leaves them out.
 type IteratorExpr struct {
 	hcl.Expression
 	Iterators []string
-	ForEach   []hcl.Expression
 }
 
 // Variables returns the traversals that need values from outside of the dynamic blocks.
@@ -39,40 +38,34 @@ func (b *Block) Variables(body hcl.Body) []hcl.Traversal {
 // names, before blocks, which come in source order.
 func (b *Block) Expressions(body hcl.Body) []hcl.Expression {
 	w := exprWalker{}
-	w.body(b, body, around{})
+	w.body(b, body, nil)
 	return w.found
 }
 
 type exprWalker struct{ found []hcl.Expression }
 
-// around is what the dynamic blocks around an expression iterate over, from the outermost.
-type around struct {
-	iterators []string
-	forEach   []hcl.Expression
-}
-
-func (w *exprWalker) add(expr hcl.Expression, in around) {
-	if len(in.iterators) > 0 {
-		expr = IteratorExpr{Expression: expr, Iterators: in.iterators, ForEach: in.forEach}
+func (w *exprWalker) add(expr hcl.Expression, iterators []string) {
+	if len(iterators) > 0 {
+		expr = IteratorExpr{Expression: expr, Iterators: iterators}
 	}
 	w.found = append(w.found, expr)
 }
 
-func (w *exprWalker) body(b *Block, body hcl.Body, in around) {
+func (w *exprWalker) body(b *Block, body hcl.Body, iterators []string) {
 	content, _, _ := body.PartialContent(b.looseSchema())
 	if content == nil {
 		return
 	}
 	for _, name := range b.known().attrNames {
 		if attr := content.Attributes[name]; attr != nil {
-			w.add(attr.Expr, in)
+			w.add(attr.Expr, iterators)
 		}
 	}
 	for _, block := range content.Blocks {
 		if inner := b.inner(block.Type); inner != nil {
-			w.body(inner, block.Body, in)
+			w.body(inner, block.Body, iterators)
 		} else if block.Type == "dynamic" && len(block.Labels) == 1 {
-			w.dynamic(b, block, in)
+			w.dynamic(b, block, iterators)
 		}
 	}
 }
@@ -112,7 +105,7 @@ var dynamicSchema = &hcl.BodySchema{
 	Blocks:     []hcl.BlockHeaderSchema{{Type: "content"}},
 }
 
-func (w *exprWalker) dynamic(b *Block, block *hcl.Block, in around) {
+func (w *exprWalker) dynamic(b *Block, block *hcl.Block, iterators []string) {
 	content, _, _ := block.Body.PartialContent(dynamicSchema)
 	if content == nil {
 		return
@@ -123,20 +116,18 @@ func (w *exprWalker) dynamic(b *Block, block *hcl.Block, in around) {
 			iterator = traversal.RootName()
 		}
 	}
-	var forEach hcl.Expression
 	if attr := content.Attributes["for_each"]; attr != nil {
-		forEach = attr.Expr
-		w.add(forEach, in)
+		w.add(attr.Expr, iterators)
 	}
-	in = around{iterators: append(slices.Clip(in.iterators), iterator), forEach: append(slices.Clip(in.forEach), forEach)}
+	iterators = append(slices.Clip(iterators), iterator)
 	if attr := content.Attributes["labels"]; attr != nil {
-		w.add(attr.Expr, in)
+		w.add(attr.Expr, iterators)
 	}
 	inner := b.inner(block.Labels[0])
 	if inner == nil {
 		return
 	}
 	for _, each := range content.Blocks {
-		w.body(inner, each.Body, in)
+		w.body(inner, each.Body, iterators)
 	}
 }

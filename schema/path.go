@@ -8,9 +8,47 @@ import (
 )
 
 // PathString renders a path the way it would be written in the language, such as network[0].tags["name"]. Keys that
-// are no plain strings or numbers, such as those of elements of sets of objects, are shown as [...]: they are values and could be secret.
-// Paths made by this package never lead into sets.
-func PathString(p cty.Path) string {
+// are no plain strings or numbers are shown as [...]. A path that leads into a set has an element for its key, which
+// could be secret: render it with PathIn.
+func PathString(p cty.Path) string { return renderPath(p, func(int, cty.Value) bool { return true }) }
+
+// PathIn is PathString for a path in a value of a type. Elements of sets, which paths have as keys, are shown as [...].
+func PathIn(ty cty.Type, p cty.Path) string {
+	inSet := make([]bool, len(p))
+	for i, step := range p {
+		inSet[i] = ty.IsSetType()
+		ty = stepType(ty, step)
+	}
+	return renderPath(p, func(i int, _ cty.Value) bool { return !inSet[i] })
+}
+
+// PathWithoutKeys is PathString without what may be part of a value: of keys, only the indices of lists are shown.
+func PathWithoutKeys(p cty.Path) string {
+	return renderPath(p, func(_ int, key cty.Value) bool { return key.Type() == cty.Number })
+}
+
+// stepType returns the type that a step leads to, or the dynamic type if there is none.
+func stepType(ty cty.Type, step cty.PathStep) cty.Type {
+	switch step := step.(type) {
+	case cty.GetAttrStep:
+		if ty.IsObjectType() && ty.HasAttribute(step.Name) {
+			return ty.AttributeType(step.Name)
+		}
+	case cty.IndexStep:
+		if ty.IsCollectionType() {
+			return ty.ElementType()
+		}
+		if ty.IsTupleType() && step.Key.Type() == cty.Number && step.Key.IsKnown() && !step.Key.IsNull() {
+			if i, _ := step.Key.AsBigFloat().Int64(); i >= 0 && int(i) < ty.Length() {
+				return ty.TupleElementType(int(i))
+			}
+		}
+	}
+	return cty.DynamicPseudoType
+}
+
+// renderPath renders the keys of those steps that show allows.
+func renderPath(p cty.Path, show func(i int, key cty.Value) bool) string {
 	var sb strings.Builder
 	for i, step := range p {
 		switch step := step.(type) {
@@ -20,12 +58,17 @@ func PathString(p cty.Path) string {
 			}
 			sb.WriteString(step.Name)
 		case cty.IndexStep:
-			sb.WriteString("[" + keyString(step.Key) + "]")
+			text := "..."
+			if step.Key != cty.NilVal && show(i, step.Key) {
+				text = keyString(step.Key)
+			}
+			sb.WriteString("[" + text + "]")
 		}
 	}
 	return sb.String()
 }
 
+// keyString renders a key; cty.NilVal and what is not plain as "...".
 func keyString(key cty.Value) string {
 	if key == cty.NilVal || key.IsMarked() || !key.IsKnown() || key.IsNull() {
 		return "..."

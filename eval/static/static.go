@@ -97,20 +97,10 @@ func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 		ctx.Variables[root] = cty.ObjectVal(names)
 	}
 	v, hd := expr.Value(ctx)
-	return v, append(diags, withheld(diag.FromHCL(hd), roots)...)
-}
-
-// withheld takes the details out of errors of an expression that refers to something secret: they may have a part of it, such as a key.
-func withheld(diags diag.List, roots map[string]map[string]cty.Value) diag.List {
-	for _, names := range roots {
-		word, secret := value.RedactedDeep(slices.Collect(maps.Values(names))...)
-		for i := range diags {
-			if secret && diags[i].Severity == diag.Error {
-				diags[i].Detail = "The expression cannot be evaluated. The details are withheld because they could reveal a part of a value: " + word + "."
-			}
-		}
-	}
-	return diags
+	return v, append(diags, lang.Redact(diag.FromHCL(hd), ctx, func(ctx *hcl.EvalContext) diag.List {
+		_, hd := expr.Value(ctx)
+		return diag.FromHCL(hd)
+	})...)
 }
 
 func (e *Evaluator) functions() map[string]function.Function {

@@ -22,7 +22,7 @@ func (e *wireError) Error() string {
 	if len(e.path) == 0 {
 		return e.what
 	}
-	return schema.PathString(e.path) + ": " + e.what
+	return schema.PathWithoutKeys(e.path) + ": " + e.what
 }
 
 // encodeValue returns v as a value of the given type. A value that doesn't exist (cty.NilVal) is sent as null.

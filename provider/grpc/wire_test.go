@@ -40,7 +40,7 @@ func TestMismatch(t *testing.T) {
 		{"bool", nested("b", cty.StringVal(secret)), "b: it is not of type bool"},
 		{"string", nested("s", cty.True), "s: it is not of type string"},
 		{"unknown attribute", nested("l", list), "l[0].y: the schema declares no such attribute"},
-		{"in a map", nested("m", cty.MapVal(map[string]cty.Value{"k": cty.StringVal(secret)})), `m["k"]: it is not of type number`},
+		{"in a map", nested("m", cty.MapVal(map[string]cty.Value{"k": cty.StringVal(secret)})), `m[...]: it is not of type number`},
 		{"in a tuple", nested("t", cty.TupleVal([]cty.Value{cty.StringVal(secret), cty.StringVal(secret)})), "t[1]: it is not of type bool"},
 		{
 			"in a set", nested("set", cty.SetVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"y": cty.StringVal(secret)})})),
