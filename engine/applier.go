@@ -91,6 +91,7 @@ func (a *applier) apply() {
 	if diags.HasErrors() {
 		return
 	}
+	a.dropReads()
 	if err := a.recordPrior(); err != nil {
 		a.run.Report(journalFailed(err))
 		return

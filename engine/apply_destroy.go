@@ -235,3 +235,15 @@ func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 	a.mu.Unlock()
 	return op.end(false, state.ObjectChange{Object: d.obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s, v)
 }
+
+// dropReads removes from the state what a plan to destroy read: provider configurations have it from the plan, and nothing else needs it any more.
+func (a *applier) dropReads() {
+	if a.req.Plan.Mode != plan.Destroy {
+		return
+	}
+	for i := range a.state.AllInstances() {
+		if i.Resource.Mode == addr.Data && (a.selection.selects(i) || a.req.Plan.Base.Instance(i) == nil) {
+			a.state.RemoveInstance(i)
+		}
+	}
+}

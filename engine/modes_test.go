@@ -189,3 +189,51 @@ output "new" { value = "new" }
 		t.Errorf("outputs that no plan was about: %q", got)
 	}
 }
+
+// TestDataAfterDestroy leaves no data sources in the state, not even those that were read for the configuration of a provider. With -target and -exclude
+// those stay that nothing asked to destroy.
+func TestDataAfterDestroy(t *testing.T) {
+	t.Parallel()
+	text := `
+resource "sim_thing" "base" { name = "base" }
+data "sim_lookup" "prefix" { name = "base" }
+data "sim_lookup" "other" { name = "base" }
+provider "sim" {
+  alias  = "p"
+  prefix = data.sim_lookup.prefix.id
+}
+resource "sim_thing" "x" {
+  provider = sim.p
+  name     = "x"
+}`
+	for _, row := range []struct {
+		name    string
+		command command
+		want    []string
+	}{
+		{"all", command{}, nil},
+		{"target", command{targets: []string{"sim_thing.x"}}, []string{"data.sim_lookup.other", "data.sim_lookup.prefix", "sim_thing.base"}},
+		{"target of a data source", command{targets: []string{"data.sim_lookup.prefix"}}, []string{"data.sim_lookup.other", "sim_thing.base", "sim_thing.x"}},
+		{"exclude", command{excludes: []string{"data.sim_lookup.other", "sim_thing.base"}}, []string{"data.sim_lookup.other", "sim_thing.base"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, text)
+			w.ok(command{targets: []string{"sim_thing.base"}})
+			w.ok(command{})
+			row.command.mode = plan.Destroy
+			w.ok(row.command)
+			w.has(row.want...)
+		})
+	}
+	t.Run("not read before", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, text)
+		w.ok(command{targets: []string{"sim_thing.base"}})
+		w.ok(command{})
+		w.config(strings.ReplaceAll(text, `lookup.prefix`, `lookup.renamed`) + `
+data "sim_lookup" "renamed" { name = "base" }`)
+		w.ok(command{mode: plan.Destroy, targets: []string{"sim_thing.x"}})
+		w.has("data.sim_lookup.other", "data.sim_lookup.prefix", "sim_thing.base")
+	})
+}

@@ -74,9 +74,11 @@ func (p *planner) unresolved(a addr.Instance) bool {
 	return bad
 }
 
-// dropOrphanedData removes a data object that is no longer declared: there is nothing to destroy. p.mu is held.
+// dropOrphanedData removes a data object that is no longer declared, or is destroyed with all else: there is nothing to do about it. p.mu is held.
 func (p *planner) dropOrphanedData(a addr.Instance) {
-	if _, wanted := p.desired[a]; !wanted && !p.unresolved(a) && len(p.req.Targets) == 0 || p.req.Mode == plan.Destroy {
+	_, wanted := p.desired[a]
+	gone := p.req.Mode == plan.Destroy || !wanted && !p.unresolved(a)
+	if gone && p.selection.selects(a) {
 		p.prior.RemoveInstance(a)
 	}
 }
