@@ -24,10 +24,10 @@ type importTarget struct {
 	rng      *hcl.Range // of the import block; nil for the import command
 }
 
-// resolveImports evaluates import blocks. An object that the state has already is left alone.
+// resolveImports evaluates import blocks. An object that the state has already is left alone. Only a plan that shows imports makes any.
 func (p *planner) resolveImports() {
 	p.imports = map[addr.Instance]*importTarget{}
-	if p.req.Mode == plan.Destroy {
+	if p.req.Mode != plan.Normal {
 		return
 	}
 	if len(p.req.Config.Tree.Root.Imports) == 0 {

@@ -237,3 +237,26 @@ data "sim_lookup" "renamed" { name = "base" }`)
 		w.has("data.sim_lookup.other", "data.sim_lookup.prefix", "sim_thing.base")
 	})
 }
+
+// TestNoImportWhileRefreshing takes over nothing that the plan does not show.
+func TestNoImportWhileRefreshing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)
+	w.ok(command{})
+	w.config(`
+resource "sim_thing" "y" { name = "x" }
+import {
+  to = sim_thing.y
+  id = "x-1"
+}
+import {
+  to = sim_thing.undeclared
+  id = "x-1"
+}
+removed {
+  from = sim_thing.x
+  lifecycle { destroy = false }
+}`)
+	w.ok(command{mode: plan.RefreshOnly})
+	w.has("sim_thing.x")
+}
