@@ -27,6 +27,7 @@ type countingFile struct{ n *int64 }
 
 func (f countingFile) Write(b []byte) (int, error) { *f.n += int64(len(b)); return len(b), nil }
 func (f countingFile) Sync() error                 { return nil }
+func (f countingFile) Reserve(int64) error         { return nil }
 
 func (s *countingStore) Journal(_ context.Context, base *state.File) (state.Journal, error) {
 	return state.NewLog(countingFile{&s.bytes}, base.Meta, nil)

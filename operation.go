@@ -45,6 +45,9 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 		if err == nil {
 			o.lock, err = store.LockWithRetry(ctx, p.opt.Store, info, opt.LockTimeout)
 		}
+		if errors.Is(err, store.ErrEmptied) {
+			return o, diag.Errorf("Error reading the state", "%s.", err)
+		}
 		if held := (*store.LockError)(nil); err != nil && !errors.As(err, &held) {
 			return o, diag.Errorf("Error acquiring the state lock", "%s.", err)
 		}
@@ -214,7 +217,7 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 	}
 	journal, err := o.p.opt.Store.Journal(ctx, base)
 	if err != nil {
-		return nil, append(diags, diag.Errorf("Cannot start the journal of the state", "Nothing was changed: without the journal, results could be lost. %s", err)...)
+		return nil, append(diags, diag.Errorf("Cannot start the journal of the state", "%s\n\nNothing was changed, since what is done could not be recorded.", sentence(err))...)
 	}
 	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, Journal: journal, Soft: opt.Soft})
 	diags = append(diags, more...)
@@ -248,13 +251,4 @@ func (o *Operation) Write(s *state.State) diag.List {
 	}
 	o.File, o.ours = next, nil
 	return nil
-}
-
-// rescue keeps a state that could not be stored.
-func (o *Operation) rescue(f *state.File, cause error) diag.List {
-	path, err := store.Rescue(o.p.opt.WorkDir, f, nil)
-	if err != nil {
-		return diag.Errorf("Failed to save the state", "%s\n\nThe state could not be kept in a file either: %s. What was applied in this run is recorded in the journal beside the state, if there is one.", cause, err)
-	}
-	return diag.Errorf("Failed to save the state", "%s\n\nThe state was kept in %s instead. Once the cause is mended, store it with: mayfly state push %s", cause, path, path)
 }

@@ -376,6 +376,20 @@ func (s *subject) stored(v cty.Value, paths []cty.Path, private []byte, identity
 	return o
 }
 
+// Identifying returns the attribute that identifies a stored object to people and its value. Both are empty
+// if there is none, it is sensitive, or the provider's schema is not known.
+func (e *Engine) Identifying(p addr.Provider, a addr.Object, o *state.Object) (key, text string) {
+	s, diags := e.providers.Resource(p, a.Resource.Mode, a.Resource.Type)
+	if diags.HasErrors() || s == nil {
+		return "", ""
+	}
+	v, err := o.DecodeUnmarked(s.Block.Type())
+	if err != nil {
+		return "", ""
+	}
+	return identifying(v, s.Block, o.Sensitive)
+}
+
 // identifying returns the attribute that identifies an object to people: id, else name. Both results are empty if there is none or it is sensitive, by
 // its schema or as one of the given paths.
 func identifying(v cty.Value, b *schema.Block, sensitive []cty.Path) (key, text string) {

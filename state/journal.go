@@ -39,6 +39,9 @@ type LogFile interface {
 	Write(b []byte) (int, error)
 	// Sync returns when everything written is on stable storage.
 	Sync() error
+	// Reserve makes sure, as far as it can, that n more bytes can be written. It may be called while others
+	// write.
+	Reserve(n int64) error
 }
 
 // Sealer encrypts what a journal stores. Each call is independent of the others.
@@ -63,9 +66,14 @@ type Log struct {
 	header  []byte // the first frame, until it is written
 	pending *batch
 	failed  error
+	lost    bool // an operation has ended whose results are not in the file
 	changes int
 	open    map[uint64]struct{}
 }
+
+// resultSize is the number of bytes that are reserved for the result of each operation before it begins. Few
+// results are larger.
+const resultSize = 256 << 10
 
 // batch is a group of records that become durable together, as one frame.
 type batch struct {
@@ -83,18 +91,33 @@ func NewLog(file LogFile, base Meta, sealer Sealer) (*Log, error) {
 	return &Log{file: file, sealer: sealer, flushing: make(chan struct{}, 1), header: frame(header), next: 1, open: map[uint64]struct{}{}}, nil
 }
 
-// Begin implements Journal.
+// Begin implements Journal. It fails if the file has no room for the result: that an operation was done is
+// worth nothing if it cannot be recorded.
 func (l *Log) Begin(o addr.Object, action string) (uint64, error) {
 	l.mu.Lock()
 	id := l.next
 	l.next++
 	l.open[id] = struct{}{}
+	room := int64(len(l.open)) * resultSize
 	l.mu.Unlock()
+	if err := l.begin(id, room, o, action); err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.open, id)
+		return id, err
+	}
+	return id, nil
+}
+
+func (l *Log) begin(id uint64, room int64, o addr.Object, action string) error {
+	if err := l.file.Reserve(room); err != nil {
+		return fmt.Errorf("reserving room in the journal: %w", err)
+	}
 	b := strconv.AppendUint([]byte(`{"begin":{"id":`), id, 10)
 	b = appendString(append(b, `,"action":`...), action)
 	b = appendResourceHead(append(b, `,"object":`...), o.Abs())
 	b = appendHeadOnly(append(b, `,"instance":`...), o)
-	return id, l.append(append(b, "}}}"...))
+	return l.append(append(b, "}}}"...))
 }
 
 // Commit implements Journal.
@@ -107,7 +130,14 @@ func (l *Log) Fail(id uint64, changes ...ObjectChange) error { return l.end("fai
 func (l *Log) Idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.changes == 0 && len(l.open) == 0
+	return l.changes == 0 && len(l.open) == 0 && !l.lost
+}
+
+// Complete reports whether the results of all operations that have ended are durable in the journal.
+func (l *Log) Complete() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.lost
 }
 
 // Folded notes that a state file with the given serial and checksum (SHA-256 of its bytes) is about to take the place of the base and
@@ -126,10 +156,23 @@ func foldedRecord(serial uint64, sum [32]byte) []byte {
 }
 
 func (l *Log) end(kind string, id uint64, changes []ObjectChange) error {
+	record, err := l.endRecord(kind, id, changes)
+	if err == nil {
+		err = l.append(record)
+	}
+	if err != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.lost = true
+	}
+	return err
+}
+
+func (l *Log) endRecord(kind string, id uint64, changes []ObjectChange) ([]byte, error) {
 	l.mu.Lock()
 	if _, ok := l.open[id]; !ok {
 		l.mu.Unlock()
-		return fmt.Errorf("the journal knows no operation %d that could end", id)
+		return nil, fmt.Errorf("the journal knows no operation %d that could end", id)
 	}
 	delete(l.open, id)
 	l.changes += len(changes)
@@ -143,10 +186,10 @@ func (l *Log) end(kind string, id uint64, changes []ObjectChange) error {
 		}
 		var err error
 		if b, err = appendChange(b, c); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return l.append(append(b, "]}}"...))
+	return append(b, "]}}"...), nil
 }
 
 // appendChange appends a change as an entry of the state file's resources with one instance; that of a removal says only which.

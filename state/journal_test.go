@@ -25,6 +25,15 @@ type memLog struct {
 	syncs    int
 	syncTime time.Duration
 	fail     error
+	noRoom   error
+	reserved int64
+}
+
+func (m *memLog) Reserve(n int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reserved = max(m.reserved, n)
+	return m.noRoom
 }
 
 func (m *memLog) Write(b []byte) (int, error) {
@@ -58,6 +67,43 @@ func newLog(t rapid.TB, base *File) (*Log, *memLog) {
 
 func testFile() *File {
 	return &File{Meta: Meta{Lineage: "l", Serial: 7, Version: "1.0.0"}, State: New()}
+}
+
+// TestJournalWithoutRoom shows that no operation begins whose result might not fit, and that those under way
+// end as they should.
+func TestJournalWithoutRoom(t *testing.T) {
+	l, file := newLog(t, testFile())
+	a := at("n", addr.NoKey)
+	first, err := l.Begin(a, "create")
+	if err != nil || file.reserved < resultSize {
+		t.Fatalf("%d bytes reserved, %v", file.reserved, err)
+	}
+	full := errors.New("full")
+	file.noRoom = full
+	before := file.buf.Len()
+	if _, err := l.Begin(at("m", addr.NoKey), "create"); !errors.Is(err, full) || file.buf.Len() != before {
+		t.Errorf("an operation began without room for its result: %v", err)
+	}
+	if err := l.Commit(first, ObjectChange{Object: a, Provider: testProvider, New: object(t, "x")}); err != nil || !l.Complete() {
+		t.Errorf("the operation under way: %v", err)
+	}
+	file.noRoom = nil
+	second, err := l.Begin(at("m", addr.NoKey), "create")
+	if err != nil || file.reserved > 2*resultSize {
+		t.Errorf("with room again, %d bytes: %v", file.reserved, err)
+	}
+	file.fail = full
+	if err := l.Commit(second, ObjectChange{Object: a}); !errors.Is(err, full) || l.Complete() {
+		t.Errorf("a result that was lost: %v", err)
+	}
+}
+
+func TestJournalThatNeverBeganIsIdle(t *testing.T) {
+	l, file := newLog(t, testFile())
+	file.noRoom = errors.New("full")
+	if _, err := l.Begin(at("n", addr.NoKey), "create"); err == nil || !l.Idle() || !l.Complete() {
+		t.Errorf("after a failed begin: %v, idle %v, complete %v", err, l.Idle(), l.Complete())
+	}
 }
 
 func TestJournalText(t *testing.T) {

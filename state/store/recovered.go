@@ -8,15 +8,18 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Recovered tells of a journal that a run left which did not end as it should.
+// Recovered says what reading a state found that a run left which did not end as it should.
 type Recovered struct {
 	Path       string // of the journal
 	Changes    int    // results that were only in the journal and are now part of the state
 	Unfinished []state.Unfinished
-	Torn       bool // the last write was cut off; nothing that anyone was told is missing
+	Torn       bool // the last write was cut off; no result that was confirmed is missing
 	// Saved reports that the state file now holds the results and the journal is gone. It is false for reading without a lock, which changes
 	// nothing; the run may then still be going on.
 	Saved bool
+
+	Unreadable string // where a journal without any record that can be read was put; "" for none
+	Empty      string // a state file that is there and has no content; "" for none
 }
 
 // Recoverer is implemented by managers whose Read takes journals into account.
@@ -33,12 +36,28 @@ func RecoveredBy(m Manager) *Recovered {
 	return nil
 }
 
-// Diags returns what the user must know: that results were recovered, and for which objects it is not known what an operation did.
-// It is empty for a nil r and for one that was not saved, whose run may be alive.
+// Diags returns what the user must know: that results were recovered, for which objects it is not known what
+// an operation did, and what was found that should not be. It is empty for a nil r. The run of a journal that
+// was not saved may be alive, and nothing is said of it.
 func (r *Recovered) Diags() diag.List {
-	if r == nil || !r.Saved {
+	if r == nil {
 		return nil
 	}
+	var l diag.List
+	if r.Empty != "" {
+		l = append(l, diag.Warnf("State file is empty", "The file %s is there but has no content, so there is taken to be no state. If there should be one, restore it before you apply anything.", r.Empty)...)
+	}
+	if r.Unreadable != "" {
+		l = append(l, diag.Warnf("Unreadable journal was set aside", "A run that did not end properly left a journal in which no record can be read. It is kept as %s, and the state was left as it is. Such a run normally has not changed anything yet. Compare the plan with the real objects, and then delete the file.",
+			r.Unreadable)...)
+	}
+	if r.Saved {
+		l = append(l, r.journalDiags()...)
+	}
+	return l
+}
+
+func (r *Recovered) journalDiags() diag.List {
 	var l diag.List
 	if r.Changes > 0 {
 		l = append(l, diag.Warnf("An interrupted run was recovered", "The last run did not end properly. Its %d completed changes were found in %s and are now part of the state.",

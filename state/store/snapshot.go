@@ -2,15 +2,10 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/state"
@@ -86,37 +81,6 @@ func (s *Snapshotting) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failed
-}
-
-// RescueName is the name of the file that keeps a state that could not be stored.
-const RescueName = "errored.tfstate"
-
-// Rescue keeps f in a new file in dir, readable by its owner only, because the store did not take it. It never replaces a file: if there is
-// already one, the name gets a suffix. It returns the path, to be told to the user. c may be nil.
-func Rescue(dir string, f *state.File, c Cipher) (string, error) {
-	b, err := Encode(f, c)
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, RescueName)
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		id, idErr := uuid.NewRandomFromReader(rand.Reader)
-		if idErr != nil {
-			return "", idErr
-		}
-		path += "." + id.String()[:8]
-		file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	}
-	if err != nil {
-		return "", fmt.Errorf("keeping the state in a file: %w", err)
-	}
-	_, err = file.Write(b)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err != nil {
-		return path, fmt.Errorf("keeping the state in %s: %w", path, err)
-	}
-	return path, nil
 }
 
 // SnapshotJournal starts the journal of a manager that has none of its own: it stores snapshots through m.Write, undisturbed by the end of ctx.

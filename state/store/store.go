@@ -53,7 +53,21 @@ var (
 	ErrNotEmpty        = errors.New("the workspace's state still has resources")
 	ErrDefault         = errors.New("the default workspace cannot be deleted")
 	ErrLockLost        = errors.New("the lock on the state has been lost")
+	ErrEmptied         = errors.New("the state has been lost")
 )
+
+// JournaledError is returned by Manager.Write if the state could not be stored but nothing is lost: the
+// results of the run are in a journal, from which the next run that locks the state recovers them.
+type JournaledError struct {
+	Journal string // its file
+	Err     error
+}
+
+// Error says why the state could not be stored.
+func (e *JournaledError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *JournaledError) Unwrap() error { return e.Err }
 
 // CheckWorkspaceName returns an error unless name can name a workspace: it must stand in a URL path as it is, as other engines have it too.
 func CheckWorkspaceName(name string) error {

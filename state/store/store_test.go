@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -189,7 +190,7 @@ func TestRescue(t *testing.T) {
 	dir := t.TempDir()
 	var paths []string
 	for serial := range uint64(3) {
-		path, err := store.Rescue(dir, storetest.File(t, "l", serial, 1), nil)
+		path, err := store.Rescue([]string{filepath.Join(dir, "nowhere"), dir}, storetest.File(t, "l", serial, 1), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,11 +209,14 @@ func TestRescue(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if filepath.Base(paths[0]) != store.RescueName {
+	if paths[0] != filepath.Join(dir, store.RescueName) {
 		t.Errorf("kept in %s", paths[0])
 	}
-	if _, err := store.Rescue(filepath.Join(dir, "nowhere"), storetest.File(t, "l", 1, 1), nil); err == nil {
-		t.Error("a file in no folder")
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("the folder has %v, %v", entries, err)
+	}
+	if _, err := store.Rescue([]string{filepath.Join(dir, "nowhere")}, storetest.File(t, "l", 1, 1), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file in no folder: %v", err)
 	}
 }
 
@@ -223,6 +227,10 @@ func TestRecoveredDiags(t *testing.T) {
 	}
 	l := (&store.Recovered{Path: "x.journal", Changes: 2, Saved: true, Unfinished: []state.Unfinished{{Object: storetest.Address("a", 1), Action: "create"}}}).Diags()
 	if len(l) != 2 || l[0].Severity != diag.Warning || !strings.Contains(l[0].Detail, "x.journal") || !strings.Contains(l[1].Detail, "test_thing.a[1] (create)") {
+		t.Errorf("%v", l)
+	}
+	l = (&store.Recovered{Unreadable: "x.unreadable", Empty: "x.tfstate"}).Diags()
+	if len(l) != 2 || l.HasErrors() || !strings.Contains(l[0].Detail, "x.tfstate") || !strings.Contains(l[1].Detail, "x.unreadable") {
 		t.Errorf("%v", l)
 	}
 }

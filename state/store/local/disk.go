@@ -14,7 +14,8 @@ type disk struct {
 	sync    func(f *os.File) error
 	rename  func(from, to string) error
 	link    func(from, to string) error
-	swap    bool // whether an open file can be renamed over
+	reserve func(f *os.File, off, n int64) error // sets aside room for n bytes at off without changing the size
+	swap    bool                                 // whether an open file can be renamed over
 }
 
 var systemDisk = disk{
@@ -22,6 +23,7 @@ var systemDisk = disk{
 	sync:    (*os.File).Sync,
 	rename:  os.Rename,
 	link:    os.Link,
+	reserve: reserve,
 	swap:    canReplaceOpen,
 }
 
@@ -31,23 +33,23 @@ const (
 	copySuffix = ".new"  // a copy of what is being written over the locked file
 )
 
-// resolve follows symbolic links, so that the file they lead to is replaced and not the link.
-func resolve(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
+// newMode are the permissions of a new file with the content of a state.
+const newMode = fs.FileMode(0o600)
+
+// modeOf returns the permissions of the regular file at path, which its owner has chosen, and those of a new
+// file if there is none.
+func modeOf(path string) fs.FileMode {
+	if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() {
+		return fi.Mode().Perm()
 	}
-	return path
+	return newMode
 }
 
-// temp writes b to a new durable file beside path and returns it open, with the permissions of the file at path, or else for its owner only.
-func (d disk) temp(path string, b []byte) (*os.File, error) {
+// temp writes b to a new durable file beside path and returns it open.
+func (d disk) temp(path string, b []byte, mode fs.FileMode) (*os.File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return nil, err
-	}
-	mode := fs.FileMode(0o600)
-	if fi, err := os.Stat(path); err == nil {
-		mode = fi.Mode().Perm()
 	}
 	_, err = d.writeAt(f, b, 0)
 	if err == nil {
@@ -62,10 +64,10 @@ func (d disk) temp(path string, b []byte) (*os.File, error) {
 	return f, nil
 }
 
-// replace makes b the content of the file at path: at any moment, also after a power cut, the file has all of the old content or all of b.
-func (d disk) replace(path string, b []byte) error {
-	path = resolve(path)
-	f, err := d.temp(path, b)
+// replace makes b the content of the file at path, which is no symbolic link: at any moment, also after a
+// power cut, the file has all of the old content or all of b.
+func (d disk) replace(path string, b []byte, mode fs.FileMode) error {
+	f, err := d.temp(path, b, mode)
 	if err != nil {
 		return err
 	}
@@ -79,6 +81,20 @@ func (d disk) replace(path string, b []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
+// backUp writes b, the content of the state file at source, to the file at path. Nobody may read it there who
+// may not read the state. What is no file, such as the null device, is written to.
+func (d disk) backUp(path string, b []byte, source string) error {
+	path = follow(path)
+	if isStream(path) {
+		return writeStream(path, b)
+	}
+	mode := modeOf(path)
+	if fi, err := os.Stat(source); err == nil && fi.Mode().IsRegular() {
+		mode &= fi.Mode().Perm()
+	}
+	return d.replace(path, b, mode|0o400)
+}
+
 // replaceHeld is replace for a file that is locked by h, and keeps it so:
 //
 //  1. A new file gets the content and is locked.
@@ -89,11 +105,10 @@ func (d disk) replace(path string, b []byte) error {
 //
 // Where the second name cannot be given or step 4 fails, say because the disk is full, the new file stays, under the lock taken in step 1.
 func (d disk) replaceHeld(path string, b []byte, h *held) error {
-	path = resolve(path)
 	if !d.swap {
 		return d.overwriteHeld(path, b, h)
 	}
-	f, err := d.temp(path, b)
+	f, err := d.temp(path, b, modeOf(path))
 	if err != nil {
 		return err
 	}
@@ -143,7 +158,7 @@ func (d disk) overwrite(f *os.File, b []byte) error {
 // overwriteHeld is for systems that cannot rename over open files: a durable copy of the content lies beside the file while that is
 // overwritten, for readCopy to find.
 func (d disk) overwriteHeld(path string, b []byte, h *held) error {
-	f, err := d.temp(path+copySuffix, b)
+	f, err := d.temp(path+copySuffix, b, newMode)
 	if err != nil {
 		return err
 	}
@@ -164,9 +179,5 @@ func (d disk) overwriteHeld(path string, b []byte, h *held) error {
 
 // readCopy returns the content that was being written over the file at path when the writer died, nil if there is none.
 func readCopy(path string) ([]byte, error) {
-	b, err := os.ReadFile(resolve(path) + copySuffix)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return b, err
+	return locks.read(path + copySuffix)
 }

@@ -2,12 +2,16 @@ package local
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 var errHeld = errors.New("the file is locked")
@@ -59,7 +63,7 @@ func (r *registry) read(path string) ([]byte, error) {
 		_, err := io.ReadFull(io.NewSectionReader(f, 0, fi.Size()), b)
 		return b, err
 	}
-	b, err := os.ReadFile(path)
+	b, err := safefile.Read(path, math.MaxInt64-1)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -79,6 +83,9 @@ func (r *registry) lock(path string) (*held, error) {
 			return nil, err
 		}
 		created := err != nil
+		if !created && !fi.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is %s, not a regular file", path, safefile.Kind(fi.Mode()))
+		}
 		if !created && r.find(fi) != nil {
 			return nil, errHeld
 		}
@@ -108,6 +115,74 @@ func (r *registry) adopt(h *held, f *os.File) {
 	r.open = append(r.open, f)
 }
 
+// create makes a new file for writing, which this process holds locked until it is closed by close or remove.
+// It fails with fs.ErrExist if there is one.
+func (r *registry) create(path string) (*os.File, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := tryLock(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("locking the new file: %w", err), f.Close(), os.Remove(path))
+	}
+	r.open = append(r.open, f)
+	return f, nil
+}
+
+// take opens an existing file and locks it. It fails with errHeld if this or another process holds it.
+func (r *registry) take(path string) (*os.File, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if r.find(fi) != nil {
+		return nil, errHeld
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := tryLock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	r.open = append(r.open, f)
+	return f, nil
+}
+
+// close gives up the lock on a file of create or take.
+func (r *registry) close(f *os.File) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget(f)
+	return f.Close()
+}
+
+// remove is close for a file that is removed, if the path still leads to it. The removal is durable when it
+// returns.
+func (r *registry) remove(path string, f *os.File) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget(f)
+	if !sameFile(path, f) {
+		return f.Close()
+	}
+	var err error
+	if canReplaceOpen { // while it is locked, so that no other run's file can have come in between
+		err = errors.Join(os.Remove(path), f.Close())
+	} else {
+		err = errors.Join(f.Close(), os.Remove(path))
+	}
+	return errors.Join(err, syncDir(filepath.Dir(path)))
+}
+
+func (r *registry) forget(f *os.File) {
+	r.open = slices.DeleteFunc(r.open, func(o *os.File) bool { return o == f })
+}
+
 // unlock closes the files of h. A file that taking the lock created and that is still empty is removed, as peers do.
 func (r *registry) unlock(h *held, path string) error {
 	r.mu.Lock()
@@ -119,7 +194,7 @@ func (r *registry) unlock(h *held, path string) error {
 		errs = append(errs, os.Remove(path))
 	}
 	for _, f := range h.files {
-		r.open = slices.DeleteFunc(r.open, func(o *os.File) bool { return o == f })
+		r.forget(f)
 		errs = append(errs, f.Close())
 	}
 	if remove && !canReplaceOpen {

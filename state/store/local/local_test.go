@@ -110,7 +110,7 @@ func TestFilesOfARun(t *testing.T) {
 		t.Error(diff)
 	}
 	info := content(t, filepath.Join(dir, ".terraform.tfstate.lock.info"))
-	want := `{"ID":"id-a","Operation":"test","Info":"","Who":"a","Version":"1.0.0","Created":"2030-01-02T03:04:05Z","Path":"` +
+	want := `{"ID":"id-a","Operation":"test","Info":"There was no state yet when this run began.","Who":"a","Version":"1.0.0","Created":"2030-01-02T03:04:05Z","Path":"` +
 		filepath.Join(dir, DefaultPath) + `"}`
 	if diff := cmp.Diff(want, info); diff != "" {
 		t.Error(diff)

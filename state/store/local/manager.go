@@ -26,9 +26,12 @@ type Manager struct {
 
 	mu        sync.Mutex
 	held      *held
-	lockID    string
+	lockID    string     // "" if the run has no lock
+	fresh     bool       // the locked file has never had content
 	loaded    bool       // the state was read or written without error
 	meta      state.Meta // of the state as last read or written, zero if there is none
+	sum       [32]byte   // of the file's content then
+	piped     []byte     // what a state that is no regular file gave, which can be read once
 	wrote     bool       // paths.write has the run's result
 	backedUp  bool
 	recovered *store.Recovered
@@ -41,15 +44,23 @@ var (
 	_ store.Recoverer = (*Manager)(nil)
 )
 
-// Lock implements store.Manager. The lock is the one that peers take on the state file, with their information file beside it.
+// Lock implements store.Manager. The lock is the one that peers take on the state file, with their
+// information file beside it. What is no regular file cannot be written, so there is nothing to lock.
 func (m *Manager) Lock(ctx context.Context, info store.LockInfo) (string, error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.held != nil {
+	if m.lockID != "" {
 		return "", &store.LockError{Err: errors.New("this run already holds the lock")}
+	}
+	if info.ID == "" {
+		info.ID = uuid.NewString()
+	}
+	if isStream(m.paths.write) {
+		m.lockID = info.ID
+		return info.ID, nil
 	}
 	h, err := locks.lock(m.paths.write)
 	if errors.Is(err, errHeld) {
@@ -58,12 +69,8 @@ func (m *Manager) Lock(ctx context.Context, info store.LockInfo) (string, error)
 	if err != nil {
 		return "", fmt.Errorf("locking the state: %w", err)
 	}
-	if info.ID == "" {
-		info.ID = uuid.NewString()
-	}
-	info.Path = m.paths.write
-	if err := m.writeInfo(info); err != nil {
-		return "", errors.Join(fmt.Errorf("noting who holds the lock: %w", err), locks.unlock(h, m.paths.write))
+	if err := m.announce(info, h); err != nil {
+		return "", errors.Join(err, locks.unlock(h, m.paths.write))
 	}
 	m.held, m.lockID = h, info.ID
 	// What the state is may have changed while someone else held the lock.
@@ -72,30 +79,31 @@ func (m *Manager) Lock(ctx context.Context, info store.LockInfo) (string, error)
 	return info.ID, nil
 }
 
-func (m *Manager) writeInfo(info store.LockInfo) error {
-	b, err := info.Marshal()
+// announce says who holds the lock h, unless what lies beside the state shows that it was lost: that must
+// stay for the next run to see.
+func (m *Manager) announce(info store.LockInfo, h *held) error {
+	fi, err := h.current().Stat()
 	if err != nil {
-		return err
+		return fmt.Errorf("locking the state: %w", err)
 	}
-	return os.WriteFile(m.paths.info, b, 0o600)
-}
-
-// holder reads who holds the lock, nil if that is not known.
-func (m *Manager) holder() *store.LockInfo {
-	b, err := os.ReadFile(m.paths.info)
-	if err != nil {
-		return nil
+	if fi.Size() == 0 {
+		m.fresh = h.created || m.neverWritten()
+		if m.paths.read == m.paths.write && !m.fresh {
+			if err := m.checkEmpty(); err != nil {
+				return err
+			}
+		}
+		info.Info = noStateYet
 	}
-	info, err := store.ParseLockInfo(b)
-	if err != nil {
-		return nil
+	info.Path = m.paths.write
+	if err := m.writeInfo(info); err != nil {
+		return fmt.Errorf("noting who holds the lock: %w", err)
 	}
-	return &info
+	return nil
 }
 
 // sweep removes the temporary files of a writer that died. The caller holds the lock, so none can be alive. A file that resists does no harm.
 func sweep(path string) {
-	path = resolve(path)
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(filepath.Clean(dir))
 	if err != nil {
@@ -112,36 +120,26 @@ func sweep(path string) {
 func (m *Manager) Unlock(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.held == nil {
+	if m.lockID == "" {
 		return &store.LockError{Info: m.holder(), Err: errors.New("this run does not hold the lock; a lock on a local state ends with the process that holds it")}
 	}
 	if id != m.lockID {
 		return &store.LockError{Info: m.holder(), Err: fmt.Errorf("the lock's ID is not %q", id)}
+	}
+	m.lockID = ""
+	if m.held == nil {
+		return nil
 	}
 	err := m.closeLog()
 	if rm := os.Remove(m.paths.info); rm != nil && !errors.Is(rm, fs.ErrNotExist) {
 		err = errors.Join(err, rm)
 	}
 	err = errors.Join(err, locks.unlock(m.held, m.paths.write))
-	m.held, m.lockID = nil, ""
+	m.held = nil
 	if err != nil {
 		return fmt.Errorf("unlocking the state: %w", err)
 	}
 	return nil
-}
-
-// closeLog ends the run's journal. One that holds anything of use stays for the next run to recover.
-func (m *Manager) closeLog() error {
-	if m.log == nil {
-		return nil
-	}
-	idle := m.log.Idle()
-	err := m.logFile.close()
-	if idle {
-		err = errors.Join(err, removeFile(m.paths.journal))
-	}
-	m.log, m.logFile = nil, nil
-	return err
 }
 
 // Recovered implements store.Recoverer.
@@ -181,14 +179,14 @@ func (m *Manager) read() (*state.File, error) {
 		return nil, err
 	}
 	if s.replayed != nil && m.log == nil {
-		m.recovered = recoveredFrom(m.paths.journal, s.replayed)
+		m.noteReplayed(s.replayed)
 	}
-	return m.note(s.result()), nil
+	return m.note(s.result(), s.sum), nil
 }
 
-// note remembers f as the state that the run knows.
-func (m *Manager) note(f *state.File) *state.File {
-	m.loaded, m.meta = true, state.Meta{}
+// note remembers f as the state that the run knows, and the checksum of the file that it is from.
+func (m *Manager) note(f *state.File, sum [32]byte) *state.File {
+	m.loaded, m.meta, m.sum = true, state.Meta{}, sum
 	if f != nil {
 		m.meta = f.Meta
 	}
@@ -203,11 +201,39 @@ func (m *Manager) source() string {
 	return m.paths.read
 }
 
-// Write implements store.Manager.
+// readSource returns the content of the source, nil if there is none.
+func (m *Manager) readSource() ([]byte, error) {
+	path := m.source()
+	if !isStream(path) {
+		return locks.read(path)
+	}
+	if m.piped == nil {
+		b, err := readStream(path)
+		if err != nil {
+			return nil, err
+		}
+		m.piped = append([]byte{}, b...)
+	}
+	return m.piped, nil
+}
+
+// Write implements store.Manager. If it fails although the journal has all results of the run, the error is a
+// *store.JournaledError.
 func (m *Manager) Write(_ context.Context, f *state.File) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	err := m.write(f)
+	if err != nil && m.log != nil && m.log.Complete() && m.logFile.inPlace() {
+		return &store.JournaledError{Journal: m.paths.journal, Err: err}
+	}
+	return err
+}
+
+func (m *Manager) write(f *state.File) error {
 	if err := m.checkHeld(); err != nil {
+		return err
+	}
+	if err := m.paths.checkTargets(); err != nil {
 		return err
 	}
 	if err := m.prepareWrite(); err != nil {
@@ -225,11 +251,11 @@ func (m *Manager) Write(_ context.Context, f *state.File) error {
 	if err := m.store(data); err != nil {
 		return err
 	}
-	m.note(f)
+	m.note(f, sha256.Sum256(data))
 	if m.log == nil {
 		return nil
 	}
-	err = errors.Join(m.logFile.close(), removeFile(m.paths.journal), syncDir(filepath.Dir(m.paths.journal)))
+	err = m.logFile.remove()
 	m.log, m.logFile = nil, nil
 	if err != nil {
 		return fmt.Errorf("the state is saved, but its journal could not be removed: %w", err)
@@ -239,10 +265,7 @@ func (m *Manager) Write(_ context.Context, f *state.File) error {
 
 // prepareWrite makes sure that a write replaces neither a damaged state nor results that the caller has not seen.
 func (m *Manager) prepareWrite() error {
-	if m.log != nil {
-		return nil
-	}
-	if m.loaded && !exists(m.paths.journal) {
+	if m.log != nil && m.logFile.exists() || m.loaded && !exists(m.paths.journal) {
 		return nil
 	}
 	known, loaded := m.meta, m.loaded
@@ -263,17 +286,29 @@ func (m *Manager) checkHeld() error {
 	return nil
 }
 
+// checkUnchanged returns an error if content, which the state file has now, is not what this run has read or
+// written there last.
+func (m *Manager) checkUnchanged(content []byte) error {
+	if m.loaded && m.source() == m.paths.write && sha256.Sum256(content) != m.sum {
+		return fmt.Errorf("the state in %s was changed by another run after this one had read it. Nothing has been written over it", m.paths.write)
+	}
+	return nil
+}
+
 // store makes data the content of the state file, after keeping a backup of what the run found.
 func (m *Manager) store(data []byte) error {
-	prev, err := locks.read(m.source())
+	prev, err := m.readSource()
 	if err != nil {
 		return fmt.Errorf("reading the state: %w", err)
+	}
+	if err := m.checkUnchanged(prev); err != nil {
+		return err
 	}
 	if m.source() == m.paths.write && bytes.Equal(prev, data) {
 		return nil
 	}
 	if !m.backedUp && m.paths.backup != "" && len(prev) > 0 {
-		if err := m.disk.replace(m.paths.backup, prev); err != nil {
+		if err := m.disk.backUp(m.paths.backup, prev, m.source()); err != nil {
 			return fmt.Errorf("keeping a backup of the state in %s: %w", m.paths.backup, err)
 		}
 	}
@@ -281,51 +316,13 @@ func (m *Manager) store(data []byte) error {
 	if m.held != nil {
 		err = m.disk.replaceHeld(m.paths.write, data, m.held)
 	} else if err = os.MkdirAll(filepath.Dir(m.paths.write), 0o755); err == nil {
-		err = m.disk.replace(m.paths.write, data)
+		err = m.disk.replace(m.paths.write, data, modeOf(m.paths.write))
 	}
 	if err != nil {
 		return fmt.Errorf("writing the state to %s: %w", m.paths.write, err)
 	}
 	m.wrote = true
 	return nil
-}
-
-// Journal implements store.Manager. The journal's file comes to be with its first record.
-func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.log != nil {
-		return nil, errors.New("this run already has a journal")
-	}
-	if err := m.checkHeld(); err != nil {
-		return nil, err
-	}
-	if !m.loaded || exists(m.paths.journal) {
-		if _, err := m.settle(); err != nil {
-			return nil, err
-		}
-	}
-	if fresh := m.meta == (state.Meta{}); !fresh && (base.Lineage != m.meta.Lineage || base.Serial != m.meta.Serial) || fresh && base.Serial != 0 {
-		return nil, fmt.Errorf("the state in %s has changed since it was read. Run the command again", m.source())
-	}
-	file := &logFile{path: m.paths.journal, disk: m.disk}
-	log, err := state.NewLog(file, base.Meta, sealer(m.cipher))
-	if err != nil {
-		return nil, err
-	}
-	m.log, m.logFile = log, file
-	return log, nil
-}
-
-// sealer avoids a nil Cipher in a non-nil interface.
-func sealer(c store.Cipher) state.Sealer {
-	if c == nil {
-		return nil
-	}
-	return c
 }
 
 func exists(path string) bool {

@@ -4,8 +4,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/google/uuid"
 
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -14,8 +17,10 @@ import (
 // stored is what the files of a workspace hold.
 type stored struct {
 	raw      []byte
+	sum      [32]byte    // of the state file, also if raw is a copy that stands in for it
 	file     *state.File // nil for none
 	journal  bool        // there is a journal file
+	unread   bool        // it has content, but no record that can be read
 	parsed   *state.JournalFile
 	replayed *state.Replayed // nil unless the journal still matters
 }
@@ -36,32 +41,72 @@ func (s stored) result() *state.File {
 func (m *Manager) load() (stored, error) {
 	var s stored
 	var err error
-	if s.raw, err = locks.read(m.source()); err != nil {
+	if s.raw, err = m.readSource(); err != nil {
 		return s, fmt.Errorf("reading the state: %w", err)
 	}
+	s.sum = sha256.Sum256(s.raw)
 	if s.file, err = store.Decode(s.raw, m.cipher); err != nil || len(s.raw) == 0 {
 		if s, err = m.loadCopy(s, err); err != nil {
 			return s, fmt.Errorf("%s: %w%s", m.source(), err, m.backupHint())
 		}
 	}
-	text, err := os.ReadFile(m.paths.journal)
-	if errors.Is(err, os.ErrNotExist) {
-		return s, nil
+	if err := m.loadJournal(&s); err != nil {
+		return s, err
 	}
+	if s.file == nil && s.replayed == nil {
+		err = m.noteEmpty()
+	}
+	return s, err
+}
+
+func (m *Manager) loadJournal(s *stored) error {
+	text, err := locks.read(m.paths.journal)
 	if err != nil {
-		return s, fmt.Errorf("reading the state's journal: %w", err)
+		return fmt.Errorf("reading the state's journal: %w", err)
 	}
-	s.journal = true
+	if s.journal = text != nil; !s.journal {
+		return nil
+	}
 	if s.parsed, err = state.ParseJournal(text, sealer(m.cipher)); err != nil {
-		return s, m.refuse(err)
+		return m.refuse(err)
 	}
+	s.unread = s.parsed == nil && len(text) > 0
 	if s.parsed == nil || s.parsed.Folded != nil && s.parsed.Folded.Sum == sha256.Sum256(s.raw) {
-		return s, nil
+		return nil
 	}
 	if s.replayed, err = s.parsed.Replay(s.file); err != nil {
-		return s, m.refuse(err)
+		return m.refuse(err)
 	}
-	return s, nil
+	return nil
+}
+
+// noteEmpty is for a source without content: if there is a file, it was a state once, or may have been.
+func (m *Manager) noteEmpty() error {
+	path := m.source()
+	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
+		return nil
+	}
+	if m.held != nil && path == m.paths.write {
+		if !m.fresh {
+			m.found().Empty = path
+		}
+		return nil // taking the lock has looked at what lies beside it
+	}
+	if err := m.checkEmpty(); err != nil {
+		return err
+	}
+	if !m.neverWritten() {
+		m.found().Empty = path
+	}
+	return nil
+}
+
+// found returns what the run tells of what it has found, which it may add to.
+func (m *Manager) found() *store.Recovered {
+	if m.recovered == nil {
+		m.recovered = &store.Recovered{Path: m.paths.journal}
+	}
+	return m.recovered
 }
 
 // loadCopy looks for the copy that is made where a state must be overwritten in place, in case the writer died doing so.
@@ -90,8 +135,10 @@ func (m *Manager) refuse(err error) error {
 		"can be restored, restore it; otherwise look through the journal, import what is missing, and then move it away", err, m.paths.journal)
 }
 
-func recoveredFrom(path string, r *state.Replayed) *store.Recovered {
-	return &store.Recovered{Path: path, Changes: r.Changes, Unfinished: r.Unfinished, Torn: r.Torn}
+// noteReplayed remembers what a replay found, for the user.
+func (m *Manager) noteReplayed(r *state.Replayed) {
+	n := m.found()
+	n.Changes, n.Unfinished, n.Torn, n.Saved = r.Changes, r.Unfinished, r.Torn, false
 }
 
 // settle reads the state and folds a journal that an earlier run left into the state file. Without the lock it takes it for that long: a journal
@@ -102,13 +149,13 @@ func (m *Manager) settle() (*state.File, error) {
 		return nil, err
 	}
 	if !s.journal {
-		return m.note(s.result()), nil
+		return m.note(s.result(), s.sum), nil
 	}
 	if m.held == nil {
 		h, err := locks.lock(m.paths.write)
 		if err != nil {
 			if errors.Is(err, errHeld) {
-				return nil, &store.LockError{Info: m.holder(), Err: fmt.Errorf("its journal %s must be left alone while that run lasts", m.paths.journal)}
+				return nil, m.journalInUse()
 			}
 			return nil, fmt.Errorf("locking the state to fold in the journal of an interrupted run: %w", err)
 		}
@@ -117,101 +164,112 @@ func (m *Manager) settle() (*state.File, error) {
 			m.held = nil
 			_ = locks.unlock(h, m.paths.write) // closing after a successful write loses nothing
 		}()
+	}
+	f, err := locks.take(m.paths.journal)
+	switch {
+	case errors.Is(err, errHeld):
+		return nil, m.journalInUse()
+	case errors.Is(err, fs.ErrNotExist): // the run that wrote it has just ended
 		if s, err = m.load(); err != nil {
 			return nil, err
 		}
+		return m.note(s.result(), s.sum), nil
+	case err != nil:
+		return nil, fmt.Errorf("locking the journal of an interrupted run: %w", err)
 	}
-	if err := m.fold(s); err != nil {
+	return m.foldTaken(f)
+}
+
+func (m *Manager) journalInUse() error {
+	why := fmt.Errorf("its journal %s must be left alone while that run lasts", m.paths.journal)
+	if m.lockID != "" {
+		why = fmt.Errorf("that run was started with -lock=false and is changing this state: its journal is %s. Wait until it has ended", m.paths.journal)
+	}
+	return &store.LockError{Info: m.holderElse(), Err: why}
+}
+
+// holderElse is holder unless it is this run.
+func (m *Manager) holderElse() *store.LockInfo {
+	if info := m.holder(); info != nil && info.ID != m.lockID {
+		return info
+	}
+	return nil
+}
+
+// foldTaken folds in the journal in f, which is locked. What was read before the lock was taken is read
+// again.
+func (m *Manager) foldTaken(f *os.File) (*state.File, error) {
+	s, err := m.load()
+	if err == nil {
+		m.note(s.file, s.sum)
+		err = m.fold(&s, f)
+	}
+	if err != nil {
+		_ = locks.close(f) // the error is about more than that
 		return nil, err
 	}
-	return m.note(s.result()), nil
+	return m.note(s.result(), s.sum), nil
 }
 
 // fold writes the replayed state, if the journal had changes, and removes the journal. After a crash anywhere in it the next run finds either
 // the old state and the journal, or a state that the journal's last record names as holding everything.
-func (m *Manager) fold(s stored) error {
+func (m *Manager) fold(s *stored, journal *os.File) error {
+	if s.unread {
+		return m.setAside(journal)
+	}
 	if s.replayed != nil {
-		m.recovered = recoveredFrom(m.paths.journal, s.replayed)
+		m.noteReplayed(s.replayed)
 		if s.replayed.Changes > 0 {
 			data, err := store.Encode(s.replayed.File, m.cipher)
 			if err != nil {
 				return err
 			}
-			if err := m.markFolded(s, data); err != nil {
+			if err := m.markFolded(s, data, journal); err != nil {
 				return fmt.Errorf("folding the journal of an interrupted run into the state: %w", err)
 			}
 			if err := m.store(data); err != nil {
 				return err
 			}
+			s.sum = sha256.Sum256(data)
 		}
 		m.recovered.Saved = true
 	}
-	if err := errors.Join(removeFile(m.paths.journal), syncDir(filepath.Dir(m.paths.journal))); err != nil {
+	if err := locks.remove(m.paths.journal, journal); err != nil {
 		return fmt.Errorf("removing the journal of an interrupted run: %w", err)
 	}
 	return nil
 }
 
-// markFolded appends to a leftover journal that its changes are about to be in the state file with the content data.
-func (m *Manager) markFolded(s stored, data []byte) error {
+// setAside gives a journal that cannot be read another name. The run that wrote it can have changed nothing
+// unless the disk has lost what it wrote.
+func (m *Manager) setAside(journal *os.File) error {
+	to := m.paths.journal + "." + uuid.NewString()[:8] + ".unreadable"
+	err := locks.close(journal)
+	if err == nil {
+		err = os.Rename(m.paths.journal, to)
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(to))
+	}
+	if err != nil {
+		return fmt.Errorf("setting aside the journal of an interrupted run, which cannot be read: %w", err)
+	}
+	m.found().Unreadable = to
+	return nil
+}
+
+// markFolded appends to a leftover journal that its changes are about to be in the state file with the
+// content data.
+func (m *Manager) markFolded(s *stored, data []byte, journal *os.File) error {
 	mark, err := state.FoldedFrame(s.replayed.File.Serial, sha256.Sum256(data), sealer(m.cipher))
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(m.paths.journal, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	if err = f.Truncate(s.parsed.Size); err == nil {
-		_, err = m.disk.writeAt(f, mark, s.parsed.Size)
+	if err = journal.Truncate(s.parsed.Size); err == nil {
+		_, err = m.disk.writeAt(journal, mark, s.parsed.Size)
 	}
 	if err == nil {
-		err = m.disk.sync(f)
+		err = m.disk.sync(journal)
 	}
-	return errors.Join(err, f.Close())
-}
-
-// logFile is the file of a journal. It comes to be with the first write, so that a run that changes nothing leaves the folder alone.
-type logFile struct {
-	path string
-	disk disk
-	f    *os.File
-	size int64
-	born bool // its name is not durable yet
-}
-
-// Write implements state.LogFile.
-func (l *logFile) Write(b []byte) (int, error) {
-	if l.f == nil {
-		f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return 0, err
-		}
-		l.f, l.born = f, true
-	}
-	n, err := l.disk.writeAt(l.f, b, l.size)
-	l.size += int64(n)
-	return n, err
-}
-
-// Sync implements state.LogFile.
-func (l *logFile) Sync() error {
-	if err := l.disk.sync(l.f); err != nil {
-		return err
-	}
-	if !l.born {
-		return nil
-	}
-	l.born = false
-	return syncDir(filepath.Dir(l.path))
-}
-
-// exists reports whether anything was written. No write may be under way.
-func (l *logFile) exists() bool { return l.f != nil }
-
-func (l *logFile) close() error {
-	if l.f == nil {
-		return nil
-	}
-	return l.f.Close()
+	return err
 }

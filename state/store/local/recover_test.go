@@ -269,6 +269,7 @@ func failing(n int) (disk, *int) {
 		}
 		return os.Rename(a, b)
 	}
+	d.reserve = func(*os.File, int64, int64) error { return count() }
 	return d, &calls
 }
 
@@ -373,7 +374,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Error(diff)
 	}
 	for range 2 {
-		kept, err := store.Rescue(dir, next, nil)
+		kept, err := store.Rescue([]string{dir}, next, nil)
 		if err != nil || content(t, kept) != encoded(t, next) {
 			t.Errorf("rescued to %s: %v", kept, err)
 		}

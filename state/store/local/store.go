@@ -151,33 +151,26 @@ func (s *Store) Manager(name string) (store.Manager, error) {
 }
 
 func (s *Store) manager(path string) *Manager {
-	p := paths{read: path}
+	read := path
 	if s.opts.State != "" {
-		p.read = s.abs(s.opts.State)
+		read = s.abs(s.opts.State)
 	}
-	p.write = p.read
+	write := read
 	if s.opts.StateOut != "" {
-		p.write = s.abs(s.opts.StateOut)
+		write = s.abs(s.opts.StateOut)
 	}
+	p := paths{read: follow(read), write: follow(write)}
 	switch s.opts.Backup {
 	case NoBackup:
 	case "":
-		p.backup = p.write + backupSuffix
+		p.backup = write + backupSuffix
 		if s.opts.Stamp != "" {
-			p.backup = p.write + "." + s.opts.Stamp + backupSuffix
+			p.backup = write + "." + s.opts.Stamp + backupSuffix
 		}
 	default:
 		p.backup = s.abs(s.opts.Backup)
 	}
 	p.journal = p.write + journalSuffix
-	p.info = filepath.Join(filepath.Dir(p.write), "."+filepath.Base(p.write)+".lock.info")
+	p.info, p.infoByName = infoPath(p.write), infoPath(write)
 	return &Manager{paths: p, cipher: s.opts.Cipher, disk: s.disk}
-}
-
-// paths are the files of one workspace.
-type paths struct {
-	read, write string
-	backup      string // "" for none
-	journal     string
-	info        string // of the lock
 }

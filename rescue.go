@@ -1,0 +1,107 @@
+package mayfly
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// rescue keeps a state that could not be stored: in a file beside the configuration, else in the journal if
+// that has all results, else in a file elsewhere. If nothing can be written at all, the message itself is
+// what keeps the results.
+func (o *Operation) rescue(f *state.File, cause error) diag.List {
+	const summary = "Failed to save the state"
+	var journaled *store.JournaledError
+	kept := f
+	if errors.As(cause, &journaled) {
+		// The journal becomes a state of the next serial, over which it must be possible to push this one.
+		kept = f.Next(f.State, f.Version)
+	}
+	path, err := store.Rescue([]string{o.p.opt.WorkDir}, kept, nil)
+	if err != nil && journaled != nil {
+		return diag.Errorf(summary, "%s\n\nNothing is lost: the results of this run are in the journal %s. Once the cause is fixed, run \"mayfly plan\", which first puts them into the state. Don't delete the journal before that.",
+			sentence(cause), journaled.Journal)
+	}
+	if err != nil {
+		path, err = store.Rescue(otherDirs(), kept, nil)
+	}
+	if err != nil {
+		return diag.Errorf(summary, "%s\n\nThe state could not be kept in another file either: %s\n\n%s", sentence(cause), sentence(err), o.unrecorded(f.State))
+	}
+	return diag.Errorf(summary, "%s\n\nThe state was kept in %s instead. Once the cause is fixed, store it with this command, before you apply anything:\n    mayfly state push %s",
+		sentence(cause), path, path)
+}
+
+// otherDirs are where a state is kept if not even the working directory can be written.
+func otherDirs() []string {
+	dirs := []string{os.TempDir()}
+	if home, err := os.UserHomeDir(); err == nil {
+		dirs = append([]string{home}, dirs...)
+	}
+	return dirs
+}
+
+func sentence(err error) string {
+	return strings.TrimSuffix(err.Error(), ".") + "."
+}
+
+// unrecorded lists what differs between the state that was read and s, which is recorded nowhere. Of
+// attributes only what identifies an object is shown.
+func (o *Operation) unrecorded(s *state.State) string {
+	before := state.New()
+	if o.File != nil {
+		before = o.File.State
+	}
+	var sb strings.Builder
+	line := func(a addr.Object, what, id string) {
+		fmt.Fprintf(&sb, "\n  - %s: %s%s", a, what, id)
+	}
+	for a, object := range objects(s) {
+		switch old := before.Object(a); {
+		case old == nil:
+			line(a, "exists now", o.identity(s, a, object))
+		case !old.Equal(object):
+			line(a, "was changed", o.identity(s, a, object))
+		}
+	}
+	for a := range objects(before) {
+		if s.Object(a) == nil {
+			line(a, "exists no more", "")
+		}
+	}
+	if sb.Len() == 0 {
+		return "No object has changed: only outputs or other records of the state are lost, which the next apply makes anew."
+	}
+	return "What this run did is recorded nowhere but here. Keep this list, fix the cause, and then import what exists now and remove from the state what exists no more:" + sb.String()
+}
+
+// objects iterates over the objects of a state in its order, current ones before deposed ones.
+func objects(s *state.State) func(yield func(addr.Object, *state.Object) bool) {
+	return func(yield func(addr.Object, *state.Object) bool) {
+		for i, in := range s.AllInstances() {
+			if in.Current != nil && !yield(addr.Object{Instance: i}, in.Current) {
+				return
+			}
+			for key, old := range in.Deposed {
+				if !yield(addr.Object{Instance: i, Deposed: key}, old) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// identity returns what identifies an object to people, in parentheses; "" if nothing may be shown.
+func (o *Operation) identity(s *state.State, a addr.Object, object *state.Object) string {
+	key, text := o.p.engine.Identifying(s.Instance(a.Instance).Provider.Provider, a, object)
+	if key == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s = %q)", key, text)
+}

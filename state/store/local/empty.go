@@ -1,0 +1,65 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// checkEmpty returns an error if something beside the state file, which has no content, shows that there was
+// a state: to go on would mean to create again all that exists. Without a state there should be no file, but
+// killed runs leave an empty one, since it is the file that is locked.
+func (m *Manager) checkEmpty() error {
+	info := m.holder()
+	if m.neverWritten() {
+		return nil
+	}
+	trace, remedy := "", ""
+	if backup := m.newestBackup(); backup != "" {
+		trace = "there is a backup of it in " + backup
+		remedy = fmt.Sprintf("To restore the backup, run: cp %s %s", backup, m.paths.read)
+	} else if info != nil && info.Operation != "OperationTypePlan" {
+		trace = fmt.Sprintf("a run of %s that was working on it since %s did not end as it should (%s)",
+			info.Who, info.Created.Local().Format(time.DateTime), m.paths.info)
+		remedy = "Restore it from a copy of yours"
+	}
+	if trace == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s has no content, but %s. Nothing has been changed.\n\n%s. If there is no state to restore, remove the empty file, and Mayfly starts from nothing",
+		store.ErrEmptied, m.paths.read, trace, remedy)
+}
+
+// neverWritten reports whether the run that made the file, or one after it, has said that there was no state.
+func (m *Manager) neverWritten() bool {
+	info := m.holder()
+	return info != nil && info.Info == noStateYet
+}
+
+// newestBackup returns the newest backup of the state that has content, "" if there is none.
+func (m *Manager) newestBackup() string {
+	newest, when := "", time.Time{}
+	look := func(path string) {
+		if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 && fi.ModTime().After(when) {
+			newest, when = path, fi.ModTime()
+		}
+	}
+	dir, base := filepath.Split(m.paths.read)
+	entries, err := os.ReadDir(filepath.Dir(m.paths.read))
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), base+".") && strings.HasSuffix(e.Name(), backupSuffix) {
+			look(filepath.Join(dir, e.Name()))
+		}
+	}
+	if m.paths.backup != "" {
+		look(m.paths.backup)
+	}
+	return newest
+}

@@ -1,0 +1,215 @@
+//go:build unix
+
+package local
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/storetest"
+)
+
+func makePipe(t *testing.T, path string) {
+	t.Helper()
+	if err := unix.Mkfifo(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStateThatIsNoFile shows that nothing but a regular file is ever replaced by a state, and that this is
+// found out before anything is changed.
+func TestStateThatIsNoFile(t *testing.T) {
+	for name, opts := range map[string]Options{
+		"state": {State: "pipe"}, "output": {StateOut: "pipe"}, "link": {State: "link"}, "default": {Path: "pipe"},
+		"directory": {StateOut: "dir"}, "backup": {Backup: "dir"}, "backup in nowhere": {Backup: "nowhere/backup"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			opts.Dir = t.TempDir()
+			makePipe(t, filepath.Join(opts.Dir, "pipe"))
+			err := errors.Join(os.Symlink("pipe", filepath.Join(opts.Dir, "link")), os.Mkdir(filepath.Join(opts.Dir, "dir"), 0o755))
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := names(t, opts.Dir)
+			m := open(t, opts)
+			if _, err := m.Journal(t.Context(), storetest.File(t, "l", 0, 0)); err == nil || !strings.Contains(err.Error(), opts.Dir) {
+				t.Errorf("journal: %v", err)
+			}
+			if err := m.Write(t.Context(), storetest.File(t, "l", 1, 1)); err == nil || !strings.Contains(err.Error(), opts.Dir) {
+				t.Errorf("write: %v", err)
+			}
+			if fi, err := os.Stat(filepath.Join(opts.Dir, "pipe")); err != nil || fi.Mode() != fs.ModeNamedPipe|fi.Mode().Perm() {
+				t.Errorf("the pipe became %v, %v", fi.Mode(), err)
+			}
+			if got := names(t, opts.Dir); strings.Join(got, " ") != strings.Join(before, " ") {
+				t.Errorf("the folder has %q", got)
+			}
+		})
+	}
+}
+
+// TestPipedState reads a state that comes through a pipe, with its lock, which locks nothing.
+func TestPipedState(t *testing.T) {
+	dir := t.TempDir()
+	makePipe(t, filepath.Join(dir, "pipe"))
+	f := storetest.File(t, "l", 1, 2)
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(filepath.Join(dir, "pipe"), []byte(encoded(t, f)), 0) }()
+	m := open(t, Options{Dir: dir, State: "pipe"})
+	unlock := mustLock(t, m)
+	for range 2 {
+		if got, err := m.Read(t.Context()); err != nil || encoded(t, got) != encoded(t, f) {
+			t.Errorf("read %v, %v", got, err)
+		}
+	}
+	unlock()
+	if err := <-written; err != nil || len(names(t, dir)) != 1 {
+		t.Errorf("written: %v; the folder has %q", err, names(t, dir))
+	}
+}
+
+// TestBackupThroughPipe writes the backup to where it was asked for. The pipe of a reader that is gone is an
+// error, and not waited for.
+func TestBackupThroughPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	makePipe(t, pipe)
+	old := encoded(t, storetest.File(t, "l", 1, 2))
+	if err := os.WriteFile(filepath.Join(dir, DefaultPath), []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, Options{Dir: dir, Backup: "pipe"}).Write(t.Context(), storetest.File(t, "l", 2, 2)); !errors.Is(err, unix.ENXIO) {
+		t.Errorf("without a reader: %v", err)
+	}
+	reader, err := os.OpenFile(pipe, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := open(t, Options{Dir: dir, Backup: "pipe"}).Write(t.Context(), storetest.File(t, "l", 2, 2)); err != nil {
+		t.Error(err)
+	}
+	if got, err := io.ReadAll(reader); err != nil || string(got) != old {
+		t.Errorf("the backup is %q, %v", got, err)
+	}
+}
+
+func TestPermissions(t *testing.T) {
+	for _, test := range []struct{ state, backup, wantState, wantBackup fs.FileMode }{
+		{0o600, 0, 0o600, 0o600},
+		{0o644, 0, 0o644, 0o600},
+		{0o640, 0o644, 0o640, 0o640},
+		{0o600, 0o644, 0o600, 0o600},
+		{0o400, 0o644, 0o400, 0o400},
+		{0o644, 0o600, 0o644, 0o600},
+	} {
+		for _, locked := range []bool{true, false} {
+			dir := t.TempDir()
+			path := filepath.Join(dir, DefaultPath)
+			write := func(path string, mode fs.FileMode) {
+				if err := errors.Join(os.WriteFile(path, []byte(encoded(t, storetest.File(t, "l", 1, 1))), 0o600), os.Chmod(path, mode)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(path, test.state)
+			if test.backup != 0 {
+				write(path+backupSuffix, test.backup)
+			}
+			m := open(t, Options{Dir: dir})
+			if locked {
+				id, err := m.Lock(t.Context(), storetest.Info("a"))
+				if err != nil {
+					continue // for others than root, a file that may not be written cannot be locked
+				}
+				defer func() { _ = m.Unlock(t.Context(), id) }()
+			}
+			if err := m.Write(t.Context(), storetest.File(t, "l", 2, 2)); err != nil {
+				t.Fatal(err)
+			}
+			for path, want := range map[string]fs.FileMode{path: test.wantState, path + backupSuffix: test.wantBackup} {
+				if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != want {
+					t.Errorf("%+v, locked %v: %s has %v, %v", test, locked, filepath.Base(path), fi.Mode(), err)
+				}
+			}
+		}
+	}
+}
+
+// TestLockInfoIsReplaced shows that what lies under the name of the lock's information is neither written
+// through nor waited for.
+func TestLockInfoIsReplaced(t *testing.T) {
+	for _, kind := range []string{"link", "pipe"} {
+		t.Run(kind, func(t *testing.T) {
+			dir := t.TempDir()
+			m := open(t, Options{Dir: dir})
+			other := filepath.Join(dir, "other")
+			if err := os.WriteFile(other, []byte("mine"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if kind == "pipe" {
+				makePipe(t, m.paths.info)
+			} else if err := os.Symlink(other, m.paths.info); err != nil {
+				t.Fatal(err)
+			}
+			if m.holder() != nil {
+				t.Error("a pipe or a link to something else names a holder")
+			}
+			unlock := mustLock(t, m)
+			if fi, err := os.Lstat(m.paths.info); err != nil || fi.Mode() != 0o600 || content(t, other) != "mine" {
+				t.Errorf("%v, %v, %q", fi, err, content(t, other))
+			}
+			if m.holder() == nil {
+				t.Error("the holder is not known")
+			}
+			unlock()
+		})
+	}
+}
+
+func TestPipedJournalIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	m := open(t, Options{Dir: dir})
+	makePipe(t, m.paths.journal)
+	defer mustLock(t, m)()
+	if _, err := m.Read(t.Context()); err == nil || !strings.Contains(err.Error(), "named pipe") {
+		t.Error(err)
+	}
+}
+
+// TestLinkedStatesShareEverything lets a run die that reached the state through a link in one folder. A run
+// that comes through another link, from another folder, must find the lock and the journal.
+func TestLinkedStatesShareEverything(t *testing.T) {
+	shared, one, two := t.TempDir(), t.TempDir(), t.TempDir()
+	target := filepath.Join(shared, "s.tfstate")
+	for dir, to := range map[string]string{one: target, two: filepath.Join(one, DefaultPath)} {
+		if err := os.Symlink(to, filepath.Join(dir, DefaultPath)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := interrupted(t, one) // also makes the target, to which the link leads before there is one
+	if !exists(target) || !exists(target+journalSuffix) {
+		t.Fatalf("the shared folder has %q", names(t, shared))
+	}
+	m := open(t, Options{Dir: two})
+	unlock := mustLock(t, m)
+	held := new(store.LockError)
+	if _, err := open(t, Options{Dir: one}).Lock(t.Context(), storetest.Info("b")); !errors.As(err, &held) || held.Info == nil || held.Info.Who != "a" {
+		t.Errorf("locking through the other link: %v", err)
+	}
+	f, err := m.Read(t.Context())
+	if err != nil || encoded(t, f) != encoded(t, want) || content(t, target) != encoded(t, want) {
+		t.Errorf("read %v, %v", f, err)
+	}
+	unlock()
+	if got := names(t, shared); len(got) != 1 {
+		t.Errorf("the shared folder has %q", got)
+	}
+}

@@ -1,0 +1,106 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/mayfly-iac/mayfly/safefile"
+)
+
+// paths are the files of one workspace. Symbolic links to the state are followed once, when the paths are
+// made: what lies beside a state lies beside the file itself, so that all who reach it, by whatever name,
+// find it.
+type paths struct {
+	read, write string
+	backup      string // "" for none
+	journal     string
+	info        string // of the lock
+	infoByName  string // where an engine that does not follow links looks for it; mostly the same
+}
+
+func infoPath(state string) string {
+	return filepath.Join(filepath.Dir(state), "."+filepath.Base(state)+".lock.info")
+}
+
+// follow returns the file that a path leads to if it is a symbolic link, which need not exist yet. Any other
+// path is returned as it is.
+func follow(path string) string {
+	at := path
+	for range 40 { // as many links as systems follow
+		next, err := os.Readlink(at)
+		if err != nil {
+			return at
+		}
+		if !filepath.IsAbs(next) {
+			dir, err := filepath.EvalSymlinks(filepath.Dir(at))
+			if err != nil {
+				return path
+			}
+			next = filepath.Join(dir, next)
+		}
+		// The names that the system gives to open pipes and terminals read like links, and lead nowhere.
+		if isStream(at) && !exists(next) {
+			return path
+		}
+		at = next
+	}
+	return path
+}
+
+// isStream reports whether what is at the path can be read or written only from beginning to end: a pipe, a
+// socket or a character device.
+func isStream(path string) bool {
+	fi, err := os.Stat(path)
+	return err == nil && fi.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0
+}
+
+// checkTargets returns an error if the state could not be written where it would have to be, or not the
+// backup. It changes nothing, and is called before anything else is.
+func (p paths) checkTargets() error {
+	if fi, err := os.Stat(p.write); err == nil && !fi.Mode().IsRegular() {
+		return fmt.Errorf("the state cannot be kept in %s, because it is %s. Name a regular file, or one that does not exist yet",
+			p.write, safefile.Kind(fi.Mode()))
+	}
+	if p.backup == "" {
+		return nil
+	}
+	fi, err := os.Stat(p.backup)
+	switch {
+	case err == nil && !fi.Mode().IsRegular() && !isStream(p.backup):
+		err = fmt.Errorf("it is %s", safefile.Kind(fi.Mode()))
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err = os.Stat(filepath.Dir(p.backup)); filepath.Dir(p.backup) == filepath.Dir(p.write) {
+			err = nil // which is made together with the state
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the backup of the state cannot be kept in %s: %w. Name another file, or give -backup=- for no backup", p.backup, err)
+	}
+	return nil
+}
+
+// maxStream bounds a state that is read from a pipe or device, in bytes.
+const maxStream = 256 << 20
+
+// readStream reads a state that is no regular file. It can be read once.
+func readStream(path string) ([]byte, error) {
+	return safefile.ReadStream(path, maxStream)
+}
+
+// writeStream writes b to a pipe or device. A pipe that no one reads is an error.
+func writeStream(path string, b []byte) error {
+	flag := os.O_WRONLY
+	if fi, err := os.Stat(path); err == nil && fi.Mode()&fs.ModeNamedPipe != 0 {
+		flag |= syscall.O_NONBLOCK
+	}
+	f, err := os.OpenFile(path, flag, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
+}

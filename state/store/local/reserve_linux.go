@@ -1,0 +1,21 @@
+package local
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// reserve sets aside room for n bytes of f at off. The size of f stays. File systems that cannot do so have
+// nothing to do.
+func reserve(f *os.File, off, n int64) error {
+	err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, off, n)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, off, n)
+	}
+	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG) || errors.Is(err, unix.EIO) {
+		return &os.PathError{Op: "reserve", Path: f.Name(), Err: err}
+	}
+	return nil
+}
