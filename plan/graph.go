@@ -78,79 +78,30 @@ func (g *Graph) Dependencies(name string) []string { return slices.Sorted(maps.K
 
 // Cycles returns the sets of nodes that wait for each other, each sorted. It takes time in proportion to the size of the graph.
 func (g *Graph) Cycles() [][]string {
-	f := cycleFinder{g: g, index: map[string]int{}, low: map[string]int{}, on: map[string]bool{}}
-	for _, name := range g.Nodes() {
-		if f.index[name] == 0 {
-			f.visit(name)
+	names := g.Nodes()
+	numbers := make(map[string]int32, len(names))
+	for i, name := range names {
+		numbers[name] = int32(i)
+	}
+	next := make([][]link, len(names))
+	for i, name := range names {
+		for earlier := range g.edges[name] {
+			next[i] = append(next[i], link{to: numbers[earlier]})
 		}
 	}
-	slices.SortFunc(f.found, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
-	return f.found
-}
-
-// cycleFinder finds strongly connected components, with a stack of its own: a graph may be as deep as it is long.
-type cycleFinder struct {
-	g     *Graph
-	index map[string]int // from 1
-	low   map[string]int
-	on    map[string]bool
-	stack []string
-	found [][]string
-}
-
-// cycleFrame is a node that is being visited, with those that are left of its dependencies.
-type cycleFrame struct {
-	name string
-	left []string
-}
-
-func (f *cycleFinder) visit(name string) {
-	frames := []cycleFrame{f.enter(name)}
-	for len(frames) > 0 {
-		top := &frames[len(frames)-1]
-		if len(top.left) > 0 {
-			next := top.left[0]
-			top.left = top.left[1:]
-			switch {
-			case f.index[next] == 0:
-				frames = append(frames, f.enter(next))
-			case f.on[next]:
-				f.low[top.name] = min(f.low[top.name], f.index[next])
-			}
-			continue
-		}
-		f.leave(top.name)
-		frames = frames[:len(frames)-1]
-		if len(frames) > 0 {
-			under := frames[len(frames)-1].name
-			f.low[under] = min(f.low[under], f.low[top.name])
+	_, component := components(next)
+	members := map[int32][]string{}
+	for i, name := range names {
+		members[component[i]] = append(members[component[i]], name)
+	}
+	var found [][]string
+	for _, set := range members {
+		if len(set) > 1 {
+			found = append(found, set)
 		}
 	}
-}
-
-func (f *cycleFinder) enter(name string) cycleFrame {
-	f.index[name] = len(f.index) + 1
-	f.low[name] = f.index[name]
-	f.on[name] = true
-	f.stack = append(f.stack, name)
-	return cycleFrame{name, f.g.Dependencies(name)}
-}
-
-func (f *cycleFinder) leave(name string) {
-	if f.low[name] != f.index[name] {
-		return
-	}
-	var members []string
-	for last := ""; last != name; {
-		last = f.stack[len(f.stack)-1]
-		f.stack = f.stack[:len(f.stack)-1]
-		f.on[last] = false
-		members = append(members, last)
-	}
-	if len(members) > 1 {
-		slices.Sort(members)
-		f.found = append(f.found, members)
-	}
+	slices.SortFunc(found, func(a, b []string) int { return cmp.Compare(a[0], b[0]) })
+	return found
 }
 
 // Graph returns the order of the plan's changes, for blocks: what is made, destroyed and forgotten, and the providers that do it. An error means that the plan
@@ -160,50 +111,55 @@ func (p *Plan) Graph() (*Graph, error) {
 	if diags.HasErrors() {
 		return nil, diags.Err()
 	}
-	g := &Graph{}
-	before := make([]map[string]struct{}, len(steps)) // for gates: the nodes that lead into them
+	g, gates := &Graph{}, &Graph{}
 	for i := range steps {
-		if s := &steps[i]; s.Leg != Gate {
+		s := &steps[i]
+		if s.Leg != Gate {
 			name := stepNode(s)
 			g.Add(name, ResourceNode)
 			g.use(name, s.Change.Provider)
-			for _, e := range s.Next {
-				if to := &steps[e.To]; to.Leg != Gate {
-					g.Depend(stepNode(to), name)
-					continue
-				}
-				if before[e.To] == nil {
-					before[e.To] = map[string]struct{}{}
-				}
-				before[e.To][name] = struct{}{}
+		}
+		for _, e := range s.Next {
+			if to := &steps[e.To]; s.Leg != Gate && to.Leg != Gate {
+				g.Depend(stepNode(to), stepNode(s))
+			} else {
+				gates.Depend(stepNode(to), stepNode(s))
 			}
 		}
 	}
-	for i := range steps {
-		if steps[i].Leg == Gate {
-			g.through(steps, i, before[i])
-		}
-	}
+	g.through(gates)
 	g.Root()
 	return g, nil
 }
 
-// through joins what leads into a gate with what it leads to. One side of a gate is of one block, so that the edges are no more than the nodes around it.
-func (g *Graph) through(steps []Step, gate int, before map[string]struct{}) {
-	after := map[string]struct{}{}
-	for _, e := range steps[gate].Next {
-		if to := &steps[e.To]; to.Leg != Gate {
-			after[stepNode(to)] = struct{}{}
+// through joins what leads into gates with what they lead to, through others too. gates are the edges with a gate at one end or both.
+func (g *Graph) through(gates *Graph) {
+	for _, name := range gates.Nodes() {
+		if _, real := g.kinds[name]; !real {
+			continue
 		}
-	}
-	for later := range after {
-		for earlier := range before {
-			g.Depend(later, earlier)
+		seen := map[string]struct{}{}
+		for queue := gates.Dependencies(name); len(queue) > 0; {
+			earlier := queue[0]
+			queue = queue[1:]
+			if _, again := seen[earlier]; again {
+				continue
+			}
+			seen[earlier] = struct{}{}
+			if _, real := g.kinds[earlier]; real {
+				g.Depend(name, earlier)
+			} else {
+				queue = append(queue, gates.Dependencies(earlier)...)
+			}
 		}
 	}
 }
 
+// stepNode names a step by its block, gates too.
 func stepNode(s *Step) string {
+	if s.Leg == Gate {
+		return s.block
+	}
 	suffix := map[Leg]string{ApplyLeg: " (expand)", DestroyLeg: " (destroy)", ForgetLeg: " (forget)"}[s.Leg]
 	return s.Change.Addr.Config().String() + suffix
 }

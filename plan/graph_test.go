@@ -66,7 +66,9 @@ func TestPlanGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"module.m.t.x (expand) -> t.a (expand)", "t.b (expand) -> t.a (expand)"}
+	want := []string{
+		"module.m.t.x (expand) -> t.a (expand)", "t.a (expand) -> t.gone (destroy)", "t.b (expand) -> t.a (expand)", "t.b (expand) -> t.gone (destroy)",
+	}
 	if diff := cmp.Diff(want, edgeLines(g)); diff != "" {
 		t.Error(diff)
 	}

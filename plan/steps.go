@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -22,13 +23,15 @@ const (
 // Rule is the reason for an edge between two steps.
 type Rule string
 
-// The rules.
+// The rules. An object is destroyed early or late: see timing.
 const (
 	RuleDependency     Rule = "create after dependency"
-	RuleDependents     Rule = "destroy after dependents"
-	RuleUpdates        Rule = "destroy after dependents' updates"
 	RuleDestroyFirst   Rule = "destroy before create"
 	RuleCreateFirst    Rule = "create before destroy"
+	RuleDependents     Rule = "after dependents are destroyed"
+	RuleDependencies   Rule = "after dependencies are destroyed"
+	RuleUpdates        Rule = "destroy after dependents' updates"
+	RuleSettled        Rule = "destroy after dependencies' updates"
 	RuleGate           Rule = "all of a resource"
 	maxCycleStepsShown      = 20
 )
@@ -46,6 +49,8 @@ type Step struct {
 	Name   string  // of a Gate
 	Needs  int32   // number of steps that come before
 	Next   []Edge
+
+	block string // what a Gate stands for in a graph of blocks
 }
 
 // String names the step in messages.
@@ -62,76 +67,49 @@ func (s *Step) String() string {
 	}
 }
 
-// Steps orders the plan's changes. It is a pure function of the changes, their dependencies and their replace order: the result doesn't depend on
-// map order, and its size is linear in the number of changes and dependencies. An error means that the plan contradicts itself.
+// Steps orders the plan's changes. It is a pure function of the changes, their dependencies and their replace order, and of what the prior state recorded of
+// objects without a change: the result doesn't depend on map order, and its size is linear in the number of changes and dependencies. An error means
+// that the changes depend on each other in a cycle.
+//
+// There are three phases that no edge leads back in: early destructions, then what is created and updated, then late destructions. So the only cycles
+// there can be are of configurations that refer to each other; see relation for destructions.
 func (p *Plan) Steps() ([]Step, diag.List) {
 	b := newStepBuilder(p.Changes)
 	for i, c := range p.Changes {
 		b.legs(i, c)
 	}
-	b.findEarly()
 	for i, c := range p.Changes {
-		b.edges(i, c)
+		b.creation(i, c)
+	}
+	if slices.ContainsFunc(b.destroy, func(leg int32) bool { return leg >= 0 }) {
+		b.connect(p.Changes, p.Prior)
+		b.timing()
+		b.destruction()
 	}
 	return b.steps, b.acyclic()
 }
 
 type stepBuilder struct {
+	*relation
 	changes []*Change
 	steps   []Step
 	apply   []int32 // by change, -1 if none
 	destroy []int32
+	late    []bool // by change: its destroy leg is late
 
-	current  map[addr.Instance]int
-	resource map[addr.AbsResource][]int
-	block    map[Span][]int
-
-	early     []bool          // by change: see findEarly
+	current   map[addr.Instance]int
 	created   map[group]int32 // gate after all apply legs of a group
-	destroys  map[group]int32 // gate before all destroy legs of a group: its dependents are destroyed
-	updates   map[group]int32 // gate before destroy legs that wait for dependents' updates
 	seenEdges map[[2]int32]struct{}
-}
-
-// group is a set of changes that the same steps come before: those of a resource, of a block, or the deletions of a block.
-type group struct {
-	resource  addr.AbsResource // if block is zero
-	block     Span             // deposed objects included
-	deletions bool             // of the block
-}
-
-// groupOf returns the group that a dependency on more than one instance is on.
-func groupOf(d Dep) group {
-	if d.Modules {
-		return group{block: d.Span()}
-	}
-	return group{resource: d.Resource}
-}
-
-func (g group) String() string {
-	switch {
-	case g.block == (Span{}):
-		return g.resource.String()
-	case g.block.Within.IsRoot():
-		return g.block.Block.String()
-	}
-	return g.block.Block.String() + " within " + g.block.Within.String()
 }
 
 func newStepBuilder(changes []*Change) *stepBuilder {
 	b := &stepBuilder{
-		changes: changes, apply: make([]int32, len(changes)), destroy: make([]int32, len(changes)),
-		current: make(map[addr.Instance]int, len(changes)), resource: map[addr.AbsResource][]int{}, block: map[Span][]int{},
-		created: map[group]int32{}, destroys: map[group]int32{}, updates: map[group]int32{},
-		early: make([]bool, len(changes)), seenEdges: map[[2]int32]struct{}{},
+		relation: newRelation(changes), changes: changes, apply: make([]int32, len(changes)), destroy: make([]int32, len(changes)), late: make([]bool, len(changes)),
+		current: make(map[addr.Instance]int, len(changes)), created: map[group]int32{}, seenEdges: map[[2]int32]struct{}{},
 	}
 	for i, c := range changes {
 		if c.Deposed == addr.Current {
 			b.current[c.Addr] = i
-			b.resource[c.Addr.Abs()] = append(b.resource[c.Addr.Abs()], i)
-		}
-		for _, span := range Spans(c.Addr) {
-			b.block[span] = append(b.block[span], i)
 		}
 	}
 	return b
@@ -140,6 +118,16 @@ func newStepBuilder(changes []*Change) *stepBuilder {
 func (b *stepBuilder) step(s Step) int32 {
 	b.steps = append(b.steps, s)
 	return int32(len(b.steps) - 1)
+}
+
+// gate makes a gate for a node of the relation.
+func (b *stepBuilder) gate(node int32, what string) int32 {
+	if int(node) < len(b.changes) {
+		a := b.changes[node].Addr
+		return b.step(Step{Leg: Gate, Name: a.String() + what, block: a.Config().String() + what})
+	}
+	g := b.groups[int(node)-len(b.changes)]
+	return b.step(Step{Leg: Gate, Name: g.String() + what, block: g.node() + what})
 }
 
 func (b *stepBuilder) edge(from, to int32, rule Rule) {
@@ -162,7 +150,7 @@ func (b *stepBuilder) legs(i int, c *Change) {
 	switch c.Action {
 	case NoOp:
 		if c.Deposed == addr.Current && len(c.Deps) > 0 {
-			b.apply[i] = b.step(Step{Leg: Gate, Name: c.Addr.String() + " (unchanged)"})
+			b.apply[i] = b.gate(int32(i), " (unchanged)")
 		}
 	case Create, Update, Read, ForgetThenCreate:
 		b.apply[i] = b.step(Step{Leg: ApplyLeg, Change: c})
@@ -181,168 +169,38 @@ func (b *stepBuilder) legs(i int, c *Change) {
 	}
 }
 
-// destroysLate reports whether the destroy leg of change j waits until dependents no longer use the object.
-func (b *stepBuilder) destroysLate(j int) bool {
-	return b.changes[j].Action == CreateThenDelete || b.changes[j].Action == Delete && !b.early[j]
-}
-
-// findEarly finds the deletions that cannot wait for updates of dependents: they depend on an object that is destroyed before it is created anew, and
-// the updates may have to wait for the new one.
-func (b *stepBuilder) findEarly() {
-	exact, whole, block := map[addr.Instance][]int{}, map[addr.AbsResource][]int{}, map[Span][]int{}
-	var queue []int
-	for i, c := range b.changes {
-		if c.Action == DeleteThenCreate {
-			queue = append(queue, i)
-		}
-		if c.Action != Delete {
-			continue
-		}
-		for _, d := range c.Deps {
-			if d.Modules {
-				block[d.Span()] = append(block[d.Span()], i)
-			} else if d.All {
-				whole[d.Resource] = append(whole[d.Resource], i)
-			} else {
-				exact[d.Resource.Instance(d.Key)] = append(exact[d.Resource.Instance(d.Key)], i)
-			}
-		}
-		for _, r := range c.StateDeps {
-			if r != c.Addr.Config() {
-				block[Span{Block: r}] = append(block[Span{Block: r}], i)
-			}
-		}
-	}
-	for len(queue) > 0 {
-		at := b.changes[queue[len(queue)-1]].Addr
-		queue = queue[:len(queue)-1]
-		waiting := [][]int{exact[at], whole[at.Abs()]}
-		for _, span := range Spans(at) {
-			waiting = append(waiting, block[span])
-			delete(block, span)
-		}
-		for _, dependents := range waiting {
-			for _, i := range dependents {
-				if !b.early[i] {
-					b.early[i] = true
-					queue = append(queue, i)
-				}
-			}
-		}
-		delete(exact, at)
-		delete(whole, at.Abs())
-	}
-}
-
-func (b *stepBuilder) edges(i int, c *Change) {
-	precise := make(map[addr.ConfigResource]struct{}, len(c.Deps))
+// creation orders the apply leg of a change after those of what its configuration depends on.
+func (b *stepBuilder) creation(i int, c *Change) {
 	for _, d := range c.Deps {
-		precise[d.Resource.Config()] = struct{}{}
 		if d.All {
-			g := groupOf(d)
-			b.edge(b.createdGate(g), b.apply[i], RuleDependency)
-			if d.Resource != c.Addr.Abs() {
-				b.beforeDestroys(i, g)
-			}
-			continue
-		}
-		if j, ok := b.current[d.Resource.Instance(d.Key)]; ok {
+			b.edge(b.createdGate(d), b.apply[i], RuleDependency)
+		} else if j, ok := b.current[d.Resource.Instance(d.Key)]; ok {
 			b.edge(b.apply[j], b.apply[i], RuleDependency)
-			b.destroyEdges(i, j)
-		}
-	}
-	self := c.Addr.Config()
-	for _, r := range c.StateDeps {
-		if r == self || len(b.block[Span{Block: r}]) == 0 {
-			continue
-		}
-		// The configuration tells precisely which instances are used, but not which of those that it no longer has were used before.
-		_, deletions := precise[r]
-		b.beforeDestroys(i, group{block: Span{Block: r}, deletions: deletions})
-	}
-}
-
-// destroyEdges orders the destruction of change j, which change i depends on, after i's own legs.
-func (b *stepBuilder) destroyEdges(i, j int) {
-	if b.destroy[j] < 0 || i == j {
-		return
-	}
-	b.edge(b.destroy[i], b.destroy[j], RuleDependents)
-	if b.destroysLate(j) {
-		b.edge(b.apply[i], b.destroy[j], RuleUpdates)
-	}
-}
-
-// beforeDestroys orders the destruction of a group that change i depends on after i's own legs.
-func (b *stepBuilder) beforeDestroys(i int, g group) {
-	if b.destroy[i] >= 0 {
-		b.edge(b.destroy[i], b.destroyGate(g), RuleDependents)
-	}
-	if b.apply[i] >= 0 {
-		b.edge(b.apply[i], b.updateGate(g), RuleUpdates)
-	}
-}
-
-// members returns the changes of a group.
-func (b *stepBuilder) members(g group) []int {
-	if g.block != (Span{}) {
-		return b.block[g.block]
-	}
-	return b.resource[g.resource]
-}
-
-// destroyed calls f for the changes of a group that destroy something.
-func (b *stepBuilder) destroyed(g group, f func(j int)) {
-	for _, j := range b.members(g) {
-		if b.destroy[j] >= 0 && (!g.deletions || b.changes[j].Action == Delete) {
-			f(j)
 		}
 	}
 }
 
-func (b *stepBuilder) createdGate(of group) int32 {
+// createdGate returns the gate after all apply legs of what a dependency is on, -1 if there are none.
+func (b *stepBuilder) createdGate(d Dep) int32 {
+	of, members := group{resource: d.Resource}, b.resources[d.Resource]
+	if d.Modules {
+		of, members = group{block: d.Span()}, b.blocks[d.Span()]
+	}
 	if g, ok := b.created[of]; ok {
 		return g
 	}
 	g := int32(-1)
-	for _, j := range b.members(of) {
+	for _, j := range members {
 		if b.apply[j] < 0 {
 			continue
 		}
 		if g < 0 {
-			g = b.step(Step{Leg: Gate, Name: of.String() + " (all instances)"})
+			g = b.step(Step{Leg: Gate, Name: of.String() + " (all instances)", block: of.node() + " (all instances)"})
 		}
 		b.edge(b.apply[j], g, RuleGate)
 	}
 	b.created[of] = g
 	return g
-}
-
-func (b *stepBuilder) destroyGate(g group) int32 {
-	return b.gate(b.destroys, g, " (dependents destroyed)", RuleDependents, func(int) bool { return true })
-}
-
-func (b *stepBuilder) updateGate(g group) int32 {
-	return b.gate(b.updates, g, " (dependents updated)", RuleUpdates, b.destroysLate)
-}
-
-// gate returns the gate before those destroy legs of a group that wait, -1 if there are none.
-func (b *stepBuilder) gate(gates map[group]int32, g group, what string, rule Rule, waits func(j int) bool) int32 {
-	if at, ok := gates[g]; ok {
-		return at
-	}
-	at := int32(-1)
-	b.destroyed(g, func(j int) {
-		if !waits(j) {
-			return
-		}
-		if at < 0 {
-			at = b.step(Step{Leg: Gate, Name: g.String() + what})
-		}
-		b.edge(at, b.destroy[j], rule)
-	})
-	gates[g] = at
-	return at
 }
 
 // acyclic reports a cycle among the steps, with the rule behind each hop.
@@ -370,7 +228,7 @@ func (b *stepBuilder) acyclic() diag.List {
 		return nil
 	}
 	return diag.Errorf("Contradicting order of changes", "The planned changes cannot be put in an order, because they wait for each other:\n%s\n\n"+
-		"This usually comes from create_before_destroy on only some of the resources in a chain. Set it alike on all of them, or apply part of the change first with -target.", b.describeCycle(needs))
+		"Remove one of these dependencies.", b.describeCycle(needs))
 }
 
 func (b *stepBuilder) describeCycle(needs []int32) string {

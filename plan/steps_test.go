@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 func inst(t *testing.T, s string) addr.Instance {
@@ -88,14 +89,67 @@ func TestSteps(t *testing.T) {
 		{"replace, destroy first, under an update", []string{"t.a delete-create", "t.b update uses t.a used t.a"}, []string{
 			"t.a (destroy) after []", "t.a after [t.a (destroy)]", "t.b after [t.a t.a (destroy)]",
 		}},
+		{"deleted, and updated below", []string{"t.a update", "t.b delete used t.a"}, []string{
+			"t.a after [t.b (destroy)]", "t.b (destroy) after []",
+		}},
+		{"deleted, and created anew below", []string{"t.a create", "t.b delete used t.a"}, []string{
+			"t.a after [t.b (destroy)]", "t.b (destroy) after []",
+		}},
+		{"replaced, and updated below", []string{"t.a update", "t.b delete-create uses t.a used t.a"}, []string{
+			"t.a after [t.b (destroy)]", "t.b (destroy) after []", "t.b after [t.a t.b (destroy)]",
+		}},
+		{"deleted, and read below", []string{"data.t.a read", "t.b delete used data.t.a"}, []string{
+			"data.t.a after []", "t.b (destroy) after []",
+		}},
+		{"deleted, create first, and updated below", []string{"t.a update", "t.b delete cbd used t.a"}, []string{
+			"t.a after []", "t.b (destroy) after [t.a]",
+		}},
+		{"deleted at both ends of a chain", []string{"t.a delete", "t.m no-op used t.a", "t.b delete used t.m"}, []string{
+			"t.a (destroy) after [t.b (destroy)]", "t.b (destroy) after []",
+		}},
+		{"replaced at the end of a chain", []string{"t.a update", "t.m no-op uses t.a used t.a", "t.b delete-create uses t.m used t.m"}, []string{
+			"t.a after [t.b (destroy)]", "t.b (destroy) after []", "t.b after [t.a t.b (destroy)]",
+		}},
+		{"replaced, create first, at the end of a chain", []string{
+			"t.a create-delete", "t.m no-op uses t.a used t.a", "t.b update uses t.m used t.m", "t.c create uses t.b",
+		}, []string{
+			"t.a (destroy) after [t.a t.b t.c]", "t.a after []", "t.b after [t.a]", "t.c after [t.a t.b]",
+		}},
 		{"no longer used and deleted", []string{"t.a delete", "t.b update used t.a"}, []string{
 			"t.a (destroy) after [t.b]", "t.b after []",
+		}},
+		{"no longer used and deleted, between what is updated", []string{"t.a update", "t.m delete used t.a", "t.b update uses t.a used t.a t.m"}, []string{
+			"t.a after []", "t.b after [t.a]", "t.m (destroy) after [t.a t.b]",
+		}},
+		{"no longer used and deleted, with what it used", []string{"t.a delete", "t.m delete used t.a", "t.b update used t.m"}, []string{
+			"t.a (destroy) after [t.b t.m (destroy)]", "t.b after []", "t.m (destroy) after [t.b]",
+		}},
+		{"no longer used and replaced", []string{"t.a delete-create", "t.b update used t.a"}, []string{
+			"t.a (destroy) after []", "t.a after [t.a (destroy)]", "t.b after [t.a (destroy)]",
 		}},
 		{"another instance is used now", []string{"t.a[0] delete", "t.a[1] no-op", "t.b update uses t.a[1] used t.a"}, []string{
 			"t.a[0] (destroy) after [t.b]", "t.b after []",
 		}},
+		{"dependency turned round", []string{"t.a delete-create uses t.b", "t.b delete-create used t.a"}, []string{
+			"t.a (destroy) after [t.b (destroy)]", "t.a after [t.a (destroy) t.b t.b (destroy)]",
+			"t.b (destroy) after []", "t.b after [t.a (destroy) t.b (destroy)]",
+		}},
+		{"records contradict each other", []string{"t.a delete used t.b", "t.b delete used t.a", "t.c delete used t.a"}, []string{
+			"t.a (destroy) after [t.c (destroy)]", "t.b (destroy) after []", "t.c (destroy) after []",
+		}},
 		{"deposed object of what is used", []string{"t.a no-op", "t.a delete deposed", "t.b update uses t.a used t.a"}, []string{
 			"t.a (deposed object 00000001) (destroy) after [t.b]", "t.b after []",
+		}},
+		{"deposed object of what is created", []string{"t.a create", "t.a delete deposed"}, []string{
+			"t.a (deposed object 00000001) (destroy) after [t.a]", "t.a after []",
+		}},
+		{"deposed object of what is deleted", []string{"t.a delete", "t.a delete deposed"}, []string{
+			"t.a (deposed object 00000001) (destroy) after []", "t.a (destroy) after []",
+		}},
+		{"deposed object in the way of a replacement", []string{"t.a delete-create", "t.b update uses t.a", "t.b delete deposed used t.a"}, []string{
+			"t.a (destroy) after [t.b (deposed object 00000001) (destroy)]", "t.a after [t.a (destroy) t.b (deposed object 00000001) (destroy)]",
+			"t.b (deposed object 00000001) (destroy) after []",
+			"t.b after [t.a t.a (destroy) t.b (deposed object 00000001) (destroy)]",
 		}},
 		{"deletion in the way of a replacement", []string{"t.a delete-create", "t.b delete used t.a", "t.c update uses t.a used t.a t.b"}, []string{
 			"t.a (destroy) after [t.b (destroy)]", "t.a after [t.a (destroy) t.b (destroy)]",
@@ -121,18 +175,27 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// What the plan leaves out may tie together what it has.
+func TestStepsFollowWhatIsLeftOut(t *testing.T) {
+	p := &Plan{Changes: []*Change{change(t, "t.a update"), change(t, "t.b delete used t.m")}, Prior: state.New()}
+	for at, used := range map[string]string{"t.m": "t.n", "t.n": "t.a"} {
+		p.Prior.SetObject(addr.Object{Instance: inst(t, at)}, &state.Object{Dependencies: []addr.ConfigResource{inst(t, used).Config()}}, addr.ProviderConfig{})
+	}
+	steps, diags := p.Steps()
+	if len(diags) > 0 {
+		t.Fatal(diags.Err())
+	}
+	if diff := cmp.Diff([]string{"t.a after [t.b (destroy)]", "t.b (destroy) after []"}, newOrder(steps).legs()); diff != "" {
+		t.Errorf("steps (-want +got)\n%s", diff)
+	}
+}
+
 func TestStepsExplainContradictions(t *testing.T) {
 	tests := []struct {
 		name    string
 		changes []string
 		want    []string
 	}{
-		{
-			"create first on top of destroy first", []string{"t.a delete-create", "t.b create-delete uses t.a used t.a"}, []string{
-				"t.a (destroy) waits for t.b (destroy) (destroy after dependents)", "t.b (destroy) waits for t.b (create before destroy)",
-				"t.b waits for t.a (create after dependency)", "t.a waits for t.a (destroy) (destroy before create)",
-			},
-		},
 		{"circle of dependencies", []string{"t.a create uses t.b", "t.b create uses t.a", "t.c create uses t.b"}, []string{
 			"t.a waits for t.b (create after dependency)", "t.b waits for t.a (create after dependency)",
 		}},

@@ -1,0 +1,128 @@
+package plan
+
+import "github.com/mayfly-iac/mayfly/addr"
+
+// timing decides which destructions are early and which are late. An early one comes before anything that the object is related to is created or
+// updated, a late one after it.
+//
+// Early is the old object of a replacement, so that its successor can take its place, and a deletion, so that what is attached to an object is
+// gone before that is changed. Late is what create_before_destroy asks that for, a deposed object, and a deletion of what others used and are updated
+// to use no longer. What a late object depends on is deleted late too. What depends on an object that is destroyed before it is created anew
+// has to be early, whatever else holds for it.
+func (b *stepBuilder) timing() {
+	var released, replaced []int32
+	for i, c := range b.changes {
+		switch c.Action {
+		case Update, CreateThenDelete:
+			released = append(released, int32(i))
+		case Delete:
+			if c.CreateBeforeDestroy || c.Deposed != addr.Current {
+				released = append(released, int32(i))
+			}
+		case DeleteThenCreate:
+			replaced = append(replaced, int32(i))
+		}
+	}
+	late := reach(b.uses, released, func(l link) bool { return l.recorded })
+	early := reach(b.users, replaced, func(link) bool { return true })
+	for i, c := range b.changes {
+		b.late[i] = c.Action == CreateThenDelete || c.Action == Delete && late[i] && !early[i]
+	}
+}
+
+// reach returns the nodes that can be reached from the given ones, these included, by links that are followed.
+func reach(next [][]link, from []int32, follow func(link) bool) []bool {
+	reached := make([]bool, len(next))
+	for _, v := range from {
+		reached[v] = true
+	}
+	for queue := from; len(queue) > 0; {
+		v := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for _, l := range next[v] {
+			if !reached[l.to] && follow(l) {
+				reached[l.to] = true
+				queue = append(queue, l.to)
+			}
+		}
+	}
+	return reached
+}
+
+// The steps of a node, -1 for none: groups have none.
+
+func (b *stepBuilder) destroyed(v int32, late bool) int32 {
+	if int(v) >= len(b.changes) || b.late[v] != late {
+		return -1
+	}
+	return b.destroy[v]
+}
+
+func (b *stepBuilder) destroyedEarly(v int32) int32 { return b.destroyed(v, false) }
+
+func (b *stepBuilder) destroyedLate(v int32) int32 { return b.destroyed(v, true) }
+
+// applied returns the step that creates or updates, or reads, in which case the object is one of others' dependencies only.
+func (b *stepBuilder) applied(v int32) int32 {
+	if int(v) >= len(b.changes) || b.changes[v].Action == NoOp {
+		return -1
+	}
+	return b.apply[v]
+}
+
+// managed is applied without what is only read.
+func (b *stepBuilder) managed(v int32) int32 {
+	if int(v) < len(b.changes) && b.changes[v].Addr.Resource.Mode != addr.Managed {
+		return -1
+	}
+	return b.applied(v)
+}
+
+// first returns the first of some steps that there is.
+func first(steps ...int32) int32 {
+	for _, s := range steps {
+		if s >= 0 {
+			return s
+		}
+	}
+	return -1
+}
+
+// destruction orders the destroy legs: among each other, dependents first, and with the apply legs of what is related, according to timing.
+func (b *stepBuilder) destruction() {
+	for i, c := range b.changes {
+		b.deposed(i, c)
+	}
+	upwards := make([]int32, len(b.order)) // dependencies first
+	for i, v := range b.order {
+		upwards[len(upwards)-1-i] = v
+	}
+	b.run(flow{
+		rule: RuleDependents, name: " (dependents destroyed)", order: b.order, next: b.uses,
+		from: b.destroyedEarly, to: func(v int32) int32 { return first(b.destroyedEarly(v), b.managed(v)) },
+	})
+	b.run(flow{
+		rule: RuleDependencies, name: " (dependencies destroyed)", order: upwards, next: b.users,
+		from: b.destroyedEarly, to: b.managed,
+	})
+	b.run(flow{
+		rule: RuleUpdates, name: " (dependents updated)", order: b.order, next: b.uses,
+		from: func(v int32) int32 { return first(b.destroyedLate(v), b.applied(v), b.destroyedEarly(v)) }, to: b.destroyedLate,
+	})
+	b.run(flow{
+		rule: RuleSettled, name: " (dependencies updated)", order: upwards, next: b.users, recorded: true,
+		from: b.managed, to: b.destroyedLate,
+	})
+}
+
+// deposed orders the destruction of a deposed object and what is done with the current one.
+func (b *stepBuilder) deposed(i int, c *Change) {
+	j, ok := b.current[c.Addr]
+	switch {
+	case c.Deposed == addr.Current || !ok:
+	case b.late[i]:
+		b.edge(b.applied(int32(j)), b.destroy[i], RuleCreateFirst)
+	default:
+		b.edge(b.destroy[i], b.applied(int32(j)), RuleDestroyFirst)
+	}
+}

@@ -1,0 +1,226 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// relation tells which objects of a plan depend on which, as the order of their destruction sees it: by what they recorded when they were made, and by what the
+// configuration now says. Its nodes are the changes by index, then groups, so that a dependency on many objects is one link.
+//
+// Recorded links tell how the objects that exist depend on each other. Where a declared link contradicts them, because the configuration has turned
+// a dependency round, it is left out. So are records that contradict each other, which no run leaves behind but a state may have all the same.
+type relation struct {
+	uses   [][]link
+	users  [][]link
+	order  []int32 // users before what they use
+	groups []group // the nodes after the changes
+
+	nodes     map[group]int32
+	instances map[addr.Instance][]int32
+	resources map[addr.AbsResource][]int32
+	blocks    map[Span][]int32
+	deletions map[addr.ConfigResource][]int32
+	outside   map[addr.ConfigResource][]addr.ConfigResource // what objects of the state that have no change recorded
+}
+
+// group is a set of changes that are depended on as one. One of the fields is set, or block and deletions. Deposed objects belong to it.
+type group struct {
+	instance  addr.Instance
+	resource  addr.AbsResource
+	block     Span
+	deletions bool // those of the block alone
+}
+
+func (g group) String() string {
+	switch {
+	case g.instance != (addr.Instance{}):
+		return g.instance.String()
+	case g.resource != (addr.AbsResource{}):
+		return g.resource.String()
+	case g.block.Within.IsRoot():
+		return g.block.Block.String()
+	}
+	return g.block.Block.String() + " within " + g.block.Within.String()
+}
+
+// node names the group in a graph of blocks.
+func (g group) node() string {
+	switch {
+	case g.instance != (addr.Instance{}):
+		return g.instance.Config().String()
+	case g.resource != (addr.AbsResource{}):
+		return g.resource.Config().String()
+	}
+	return g.block.Block.String()
+}
+
+// newRelation returns a relation that finds changes but has no links yet.
+func newRelation(changes []*Change) *relation {
+	r := &relation{
+		nodes: map[group]int32{}, instances: make(map[addr.Instance][]int32, len(changes)), resources: map[addr.AbsResource][]int32{},
+		blocks: map[Span][]int32{}, deletions: map[addr.ConfigResource][]int32{},
+	}
+	for i, c := range changes {
+		n := int32(i)
+		r.instances[c.Addr] = append(r.instances[c.Addr], n)
+		r.resources[c.Addr.Abs()] = append(r.resources[c.Addr.Abs()], n)
+		for _, span := range Spans(c.Addr) {
+			r.blocks[span] = append(r.blocks[span], n)
+		}
+		if c.Action == Delete {
+			r.deletions[c.Addr.Config()] = append(r.deletions[c.Addr.Config()], n)
+		}
+	}
+	return r
+}
+
+// connect makes the links. prior, which may be nil, is the state that the changes start from.
+func (r *relation) connect(changes []*Change, prior *state.State) {
+	r.uses = make([][]link, len(changes), 2*len(changes))
+	r.readOutside(prior)
+	for i, c := range changes {
+		r.add(int32(i), c)
+	}
+	r.untangle(len(changes))
+	r.users = make([][]link, len(r.uses))
+	for v, links := range r.uses {
+		for _, l := range links {
+			r.users[l.to] = append(r.users[l.to], link{int32(v), l.recorded})
+		}
+	}
+}
+
+// readOutside finds what the objects depend on that the plan leaves out, as one with -target does: they may tie together two that it has.
+func (r *relation) readOutside(prior *state.State) {
+	if prior == nil {
+		return
+	}
+	found := map[addr.ConfigResource]map[addr.ConfigResource]struct{}{}
+	for a, res := range prior.Resources {
+		for key, in := range res.Instances {
+			if _, planned := r.instances[a.Instance(key)]; planned || in.Current == nil || a.Resource.Mode != addr.Managed {
+				continue
+			}
+			if found[a.Config()] == nil {
+				found[a.Config()] = map[addr.ConfigResource]struct{}{}
+			}
+			for _, used := range in.Current.Dependencies {
+				found[a.Config()][used] = struct{}{}
+			}
+		}
+	}
+	r.outside = make(map[addr.ConfigResource][]addr.ConfigResource, len(found))
+	for block, used := range found {
+		r.outside[block] = slices.SortedFunc(maps.Keys(used), func(a, b addr.ConfigResource) int { return strings.Compare(a.String(), b.String()) })
+	}
+}
+
+// add links a change to what it depends on. The configuration tells precisely which instances are used, but not which of those that it no longer has
+// were used before.
+func (r *relation) add(n int32, c *Change) {
+	recorded := make(map[addr.ConfigResource]struct{}, len(c.StateDeps))
+	for _, used := range c.StateDeps {
+		recorded[used] = struct{}{}
+	}
+	precise := make(map[addr.ConfigResource]struct{}, len(c.Deps))
+	for _, d := range c.Deps {
+		block := d.Resource.Config()
+		precise[block] = struct{}{}
+		_, was := recorded[block]
+		r.link(n, r.target(d), was)
+	}
+	for _, used := range c.StateDeps {
+		if _, again := recorded[used]; !again || used == c.Addr.Config() {
+			continue
+		}
+		delete(recorded, used)
+		_, told := precise[used]
+		r.link(n, r.block(Span{Block: used}, told), true)
+	}
+}
+
+func (r *relation) link(from, to int32, recorded bool) {
+	if to >= 0 && from != to {
+		r.uses[from] = append(r.uses[from], link{to, recorded})
+	}
+}
+
+// target returns the node of what a dependency is on, -1 if the plan has nothing of it.
+func (r *relation) target(d Dep) int32 {
+	if d.Modules {
+		return r.block(d.Span(), false)
+	}
+	if d.All {
+		return r.group(group{resource: d.Resource}, r.resources[d.Resource])
+	}
+	i := d.Resource.Instance(d.Key)
+	if members := r.instances[i]; len(members) != 1 {
+		return r.group(group{instance: i}, members)
+	}
+	return r.instances[i][0]
+}
+
+func (r *relation) block(s Span, deletions bool) int32 {
+	if deletions {
+		return r.group(group{block: s, deletions: true}, r.deletions[s.Block])
+	}
+	n := r.group(group{block: s}, r.blocks[s])
+	if !s.Within.IsRoot() {
+		return n
+	}
+	beyond := r.outside[s.Block]
+	delete(r.outside, s.Block)
+	for _, used := range beyond {
+		if n < 0 {
+			n = r.newNode(group{block: s})
+		}
+		r.link(n, r.block(Span{Block: used}, false), true)
+	}
+	return n
+}
+
+// group returns the node of a group, -1 if it has no members.
+func (r *relation) group(g group, members []int32) int32 {
+	if n, ok := r.nodes[g]; ok {
+		return n
+	}
+	if len(members) == 0 {
+		return -1
+	}
+	n := r.newNode(g)
+	for _, m := range members {
+		r.link(n, m, true)
+	}
+	return n
+}
+
+func (r *relation) newNode(g group) int32 {
+	n := int32(len(r.uses))
+	r.uses, r.groups = append(r.uses, nil), append(r.groups, g)
+	r.nodes[g] = n
+	return n
+}
+
+// untangle leaves out what closes a cycle: declared links first, recorded ones if that is not enough. Groups keep their members.
+func (r *relation) untangle(changes int) {
+	for pass := 0; ; pass++ {
+		order, component := components(r.uses)
+		n := len(order)
+		if n == 0 || int(component[order[n-1]]) == n || pass == 2 {
+			slices.Reverse(order)
+			r.order = order
+			return
+		}
+		for v := range r.uses {
+			r.uses[v] = slices.DeleteFunc(r.uses[v], func(l link) bool {
+				member := v >= changes && int(l.to) < changes
+				return component[v] == component[l.to] && !member && (pass > 0 || !l.recorded)
+			})
+		}
+	}
+}
