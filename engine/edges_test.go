@@ -42,15 +42,34 @@ output "b" { value = sim_thing.b.serial }`
 	w.ok(command{planOnly: true}).plans()
 }
 
-// TestModuleDependsOn defers what is in a module that depends on a pending change.
+// TestModuleDependsOn defers what is in a module that depends on a pending change, also through objects that don't change, and so do those that depend on
+// the module.
 func TestModuleDependsOn(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
-resource "sim_thing" "a" { name = "a" }
+	text := func(size string) string {
+		return `
+resource "sim_thing" "a" {
+  name = "a"
+  size = ` + size + `
+}
+resource "sim_thing" "link" {
+  name = "link"
+  json = jsonencode(sim_thing.a.name)
+}
 module "m" {
   source     = "./m"
-  depends_on = [sim_thing.a]
-}`)
+  depends_on = [sim_thing.link]
+}
+data "sim_lookup" "after" {
+  name       = "b"
+  depends_on = [module.m]
+}
+data "sim_lookup" "direct" {
+  name       = "link"
+  depends_on = [sim_thing.link]
+}`
+	}
+	w := newWorld(t, text("1"))
 	w.file("m/main.tf", prelude+`
 data "sim_lookup" "d" { name = "a" }
 resource "sim_thing" "b" {
@@ -58,10 +77,40 @@ resource "sim_thing" "b" {
   json = jsonencode(data.sim_lookup.d.id)
 }`)
 	r := w.ok(command{})
-	r.plans("sim_thing.a create", "module.m.data.sim_lookup.d read read_because_dependency_pending", "module.m.sim_thing.b create")
-	r.did("create a", "create b")
+	r.plans("data.sim_lookup.after read read_because_dependency_pending", "data.sim_lookup.direct read read_because_dependency_pending",
+		"sim_thing.a create", "sim_thing.link create",
+		"module.m.data.sim_lookup.d read read_because_dependency_pending", "module.m.sim_thing.b create")
+	r.did("create a", "create link", "create b")
+	w.ok(command{planOnly: true}).plans()
+	w.config(text("2"))
+	w.ok(command{}).plans("data.sim_lookup.after read read_because_dependency_pending", "sim_thing.a update",
+		"module.m.data.sim_lookup.d read read_because_dependency_pending", "module.m.sim_thing.b update")
 	r = w.ok(command{mode: plan.Destroy})
-	r.did("delete b", "delete a")
+	r.did("delete b", "delete link", "delete a")
+}
+
+// TestModuleIsABarrier has what uses a module, by its outputs or in depends_on, wait for what the module waits for, whatever is in it.
+func TestModuleIsABarrier(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "a" {
+  name    = "a"
+  fail_on = "create"
+}
+module "m" {
+  source     = "./m"
+  depends_on = [sim_thing.a]
+}
+resource "sim_thing" "reads" {
+  name = module.m.name
+}
+resource "sim_thing" "follows" {
+  name       = "follows"
+  depends_on = [module.m]
+}`)
+	w.file("m/main.tf", `output "name" { value = "reads" }`)
+	w.fails(command{}, "sim_thing.a", "asked to fail on create").did("create a")
+	w.ok(command{planOnly: true, targets: []string{"sim_thing.reads"}}).plans("sim_thing.a create", "sim_thing.reads create")
 }
 
 // TestEphemeralsThroughModules passes a secret down by an ephemeral variable and up by an ephemeral output, per module instance.

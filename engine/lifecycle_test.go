@@ -3,6 +3,7 @@ package engine_test
 import (
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/diag"
@@ -180,6 +181,48 @@ resource "sim_thing" "user" {
 }`)
 	w.ok(command{}).did("create new", "update user", "delete old")
 	w.has("sim_thing.new", "sim_thing.user")
+}
+
+// TestOrderOfDestruction lets the first of two steps fail that must come one after the other: the second is not carried out then.
+func TestOrderOfDestruction(t *testing.T) {
+	t.Parallel()
+	thing := func(name string, arguments ...string) string {
+		return `resource "sim_thing" "` + name + "\" {\n  name = \"" + name + "\"\n  " + strings.Join(arguments, "\n  ") + "\n}\n"
+	}
+	const createFirst = "lifecycle { create_before_destroy = true }"
+	uses := func(ref string) string { return "json = jsonencode(" + ref + ")" }
+	for _, test := range []struct {
+		name          string
+		before, after string
+		did           []string
+	}{
+		{
+			"what is attached goes before a change",
+			thing("a", "size = 1") + thing("m", uses("sim_thing.a.name")) + thing("b", uses("sim_thing.m.name"), `fail_on = "delete"`),
+			thing("a", "size = 2") + thing("m", uses("sim_thing.a.name")),
+			[]string{"delete b"},
+		},
+		{
+			"what is attached and replaced goes before a change",
+			thing("a", "size = 1") + thing("b", uses("sim_thing.a.name"), `fail_on = "delete"`),
+			thing("a", "size = 2") + thing("b", uses("sim_thing.a.name"), `replace_me = "x"`),
+			[]string{"delete b"},
+		},
+		{
+			"a replaced object goes after all have moved off it",
+			thing("c", `replace_me = "1"`, createFirst) + thing("b", uses("sim_thing.c.id")) + thing("a", uses("sim_thing.b.json")),
+			thing("c", `replace_me = "2"`, createFirst) + thing("b", uses("sim_thing.c.id")) + thing("a", uses("sim_thing.b.json"), `fail_on = "update"`),
+			[]string{"create c", "update b", "update a"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, test.before)
+			w.ok(command{})
+			w.config(test.after)
+			w.fails(command{}, "asked to fail").did(test.did...)
+		})
+	}
 }
 
 // TestDeposed fails the destruction of the old object of a replacement that creates first.

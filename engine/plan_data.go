@@ -42,7 +42,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		reason := plan.NoReason
 		if !d.config.IsWhollyKnown() {
 			reason = plan.ReadConfigUnknown
-		} else if slices.ContainsFunc(in.WaitDeps(t), p.changing) {
+		} else if slices.ContainsFunc(in.WaitDeps(t), p.changing) || p.moduleWaits(t, in) {
 			reason = plan.ReadDependency
 		}
 		switch {

@@ -101,15 +101,17 @@ type planner struct {
 	prior    *state.State
 	changes  map[addr.Object]*plan.Change
 	drift    []*plan.Change
-	desired  map[addr.Instance]struct{}      // what the configuration declares
-	included map[addr.Instance]struct{}      // planned or read, of a plan restricted by -target or -exclude
-	unknown  map[addr.AbsResource]struct{}   // resource objects whose instances could not be told
-	broken   plan.Instances                  // that could not be planned
-	left     plan.Instances                  // left alone by -exclude
-	altered  plan.Instances                  // with a change other than NoOp
-	moved    map[addr.Instance]addr.Instance // new address → previous one
-	imports  map[addr.Instance]*importTarget
-	expands  int // expansions still to come, for orphans
+	desired  map[addr.Instance]struct{}    // what the configuration declares
+	included map[addr.Instance]struct{}    // planned or read, of a plan restricted by -target or -exclude
+	unknown  map[addr.AbsResource]struct{} // resource objects whose instances could not be told
+	broken   plan.Instances                // that could not be planned
+	left     plan.Instances                // left alone by -exclude
+	altered  plan.Instances                // with a change other than NoOp
+	// unsettled are those and the managed instances that depend on them in any way.
+	unsettled plan.Instances
+	moved     map[addr.Instance]addr.Instance // new address → previous one
+	imports   map[addr.Instance]*importTarget
+	expands   int // expansions still to come, for orphans
 }
 
 // valid reports whether the configuration as a whole is free of errors that need no plan to be found; if not, they were reported.
@@ -376,7 +378,16 @@ func (p *planner) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.V
 
 // dependsPending reports whether something that the instance's depends_on names has planned changes.
 func (p *planner) dependsPending(t *future.Task, in *eval.Instance) bool {
-	return slices.ContainsFunc(in.ExplicitDeps(t), p.changing)
+	return slices.ContainsFunc(in.ExplicitDeps(t), p.changing) || p.moduleWaits(t, in)
+}
+
+// moduleWaits reports whether something that an instance waits for on account of a module has planned changes, or depends on something that has.
+func (p *planner) moduleWaits(t *future.Task, in *eval.Instance) bool {
+	return slices.ContainsFunc(in.ModuleWaitDeps(t), func(d plan.Dep) bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.unsettled.Touched(d)
+	})
 }
 
 func (p *planner) changing(d plan.Dep) bool {
@@ -416,7 +427,13 @@ func (p *planner) record(c *plan.Change) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.changes[c.Object()] = c
-	if c.Action != plan.NoOp && c.Deposed == addr.Current {
+	if c.Deposed != addr.Current {
+		return
+	}
+	if c.Action != plan.NoOp {
 		p.altered.Add(c.Addr)
+	}
+	if c.Action != plan.NoOp || slices.ContainsFunc(c.Deps, p.unsettled.Touched) {
+		p.unsettled.Add(c.Addr)
 	}
 }

@@ -124,6 +124,16 @@ module "m" {
   source     = "./m"
   depends_on = [sim_thing.one]
 }`, `module.m.sim_thing.r`, `sim_thing.one`},
+	{"output of a module with depends_on", `resource "sim_thing" "a" { name = module.m.fixed }
+module "m" {
+  source     = "./m"
+  depends_on = [sim_thing.one]
+}`, `sim_thing.a`, `sim_thing.one`},
+	{"depends_on a module with depends_on", `resource "sim_thing" "a" { depends_on = [module.m] }
+module "m" {
+  source     = "./m"
+  depends_on = [sim_thing.one]
+}`, `sim_thing.a`, `sim_thing.one module.m.sim_thing.other[*] module.m.sim_thing.r[*]`},
 	{"depends_on a module", `resource "sim_thing" "a" { depends_on = [module.m] }
 module "m" { source = "./m" }`, `sim_thing.a`, `module.m.sim_thing.other[*] module.m.sim_thing.r[*]`},
 	{"depends_on of an output", `resource "sim_thing" "a" { name = module.m.late }
@@ -147,6 +157,7 @@ resource "sim_thing" "r" {}
 resource "sim_thing" "other" { name = var.in }
 output "out" { value = sim_thing.r.id }
 output "other" { value = sim_thing.other.id }
+output "fixed" { value = "x" }
 output "late" {
   value      = "x"
   depends_on = [sim_thing.other]

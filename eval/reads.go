@@ -149,8 +149,10 @@ func (sc *scope) collectDependsOn(into *reads, refs []lang.Ref) {
 	}
 }
 
-// collectAll adds every resource of the module object and those below it, but for those that only a check knows.
+// collectAll adds everything in the module object and those below it, but for what only a check knows: resources, outputs, and what the call has to wait for.
 func (m *Module) collectAll(into *reads, t *future.Task) {
+	m.collectOutputs(into, "", nil)
+	m.collectAwaited(into, t)
 	for _, res := range m.resources {
 		if res.Block.Config.Check != nil {
 			continue
@@ -212,10 +214,18 @@ func (r *Resource) objectReads(t *future.Task) *reads {
 	return got
 }
 
+// collectSurroundings adds the repetition of the calls around, and what they have to wait for.
 func (m *Module) collectSurroundings(into *reads, t *future.Task) {
 	for ; m.call != nil; m = m.call.module {
-		sc := &scope{m: m.call.module, t: t}
 		into.calls = append(into.calls, m.call)
+		m.collectAwaited(into, t)
+	}
+}
+
+// collectAwaited adds what the depends_on argument of the module's call names.
+func (m *Module) collectAwaited(into *reads, t *future.Task) {
+	if m.call != nil {
+		sc := &scope{m: m.call.module, t: t}
 		sc.collectDependsOn(into, m.call.block.dependsOn)
 	}
 }
@@ -231,13 +241,25 @@ func (v *Value) readSet(t *future.Task) *reads {
 			sc = &scope{m: v.module.call.module, rep: v.module.call.rep(v.module.key), t: t}
 		}
 		sc.collectReads(out, v.block.expr)
-		sc.collectDependsOn(out, v.block.dependsOn)
+		v.collectAwaited(out, t)
 		return out
 	})
 	if cycle != nil || got == nil {
 		return &reads{}
 	}
 	return got
+}
+
+// collectAwaited adds what has to be there before an output is used, whether or not its value comes from it: what its depends_on argument names, and those
+// of the calls around.
+func (v *Value) collectAwaited(into *reads, t *future.Task) {
+	if v.block.kind != outputValue {
+		return
+	}
+	(&scope{m: v.module, t: t}).collectDependsOn(into, v.block.dependsOn)
+	for m := v.module; m.call != nil; m = m.call.module {
+		m.collectAwaited(into, t)
+	}
 }
 
 // Deps returns the managed and data instances that the instance depends on, through values, modules, data sources, ephemeral resources and its
@@ -395,13 +417,13 @@ func (f *flattener) sorted() []plan.Dep {
 	return out
 }
 
-// WaitDeps returns the managed instances before whose changes a data source must not be read: those that its block refers to directly, those
-// that depends_on names, of the instance and of the modules around it, through data sources, and, if it has conditions, those that it refers to in
-// any way.
+// WaitDeps returns the managed instances before whose changes a data source must not be read: those that its block refers to directly or names in
+// depends_on, through data sources, and, if it has conditions, those that it refers to in any way.
 func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
 	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
-	b, sub, direct := in.Resource.Block, in.explicitReads(t), &reads{}
+	b, sub, direct := in.Resource.Block, &reads{}, &reads{}
 	sc := &scope{m: in.Resource.Module, t: t}
+	sc.collectDependsOn(sub, b.dependsOn)
 	direct.add(in.readSet(t))
 	sc.collectReads(direct, in.Resource.repeat.count, in.Resource.repeat.forEach, in.Resource.repeat.enabled)
 	if len(b.pre)+len(b.post) > 0 {
@@ -412,6 +434,20 @@ func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
 			sub.resources = append(sub.resources, rr)
 		}
 	}
+	sub.calls = nil // what repetition of modules reads is no reason to wait
+	f.reads(sub)
+	return f.sorted()
+}
+
+// ModuleWaitDeps returns the managed instances that an instance waits for on account of a module: those that depends_on of a module around it names,
+// and those in modules that its own names. What these depend on in turn counts too.
+func (in *Instance) ModuleWaitDeps(t *future.Task) []plan.Dep {
+	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
+	sub := &reads{}
+	named := slices.DeleteFunc(slices.Clone(in.Resource.Block.dependsOn), func(ref lang.Ref) bool { return ref.Kind != lang.Module })
+	(&scope{m: in.Resource.Module, t: t}).collectDependsOn(sub, named)
+	in.Resource.Module.collectSurroundings(sub, t)
+	sub.calls = nil
 	f.reads(sub)
 	return f.sorted()
 }

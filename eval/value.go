@@ -40,7 +40,10 @@ func (v *Value) opens() bool { return !v.block.opens.empty() }
 // and marked ephemeral.
 func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	if !v.opens() {
-		got, cycle := v.cell.Get(t, v, via, func() cty.Value { return v.compute(t, nil) })
+		got, cycle := v.cell.Get(t, v, via, func() cty.Value {
+			v.await(t)
+			return v.compute(t, nil)
+		})
 		if cycle != nil {
 			v.module.run.reportCycle(cycle)
 			return cty.DynamicVal
@@ -60,6 +63,16 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	got := v.compute(t, s)
 	s.values[v] = got
 	return got
+}
+
+// await demands what has to be there before the value is used.
+func (v *Value) await(t *future.Task) {
+	if v.module.run.opt.Phase != Validating {
+		awaited := &reads{}
+		v.collectAwaited(awaited, t)
+		p := preparer{t: t, seen: map[any]struct{}{v: {}}}
+		p.reads(awaited)
+	}
 }
 
 // Durable returns the value without opening anything, if it needs nothing to be open. Otherwise ok is false.
