@@ -1,30 +1,45 @@
 package plan
 
-import "github.com/mayfly-iac/mayfly/addr"
+import (
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
 
 // timing decides which destructions are early and which are late. An early one comes before anything that the object is related to is created or
 // updated, a late one after it.
 //
 // Early is the old object of a replacement, so that its successor can take its place, and a deletion, so that what is attached to an object is
 // gone before that is changed. Late is what create_before_destroy asks that for, a deposed object, and a deletion of what others used and are updated
-// to use no longer. What a late object depends on is deleted late too. What depends on an object that is destroyed before it is created anew
-// has to be early, whatever else holds for it.
+// to use no longer. What a late object depends on is deleted late too.
+//
+// Whatever else holds, a deletion has to be early if the object depends on one that is destroyed before it is created anew, or if its provider or its
+// provisioners are configured from what changes, since they are with what was there before.
 func (b *stepBuilder) timing() {
-	var released, replaced []int32
+	var altered Instances
+	for i, c := range b.changes {
+		if b.managed(int32(i)) >= 0 {
+			altered.Add(c.Addr)
+		}
+	}
+	var released, obliged []int32
 	for i, c := range b.changes {
 		switch c.Action {
 		case Update, CreateThenDelete:
 			released = append(released, int32(i))
+		case DeleteThenCreate:
+			obliged = append(obliged, int32(i))
 		case Delete:
 			if c.CreateBeforeDestroy || c.Deposed != addr.Current {
 				released = append(released, int32(i))
 			}
-		case DeleteThenCreate:
-			replaced = append(replaced, int32(i))
+			if slices.ContainsFunc(c.Deps, altered.Touched) {
+				obliged = append(obliged, int32(i))
+			}
 		}
 	}
 	late := reach(b.uses, released, func(l link) bool { return l.recorded })
-	early := reach(b.users, replaced, func(link) bool { return true })
+	early := reach(b.users, obliged, func(link) bool { return true })
 	for i, c := range b.changes {
 		b.late[i] = c.Action == CreateThenDelete || c.Action == Delete && late[i] && !early[i]
 	}

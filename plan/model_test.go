@@ -132,13 +132,21 @@ func (m *model) decide() {
 				ask := d.Action == Update || d.Action == CreateThenDelete || d.Action == Delete && (d.CreateBeforeDestroy || d.Deposed != addr.Current)
 				wanted = wanted || ask
 			}
-			obliged = obliged || m.related[i][j] && d.Action == DeleteThenCreate
+			obliged = obliged || (i == j || m.related[i][j]) && (d.Action == DeleteThenCreate || d.Action == Delete && m.usesAltered(d))
 		}
 		m.late[i] = c.Action == CreateThenDelete || c.Action == Delete && wanted && !obliged
 	}
 }
 
-// leg is a step of the model.
+// usesAltered reports whether the deletion itself uses something that is created or updated.
+func (m *model) usesAltered(c *Change) bool {
+	return slices.ContainsFunc(m.p.Changes, func(o *Change) bool {
+		altered := o.Action == Create || o.Action == Update || o.Action == DeleteThenCreate || o.Action == CreateThenDelete
+		return altered && slices.ContainsFunc(c.Deps, func(d Dep) bool { return covers(d, o.Addr) })
+	})
+}
+
+// modelLeg is a step of the model.
 type modelLeg struct {
 	node int
 	leg  Leg

@@ -55,7 +55,7 @@ func drawChange(t *rapid.T, p *Plan, r, known int, at addr.Instance) *Change {
 	if c.Action != Create {
 		c.StateDeps = drawStateDeps(t, known)
 	}
-	if r == 0 || c.Action == Delete || c.Action == Forget {
+	if few := rapid.IntRange(0, 9).Draw(t, "destroyed with others' help") > 0; r == 0 || c.Action == Delete && few || c.Action == Forget {
 		return c
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "deps") {

@@ -155,6 +155,9 @@ func TestSteps(t *testing.T) {
 			"t.a (destroy) after [t.b (destroy)]", "t.a after [t.a (destroy) t.b (destroy)]",
 			"t.b (destroy) after []", "t.c after [t.a t.a (destroy) t.b (destroy)]",
 		}},
+		{"deleted with the help of what is updated", []string{"t.a update", "t.b delete cbd uses t.a used t.a"}, []string{
+			"t.a after [t.b (destroy)]", "t.b (destroy) after []",
+		}},
 		{"forgotten", []string{"t.a delete", "t.b forget used t.a"}, []string{"t.a (destroy) after []", "t.b (forget) after []"}},
 		{"not in the plan", []string{"t.b create uses t.nothing t.nowhere[*] used t.never"}, []string{"t.b after []"}},
 	}
