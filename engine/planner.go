@@ -97,18 +97,17 @@ type planner struct {
 	generating bool // configuration for what import blocks name, not a plan
 	missing    []undeclared
 
-	mu       sync.Mutex // guards all below
-	prior    *state.State
-	changes  map[addr.Object]*plan.Change
-	drift    []*plan.Change
-	desired  map[addr.Instance]struct{}    // what the configuration declares
-	included map[addr.Instance]struct{}    // planned or read, of a plan restricted by -target or -exclude
-	unknown  map[addr.AbsResource]struct{} // resource objects whose instances could not be told
-	broken   plan.Instances                // that could not be planned
-	left     plan.Instances                // left alone by -exclude
-	altered  plan.Instances                // with a change other than NoOp
-	// unsettled are those and the managed instances that depend on them in any way.
-	unsettled plan.Instances
+	mu        sync.Mutex // guards all below
+	prior     *state.State
+	changes   map[addr.Object]*plan.Change
+	drift     []*plan.Change
+	desired   map[addr.Instance]struct{}      // what the configuration declares
+	included  map[addr.Instance]struct{}      // planned or read, of a plan restricted by -target or -exclude
+	unknown   map[addr.AbsResource]struct{}   // resource objects whose instances could not be told
+	broken    plan.Instances                  // that could not be planned
+	left      plan.Instances                  // left alone by -exclude
+	altered   plan.Instances                  // with a change other than NoOp
+	unsettled plan.Instances                  // these, and managed instances that depend on them in any way
 	moved     map[addr.Instance]addr.Instance // new address → previous one
 	imports   map[addr.Instance]*importTarget
 	expands   int // expansions still to come, for orphans
