@@ -244,6 +244,26 @@ variable "yes" { default = true }
 	}
 }
 
+// Two keys of the same text are the same mistake whatever the text interpolates.
+func TestE20_DuplicateKeysInJSONSyntax(t *testing.T) {
+	for _, key := range []string{"k", "${var.e}", "x${var.s}"} {
+		w := planned(t, `variable "e" {
+  default   = "hunter2"
+  ephemeral = true
+}
+variable "s" {
+  default   = "hunter2"
+  sensitive = true
+}
+-- more.tf.json --
+{ "locals": { "x": [{ "`+key+`": 1, "`+key+`": 2 }] } }`)
+		w.local("x")
+		if got := w.errors(); !strings.Contains(got, "Duplicate object attribute") || strings.Contains(got, "hunter") {
+			t.Errorf("%s: %s", key, got)
+		}
+	}
+}
+
 // A value that does not fit an attribute is refused without showing the keys that lead to what does not fit.
 func TestE7_ErrorsAboutAttributes(t *testing.T) {
 	for _, attr := range []string{`tags = var.c`, `list = var.c`, `tags = { a = var.c }`, `tags = { for k, v in var.c : k => v }`, "rule {\n    value = var.c\n  }", `name = var.c`} {

@@ -76,7 +76,8 @@ func loose(e hclsyntax.Expression) bool {
 	found := false
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch n := n.(type) {
-		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr, *hclsyntax.UnaryOpExpr, *hclsyntax.ForExpr, *hclsyntax.TemplateJoinExpr:
+		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr, *hclsyntax.UnaryOpExpr, *hclsyntax.ForExpr, *hclsyntax.TemplateJoinExpr,
+			duplicateKey:
 			found = true
 		case *hclsyntax.BinaryOpExpr:
 			found = found || n.Op.Type == cty.Number

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"fmt"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	hcljson "github.com/hashicorp/hcl/v2/json"
@@ -43,13 +45,14 @@ func fromJSON(e hcl.Expression) (hclsyntax.Expression, bool) {
 
 func objectFromJSON(pairs []hcl.KeyValuePair, rng hcl.Range) (hclsyntax.Expression, bool) {
 	out := &hclsyntax.ObjectConsExpr{SrcRange: rng, OpenRange: rng}
-	seen := map[string]bool{}
+	seen := map[string]hcl.Range{}
 	for _, pair := range pairs {
 		if name, diags := pair.Key.Value(nil); !diags.HasErrors() && name.Type() == cty.String {
-			if seen[name.AsString()] {
-				return nil, false
+			text := name.AsString()
+			if first, again := seen[text]; again {
+				return duplicateKey{ObjectConsExpr: out, text: text, first: first, again: pair.Key.Range()}, true
 			}
-			seen[name.AsString()] = true
+			seen[text] = pair.Key.Range()
 		}
 		key, ok := fromJSON(pair.Key)
 		if !ok {
@@ -62,4 +65,22 @@ func objectFromJSON(pairs []hcl.KeyValuePair, rng hcl.Range) (hclsyntax.Expressi
 		out.Items = append(out.Items, hclsyntax.ObjectConsItem{KeyExpr: key, ValueExpr: val})
 	}
 	return out, true
+}
+
+// duplicateKey is an object with two keys of the same text. The library would compare their values, which it cannot if
+// they are marked.
+type duplicateKey struct {
+	*hclsyntax.ObjectConsExpr
+	text         string // as written, with what it interpolates
+	first, again hcl.Range
+}
+
+// Value implements hcl.Expression.
+func (d duplicateKey) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	return cty.DynamicVal, hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "Duplicate object attribute",
+		Detail:   fmt.Sprintf("An attribute named %q was already defined at %s. Remove one of them.", d.text, d.first),
+		Subject:  &d.again,
+	}}
 }
