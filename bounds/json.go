@@ -45,6 +45,36 @@ func JSON(src []byte, filename string) *Excess {
 	return nil
 }
 
+// CheckJSON returns ErrTooDeep or ErrNumber if a JSON document exceeds a bound, or nil. Strings are not looked into.
+func CheckJSON(src []byte) error {
+	depth := 0
+	for i := 0; i < len(src); i++ {
+		switch c := src[i]; {
+		case c == '[', c == '{':
+			if depth++; depth > MaxLevels {
+				return ErrTooDeep
+			}
+		case c == ']', c == '}':
+			depth--
+		case class[c] == '0':
+			start := i
+			for i+1 < len(src) && isNumberByte(src[i+1]) {
+				i++
+			}
+			if i-start >= exponentDigits && !Printable(string(src[start:i+1])) {
+				return ErrNumber
+			}
+		case c == '"':
+			for i++; i < len(src) && src[i] != '"'; i++ {
+				if src[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return nil
+}
+
 func isNumberByte(c byte) bool {
 	return class[c] == '0' || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-'
 }

@@ -19,6 +19,9 @@ import (
 // maxDepth bounds how deep module calls nest. Cycles are found before; only a directory that contains itself by a link gets here.
 const maxDepth = 100
 
+// maxModules bounds the module calls of a configuration, which double with each level if each module has two.
+const maxModules = 50_000
+
 // Loader reads configurations. The zero value reads the operating system's files and refuses modules that aren't local directories.
 // A Loader must not be changed while it is in use; its methods may then be called concurrently if FS allows that.
 type Loader struct {
@@ -151,6 +154,12 @@ func (r *loadRun) children(m *Module, dirs []string) {
 		}
 		if len(dirs) >= maxDepth {
 			r.diags = append(r.diags, callsTooDeep(call)...)
+			r.stopped = true
+			return
+		}
+		if len(r.tree.Modules) >= maxModules {
+			r.diags = append(r.diags, diag.At(call.SrcRange, "Too many module calls",
+				"A configuration may have %d module calls in all, counting each call of a module that is called several times. Use for_each or count for repetition.", maxModules)...)
 			r.stopped = true
 			return
 		}

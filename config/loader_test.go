@@ -129,6 +129,18 @@ func TestDirectoryInItself(t *testing.T) {
 	}
 }
 
+// TestModuleCallsMultiply has calls that double with each level.
+func TestModuleCallsMultiply(t *testing.T) {
+	files := map[string]string{"m20/m.tf": ""}
+	for i := range 20 {
+		files[fmt.Sprintf("m%d/m.tf", i)] = fmt.Sprintf("module \"a\" {\n  source = \"../m%d\"\n}\nmodule \"b\" {\n  source = \"../m%[1]d\"\n}\n", i+1)
+	}
+	tree, diags := (&Loader{FS: mapFS(files)}).Load("m0")
+	if len(diags) != 1 || diags[0].Summary != "Too many module calls" || len(tree.Modules) > maxModules {
+		t.Errorf("%d modules, %v", len(tree.Modules), diags)
+	}
+}
+
 func TestE1_EphemeralVariable(t *testing.T) {
 	tree, got := load("m.tf", "variable \"a\" {\n  ephemeral = true\n  sensitive = true\n  nullable = false\n  deprecated = \"use b\"\n  type = string\n  validation {\n    condition = var.a != \"\"\n    error_message = \"empty\"\n  }\n}")
 	if v := tree.Root.Variables["a"]; got != "" || !v.Ephemeral || !v.Sensitive || v.Nullable || v.Deprecated != "use b" || len(v.Validations) != 1 || !v.Secret() {

@@ -141,6 +141,8 @@ func TestUnusableFiles(t *testing.T) {
 		"no version":          {`{"a": 1}`, ErrCorrupt, "format version"},
 		"version zero":        {`{"version": 0}`, ErrCorrupt, "format version"},
 		"version text":        {`{"version": "4"}`, ErrCorrupt, "format version"},
+		"nested too deep":     {`{"version": 4, "outputs": ` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`, ErrCorrupt, "nested too deep"},
+		"number out of range": {`{"version": 4, "serial": 1e999999}`, ErrCorrupt, "out of range"},
 		"newer":               {`{"version": 5, "terraform_version": "9.1.0"}`, ErrNewer, "9.1.0"},
 		"encrypted":           {`{"serial":1,"lineage":"l","meta":{},"encrypted_data":"canary","encryption_version":"v0"}`, ErrEncrypted, "Configure the encryption"},
 		"wrong type":          {v4(`{"mode": 5}`), ErrCorrupt, "mode"},

@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty/msgpack"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -34,6 +35,9 @@ func corrupt(format string, args ...any) error {
 func Read(src []byte) (*File, error) {
 	if len(src) == 0 {
 		return nil, nil
+	}
+	if err := bounds.CheckJSON(src); err != nil {
+		return nil, corrupt("%v", err)
 	}
 	if doc := strictV4(src); doc != nil {
 		return doc.decode(nil)

@@ -108,7 +108,7 @@ func (c *Client) getters(scheme string) map[string]getter.Getter {
 	plain := &getter.HttpGetter{Client: c.http, DoNotCheckHeadFirst: true, XTerraformGetLimit: maxHops, MaxBytes: c.limits.Download}
 	secure := &getter.HttpGetter{Client: c.http, DoNotCheckHeadFirst: true, XTerraformGetLimit: maxHops, MaxBytes: c.limits.Download, Netrc: true}
 	return map[string]getter.Getter{
-		"git": new(getter.GitGetter), "http": plain, "https": secure, "s3": new(getter.S3Getter), "gcs": &getter.GCSGetter{FileSizeLimit: c.limits.Download},
+		"git": &gitGetter{local: scheme == "git"}, "http": plain, "https": secure, "s3": new(getter.S3Getter), "gcs": &getter.GCSGetter{FileSizeLimit: c.limits.Download},
 	}
 }
 

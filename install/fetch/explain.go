@@ -15,7 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// check refuses a package with links that lead out of it: they would mean something else on every machine.
+// check refuses a package with links that lead out of it: they would mean something else on every machine. It takes
+// from files the permission for others to write to them, which archives may give.
 func check(dir string) error {
 	if info, err := os.Lstat(dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
 		return err // a directory of this machine, which is as it is
@@ -32,7 +33,7 @@ func check(dir string) error {
 		case d.IsDir() && d.Name() == ".git":
 			return fs.SkipDir
 		case d.Type()&fs.ModeSymlink == 0:
-			return nil
+			return restrict(root, name, d)
 		}
 		if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			target, _ := root.Readlink(name)
@@ -40,6 +41,18 @@ func check(dir string) error {
 		}
 		return nil
 	})
+}
+
+// restrict takes special modes, and the permission of others to write, from a file or directory.
+func restrict(root *os.Root, name string, d fs.DirEntry) error {
+	info, err := d.Info()
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode(); mode.Perm()&0o022 != 0 || mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
+		return root.Chmod(name, mode.Perm()&^0o022)
+	}
+	return nil
 }
 
 // explain rewords an error of the library for people, without what is secret in the address.
@@ -52,11 +65,14 @@ func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) err
 	}
 	var status *web.StatusError
 	var sum *getter.ChecksumError
+	var transport errGitTransport
 	switch {
 	case errors.As(err, &status):
 		return status
 	case errors.As(err, &sum):
 		return fmt.Errorf("its checksum is %s, and the address demands %s: it was damaged on the way or changed by somebody", hex.EncodeToString(sum.Actual), hex.EncodeToString(sum.Expected))
+	case errors.As(err, &transport):
+		return transport
 	case scheme == "git":
 		return explainGit(pkg, err)
 	}

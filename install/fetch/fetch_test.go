@@ -4,12 +4,15 @@ import (
 	"archive/tar"
 	"encoding/base64"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mayfly-iac/mayfly/install/web"
 )
 
 // Archives with the file main.tf, of the kinds that the standard library cannot write.
@@ -79,7 +82,9 @@ func TestServersNameOtherAddresses(t *testing.T) {
 	k.gets(k.server.URL+"/meta", "x.tf")
 	header = "git::" + url + "?ref=v1"
 	k.gets(k.server.URL+"/header", "main.tf sub/link.tf -> ../main.tf sub/s.tf")
-	for _, header = range []string{"file:///etc", "/etc", "hg::https://example.com/x"} {
+	for _, header = range []string{
+		"file:///etc", "/etc", "hg::https://example.com/x", "git::fd::17", "git::ext::true", "git::file:///etc", "git::/etc",
+	} {
 		k.fails(k.server.URL + "/header")
 	}
 	k.fails(k.server.URL+"/circle", "without end")
@@ -103,6 +108,31 @@ func TestHostileArchives(t *testing.T) {
 	// What stands for a link in an archive does not become one, so that nothing can be written through it.
 	k.files["/link.tar.gz"] = tgzOf(&tar.Header{Name: "l", Typeflag: tar.TypeSymlink, Linkname: "/etc"}, &tar.Header{Name: "l/passwd", Size: 1})
 	k.fails(url + "/link.tar.gz")
+}
+
+func TestModesOfArchives(t *testing.T) {
+	k := newKit(t)
+	k.files["/modes.tar.gz"] = tgzOf(&tar.Header{Name: "open", Mode: 0o666}, &tar.Header{Name: "tool", Mode: 0o4777})
+	dir := filepath.Join(t.TempDir(), "pkg")
+	if err := New(web.New(k.opts), nil, k.limits).Fetch(t.Context(), k.server.URL+"/modes.tar.gz", dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{".", "open", "tool"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode(); mode.Perm()&0o022 != 0 || mode&fs.ModeSetuid != 0 {
+			t.Errorf("%s has mode %s", name, mode)
+		}
+	}
+}
+
+func TestGitTransports(t *testing.T) {
+	k := newKit(t)
+	for _, address := range []string{"git::fd::17", "git::fd::17/main", "git::ext::true", "git::gcrypt://example.com/x"} {
+		k.fails(address, "git repositories are fetched over https")
+	}
 }
 
 func TestCredentialsStayWithTheirServer(t *testing.T) {

@@ -48,7 +48,7 @@ var rules = map[string]rule{
 
 	"config":        {may: []string{"addr", "bounds", "diag", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
 	"config/format": {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
-	"state":         {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
+	"state":         {may: []string{"addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
 	"provider":      {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
 	"provider/grpc": {may: []string{"addr", "diag", "schema", "provider", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/builtin": {

@@ -15,6 +15,8 @@ var errProduct = fmt.Errorf("the result is too large: a product of sets may have
 // out before memory is exhausted. Whether a result is too large may show how long a secret text is, but never what it is.
 func checkSize(name string, args []cty.Value) error {
 	switch name {
+	case "jsondecode":
+		return bounds.CheckJSON([]byte(plainText(args[0])))
 	case "setproduct":
 		return checkProduct(args)
 	case "replace":
@@ -84,12 +86,9 @@ func plainText(v cty.Value) string {
 	return v.AsString()
 }
 
-// decodes names the functions that make numbers of text anywhere in their result.
-var decodes = map[string]bool{"jsondecode": true, "yamldecode": true}
-
 // checkResult returns an error if a result exceeds a bound on numbers and texts.
 func checkResult(name string, v cty.Value) error {
-	if decodes[name] {
+	if name == "yamldecode" { // makes numbers of text anywhere in its result
 		if err := bounds.CheckNumbers(v); err != nil {
 			return err
 		}

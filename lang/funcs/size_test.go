@@ -38,6 +38,7 @@ func TestBounds(t *testing.T) {
 		`yamldecode(file("bomb"))`:                                       "more than 1000000 values",
 		`yamldecode(file("chain"))`:                                      "more than 1000 levels",
 		`yamldecode(file("cycle"))`:                                      "cannot refer to anchor",
+		`jsondecode(file("brackets"))`:                                   "nested too deep",
 		`jsondecode("1e9999999")`:                                        "out of range",
 		`jsondecode("{\"a\":[1e-9999999]}")`:                             "out of range",
 		`yamldecode("[1e9999999]")`:                                      "out of range",
