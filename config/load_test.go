@@ -123,7 +123,7 @@ func dumpModule(sb *strings.Builder, m *Module) {
 		fmt.Fprintf(sb, "  removed %s destroy=%t\n", travs([]hcl.Traversal{rm.From}), rm.Destroy)
 	}
 	for _, im := range m.Imports {
-		fmt.Fprintf(sb, "  import %s id=%t identity=%t\n", exprText(im.To), im.ID != nil, im.Identity != nil)
+		fmt.Fprintf(sb, "  import %s keys=%d id=%t identity=%t\n", travs([]hcl.Traversal{im.To.Steps}), len(im.To.Keys), im.ID != nil, im.Identity != nil)
 	}
 	for _, k := range slices.Sorted(maps.Keys(m.Checks)) {
 		fmt.Fprintf(sb, "  check %s scoped=%t asserts=%d\n", k, m.Checks[k].Scoped != nil, len(m.Checks[k].Asserts))

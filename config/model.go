@@ -296,13 +296,20 @@ type Removed struct {
 
 // Import is an import block.
 type Import struct {
-	To       hcl.Expression // a resource instance address whose keys may be expressions
+	To       ImportAddress
 	ForEach  hcl.Expression
 	ID       hcl.Expression
 	Identity hcl.Expression
 	Provider *ProviderRef
 	Resource *addr.Resource // that To names in the root module; nil if it names one of another module
 	Range    hcl.Range
+}
+
+// ImportAddress is the address of an instance of a managed resource, whose keys may be expressions.
+type ImportAddress struct {
+	Steps hcl.Traversal          // with a placeholder for each key that is an expression
+	Keys  map[int]hcl.Expression // those keys, by the index of their step
+	Range hcl.Range
 }
 
 // ProviderRef returns the provider configuration that imports the object if no resource block says otherwise; ok is false if only the module that

@@ -154,7 +154,8 @@ func (d *decoder) importBlock(block *hcl.Block) {
 		return
 	}
 	if attr := content.Attributes["to"]; attr != nil {
-		if im.To, im.Resource = d.importTarget(attr); im.To != nil {
+		ok := false
+		if im.To, im.Resource, ok = d.importTarget(attr); ok {
 			d.m.Imports = append(d.m.Imports, im)
 		}
 	}
@@ -170,30 +171,31 @@ func (d *decoder) importID(attr *hcl.Attribute) {
 	}
 }
 
-// importTarget checks the shape of a resource instance address whose keys may be expressions. The resource is nil in modules other than the root.
-func (d *decoder) importTarget(attr *hcl.Attribute) (hcl.Expression, *addr.Resource) {
+// importTarget decodes a resource instance address whose keys may be expressions. The resource is nil in modules other than the root.
+func (d *decoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.Resource, ok bool) {
 	const summary = "Invalid import address expression"
 	inner := d.unquote(attr.Expr)
 	if inner == nil {
-		return nil, nil
+		return to, nil, false
 	}
-	steps, _ := flatten(hcl.UnwrapExpression(inner))
+	to.Range = attr.Expr.Range()
+	to.Steps, to.Keys = flatten(hcl.UnwrapExpression(inner))
 	target, err := addr.Target{}, errors.New("it is not a reference")
-	if steps != nil {
-		target, err = addr.TargetFromTraversal(steps)
+	if to.Steps != nil {
+		target, err = addr.TargetFromTraversal(to.Steps)
 	}
 	switch {
 	case err != nil || target.Resource == nil:
-		d.errorAt(attr.Expr.Range(), summary, "The argument \"to\" must be the address of a resource instance, as in \"aws_instance.web[0]\" or \"module.a.aws_instance.web\".")
-		return nil, nil
+		d.errorAt(to.Range, summary, "The argument \"to\" must be the address of a resource instance, as in \"aws_instance.web[0]\" or \"module.a.aws_instance.web\".")
+		return to, nil, false
 	case target.Resource.Mode != addr.Managed:
-		d.errorAt(attr.Expr.Range(), summary, "Only managed resources can be imported, but %s is not one.", target.Resource)
-		return nil, nil
+		d.errorAt(to.Range, summary, "Only managed resources can be imported, but %s is not one.", target.Resource)
+		return to, nil, false
 	}
 	if !target.Module.IsRoot() {
-		return inner, nil
+		return to, nil, true
 	}
-	return inner, target.Resource
+	return to, target.Resource, true
 }
 
 func (d *decoder) check(block *hcl.Block) {

@@ -193,22 +193,30 @@ func isRepetitionKey(t hcl.Traversal) bool {
 	return ok && (t.RootName() == "count" && a.Name == "index" || t.RootName() == "each" && a.Name == "key")
 }
 
-// flatten returns the steps of a reference whose index keys may be computed, and those keys; nil if expr is something else. Computed keys
-// appear in the steps as a string, which fits wherever a key does.
-func flatten(expr hcl.Expression) (t hcl.Traversal, keys []hcl.Expression) {
+// flatten returns the steps of a reference whose index keys may be computed, and those keys by the index of their step; nil if expr is something else.
+// Computed keys appear in the steps as a string, which fits wherever a key does.
+func flatten(expr hcl.Expression) (t hcl.Traversal, keys map[int]hcl.Expression) {
 	var parts []hcl.Traversal
+	var computed []hcl.Expression // of the parts, nil for one that is written out
+	add := func(part hcl.Traversal, key hcl.Expression) {
+		parts, computed = append(parts, part), append(computed, key)
+	}
 	for {
 		switch e := expr.(type) {
 		case *hclsyntax.ScopeTraversalExpr:
-			parts = append(parts, e.Traversal)
-			slices.Reverse(parts)
-			return slices.Concat(parts...), keys
+			t, keys = slices.Clone(e.Traversal), map[int]hcl.Expression{}
+			for i, part := range slices.Backward(parts) {
+				if computed[i] != nil {
+					keys[len(t)] = computed[i]
+				}
+				t = append(t, part...)
+			}
+			return t, keys
 		case *hclsyntax.RelativeTraversalExpr:
-			parts = append(parts, e.Traversal)
+			add(e.Traversal, nil)
 			expr = e.Source
 		case *hclsyntax.IndexExpr:
-			keys = append(keys, e.Key)
-			parts = append(parts, hcl.Traversal{hcl.TraverseIndex{Key: cty.StringVal("key"), SrcRange: e.BracketRange}})
+			add(hcl.Traversal{hcl.TraverseIndex{Key: cty.StringVal("key"), SrcRange: e.BracketRange}}, e.Key)
 			expr = e.Collection
 		default:
 			return nil, nil

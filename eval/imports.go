@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -40,11 +42,11 @@ func (r *Run) importBlock(t *future.Task, b *config.Import) ([]ImportTarget, dia
 		target, diags := r.importTarget(t, b, nil)
 		return []ImportTarget{target}, diags
 	}
-	x, diags := r.rootExpr(b.ForEach)
+	x, diags := r.rootExpr(b.ForEach, nil)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	each := &repeated{module: r.Root, repeat: repetition{forEach: x}, name: "import"}
+	each := &repeated{module: r.Root, repeat: repetition{forEach: x}, name: "import", sequences: true}
 	var out []ImportTarget
 	for _, k := range each.expand(t, nil).keys {
 		target, more := r.importTarget(t, b, &rep{key: k, of: each})
@@ -54,17 +56,19 @@ func (r *Run) importBlock(t *future.Task, b *config.Import) ([]ImportTarget, dia
 	return out, diags
 }
 
-// rootExpr compiles an expression of the root module that is not part of a compiled block.
-func (r *Run) rootExpr(e hcl.Expression) (*lang.Expr, diag.List) {
+// rootExpr compiles an expression of an import block, which is not part of a compiled block.
+func (r *Run) rootExpr(e hcl.Expression, rp *rep) (*lang.Expr, diag.List) {
 	x, diags := lang.Compile(e)
 	if diags.HasErrors() {
 		return x, diags
 	}
+	var u use
+	if rp != nil {
+		u.repeat = rp.of.repeat
+	}
 	c := &compiler{cfg: r.cfg}
 	for _, ref := range x.Refs {
-		if ref.Kind != lang.Each {
-			diags = append(diags, r.Root.block.checkRef(ref, use{}, c)...)
-		}
+		diags = append(diags, r.Root.block.checkRef(ref, u, c)...)
 	}
 	return x, diags
 }
@@ -81,7 +85,7 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *rep) (ImportTar
 	if e == nil {
 		e, what = b.Identity, "identity"
 	}
-	x, more := r.rootExpr(e)
+	x, more := r.rootExpr(e, rp)
 	if diags = append(diags, more...); diags.HasErrors() {
 		return target, diags
 	}
@@ -114,44 +118,55 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *rep) (ImportTar
 	return target, diags
 }
 
-// importTo evaluates the address of an import block, whose instance key may be an expression.
-func (sc *scope) importTo(e hcl.Expression) (addr.Instance, diag.List) {
-	if t, hd := hcl.AbsTraversalForExpr(e); !hd.HasErrors() {
-		target, err := addr.TargetFromTraversal(t)
-		if err != nil || target.Resource == nil || target.Resource.Mode != addr.Managed {
-			return addr.Instance{}, diag.At(e.Range(), "Invalid import address", "The \"to\" argument must be the address of a managed resource instance.")
+// importTo evaluates the address of an import block, whose keys may be expressions. While validating, the address of one that is not known yet is zero.
+func (sc *scope) importTo(a config.ImportAddress) (addr.Instance, diag.List) {
+	steps := slices.Clone(a.Steps)
+	known := true
+	for i, e := range a.Keys {
+		v, diags := sc.importKey(e)
+		if diags.HasErrors() {
+			return addr.Instance{}, diags
 		}
-		return addr.Instance{Module: target.Module, Resource: *target.Resource, Key: target.Key}, nil
+		known = known && v.IsKnown()
+		steps[i] = hcl.TraverseIndex{Key: v, SrcRange: e.Range()}
 	}
-	x, diags := lang.Compile(e)
-	if diags.HasErrors() {
-		return addr.Instance{}, diags
+	if !known {
+		return addr.Instance{}, nil
 	}
-	for i := range x.Refs {
-		ref := &x.Refs[i]
-		if ref.Kind == lang.Resource && ref.Range.Start == e.Range().Start && ref.Index != nil {
-			if refused := sc.refuseImportKey(ref.Index); refused != nil {
-				return addr.Instance{}, refused
-			}
-			key, ok := sc.key(ref.Index, Single)
-			if ok && key != nowhere || !ok && sc.m.run.opt.Phase == Validating {
-				return addr.Instance{Resource: ref.Resource, Key: key}, nil
-			}
-		}
+	target, err := addr.TargetFromTraversal(steps)
+	if err != nil { // config has seen to all else
+		return addr.Instance{}, diag.At(a.Range, "Invalid import address", "The argument \"to\" must be the address of a resource instance: %s.", err)
 	}
-	return addr.Instance{}, diag.At(e.Range(), "Invalid import address", "The \"to\" argument must be the address of a resource instance of the root module, whose instance key may be an expression known during planning, or a constant address in another module.")
+	return addr.Instance{Module: target.Module, Resource: *target.Resource, Key: target.Key}, nil
 }
 
-// refuseImportKey returns an error for an ephemeral instance key in the address of an import.
-func (sc *scope) refuseImportKey(idx *lang.Index) diag.List {
-	if idx.Expr == nil {
-		return nil
-	}
-	v, diags := sc.m.run.eval(sc, idx.Expr)
+// importKey evaluates an instance key in the address of an import. It is unknown only while validating.
+func (sc *scope) importKey(e hcl.Expression) (cty.Value, diag.List) {
+	const summary = "Invalid import address"
+	run := sc.m.run
+	x, diags := run.rootExpr(e, sc.rep)
 	if diags.HasErrors() {
-		return diags
+		return cty.DynamicVal, diags
 	}
-	return sc.m.block.refuseEphemeral(v, idx.Expr, "An ephemeral value cannot choose the instance to import to: its address is kept in the plan and in the state.")
+	v, diags := run.eval(sc, x)
+	if diags.HasErrors() {
+		return v, diags
+	}
+	if refused := sc.m.block.refuseEphemeral(v, x, "An ephemeral value cannot choose the instance to import to: its address is kept in the plan and in the state."); refused != nil {
+		return v, refused
+	}
+	if value.Contains(v, value.Sensitive) {
+		return v, diag.At(e.Range(), summary, "A sensitive value cannot choose the instance to import to: its address is shown and kept in the plan.")
+	}
+	v, _ = v.Unmark()
+	if v.IsKnown() {
+		if _, err := addr.KeyFromValue(v); err != nil {
+			return v, diag.At(e.Range(), summary, "The instance key is not suitable: %s.", err)
+		}
+	} else if run.opt.Phase != Validating {
+		return v, diag.At(e.Range(), summary, "The instance key depends on what is known only after apply, so it cannot be told now which instance to import to. Use values that are known when planning.")
+	}
+	return v, nil
 }
 
 // ImportProvider returns the provider configuration that imports an object for which the root module has no block: the one that the import block

@@ -75,15 +75,46 @@ import {
   to = module.m.sim_thing.inner[1]
   id = "x"
 }
+import {
+  for_each = [{ key = "a", id = "r-a" }]
+  to       = sim_thing.r[each.value.key]
+  id       = "${each.key}-${each.value.id}"
+}
+import {
+  for_each = tolist(["q"])
+  to       = sim_thing.c[each.key]
+  id       = each.value
+}
+import {
+  for_each = toset(["x"])
+  to       = module.n[each.key].module.deep[local.ids.a].sim_thing.inner["y"]
+  id       = each.value
+}
+resource "sim_thing" "r" { for_each = toset(["a"]) }
+resource "sim_thing" "c" { count = 1 }
 module "m" { source = "./m" }
+module "n" {
+  source   = "./n"
+  for_each = toset(["x"])
+}
 -- m/m.tf --
-resource "sim_thing" "inner" { count = 2 }`)
+resource "sim_thing" "inner" { count = 2 }
+-- n/n.tf --
+module "deep" {
+  source   = "./deep"
+  for_each = toset(["i-a"])
+}
+-- n/deep/d.tf --
+resource "sim_thing" "inner" { for_each = toset(["y"]) }`)
 	var got []string
 	for _, i := range w.run.Imports(w.task) {
 		got = append(got, i.To.String()+"="+i.ID)
 	}
 	w.clean()
-	if d := cmp.Diff([]string{`sim_thing.one=i-i-a`, `sim_thing.k["a"]=i-a`, `sim_thing.k["b"]=i-b`, `module.m.sim_thing.inner[1]=x`}, got); d != "" {
+	if d := cmp.Diff([]string{
+		`sim_thing.one=i-i-a`, `sim_thing.k["a"]=i-a`, `sim_thing.k["b"]=i-b`, `module.m.sim_thing.inner[1]=x`,
+		`sim_thing.r["a"]=0-r-a`, `sim_thing.c[0]=q`, `module.n["x"].module.deep["i-a"].sim_thing.inner["y"]=x`,
+	}, got); d != "" {
 		t.Error(d)
 	}
 }
@@ -110,6 +141,44 @@ import {
 		w.run.Imports(w.task)
 		if got := w.errors(); !strings.Contains(got, want) {
 			t.Errorf("%s: got %s", id, got)
+		}
+	}
+}
+
+func TestImportAddressErrors(t *testing.T) {
+	const block = `
+variable "e" {
+  default   = "x"
+  ephemeral = true
+}
+resource "sim_thing" "u" {}
+module "m" {
+  source   = "./m"
+  for_each = toset(["x"])
+}
+import {
+  FOR_EACH
+  to = TO
+  id = "x"
+}
+-- m/m.tf --
+resource "sim_thing" "a" {}`
+	for _, c := range []struct{ forEach, to, want string }{
+		{"", `module.m[var.e].sim_thing.a`, "An ephemeral value cannot choose the instance to import to"},
+		{"", `module.m[sensitive("x")].sim_thing.a`, "A sensitive value cannot choose the instance to import to"},
+		{`for_each = [sensitive("x")]`, `module.m[each.value].sim_thing.a`, "A sensitive value cannot choose the instance to import to"},
+		{"", `module.m[sim_thing.u.id].sim_thing.a`, "depends on what is known only after apply"},
+		{"", `module.m[local.nope].sim_thing.a`, "Reference to undeclared local value"},
+		{"", `module.m[each.key].sim_thing.a`, "in context without for_each"},
+		{"", `module.m[{}].sim_thing.a`, "an instance key must be a string or a whole number"},
+		{`for_each = toset([{}])`, `module.m["x"].sim_thing.a`, "must be a map, an object, a set of strings, a tuple or a list"},
+		{`for_each = null`, `module.m["x"].sim_thing.a`, "must not be null"},
+	} {
+		w := planned(t, strings.NewReplacer("FOR_EACH", c.forEach, "TO", c.to).Replace(block))
+		w.host.unknownIDs = true
+		w.run.Imports(w.task)
+		if got := w.errors(); !strings.Contains(got, c.want) || strings.Count(got, "\n") > 1 {
+			t.Errorf("%s, %s: got %s", c.forEach, c.to, got)
 		}
 	}
 }

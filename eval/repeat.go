@@ -23,6 +23,8 @@ type repeated struct {
 	name   string // for messages
 	// ephemeral says that it is an ephemeral block.
 	ephemeral bool
+	// sequences says that for_each may be a tuple or list too, whose indexes are the keys. They are part of no address: they would change with the order.
+	sequences bool
 	// recorded tells the keys in place of the arguments, if it is set.
 	recorded func() []addr.Key
 	keys     future.Cell[*expansion]
@@ -240,7 +242,11 @@ func (r *repeated) forEach(t *future.Task) (*expansion, diag.List) {
 		return e, append(diags, diag.Diagnostic{Summary: "Invalid for_each argument", Detail: why, Subject: x.Range().Ptr(), Expression: x.Expression})
 	}
 	ty := v.Type()
-	if !ty.IsMapType() && !ty.IsObjectType() && !(ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)) {
+	sequence := r.sequences && (ty.IsTupleType() || ty.IsListType())
+	if !sequence && !ty.IsMapType() && !ty.IsObjectType() && !(ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)) {
+		if r.sequences {
+			return bad("The for_each argument of an import must be a map, an object, a set of strings, a tuple or a list, and this is " + ty.FriendlyNameForConstraint() + ".")
+		}
 		return bad("The for_each argument must be a map, an object, or a set of strings, and this is " + ty.FriendlyNameForConstraint() + ". A list of strings can be turned into a set with toset().")
 	}
 	e.values = make(map[addr.Key]cty.Value, v.LengthInt())
@@ -255,10 +261,10 @@ func (r *repeated) forEach(t *future.Task) (*expansion, diag.List) {
 		if !k.IsKnown() {
 			return e, append(diags, undecided(x, "for_each")...)
 		}
-		if k.IsNull() || k.Type() != cty.String {
+		key, err := addr.KeyFromValue(k)
+		if err != nil || !sequence && key.Kind() != addr.KeyString {
 			return bad("Every element of the set must be a string, not null.")
 		}
-		key := addr.StringKey(k.AsString())
 		e.values[key] = elem
 		e.keys = append(e.keys, key)
 	}
