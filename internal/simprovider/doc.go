@@ -111,5 +111,6 @@
 // Before the handshake, as rpc Start: garbage-stdout (text), wrong-protocol, hang, delay (ms), exit, panic, stderr.
 //
 // SIM_SCHEMA selects a schema with one thing wrong: wo-in-set-block, wo-in-set-attr, wo-computed, wo-data, wo-provider, wo-ephemeral; or a
-// correct one that differs: no-capabilities, generate (which writes configuration itself), wo-in-list-block, wo-in-nested-attr.
+// correct one that differs: no-capabilities, generate (which writes configuration itself), provider-required (whose provider needs the argument
+// account and a block limits {per_minute}), wo-in-list-block, wo-in-nested-attr.
 package simprovider

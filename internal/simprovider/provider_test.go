@@ -269,6 +269,13 @@ func TestSchemas(t *testing.T) {
 			}
 			continue
 		}
+		if variant == variantRequired {
+			block := resp.Provider.Block
+			if last := block.Attributes[len(block.Attributes)-1]; !last.Required || block.BlockTypes[0].MinItems != 1 {
+				t.Errorf("%s: the last attribute is %s, the block %s", variant, last.Name, block.BlockTypes[0].TypeName)
+			}
+			continue
+		}
 		attrs := places[variant](resp)
 		if last := attrs[len(attrs)-1]; !last.WriteOnly {
 			t.Errorf("%s: the last attribute is %s", variant, last.Name)

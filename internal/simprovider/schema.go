@@ -26,13 +26,14 @@ const (
 	variantEphemeral      = "wo-ephemeral"      // write-only attribute in ephemeral sim_secret
 	variantNoCapabilities = "no-capabilities"   // no server capability is announced (schema required, destroy not planned, no moves)
 	variantGenerate       = "generate"          // legal: the provider offers to write configuration
+	variantRequired       = "provider-required" // legal: the provider's configuration needs the argument account and a block limits {per_minute}
 	variantListBlock      = "wo-in-list-block"  // legal: write-only attribute inside the list block of sim_thing
 	variantNestedAttr     = "wo-in-nested-attr" // legal: write-only attribute inside the map-nested attribute (protocol 6)
 )
 
 var variants = []string{
 	variantSetBlock, variantSetAttr, variantComputed, variantData, variantProvider, variantEphemeral,
-	variantNoCapabilities, variantListBlock, variantNestedAttr, variantGenerate,
+	variantNoCapabilities, variantListBlock, variantNestedAttr, variantGenerate, variantRequired,
 }
 
 func attr(name string, typ tftypes.Type, set ...func(*tfprotov6.SchemaAttribute)) *tfprotov6.SchemaAttribute {
@@ -62,6 +63,13 @@ func providerSchema(variant string) *tfprotov6.Schema {
 	}}
 	if variant == variantProvider {
 		block.Attributes = append(block.Attributes, secretWO())
+	}
+	if variant == variantRequired {
+		block.Attributes = append(block.Attributes, attr("account", tftypes.String, required))
+		block.BlockTypes = []*tfprotov6.SchemaNestedBlock{{
+			TypeName: "limits", Nesting: tfprotov6.SchemaNestedBlockNestingModeList, MinItems: 1, MaxItems: 1,
+			Block: &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{attr("per_minute", tftypes.Number, optional)}},
+		}}
 	}
 	return &tfprotov6.Schema{Block: block}
 }
