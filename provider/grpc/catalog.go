@@ -99,8 +99,7 @@ func (c *client) fetchCatalog(ctx context.Context) (*catalog, diag.List) {
 	const rpc = "GetProviderSchema"
 	if c.cache != nil {
 		if saved := c.cache.Load(c.protocol); saved != nil {
-			cat, diags := c.newCatalog(saved)
-			if cat != nil && cat.capabilities.SchemaOptional {
+			if cat, diags := c.newCatalog(saved); cat.cacheable() {
 				return cat, diags
 			}
 		}
@@ -111,10 +110,35 @@ func (c *client) fetchCatalog(ctx context.Context) (*catalog, diag.List) {
 		return nil, c.callError(ctx, rpc, err)
 	}
 	cat, diags := c.newCatalog(response)
-	if c.cache != nil && cat != nil && cat.capabilities.SchemaOptional {
+	if c.cache != nil && cat.cacheable() {
 		c.cache.Save(c.protocol, response)
 	}
 	return cat, diags
+}
+
+// cacheable reports whether the schemas may be kept for later commands: the provider does without being asked for them, and its configuration requires no
+// argument. One that is required may be optional where an environment variable gives its value.
+func (cat *catalog) cacheable() bool {
+	if cat == nil || !cat.capabilities.SchemaOptional {
+		return false
+	}
+	s, diags := cat.Provider()
+	return !diags.HasErrors() && (s == nil || !requires(s.Block))
+}
+
+// requires reports whether a block, or one in it, has a required argument.
+func requires(b *schema.Block) bool {
+	for _, a := range b.Attributes {
+		if a.Required {
+			return true
+		}
+	}
+	for _, n := range b.Blocks {
+		if requires(&n.Block) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *client) newCatalog(response []byte) (*catalog, diag.List) {

@@ -86,11 +86,15 @@ func entry(num protowire.Number, name string, content []byte) []byte {
 
 // blockSchema returns a schema message with attributes.
 func blockSchema(t testing.TB, attrs ...*tfplugin6.Schema_Attribute) []byte {
+	return encoded(t, &tfplugin6.Schema{Block: blockOf(t, attrs...)})
+}
+
+func blockOf(t testing.TB, attrs ...*tfplugin6.Schema_Attribute) *tfplugin6.Schema_Block {
 	block := &tfplugin6.Schema_Block{}
 	for _, a := range attrs {
 		block.Attributes = append(block.Attributes, encoded(t, a))
 	}
-	return encoded(t, &tfplugin6.Schema{Block: block})
+	return block
 }
 
 func stringAttr(name string) *tfplugin6.Schema_Attribute {
@@ -281,6 +285,12 @@ func (m *memoryCache) Save(_ int, data []byte) {
 
 func TestSchemaCache(t *testing.T) {
 	optional := field(fieldCapabilities, encoded(t, &tfplugin6.ServerCapabilities{GetProviderSchemaOptional: true}))
+	account := stringAttr("account")
+	account.Optional, account.Required = false, true
+	inBlock := &tfplugin6.Schema_NestedBlock{TypeName: "b", Nesting: tfplugin6.Schema_NestedBlock_LIST, Block: blockOf(t, account)}
+	requires := func(b *tfplugin6.Schema_Block) []byte {
+		return slices.Concat(optional, field(fieldProvider, encoded(t, &tfplugin6.Schema{Block: b})))
+	}
 	for _, test := range []struct {
 		name         string
 		capabilities []byte
@@ -290,6 +300,8 @@ func TestSchemaCache(t *testing.T) {
 		{"optional", optional, nil, 1},
 		{"asked for every time", nil, nil, 2},
 		{"spoilt", optional, []byte{0xff}, 1},
+		{"an argument is required", requires(blockOf(t, account)), nil, 2},
+		{"an argument in a block is required", requires(&tfplugin6.Schema_Block{BlockTypes: []*tfplugin6.Schema_NestedBlock{inBlock}}), nil, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var calls atomic.Int32
