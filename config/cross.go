@@ -22,6 +22,7 @@ func crossCheck(t *Tree) diag.List {
 		c.providerForEach(m)
 		if m.Call != nil {
 			c.inputs(m)
+			c.emptyBlocks(m)
 			c.passed(m)
 			c.inheritedAliases(m)
 			c.repeated(m)
@@ -139,6 +140,7 @@ func configurations(m *Module) []string {
 func (c *checker) passed(m *Module) {
 	for _, p := range m.Call.Providers {
 		c.passedChild(m, p)
+		c.passedParent(m.Parent, p.InParent)
 		if !c.providerRef(m.Parent, p.InParent) {
 			continue
 		}
@@ -154,42 +156,68 @@ func (c *checker) passed(m *Module) {
 // passedChild checks that m expects the configuration that is passed to it.
 func (c *checker) passedChild(m *Module, p PassedProvider) {
 	ref := p.InChild
-	if own := m.Providers[ref.String()]; own != nil && !emptyBody(own.Body) {
+	own := m.Providers[ref.String()]
+	switch {
+	case own != nil && !own.Empty():
 		c.errorAt(ref.Range, "Cannot override provider configuration",
 			"The configuration %q of %s is given by the provider block at %s and can't be passed as well. Remove that block, or this entry.", ref.String(), m.Path, own.Range)
-		return
-	}
-	if ref.Alias != "" && !m.HasAlias(ref) {
+	case own == nil && m.Required[ref.Name] == nil:
+		c.warnAt(ref.Range, "Reference to undefined provider",
+			"There is no explicit declaration for local provider name %q in %s, so it is taken for %q. Add it to required_providers there, or remove this entry.",
+			ref.String(), m.Path, m.ProviderFor(ref.Name).ForDisplay())
+	case ref.Alias != "" && !m.HasAlias(ref):
 		c.errorAt(ref.Range, "Reference to undefined provider",
 			"%s declares no provider configuration %q.%s Add it to configuration_aliases in required_providers there, or remove this entry.",
 			m.Path, ref.String(), suggest(ref.String(), configurations(m)))
-		return
-	}
-	if ref.Alias == "" && m.Required[ref.Name] == nil && m.Providers[ref.Name] == nil && !usesProvider(m, ref.Name) {
-		c.warnAt(ref.Range, "Reference to undefined provider",
-			"There is no explicit declaration for local provider name %q in %s, so it is taken for %q. Add it to required_providers there, or remove this entry.",
-			ref.Name, m.Path, m.ProviderFor(ref.Name).ForDisplay())
 	}
 }
 
-func usesProvider(m *Module, name string) bool {
-	for _, r := range m.Order {
-		if r.ProviderRef().Name == name {
-			return true
-		}
+// passedParent warns of a default configuration that m passes on although it neither requires the provider nor configures it.
+func (c *checker) passedParent(m *Module, ref ProviderRef) {
+	own := m.Providers[ref.String()]
+	if ref.Alias != "" || m.Required[ref.Name] != nil || own != nil && !own.Empty() {
+		return
 	}
-	return false
+	c.warnAt(ref.Range, "Reference to undefined provider",
+		"There is no explicit declaration for local provider name %q in %s, so it is taken for %q. Add it to required_providers there, with its source.",
+		ref.Name, moduleName(m), m.ProviderFor(ref.Name).ForDisplay())
+}
+
+// emptyBlocks warns of provider blocks in m that configure nothing.
+func (c *checker) emptyBlocks(m *Module) {
+	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
+		p := m.Providers[name]
+		if !p.Empty() {
+			continue
+		}
+		effect := "Since the caller passes no such configuration, the module has one of its own, without arguments"
+		if m.Passed(p.Ref()) != nil {
+			effect = "The caller does so, and the block has no effect"
+		}
+		c.warnAt(p.Range, "Redundant empty provider block",
+			"In a module that is called by others, an empty provider block is an old way to expect a configuration from the caller. %s. %s",
+			effect, insteadOfEmpty(m, p))
+	}
+}
+
+// insteadOfEmpty says what m should have in place of an empty provider block.
+func insteadOfEmpty(m *Module, p *Provider) string {
+	aliases := ""
+	switch {
+	case p.Alias != "" && m.ExpectedAlias(p.Ref()) == nil:
+		aliases = fmt.Sprintf("\n      configuration_aliases = [%s]", p.Ref())
+	case m.Required[p.Name] != nil:
+		return fmt.Sprintf("Remove the block: required_providers of %s already has what is needed.", m.Path)
+	}
+	return fmt.Sprintf("Replace the block by this in required_providers of %s:\n\n    %s = {\n      source = %q%s\n    }",
+		m.Path, p.Name, m.ProviderFor(p.Name).ForDisplay(), aliases)
 }
 
 // inheritedAliases checks that the call passes every configuration that m demands.
 func (c *checker) inheritedAliases(m *Module) {
-	given := map[string]bool{}
-	for _, p := range m.Call.Providers {
-		given[p.InChild.String()] = true
-	}
 	for _, name := range slices.Sorted(maps.Keys(m.Required)) {
 		for _, a := range m.Required[name].Aliases {
-			if !given[a.String()] && m.Providers[a.String()] == nil {
+			if m.Passed(a) == nil && (a.Alias == "" || m.Providers[a.String()] == nil) {
 				c.errorAt(m.Call.Range, "Missing required provider configuration",
 					"The child module requires a configuration for provider %s, under the name %q. Add to this block: providers = { %s = ... }.",
 					m.Required[name].Source.ForDisplay(), a.String(), a)
@@ -203,7 +231,7 @@ func (c *checker) inheritedAliases(m *Module) {
 func (c *checker) repeated(m *Module) {
 	var own *Provider
 	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
-		if p := m.Providers[name]; !emptyBody(p.Body) || p.ForEach != nil {
+		if p := m.Providers[name]; !p.Empty() {
 			own = p
 			break
 		}
@@ -270,10 +298,4 @@ func sameReference(a, b hcl.Expression) bool {
 		}
 	}
 	return true
-}
-
-// emptyBody reports whether a body has no content: an old way for a module to say that it expects a configuration by that name.
-func emptyBody(body hcl.Body) bool {
-	attrs, diags := body.JustAttributes()
-	return len(attrs) == 0 && !diags.HasErrors()
 }

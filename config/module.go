@@ -55,19 +55,46 @@ func defaultProvider(local string) addr.Provider {
 	return addr.DefaultProvider(norm)
 }
 
-// HasAlias reports whether m can use the configuration name.alias: by a provider block of its own, or because its caller has to pass it.
+// HasAlias reports whether m can use the configuration name.alias: by a provider block of its own, or because its caller passes it or has to.
 func (m *Module) HasAlias(ref ProviderRef) bool {
-	if m.Providers[ref.String()] != nil {
+	if m.Providers[ref.String()] != nil || m.ExpectedAlias(ref) != nil {
 		return true
 	}
-	if rp := m.Required[ref.Name]; rp != nil {
-		for _, a := range rp.Aliases {
-			if a.Alias == ref.Alias {
-				return true
-			}
+	return m.Required[ref.Name] == nil && m.Passed(ref) != nil
+}
+
+// ExpectedAlias returns the entry of configuration_aliases by which the caller of m has to pass a configuration, nil if there is none.
+func (m *Module) ExpectedAlias(ref ProviderRef) *ProviderRef {
+	rp := m.Required[ref.Name]
+	if rp == nil {
+		return nil
+	}
+	for i := range rp.Aliases {
+		if rp.Aliases[i].Alias == ref.Alias {
+			return &rp.Aliases[i]
 		}
 	}
-	return false
+	return nil
+}
+
+// Passed returns what the caller of m passes as the configuration that m knows as ref, nil if it passes none. It takes precedence over an empty provider
+// block in m.
+func (m *Module) Passed(ref ProviderRef) *ProviderRef {
+	if m.Call == nil {
+		return nil
+	}
+	for i := range m.Call.Providers {
+		if p := &m.Call.Providers[i]; p.InChild.Name == ref.Name && p.InChild.Alias == ref.Alias {
+			return &p.InParent
+		}
+	}
+	return nil
+}
+
+// Empty reports whether the block configures nothing: in a called module, an old way to say that the caller should pass a configuration by that name.
+func (p *Provider) Empty() bool {
+	attrs, diags := p.Body.JustAttributes()
+	return len(attrs) == 0 && !diags.HasErrors() && p.ForEach == nil && p.Version.Text == ""
 }
 
 // Local reports whether the call's source is a directory relative to the calling module's.

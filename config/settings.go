@@ -231,8 +231,8 @@ func (d *decoder) configurationAliases(name string, expr hcl.Expression) []Provi
 		ref := d.providerRef(e)
 		switch {
 		case ref == nil:
-		case ref.Name != name || ref.Alias == "" || ref.KeyExpr != nil:
-			d.errorAt(e.Range(), "Invalid configuration_aliases value", "Configuration aliases of this provider must have the form \"%s.ALIAS\".", name)
+		case ref.Name != name || ref.KeyExpr != nil:
+			d.errorAt(e.Range(), "Invalid configuration_aliases value", "Configuration aliases of this provider must have the form \"%s.ALIAS\", or \"%s\" for its default configuration.", name, name)
 		case seen[ref.Alias]:
 			d.errorAt(e.Range(), "Invalid configuration_aliases value", "The alias %q is already in the list.", ref.String())
 		default:
