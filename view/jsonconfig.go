@@ -215,6 +215,9 @@ func (w *configWriter) providers(m *config.Module) {
 	for name := range m.Required {
 		used[name] = true
 	}
+	for _, p := range m.Providers {
+		used[p.Name] = true
+	}
 	for a, r := range m.Resources {
 		if ref := r.ProviderRef(); ref.Alias == "" && slices.Contains(w.modes, a.Mode) {
 			used[ref.Name] = true
