@@ -46,6 +46,15 @@ func (m Module) Calls() []string {
 	return calls
 }
 
+// Instance returns the instance of m whose path has no keys. It stands for what all instances of m have in common.
+func (m Module) Instance() ModuleInstance {
+	out := RootInstance
+	for _, call := range m.Calls() {
+		out = out.Child(call, NoKey)
+	}
+	return out
+}
+
 // String returns the address in the form "module.a.module.b", or "" for the root module.
 func (m Module) String() string {
 	var sb strings.Builder

@@ -46,9 +46,9 @@ func ParseProvider(s string) (Provider, error) {
 	return p, nil
 }
 
-// ProviderConfig names a provider configuration in a module instance: a provider block, or the implied empty one of the root module.
+// ProviderConfig names a provider configuration: a provider block, or the implied empty one of the root module.
 type ProviderConfig struct {
-	Module   ModuleInstance
+	Module   ModuleInstance // without keys: the instances of a module share the configurations that it has of its own
 	Provider Provider
 	Alias    string
 	Key      Key // of a provider block with for_each; NoKey otherwise

@@ -88,9 +88,8 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		p.planForget(o)
 		return
 	}
-	po, diags := p.run.ProviderByAddr(t, o.provider)
-	if diags.HasErrors() {
-		p.run.Report(diags.WithAddress(o.obj.Instance.String()))
+	po := p.providerOfOrphan(t, o)
+	if po == nil {
 		return
 	}
 	sch, diags := p.providers.Resource(o.provider.Provider, addr.Managed, o.obj.Resource.Type)
@@ -139,6 +138,21 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 			planned = dp.delete(pr, o.reason)
 		}
 	})
+}
+
+// providerOfOrphan returns the provider configuration that is to destroy the object; nil if there is none, which is reported.
+func (p *planner) providerOfOrphan(t *future.Task, o *orphan) *eval.ProviderObject {
+	po, diags := p.run.ProviderByAddr(t, o.provider)
+	if (diags.HasErrors() || po.Unkeyed()) && p.req.Mode == plan.Destroy && p.run.Declared(o.obj.Instance) {
+		// The provider block has got for_each since, and only the resource block knows which instance it chooses.
+		po = p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Provider(t)
+		if po != nil {
+			o.provider = po.Addr
+		}
+		return po
+	}
+	p.run.Report(diags.WithAddress(o.obj.Instance.String()))
+	return po
 }
 
 // mayDestroy evaluates prevent_destroy for an object whose block is still there.

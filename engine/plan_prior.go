@@ -27,6 +27,20 @@ func (p *planner) setPrior(obj addr.Object, o *state.Object) {
 	p.prior.SetObject(obj, o, provider)
 }
 
+// adoptProviders lets the objects of the state have the provider configurations that the configuration now names for them, so that what is destroyed later is
+// not looked for under a name that is gone. Resources that -target or -exclude leave alone keep what is recorded.
+func (p *planner) adoptProviders() {
+	for a, in := range p.prior.AllInstances() {
+		targets := p.selection.targets
+		if !targets.Empty() && !targets.Touches(a.Abs()) || p.selection.excludes.Selects(a) {
+			continue
+		}
+		if pc := p.run.ProviderOf(a, in.Provider); pc != in.Provider {
+			p.prior.SetProvider(a, pc)
+		}
+	}
+}
+
 // noteDrift stores what refreshing found and remembers it as drift if it differs from before.
 func (p *planner) noteDrift(s *subject, before, after prior) {
 	o := before.object

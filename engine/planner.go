@@ -139,6 +139,7 @@ func (p *planner) makePlan() {
 	}
 	p.applyMoves()
 	p.refusePartialMoves()
+	p.adoptProviders()
 	p.resolveImports()
 	if p.run.Diags.HasErrors() {
 		return
@@ -201,11 +202,12 @@ func (p *planner) stateProviders() []eval.Use {
 	var out []eval.Use
 	for _, r := range p.req.State.Resources {
 		for _, in := range r.Instances {
-			if _, ok := seen[in.Provider]; ok {
+			pc := p.run.ProviderOf(r.Addr.Instance(addr.NoKey), in.Provider)
+			if _, ok := seen[pc]; ok {
 				continue
 			}
-			seen[in.Provider] = struct{}{}
-			if u, ok := p.run.ProviderUse(&future.Task{}, in.Provider); ok {
+			seen[pc] = struct{}{}
+			if u, ok := p.run.ProviderUse(&future.Task{}, pc); ok {
 				out = append(out, u)
 			}
 		}

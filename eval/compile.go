@@ -126,7 +126,6 @@ type callBlock struct {
 type providerBlock struct {
 	cfg    *config.Provider
 	module *moduleBlock
-	stub   bool // see placeholder
 	source addr.Provider
 	schema *schema.Schema
 	each   *lang.Expr
@@ -323,7 +322,6 @@ func (c *compiler) call(m *moduleBlock, call *config.ModuleCall) *callBlock {
 
 func (c *compiler) provider(m *moduleBlock, p *config.Provider) *providerBlock {
 	b := &providerBlock{cfg: p, module: m, source: m.cfg.ProviderFor(p.Name)}
-	b.stub = b.placeholder()
 	s, diags := c.cfg.schemas.Provider(b.source)
 	c.diags = append(c.diags, diags...)
 	if s == nil {

@@ -283,7 +283,12 @@ module "m" {
 	{"own", `module "m" { source = "./own" }`, `module.m.sim_thing.a`, `module.m.` + simProvider},
 	{"placeholder in the module", `
 provider "sim" { region = "r" }
-module "m" { source = "./placeholder" }`, `module.m.sim_thing.a`, simProvider},
+module "m" { source = "./placeholder" }`, `module.m.sim_thing.a`, `module.m.` + simProvider},
+	{"placeholder in a module that is repeated", `
+module "m" {
+  source = "./placeholder"
+  count  = 1
+}`, `module.m[0].sim_thing.a`, `module.m.` + simProvider},
 	{"placeholder in the module, passed", `
 provider "sim" { alias = "x" }
 module "m" {
@@ -394,7 +399,12 @@ resource "sim_thing" "a" { provider = sim.by[EXPR] }`
 	if got := show(v); got != `{key:null region:"x"}` || diags != nil {
 		t.Errorf("%s %s", got, lines(diags))
 	}
-	if _, diags := w.run.ProviderByAddr(w.task, addr.ProviderConfig{Provider: addr.DefaultProvider("sim"), Alias: "gone"}); !diags.HasErrors() {
-		t.Error("a provider configuration that is gone was found")
+	for _, gone := range []addr.ProviderConfig{
+		{Provider: addr.DefaultProvider("sim"), Alias: "gone"},
+		{Provider: addr.DefaultProvider("sim"), Module: addr.RootInstance.Child("gone", addr.NoKey)},
+	} {
+		if _, diags := w.run.ProviderByAddr(w.task, gone); !diags.HasErrors() {
+			t.Errorf("%s, which is gone, was found", gone)
+		}
 	}
 }

@@ -95,7 +95,7 @@ func (b *graphBuilder) inside(m *moduleBlock, name string) {
 }
 
 func (b *graphBuilder) provider(p *providerBlock) {
-	if p.stub {
+	if p.module.cfg.Passed(p.cfg.Ref()) != nil {
 		return
 	}
 	name := b.providerName(p)

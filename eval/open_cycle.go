@@ -170,28 +170,12 @@ func (d *circleFinder) value(v *valueBlock, ref *lang.Ref) {
 
 // providerBlockFor follows a provider reference to the block that it means, whatever the instances of modules are; nil if there is none.
 func (m *moduleBlock) providerBlockFor(ref config.ProviderRef) *providerBlock {
-	if m.parent == nil {
-		return m.providers[ref.String()]
+	if passed := m.cfg.Passed(ref); passed != nil {
+		return m.parent.providerBlockFor(*passed)
 	}
-	for _, passed := range m.cfg.Call.Providers {
-		if passed.InChild.Name == ref.Name && passed.InChild.Alias == ref.Alias {
-			return m.parent.providerBlockFor(passed.InParent)
-		}
-	}
-	if b := m.providers[ref.String()]; b != nil && !b.stub {
+	b := m.providers[ref.String()]
+	if b != nil || ref.Alias != "" || m.parent == nil {
 		return b
 	}
-	if ref.Alias != "" {
-		return nil
-	}
 	return m.parent.providerBlockFor(config.ProviderRef{Name: m.parent.localName(m.cfg.ProviderFor(ref.Name), ref.Name)})
-}
-
-// placeholder reports whether the block is the old way in which a module says that it expects the configuration of its caller.
-func (b *providerBlock) placeholder() bool {
-	if b.module.parent == nil || b.cfg.ForEach != nil || b.cfg.Alias != "" {
-		return false
-	}
-	attrs, diags := b.cfg.Body.JustAttributes()
-	return len(attrs) == 0 && !diags.HasErrors()
 }

@@ -49,16 +49,29 @@ func (p *ProviderObject) Present(t *future.Task) bool {
 	return e.failed || e.generic || e.has(p.Addr.Key)
 }
 
+// Unkeyed reports whether the provider block has instances and this is none of them: an address without a key that a state recorded leads to it.
+func (p *ProviderObject) Unkeyed() bool { return p.each != nil && p.Addr.Key == addr.NoKey }
+
 // EvalBody evaluates the configuration, which may carry marks.
 func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	if p.block == nil {
-		return p.schema.Block.Empty(), nil
+		return p.implied()
 	}
 	sc := p.scope(t, s)
 	if sc.rep != nil && !p.each.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
 		return cty.DynamicVal, diag.At(p.block.cfg.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address)
 	}
 	v, diags := p.run.decode(sc, p.schema.Block, p.block.view, p.block.body)
+	return v, diags.WithAddress(p.Addr.String())
+}
+
+// implied returns the configuration that there is without a provider block.
+func (p *ProviderObject) implied() (cty.Value, diag.List) {
+	v, diags := p.schema.Block.Decode(hcl.EmptyBody(), nil)
+	for i := range diags {
+		diags[i].Subject = nil
+		diags[i].Detail += fmt.Sprintf(" The root module has no provider block for %s: add one, with what it needs.", p.Addr.Provider.ForDisplay())
+	}
 	return v, diags.WithAddress(p.Addr.String())
 }
 
@@ -113,7 +126,7 @@ func (in *Instance) Provider(t *future.Task) *ProviderObject {
 }
 
 func (r *Run) provider(t *future.Task, found providerRef, source addr.Provider, ref config.ProviderRef) *ProviderObject {
-	pc := addr.ProviderConfig{Module: found.module.Addr, Provider: source}
+	pc := addr.ProviderConfig{Module: found.module.block.cfg.Path.Instance(), Provider: source}
 	if found.block == nil {
 		return r.providerObject(pc, found)
 	}
@@ -172,34 +185,40 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 	return p
 }
 
-// findProvider follows a provider reference from a module to the block that it means: declared here, passed by the call, or inherited.
+// findProvider follows a provider reference from a module to the block that it means: passed by the call, declared here, or inherited.
 func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func(*future.Task) *scope) (providerRef, diag.List) {
-	b := m.block.providers[ref.String()]
-	if m.call == nil {
-		if b != nil {
-			return providerRef{module: m, block: b, key: key, scope: scope}, nil
-		}
-		if ref.Alias == "" {
-			return providerRef{module: m}, nil
-		}
-		return providerRef{}, diag.At(ref.Range, "Provider configuration not present", "The root module has no provider %q block with alias = %q.", ref.Name, ref.Alias)
+	if passed := m.block.cfg.Passed(ref); passed != nil {
+		return m.call.module.findProvider(*passed, m.run.compiledKey(passed.KeyExpr), m.callScope)
 	}
-	for _, passed := range m.call.block.cfg.Providers {
-		if passed.InChild.Name == ref.Name && passed.InChild.Alias == ref.Alias {
-			parent := m.call.module
-			return parent.findProvider(passed.InParent, m.run.compiledKey(passed.InParent.KeyExpr), m.callScope)
-		}
-	}
-	if b != nil && !b.stub {
+	if b := m.block.providers[ref.String()]; b != nil {
 		return providerRef{module: m, block: b, key: key, scope: scope}, nil
 	}
 	if ref.Alias != "" {
-		return providerRef{}, diag.At(ref.Range, "Provider configuration not present",
-			"This module uses the provider configuration %q, which its caller must pass in the providers argument of the module block.", ref)
+		return m.expectedProvider(ref)
+	}
+	if m.call == nil {
+		return providerRef{module: m}, nil
 	}
 	parent := m.call.module
 	name := parent.block.localName(m.block.cfg.ProviderFor(ref.Name), ref.Name)
 	return parent.findProvider(config.ProviderRef{Name: name, Range: ref.Range}, nil, nil)
+}
+
+// expectedProvider stands in for a configuration that the caller of m has to pass and does not. A module that is validated by itself has no caller.
+func (m *Module) expectedProvider(ref config.ProviderRef) (providerRef, diag.List) {
+	expected := m.block.cfg.ExpectedAlias(ref)
+	switch {
+	case expected == nil:
+		return providerRef{}, diag.At(ref.Range, "Provider configuration not present", "This module has no provider %q block with alias = %q.", ref.Name, ref.Alias)
+	case m.call != nil:
+		return providerRef{}, diag.At(ref.Range, "Provider configuration not present",
+			"This module uses the provider configuration %q, which its caller must pass in the providers argument of the module block.", ref)
+	case m.run.opt.Phase == Validating:
+		return providerRef{module: m}, nil
+	}
+	return providerRef{}, diag.At(expected.Range, "Provider configuration not present",
+		"This module expects the provider configuration %q from the module that calls it, and as the root module it has no caller. Call it from another module, or add here a provider %q block with alias = %q.",
+		ref, ref.Name, ref.Alias)
 }
 
 // callScope is the scope of the arguments of the call that made m.
@@ -235,13 +254,10 @@ func (m *moduleBlock) localName(p addr.Provider, like string) string {
 	return p.Type
 }
 
-// ProviderByAddr returns the provider configuration at an address that a state recorded. It fails with an explanation if the configuration has none.
+// ProviderByAddr returns the provider configuration at an address that a state recorded. It fails with an explanation if the configuration has none: only the
+// root module has configurations without a block. Another one never takes its place, since that may work on other regions or accounts.
 func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderObject, diag.List) {
 	m := r.Module(pc.Module)
-	if m == nil && pc.Alias == "" {
-		m = r.Root
-		pc.Module = addr.RootInstance
-	}
 	if m == nil {
 		return nil, missingProvider(pc)
 	}
@@ -250,13 +266,30 @@ func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderO
 		return r.providerObject(pc, providerRef{module: m, block: b}), nil
 	}
 	if pc.Alias != "" || !m.Addr.IsRoot() {
-		if pc.Alias == "" {
-			pc.Module = addr.RootInstance
-			return r.ProviderByAddr(t, pc)
-		}
 		return nil, missingProvider(pc)
 	}
 	return r.providerObject(pc, providerRef{module: r.Root}), nil
+}
+
+// ProviderOf returns the address of the provider configuration that works on an instance of which a state recorded one. It is the one of the block if the
+// configuration still declares that, which may have another name by now. Nothing is evaluated: of a provider block with for_each, the recorded instance stays.
+func (r *Run) ProviderOf(a addr.Instance, recorded addr.ProviderConfig) addr.ProviderConfig {
+	m := r.cfg.modules[a.Module.Module()]
+	if m == nil || m.resources[a.Resource] == nil || m.resources[a.Resource].Provider != recorded.Provider {
+		return recorded
+	}
+	pc := addr.ProviderConfig{Provider: recorded.Provider}
+	b := m.providerBlockFor(m.resources[a.Resource].Config.ProviderRef())
+	switch {
+	case b == nil:
+		return pc
+	case b.each != nil && recorded.Key == addr.NoKey:
+		return recorded
+	case b.each != nil:
+		pc.Key = recorded.Key
+	}
+	pc.Module, pc.Alias = b.module.cfg.Path.Instance(), b.cfg.Alias
+	return pc
 }
 
 func missingProvider(pc addr.ProviderConfig) diag.List {
@@ -267,7 +300,10 @@ func missingProvider(pc addr.ProviderConfig) diag.List {
 // ValidateProviders evaluates every provider block of a module object, for validation. f is called with each configuration without marks.
 func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
 	for _, b := range inOrder(m.block.providers) {
-		pc := addr.ProviderConfig{Module: m.Addr, Provider: b.source, Alias: b.cfg.Alias}
+		if b.cfg.Empty() {
+			continue // what is missing may come from the caller of the module
+		}
+		pc := addr.ProviderConfig{Module: m.block.cfg.Path.Instance(), Provider: b.source, Alias: b.cfg.Alias}
 		p := m.run.providerObject(pc, providerRef{module: m, block: b})
 		v, diags := p.EvalBody(t, nil)
 		if !diags.HasErrors() {
