@@ -50,6 +50,7 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *eval.Config) *validati
 	pool.Go(func(t *future.Task) { v.guard("the import blocks", func() { v.run.Imports(t) }) })
 	pool.Go(func(t *future.Task) { v.guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
+	v.run.Report(cfg.BlockCycles().Except(v.run.Diags.List()))
 	e.stats.Evaluations += v.run.Stats.Evaluations.Load()
 	v.found.diags = withoutRepeats(v.run.Diags.List())
 	if !v.interrupted() {

@@ -35,6 +35,26 @@ var firstMistakes = []struct{ name, text, want, rule string }{
 		  count = length(ephemeral.sim_secret.s.value)
 		  name  = "y"
 		}`, want: "Invalid count argument"},
+	{name: "cycle over depends_on", text: `
+		ephemeral "sim_secret" "z" {
+		  name       = "z"
+		  depends_on = [sim_thing.y]
+		}
+		resource "sim_thing" "y" {
+		  name       = "y"
+		  depends_on = [ephemeral.sim_secret.z]
+		}`, want: "ephemeral.sim_secret.z refers to sim_thing.y"},
+	{name: "cycle of all instances", text: `
+		ephemeral "sim_secret" "z" {
+		  count      = 2
+		  name       = "z"
+		  depends_on = [sim_thing.y]
+		}
+		resource "sim_thing" "y" {
+		  count     = 2
+		  name      = "y"
+		  secret_wo = join(",", ephemeral.sim_secret.z[*].value)
+		}`, want: "sim_thing.y refers to ephemeral.sim_secret.z"},
 	{name: "block without instances", text: `
 		resource "sim_thing" "y" {
 		  count   = 0

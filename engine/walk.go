@@ -152,7 +152,9 @@ func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.Provider
 	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
 	l, err := w.pool.Acquire(w.ctx, use, func(context.Context) (lease.Opened[opened], error) {
 		inner := sessionOf(po, OpConfigure)
-		p, diags := w.openProvider(t, inner, po)
+		var p provider.Provider
+		var diags diag.List
+		t.Within(po, nil, func() { p, diags = w.openProvider(t, inner, po) })
 		w.run.Report(diags)
 		if diags.HasErrors() || p == nil {
 			inner.End()

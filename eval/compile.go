@@ -170,8 +170,11 @@ type use struct {
 	validationFor/* variable's own name */ string
 }
 
-func (c *compiler) sorted() []addr.Module {
-	return slices.SortedFunc(maps.Keys(c.cfg.modules), func(a, b addr.Module) int { return slices.Compare(a.Calls(), b.Calls()) })
+func (c *compiler) sorted() []addr.Module { return c.cfg.sorted() }
+
+// sorted returns the paths of the modules in order.
+func (c *Config) sorted() []addr.Module {
+	return slices.SortedFunc(maps.Keys(c.modules), func(a, b addr.Module) int { return slices.Compare(a.Calls(), b.Calls()) })
 }
 
 func (c *compiler) module(cfg *config.Module, parent *moduleBlock) *moduleBlock {

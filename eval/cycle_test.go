@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,7 +49,17 @@ resource "sim_thing" "a" {
 }`, `error: main.tf:4,14-25: ` + circle + `  sim_thing.a["x"] refers to sim_thing.a["y"] at main.tf:4,14\n  sim_thing.a["y"] refers to sim_thing.a["x"] at main.tf:4,14\n\nRemove one of these references.`},
 	{"write-only through an ephemeral", `
 ephemeral "sim_secret" "s" { name = sim_thing.a.id }
-resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.s.token }`, `error: main.tf:2,37-51: ` + circle + `  sim_thing.a refers to sim_thing.a at main.tf:2,37\n\nRemove one of these references.`},
+resource "sim_thing" "a" { password_wo = ephemeral.sim_secret.s.token }`, `error: main.tf:2,37-51: ` + circle + `  ephemeral.sim_secret.s refers to sim_thing.a at main.tf:2,37\n  sim_thing.a refers to ephemeral.sim_secret.s at main.tf:3,42\n\nRemove one of these references.`},
+	{"depends_on of an ephemeral", `
+ephemeral "sim_secret" "s" { depends_on = [sim_thing.a] }
+resource "sim_thing" "a" { depends_on = [ephemeral.sim_secret.s] }`, `error: main.tf:2,44-55: ` + circle + `  ephemeral.sim_secret.s refers to sim_thing.a at main.tf:2,44\n  sim_thing.a refers to ephemeral.sim_secret.s at main.tf:3,42\n\nRemove one of these references.`},
+	{"provider configuration", `
+provider "sim" { key = sim_thing.a.id }
+resource "sim_thing" "a" {}`, `error: main.tf:2,24-38: ` + circle + `  provider["registry.opentofu.org/hashicorp/sim"] refers to sim_thing.a at main.tf:2,24\n  sim_thing.a refers to provider["registry.opentofu.org/hashicorp/sim"]\n\nRemove one of these references.`},
+	{"value that opens", `
+locals { l = "${ephemeral.sim_secret.s.token}-${sim_thing.a.id}" }
+ephemeral "sim_secret" "s" {}
+resource "sim_thing" "a" { password_wo = local.l }`, `error: main.tf:2,49-63: ` + circle + `  local.l refers to sim_thing.a at main.tf:2,49\n  sim_thing.a refers to local.l at main.tf:4,42\n\nRemove one of these references.`},
 }
 
 // Circles are told as the ordered chain with positions, the same whoever meets them first, and everything ends.
@@ -65,6 +76,91 @@ func TestCycles(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Cycles that hold for all instances are found by blocks, and others are not.
+func TestBlockCycles(t *testing.T) {
+	const twice = `resource "sim_thing" "b" {
+  count = 2
+  name  = `
+	for _, c := range []struct {
+		name, text string
+		want       []string // the objects in the cycle; none for no cycle
+	}{
+		{"one instance of another", twice + `sim_thing.a[count.index].id
+}
+resource "sim_thing" "a" {
+  count = 2
+  name  = sim_thing.b[0].id
+}`, nil},
+		{"chain in one block", twice + `try(sim_thing.b[count.index - 1].id, "")
+}`, nil},
+		{"chain of modules", `
+module "m" {
+  source = "./m"
+  count  = 2
+  in     = count.index > 0 ? module.m[count.index - 1].out : ""
+}
+-- m/m.tf --
+variable "in" {}
+resource "sim_thing" "a" { name = var.in }
+output "out" { value = sim_thing.a.id }`, nil},
+		{"single instances", `
+resource "sim_thing" "a" { name = sim_thing.b.id }
+resource "sim_thing" "b" { name = sim_thing.a.id }`, nil},
+		{"own address in a provisioner", twice + `"b"
+  provisioner "local-exec" { command = sim_thing.b[count.index].id }
+}`, nil},
+		{"all instances", twice + `sim_thing.a.id
+}
+resource "sim_thing" "a" { name = join(",", sim_thing.b[*].id) }`, []string{"sim_thing.a", "sim_thing.b"}},
+		{"itself", twice + `length(sim_thing.b)
+}`, []string{"sim_thing.b"}},
+		{"depends_on of an ephemeral", twice + `"b"
+  depends_on = [ephemeral.sim_secret.s]
+}
+ephemeral "sim_secret" "s" {
+  for_each   = toset(["x"])
+  depends_on = [sim_thing.b]
+}`, []string{"sim_thing.b", "ephemeral.sim_secret.s"}},
+		{"depends_on of modules", `
+module "m" {
+  source     = "./m"
+  count      = 2
+  depends_on = [sim_thing.a]
+}
+resource "sim_thing" "a" { depends_on = [module.m] }
+-- m/m.tf --
+resource "sim_thing" "a" {}`, []string{"module.m.sim_thing.a", "module.m", "sim_thing.a", "module.m"}},
+		{"through values and outputs", twice + `local.l
+}
+locals { l = module.m.out }
+module "m" {
+  source = "./m"
+  in     = sim_thing.b
+}
+-- m/m.tf --
+variable "in" {}
+output "out" { value = var.in[0].id }`, []string{"sim_thing.b", "local.l", "module.m.output.out", "module.m.var.in"}},
+		{"provider configuration", twice + `"b"
+}
+provider "sim" { key = join(",", sim_thing.b[*].id) }`, []string{"sim_thing.b", "provider.sim"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			diags := open(t, Validating, c.text, nil).run.cfg.BlockCycles()
+			if len(c.want) == 0 && len(diags) == 0 {
+				return
+			}
+			if len(diags) != 1 || len(c.want) == 0 {
+				t.Fatalf("%d cycles: %v", len(diags), diags)
+			}
+			for i, name := range c.want {
+				if hop := "\n  " + name + " refers to " + c.want[(i+1)%len(c.want)]; !strings.Contains(diags[0].Detail, hop) {
+					t.Errorf("no %q in %s", hop, diags[0].Detail)
+				}
+			}
+		})
 	}
 }
 

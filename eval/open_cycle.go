@@ -77,19 +77,6 @@ func opens(node any) bool {
 	return !ok || !v.opens.empty()
 }
 
-func blockName(node any) string {
-	switch b := node.(type) {
-	case *ResourceBlock:
-		return joinAddr2(b.module.cfg.Path, b.Config.Addr.String())
-	case *providerBlock:
-		return joinAddr2(b.module.cfg.Path, "provider."+b.cfg.Ref().String())
-	case *valueBlock:
-		return joinAddr2(b.module.cfg.Path, valuePrefix[b.kind]+b.name)
-	default:
-		return "an object"
-	}
-}
-
 func (d *circleFinder) ephemeral(b *ResourceBlock) {
 	d.exprs(b.module, b.body...)
 	for _, c := range b.pre {

@@ -25,9 +25,8 @@ func (p *preparer) reads(r *reads) {
 			v.Get(p.t, nil, v.via)
 			continue
 		}
-		if _, ok := p.seen[v.Value]; !ok {
-			p.seen[v.Value] = struct{}{}
-			p.reads(v.readSet(p.t))
+		if p.first(v.Value) {
+			p.t.Within(v.Value, v.via, func() { p.reads(v.readSet(p.t)) })
 		}
 	}
 	for _, rr := range r.resources {
@@ -37,9 +36,8 @@ func (p *preparer) reads(r *reads) {
 		mr.call.prepare(p.t, mr.part)
 	}
 	for _, po := range r.providers {
-		if _, ok := p.seen[po]; !ok {
-			p.seen[po] = struct{}{}
-			p.reads(po.readSet(p.t))
+		if p.first(po) {
+			p.t.Within(po, (*hcl.Range)(nil), func() { p.reads(po.readSet(p.t)) })
 		}
 	}
 }
@@ -58,7 +56,7 @@ func (p *preparer) resource(rr resourceRead) {
 	}
 	for _, in := range instances {
 		if ephemeral {
-			p.instance(in)
+			p.t.Within(in, rr.via, func() { p.instance(in) })
 		} else {
 			in.Value(p.t, rr.via)
 		}
@@ -66,12 +64,19 @@ func (p *preparer) resource(rr resourceRead) {
 }
 
 func (p *preparer) instance(in *Instance) {
-	if _, ok := p.seen[in]; ok {
-		return
+	if p.first(in) {
+		p.reads(in.readSet(p.t))
+		p.reads(in.Resource.objectReads(p.t))
 	}
-	p.seen[in] = struct{}{}
-	p.reads(in.readSet(p.t))
-	p.reads(in.Resource.objectReads(p.t))
+}
+
+// first reports whether the preparer comes to something for the first time.
+func (p *preparer) first(what any) bool {
+	if _, ok := p.seen[what]; ok {
+		return false
+	}
+	p.seen[what] = struct{}{}
+	return true
 }
 
 func (v *Value) rangePtr() *hcl.Range { return &v.block.rng }

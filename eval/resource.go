@@ -74,14 +74,7 @@ func (in *Instance) Addr() addr.Instance { return in.Resource.Addr().Instance(in
 func (in *Instance) Config() *config.Resource { return in.Resource.Block.Config }
 
 // Alone reports whether neither the block nor a module around it is repeated.
-func (in *Instance) Alone() bool {
-	for m := in.Resource.Module; m.call != nil; m = m.call.module {
-		if m.call.repeat.repeated() {
-			return false
-		}
-	}
-	return !in.Resource.repeat.repeated()
-}
+func (in *Instance) Alone() bool { return in.Resource.Block.single() }
 
 // Run returns the walk that the instance belongs to.
 func (in *Instance) Run() *Run { return in.Resource.Module.run }
@@ -111,7 +104,8 @@ func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 		return got
 	}
 	s.instances[in] = cty.DynamicVal.Mark(value.Ephemeral)
-	got := in.Run().opt.Host.Open(t, s, in)
+	var got cty.Value
+	t.Within(in, via, func() { got = in.Run().opt.Host.Open(t, s, in) })
 	s.instances[in] = got
 	return got
 }

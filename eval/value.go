@@ -60,7 +60,8 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 		return got
 	}
 	s.values[v] = cty.DynamicVal.Mark(value.Ephemeral) // what a cycle sees; it is reported where the durable walk meets it
-	got := v.compute(t, s)
+	var got cty.Value
+	t.Within(v, via, func() { got = v.compute(t, s) })
 	s.values[v] = got
 	return got
 }

@@ -23,9 +23,9 @@ type Task struct {
 
 // Frame is one step of a chain of demands: what is being computed, and the origin of the demand for it.
 type Frame struct {
-	Label any // of the cell
-	Via   any // as given to Get
-	cell  *core
+	Label any   // of the cell, or of what Within is for
+	Via   any   // as given to Get
+	cell  *core // nil for Within
 }
 
 // Cycle reports a demand that can never be met. Frames is the chain in order: each frame's computation demanded the next one, and the last
@@ -92,6 +92,13 @@ func (c *Cell[T]) Get(t *Task, label, via any, f func() T) (T, *Cycle) {
 		return zero, cycle
 	}
 	return c.v, nil
+}
+
+// Within calls f, whose demands are those of something that is no cell: a frame with the given label and origin stands for it in a Cycle.
+func (t *Task) Within(label, via any, f func()) {
+	t.stack = append(t.stack, Frame{Label: label, Via: via})
+	defer func() { t.stack = t.stack[:len(t.stack)-1] }()
+	f()
 }
 
 func (c *core) finish(t *Task) {

@@ -175,6 +175,28 @@ func TestCycleWithinOneTask(t *testing.T) {
 }
 
 // A ring whose cells are all begun before any demand is made can only be seen by the last task to wait.
+func TestCycleThroughWithin(t *testing.T) {
+	var cell Cell[int]
+	task := &Task{}
+	var cycle *Cycle
+	cell.Get(task, "cell", nil, func() int {
+		task.Within("inner", "cell to inner", func() {
+			_, cycle = cell.Get(task, "cell", "inner to cell", func() int { return 0 })
+		})
+		if len(task.stack) != 1 {
+			t.Errorf("%d frames are left", len(task.stack))
+		}
+		return 1
+	})
+	if cycle == nil {
+		t.Fatal("no cycle")
+	}
+	want := []Frame{{Label: "cell", Via: "inner to cell"}, {Label: "inner", Via: "cell to inner"}}
+	if d := cmp.Diff(want, cycle.Frames, cmp.Comparer(func(a, b Frame) bool { return a.Label == b.Label && a.Via == b.Via })); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestCycleAcrossTasksIsReportedOnce(t *testing.T) {
 	for size := 2; size <= 6; size++ {
 		for range 50 {
