@@ -130,19 +130,19 @@ var namePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@/-]{0,254}$`)
 })
 
-// CheckName tells whether a secret or note may have this name. Names have no colon, so that they never look like an id.
+// CheckName returns an error if a secret or note cannot have this name. Names have no colon, so that they never look
+// like an id. No error of this package shows a name, since it may come from an ephemeral value.
 func CheckName(name string) error {
 	if namePattern().MatchString(name) {
 		return nil
 	}
-	return &Problem{Kind: ErrInvalid, Summary: "Invalid name", Detail: fmt.Sprintf(
-		"%q can't name a secret or note: use 1 to 255 letters, digits and . _ - @ /, beginning with a letter or digit.", name)}
+	return &Problem{Kind: ErrInvalid, Summary: "Invalid name", Detail: "A secret or note is named with 1 to 255 letters, digits and . _ - @ /, beginning with a letter or digit."}
 }
 
-func checkSize(what, name string, n int) error {
+func checkSize(what string, n int) error {
 	if n <= maxValue {
 		return nil
 	}
 	return &Problem{Kind: ErrTooLarge, Summary: "Too large to keep", Detail: fmt.Sprintf(
-		"The %s of %q has %d bytes; the limit is %d. Keep large data elsewhere and a key to it here.", what, name, n, maxValue)}
+		"The %s has %d bytes; the limit is %d. Keep large data elsewhere and a key to it here.", what, n, maxValue)}
 }

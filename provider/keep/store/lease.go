@@ -54,7 +54,7 @@ func (s *Store) Grant(ctx context.Context, ttl time.Duration, purpose string) (L
 		return Lease{}, "", err
 	}
 	id := randomID()
-	if err := checkSize("purpose", id, len(purpose)); err != nil {
+	if err := checkSize("purpose", len(purpose)); err != nil {
 		return Lease{}, "", err
 	}
 	token := newToken(id)

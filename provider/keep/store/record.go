@@ -37,7 +37,7 @@ func (s *Store) CreateSecret(ctx context.Context, name string, description *stri
 	var made Secret
 	err := s.update(ctx, func(d *document) error {
 		if d.Secrets[name] != nil {
-			return s.taken("secret", name)
+			return s.taken("secret")
 		}
 		r := &secretRecord{Value: slices.Clone(value), Version: 1, Description: description}
 		d.Secrets[name] = r
@@ -56,7 +56,7 @@ func (s *Store) UpdateSecret(ctx context.Context, name string, description *stri
 	err := s.update(ctx, func(d *document) error {
 		r := d.Secrets[name]
 		if r == nil {
-			return s.missing(d, "secret", name)
+			return s.missing(d, "secret")
 		}
 		if value != nil {
 			clear(r.Value)
@@ -76,7 +76,7 @@ func (s *Store) Secret(ctx context.Context, name string) (Secret, error) {
 	err := s.view(ctx, func(d *document) error {
 		r := d.Secrets[name]
 		if r == nil {
-			return s.missing(d, "secret", name)
+			return s.missing(d, "secret")
 		}
 		found = r.show(name)
 		return nil
@@ -91,7 +91,7 @@ func (s *Store) Reveal(ctx context.Context, name string) (Secret, []byte, error)
 	err := s.view(ctx, func(d *document) error {
 		r := d.Secrets[name]
 		if r == nil {
-			return s.missing(d, "secret", name)
+			return s.missing(d, "secret")
 		}
 		found, value = r.show(name), slices.Clone(r.Value)
 		return nil
@@ -134,7 +134,7 @@ func (s *Store) CreateNote(ctx context.Context, n Note) error {
 	}
 	return s.update(ctx, func(d *document) error {
 		if d.Notes[n.Name] != nil {
-			return s.taken("note", n.Name)
+			return s.taken("note")
 		}
 		d.Notes[n.Name] = &noteRecord{Text: n.Text}
 		return nil
@@ -149,7 +149,7 @@ func (s *Store) UpdateNote(ctx context.Context, n Note) error {
 	return s.update(ctx, func(d *document) error {
 		r := d.Notes[n.Name]
 		if r == nil {
-			return s.missing(d, "note", n.Name)
+			return s.missing(d, "note")
 		}
 		r.Text = n.Text
 		return nil
@@ -162,7 +162,7 @@ func (s *Store) Note(ctx context.Context, name string) (Note, error) {
 	err := s.view(ctx, func(d *document) error {
 		r := d.Notes[name]
 		if r == nil {
-			return s.missing(d, "note", name)
+			return s.missing(d, "note")
 		}
 		found = Note{Name: name, Text: r.Text}
 		return nil
@@ -201,30 +201,30 @@ func checkSecret(name string, description *string, value []byte) error {
 		return err
 	}
 	if description != nil {
-		if err := checkSize("description", name, len(*description)); err != nil {
+		if err := checkSize("description", len(*description)); err != nil {
 			return err
 		}
 	}
-	return checkSize("value", name, len(value))
+	return checkSize("value", len(value))
 }
 
 func checkNote(n Note) error {
 	if err := CheckName(n.Name); err != nil {
 		return err
 	}
-	return checkSize("text", n.Name, len(n.Text))
+	return checkSize("text", len(n.Text))
 }
 
-func (s *Store) taken(what, name string) error {
+func (s *Store) taken(what string) error {
 	return &Problem{Kind: ErrExists, Summary: "Name already in use", Detail: fmt.Sprintf(
-		"The store %s already holds a %s named %q. Import it to manage it here, or choose another name.", s.path, what, name)}
+		"The store %s already holds a %s of this name. Import it to manage it here, or choose another name.", s.path, what)}
 }
 
-func (s *Store) missing(d *document, what, name string) error {
+func (s *Store) missing(d *document, what string) error {
 	if d.absent {
 		return &Problem{Kind: ErrNoStore, Summary: "No such " + what, Detail: fmt.Sprintf(
-			"There is no %s named %q because the store file %s does not exist. Check the path; the first %s created there makes the file.", what, name, s.path, what)}
+			"There is no such %s because the store file %s does not exist. Check the path; the first %[1]s created there makes the file.", what, s.path)}
 	}
 	return &Problem{Kind: ErrNotFound, Summary: "No such " + what, Detail: fmt.Sprintf(
-		"The store %s holds no %s named %q. Check the name, or create it first.", s.path, what, name)}
+		"The store %s holds no %s of this name. Check the name, or create it first.", s.path, what)}
 }
