@@ -71,5 +71,5 @@ output "secrets" {
 }
 
 output "secret_manager_id" {
-  value = var.secret_version > 1 ? keep_note.manager[0].id : null
+  value = local.secret_name
 }

@@ -14,11 +14,13 @@ provider "keep" {
 }
 
 variable "access_key" {
-  type = string
+  type      = string
+  ephemeral = true
 }
 
 variable "secret_key" {
-  type = string
+  type      = string
+  ephemeral = true
 }
 
 locals {
