@@ -12,11 +12,17 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// checkRefs reports references to what is not declared or not available where they stand.
+// checkRefs reports references to what is not declared or not available where they are, and marks them as invalid.
 func (m *moduleBlock) checkRefs(c *compiler) {
 	for _, u := range c.uses[m] {
-		for _, ref := range u.refs {
-			c.diags = append(c.diags, m.checkRef(ref, u, c)...)
+		for i := range u.refs {
+			ref := &u.refs[i]
+			if ref.Invalid {
+				continue
+			}
+			diags := m.checkRef(*ref, u, c)
+			ref.Invalid = diags.HasErrors()
+			c.diags = append(c.diags, diags...)
 		}
 	}
 }

@@ -80,6 +80,7 @@ type builder struct {
 	modules   map[*Call]*modulePart
 	self      cty.Value
 	missing   []*lang.Ref // to resources and modules that are not there
+	unclear   []string    // first words of references that name nothing
 }
 
 // resourcePart is what an evaluation needs of a resource object.
@@ -109,6 +110,10 @@ func (b *builder) set(root, name string, v cty.Value) {
 
 func (b *builder) add(ref *lang.Ref) {
 	m, t := b.sc.m, b.sc.t
+	if ref.Invalid {
+		b.addInvalid(ref)
+		return
+	}
 	switch ref.Kind {
 	case lang.Variable:
 		b.setValue("var", m.variables[ref.Name], ref)
@@ -132,6 +137,20 @@ func (b *builder) add(ref *lang.Ref) {
 		b.addResource(ref)
 	case lang.Module:
 		b.addModule(ref)
+	}
+}
+
+// addInvalid makes unknown what an invalid reference names, so that evaluating it adds no error to the one that was reported.
+func (b *builder) addInvalid(ref *lang.Ref) {
+	switch ref.Kind {
+	case lang.Unclear:
+		b.unclear = append(b.unclear, ref.Root)
+	case lang.Resource, lang.Module:
+		b.missing = append(b.missing, ref)
+	case lang.Self:
+		b.self = cty.DynamicVal
+	default:
+		b.set(ref.Root, ref.Name, cty.DynamicVal)
 	}
 }
 
@@ -280,6 +299,9 @@ func (b *builder) variables() map[string]cty.Value {
 	}
 	if len(modules) > 0 {
 		vars["module"] = cty.ObjectVal(modules)
+	}
+	for _, root := range b.unclear {
+		vars[root] = cty.DynamicVal
 	}
 	return vars
 }

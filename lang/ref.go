@@ -19,7 +19,8 @@ type Kind uint8
 
 // The kinds of references.
 const (
-	Variable  Kind = iota // var.NAME
+	Unclear   Kind = iota // nothing that can be told; the Ref is invalid
+	Variable              // var.NAME
 	Local                 // local.NAME
 	Resource              // TYPE.NAME, data.TYPE.NAME, ephemeral.TYPE.NAME
 	Module                // module.NAME
@@ -41,6 +42,7 @@ type Ref struct {
 	EachOf   bool          // Output is what a for expression takes of each element, which are instances if the call is repeated, and else outputs
 	Rest     hcl.Traversal // what follows the object and index (and the output's name)
 	Range    hcl.Range
+	Invalid  bool // an error about the reference was reported: it evaluates to an unknown value, without another error
 }
 
 // Index is the instance key of a reference.
@@ -206,7 +208,8 @@ func (w *indexWalker) found(n *hclsyntax.IndexExpr) {
 func (c *compiler) add(x *Expr, t hcl.Traversal) {
 	ref, diags := ParseRef(t)
 	c.diags = append(c.diags, diags...)
-	if diags.HasErrors() {
+	if ref.Invalid = diags.HasErrors(); ref.Invalid {
+		x.Refs = append(x.Refs, ref)
 		return
 	}
 	if at, ok := c.indexed[t.SourceRange().Start]; ok && at.end == t.SourceRange().End && ref.Index == nil && len(ref.Rest) == 0 && ref.Output == "" &&
