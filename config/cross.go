@@ -47,7 +47,7 @@ func (c *checker) inputs(m *Module) {
 		if m.Variables[attr.Name] == nil {
 			known := append(slices.Collect(maps.Keys(m.Variables)), "source", "version", "providers", "count", "for_each", "depends_on")
 			c.errorAt(attr.NameRange, "Unsupported argument", "An argument named %q is not expected here: module %q declares no such variable.%s",
-				attr.Name, m.Call.Name, suggest(attr.Name, known))
+				attr.Name, m.Call.Name, diag.DidYouMean(attr.Name, known))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Variables)) {
@@ -93,7 +93,7 @@ func (c *checker) providerRef(m *Module, ref ProviderRef) bool {
 	if ref.Alias != "" && !m.HasAlias(ref) {
 		c.errorAt(ref.Range, "Provider configuration not present",
 			"There is no provider configuration %q in %s.%s Declare it with a provider block that has alias = %q%s.",
-			ref.String(), moduleName(m), suggest(ref.String(), configurations(m)), ref.Alias, passHint(m))
+			ref.String(), moduleName(m), diag.DidYouMean(ref.String(), configurations(m)), ref.Alias, passHint(m))
 		return false
 	}
 	p := m.Providers[ref.String()]
@@ -168,7 +168,7 @@ func (c *checker) passedChild(m *Module, p PassedProvider) {
 	case ref.Alias != "" && !m.HasAlias(ref):
 		c.errorAt(ref.Range, "Reference to undefined provider",
 			"%s declares no provider configuration %q.%s Add it to configuration_aliases in required_providers there, or remove this entry.",
-			m.Path, ref.String(), suggest(ref.String(), configurations(m)))
+			m.Path, ref.String(), diag.DidYouMean(ref.String(), configurations(m)))
 	}
 }
 

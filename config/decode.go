@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
 	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -266,18 +265,4 @@ func (d *decoder) conditions(content *hcl.BodyContent, typ string) []*Condition 
 		}
 	}
 	return out
-}
-
-// suggest returns " Did you mean ...?" for the candidate nearest to name, "" if none is near.
-func suggest(name string, candidates []string) string {
-	best, bestDistance := "", 3
-	for _, c := range slices.Sorted(slices.Values(candidates)) {
-		if dist := levenshtein.Distance(name, c, nil); dist < bestDistance {
-			best, bestDistance = c, dist
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" Did you mean %q?", best)
 }

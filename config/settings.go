@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 var (
@@ -212,7 +213,7 @@ func (d *decoder) requiredProviderItem(rp *RequiredProvider, p hcl.KeyValuePair)
 	default:
 		d.errorAt(p.Key.Range(), "Invalid required_providers object",
 			"Only \"source\", \"version\" and \"configuration_aliases\" can be given here. Settings of the provider itself belong in a \"provider\" block.%s",
-			suggest(name, []string{"version", "source", "configuration_aliases"}))
+			diag.DidYouMean(name, []string{"version", "source", "configuration_aliases"}))
 	}
 }
 

@@ -49,6 +49,8 @@ type Diagnostic struct {
 	// Expression and EvalContext let the renderer show the values in play; it redacts marked ones.
 	Expression  hcl.Expression
 	EvalContext *hcl.EvalContext
+	// Statements says by reference what is to be shown of values that EvalContext does not have, or not as a whole, such as "is object with 3 attributes".
+	Statements map[string]string
 	// Path is an attribute path that a provider named, not yet resolved to a source range: see List.InConfigBody.
 	Path cty.Path
 	// Extra steers control flow in code that knows the type; texts never do.
@@ -130,6 +132,14 @@ func (d Diagnostic) String() string {
 		sb.WriteString(": " + d.Detail)
 	}
 	return sb.String()
+}
+
+// State says what is to be shown of a reference in the diagnostic's expression, in place of what EvalContext has.
+func (d *Diagnostic) State(reference, statement string) {
+	if d.Statements == nil {
+		d.Statements = map[string]string{}
+	}
+	d.Statements[reference] = statement
 }
 
 // Errorf returns a list with one error that has no source position.

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -20,23 +21,27 @@ func (m *moduleBlock) checkRefs(c *compiler) {
 			if ref.Invalid {
 				continue
 			}
-			diags := m.checkRef(*ref, u, c)
+			diags := m.checkRef(*ref, u)
 			ref.Invalid = diags.HasErrors()
 			c.diags = append(c.diags, diags...)
 		}
 	}
 }
 
-func (m *moduleBlock) checkRef(ref lang.Ref, u use, c *compiler) diag.List {
+func (m *moduleBlock) checkRef(ref lang.Ref, u use) diag.List {
 	switch ref.Kind {
 	case lang.Variable:
-		return undeclared(ref, "input variable", `variable "`+ref.Name+`" {}`, m.variables)
+		if m.variables[ref.Name] == nil {
+			return m.undeclaredVariable(ref)
+		}
 	case lang.Local:
-		return undeclared(ref, "local value", "", m.locals)
+		if m.locals[ref.Name] == nil {
+			return m.undeclaredLocal(ref)
+		}
 	case lang.Resource:
-		return m.checkResourceRef(ref, u, c)
+		return m.checkResourceRef(ref, u)
 	case lang.Module:
-		return m.checkModuleRef(ref)
+		return m.checkModuleRef(ref, u)
 	case lang.Each:
 		if u.repeat.forEach == nil && !u.anyKey {
 			return diag.At(ref.Range, `Reference to "each" in context without for_each`,
@@ -50,55 +55,33 @@ func (m *moduleBlock) checkRef(ref lang.Ref, u use, c *compiler) diag.List {
 	case lang.Self:
 		if !u.self {
 			return diag.At(ref.Range, `Invalid "self" reference`,
-				`The "self" object is available only in provisioner, connection and postcondition blocks, where it is the resource instance itself.`)
+				`The "self" object is available only in provisioner, connection, and postcondition blocks, where it is the resource instance itself. `+
+					`Elsewhere, refer to the resource by its address.`)
 		}
 	}
 	return nil
 }
 
-func undeclared(ref lang.Ref, what, add string, declared map[string]*valueBlock) diag.List {
-	if declared[ref.Name] != nil {
-		return nil
-	}
-	detail := "This module declares no " + what + ` named "` + ref.Name + `".`
-	if near := Nearest(ref.Name, slices.Sorted(maps.Keys(declared))); near != "" {
-		detail += ` Did you mean "` + near + `"?`
-	} else if add != "" {
-		detail += " It can be declared with: " + add
-	}
-	return diag.At(ref.Range, "Reference to undeclared "+what, "%s", detail)
-}
-
-func (m *moduleBlock) checkResourceRef(ref lang.Ref, u use, c *compiler) diag.List {
+func (m *moduleBlock) checkResourceRef(ref lang.Ref, u use) diag.List {
 	if r := m.cfg.Resources[ref.Resource]; r != nil && r.Check != nil && r.Check != u.check {
 		return diag.At(ref.Range, "Reference to scoped resource",
 			"%s is nested in the check %q, and nothing but the assertions of that check can refer to it. Declare it outside of the check to use it here.", ref.Resource, r.Check.Name)
 	}
 	if b := m.resources[ref.Resource]; b != nil {
-		return b.checkRest(ref)
+		return b.checkRest(ref, u)
 	}
 	if m.cfg.Resources[ref.Resource] != nil {
 		return nil // declared, but it did not compile, which was reported
 	}
-	detail := "This module declares no " + ref.Resource.Mode.String() + ` "` + ref.Resource.Type + `" "` + ref.Resource.Name + `".`
-	var names []string
-	for r := range m.cfg.Resources {
-		if r.Type == ref.Resource.Type && r.Name == ref.Resource.Name {
-			return diag.At(ref.Range, "Reference to undeclared resource", "%s There is %s: refer to that instead.", detail, r)
-		}
-		names = append(names, r.String())
-	}
-	slices.Sort(names)
-	if near := Nearest(ref.Resource.String(), names); near != "" {
-		detail += ` Did you mean "` + near + `"?`
-	} else if ref.Resource.Mode == addr.Managed && ref.Root != "resource" {
-		detail += m.hintForRoot(ref)
-	}
-	return diag.At(ref.Range, "Reference to undeclared resource", "%s", detail)
+	return m.undeclaredResource(ref)
 }
 
-// checkRest checks the attribute that a reference names, and that it says of which instance.
-func (b *ResourceBlock) checkRest(ref lang.Ref) diag.List {
+// checkRest checks the attribute that a reference names, and that the reference says of which instance.
+func (b *ResourceBlock) checkRest(ref lang.Ref, u use) diag.List {
+	form := formOf(b.repeat)
+	if ref.Index != nil && !form.keyed() {
+		return b.checkNoIndex(ref)
+	}
 	if len(ref.Rest) == 0 {
 		return nil
 	}
@@ -106,68 +89,73 @@ func (b *ResourceBlock) checkRest(ref lang.Ref) diag.List {
 	if !ok {
 		return nil
 	}
-	if form := formOf(b.repeat); form.keyed() && ref.Index == nil {
-		arg, example := "count", "[count.index]"
-		if form == ForEach {
-			arg, example = "for_each", "[each.key]"
-		}
-		return diag.At(ref.Range, "Missing resource instance key",
-			"Because %s has %q set, a reference must say which instance it means, such as the one with the key of the referring block: %s%s.%s",
-			ref.Resource, arg, ref.Resource, example, attr.Name)
+	if form.keyed() && ref.Index == nil {
+		return missingKey(ref, b.repeat, u, "resource", ref.Resource.String(), attr.Name)
 	}
 	return b.checkAttribute(ref)
+}
+
+// checkNoIndex refuses a constant index of a resource that has a single instance, unless the index is the name of an attribute.
+func (b *ResourceBlock) checkNoIndex(ref lang.Ref) diag.List {
+	if ref.Index.Expr != nil {
+		return nil
+	}
+	if key := ref.Index.Key; key.Kind() == addr.KeyString && b.hasAttribute(key.Str()) {
+		return nil
+	}
+	return diag.At(ref.Range, "Unexpected resource instance key",
+		"%s has neither \"count\" nor \"for_each\" set, so it has one instance, and references to it have no index. Remove the brackets.", ref.Resource)
+}
+
+// missingKey reports a reference to an attribute of something repeated, of all instances at once.
+func missingKey(ref lang.Ref, repeat repetition, u use, what, object, attr string) diag.List {
+	arg, key, all := "count", "[0]", object+"[*]."+attr
+	if repeat.forEach != nil {
+		arg, key, all = "for_each", `["KEY"]`, "[for x in "+object+" : x."+attr+"]"
+		if k, ok := firstKey(repeat.forEach); ok {
+			key = fmt.Sprintf("[%q]", k)
+		}
+	}
+	switch {
+	case repeat.count != nil && u.repeat.count != nil:
+		key = "[count.index]"
+	case repeat.forEach != nil && u.repeat.forEach != nil:
+		key = "[each.key]"
+	}
+	return diag.At(ref.Range, "Missing "+what+" instance key",
+		"Because %s has %q set, a reference to an attribute must say which instance it means, such as %s%s.%s. For the attribute of every instance: %s.",
+		object, arg, object, key, attr, all)
 }
 
 // checkAttribute checks that the attribute that ref.Rest begins with exists.
 func (b *ResourceBlock) checkAttribute(ref lang.Ref) diag.List {
 	attr, ok := ref.Rest[0].(hcl.TraverseAttr)
-	if !ok {
+	if !ok || b.hasAttribute(attr.Name) {
 		return nil
 	}
 	block := b.Schema.Block
-	if block.Attributes[attr.Name] != nil || block.Blocks[attr.Name] != nil {
-		return nil
-	}
-	detail := "This object has no argument, nested block, or exported attribute named \"" + attr.Name + "\"."
 	names := slices.AppendSeq(slices.Collect(maps.Keys(block.Attributes)), maps.Keys(block.Blocks))
-	slices.Sort(names)
-	if near := Nearest(attr.Name, names); near != "" {
-		detail += ` Did you mean "` + near + `"?`
-	}
-	return diag.At(attr.SrcRange, "Unsupported attribute", "%s", detail)
+	return diag.At(attr.SrcRange, "Unsupported attribute", "This object has no argument, nested block, or exported attribute named %q.%s",
+		attr.Name, didYouMeanOr(attr.Name, names, "It has"))
 }
 
-// hintForRoot recognises a variable, local or module written without its prefix.
-func (m *moduleBlock) hintForRoot(ref lang.Ref) string {
-	switch {
-	case m.variables[ref.Root] != nil:
-		return ` An input variable has that name: write "var.` + ref.Root + `".`
-	case m.locals[ref.Root] != nil:
-		return ` A local value has that name: write "local.` + ref.Root + `".`
-	case m.calls[ref.Root] != nil:
-		return ` A module call has that name: write "module.` + ref.Root + `".`
-	}
-	return ""
+func (b *ResourceBlock) hasAttribute(name string) bool {
+	return b.Schema.Block.Attributes[name] != nil || b.Schema.Block.Blocks[name] != nil
 }
 
-func (m *moduleBlock) checkModuleRef(ref lang.Ref) diag.List {
+func (m *moduleBlock) checkModuleRef(ref lang.Ref, u use) diag.List {
 	call := m.calls[ref.Name]
 	if call == nil {
-		detail := `This module has no call named "` + ref.Name + `".`
-		if near := Nearest(ref.Name, slices.Sorted(maps.Keys(m.calls))); near != "" {
-			detail += ` Did you mean "` + near + `"?`
-		}
-		return diag.At(ref.Range, "Reference to undeclared module", "%s", detail)
+		return m.undeclaredCall(ref)
 	}
-	if call.child == nil || ref.Output == "" || call.repeat.repeated() && ref.Index == nil {
+	if call.child == nil || ref.Output == "" || ref.Narrowed || ref.Guarded { // evaluating tells whether an output is missed
 		return nil
 	}
+	if formOf(call.repeat).keyed() && ref.Index == nil {
+		return missingKey(ref, call.repeat, u, "module", "module."+ref.Name, ref.Output)
+	}
 	if call.child.outputs[ref.Output] == nil {
-		detail := `The module called by "` + ref.Name + `" has no output named "` + ref.Output + `".`
-		if near := Nearest(ref.Output, slices.Sorted(maps.Keys(call.child.outputs))); near != "" {
-			detail += ` Did you mean "` + near + `"?`
-		}
-		return diag.At(ref.Range, "Unsupported attribute", "%s", detail)
+		return call.undeclaredOutput(ref)
 	}
 	return nil
 }

@@ -190,12 +190,10 @@ func (c *Check) assert(sc *scope, a condition, announce bool) (state.CheckStatus
 	case status == state.CheckFail: // also what is wrong with its message: that it is not met is the news
 		diags.AsWarnings()
 	case status == state.CheckUnknown && announce && !r.Diags.HasErrors():
-		d := diag.Diagnostic{
-			Severity: diag.Warning, Summary: "Check block assertion known after apply", Subject: a.cond.Range().Ptr(), Address: sc.address,
-			Detail:     "The condition could not be evaluated at this time, a result will be known when this plan is applied.",
-			Expression: a.cond.Expression, EvalContext: r.shownContext(sc, a.cond),
-		}
-		diags = append(diags, d)
+		diags = append(diags, r.about(sc, a.cond, diag.Diagnostic{
+			Severity: diag.Warning, Summary: "Check block assertion known after apply", Address: sc.address,
+			Detail: "The condition could not be evaluated at this time, a result will be known when this plan is applied.",
+		})...)
 	}
 	for i := range diags {
 		if diags[i].Severity == diag.Warning {

@@ -218,7 +218,7 @@ func (c *compiler) expr(m *moduleBlock, e hcl.Expression, u use) *lang.Expr {
 		return nil
 	}
 	x, diags := lang.Compile(e)
-	c.diags = append(c.diags, diags...)
+	c.diags = append(c.diags, lang.Propose(diags, m.cfg.MeantBy)...)
 	c.compiled(m, x, u)
 	x.Expression = strict(x.Expression)
 	return x
@@ -260,7 +260,7 @@ func (c *compiler) note(m *moduleBlock, refs []lang.Ref, u use) {
 
 func (c *compiler) body(m *moduleBlock, body hcl.Body, block *schema.Block, u use) []*lang.Expr {
 	exprs, diags := lang.CompileBody(body, block)
-	c.diags = append(c.diags, diags...)
+	c.diags = append(c.diags, lang.Propose(diags, m.cfg.MeantBy)...)
 	for _, x := range exprs {
 		c.compiled(m, x, u)
 	}
@@ -279,7 +279,7 @@ func (c *compiler) traversals(m *moduleBlock, in []hcl.Traversal, u use) []lang.
 	var out []lang.Ref
 	for _, t := range in {
 		ref, diags := lang.ParseRef(t)
-		c.diags = append(c.diags, diags...)
+		c.diags = append(c.diags, lang.Propose(diags, m.cfg.MeantBy)...)
 		if !diags.HasErrors() {
 			out = append(out, ref)
 		}

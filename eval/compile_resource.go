@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"github.com/agext/levenshtein"
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -110,21 +109,7 @@ func (c *compiler) unknownType(b *ResourceBlock) diag.List {
 			return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s", detail)
 		}
 	}
-	if near := Nearest(r.Type, c.cfg.schemas.Types(b.Provider, r.Mode)); near != "" {
-		detail += " Did you mean \"" + near + "\"?"
-	}
-	return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s", detail)
-}
-
-// Nearest returns the candidate that is most like s, "" if none is near enough to be what was meant.
-func Nearest(s string, candidates []string) string {
-	best, distance := "", 4
-	for _, c := range candidates {
-		if d := levenshtein.Distance(s, c, nil); d < distance && d < len(s) {
-			best, distance = c, d
-		}
-	}
-	return best
+	return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s%s", detail, diag.DidYouMean(r.Type, c.cfg.schemas.Types(b.Provider, r.Mode)))
 }
 
 // openSet is a set of ephemeral resource blocks. Sets are shared, never changed.

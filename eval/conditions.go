@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
@@ -72,7 +71,9 @@ func (r *Run) condition(sc *scope, c condition, failed string) (state.CheckStatu
 	v, _ = v.UnmarkDeep()
 	v, err := convert.Convert(v, cty.Bool)
 	if err != nil || v.IsNull() {
-		return state.CheckError, "", append(diags, diag.At(c.cond.Range(), "Invalid condition result", "A condition must be true or false, and this one is neither.")...)
+		return state.CheckError, "", append(diags, r.about(sc, c.cond, diag.Diagnostic{
+			Summary: "Invalid condition result", Detail: "A condition must be true or false, but this one is " + value.Kind(v) + ".", Address: sc.address,
+		})...)
 	}
 	if !v.IsKnown() {
 		return state.CheckUnknown, "", diags
@@ -82,19 +83,16 @@ func (r *Run) condition(sc *scope, c condition, failed string) (state.CheckStatu
 	}
 	message, more := r.conditionMessage(sc, c)
 	diags = append(diags, more...)
-	d := diag.Diagnostic{
-		Summary: failed, Detail: message, Subject: c.cond.Range().Ptr(), Address: sc.address, Expression: c.cond.Expression,
-	}
-	d.EvalContext = r.shownContext(sc, c.cond)
-	return state.CheckFail, message, append(diags, d)
+	return state.CheckFail, message, append(diags, r.about(sc, c.cond, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address})...)
 }
 
-// shownContext returns the values in play, to be shown. It is nil where some of them are dropped at the end of a session.
-func (r *Run) shownContext(sc *scope, x *lang.Expr) *hcl.EvalContext {
-	if sc.sess != nil && len(sc.sess.instances)+len(sc.sess.values) > 0 {
-		return nil
+// about returns d as an error about the value of x, with the values in play.
+func (r *Run) about(sc *scope, x *lang.Expr, d diag.Diagnostic) diag.List {
+	d.Subject, d.Expression, d.EvalContext = x.Range().Ptr(), x.Source, r.context(sc, x)
+	for _, p := range sc.partsIn(x) {
+		d.State(p.name, "is "+p.shape())
 	}
-	return r.context(sc, x)
+	return sc.forget(diag.List{d})
 }
 
 const hiddenMessage = "The error message refers to a sensitive or ephemeral value, so it is not shown."

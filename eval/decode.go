@@ -18,9 +18,9 @@ func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Ex
 		r.warnDeprecated(sc.m.block, v, exprs, inBody(body))
 		return v, sc.forget(diags)
 	}
-	diags = lang.Redact(diags, ctx, func(ctx *hcl.EvalContext) diag.List {
+	diags = lang.Redact(sc.explain(exprs, diags), ctx, func(ctx *hcl.EvalContext) diag.List {
 		_, diags := b.Decode(body, ctx)
-		return diags
+		return sc.explain(exprs, diags)
 	})
 	return v, sc.forget(diags)
 }

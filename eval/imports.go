@@ -59,6 +59,7 @@ func (r *Run) importBlock(t *future.Task, b *config.Import) ([]ImportTarget, dia
 // rootExpr compiles an expression of an import block, which is not part of a compiled block.
 func (r *Run) rootExpr(e hcl.Expression, rp *rep) (*lang.Expr, diag.List) {
 	x, diags := lang.Compile(e)
+	lang.Propose(diags, r.Root.block.cfg.MeantBy)
 	if diags.HasErrors() {
 		return x, diags
 	}
@@ -66,9 +67,8 @@ func (r *Run) rootExpr(e hcl.Expression, rp *rep) (*lang.Expr, diag.List) {
 	if rp != nil {
 		u.repeat = rp.of.repeat
 	}
-	c := &compiler{cfg: r.cfg}
 	for _, ref := range x.Refs {
-		diags = append(diags, r.Root.block.checkRef(ref, u, c)...)
+		diags = append(diags, r.Root.block.checkRef(ref, u)...)
 	}
 	return x, diags
 }

@@ -168,7 +168,6 @@ func TestReferenceErrors(t *testing.T) {
 		{"negative index", `sim_thing.counted[-1].name`, "Invalid index"},
 		{"absent key", `sim_thing.keyed["q"].name`, "Invalid index"},
 		{"index of none", `sim_thing.none[0].name`, "Invalid index"},
-		{"index of single", `sim_thing.single[0].name`, "Invalid index"},
 		{"module index", `module.mc[2].out`, "Invalid index"},
 		{"attribute of disabled", `sim_thing.off.name`, "Attempt to get attribute from null value"},
 	} {

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -204,11 +205,14 @@ resource "sim_thing" "b" {
 			t.Error("no error")
 		}
 		for _, d := range diags {
-			if d.EvalContext != nil {
+			if d.EvalContext != nil && (len(d.EvalContext.Variables) > 0 || d.EvalContext.Parent() != nil) {
 				t.Errorf("%s keeps values", d)
 			}
-			if strings.Contains(d.String(), "token:") {
+			if strings.Contains(fmt.Sprint(d, d.Statements), "token:eph") {
 				t.Errorf("the secret is shown: %s", d)
+			}
+			if d.Statements["ephemeral.sim_secret.s.token"] != "is (sensitive, ephemeral value)" {
+				t.Errorf("%s says %q of the values in play", d, d.Statements)
 			}
 		}
 	}

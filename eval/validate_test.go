@@ -251,25 +251,25 @@ func TestValidateAcceptsWhatIsValid(t *testing.T) {
 var compileErrorsCases = []struct{ name, text, want string }{
 	{"variable", `
 variable "region" {}
-output "o" { value = var.regoin }`, `error: main.tf:3,22-32: Reference to undeclared input variable: This module declares no input variable named "regoin". Did you mean "region"?`},
-	{"variable, none near", `output "o" { value = var.x }`, `error: main.tf:1,22-27: Reference to undeclared input variable: This module declares no input variable named "x". It can be declared with: variable "x" {}`},
+output "o" { value = var.regoin }`, `error: main.tf:3,22-32: Reference to undeclared input variable: This module declares no input variable named "regoin". Did you mean var.region?`},
+	{"variable, none near", `output "o" { value = var.x }`, `error: main.tf:1,22-27: Reference to undeclared input variable: This module declares no input variable named "x". To declare it, write: variable "x" {}`},
 	{"local", `
 locals { alpha = 1 }
-output "o" { value = local.alhpa }`, `error: main.tf:3,22-33: Reference to undeclared local value: This module declares no local value named "alhpa". Did you mean "alpha"?`},
+output "o" { value = local.alhpa }`, `error: main.tf:3,22-33: Reference to undeclared local value: This module declares no local value named "alhpa". Did you mean local.alpha?`},
 	{"resource", `
 resource "sim_thing" "main" {}
-output "o" { value = sim_thing.mian.id }`, `error: main.tf:3,22-39: Reference to undeclared resource: This module declares no resource "sim_thing" "mian". Did you mean "sim_thing.main"?`},
+output "o" { value = sim_thing.mian.id }`, `error: main.tf:3,22-39: Reference to undeclared resource: This module declares no resource "sim_thing" "mian". Did you mean sim_thing.main?`},
 	{"other mode", `
 data "sim_data" "main" {}
-output "o" { value = sim_data.main.id }`, `error: main.tf:3,22-38: Reference to undeclared resource: This module declares no resource "sim_data" "main". There is data.sim_data.main: refer to that instead.`},
+output "o" { value = sim_data.main.id }`, `error: main.tf:3,22-38: Reference to undeclared resource: This module declares no resource "sim_data" "main". Did you mean data.sim_data.main?`},
 	{"forgotten prefix", `
 variable "config" { default = {} }
-output "o" { value = config.x }`, `error: main.tf:3,22-30: Reference to undeclared resource: This module declares no resource "config" "x". An input variable has that name: write "var.config".`},
+output "o" { value = config.x }`, `error: main.tf:3,22-30: Reference to undeclared resource: This module declares no resource "config" "x". Did you mean var.config.x?`},
 	{"module", `
 module "net" { source = "./m" }
 output "o" { value = module.ned.x }
 -- m/m.tf --
-output "x" { value = 1 }`, `error: main.tf:3,22-34: Reference to undeclared module: This module has no call named "ned". Did you mean "net"?`},
+output "x" { value = 1 }`, `error: main.tf:3,22-34: Reference to undeclared module: No module named "ned" is called here. Did you mean module.net?`},
 	{"module output", `
 module "net" {
   source = "./m"
@@ -277,20 +277,20 @@ module "net" {
 }
 output "o" { value = module.net[0].vcp_id }
 -- m/m.tf --
-output "vpc_id" { value = 1 }`, `error: main.tf:6,22-42: Unsupported attribute: The module called by "net" has no output named "vcp_id". Did you mean "vpc_id"?`},
+output "vpc_id" { value = 1 }`, `error: main.tf:6,22-42: Unsupported attribute: module.net has no output named "vcp_id". Did you mean "vpc_id"?`},
 	{"attribute", `
 resource "sim_thing" "a" { count = 1 }
 output "o" { value = sim_thing.a[0].tokne }`, `error: main.tf:3,36-42: Unsupported attribute: This object has no argument, nested block, or exported attribute named "tokne". Did you mean "token"?`},
 	{"no instance key", `
 resource "sim_thing" "a" { count = 1 }
-output "o" { value = sim_thing.a.id }`, `error: main.tf:3,22-36: Missing resource instance key: Because sim_thing.a has "count" set, a reference must say which instance it means, such as the one with the key of the referring block: sim_thing.a[count.index].id`},
+output "o" { value = sim_thing.a.id }`, `error: main.tf:3,22-36: Missing resource instance key: Because sim_thing.a has "count" set, a reference to an attribute must say which instance it means, such as sim_thing.a[0].id. For the attribute of every instance: sim_thing.a[*].id.`},
 	{"each without for_each", `resource "sim_thing" "a" { name = each.key }`, `error: main.tf:1,35-43: Reference to "each" in context without for_each: The "each" object can be used only in blocks whose for_each argument is set.`},
 	{"count without count", `output "o" { value = count.index }`, `error: main.tf:1,22-33: Reference to "count" in non-counted context: The "count" object can be used only in blocks whose count argument is set.`},
-	{"self", `resource "sim_thing" "a" { name = self.id }`, `error: main.tf:1,35-42: Invalid "self" reference: The "self" object is available only in provisioner, connection and postcondition blocks, where it is the resource instance itself.`},
-	{"bare root", `output "o" { value = var }`, `error: main.tf:1,22-25: Invalid reference: The "var" object cannot be accessed directly. It must be followed by a dot and a variable name, like "var.name".`},
-	{"path", `output "o" { value = path.modul }`, `error: main.tf:1,22-32: Invalid "path" attribute: The "path" object does not have an attribute named "modul". It has: module, root, cwd.`},
+	{"self", `resource "sim_thing" "a" { name = self.id }`, `error: main.tf:1,35-42: Invalid "self" reference: The "self" object is available only in provisioner, connection, and postcondition blocks, where it is the resource instance itself. Elsewhere, refer to the resource by its address.`},
+	{"bare root", `output "o" { value = var }`, `error: main.tf:1,22-25: Invalid reference: The "var" object cannot be accessed directly. It must be followed by a dot and the name of a variable, as in var.NAME.`},
+	{"path", `output "o" { value = path.modul }`, `error: main.tf:1,22-32: Invalid "path" attribute: The "path" object does not have an attribute named "modul". Did you mean path.module?`},
 	{"depends_on", `
-resource "sim_thing" "a" { depends_on = [sim_thing.b] }`, `error: main.tf:2,42-53: Reference to undeclared resource: This module declares no resource "sim_thing" "b". Did you mean "sim_thing.a"?`},
+resource "sim_thing" "a" { depends_on = [sim_thing.b] }`, `error: main.tf:2,42-53: Reference to undeclared resource: This module declares no resource "sim_thing" "b". It declares sim_thing.a.`},
 	{"unknown type", `ephemeral "sim_secrt" "a" {}`, `error: main.tf:1,11-22: Invalid ephemeral resource type: The provider hashicorp/sim does not support ephemeral resource type "sim_secrt". Did you mean "sim_secret"?`},
 	{"type of another mode", `ephemeral "sim_only" "a" {}`, `error: main.tf:1,11-21: Invalid ephemeral resource type: The provider hashicorp/sim does not support ephemeral resource type "sim_only". It has a resource type of that name: did you intend a "resource" block?`},
 	{"provisioner", `
@@ -311,10 +311,10 @@ resource "sim_thing" "a" {
   provisioner "file" {
     connection { host = var.x }
   }
-}`, `error: main.tf:4,25-30: Reference to undeclared input variable: This module declares no input variable named "x". It can be declared with: variable "x" {}`},
+}`, `error: main.tf:4,25-30: Reference to undeclared input variable: This module declares no input variable named "x". To declare it, write: variable "x" {}`},
 	{"all at once", `
 output "a" { value = var.x }
-output "b" { value = local.y }`, `error: main.tf:2,22-27: Reference to undeclared input variable: This module declares no input variable named "x". It can be declared with: variable "x" {}
+output "b" { value = local.y }`, `error: main.tf:2,22-27: Reference to undeclared input variable: This module declares no input variable named "x". To declare it, write: variable "x" {}
 error: main.tf:3,22-29: Reference to undeclared local value: This module declares no local value named "y".`},
 }
 

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -56,6 +57,25 @@ func (c *compiler) narrow(coll *hclsyntax.ScopeTraversalExpr, names []string, ea
 	}
 	slices.Sort(names)
 	c.narrowed[coll.SrcRange.Start] = narrowing{slices.Compact(names), each}
+}
+
+// guards reports whether a part of the expression may fail to evaluate without the expression as a whole failing.
+func guards(n hclsyntax.Node) bool {
+	switch n := n.(type) {
+	case *hclsyntax.ConditionalExpr:
+		return true
+	case *hclsyntax.FunctionCallExpr:
+		name := strings.TrimPrefix(n.Name, "core::")
+		return name == "try" || name == "can"
+	}
+	return false
+}
+
+func (c *compiler) guard(n *hclsyntax.ScopeTraversalExpr) {
+	if c.guarded == nil {
+		c.guarded = map[hcl.Pos]struct{}{}
+	}
+	c.guarded[n.SrcRange.Start] = struct{}{}
 }
 
 // elementUses finds out how the variable of a for expression is used: by attributes alone, or otherwise.

@@ -4,6 +4,7 @@
 package lang
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -39,9 +40,11 @@ type Ref struct {
 	Resource addr.Resource // Resource only
 	Index    *Index        // nil if the reference is to the object as a whole
 	Output   string        // Module only; "" for all outputs
-	EachOf   bool          // Output is what a for expression takes of each element, which are instances if the call is repeated, and else outputs
+	EachOf   bool          // Narrowed by a for expression, whose elements are instances if the call is repeated, and else outputs
 	Rest     hcl.Traversal // what follows the object and index (and the output's name)
 	Range    hcl.Range
+	Narrowed bool // Output is what a splat or for expression takes of each element
+	Guarded  bool // the expression may get by without what is referred to: it is in a call of try or can, or in a conditional
 	Invalid  bool // an error about the reference was reported: it evaluates to an unknown value, without another error
 }
 
@@ -54,7 +57,9 @@ type Index struct {
 // Expr is an expression with its references.
 type Expr struct {
 	hcl.Expression
-	Refs []Ref
+	// Source is the expression as it was compiled. The other one may be evaluated in another way to the same value.
+	Source hcl.Expression
+	Refs   []Ref
 	// Functions lists the names of provider-defined functions called, as written.
 	Functions []string
 	// NullsEphemeral says that ephemeralasnull is called, which makes something known of an ephemeral value.
@@ -69,7 +74,7 @@ func Compile(e hcl.Expression, scope ...string) (*Expr, diag.List) {
 	}
 	c := compiler{scope: scope}
 	c.index(e)
-	x := &Expr{Expression: e, Functions: c.functions, NullsEphemeral: c.nullsEphemeral}
+	x := &Expr{Expression: e, Source: e, Functions: c.functions, NullsEphemeral: c.nullsEphemeral}
 	for _, t := range e.Variables() {
 		if c.inScope(t.RootName()) {
 			continue
@@ -85,6 +90,8 @@ type compiler struct {
 	diags     diag.List
 	indexed   map[hcl.Pos]indexing  // by the start of the traversal that is indexed
 	narrowed  map[hcl.Pos]narrowing // by the start of the traversal of a collection
+	guarded   map[hcl.Pos]struct{}  // by the start of the traversal
+	guards    bool                  // an expression of JSON syntax has guards: all of it counts as guarded
 
 	nullsEphemeral bool
 }
@@ -141,18 +148,27 @@ func (c *compiler) foreignCalls(e hcl.Expression) {
 		calls.index(template)
 		c.functions = append(c.functions, calls.functions...)
 		c.nullsEphemeral = c.nullsEphemeral || calls.nullsEphemeral
+		c.guards = c.guards || len(calls.guarded) > 0
 	}
 }
 
 type indexWalker struct {
-	c     *compiler
-	names []string // variables of enclosing for expressions
-	rests map[*hclsyntax.IndexExpr]hcl.Traversal
+	c      *compiler
+	names  []string // variables of enclosing for expressions
+	guards int      // enclosing calls and conditionals that make do without what is not there
+	rests  map[*hclsyntax.IndexExpr]hcl.Traversal
 }
 
 // Enter implements hclsyntax.Walker.
 func (w *indexWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
+	if guards(n) {
+		w.guards++
+	}
 	switch n := n.(type) {
+	case *hclsyntax.ScopeTraversalExpr:
+		if w.guards > 0 {
+			w.c.guard(n)
+		}
 	case *hclsyntax.FunctionCallExpr:
 		if strings.HasPrefix(n.Name, "provider::") {
 			w.c.functions = append(w.c.functions, n.Name)
@@ -177,6 +193,9 @@ func (w *indexWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
 
 // Exit implements hclsyntax.Walker.
 func (w *indexWalker) Exit(n hclsyntax.Node) hcl.Diagnostics {
+	if guards(n) {
+		w.guards--
+	}
 	if _, ok := n.(*hclsyntax.ForExpr); ok {
 		w.names = w.names[:len(w.names)-2]
 	}
@@ -208,6 +227,8 @@ func (w *indexWalker) found(n *hclsyntax.IndexExpr) {
 func (c *compiler) add(x *Expr, t hcl.Traversal) {
 	ref, diags := ParseRef(t)
 	c.diags = append(c.diags, diags...)
+	_, guarded := c.guarded[t.SourceRange().Start]
+	ref.Guarded = guarded || c.guards
 	if ref.Invalid = diags.HasErrors(); ref.Invalid {
 		x.Refs = append(x.Refs, ref)
 		return
@@ -225,7 +246,7 @@ func (c *compiler) add(x *Expr, t hcl.Traversal) {
 	}
 	if ref.Kind == Module && ref.Index == nil && ref.Output == "" && len(ref.Rest) == 0 {
 		if n := c.narrowed[t.SourceRange().Start]; len(n.names) > 0 {
-			ref.EachOf = n.each
+			ref.Narrowed, ref.EachOf = true, n.each
 			for _, ref.Output = range n.names {
 				x.Refs = append(x.Refs, ref)
 			}
@@ -241,9 +262,9 @@ func ParseRef(t hcl.Traversal) (Ref, diag.List) {
 	ref := Ref{Root: root, Range: t.SourceRange()}
 	switch root {
 	case "var":
-		return ref.named(Variable, t, "a variable name")
+		return ref.named(Variable, t, "variable")
 	case "local":
-		return ref.named(Local, t, "the name of a local value")
+		return ref.named(Local, t, "local value")
 	case "each":
 		return ref.oneOf(Each, t, "key", "value")
 	case "count":
@@ -269,29 +290,42 @@ func ParseRef(t hcl.Traversal) (Ref, diag.List) {
 }
 
 func (r Ref) named(kind Kind, t hcl.Traversal, what string) (Ref, diag.List) {
+	if r.takeNameOf(kind, t) {
+		return r, nil
+	}
+	return r, diag.At(r.Range, "Invalid reference", "The %q object cannot be accessed directly. It must be followed by a dot and the name of a %s, as in %s.NAME.", r.Root, what, r.Root)
+}
+
+func (r *Ref) takeNameOf(kind Kind, t hcl.Traversal) bool {
 	name, rest := takeName(t[1:])
 	if name == "" {
-		return r, diag.At(r.Range, "Invalid reference", "The %q object cannot be accessed directly. It must be followed by a dot and %s, like %q.", r.Root, what, r.Root+".name")
+		return false
 	}
 	r.Kind, r.Name, r.Rest = kind, name, rest
-	return r, nil
+	return true
 }
 
 func (r Ref) oneOf(kind Kind, t hcl.Traversal, names ...string) (Ref, diag.List) {
-	r, diags := r.named(kind, t, "one of its attributes: "+strings.Join(names, ", "))
-	if diags.HasErrors() {
-		return r, diags
+	found := r.takeNameOf(kind, t)
+	if found && slices.Contains(names, r.Name) {
+		return r, nil
 	}
+	var references []string
 	for _, n := range names {
-		if n == r.Name {
-			return r, nil
-		}
+		references = append(references, r.Root+"."+n)
 	}
-	return r, diag.At(r.Range, `Invalid "`+r.Root+`" attribute`, "The %q object does not have an attribute named %q. It has: %s.", r.Root, r.Name, strings.Join(names, ", "))
+	use := "Use " + diag.Series("or", references) + "."
+	if !found {
+		return r, diag.At(r.Range, "Invalid reference", "The %q object cannot be accessed directly. %s", r.Root, use)
+	}
+	if near := diag.Nearest(r.Name, names); near != "" {
+		use = "Did you mean " + r.Root + "." + near + "?"
+	}
+	return r, diag.At(r.Range, `Invalid "`+r.Root+`" attribute`, "The %q object does not have an attribute named %q. %s", r.Root, r.Name, use)
 }
 
 func (r Ref) module(t hcl.Traversal) (Ref, diag.List) {
-	r, diags := r.named(Module, t, "the name of a module call")
+	r, diags := r.named(Module, t, "module call")
 	if diags.HasErrors() {
 		return r, diags
 	}
@@ -304,18 +338,39 @@ func (r Ref) module(t hcl.Traversal) (Ref, diag.List) {
 
 func (r Ref) resource(mode addr.Mode, t hcl.Traversal) (Ref, diag.List) {
 	if len(t) < 2 || name(t[0]) == "" || name(t[1]) == "" {
-		object, what := "a resource", "a resource type and a resource name"
-		switch mode {
-		case addr.Data:
-			object, what = "a data source", `a type and a name, like "data.type.name"`
-		case addr.Ephemeral:
-			object, what = "an ephemeral resource", `a type and a name, like "ephemeral.type.name"`
-		}
-		return r, diag.At(r.Range, "Invalid reference", "A reference to %s must have %s, each after a dot. (For a variable or local value, start with \"var.\" or \"local.\".)", object, what)
+		return r, r.incomplete(mode)
 	}
 	r.Kind, r.Resource = Resource, addr.Resource{Mode: mode, Type: name(t[0]), Name: name(t[1])}
 	r.Rest = t[2:]
 	return r, r.takeIndex()
+}
+
+// Word is the Extra of the error about a reference that is a single word. Code that knows what is declared can say what it may mean.
+type Word string
+
+// Propose adds to the errors about single words what the words may mean: sentences after a space. It changes the list and returns it.
+func Propose(diags diag.List, meant func(word string) string) diag.List {
+	for i := range diags {
+		if word, ok := diags[i].Extra.(Word); ok {
+			diags[i].Detail += meant(string(word))
+		}
+	}
+	return diags
+}
+
+// incomplete returns the error about a reference that ends before it has the type and name of a resource.
+func (r Ref) incomplete(mode addr.Mode) diag.List {
+	switch {
+	case mode == addr.Data:
+		return diag.At(r.Range, "Invalid reference", "A reference to a data source must have its type and its name, as in data.TYPE.NAME.")
+	case mode == addr.Ephemeral:
+		return diag.At(r.Range, "Invalid reference", "A reference to an ephemeral resource must have its type and its name, as in ephemeral.TYPE.NAME.")
+	case r.Root == "resource":
+		return diag.At(r.Range, "Invalid reference", "A reference to a resource must have its type and its name, as in resource.TYPE.NAME.")
+	}
+	diags := diag.At(r.Range, "Invalid reference", "%q alone refers to nothing.", r.Root)
+	diags[0].Extra = Word(r.Root)
+	return diags
 }
 
 func (r *Ref) takeIndex() diag.List {

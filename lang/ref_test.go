@@ -183,26 +183,26 @@ func TestNilExpression(t *testing.T) {
 
 func TestReferenceErrors(t *testing.T) {
 	tests := []struct{ src, at, summary, detail string }{
-		{`var`, `var`, "Invalid reference", `The "var" object cannot be accessed directly. It must be followed by a dot and a variable name, like "var.name".`},
-		{`local[0]`, `local[0]`, "Invalid reference", `The "local" object cannot be accessed directly. It must be followed by a dot and the name of a local value, like "local.name".`},
+		{`var`, `var`, "Invalid reference", `The "var" object cannot be accessed directly. It must be followed by a dot and the name of a variable, as in var.NAME.`},
+		{`local[0]`, `local[0]`, "Invalid reference", `The "local" object cannot be accessed directly. It must be followed by a dot and the name of a local value, as in local.NAME.`},
 		{`var["a"]`, `var["a"]`, "Invalid reference", `The "var" object cannot be accessed directly`},
-		{`module`, `module`, "Invalid reference", `The "module" object cannot be accessed directly. It must be followed by a dot and the name of a module call, like "module.name".`},
-		{`each`, `each`, "Invalid reference", `one of its attributes: key, value`},
-		{`each.keys`, `each.keys`, `Invalid "each" attribute`, `The "each" object does not have an attribute named "keys". It has: key, value.`},
-		{`count.count`, `count.count`, `Invalid "count" attribute`, `It has: index.`},
-		{`path.here`, `path.here`, `Invalid "path" attribute`, `It has: module, root, cwd.`},
-		{`terraform.env`, `terraform.env`, `Invalid "terraform" attribute`, `It has: workspace, applying.`},
+		{`module`, `module`, "Invalid reference", `The "module" object cannot be accessed directly. It must be followed by a dot and the name of a module call, as in module.NAME.`},
+		{`each`, `each`, "Invalid reference", `Use each.key or each.value.`},
+		{`each.keys`, `each.keys`, `Invalid "each" attribute`, `The "each" object does not have an attribute named "keys". Did you mean each.key?`},
+		{`count.count`, `count.count`, `Invalid "count" attribute`, `Use count.index.`},
+		{`path.here`, `path.here`, `Invalid "path" attribute`, `Use path.module, path.root, or path.cwd.`},
+		{`terraform.env`, `terraform.env`, `Invalid "terraform" attribute`, `Use terraform.workspace or terraform.applying.`},
 		{`tofu.x`, `tofu.x`, `Invalid "tofu" attribute`, `The "tofu" object`},
-		{`t`, `t`, "Invalid reference", `A reference to a resource must have a resource type and a resource name, each after a dot.`},
-		{`t[0]`, `t[0]`, "Invalid reference", `a resource type and a resource name`},
-		{`t["n"].id`, `t["n"].id`, "Invalid reference", `a resource type and a resource name`},
-		{`data.t`, `data.t`, "Invalid reference", `A reference to a data source must have a type and a name, like "data.type.name"`},
-		{`data`, `data`, "Invalid reference", `like "data.type.name"`},
-		{`ephemeral.t[0].n`, `ephemeral.t[0].n`, "Invalid reference", `A reference to an ephemeral resource must have a type and a name, like "ephemeral.type.name"`},
-		{`resource.t`, `resource.t`, "Invalid reference", `a resource type and a resource name`},
+		{`t`, `t`, "Invalid reference", `"t" alone refers to nothing.`},
+		{`t[0]`, `t[0]`, "Invalid reference", `"t" alone refers to nothing`},
+		{`t["n"].id`, `t["n"].id`, "Invalid reference", `"t" alone refers to nothing`},
+		{`data.t`, `data.t`, "Invalid reference", `A reference to a data source must have its type and its name, as in data.TYPE.NAME.`},
+		{`data`, `data`, "Invalid reference", `as in data.TYPE.NAME`},
+		{`ephemeral.t[0].n`, `ephemeral.t[0].n`, "Invalid reference", `A reference to an ephemeral resource must have its type and its name, as in ephemeral.TYPE.NAME.`},
+		{`resource.t`, `resource.t`, "Invalid reference", `as in resource.TYPE.NAME`},
 		{`t.n[1.5].id`, `[1.5]`, "Invalid index", `This is not a valid instance key: an instance key must be a whole number, zero or greater.`},
 		{`module.m[1.5].out`, `[1.5]`, "Invalid index", `a whole number`},
-		{`t.n[each.keys].id`, `each.keys`, `Invalid "each" attribute`, `It has: key, value.`},
+		{`t.n[each.keys].id`, `each.keys`, `Invalid "each" attribute`, `Did you mean each.key?`},
 	}
 	for _, test := range tests {
 		x, diags := Compile(parse(t, test.src))
@@ -223,8 +223,12 @@ func TestReferenceErrors(t *testing.T) {
 
 func TestEveryBadReferenceIsReported(t *testing.T) {
 	x, diags := Compile(parse(t, `[var, t.n, local, each.x]`))
-	if len(diags) != 3 || len(x.Refs) != 1 {
-		t.Errorf("%d errors, references %v", len(diags), describeAll(x.Refs))
+	var invalid []bool
+	for _, ref := range x.Refs {
+		invalid = append(invalid, ref.Invalid)
+	}
+	if diff := cmp.Diff([]bool{true, false, true, true}, invalid); len(diags) != 3 || diff != "" {
+		t.Errorf("%d errors, references %v: invalid (-want +got)\n%s", len(diags), describeAll(x.Refs), diff)
 	}
 }
 

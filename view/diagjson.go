@@ -2,14 +2,12 @@ package view
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	hcljson "github.com/hashicorp/hcl/v2/json"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -55,11 +53,6 @@ type JSONSnippet struct {
 type JSONValue struct {
 	Traversal string `json:"traversal"`
 	Statement string `json:"statement"`
-}
-
-// JSONFunction names the function that was being called.
-type JSONFunction struct {
-	CalledAs string `json:"called_as"`
 }
 
 // JSONDiagnostics converts a list, in the order of the places. The result is never nil, so that it is encoded as an array.
@@ -171,19 +164,18 @@ func (c *snippets) file(name string, text []byte) *hcl.File {
 // valuesInPlay tells what the references of the diagnostic's expression stood for, each once, in the order of their names. The result is never nil.
 func valuesInPlay(d *diag.Diagnostic) []JSONValue {
 	out := []JSONValue{}
-	if d.Expression == nil || d.EvalContext == nil {
+	if d.Expression == nil {
 		return out
 	}
 	seen := map[string]bool{}
 	for _, t := range d.Expression.Variables() {
 		// A longer reference may fail to resolve where a shorter one explains why.
 		for ; len(t) > 0; t = t[:len(t)-1] {
-			v, diags := t.TraverseAbs(d.EvalContext)
-			if diags.HasErrors() {
+			text := diag.Reference(t)
+			statement, ok := statementOn(d, t, text)
+			if !ok {
 				continue
 			}
-			text := TraversalString(t)
-			statement := stateValue(v)
 			if statement != "" && !seen[text] {
 				seen[text] = true
 				out = append(out, JSONValue{text, statement})
@@ -195,66 +187,18 @@ func valuesInPlay(d *diag.Diagnostic) []JSONValue {
 	return out
 }
 
-const longestShown = 120 // characters of a string in a statement about it
-
-// stateValue says what a value is, without a secret in it; "" if there is nothing to say.
-func stateValue(v cty.Value) string {
-	if v.IsMarked() {
-		if text, secret := value.Redacted(v.Marks()); secret {
-			return "is " + text
-		}
-		v, _ = v.Unmark()
+// statementOn says what a reference of the diagnostic's expression stood for, "" if there is nothing to say; ok is false if that is not known.
+func statementOn(d *diag.Diagnostic, t hcl.Traversal, text string) (statement string, ok bool) {
+	if statement, ok := d.Statements[text]; ok {
+		return statement, true
 	}
-	ty := v.Type()
-	switch {
-	case v.IsNull():
-		return "is null"
-	case ty == cty.DynamicPseudoType:
-		return ""
-	case !v.IsKnown():
-		return "is " + withArticle(ty.FriendlyName())
-	case ty == cty.String:
-		s := []rune(v.AsString())
-		if len(s) > longestShown {
-			return "is " + scalarText(cty.StringVal(string(s[:longestShown]))) + "…"
-		}
-		return "is " + scalarText(v)
-	case ty.IsPrimitiveType():
-		return "is " + scalarText(v)
-	case ty.IsObjectType():
-		return "is object with " + count(len(ty.AttributeTypes()), "attribute")
-	case ty.IsTupleType():
-		return "is tuple with " + count(ty.Length(), "element")
-	case ty.IsCollectionType():
-		return "is " + ty.FriendlyName() + " with " + count(v.LengthInt(), "element")
-	default:
-		return "is " + withArticle(ty.FriendlyName())
+	if d.EvalContext == nil {
+		return "", false
 	}
-}
-
-func count(n int, noun string) string {
-	switch n {
-	case 0:
-		return "no " + noun + "s"
-	case 1:
-		return "1 " + noun
-	default:
-		return fmt.Sprintf("%d %ss", n, noun)
+	v, diags := t.TraverseAbs(d.EvalContext)
+	if diags.HasErrors() {
+		return "", false
 	}
-}
-
-func calledFunction(d *diag.Diagnostic) *JSONFunction {
-	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](&hcl.Diagnostic{Extra: d.Extra})
-	if !ok || call.CalledFunctionName() == "" {
-		return nil
-	}
-	return &JSONFunction{CalledAs: call.CalledFunctionName()}
-}
-
-// withArticle puts "a" or "an" before a noun.
-func withArticle(noun string) string {
-	if strings.ContainsAny(noun[:1], "aeiou") {
-		return "an " + noun
-	}
-	return "a " + noun
+	_, unknown := d.Extra.(diag.Unknown)
+	return value.Statement(v, unknown), true
 }

@@ -145,7 +145,7 @@ func writeSource(sb *strings.Builder, d JSONDiagnostic, o Options) bool {
 	bar := "    " + o.paint(dim, "│") + " "
 	sb.WriteString("    " + o.paint(dim, "├────────────────") + "\n")
 	if s.FunctionCall != nil {
-		sb.WriteString(bar + "while calling " + o.paint(bold, s.FunctionCall.CalledAs) + "\n")
+		sb.WriteString(bar + "while calling " + o.paint(bold, s.FunctionCall.CalledAs) + s.FunctionCall.parameters() + "\n")
 	}
 	for _, v := range s.Values {
 		sb.WriteString(bar + o.paint(bold, visible(v.Traversal)) + " " + visible(v.Statement) + "\n")

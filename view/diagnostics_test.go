@@ -229,7 +229,8 @@ func TestDiagnosticInFunctionCall(t *testing.T) {
 		t.Fatal(diags)
 	}
 	parse := function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "s", Type: cty.String, AllowMarked: true}}, Type: function.StaticReturnType(cty.String),
+		Params:   []function.Parameter{{Name: "s", Type: cty.String, AllowMarked: true}},
+		VarParam: &function.Parameter{Name: "more", Type: cty.DynamicPseudoType}, Type: function.StaticReturnType(cty.String),
 		Impl: func([]cty.Value, cty.Type) (cty.Value, error) {
 			return cty.NilVal, function.NewArgErrorf(0, "not parsable")
 		},
@@ -240,7 +241,12 @@ func TestDiagnosticInFunctionCall(t *testing.T) {
 	}
 	_, diags = file.Body.(*hclsyntax.Body).Attributes["x"].Expr.Value(ctx)
 	got := render(t, diag.FromHCL(diags), src, Options{})
-	if !strings.Contains(got, "while calling parse\n") || !strings.Contains(got, "var.s is (ephemeral value)\n") || strings.Contains(got, "hunter2") {
+	wantJSON := `"function_call":{"called_as":"parse","signature":{"name":"parse","params":[{"name":"s","type":"string"}],` +
+		`"variadic_param":{"name":"more","type":"dynamic"},"return_type":"string"}}`
+	if text, err := json.Marshal(JSONDiagnostics(diag.FromHCL(diags), src)); err != nil || !strings.Contains(string(text), wantJSON) {
+		t.Errorf("%s, %v", text, err)
+	}
+	if !strings.Contains(got, "while calling parse(s, more...)\n") || !strings.Contains(got, "var.s is (ephemeral value)\n") || strings.Contains(got, "hunter2") {
 		t.Error(got)
 	}
 }

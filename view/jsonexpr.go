@@ -6,6 +6,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 // jsonExpression tells the value of an expression that is constant, and the references of any other.
@@ -61,7 +63,7 @@ func tellingJSON(expr hcl.Expression) *jsonExpression {
 func traversalsJSON(list []hcl.Traversal) []string {
 	var out []string
 	for _, t := range list {
-		out = append(out, TraversalString(t))
+		out = append(out, diag.Reference(t))
 	}
 	return out
 }
@@ -82,7 +84,7 @@ func references(t hcl.Traversal) []string {
 	shortest := min(subjectLength(t), len(t))
 	var out []string
 	for n := len(t); n >= shortest && n > 0; n-- {
-		out = append(out, TraversalString(t[:n]))
+		out = append(out, diag.Reference(t[:n]))
 	}
 	return out
 }

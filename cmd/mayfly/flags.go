@@ -7,10 +7,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
-func nearest(s string, candidates []string) string { return eval.Nearest(s, candidates) }
+func nearest(s string, candidates []string) string { return diag.Nearest(s, candidates) }
 
 func boolFlag(name, usage string, dst *bool) cli.Flag {
 	return &cli.BoolFlag{Name: name, Usage: usage, Destination: dst, Value: *dst, Local: true}

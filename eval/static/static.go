@@ -73,6 +73,7 @@ func (e *Evaluator) Eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 
 func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
 	compiled, diags := lang.Compile(expr)
+	lang.Propose(diags, m.MeantBy)
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}

@@ -38,7 +38,7 @@ var rules = map[string]rule{
 	"safefile": {modules: none, why: "what guards against odd files must not know what files are for"},
 
 	"addr":   {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
-	"diag":   {pure: true, modules: []string{hcl, cty}, why: "everybody reports problems, so reporting may need nobody"},
+	"diag":   {pure: true, modules: []string{hcl, cty, distance}, why: "everybody reports problems, so reporting may need nobody"},
 	"future": {pure: true, modules: none, why: "a concurrency primitive is right or wrong by itself"},
 
 	"unify":  {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "a conversion is a function of a value and a type"},
@@ -68,7 +68,7 @@ var rules = map[string]rule{
 
 	"eval": {
 		may:  []string{"addr", "bounds", "diag", "future", "schema", "unify", "value", "config", "lang", "lang/funcs", "plan", "state"},
-		pure: true, modules: []string{hcl, cty, distance},
+		pure: true, modules: []string{hcl, cty},
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},
 	"eval/static": {

@@ -1,4 +1,4 @@
-package view
+package diag
 
 import (
 	"strconv"
@@ -8,8 +8,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// TraversalString returns a reference as it stands in source text, for example `a.b["k"][0].c`.
-func TraversalString(t hcl.Traversal) string {
+// Reference returns a reference as it is written, for example `a.b["k"][0].c`. Keys are part of addresses and never secret, but a marked one is left out
+// all the same.
+func Reference(t hcl.Traversal) string {
 	var sb strings.Builder
 	for _, step := range t {
 		switch step := step.(type) {
@@ -26,7 +27,6 @@ func TraversalString(t hcl.Traversal) string {
 	return sb.String()
 }
 
-// indexText returns a key in brackets; keys are part of addresses and never secret, but a marked one is left out all the same.
 func indexText(key cty.Value) string {
 	if key.IsMarked() || !key.IsKnown() || key.IsNull() {
 		return "[…]"

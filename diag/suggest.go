@@ -1,0 +1,79 @@
+package diag
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agext/levenshtein"
+)
+
+// Nearest returns the candidate that is most like name, "" if none is like it enough to be what was meant. Of candidates that are equally near, it is the
+// first in alphabetical order.
+func Nearest(name string, candidates []string) string {
+	best, limit := "", 2+min(2, len(name)/4) // distances below
+	for _, c := range slices.Sorted(slices.Values(candidates)) {
+		if strings.EqualFold(c, name) {
+			return c
+		}
+		d := levenshtein.Distance(name, c, nil)
+		if swapped(name, c) {
+			d = 1
+		}
+		if d < limit && d < len(name) {
+			best, limit = c, d
+		}
+	}
+	return best
+}
+
+// swapped reports whether a and b are the same but for two neighbouring characters in the other order.
+func swapped(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}
+
+// DidYouMean returns a sentence, after a space, that proposes the candidate nearest to name; "" if none is near.
+func DidYouMean(name string, candidates []string) string {
+	if near := Nearest(name, candidates); near != "" {
+		return fmt.Sprintf(" Did you mean %q?", near)
+	}
+	return ""
+}
+
+// mostNames is how many names a message lists.
+const mostNames = 8
+
+// Names lists names in alphabetical order for a sentence, each in quotes, such as `"a", "b", and "c"`. Of many, it has the first ones and the number of the
+// others.
+func Names(names []string) string {
+	names = slices.Sorted(slices.Values(names))
+	var quoted []string
+	for _, n := range names[:min(len(names), mostNames)] {
+		quoted = append(quoted, fmt.Sprintf("%q", n))
+	}
+	if more := len(names) - len(quoted); more > 0 {
+		quoted = append(quoted, fmt.Sprintf("%d more", more))
+	}
+	return Series("and", quoted)
+}
+
+// Series joins the parts of a sentence: "a", "a and b", "a, b, and c".
+func Series(conjunction string, parts []string) string {
+	switch n := len(parts); n {
+	case 0:
+		return ""
+	case 1:
+		return parts[0]
+	case 2:
+		return parts[0] + " " + conjunction + " " + parts[1]
+	default:
+		return strings.Join(parts[:n-1], ", ") + ", " + conjunction + " " + parts[n-1]
+	}
+}

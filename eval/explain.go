@@ -1,0 +1,172 @@
+package eval
+
+import (
+	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// explain adds to errors of evaluating expressions what the reader needs to correct them. It changes the list and returns it.
+func (sc *scope) explain(exprs []*lang.Expr, diags diag.List) diag.List {
+	for i := range diags {
+		d := &diags[i]
+		if d.Severity != diag.Error || d.Expression == nil || d.EvalContext == nil {
+			continue
+		}
+		x := containing(exprs, d.Expression.Range())
+		if x == nil {
+			continue
+		}
+		d.Expression = sourceOf(x, d.Expression)
+		parts := sc.partsIn(x)
+		for _, p := range parts {
+			d.State(p.name, "is "+p.shape())
+		}
+		if step, ok := lang.FailedStep(d.Expression, d.EvalContext); ok {
+			d.Detail = sc.advised(d.Detail, step, parts)
+		}
+	}
+	return diags
+}
+
+// advised adds to the detail of an error about a step what to do about it.
+func (sc *scope) advised(detail string, step lang.Step, parts []shownPart) string {
+	advice := step.Advice()
+	if call := sc.callOf(step); call != nil && step.Attr == "" && !formOf(call.repeat).keyed() {
+		name := "module." + call.block.cfg.Name
+		advice = name + " has neither \"count\" nor \"for_each\" set, so references to it have no index: " + name + ".OUTPUT."
+	}
+	for _, p := range parts {
+		if step.Path != nil && diag.Reference(step.Path) == p.name {
+			advice = p.advice(step)
+		}
+	}
+	if advice == "" {
+		return detail
+	}
+	return detail + " " + advice
+}
+
+// callOf returns the module call that a step was to be taken from, nil if it is something else.
+func (sc *scope) callOf(step lang.Step) *Call {
+	if len(step.Path) != 2 || step.Path.RootName() != "module" {
+		return nil
+	}
+	attr, ok := step.Path[1].(hcl.TraverseAttr)
+	if !ok {
+		return nil
+	}
+	return sc.m.calls[attr.Name]
+}
+
+// containing returns the expression that a range is in, nil if there is none.
+func containing(exprs []*lang.Expr, rng hcl.Range) *lang.Expr {
+	for _, x := range exprs {
+		if all := x.Source.Range(); all.Filename == rng.Filename && all.Start.Byte <= rng.Start.Byte && rng.End.Byte <= all.End.Byte {
+			return x
+		}
+	}
+	return nil
+}
+
+// sourceOf returns the part of x as it is written for one that evaluation made from it; e itself if there is none. Only a part that is written tells what it
+// refers to.
+func sourceOf(x *lang.Expr, e hcl.Expression) hcl.Expression {
+	node, ok := x.Source.(hclsyntax.Node)
+	if !ok {
+		return e
+	}
+	found := e
+	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
+		if written, ok := n.(hclsyntax.Expression); ok && written.Range() == e.Range() {
+			found = written
+		}
+		return nil
+	})
+	return found
+}
+
+// shownPart is a resource or module of several instances, of which a context has only those that an expression refers to.
+type shownPart struct {
+	name string // the reference to all of it
+	e    *expansion
+}
+
+// partsIn returns what the expression refers to in part.
+func (sc *scope) partsIn(x *lang.Expr) []shownPart {
+	var out []shownPart
+	for i := range x.Refs {
+		ref := &x.Refs[i]
+		var of *repeated
+		name := ref.String()
+		switch ref.Kind {
+		case lang.Resource:
+			if res := sc.m.resources[ref.Resource]; res != nil {
+				of = &res.repeated
+			}
+			if ref.Root == "resource" {
+				name = "resource." + name
+			}
+		case lang.Module:
+			if call := sc.m.calls[ref.Name]; call != nil && call.block.child != nil {
+				of = &call.repeated
+			}
+		}
+		if of == nil || !formOf(of.repeat).keyed() {
+			continue
+		}
+		if e, known := of.keys.Peek(); known && e != nil && !e.failed && !e.generic {
+			out = append(out, shownPart{name, e})
+		}
+	}
+	return out
+}
+
+// shape says what the whole is.
+func (p shownPart) shape() string {
+	if p.e.form == Counted {
+		return value.TupleShape(len(p.e.keys))
+	}
+	return value.ObjectShape(len(p.e.keys), p.names())
+}
+
+// mostKeys bounds the keys that are looked at for a message, since each of many instances may have one.
+const mostKeys = 200
+
+func (p shownPart) names() []string {
+	var names []string
+	for _, k := range p.e.keys[:min(len(p.e.keys), mostKeys)] {
+		names = append(names, keyText(k))
+	}
+	return names
+}
+
+// advice says how instances are referred to, after a step that leads to none.
+func (p shownPart) advice(step lang.Step) string {
+	n, counted := len(p.e.keys), p.e.form == Counted
+	switch {
+	case step.Attr != "":
+		return step.Advice()
+	case n == 0 && counted:
+		return p.name + " has no instances: its count is 0."
+	case n == 0:
+		return p.name + " has no instances: its for_each is empty."
+	case n == 1 && counted:
+		return p.name + " has one instance: " + p.name + "[0]."
+	case counted:
+		return fmt.Sprintf("%s has %d instances: %s[0] to %s[%d].", p.name, n, p.name, p.name, n-1)
+	case n == 1:
+		return fmt.Sprintf("%s has for_each, and one instance: %s[%q].", p.name, p.name, p.names()[0])
+	}
+	if wanted, ok := step.Name(); ok && n <= mostKeys {
+		if near := diag.Nearest(wanted, p.names()); near != "" {
+			return fmt.Sprintf("Did you mean %s[%q]?", p.name, near)
+		}
+	}
+	return fmt.Sprintf("%s has for_each: its instances have names, such as %s[%q].", p.name, p.name, p.names()[0])
+}

@@ -1,0 +1,177 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/lang"
+)
+
+// few is how many names a message lists where none is near.
+const few = 8
+
+// didYouMeanOr proposes the candidate nearest to name. If none is near, it lists the candidates, if they are few, after the words in otherwise.
+func didYouMeanOr(name string, candidates []string, otherwise string) string {
+	if proposal := diag.DidYouMean(name, candidates); proposal != "" || len(candidates) == 0 || len(candidates) > few {
+		return proposal
+	}
+	return " " + otherwise + " " + diag.Names(candidates) + "."
+}
+
+func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+func (m *moduleBlock) undeclaredVariable(ref lang.Ref) diag.List {
+	hint := " To declare it, write: variable \"" + ref.Name + "\" {}"
+	if m.locals[ref.Name] != nil {
+		hint = " Did you mean local." + ref.Name + "?"
+	} else if near := diag.Nearest(ref.Name, keys(m.variables)); near != "" {
+		hint = " Did you mean var." + near + "?"
+	}
+	return diag.At(ref.Range, "Reference to undeclared input variable", "This module declares no input variable named %q.%s", ref.Name, hint)
+}
+
+func (m *moduleBlock) undeclaredLocal(ref lang.Ref) diag.List {
+	hint := ""
+	if m.variables[ref.Name] != nil {
+		hint = " Did you mean var." + ref.Name + "?"
+	} else if near := diag.Nearest(ref.Name, keys(m.locals)); near != "" {
+		hint = " Did you mean local." + near + "?"
+	}
+	return diag.At(ref.Range, "Reference to undeclared local value", "This module declares no local value named %q.%s", ref.Name, hint)
+}
+
+func (m *moduleBlock) undeclaredCall(ref lang.Ref) diag.List {
+	hint := ""
+	if near := diag.Nearest(ref.Name, keys(m.calls)); near != "" {
+		hint = " Did you mean module." + near + "?"
+	}
+	return diag.At(ref.Range, "Reference to undeclared module", "No module named %q is called here.%s", ref.Name, hint)
+}
+
+func (call *callBlock) undeclaredOutput(ref lang.Ref) diag.List {
+	outputs := keys(call.child.outputs)
+	hint := didYouMeanOr(ref.Output, outputs, "It has")
+	if len(outputs) == 0 {
+		hint = " It has no outputs: to use a value from within the module, declare an \"output\" block for it there."
+	}
+	return diag.At(ref.Range, "Unsupported attribute", "module.%s has no output named %q.%s", ref.Name, ref.Output, hint)
+}
+
+func (m *moduleBlock) undeclaredResource(ref lang.Ref) diag.List {
+	what := map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data source", addr.Ephemeral: "ephemeral resource"}[ref.Resource.Mode]
+	return diag.At(ref.Range, "Reference to undeclared resource", "This module declares no %s %q %q.%s", what, ref.Resource.Type, ref.Resource.Name, m.resourceHint(ref))
+}
+
+// resourceHint says what else a reference to a resource that is not declared may mean.
+func (m *moduleBlock) resourceHint(ref lang.Ref) string {
+	if near := m.nearestResource(ref.Resource); near != "" {
+		return " Did you mean " + near + "?"
+	}
+	if ref.Resource.Mode == addr.Managed && ref.Root != "resource" {
+		if meant := m.meantByRoot(ref); meant != "" {
+			return " Did you mean " + meant + "?"
+		}
+	}
+	for up := m.parent; up != nil; up = up.parent {
+		if up.cfg.Resources[ref.Resource] != nil {
+			return " A module that calls this one does, but a module can refer to nothing outside of it. Declare a variable here, and pass the value in from there."
+		}
+	}
+	for _, name := range keys(m.cfg.Children) {
+		if child := m.cfg.Children[name]; child.Resources[ref.Resource] != nil {
+			return " The module " + name + " does: declare an output for the value there, and refer to module." + name + ".OUTPUT."
+		}
+	}
+	return m.sameType(ref.Resource)
+}
+
+// sameType lists the declared resources of the type of r, if they are few.
+func (m *moduleBlock) sameType(r addr.Resource) string {
+	var same []string
+	for _, known := range m.cfg.Order {
+		if known.Addr.Type == r.Type && known.Addr.Mode == r.Mode {
+			same = append(same, known.Addr.String())
+		}
+	}
+	if n := len(same); n == 0 || n > few {
+		return ""
+	}
+	return " It declares " + diag.Series("and", same) + "."
+}
+
+// nearestResource returns the declared resource that is most like r: one of the same type and name in another mode, one of the same type, or one of the
+// same name; "" if there is none.
+func (m *moduleBlock) nearestResource(r addr.Resource) string {
+	names, types := map[string]addr.Resource{}, map[string]addr.Resource{}
+	for _, known := range m.cfg.Order {
+		k := known.Addr
+		switch {
+		case k.Type == r.Type && k.Name == r.Name:
+			return k.String()
+		case k.Type == r.Type && k.Mode == r.Mode:
+			names[k.Name] = k
+		case k.Name == r.Name && k.Mode == r.Mode:
+			types[k.Type] = k
+		}
+	}
+	if near := diag.Nearest(r.Name, keys(names)); near != "" {
+		return names[near].String()
+	}
+	if near := diag.Nearest(r.Type, keys(types)); near != "" {
+		return types[near].String()
+	}
+	return ""
+}
+
+// meantByRoot recognises a variable, local value, or module that is written without its prefix, or with another word for it.
+func (m *moduleBlock) meantByRoot(ref lang.Ref) string {
+	root, name := ref.Root, ref.Resource.Name
+	switch {
+	case m.variables[root] != nil:
+		return "var." + root + "." + name
+	case m.locals[root] != nil:
+		return "local." + root + "." + name
+	case m.calls[root] != nil:
+		return "module." + root + "." + name
+	}
+	prefix := config.Prefix(root)
+	if prefix == "" {
+		prefix = diag.Nearest(root, []string{"var", "local", "module", "data", "ephemeral", "each", "count", "path", "self", "terraform", "tofu"})
+	}
+	switch {
+	case prefix == "":
+		return ""
+	case prefix == "var" && m.variables[name] == nil, prefix == "local" && m.locals[name] == nil, prefix == "module" && m.calls[name] == nil:
+		return ""
+	}
+	return prefix + "." + name
+}
+
+// firstKey returns the first key that a for_each argument has, if it is written out there.
+func firstKey(x *lang.Expr) (string, bool) {
+	if call, diags := hcl.ExprCall(x.Source); !diags.HasErrors() && call.Name == "toset" && len(call.Arguments) == 1 {
+		if items, diags := hcl.ExprList(call.Arguments[0]); !diags.HasErrors() && len(items) > 0 {
+			return literalText(items[0])
+		}
+		return "", false
+	}
+	if pairs, diags := hcl.ExprMap(x.Source); !diags.HasErrors() && len(pairs) > 0 {
+		return literalText(pairs[0].Key)
+	}
+	return "", false
+}
+
+// literalText returns the text that an expression is without any references.
+func literalText(e hcl.Expression) (string, bool) {
+	v, diags := e.Value(nil)
+	if diags.HasErrors() || v.Type() != cty.String || !v.IsKnown() || v.IsNull() || v.IsMarked() {
+		return "", false
+	}
+	return v.AsString(), true
+}
