@@ -170,3 +170,48 @@ func (p shownPart) advice(step lang.Step) string {
 	}
 	return fmt.Sprintf("%s has for_each: its instances have names, such as %s[%q].", p.name, p.name, p.names()[0])
 }
+
+// forget takes the values in play out of diagnostics if some of them are to be dropped at the end of the session. What may be shown of them stays.
+func (sc *scope) forget(diags diag.List) diag.List {
+	if sc.sess == nil || len(sc.sess.instances)+len(sc.sess.values) == 0 {
+		return diags
+	}
+	for i := range diags {
+		d := &diags[i]
+		if d.Expression == nil || d.EvalContext == nil {
+			continue
+		}
+		for _, t := range d.Expression.Variables() {
+			sc.state(d, t)
+		}
+		d.EvalContext = functionsAlone(d)
+	}
+	return diags
+}
+
+// functionsAlone returns the context of a diagnostic without its values, nil if the diagnostic is not about a function.
+func functionsAlone(d *diag.Diagnostic) *hcl.EvalContext {
+	if _, call := d.Extra.(hclsyntax.FunctionCallDiagExtra); !call {
+		return nil
+	}
+	for ctx := d.EvalContext; ctx != nil; ctx = ctx.Parent() {
+		if ctx.Functions != nil {
+			return &hcl.EvalContext{Functions: ctx.Functions}
+		}
+	}
+	return nil
+}
+
+// state notes what may be shown of a reference: the longest part of it that leads somewhere.
+func (sc *scope) state(d *diag.Diagnostic, t hcl.Traversal) {
+	for ; len(t) > 0; t = t[:len(t)-1] {
+		text := diag.Reference(t)
+		if _, stated := d.Statements[text]; stated {
+			return
+		}
+		if v, hd := t.TraverseAbs(d.EvalContext); !hd.HasErrors() {
+			d.State(text, value.Statement(v, false))
+			return
+		}
+	}
+}

@@ -155,7 +155,6 @@ var rules = map[string]rule{
 var exceptions = map[string]struct{ pkg, why string }{
 	"engine/stopped.go":   {"provider/grpc", "errors of a process that has ended are told apart by what the transport attaches to them"},
 	"engine/prior.go":     {"provider/builtin", "arguments of terraform_data that other engines don't know stay out of the state while they are null"},
-	"cmd/mayfly/flags.go": {"eval", "a mistyped option gets the nearest one by the measure that names in a configuration get"},
 }
 
 // hands are the packages of the standard library that reach beyond the process's memory.
