@@ -68,11 +68,11 @@ func (r *Run) condition(sc *scope, c condition, failed string) (state.CheckStatu
 	if diags.HasErrors() {
 		return state.CheckError, "", diags
 	}
-	v, _ = v.UnmarkDeep()
-	v, err := convert.Convert(v, cty.Bool)
+	given, _ := v.UnmarkDeep()
+	v, err := convert.Convert(given, cty.Bool)
 	if err != nil || v.IsNull() {
 		return state.CheckError, "", append(diags, r.about(sc, c.cond, diag.Diagnostic{
-			Summary: "Invalid condition result", Detail: "A condition must be true or false, but this one is " + value.Kind(v) + ".", Address: sc.address,
+			Summary: "Invalid condition result", Detail: "A condition must be true or false, but this one is " + value.Kind(given) + ".", Address: sc.address,
 		})...)
 	}
 	if !v.IsKnown() {

@@ -51,16 +51,26 @@ func (m *moduleBlock) undeclaredCall(ref lang.Ref) diag.List {
 	if near := diag.Nearest(ref.Name, keys(m.calls)); near != "" {
 		hint = " Did you mean module." + near + "?"
 	}
+	if calls := keys(m.calls); hint == "" && len(calls) > 0 && len(calls) <= few {
+		hint = " The modules called here are " + diag.Names(calls) + "."
+		if len(calls) == 1 {
+			hint = " The only one is " + diag.Names(calls) + "."
+		}
+	}
 	return diag.At(ref.Range, "Reference to undeclared module", "No module named %q is called here.%s", ref.Name, hint)
 }
 
 func (call *callBlock) undeclaredOutput(ref lang.Ref) diag.List {
 	outputs := keys(call.child.outputs)
-	hint := didYouMeanOr(ref.Output, outputs, "It has")
-	if len(outputs) == 0 {
-		hint = " It has no outputs: to use a value from within the module, declare an \"output\" block for it there."
+	hint := didYouMeanOr(ref.Output, outputs, "Its outputs are")
+	if call.child.declaresType(ref.Output) || len(outputs) == 0 {
+		hint = " To use a value from within the module, declare an output for it there."
 	}
 	return diag.At(ref.Range, "Unsupported attribute", "module.%s has no output named %q.%s", ref.Name, ref.Output, hint)
+}
+
+func (m *moduleBlock) declaresType(name string) bool {
+	return slices.ContainsFunc(m.cfg.Order, func(r *config.Resource) bool { return r.Addr.Type == name || name == r.Addr.Mode.String() })
 }
 
 func (m *moduleBlock) undeclaredResource(ref lang.Ref) diag.List {

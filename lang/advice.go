@@ -88,6 +88,8 @@ func (s Step) Advice() string {
 		return s.adviceOnNull()
 	case ty.IsObjectType():
 		return s.adviceOnNames("attribute", len(ty.AttributeTypes()), maps.Keys(ty.AttributeTypes()))
+	case (ty.IsListType() || ty.IsTupleType()) && s.Attr != "":
+		return s.adviceOnElements()
 	case !of.IsKnown():
 		return ""
 	case ty.IsMapType():
@@ -99,7 +101,7 @@ func (s Step) Advice() string {
 			}
 		})
 	case ty.IsListType() || ty.IsTupleType():
-		return s.adviceOnIndexes(of.LengthInt())
+		return adviceOnIndexes(of.LengthInt())
 	case ty.IsSetType() && s.Attr != "" && s.Path != nil:
 		return fmt.Sprintf("For the attribute of every element: [for x in %s : x.%s].", diag.Reference(s.Path), s.Attr)
 	}
@@ -146,14 +148,15 @@ func (s Step) adviceOnNames(noun string, n int, all iter.Seq[string]) string {
 	return fmt.Sprintf("Its %ss are %s.", noun, diag.Names(names))
 }
 
-func (s Step) adviceOnIndexes(n int) string {
-	if s.Attr != "" {
-		if n == 0 || s.Path == nil {
-			return ""
-		}
-		name := diag.Reference(s.Path)
-		return fmt.Sprintf("For one element: %s[0].%s. For all of them: %s[*].%s.", name, s.Attr, name, s.Attr)
+func (s Step) adviceOnElements() string {
+	if s.Path == nil {
+		return ""
 	}
+	name := diag.Reference(s.Path)
+	return fmt.Sprintf("For one element: %s[0].%s. For all of them: %s[*].%s.", name, s.Attr, name, s.Attr)
+}
+
+func adviceOnIndexes(n int) string {
 	switch n {
 	case 0:
 		return ""
