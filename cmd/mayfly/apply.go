@@ -17,14 +17,14 @@ type applyFlags struct {
 
 func (a *app) applyFlags() (*applyFlags, []cli.Flag) {
 	f := &applyFlags{}
-	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask before applying.", &f.autoApprove),
-		boolFlag("suppress-forget-errors", "Don't count it as an error when destroying leaves objects that are only forgotten.", &f.suppressForgetErrors))
+	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask for approval.", &f.autoApprove),
+		boolFlag("suppress-forget-errors", "Don't fail if objects are left behind because they are only forgotten.", &f.suppressForgetErrors))
 }
 
 func (a *app) applyCommand() *cli.Command {
 	f, flags := a.applyFlags()
 	return a.command("apply", "Create or update infrastructure", "[PLAN]",
-		"Plans as the command plan does, asks for consent, and carries out the plan. Given a saved plan, it carries out that one without asking.",
+		"Makes a plan, asks for approval and carries it out. Given a saved plan, carries out that plan without asking.",
 		flags, func(ctx context.Context, args []string) int {
 			var saved fileOption
 			if len(args) == 1 {
@@ -45,8 +45,9 @@ func (a *app) applyCommand() *cli.Command {
 
 func (a *app) destroyCommand() *cli.Command {
 	f, flags := a.applyFlags()
+	flags = hide(flags, "destroy", "refresh-only")
 	return a.command("destroy", "Destroy previously-created infrastructure", "",
-		"Destroys everything that the state has, after asking for consent. It is the same as \"apply -destroy\".",
+		"Destroys everything in the state, after asking for approval. Same as \"apply -destroy\".",
 		flags, func(ctx context.Context, args []string) int {
 			if !f.setUp(a) {
 				return exitError
@@ -61,8 +62,9 @@ func (a *app) destroyCommand() *cli.Command {
 
 func (a *app) refreshCommand() *cli.Command {
 	f, flags := a.applyFlags()
+	flags = hide(flags, "destroy", "refresh-only", "refresh", "auto-approve", "suppress-forget-errors")
 	return a.command("refresh", "Update the state to match remote systems", "",
-		"Takes over into the state what has changed outside, without asking. It is the same as \"apply -refresh-only -auto-approve\".",
+		"Updates the state to match the real objects, without asking. Same as \"apply -refresh-only -auto-approve\".",
 		flags, func(ctx context.Context, args []string) int {
 			if !f.setUp(a) {
 				return exitError

@@ -41,21 +41,23 @@ type changeFlags struct {
 
 func (c *changeFlags) flags(a *app) []cli.Flag {
 	c.refresh, c.parallelism = true, 10
-	out := []cli.Flag{
-		boolFlag("destroy", "Plan to destroy everything that the state has.", &c.destroy),
-		boolFlag("refresh-only", "Only find out what has changed outside and take it over into the state.", &c.refreshOnly),
+	out := grouped(planningGroup,
+		boolFlag("destroy", "Plan to destroy everything in the state.", &c.destroy),
+		boolFlag("refresh-only", "Only detect changes made outside and record them in the state.", &c.refreshOnly),
 		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
-		boolFlag("lazy-ephemeral", "Don't open in plan what only write-only arguments need: they are unknown until apply, which opens it only for changes.", &c.lazyEphemeral),
-		listFlag("target", "Only plan for this module, resource or instance and what it depends on. May be given several times.", &c.targets),
-		listFlag("target-file", "Like -target, for each line of a file.", &c.targetFiles),
-		listFlag("exclude", "Leave out this module, resource or instance and what depends on it. May be given several times.", &c.excludes),
-		listFlag("exclude-file", "Like -exclude, for each line of a file.", &c.excludeFiles),
-		listFlag("replace", "Replace this resource instance. May be given several times.", &c.replace),
-		intFlag("parallelism", "Number of provider operations at once.", &c.parallelism),
-		boolFlag("concise", "Leave out what tells how a run goes on: only show the plan, the outcome and problems.", &c.concise),
-		stringFlag("ephemeral-timeline", "Draw in this HTML file when each ephemeral instance was open and who used it. The file has addresses and times, no values.", &c.timeline),
+		boolFlag("lazy-ephemeral", "Don't open ephemeral resources in the plan that only write-only arguments use. Those arguments are unknown until apply, which opens the resources only for what changes.", &c.lazyEphemeral),
+		listFlag("target", "Plan only the module, resource or instance at `ADDRESS` and what it depends on.", &c.targets),
+		listFlag("target-file", "Like -target, for each line of `FILE`.", &c.targetFiles),
+		listFlag("exclude", "Leave out the module, resource or instance at `ADDRESS` and what depends on it.", &c.excludes),
+		listFlag("exclude-file", "Like -exclude, for each line of `FILE`.", &c.excludeFiles),
+		listFlag("replace", "Replace the resource instance at `ADDRESS`.", &c.replace),
+		intFlag("parallelism", "Run up to `N` provider operations at once.", &c.parallelism),
+	)
+	out = append(out, grouped(outputGroup,
+		boolFlag("concise", "Show no progress, only the plan, the result and diagnostics.", &c.concise),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
-	}
+		stringFlag("ephemeral-timeline", "Write an HTML page to `FILE` that shows when each ephemeral instance was open and what used it. It has addresses and times, no values.", &c.timeline),
+	)...)
 	out = append(out, c.machineFlags.flags("a stream of JSON messages")...)
 	out = append(out, c.variableFlags.flags()...)
 	out = append(out, c.stateFlags.flags()...)

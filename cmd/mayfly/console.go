@@ -32,7 +32,7 @@ func (a *app) consoleCommand() *cli.Command {
 	flags := append(f.variableFlags.flags(), f.lockFlags.flags()...)
 	flags = append(flags,
 		boolFlag("plan", "Make a plan first, and evaluate with the objects as applying it would make them. By default they are as the state has them.", &f.planned),
-		stringFlag("state", "State file to read. For the local backend.", &f.stateFlags.state),
+		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.stateFlags.state),
 		f.machineFlags.intoFlag("a stream of JSON messages with the values"),
 		boolFlag("input", "Without consequence: the console asks for nothing. Variables without a value are unknown.", &f.input),
 	)

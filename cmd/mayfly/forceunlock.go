@@ -15,7 +15,7 @@ func (a *app) forceUnlockCommand() *cli.Command {
 	var in inputFlag
 	var vars variableFlags
 	force := false
-	flags := append(vars.flags(), boolFlag("force", "Don't ask for consent.", &force))
+	flags := append(vars.flags(), boolFlag("force", "Don't ask for approval.", &force))
 	return a.messageCommand("force-unlock", "Release a stuck lock on the current workspace", "LOCK_ID",
 		"Removes the lock on the state of the selected workspace that a run has left which ended without doing so. Nothing else is changed. The lock on a local state ends with the process that holds it, and cannot be taken from one that is running.",
 		append(flags, in.flags(a)...), func(ctx context.Context, args []string) int {

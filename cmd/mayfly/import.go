@@ -26,8 +26,8 @@ func (a *app) importCommand() *cli.Command {
 	f.parallelism = 10
 	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
 	flags = append(flags,
-		intFlag("parallelism", "Number of provider operations at once.", &f.parallelism),
-		stringFlag("config", "Read the configuration in this directory. The state, the providers and modules, and the files with variables are still those of the working directory.", &f.config),
+		intFlag("parallelism", "Run up to `N` provider operations at once.", &f.parallelism),
+		stringFlag("config", "Read the configuration from `DIR`. The state, providers, modules and variable files are still those of the working directory.", &f.config),
 		boolFlag("allow-missing-config", "Not supported: a configuration is needed.", &f.allowMissing),
 	)
 	return a.command("import", "Associate existing infrastructure with a Mayfly resource", "ADDRESS ID",

@@ -29,16 +29,16 @@ type initFlags struct {
 func (a *app) initCommand() *cli.Command {
 	f := &initFlags{backend: true, get: true}
 	flags := []cli.Flag{
-		&cli.BoolFlag{Name: "backend", Aliases: []string{"cloud"}, Usage: "Configure the backend.", Destination: &f.backend, Value: f.backend, Local: true},
-		listFlag("backend-config", "'name=value', or a file: configuration to merge with what is in the backend block. May be given several times.", &f.backendConfig),
-		boolFlag("reconfigure", "Forget the backend that was used before; the state stays where it is.", &f.reconfigure),
-		boolFlag("migrate-state", "Bring the state along from the backend that was used before.", &f.migrate),
-		boolFlag("force-copy", "Answer \"yes\" to the questions about migrating the state.", &f.force),
-		boolFlag("get", "Install the modules of the configuration.", &f.get),
-		boolFlag("upgrade", "Select the newest versions of providers and modules that the constraints allow, and get modules again.", &f.upgrade),
-		stringFlag("lockfile", "\"readonly\" to fail rather than change the dependency lock file.", &f.lockfile),
-		listFlag("plugin-dir", "Take providers from this directory only. May be given several times.", &f.pluginDirs),
-		stringFlag("from-module", "Copy the module at this address into the directory first, which must be empty.", &f.fromModule),
+		&cli.BoolFlag{Name: "backend", Aliases: []string{"cloud"}, Usage: "Don't configure the backend; use what an earlier init recorded.", Destination: &f.backend, Value: f.backend, Local: true},
+		listFlag("backend-config", "Merge `SETTING`, either name=value or a file of such lines, into the backend block.", &f.backendConfig),
+		boolFlag("reconfigure", "Ignore the backend that was recorded before. The state stays where it is.", &f.reconfigure),
+		boolFlag("migrate-state", "Copy the state from the backend that was recorded before.", &f.migrate),
+		boolFlag("force-copy", "Answer \"yes\" to questions about migrating the state.", &f.force),
+		boolFlag("get", "Don't install modules; use those that are installed.", &f.get),
+		boolFlag("upgrade", "Install the newest versions of providers and modules that the constraints allow.", &f.upgrade),
+		stringFlag("lockfile", "With the `MODE` \"readonly\", fail rather than change the dependency lock file.", &f.lockfile),
+		listFlag("plugin-dir", "Install providers only from `DIR`.", &f.pluginDirs),
+		stringFlag("from-module", "First copy the module at `ADDRESS` into the working directory, which must be empty.", &f.fromModule),
 	}
 	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
 	flags = append(flags, f.inputFlag.flags(a)...)

@@ -23,14 +23,14 @@ type machineFlags struct {
 }
 
 func (m *machineFlags) flags(what string) []cli.Flag {
-	return []cli.Flag{
+	return grouped(outputGroup,
 		boolFlag("json", "Write "+what+" instead of text.", &m.json),
 		m.intoFlag("what -json writes"),
-	}
+	)
 }
 
 func (m *machineFlags) intoFlag(what string) cli.Flag {
-	return stringFlag("json-into", "Write "+what+" to this file, or pipe, and text as usual. Sensitive values may be in it.", &m.into)
+	return stringFlag("json-into", "Write "+what+" to `FILE`, and text to standard output as usual. The file may have sensitive values.", &m.into)
 }
 
 // begin opens the file. With -json, a contradiction is told in the form that programs expect.

@@ -24,11 +24,11 @@ func (a *app) showCommand() *cli.Command {
 	f := &showFlags{}
 	flags := append(append(f.variableFlags.flags(), f.machineFlags.flags("a JSON document, with sensitive values,")...),
 		boolFlag("state", "Show the state of the selected workspace. That is the default.", &f.state),
-		stringFlag("plan", "Show this saved plan.", &f.plan),
+		stringFlag("plan", "Show the saved plan in `FILE`.", &f.plan),
 		boolFlag("config", "Show the configuration, as a JSON document.", &f.config),
-		stringFlag("module", "Show the module in this directory by itself, as a JSON document. Nothing needs to be installed for it.", &f.module),
+		stringFlag("module", "Show the module in `DIR` by itself, as a JSON document. Nothing needs to be installed for it.", &f.module),
 		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
-		boolFlag("concise", "Accepted for compatibility.", &f.concise),
+		boolFlag("concise", "Has no effect. Accepted for compatibility.", &f.concise),
 	)
 	return a.command("show", "Show the current state or a saved plan", "[FILE]",
 		"Shows the state of the selected workspace, or a file with a saved plan or a state.",

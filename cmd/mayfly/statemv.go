@@ -23,8 +23,8 @@ func (a *app) stateMvCommand() *cli.Command {
 	f := &mvFlags{}
 	flags := append(f.stateFlags.flags(), f.lockFlags.flags()...)
 	flags = append(flags,
-		stringFlag("backup-out", "Where to keep the previous content of the file that -state-out names.", &f.backupOut),
-		boolFlag("dry-run", "Only say what would be moved.", &f.dryRun))
+		stringFlag("backup-out", "Keep the previous content of the -state-out file in `FILE`.", &f.backupOut),
+		boolFlag("dry-run", "Only show what would be moved.", &f.dryRun))
 	return a.messageCommand("mv", "Move an item in the state", "SOURCE DESTINATION",
 		"Gives a module, a resource or an instance another address, or, with -state-out, moves it to another state file. Mayfly then takes the object for that of the new address.",
 		flags, func(ctx context.Context, args []string) int {

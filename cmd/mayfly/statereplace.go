@@ -24,7 +24,7 @@ func (a *app) stateReplaceProviderCommand() *cli.Command {
 	f := &replaceFlags{}
 	flags := append(f.stateFlags.flags(), f.lockFlags.flags()...)
 	flags = append(flags, f.inputFlag.flags(a)...)
-	flags = append(flags, boolFlag("auto-approve", "Don't ask for consent.", &f.autoApprove))
+	flags = append(flags, boolFlag("auto-approve", "Don't ask for approval.", &f.autoApprove))
 	return a.messageCommand("replace-provider", "Replace provider in the state", "FROM_PROVIDER TO_PROVIDER",
 		"Gives the objects of one provider to another, in all modules, for example to one of the same kind with another source address. The objects stay as they are, so the other provider must understand them.",
 		flags, func(ctx context.Context, args []string) int {

@@ -127,7 +127,7 @@ func (a *app) workspaceSelectCommand() *cli.Command {
 func (a *app) workspaceNewCommand() *cli.Command {
 	var lock lockFlags
 	from := ""
-	flags := append(lock.flags(), stringFlag("state", "Copy this state file into the new workspace.", &from))
+	flags := append(lock.flags(), stringFlag("state", "Copy the state in `FILE` into the new workspace.", &from))
 	return a.messageCommand("new", "Create a new workspace", "NAME", "Creates a workspace and selects it.", flags, func(ctx context.Context, args []string) int {
 		if len(args) != 1 {
 			return a.argsError("workspace new", "the name of a workspace")
