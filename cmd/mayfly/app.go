@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/view/timeline"
 )
@@ -132,7 +133,7 @@ func (a *app) global(args []string) ([]string, error) {
 				return nil, fmt.Errorf("Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example")
 			}
 			if err := os.Chdir(value); err != nil {
-				return nil, fmt.Errorf("Error handling -chdir option: %w", err)
+				return nil, fmt.Errorf("Error handling -chdir option: the directory %q cannot be entered: %s.", value, diag.Reason(err))
 			}
 		case "pedantic":
 			a.pedantic = true
@@ -144,7 +145,7 @@ func (a *app) global(args []string) ([]string, error) {
 			}
 			fallthrough
 		default:
-			return nil, fmt.Errorf("Mayfly has no global option %q. Options of a command stand after it.\n\nTo see the options, run:\n  mayfly -help", args[0])
+			return nil, fmt.Errorf("Mayfly has no global option %q. Options of a command come after it, as in: mayfly plan -out=FILE\n\nTo see the options, run:\n  mayfly -help", args[0])
 		}
 		args = args[1:]
 	}

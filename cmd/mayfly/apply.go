@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -79,7 +80,7 @@ func (a *app) refreshCommand() *cli.Command {
 
 func (a *app) apply(ctx context.Context, f *applyFlags, name string) int {
 	if f.json && !f.autoApprove {
-		return a.fail("Plan file or auto-approve required", "With -json there is nobody to ask for approval. Apply a saved plan, or give -auto-approve.")
+		return a.fail("Plan file or auto-approve required", "With -json, Mayfly cannot ask for approval. Apply a saved plan, or use -auto-approve.")
 	}
 	if !a.report(f.check()) {
 		return exitError
@@ -104,13 +105,13 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 	}
 	if !f.autoApprove {
 		if p.Changed() && !f.input {
-			return a.fail("Approval required", "The plan has changes, and asking is switched off with -input=false. Apply a saved plan, or give -auto-approve.")
+			return a.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
 		}
 		switch yes, err := r.confirm(p); {
 		case errors.Is(err, errNoAnswer):
-			return a.fail("Error asking for approval", "There is nobody to ask: standard input has ended. Apply a saved plan, or give -auto-approve.")
+			return a.fail("Error asking for approval", "Standard input has ended, so there is no answer. Apply a saved plan, or use -auto-approve.")
 		case err != nil:
-			return a.fail("Error asking for approval", "%s.", err)
+			return a.fail("Error asking for approval", "%s", diag.Sentence(err))
 		case !yes:
 			a.say("%s", map[bool]string{true: "Destroy cancelled.", false: "Apply cancelled."}[f.destroy])
 			return exitError

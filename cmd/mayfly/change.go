@@ -71,13 +71,13 @@ func (c *changeFlags) check() diag.List {
 	case c.destroy && c.refreshOnly:
 		return diag.Errorf("Incompatible plan mode options", "The -destroy and -refresh-only options are mutually exclusive.")
 	case c.refreshOnly && !c.refresh:
-		return diag.Errorf("Incompatible refresh options", "With -refresh=false, -refresh-only has nothing to do: give one of them.")
+		return diag.Errorf("Incompatible refresh options", "The options -refresh-only and -refresh=false cannot be used together: the one asks for what the other switches off.")
 	case c.parallelism < 1:
 		return diag.Errorf("Invalid parallelism", "The value of -parallelism must be at least 1, not %d.", c.parallelism)
 	case len(c.targets)+len(c.targetFiles) > 0 && len(c.excludes)+len(c.excludeFiles) > 0:
 		return diag.Errorf("Invalid combination of arguments", "-target and -exclude cannot be used together, nor their forms with files.")
 	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
-		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only: nothing is created then.")
+		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only, because such plans create nothing.")
 	}
 	return c.checkGenerate()
 }
@@ -96,7 +96,7 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 		for _, file := range files {
 			lines, err := addressLines(file)
 			if err != nil {
-				diags = append(diags, diag.Errorf("Cannot read addresses", "The file of -%s-file=%s could not be read: %s.", option, file, pathReason(err))...)
+				diags = append(diags, diag.Errorf("Cannot read addresses", "The file of -%s-file=%s could not be read: %s.", option, file, diag.Reason(err))...)
 			}
 			values = append(values, lines...)
 		}
@@ -245,7 +245,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	}
 	diags = append(diags, partialPlan(p)...)
 	if err := r.show(p); err != nil {
-		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s.", err)...))
+		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s", diag.Sentence(err))...))
 	}
 	return p, a.report(diags)
 }
@@ -262,7 +262,7 @@ func withoutChecks(diags diag.List) diag.List {
 func partialPlan(p *plan.Plan) diag.List {
 	var diags diag.List
 	if restricted(p) {
-		diags = diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for getting out of trouble. For everyday work, plan the whole configuration.")
+		diags = diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for exceptional situations, such as recovering from an error. For everyday work, plan the whole configuration.")
 	}
 	for _, a := range p.ForceReplace {
 		if !slices.ContainsFunc(p.Changes, func(c *plan.Change) bool { return c.Addr == a }) {
@@ -372,5 +372,5 @@ func (a *app) paintDone(s string) string {
 // leftBehind is the error for a destroy after which something still exists, as the configuration asked.
 func leftBehind(n int) diag.List {
 	return diag.Errorf("Destroy was successful but left behind forgotten instances",
-		"What the configuration says must not be destroyed was only removed from the state (objects: %d). It goes on to exist, and may go on to cost money. The plan shows what it is.\n\nWith -suppress-forget-errors this is no error.", n)
+		"The configuration says that some objects (%d) must not be destroyed, so they were only removed from the state. They still exist, and may still cost money. The plan shows which they are.\n\nTo treat this as a success, use -suppress-forget-errors.", n)
 }

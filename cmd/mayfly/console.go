@@ -91,7 +91,7 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 		if soft.Err() != nil {
 			return exitError
 		}
-		a.report(diag.Warnf("Values may be missing", "What the errors above are about is unknown to the expressions that follow."))
+		a.report(diag.Warnf("Values may be missing", "In the expressions that follow, values that the errors above are about are unknown."))
 	}
 	a.sources = maps.Clone(a.sources)
 	if a.sources == nil {

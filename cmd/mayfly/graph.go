@@ -40,7 +40,7 @@ func (a *app) graphCommand() *cli.Command {
 				return exitError
 			}
 			for _, members := range g.Cycles() {
-				a.report(diag.Warnf("Blocks refer to each other in a circle", "%s. That is no error if their instances do not. To see the circle in the graph, give -draw-cycles; to find out whether it is an error, run: mayfly validate", view.CycleText(members)))
+				a.report(diag.Warnf("Blocks refer to each other in a cycle", "%s. This is not an error if their instances do not. To see the cycle in the graph, use -draw-cycles. To find out whether it is an error, run: mayfly validate", view.CycleText(members)))
 			}
 			return a.wrote(view.Dot(a.env.Stdout, g, f.cycles))
 		})
@@ -63,7 +63,7 @@ func (a *app) graph(ctx context.Context, f *graphFlags) (*plan.Graph, diag.List)
 		}
 		g, err := file.Plan.Graph()
 		if err != nil {
-			return nil, append(diags, diag.Errorf("The plan has no order", "%s.", err)...)
+			return nil, append(diags, diag.Errorf("The plan has no order", "%s", diag.Sentence(err))...)
 		}
 		return g, diags
 	}

@@ -96,11 +96,20 @@ func onlyHelp(root *cli.Command, args []string) []string {
 	return append(slices.Clone(args[:n]), "-help")
 }
 
+// valueForms are the forms of options' values, by how the error of a parser for them begins.
+var valueForms = map[string]string{
+	": strconv.":    "a whole number",
+	": parse error": "true or false",
+	": time: ":      "a number with a unit, such as 30s or 5m",
+}
+
 // usageError explains why a command's options could not be understood.
 func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
-	reason, _, isNumber := strings.Cut(err.Error(), ": strconv.")
-	if isNumber {
-		reason += ": it must be a whole number"
+	reason := err.Error()
+	for from, form := range valueForms {
+		if before, _, ok := strings.Cut(reason, from); ok {
+			reason = before + ": it must be " + form
+		}
 	}
 	if given, ok := strings.CutPrefix(reason, "flag provided but not defined: "); ok {
 		var names []string

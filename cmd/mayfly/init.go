@@ -56,7 +56,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	}
 	a.verbatim = true
 	if len(args) > 0 {
-		return a.argsError("init", "no arguments; to initialise another directory, use -chdir")
+		return a.argsError("init", "no arguments; to initialize another directory, use -chdir")
 	}
 	if !a.report(f.check()) {
 		return exitError
@@ -141,13 +141,13 @@ func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st 
 		return true
 	}
 	if err := lockfile.Write(lockfile.FileName, next); err != nil {
-		a.fail("Failed to write the dependency lock file", "%s.", err)
+		a.fail("Failed to write the dependency lock file", "%s", diag.Sentence(err))
 		return false
 	}
 	if lock.Len() == 0 {
 		a.progress("\nMayfly has created a lock file, %s, with the providers chosen above.\nKeep it in version control: later runs, also on other machines, then choose the same.", a.bold(lockfile.FileName))
 	} else {
-		a.progress("\nMayfly has updated the providers in the lock file %s.\nLook at the difference before you commit it.", lockfile.FileName)
+		a.progress("\nMayfly has updated the providers in the lock file %s.\nReview the changes before you commit it.", lockfile.FileName)
 	}
 	a.tellIncomplete(lock, next)
 	return true
@@ -168,7 +168,7 @@ func (a *app) tellIncomplete(lock, next *lockfile.Lock) {
 		}
 	}
 	if names.Len() > 0 {
-		a.progress("\nFor these providers the lock file has checksums for %s only:%s\nTo use it on machines of other kinds, run \"mayfly providers lock -platform=OS_ARCH\".", install.CurrentPlatform(), names.String())
+		a.progress("\nFor these providers the lock file has checksums for %s only:%s\nTo use it on other platforms, run \"mayfly providers lock -platform=OS_ARCH\".", install.CurrentPlatform(), names.String())
 	}
 }
 

@@ -250,7 +250,7 @@ func plannedStatic(f *planfile.File) config.Static {
 			}
 			val, err := d.Unmarked()
 			if err != nil {
-				return cty.NilVal, diag.Errorf("Failed to load plan file", "The value of variable %q in it cannot be read: %s.", v.Name, err)
+				return cty.NilVal, diag.Errorf("Failed to load plan file", "The value of the variable %q in the saved plan cannot be read: %s.", v.Name, err)
 			}
 			return val, nil
 		},

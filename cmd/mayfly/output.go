@@ -104,7 +104,7 @@ func (a *app) readState(ctx context.Context, files stateFlags) (*state.File, dia
 	}
 	file, err := m.Read(ctx)
 	if err != nil {
-		return nil, append(diags, diag.Errorf("Error reading the state", "%s.", err)...)
+		return nil, append(diags, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))...)
 	}
 	return file, diags
 }

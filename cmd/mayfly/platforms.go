@@ -55,7 +55,7 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 	ctx, stop := a.stoppable(ctx)
 	defer stop()
 	if f.fsMirror != "" && f.netMirror != "" {
-		return a.fail("Invalid options", "The options -fs-mirror and -net-mirror exclude each other.")
+		return a.fail("Invalid options", "The options -fs-mirror and -net-mirror cannot be used together.")
 	}
 	t, ok := a.packages(args, func(n *install.Network) (install.Source, diag.List) {
 		switch {
@@ -78,9 +78,9 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 		return exitOK
 	}
 	if err := lockfile.Write(lockfile.FileName, next); err != nil {
-		return a.fail("Failed to write the dependency lock file", "%s.", err)
+		return a.fail("Failed to write the dependency lock file", "%s", diag.Sentence(err))
 	}
-	a.say("\n%s Mayfly has updated the lock file %s.\nLook at the difference before you commit it.", a.paintDone("Success!"), lockfile.FileName)
+	a.say("\n%s Mayfly has updated the lock file %s.\nReview the changes before you commit it.", a.paintDone("Success!"), lockfile.FileName)
 	return exitOK
 }
 

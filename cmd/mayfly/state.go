@@ -39,7 +39,7 @@ func (a *app) stateListCommand() *cli.Command {
 			}
 			found, missing := selected(file.State, targets)
 			if missing != nil {
-				return a.fail("Unknown resource", "The state has nothing at %s. What is new in the configuration gets there with the next \"mayfly apply\".", missing)
+				return a.fail("Unknown resource", "The state has nothing at %s. Resources that are new in the configuration are added by the next \"mayfly apply\".", missing)
 			}
 			a.verbatim = false // addresses are messages of their own
 			for _, i := range inDocumentOrder(found) {
@@ -168,7 +168,7 @@ func (a *app) stateRmCommand() *cli.Command {
 	dryRun := false
 	flags := append(files.flags(), lock.flags()...)
 	flags = append(flags, boolFlag("dry-run", "Only show what would be removed.", &dryRun))
-	return a.messageCommand("rm", "Remove instances from the state", "ADDRESS...", "Makes Mayfly forget objects, which go on to exist. Addresses of modules and resources stand for all that they contain.",
+	return a.messageCommand("rm", "Remove instances from the state", "ADDRESS...", "Makes Mayfly forget objects, which continue to exist. Addresses of modules and resources stand for all that they contain.",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) == 0 {
 				return a.argsError("state rm", "at least one address")

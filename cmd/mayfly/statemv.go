@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -65,7 +66,7 @@ func (a *app) stateMv(from, to *state.State, source, dest addr.Target, dryRun bo
 		}
 	}
 	if err != nil {
-		return false, a.fail("Invalid state move", "%s.", sentence(err.Error()))
+		return false, a.fail("Invalid state move", "%s", diag.Sentence(err))
 	}
 	verb := "Move"
 	if dryRun {
@@ -79,18 +80,11 @@ func (a *app) stateMv(from, to *state.State, source, dest addr.Target, dryRun bo
 	}
 	for _, m := range moves {
 		if err := move(from, to, m); err != nil {
-			return false, a.fail("Invalid state move", "%s.", err)
+			return false, a.fail("Invalid state move", "%s", diag.Sentence(err))
 		}
 	}
 	a.say("Successfully moved %d object(s).", len(moves))
 	return true, exitOK
-}
-
-func sentence(s string) string {
-	if s == "" || s[0] < 'a' || s[0] > 'z' {
-		return s
-	}
-	return string(s[0]-'a'+'A') + s[1:]
 }
 
 // instanceMove is one instance's old and new address.
