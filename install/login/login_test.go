@@ -74,7 +74,7 @@ func TestCode(t *testing.T) {
 			page := <-pages
 			http.DefaultTransport.(*http.Transport).CloseIdleConnections() // the server's own request in the case of a wrong state
 			switch {
-			case want == "" && (err != nil || token.Reveal() != "s3cr3t" || !strings.Contains(page, "The login goes on")):
+			case want == "" && (err != nil || token.Reveal() != "s3cr3t" || !strings.Contains(page, "The login continues")):
 				t.Errorf("token %q, %v; the page says %s", token.Reveal(), err, page)
 			case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), registrytest.LoginHidden)):
 				t.Errorf("%v, want %s", err, want)
