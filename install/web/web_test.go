@@ -55,13 +55,13 @@ func TestRedirects(t *testing.T) {
 		sees []bool   // which of them get the token
 		want string   // a part of the error
 	}{
-		"same server":        {hops: []string{"https://a.example.com/1", "https://a.example.com/2"}, sees: []bool{true, true}},
-		"other server":       {hops: []string{"https://a.example.com/1", "https://b.example.com/"}, sees: []bool{true, false}},
-		"subdomain":          {hops: []string{"https://example.com/1", "https://evil.example.com/"}, sees: []bool{true, false}},
-		"other port":         {hops: []string{"https://example.com/1", "https://example.com:8443/"}, sees: []bool{true, false}},
-		"there and back":     {hops: []string{"https://example.com/1", "https://b.example.com/", "https://example.com/2"}, sees: []bool{true, false, false}},
-		"not encrypted": {hops: []string{"https://example.com/1", "http://example.com/2"}, sees: []bool{true}, want: "not encrypted"},
-		"for ever":           {hops: []string{"https://example.com/", "https://example.com/"}, sees: nil, want: "more than 10 redirects"},
+		"same server":    {hops: []string{"https://a.example.com/1", "https://a.example.com/2"}, sees: []bool{true, true}},
+		"other server":   {hops: []string{"https://a.example.com/1", "https://b.example.com/"}, sees: []bool{true, false}},
+		"subdomain":      {hops: []string{"https://example.com/1", "https://evil.example.com/"}, sees: []bool{true, false}},
+		"other port":     {hops: []string{"https://example.com/1", "https://example.com:8443/"}, sees: []bool{true, false}},
+		"there and back": {hops: []string{"https://example.com/1", "https://b.example.com/", "https://example.com/2"}, sees: []bool{true, false, false}},
+		"not encrypted":  {hops: []string{"https://example.com/1", "http://example.com/2"}, sees: []bool{true}, want: "not encrypted"},
+		"for ever":       {hops: []string{"https://example.com/", "https://example.com/"}, sees: nil, want: "more than 10 redirects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sees []bool
