@@ -185,25 +185,24 @@ const failedAssertion = "Check block assertion failed"
 
 func (c *Check) assert(sc *scope, a condition, announce bool) (state.CheckStatus, string, diag.List) {
 	r := c.Module.run
-	status, message, diags := r.condition(sc, a, failedAssertion)
+	v := r.condition(sc, a, failedAssertion)
 	switch {
-	case status == state.CheckFail: // also what is wrong with its message: that it is not met is the news
-		diags.AsWarnings()
-	case status == state.CheckUnknown && announce && !r.Diags.HasErrors():
-		diags = append(diags, r.about(sc, a.cond, diag.Diagnostic{
+	case v.status == state.CheckFail:
+		v.diags.AsWarnings() // that it is not met is the news, not what is wrong with its message
+		v.failure.AsWarnings()
+	case v.status == state.CheckUnknown && announce && !r.Diags.HasErrors():
+		v.failure = r.about(sc, a.cond, diag.Diagnostic{
 			Severity: diag.Warning, Summary: "Check block assertion known after apply", Address: sc.address,
 			Detail: "The condition could not be evaluated at this time, a result will be known when this plan is applied.",
-		})...)
+		})
 	}
-	for i := range diags {
-		if diags[i].Severity == diag.Warning {
-			diags[i].Extra = diag.CheckWarning{}
-		}
+	for i := range v.failure {
+		v.failure[i].Extra = diag.CheckWarning{}
 	}
-	if message == hiddenMessage {
-		message = ""
+	if v.message == hiddenMessage {
+		v.message = ""
 	}
-	return status, message, diags
+	return v.status, v.message, v.all()
 }
 
 // Fail records that the check failed for a reason other than its assertions.
@@ -220,10 +219,7 @@ func (c *Check) record(status state.CheckStatus, failure string) {
 func (m *Module) ValidateChecks(t *future.Task) {
 	for _, c := range m.CheckBlocks() {
 		for _, a := range c.block.asserts {
-			status, _, diags := m.run.condition(&scope{m: m, t: t, address: c.Addr()}, a, failedAssertion)
-			if status != state.CheckFail {
-				m.run.Report(diags)
-			}
+			m.run.Report(m.run.condition(&scope{m: m, t: t, address: c.Addr()}, a, failedAssertion).diags)
 		}
 	}
 }

@@ -77,6 +77,8 @@ type valueBlock struct {
 type condition struct {
 	cfg       *config.Condition
 	cond, msg *lang.Expr
+
+	validation bool // of a variable
 }
 
 type repetition struct{ count, forEach, enabled *lang.Expr }
@@ -113,7 +115,7 @@ type provisionerBlock struct {
 	exprs  []*lang.Expr
 	// connection has the expressions of the connection that holds for it.
 	connection []*lang.Expr
-	connected  *connectionBody // of remote provisioners, whose exprs have those of connection too
+	connected  *connectionBody // nil if there is none; the exprs of remote provisioners have those of connection too
 }
 
 type callBlock struct {
@@ -271,7 +273,7 @@ func (c *compiler) body(m *moduleBlock, body hcl.Body, block *schema.Block, u us
 func (c *compiler) conditions(m *moduleBlock, in []*config.Condition, u use) []condition {
 	var out []condition
 	for _, cond := range in {
-		out = append(out, condition{cfg: cond, cond: c.expr(m, cond.Condition, u), msg: c.expr(m, cond.ErrorMessage, u)})
+		out = append(out, condition{cfg: cond, cond: c.expr(m, cond.Condition, u), msg: c.expr(m, cond.ErrorMessage, u), validation: u.validationFor != ""})
 	}
 	return out
 }

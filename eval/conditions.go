@@ -38,52 +38,73 @@ func (in *Instance) Postconditions(t *future.Task, s *Session, self cty.Value) b
 func (in *Instance) conditions(conds []condition, failed string, sc *scope) bool {
 	ok := true
 	for _, c := range conds {
-		status, message, diags := in.Run().condition(sc, c, failed)
+		v := in.Run().condition(sc, c, failed)
 		if in.Config().Addr.Mode != addr.Ephemeral {
-			in.Run().mild(diags, failed)
+			in.Run().mild(v.failure)
 		}
-		if status == state.CheckFail && in.Run().opt.Phase == Validating {
-			diags = diags[:len(diags)-1]
+		if in.Run().opt.Phase == Validating {
+			v.failure = nil
 		}
-		in.Run().Report(diags)
-		in.Run().Checks.Add("resource", in.Addr().Config().String(), in.Addr().String(), status, message)
-		ok = ok && !diags.HasErrors()
+		in.Run().Report(v.all())
+		in.Run().Checks.Add("resource", in.Addr().Config().String(), in.Addr().String(), v.status, v.message)
+		ok = ok && !v.all().HasErrors()
 	}
 	return ok
 }
 
-// mild makes the diagnostic of a failing condition, which has the given summary, a warning if the run asks for that. What is wrong with the condition
-// itself or with its message remains an error.
-func (r *Run) mild(diags diag.List, failed string) {
-	for i := range diags {
-		if r.opt.MildConditions && diags[i].Summary == failed {
-			diags[i].Severity = diag.Warning
-		}
+// mild makes the failure of a condition a warning if the run asks for that. What is wrong with the condition itself or with its message remains an error.
+func (r *Run) mild(failure diag.List) {
+	if r.opt.MildConditions {
+		failure.AsWarnings()
 	}
 }
 
+// verdict is the outcome of a condition.
+type verdict struct {
+	status  state.CheckStatus
+	message string    // of a condition that failed
+	failure diag.List // that it failed; nil otherwise
+	diags   diag.List // what is wrong with the condition itself or with its message
+}
+
+func (v verdict) all() diag.List { return slices.Concat(v.diags, v.failure) }
+
+// holds reports whether the condition is met or cannot be decided yet.
+func (v verdict) holds() bool { return v.status == state.CheckPass || v.status == state.CheckUnknown }
+
 // condition evaluates one condition. The message of a failed one is hidden if it is sensitive or ephemeral.
-func (r *Run) condition(sc *scope, c condition, failed string) (state.CheckStatus, string, diag.List) {
+func (r *Run) condition(sc *scope, c condition, failed string) verdict {
+	v := r.decide(sc, c)
+	if v.status != state.CheckFail {
+		v.diags = append(v.diags, r.tryMessage(sc, c)...)
+		return v
+	}
+	message, more := r.conditionMessage(sc, c)
+	v.message, v.diags = message, append(v.diags, more...)
+	v.failure = r.about(sc, c.cond, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address})
+	return v
+}
+
+// decide evaluates the condition alone.
+func (r *Run) decide(sc *scope, c condition) verdict {
 	v, diags := r.eval(sc, c.cond)
 	if diags.HasErrors() {
-		return state.CheckError, "", diags
+		return verdict{status: state.CheckError, diags: diags}
 	}
 	given, _ := v.UnmarkDeep()
 	v, err := convert.Convert(given, cty.Bool)
-	if err != nil || v.IsNull() {
-		return state.CheckError, "", append(diags, r.about(sc, c.cond, diag.Diagnostic{
+	switch {
+	case err != nil || v.IsNull():
+		diags = append(diags, r.about(sc, c.cond, diag.Diagnostic{
 			Summary: "Invalid condition result", Detail: "A condition must be true or false, but this one is " + value.Kind(given) + ".", Address: sc.address,
 		})...)
+		return verdict{status: state.CheckError, diags: diags}
+	case !v.IsKnown():
+		return verdict{status: state.CheckUnknown, diags: diags}
+	case v.True():
+		return verdict{status: state.CheckPass, diags: diags}
 	}
-	if !v.IsKnown() {
-		return state.CheckUnknown, "", diags
-	}
-	if v.True() {
-		return state.CheckPass, "", diags
-	}
-	message, more := r.conditionMessage(sc, c)
-	diags = append(diags, more...)
-	return state.CheckFail, message, append(diags, r.about(sc, c.cond, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address})...)
+	return verdict{status: state.CheckFail, diags: diags}
 }
 
 // about returns d as an error about the value of x, with the values in play.
@@ -95,6 +116,41 @@ func (r *Run) about(sc *scope, x *lang.Expr, d diag.Diagnostic) diag.List {
 	return sc.forget(diag.List{d})
 }
 
+// tryMessage evaluates the message of a condition that has not failed, without opening anything, so that mistakes in it are not found only when it is
+// needed. A message without references is tried while validating and not again.
+func (r *Run) tryMessage(sc *scope, c condition) diag.List {
+	if r.opt.Phase == Applying || r.opt.Phase == Planning && (c.msg == nil || len(c.msg.Refs) == 0) {
+		return nil
+	}
+	cold := *sc
+	cold.sess = NewSession()
+	cold.sess.cold = true
+	defer cold.sess.End()
+	_, diags := r.conditionMessage(&cold, c)
+	return diags
+}
+
+// hiding is why a message is not shown.
+type hiding struct{ what, remedy string }
+
+func hidingMark(v cty.Value) (hiding, bool) {
+	switch {
+	case value.Contains(v, value.Ephemeral):
+		return hiding{"ephemeral", "the ephemeralasnull function"}, true
+	case value.Contains(v, value.Sensitive):
+		return hiding{"sensitive", "the nonsensitive function, if the message gives nothing away"}, true
+	}
+	return hiding{}, false
+}
+
+func (h hiding) warning(c condition) diag.Diagnostic {
+	return diag.Diagnostic{
+		Severity: diag.Warning, Summary: "Error message refers to " + h.what + " values",
+		Detail:  "The message of this condition is made from " + h.what + " values, so it is not shown when the condition fails. Leave them out, or use " + h.remedy + ".",
+		Subject: c.msg.Range().Ptr(),
+	}
+}
+
 const hiddenMessage = "The error message refers to a sensitive or ephemeral value, so it is not shown."
 
 func (r *Run) conditionMessage(sc *scope, c condition) (string, diag.List) {
@@ -102,15 +158,23 @@ func (r *Run) conditionMessage(sc *scope, c condition) (string, diag.List) {
 	if diags.HasErrors() {
 		return "This condition was not met, and its error message could not be evaluated.", diags
 	}
-	if value.Contains(v, value.Sensitive) || value.Contains(v, value.Ephemeral) {
+	if hidden, ok := hidingMark(v); ok {
+		if r.opt.Phase == Planning && !c.validation {
+			diags = append(diags, hidden.warning(c))
+		}
 		return hiddenMessage, diags
 	}
 	v, _ = v.UnmarkDeep()
 	v, err := convert.Convert(v, cty.String)
-	if err != nil || v.IsNull() || !v.IsKnown() {
-		return "This condition was not met.", diags
+	switch {
+	case err != nil:
+		diags = append(diags, diag.At(c.msg.Range(), "Invalid error message", "Unsuitable value for error message: %s.", err)...)
+	case v.IsNull():
+		diags = append(diags, diag.At(c.msg.Range(), "Invalid error message", "Unsuitable value for error message: must not be null.")...)
+	case v.IsKnown():
+		return strings.TrimSpace(v.AsString()), diags
 	}
-	return strings.TrimSpace(v.AsString()), diags
+	return "This condition was not met.", diags
 }
 
 // CheckVariables evaluates the validation conditions of the module's variables.
@@ -125,25 +189,24 @@ func (m *Module) CheckVariables(t *future.Task) bool {
 }
 
 func (m *Module) checkVariable(t *future.Task, name string, v *Value, c condition) bool {
-	status, message, diags := m.condition(t, v, c, "", "Invalid value for variable")
-	for i := range diags {
-		if status == state.CheckFail && diags[i].Summary == "Invalid value for variable" {
-			diags[i].Context = diags[i].Subject
-			diags[i].Subject = v.block.rng.Ptr()
-			diags[i].Detail += "\n\nThis was checked by the validation rule at " + c.cfg.Range.String() + "."
-		}
+	got := m.condition(t, v, c, "", "Invalid value for variable")
+	for i := range got.failure {
+		d := &got.failure[i]
+		d.Context, d.Subject = d.Subject, v.block.rng.Ptr()
+		d.Detail += "\n\nThis was checked by the validation rule at " + c.cfg.Range.String() + "."
 	}
-	m.run.Report(diags)
+	m.run.Report(got.all())
 	if m.run.opt.Phase != Validating {
-		m.run.Checks.Add("var", joinAddr2(m.block.cfg.Path, "var."+name), v.Addr(), status, message)
+		m.run.Checks.Add("var", joinAddr2(m.block.cfg.Path, "var."+name), v.Addr(), got.status, got.message)
 	}
-	return status == state.CheckPass || status == state.CheckUnknown
+	return got.holds()
 }
 
 // condition evaluates a condition of a variable or an output, in a session of its own. What it may open is opened within a slot.
-func (m *Module) condition(t *future.Task, v *Value, c condition, address, failed string) (status state.CheckStatus, message string, diags diag.List) {
+func (m *Module) condition(t *future.Task, v *Value, c condition, address, failed string) (out verdict) {
 	sc := &scope{m: m, t: t, address: address}
 	if m.run.opt.Phase == Validating {
+		sc.tested = v
 		return m.run.condition(sc, c, failed)
 	}
 	m.prepare(t, c)
@@ -156,9 +219,9 @@ func (m *Module) condition(t *future.Task, v *Value, c condition, address, faile
 		sc.sess = NewSession()
 		sc.sess.User = v
 		defer sc.sess.End()
-		status, message, diags = m.run.condition(sc, c, failed)
+		out = m.run.condition(sc, c, failed)
 	})
-	return status, message, diags
+	return out
 }
 
 // prepare demands everything durable that the condition needs, before a session begins.
@@ -187,18 +250,16 @@ func joinAddr2(m addr.Module, rest string) string {
 	return m.String() + "." + rest
 }
 
-const failedOutput = "Module output value precondition failed"
-
 // OutputPreconditions evaluates the preconditions of the module's outputs.
 func (m *Module) OutputPreconditions(t *future.Task) bool {
 	ok := true
 	for name, v := range inOrder(m.outputs) {
 		for _, c := range v.block.conds {
-			status, message, diags := m.condition(t, v, c, v.Addr(), failedOutput)
-			m.run.mild(diags, failedOutput)
-			m.run.Report(diags)
-			m.run.Checks.Add("output", joinAddr2(m.block.cfg.Path, "output."+name), v.Addr(), status, message)
-			ok = ok && !diags.HasErrors()
+			got := m.condition(t, v, c, v.Addr(), "Module output value precondition failed")
+			m.run.mild(got.failure)
+			m.run.Report(got.all())
+			m.run.Checks.Add("output", joinAddr2(m.block.cfg.Path, "output."+name), v.Addr(), got.status, got.message)
+			ok = ok && !got.all().HasErrors()
 		}
 	}
 	return ok

@@ -70,7 +70,7 @@ func expressions(conn map[string]connectionArg) []*lang.Expr {
 }
 
 // connect gives a provisioner the arguments of the outer connection block, overridden by those of its own. What is overridden is not evaluated, and
-// opens nothing; neither is any of it for a provisioner that works on this machine.
+// opens nothing; for a provisioner that works on this machine, all of it is evaluated while validating only.
 func (c *compiler) connect(p *provisionerBlock, outer *config.Connection, shared, own map[string]connectionArg) {
 	args := maps.Clone(shared)
 	if args == nil {
@@ -82,20 +82,22 @@ func (c *compiler) connect(p *provisionerBlock, outer *config.Connection, shared
 		body.attrs[name] = args[name].attr
 		p.connection = append(p.connection, args[name].expr)
 	}
-	if !remoteProvisioners[p.cfg.Type] {
-		return
-	}
+	remote := remoteProvisioners[p.cfg.Type]
 	switch {
 	case p.cfg.Connection != nil:
 		body.rng = p.cfg.Connection.Range
 	case outer != nil:
 		body.rng = outer.Range
+	case !remote:
+		return
 	default:
 		c.diags = append(c.diags, diag.At(p.cfg.Range, "Missing connection block",
 			"The %q provisioner works on another machine: a \"connection\" block in it, or in the resource, has to say how to reach that. Its argument \"host\" is the least it needs.", p.cfg.Type)...)
 		return
 	}
-	p.exprs = slices.Concat(p.exprs, p.connection)
+	if remote {
+		p.exprs = slices.Concat(p.exprs, p.connection)
+	}
 	p.connected = body
 }
 
@@ -155,11 +157,15 @@ func (d *Departure) EvalConnection(t *future.Task, s *Session, index int, self c
 }
 
 func (r *Run) connection(sc *scope, p *provisionerBlock) (cty.Value, diag.List) {
-	if p.connected == nil {
+	used := remoteProvisioners[p.cfg.Type]
+	if p.connected == nil || !used && r.opt.Phase != Validating {
 		return cty.NilVal, nil
 	}
 	r.Stats.Evaluations.Add(1)
-	v, diags := connectionSchema.Decode(p.connected, r.context(sc, p.exprs...))
+	v, diags := connectionSchema.Decode(p.connected, r.context(sc, p.connection...))
+	if !used { // no more than its arguments must be right
+		v = cty.NilVal
+	}
 	return v, sc.forget(diags).WithAddress(sc.address)
 }
 

@@ -25,6 +25,7 @@ type scope struct {
 	t       *future.Task
 	sess    *Session
 	address string // of the object, for diagnostics
+	tested  *Value // while validating, the variable whose value is given to its own validation conditions
 
 	functions map[string]function.Function // callable here, nil for those of the run
 }
@@ -148,6 +149,10 @@ func (b *builder) addInvalid(ref *lang.Ref) {
 func (b *builder) setValue(root string, v *Value, ref *lang.Ref) {
 	if v == nil {
 		b.set(root, ref.Name, cty.DynamicVal)
+		return
+	}
+	if v == b.sc.tested {
+		b.set(root, ref.Name, v.argument(b.sc.t))
 		return
 	}
 	b.set(root, ref.Name, v.Get(b.sc.t, b.sc.sess, &ref.Range))

@@ -114,26 +114,42 @@ func (v *Value) compute(t *future.Task, s *Session) cty.Value {
 }
 
 func (v *Value) variable(t *future.Task, s *Session) (cty.Value, diag.List) {
-	b := v.block.variable
+	got, diags := v.converted(t, s)
+	if v.module.run.opt.Phase == Validating { // valid means valid for all values, also where this one leads to no instance at all
+		got = cty.UnknownVal(v.block.variable.Type).WithMarks(got.Marks())
+	}
+	return v.declaredMarks(got), diags
+}
+
+// argument returns what a call gives for the variable, or its default, for validation conditions to be evaluated with while validating. What is wrong
+// with it is reported elsewhere, as an unknown value of a variable.
+func (v *Value) argument(t *future.Task) cty.Value {
+	got, _ := v.converted(t, nil)
+	return v.declaredMarks(got)
+}
+
+// converted returns the value that was given, or the default, in the variable's type; it is unknown if there are errors.
+func (v *Value) converted(t *future.Task, s *Session) (cty.Value, diag.List) {
 	got, diags := v.given(t, s)
 	if !diags.HasErrors() {
 		var more diag.List
 		got, more = v.convert(got)
 		diags = append(diags, more...)
 	}
-	switch {
-	case diags.HasErrors():
-		got = cty.UnknownVal(b.Type)
-	case v.module.run.opt.Phase == Validating: // valid means valid for all values, also where this one leads to no instance at all
-		got = cty.UnknownVal(b.Type).WithMarks(got.Marks())
-	}
-	if b.Sensitive {
-		got = got.Mark(value.Sensitive)
-	}
-	if b.Ephemeral {
-		got = got.Mark(value.Ephemeral)
+	if diags.HasErrors() {
+		got = cty.UnknownVal(v.block.variable.Type)
 	}
 	return got, diags
+}
+
+func (v *Value) declaredMarks(got cty.Value) cty.Value {
+	if v.block.variable.Sensitive {
+		got = got.Mark(value.Sensitive)
+	}
+	if v.block.variable.Ephemeral {
+		got = got.Mark(value.Ephemeral)
+	}
+	return got
 }
 
 // given returns the value that the variable was given or its default, not yet converted.
