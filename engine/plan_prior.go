@@ -55,16 +55,17 @@ func (p *planner) noteDrift(s *subject, before, after prior) {
 			return
 		}
 	}
+	provider := addr.ProviderConfig{Provider: s.source}
+	p.mu.Lock()
+	if in := p.prior.Instance(s.obj.Instance); in != nil { // at the address that it is moved to
+		provider = in.Provider
+	}
+	p.mu.Unlock()
 	p.setPrior(s.obj, n)
 	if same {
 		return
 	}
-	c := &plan.Change{Addr: s.obj.Instance, PrevAddr: s.obj.Instance, Deposed: s.obj.Deposed, Action: plan.Update, SchemaVersion: s.schema.Version}
-	p.mu.Lock()
-	if in := p.req.State.Instance(s.obj.Instance); in != nil {
-		c.Provider = in.Provider
-	}
-	p.mu.Unlock()
+	c := &plan.Change{Addr: s.obj.Instance, PrevAddr: s.obj.Instance, Deposed: s.obj.Deposed, Action: plan.Update, SchemaVersion: s.schema.Version, Provider: provider}
 	c.PriorIdentity = s.sealedIdentity(before.identity)
 	c.Before, _ = s.sealed(before.value, append(s.block().SensitivePaths(before.value), o.Sensitive...))
 	c.After = value.Durable{}
