@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -98,8 +99,6 @@ func (ia *instanceApply) evaluate() bool {
 	ia.config, _ = cfg.UnmarkDeep()
 	lc := &ia.in.Config().Lifecycle
 	if !ia.before.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
-		stored := ia.unechoed(outsideWriteOnly(ia.block(), ia.prior.Sensitive))
-		ia.sensitive = ignoredSensitive(ia.block(), lc, ia.before.value, ia.config, ia.sensitive, stored)
 		ia.config = ignoreChanges(ia.block(), lc, ia.before.value, ia.config)
 	}
 	if !ia.config.IsWhollyKnown() {
@@ -112,8 +111,11 @@ func (ia *instanceApply) evaluate() bool {
 // planAgain asks for the plan with what is known now. It must keep every promise of the first plan.
 func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identity cty.Value, legacy, ok bool) {
 	first, err := ia.change.After.Unmarked()
+	if err == nil && !ia.change.After.Type().Equals(ia.block().Type()) {
+		err = errors.New("it does not fit the provider's schema, as if the provider had changed since the plan was made")
+	}
 	if err != nil {
-		ia.report(diag.Errorf("Plan cannot be read", "The planned object of %s cannot be decoded: %s.", ia.obj, err))
+		ia.report(diag.Errorf("Plan cannot be read", "The planned object of %s cannot be used: %s. Make a new plan.", ia.obj, err))
 		return
 	}
 	if !ia.validate(first) {

@@ -98,10 +98,15 @@ func (d *decoder) action(name string) plan.Action {
 
 func (d *decoder) file(doc *document) *File {
 	p := &plan.Plan{
-		Errored: doc.Errored, SkipRefresh: doc.SkipRefresh, LazyEphemeral: doc.Lazy, Timestamp: doc.Timestamp, Meta: state.Meta(doc.Meta),
+		Errored: doc.Errored, SkipRefresh: doc.SkipRefresh, LazyEphemeral: doc.Lazy, Timestamp: doc.Timestamp,
 		EphemeralVariables: doc.EphemeralVariables, Targets: d.targets(doc.Targets), Excludes: d.targets(doc.Excludes),
 	}
 	p.Mode = d.mode(doc.Mode)
+	if doc.Meta == nil { // without it, a plan would fit any state
+		d.fail("it does not say which state it starts from")
+	} else {
+		p.Meta = state.Meta(*doc.Meta)
+	}
 	for _, i := range doc.ForceReplace {
 		p.ForceReplace = append(p.ForceReplace, d.instance(i))
 	}

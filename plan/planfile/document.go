@@ -21,7 +21,7 @@ type document struct {
 	SkipRefresh bool      `json:"skip_refresh,omitempty"`
 	Lazy        bool      `json:"lazy_ephemeral,omitempty"`
 	Timestamp   time.Time `json:"timestamp"`
-	Meta        meta      `json:"state"`
+	Meta        *meta     `json:"state"`
 
 	Variables          map[string]*sealed `json:"variables,omitempty"`
 	EphemeralVariables []string           `json:"ephemeral_variables,omitempty"`

@@ -96,7 +96,7 @@ func (e *encoder) document(doc *document, f *File) error {
 	}
 	var x failing
 	doc.Mode, doc.Errored, doc.SkipRefresh, doc.Timestamp = modes[p.Mode], p.Errored, p.SkipRefresh, p.Timestamp.UTC()
-	doc.Lazy, doc.Meta = p.LazyEphemeral, meta(p.Meta)
+	doc.Lazy, doc.Meta = p.LazyEphemeral, (*meta)(&p.Meta)
 	doc.Changes, doc.Drift = len(p.Changes), len(p.Drift)
 	doc.Variables = make(map[string]*sealed, len(p.Variables))
 	for _, name := range sortedKeys(p.Variables) {

@@ -127,7 +127,7 @@ func TestAnyPlanRoundTrips(t *testing.T) {
 			f.Config[name] = []byte(name)
 		}
 		src := write(t, f)
-		back, err := ReadBytes(src)
+		back, err := decodeBytes(src)
 		if err != nil {
 			rt.Fatal(err)
 		}

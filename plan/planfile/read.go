@@ -21,9 +21,21 @@ const (
 	maxTotal   = 4 << 30 // bytes, unpacked
 )
 
-// Read reads a saved plan of size bytes. Its errors wrap one of the package's, or are those of r; they quote no values. The values in the plan
-// are decoded only when they are used.
+// Read reads a saved plan of size bytes. Its errors wrap one of the package's, or are those of r; they quote
+// no values. The values in the plan are decoded only when they are used.
 func Read(r io.ReaderAt, size int64) (*File, error) {
+	f, err := decode(r, size)
+	if err == nil {
+		err = f.check()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// decode is Read for files of whatever content.
+func decode(r io.ReaderAt, size int64) (*File, error) {
 	p, err := open(r, size)
 	if err != nil {
 		return nil, err

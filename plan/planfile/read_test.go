@@ -15,7 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // zipOf makes a zip file of pairs of name and content.
@@ -38,14 +40,17 @@ func zipOf(t testing.TB, entries ...string) []byte {
 	return buf.Bytes()
 }
 
+// decodeBytes is ReadBytes for any content: what belongs together is no matter of the codec.
+func decodeBytes(src []byte) (*File, error) { return decode(bytes.NewReader(src), int64(len(src))) }
+
 func TestReadRefuses(t *testing.T) {
 	head := `{"format":1,"version":"1"}`
 	doc := func(member string) []byte {
-		return zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z",`+member+`}`)
+		return zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},`+member+`}`)
 	}
 	changed := func(line string) []byte {
 		return zipOf(t, "mayfly", head, "changes.jsonl", line, "plan.json",
-			`{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","changes":1,"resources":[{"mode":"resource"}],"provider_configs":[{}],"types":["bool"]}`)
+			`{"mode":"normal","timestamp":"2026-01-01T00:00:00Z","state":{},"changes":1,"resources":[{"mode":"resource"}],"provider_configs":[{}],"types":["bool"]}`)
 	}
 	good := write(t, fullFile(t))
 	flipped := slices.Clone(good)
@@ -68,7 +73,7 @@ func TestReadRefuses(t *testing.T) {
 		"not JSON":       {zipOf(t, "mayfly", head, "plan.json", `{"s3cret`), ErrCorrupt, "incomplete"},
 		"two documents":  {zipOf(t, "mayfly", head, "plan.json", `{"timestamp":"2026-01-01T00:00:00Z"} 1`), ErrCorrupt, "more than one"},
 		"entry twice":    {zipOf(t, "mayfly", head, "mayfly", head), ErrCorrupt, "twice"},
-		"extra entry":    {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal"}`, "x", ""), ErrCorrupt, `"x" belongs to nothing`},
+		"extra entry":    {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","state":{}}`, "x", ""), ErrCorrupt, `"x" belongs to nothing`},
 		"flipped":        {flipped, ErrCorrupt, ""},
 		"unknown member": {doc(`"s3cret":1`), ErrCorrupt, "does not know"},
 		"wrong type":     {doc(`"drift":"s3cret"`), ErrCorrupt, `"drift" has the wrong type`},
@@ -80,6 +85,8 @@ func TestReadRefuses(t *testing.T) {
 		"bad type":       {doc(`"types":["nosuch"]`), ErrCorrupt, "type 0"},
 		"provider":       {doc(`"provider_packages":{"a/b/c/d":"h"}`), ErrCorrupt, "provider address"},
 		"provider row":   {doc(`"provider_configs":[{"module":0,"provider":"/"}]`), ErrCorrupt, "provider address"},
+		"no meta":        {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal"}`), ErrCorrupt, "which state it starts from"},
+		"null meta":      {zipOf(t, "mayfly", head, "plan.json", `{"mode":"normal","state":null}`), ErrCorrupt, "which state it starts from"},
 		"prior":          {doc(`"prior_is_base":true`), ErrCorrupt, "contradict"},
 		"config":         {doc(`"config":[{"path":"x","entry":"mayfly"}]`), ErrCorrupt, "no entry of its own"},
 		"config missing": {doc(`"config":[{"path":"x","entry":"config/x"}]`), ErrCorrupt, "missing"},
@@ -94,17 +101,57 @@ func TestReadRefuses(t *testing.T) {
 		"huge index":     {changed(`{"action":"no-op","required_replace":[[{"index":"1e999999"}]]}`), ErrCorrupt, "step that is not valid"},
 		"element":        {changed(`{"action":"no-op","required_replace":[[{"element":{"t":0,"v":"s3cret"}}]]}`), ErrCorrupt, "step that is not valid"},
 		"value":          {changed(`{"action":"no-op","after":{"t":1,"v":"wA=="}}`), ErrCorrupt, "a type that is not in it"},
-		"state":          {zipOf(t, "mayfly", head, "state.json", `{"s3cret`, "plan.json", `{"mode":"normal"}`), ErrCorrupt, `"state.json" is not a state`},
-		"empty state":    {zipOf(t, "mayfly", head, "state.json", ``, "plan.json", `{"mode":"normal"}`), ErrCorrupt, `"state.json" is empty`},
+		"state":          {zipOf(t, "mayfly", head, "state.json", `{"s3cret`, "plan.json", `{"mode":"normal","state":{}}`), ErrCorrupt, `"state.json" is not a state`},
+		"empty state":    {zipOf(t, "mayfly", head, "state.json", ``, "plan.json", `{"mode":"normal","state":{}}`), ErrCorrupt, `"state.json" is empty`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := ReadBytes(test.src)
+			_, err := decodeBytes(test.src)
 			if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.text) {
 				t.Fatalf("error %v, want %v with %q", err, test.kind, test.text)
 			}
 			if name != "unknown member" && strings.Contains(err.Error(), "s3cret") {
 				t.Errorf("the error quotes the content: %v", err)
+			}
+		})
+	}
+}
+
+// TestReadRefusesIncomplete reads plans whose parts are well-formed but don't belong together, as one made by
+// hand may.
+func TestReadRefusesIncomplete(t *testing.T) {
+	object := seal(t, cty.EmptyObjectVal)
+	for name, test := range map[string]struct {
+		edit func(*File)
+		want string
+	}{
+		"complete":          {func(*File) {}, ""},
+		"no base":           {func(f *File) { f.Plan.Base = nil }, "lacks a state"},
+		"no prior":          {func(f *File) { f.Plan.Prior = nil }, "lacks a state"},
+		"no lineage":        {func(f *File) { f.Plan.Meta.Lineage = "" }, "does not say which one"},
+		"no type":           {func(f *File) { f.Plan.Changes[0].Addr.Resource.Type = "" }, "no resource"},
+		"ephemeral":         {func(f *File) { f.Plan.Changes[0].Addr.Resource.Mode = addr.Ephemeral }, "no resource"},
+		"no provider":       {func(f *File) { f.Plan.Changes[0].Provider = addr.ProviderConfig{} }, "t.n names no provider"},
+		"drift, no type":    {func(f *File) { f.Plan.Drift[0].Addr.Resource.Type = "" }, "no resource"},
+		"nothing planned":   {func(f *File) { f.Plan.Changes[0].After = value.Durable{} }, "lacks the planned object"},
+		"null planned":      {func(f *File) { f.Plan.Changes[0].After = seal(t, cty.NullVal(cty.EmptyObject)) }, "lacks the planned object"},
+		"a text planned":    {func(f *File) { f.Plan.Changes[0].After = seal(t, cty.StringVal("x")) }, "lacks the planned object"},
+		"nothing before":    {func(f *File) { f.Plan.Changes[0].Before = value.Durable{} }, "lacks the object before"},
+		"nothing to delete": {func(f *File) { f.Plan.Drift[0].Before = value.Durable{} }, "lacks the object before"},
+		"errored": {func(f *File) {
+			f.Plan.Errored, f.Plan.Changes[0].After = true, value.Durable{}
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fullFile(t)
+			f.Plan.Errored = false
+			own := addr.ProviderConfig{Provider: addr.BuiltinProvider}
+			f.Plan.Changes = []*plan.Change{{Addr: instanceAt(t, "t.n"), Provider: own, Action: plan.Update, Before: object, After: object}}
+			f.Plan.Drift = []*plan.Change{{Addr: instanceAt(t, "t.n"), Provider: own, Action: plan.Delete, Before: object}}
+			test.edit(f)
+			_, err := ReadBytes(write(t, f))
+			if test.want == "" && err != nil || test.want != "" && (!errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("got %v", err)
 			}
 		})
 	}
@@ -120,12 +167,12 @@ func TestDamageIsFound(t *testing.T) {
 	for i := range good {
 		bad := slices.Clone(good)
 		bad[i] ^= 0x10
-		if back, err := ReadBytes(bad); err == nil {
+		if back, err := decodeBytes(bad); err == nil {
 			if diff := cmp.Diff(f, back, options); diff != "" {
 				t.Fatalf("byte %d: %s", i, diff)
 			}
 		}
-		if _, err := ReadBytes(good[:i]); err == nil {
+		if _, err := decodeBytes(good[:i]); err == nil {
 			t.Fatalf("the first %d bytes are read as a plan", i)
 		}
 	}
@@ -137,7 +184,7 @@ func TestBombs(t *testing.T) {
 	for name, size := range map[string][4]byte{"too large": {0xfe, 0xff, 0xff, 0xff}, "lies": {1, 0, 0, 0}} {
 		bad := slices.Clone(src)
 		copy(bad[at+24:], size[:])
-		_, err := ReadBytes(bad)
+		_, err := decodeBytes(bad)
 		if want := map[string]error{"too large": ErrTooBig, "lies": ErrCorrupt}[name]; !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -205,7 +252,7 @@ func FuzzContent(f *testing.F) {
 
 // readAgain checks that what can be read can be written, and is read back the same.
 func readAgain(t *testing.T, src []byte) {
-	file, err := ReadBytes(src)
+	file, err := decodeBytes(src)
 	if err != nil {
 		return
 	}
@@ -213,7 +260,7 @@ func readAgain(t *testing.T, src []byte) {
 	if err := Write(&buf, file); err != nil {
 		return
 	}
-	back, err := ReadBytes(buf.Bytes())
+	back, err := decodeBytes(buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
