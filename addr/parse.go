@@ -1,7 +1,6 @@
 package addr
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -13,25 +12,16 @@ import (
 	"github.com/mayfly-iac/mayfly/bounds"
 )
 
-// ParseTraversal parses the text of an address into a traversal. Errors are the part of a sentence that names the text.
+// ParseTraversal parses the text of an address into a traversal. Errors name the text but no position.
 func ParseTraversal(s string) (hcl.Traversal, error) {
 	if excess := bounds.Native([]byte(s), ""); excess != nil {
-		return nil, excess.Err
+		return nil, fmt.Errorf("invalid address: %w", excess.Err)
 	}
 	t, diags := hclsyntax.ParseTraversalAbs([]byte(s), "", hcl.InitialPos)
 	if diags.HasErrors() {
-		return nil, errors.New(explain(s, diags[0]))
+		return nil, fmt.Errorf("invalid address %q: %s", s, strings.TrimSuffix(diags[0].Detail, "."))
 	}
 	return t, nil
-}
-
-// explain tells what is wrong with the text of an address, as the part of a sentence that names the text.
-func explain(s string, d *hcl.Diagnostic) string {
-	if bare := strings.Contains(s, "[") && !strings.ContainsAny(s, `"'`); bare {
-		return `a key that is not a number must be in double quotes. In a shell, put the whole address in single quotes, as in 'aws_instance.web["eu"]'`
-	}
-	why := strings.TrimSuffix(d.Detail, ".")
-	return strings.ToLower(why[:1]) + why[1:]
 }
 
 // ParseModuleInstance parses an address such as `module.a["x"].module.b`. The empty string is the root.
@@ -45,7 +35,7 @@ func ParseModuleInstance(s string) (ModuleInstance, error) {
 	}
 	m, rest, err := SplitModule(t)
 	if err == nil && len(rest) > 0 {
-		err = errors.New("there is unexpected text after the module path")
+		err = fmt.Errorf("invalid module address %q: unexpected text after the module path", s)
 	}
 	return m, err
 }
@@ -58,10 +48,10 @@ func ParseInstance(s string) (Instance, error) {
 	}
 	target, err := TargetFromTraversal(t)
 	if err != nil {
-		return Instance{}, err
+		return Instance{}, fmt.Errorf("invalid resource instance address %q: %w", s, err)
 	}
 	if target.Resource == nil {
-		return Instance{}, errors.New("it names a module, not a resource")
+		return Instance{}, fmt.Errorf("invalid resource instance address %q: it names a module, not a resource", s)
 	}
 	return Instance{target.Module, *target.Resource, target.Key}, nil
 }
@@ -81,7 +71,11 @@ func ParseTarget(s string) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	return TargetFromTraversal(t)
+	target, err := TargetFromTraversal(t)
+	if err != nil {
+		return Target{}, fmt.Errorf("invalid address %q: %w", s, err)
+	}
+	return target, nil
 }
 
 // TargetFromTraversal interprets a traversal, as it stands in moved, removed and import blocks, as a target.
@@ -104,7 +98,7 @@ func TargetFromTraversal(t hcl.Traversal) (Target, error) {
 	if len(rest) > 0 {
 		idx, ok := rest[0].(hcl.TraverseIndex)
 		if !ok || len(rest) > 1 {
-			return Target{}, fmt.Errorf("there is unexpected text after the resource %s", r)
+			return Target{}, fmt.Errorf("unexpected text after the resource %s", r)
 		}
 		if target.Key, err = KeyFromValue(idx.Key); err != nil {
 			return Target{}, err

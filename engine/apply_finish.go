@@ -3,8 +3,6 @@ package engine
 import (
 	"slices"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
@@ -27,16 +25,16 @@ func (a *applier) finish() {
 		a.finishConditions(pool)
 		a.finishChecks(pool)
 	}
-	planned := map[string]*plan.OutputChange{}
+	planned := map[string]bool{}
 	for _, o := range p.Outputs {
-		planned[o.Name] = o
+		planned[o.Name] = true
 		if o.Action == plan.Delete && a.run.Root.Output(o.Name) == nil {
 			delete(a.state.Outputs, o.Name)
 		}
 	}
 	for _, o := range a.run.Root.Outputs() {
-		if c := planned[o.Output().Name]; c != nil {
-			pool.Go(func(t *future.Task) { a.guard(o.Addr(), func() { a.finishOutput(t, o, c) }) })
+		if planned[o.Output().Name] {
+			pool.Go(func(t *future.Task) { a.guard(o.Addr(), func() { a.finishOutput(t, o) }) })
 		}
 	}
 	pool.Wait()
@@ -50,12 +48,10 @@ func (a *applier) finishDestroy() {
 	a.state.Outputs = map[string]*state.Output{}
 }
 
-// finishOutput stores the final value of an output. If something that it depends on has no final object, that is the planned value, as long as it was
-// known; otherwise the old one stays.
-func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.OutputChange) {
+func (a *applier) finishOutput(t *future.Task, o *eval.Value) {
+	name := o.Output().Name
 	if a.anyBlocked(o.Deps(t)) {
-		a.storeOutput(planned.Name, planned.After, planned.Sensitive)
-		return
+		return // its old value stays
 	}
 	v, ok := a.rootOutput(t, o)
 	if !ok {
@@ -63,28 +59,22 @@ func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.Outp
 	}
 	d, err := value.Seal(v, v.Type(), nil)
 	if err != nil {
-		a.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", planned.Name, err))
+		a.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", name, err))
 		return
 	}
-	a.storeOutput(planned.Name, d, o.Output().Sensitive)
-}
-
-// storeOutput stores the value of an output, unless it is unknown.
-func (a *applier) storeOutput(name string, d value.Durable, sensitive bool) {
-	v, err := d.Unmarked()
-	if err != nil || v == cty.NilVal || !v.IsWhollyKnown() {
-		return
-	}
+	plain, _ := v.UnmarkDeep()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if d.IsNull() {
+	switch {
+	case !plain.IsWhollyKnown():
+	case d.IsNull():
 		delete(a.state.Outputs, name)
-		return
+	default:
+		if a.state.Outputs == nil {
+			a.state.Outputs = map[string]*state.Output{}
+		}
+		a.state.Outputs[name] = outputState(d, o.Output().Sensitive)
 	}
-	if a.state.Outputs == nil {
-		a.state.Outputs = map[string]*state.Output{}
-	}
-	a.state.Outputs[name] = outputState(d, sensitive)
 }
 
 // anyBlocked reports whether one of the dependencies has no final object.

@@ -162,6 +162,16 @@ func TestUnusableFiles(t *testing.T) {
 		"twice":               {strings.Replace(inst(`"index_key":1`), `"instances":[`, `"instances":[{"index_key":1},`, 1), ErrCorrupt, "twice"},
 		"bad output":          {`{"version":4,"outputs":{"o":{"value":"canary","type":"number"}}}`, ErrCorrupt, `"o"`},
 		"bad output type":     {`{"version":4,"outputs":{"o":{"value":"canary","type":"canary"}}}`, ErrCorrupt, `"o"`},
+		"no resources":        {`{"version":4,"serial":1,"lineage":"l","canary":[]}`, ErrCorrupt, `"resources"`},
+		"no instances":        {v4(`{"mode":"managed","type":"t","name":"n","provider":"p"}`), ErrCorrupt, `line 1: a resource has no "instances"`},
+		"other case":          {"{\"version\":4,\n\"Resources\":[]}", ErrCorrupt, `line 2: the file has a member "Resources", whose name is spelled "resources"`},
+		"other case below":    {inst(`"Status":"tainted"`), ErrCorrupt, `"Status"`},
+		"member twice":        {`{"version":4,"resources":[],"resources":[]}`, ErrCorrupt, `the member "resources" twice`},
+		"attribute twice":     {strings.Replace(inst(`"status":""`), `"canary":"canary"`, `"canary":1,"canary":2`, 1), ErrCorrupt, "line 1: an object has a member twice"},
+		"escaped twice":       {inst(`"status":"","st\u0061tus":"tainted"`), ErrCorrupt, `"status" twice`},
+		"unknown twice":       {`{"version":4,"resources":[],"x":{"y":1,"y":1}}`, ErrCorrupt, "twice"},
+		"last serial":         {`{"version":4,"serial":18446744073709551615,"resources":[]}`, ErrCorrupt, "serial"},
+		"legacy last serial":  {`{"version":3,"serial":18446744073709551615,"modules":[]}`, ErrCorrupt, "serial"},
 		"legacy path":         {`{"version":3,"modules":[{"path":["x"]}]}`, ErrCorrupt, "root"},
 		"legacy key":          {`{"version":3,"modules":[{"path":["root"],"resources":{"x":{}}}]}`, ErrCorrupt, "type.name"},
 		"legacy module":       {`{"version":3,"modules":[{"path":["root","a b"]}]}`, ErrCorrupt, "path"},
@@ -182,6 +192,42 @@ func TestUnusableFiles(t *testing.T) {
 	}
 	if f, err := Read(nil); f != nil || err != nil {
 		t.Errorf("an empty file: %v, %v", f, err)
+	}
+}
+
+// TestFilesOfFewMembers reads files that other engines write or take: null for an empty list, and no lineage,
+// which must be the same whenever the same file is read.
+func TestFilesOfFewMembers(t *testing.T) {
+	src := []byte(`{"version":4,"serial":18446744073709551614,"outputs":{"o":{"value":1,"type":"number"}},"resources":null}`)
+	f, again := mustRead(t, src), mustRead(t, src)
+	if f.Lineage == "" || f.Lineage != again.Lineage {
+		t.Errorf("lineages %q and %q", f.Lineage, again.Lineage)
+	}
+	if next := f.Next(f.State, "1.0.0"); next.Lineage != f.Lineage || next.Serial != 18446744073709551615 {
+		t.Errorf("next %+v", next.Meta)
+	}
+	if other := mustRead(t, append(src, '\n')); other.Lineage == f.Lineage {
+		t.Error("another file has the same lineage")
+	}
+	outputs, err := ReadOutputs([]byte(`{"version":4,"outputs":{"o":{"value":1,"type":"number"}}}`))
+	if err != nil || len(outputs) != 1 {
+		t.Errorf("outputs of a file without resources: %v, %v", outputs, err)
+	}
+	if outputs, err := ReadOutputs(nil); outputs != nil || err != nil {
+		t.Errorf("outputs of nothing: %v, %v", outputs, err)
+	}
+}
+
+// TestMembersOfLargeObjects has more members in one object than are compared one by one.
+func TestMembersOfLargeObjects(t *testing.T) {
+	var members []string
+	for i := range 100 {
+		members = append(members, fmt.Sprintf(`"m%d":{"a":[{"a":"}"}]}`, i))
+	}
+	src := `{"version":4,"resources":[],"x":{` + strings.Join(members, ",") + `}}`
+	mustRead(t, []byte(src))
+	if _, err := Read([]byte(strings.Replace(src, `"m99"`, `"m3"`, 1))); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a member twice: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	"github.com/zclconf/go-cty/cty/msgpack"
@@ -30,17 +32,48 @@ func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s. Restore it from its backup or from your own copies; nothing has been changed", ErrCorrupt, fmt.Sprintf(format, args...))
 }
 
-// Read decodes a state file of any format version up to 4; older ones are upgraded. An empty file, as a run leaves that took the lock and
-// wrote nothing, is no state: the result is nil. Errors wrap ErrCorrupt, ErrEncrypted or ErrNewer and never quote the file's values.
-func Read(src []byte) (*File, error) {
+// Read decodes a state file of any format version up to 4; older ones are upgraded. An empty file, as a run
+// leaves that took the lock and wrote nothing, is no state: the result is nil. Errors wrap ErrCorrupt,
+// ErrEncrypted or ErrNewer and never quote the file's values.
+func Read(src []byte) (*File, error) { return read(src, true) }
+
+// ReadOutputs decodes the outputs of a state file, nil if it is empty. It also takes files that have nothing
+// but outputs. Its errors are those of Read.
+func ReadOutputs(src []byte) (map[string]*Output, error) {
+	f, err := read(src, false)
+	if f == nil || err != nil {
+		return nil, err
+	}
+	return f.State.Outputs, nil
+}
+
+func read(src []byte, complete bool) (*File, error) {
 	if len(src) == 0 {
 		return nil, nil
 	}
 	if err := bounds.CheckJSON(src); err != nil {
 		return nil, corrupt("%v", err)
 	}
+	f, err := readAny(src, complete)
+	if err != nil {
+		return nil, err
+	}
+	if f.Serial == math.MaxUint64 {
+		return nil, corrupt("its serial number is the greatest that there can be, so no state can follow it")
+	}
+	if f.Lineage == "" {
+		// Files before version 3 have no lineage, and others write files of version 4 without one. It is
+		// derived from the content, so that every reading of one file gives the same.
+		sum := sha256.Sum256(src)
+		f.Lineage = uuid.NewSHA1(uuid.NameSpaceOID, sum[:]).String()
+	}
+	return f, nil
+}
+
+// readAny decodes a file of any version.
+func readAny(src []byte, complete bool) (*File, error) {
 	if doc := strictV4(src); doc != nil {
-		return doc.decode(nil)
+		return doc.decode(nil, src, complete)
 	}
 	var head struct {
 		Version       *json.RawMessage `json:"version"`
@@ -79,7 +112,7 @@ func Read(src []byte) (*File, error) {
 	if err != nil {
 		return nil, jsonError(src, err)
 	}
-	return doc.decode(more)
+	return doc.decode(more, src, complete)
 }
 
 // strictV4 decodes the usual kind of file in one pass: one of version 4 with no member that is not known. It returns nil for any other.
@@ -167,8 +200,9 @@ type checkObjectV4 struct {
 	Failures []string `json:"failure_messages"`
 }
 
-// decode converts doc, using it up. more holds what stands in the file beyond doc, nil for nothing.
-func (doc *fileV4) decode(more *unknownV4) (*File, error) {
+// decode converts doc, using it up, and checks the members of src, from which it is. more holds what stands
+// in the file beyond doc, nil for nothing.
+func (doc *fileV4) decode(more *unknownV4, src []byte, complete bool) (*File, error) {
 	f := &File{Meta: Meta{Lineage: doc.Lineage, Serial: doc.Serial, Version: doc.Writer}, State: New()}
 	d := newDecoder()
 	for name, o := range doc.Outputs {
@@ -186,7 +220,7 @@ func (doc *fileV4) decode(more *unknownV4) (*File, error) {
 	}
 	f.State.Checks = decodeChecks(doc.Checks)
 	f.extra = more.file()
-	return f, nil
+	return f, checkMembers(src, complete)
 }
 
 func (o outputV4) decode() (*Output, error) {

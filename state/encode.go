@@ -30,8 +30,8 @@ func Write(f *File) ([]byte, error) {
 // resources by module, mode, type and name, a newline at the end. Equal files give equal bytes. It holds no more than a resource instance and a
 // block of output in memory. Errors of w are returned as they are.
 func Encode(w io.Writer, f *File) error {
-	if f.Lineage == "" || f.Version == "" {
-		return errors.New("a state file needs a lineage and the version of the program that writes it")
+	if f.Lineage == "" {
+		return errors.New("a state file needs a lineage")
 	}
 	e := &encoder{w: w}
 	e.out.WriteString("{\n  \"version\": 4,\n  \"terraform_version\": ")

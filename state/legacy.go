@@ -1,7 +1,6 @@
 package state
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	"github.com/zclconf/go-cty/cty/msgpack"
@@ -62,11 +60,6 @@ func readLegacy(src []byte, version int) (*File, error) {
 		return nil, jsonError(src, err)
 	}
 	f := &File{Meta: Meta{Lineage: doc.Lineage, Serial: doc.Serial, Version: doc.Writer}, State: New()}
-	if f.Lineage == "" {
-		// Files before version 3 have no lineage. It is derived from the content, so that every reading of one file gives the same.
-		sum := sha256.Sum256(src)
-		f.Lineage = uuid.NewSHA1(uuid.NameSpaceOID, sum[:]).String()
-	}
 	for _, m := range doc.Modules {
 		if err := m.upgrade(f.State, version); err != nil {
 			return nil, err

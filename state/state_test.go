@@ -383,7 +383,7 @@ func genProvider(t *rapid.T) addr.ProviderConfig {
 }
 
 func genFile(t *rapid.T) *File {
-	f := &File{Meta: Meta{Lineage: "l", Serial: rapid.Uint64().Draw(t, "serial"), Version: "1.0.0"}, State: New()}
+	f := &File{Meta: Meta{Lineage: "l", Serial: rapid.Uint64Max(1<<64-2).Draw(t, "serial"), Version: "1.0.0"}, State: New()}
 	for range rapid.IntRange(0, 8).Draw(t, "objects") {
 		o, _ := genObject(t)
 		f.State.SetObject(genAddr(t), o, genProvider(t))

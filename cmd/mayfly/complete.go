@@ -198,8 +198,7 @@ func (a *app) options(cmd *cli.Command, before []string, typed string) []proposa
 				word += "=false"
 			}
 		}
-		_, text := describeOption(f)
-		out = append(out, proposal{word, text})
+		out = append(out, proposal{word, f.(interface{ GetUsage() string }).GetUsage()})
 	}
 	name := func(p proposal) string {
 		name, _, _ := strings.Cut(p.word, "=")

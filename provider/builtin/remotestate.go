@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -202,9 +202,12 @@ func localPath(args map[string]string, workspace string) (string, error) {
 	return filepath.Join(root, workspace, "terraform.tfstate"), nil
 }
 
+// maxState bounds the state files that are read, in bytes.
+const maxState = 2 << 30
+
 // readOutputs reads the outputs of a state file. Its errors leave the path out, which may be secret.
 func readOutputs(path string) (map[string]cty.Value, error) {
-	src, err := os.ReadFile(path)
+	src, err := safefile.Read(path, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoState
 	}
@@ -215,15 +218,15 @@ func readOutputs(path string) (map[string]cty.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := state.Read(src)
+	stored, err := state.ReadOutputs(src)
 	if err != nil {
 		return nil, err
 	}
-	if file == nil {
+	if stored == nil {
 		return nil, ErrNoState
 	}
-	outputs := make(map[string]cty.Value, len(file.State.Outputs))
-	for name, o := range file.State.Outputs {
+	outputs := make(map[string]cty.Value, len(stored))
+	for name, o := range stored {
 		v, err := o.Value.Live()
 		if err != nil {
 			return nil, fmt.Errorf("output %q: %w", name, err)

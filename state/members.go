@@ -1,0 +1,237 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// part is what an object or array in a state file stands for.
+type part int
+
+const (
+	otherPart part = iota // what is below the parts of the format: attributes and the like
+	filePart
+	resourceList
+	resourcePart
+	instanceList
+	instancePart
+	outputMap
+	outputPart
+)
+
+// partInfo says what an object of a part has.
+type partInfo struct {
+	name     string
+	known    []string        // members, nil if they are not checked
+	required string          // member that must be there, "" for none
+	parts    map[string]part // of the members that have parts
+	element  part            // of an array, or of any member of a map
+}
+
+var partInfos = [...]partInfo{
+	otherPart: {},
+	filePart: {
+		name: "the file", known: memberNames[fileV4](), required: "resources",
+		parts: map[string]part{"resources": resourceList, "outputs": outputMap},
+	},
+	resourceList: {element: resourcePart},
+	resourcePart: {
+		name: "a resource", known: memberNames[resourceV4](), required: "instances",
+		parts: map[string]part{"instances": instanceList},
+	},
+	instanceList: {element: instancePart},
+	instancePart: {name: "an instance", known: memberNames[instanceV4]()},
+	outputMap:    {element: outputPart},
+	outputPart:   {name: "an output", known: memberNames[outputV4]()},
+}
+
+func memberNames[T any]() []string {
+	var names []string
+	for f := range reflect.TypeFor[T]().Fields() {
+		names = append(names, f.Tag.Get("json"))
+	}
+	return names
+}
+
+// checkMembers returns an error if src, a valid file of version 4, can be read in more than one way: if an
+// object has a member twice, or one of the format's members by a name in other letters. With complete set, it
+// is also one if the resources of the file or the instances of a resource are missing: then the file is
+// damaged, for engines write an empty list where there are none, and to go on would mean to create again what
+// exists.
+func checkMembers(src []byte, complete bool) error {
+	s := &memberScan{src: src, complete: complete, next: filePart}
+	for s.err == nil && s.pos < len(src) {
+		s.step()
+	}
+	return s.err
+}
+
+// memberScan goes through valid JSON once. It holds the names of the members of those objects alone that are
+// open.
+type memberScan struct {
+	src      []byte
+	pos      int
+	complete bool
+	err      error
+	open     []openPart
+	names    [][]byte // of the members of all open objects, without quotes
+	next     part     // what the next value is
+}
+
+type openPart struct {
+	part  part
+	array bool
+	value bool // of an object: the next string is no name
+	first int  // index of its first name in names
+	many  map[string]struct{}
+}
+
+// fewMembers is up to how many names it is cheaper to look at all than to keep a map.
+const fewMembers = 16
+
+func (s *memberScan) step() {
+	switch c := s.src[s.pos]; c {
+	case '{', '[':
+		s.open = append(s.open, openPart{part: s.next, array: c == '[', first: len(s.names)})
+		s.pos++
+		s.next = partInfos[s.next].element
+	case '}', ']':
+		s.pos++
+		s.close()
+	case '"':
+		s.text()
+	case ',':
+		s.pos++
+		if top := s.top(); top != nil {
+			top.value = false
+			s.next = partInfos[top.part].element
+		}
+	default: // white space, colons, numbers and words
+		for s.pos++; s.pos < len(s.src) && !structural[s.src[s.pos]]; {
+			s.pos++
+		}
+	}
+}
+
+// structural are the characters that step looks at.
+var structural = [256]bool{'{': true, '}': true, '[': true, ']': true, ',': true, '"': true}
+
+func (s *memberScan) top() *openPart {
+	if len(s.open) == 0 {
+		return nil
+	}
+	return &s.open[len(s.open)-1]
+}
+
+func (s *memberScan) close() {
+	top := s.top()
+	if top == nil {
+		return
+	}
+	info := partInfos[top.part]
+	if s.complete && !top.array && info.required != "" && !s.has(top, info.required) {
+		s.fail("%s has no %q, which is an empty list where there are none", info.name, info.required)
+	}
+	s.names = s.names[:top.first]
+	s.open = s.open[:len(s.open)-1]
+}
+
+func (s *memberScan) has(top *openPart, name string) bool {
+	for _, n := range s.names[top.first:] {
+		if string(n) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// text passes over a string and takes it for a name if it is one.
+func (s *memberScan) text() {
+	start := s.pos + 1
+	end, escaped := stringEnd(s.src, start)
+	s.pos = min(end+1, len(s.src))
+	top := s.top()
+	if top == nil || top.array || top.value {
+		return
+	}
+	top.value = true
+	name := s.src[start:min(end, len(s.src))]
+	if escaped {
+		var text string
+		if json.Unmarshal(s.src[start-1:s.pos], &text) == nil {
+			name = []byte(text)
+		}
+	}
+	s.member(top, name)
+}
+
+// stringEnd returns where the string that starts at start ends, and whether there is an escape in it.
+func stringEnd(src []byte, start int) (end int, escaped bool) {
+	for at := start; ; {
+		n := bytes.IndexByte(src[at:], '"')
+		if n < 0 {
+			return len(src), escaped
+		}
+		end = at + n
+		slash := bytes.IndexByte(src[at:end], '\\')
+		if slash < 0 {
+			return end, escaped
+		}
+		escaped = true
+		at = min(at+slash+2, len(src)) // behind what is escaped
+	}
+}
+
+// member notes a member of the object on top.
+func (s *memberScan) member(top *openPart, name []byte) {
+	info := partInfos[top.part]
+	if s.seen(top, name) {
+		if top.part == otherPart { // whose names may be secret
+			s.fail("an object has a member twice")
+		} else {
+			s.fail("an object has the member %q twice", name)
+		}
+		return
+	}
+	s.names = append(s.names, name)
+	if info.element != otherPart {
+		return // a map, whose names are free
+	}
+	s.next = info.parts[string(name)]
+	for _, known := range info.known {
+		if len(known) == len(name) && string(name) != known && strings.EqualFold(known, string(name)) {
+			s.fail("%s has a member %q, whose name is spelled %q", info.name, name, known)
+		}
+	}
+}
+
+func (s *memberScan) seen(top *openPart, name []byte) bool {
+	names := s.names[top.first:]
+	if len(names) < fewMembers {
+		for _, n := range names {
+			if bytes.Equal(n, name) {
+				return true
+			}
+		}
+		return false
+	}
+	if top.many == nil {
+		top.many = make(map[string]struct{}, 2*len(names))
+		for _, n := range names {
+			top.many[string(n)] = struct{}{}
+		}
+	}
+	_, seen := top.many[string(name)]
+	top.many[string(name)] = struct{}{}
+	return seen
+}
+
+func (s *memberScan) fail(format string, args ...any) {
+	if s.err == nil {
+		line := 1 + bytes.Count(s.src[:min(s.pos, len(s.src))], []byte{'\n'})
+		s.err = corrupt("line %d: %s", line, fmt.Sprintf(format, args...))
+	}
+}
