@@ -1,8 +1,9 @@
 // Package mayfly is the engine as a library: it opens a configuration, validates, plans and applies it, and keeps its state.
 //
+//	manager, err := local.New(local.Options{Dir: "infra"}).Manager(store.DefaultWorkspace)
 //	p, diags := mayfly.Open(ctx, mayfly.Options{Dir: "infra", Launcher: &mayfly.Launcher{}, Store: manager})
 //	defer p.Close()
-//	op, diags := p.Begin(ctx, "apply")
+//	op, diags := p.Begin(ctx, "apply", mayfly.BeginOptions{})
 //	defer op.End()
 //	planned, diags := op.Plan(ctx, mayfly.PlanOptions{})
 //	applied, diags := op.Apply(ctx, planned, mayfly.ApplyOptions{})

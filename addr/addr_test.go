@@ -189,8 +189,8 @@ func TestParseErrors(t *testing.T) {
 	} {
 		if i, err := ParseInstance(s); err == nil {
 			t.Errorf("%q was parsed as %s", s, i)
-		} else if s != "" && !strings.Contains(err.Error(), "address") {
-			t.Errorf("%q: %v", s, err)
+		} else if strings.Contains(err.Error(), "invalid") {
+			t.Errorf("%q: the message around the error names the text and what is wrong with it: %v", s, err)
 		}
 	}
 	if _, err := ParseInstance("module.a"); err == nil || !strings.Contains(err.Error(), "names a module, not a resource") {

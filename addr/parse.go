@@ -1,6 +1,7 @@
 package addr
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -12,16 +13,25 @@ import (
 	"github.com/mayfly-iac/mayfly/bounds"
 )
 
-// ParseTraversal parses the text of an address into a traversal. Errors name the text but no position.
+// ParseTraversal parses the text of an address into a traversal. Errors are the part of a sentence that names the text.
 func ParseTraversal(s string) (hcl.Traversal, error) {
 	if excess := bounds.Native([]byte(s), ""); excess != nil {
-		return nil, fmt.Errorf("invalid address: %w", excess.Err)
+		return nil, excess.Err
 	}
 	t, diags := hclsyntax.ParseTraversalAbs([]byte(s), "", hcl.InitialPos)
 	if diags.HasErrors() {
-		return nil, fmt.Errorf("invalid address %q: %s", s, strings.TrimSuffix(diags[0].Detail, "."))
+		return nil, errors.New(explain(s, diags[0]))
 	}
 	return t, nil
+}
+
+// explain tells what is wrong with the text of an address, as the part of a sentence that names the text.
+func explain(s string, d *hcl.Diagnostic) string {
+	if bare := strings.Contains(s, "[") && !strings.ContainsAny(s, `"'`); bare {
+		return `a key that is not a number must be in double quotes. In a shell, put the whole address in single quotes, as in 'aws_instance.web["eu"]'`
+	}
+	why := strings.TrimSuffix(d.Detail, ".")
+	return strings.ToLower(why[:1]) + why[1:]
 }
 
 // ParseModuleInstance parses an address such as `module.a["x"].module.b`. The empty string is the root.
@@ -35,7 +45,7 @@ func ParseModuleInstance(s string) (ModuleInstance, error) {
 	}
 	m, rest, err := SplitModule(t)
 	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("invalid module address %q: unexpected text after the module path", s)
+		err = errors.New("there is unexpected text after the module path")
 	}
 	return m, err
 }
@@ -48,10 +58,10 @@ func ParseInstance(s string) (Instance, error) {
 	}
 	target, err := TargetFromTraversal(t)
 	if err != nil {
-		return Instance{}, fmt.Errorf("invalid resource instance address %q: %w", s, err)
+		return Instance{}, err
 	}
 	if target.Resource == nil {
-		return Instance{}, fmt.Errorf("invalid resource instance address %q: it names a module, not a resource", s)
+		return Instance{}, errors.New("it names a module, not a resource")
 	}
 	return Instance{target.Module, *target.Resource, target.Key}, nil
 }
@@ -71,11 +81,7 @@ func ParseTarget(s string) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	target, err := TargetFromTraversal(t)
-	if err != nil {
-		return Target{}, fmt.Errorf("invalid address %q: %w", s, err)
-	}
-	return target, nil
+	return TargetFromTraversal(t)
 }
 
 // TargetFromTraversal interprets a traversal, as it stands in moved, removed and import blocks, as a target.
@@ -98,7 +104,7 @@ func TargetFromTraversal(t hcl.Traversal) (Target, error) {
 	if len(rest) > 0 {
 		idx, ok := rest[0].(hcl.TraverseIndex)
 		if !ok || len(rest) > 1 {
-			return Target{}, fmt.Errorf("unexpected text after the resource %s", r)
+			return Target{}, fmt.Errorf("there is unexpected text after the resource %s", r)
 		}
 		if target.Key, err = KeyFromValue(idx.Key); err != nil {
 			return Target{}, err

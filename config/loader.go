@@ -112,7 +112,7 @@ func (r *loadRun) readDir(dir string) *dirFiles {
 	entries, err := r.fs().ReadDir(dir)
 	if err != nil {
 		r.diags = append(r.diags, diag.Errorf("Failed to read module directory",
-			"The module directory %s could not be read: %s.", dir, reason(err))...)
+			"The module directory %s could not be read: %s.", dir, diag.Reason(err))...)
 		return files
 	}
 	primary, override := selectFiles(entries)
@@ -229,7 +229,7 @@ func (r *loadRun) exists(call *ModuleCall, dir string) bool {
 	if err == nil {
 		return true
 	}
-	why := reason(err)
+	why := diag.Reason(err)
 	if errors.Is(err, fs.ErrNotExist) {
 		why = "it does not exist"
 	}

@@ -99,7 +99,7 @@ func selectFiles(entries []fs.DirEntry) (primary, override []string) {
 func readChecked(fsys FS, name string) ([]byte, diag.List) {
 	src, err := fsys.ReadFile(name)
 	if err != nil {
-		return nil, diag.Errorf("Failed to read file", "The file %q could not be read: %s.", name, reason(err))
+		return nil, diag.Errorf("Failed to read file", "The file %q could not be read: %s.", name, diag.Reason(err))
 	}
 	if len(src) > maxFileSize {
 		return nil, diag.At(startOf(name), "File too large",
@@ -107,14 +107,6 @@ func readChecked(fsys FS, name string) ([]byte, diag.List) {
 			name, len(src), maxFileSize)
 	}
 	return checkEncoding(src, name)
-}
-
-// reason returns the cause of a file system error without the operation and path that the message already names.
-func reason(err error) string {
-	if pe, ok := err.(*fs.PathError); ok {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 func startOf(filename string) hcl.Range {

@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
@@ -25,16 +27,16 @@ func (a *applier) finish() {
 		a.finishConditions(pool)
 		a.finishChecks(pool)
 	}
-	planned := map[string]bool{}
+	planned := map[string]*plan.OutputChange{}
 	for _, o := range p.Outputs {
-		planned[o.Name] = true
+		planned[o.Name] = o
 		if o.Action == plan.Delete && a.run.Root.Output(o.Name) == nil {
 			delete(a.state.Outputs, o.Name)
 		}
 	}
 	for _, o := range a.run.Root.Outputs() {
-		if planned[o.Output().Name] {
-			pool.Go(func(t *future.Task) { a.guard(o.Addr(), func() { a.finishOutput(t, o) }) })
+		if c := planned[o.Output().Name]; c != nil {
+			pool.Go(func(t *future.Task) { a.guard(o.Addr(), func() { a.finishOutput(t, o, c) }) })
 		}
 	}
 	pool.Wait()
@@ -48,10 +50,12 @@ func (a *applier) finishDestroy() {
 	a.state.Outputs = map[string]*state.Output{}
 }
 
-func (a *applier) finishOutput(t *future.Task, o *eval.Value) {
-	name := o.Output().Name
+// finishOutput stores the final value of an output. If something that it depends on has no final object, that is the planned value, as long as it was
+// known; otherwise the old one stays.
+func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.OutputChange) {
 	if a.anyBlocked(o.Deps(t)) {
-		return // its old value stays
+		a.storeOutput(planned.Name, planned.After, planned.Sensitive)
+		return
 	}
 	v, ok := a.rootOutput(t, o)
 	if !ok {
@@ -59,22 +63,28 @@ func (a *applier) finishOutput(t *future.Task, o *eval.Value) {
 	}
 	d, err := value.Seal(v, v.Type(), nil)
 	if err != nil {
-		a.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", name, err))
+		a.run.Report(diag.At(o.Output().Range, "Output cannot be stored", "The value of output %q cannot be stored: %s.", planned.Name, err))
 		return
 	}
-	plain, _ := v.UnmarkDeep()
+	a.storeOutput(planned.Name, d, o.Output().Sensitive)
+}
+
+// storeOutput stores the value of an output, unless it is unknown.
+func (a *applier) storeOutput(name string, d value.Durable, sensitive bool) {
+	v, err := d.Unmarked()
+	if err != nil || v == cty.NilVal || !v.IsWhollyKnown() {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch {
-	case !plain.IsWhollyKnown():
-	case d.IsNull():
+	if d.IsNull() {
 		delete(a.state.Outputs, name)
-	default:
-		if a.state.Outputs == nil {
-			a.state.Outputs = map[string]*state.Output{}
-		}
-		a.state.Outputs[name] = outputState(d, o.Output().Sensitive)
+		return
 	}
+	if a.state.Outputs == nil {
+		a.state.Outputs = map[string]*state.Output{}
+	}
+	a.state.Outputs[name] = outputState(d, sensitive)
 }
 
 // anyBlocked reports whether one of the dependencies has no final object.

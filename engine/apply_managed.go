@@ -99,6 +99,8 @@ func (ia *instanceApply) evaluate() bool {
 	ia.config, _ = cfg.UnmarkDeep()
 	lc := &ia.in.Config().Lifecycle
 	if !ia.before.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
+		stored := ia.unechoed(outsideWriteOnly(ia.block(), ia.prior.Sensitive))
+		ia.sensitive = ignoredSensitive(ia.block(), lc, ia.before.value, ia.config, ia.sensitive, stored)
 		ia.config = ignoreChanges(ia.block(), lc, ia.before.value, ia.config)
 	}
 	if !ia.config.IsWhollyKnown() {

@@ -222,6 +222,30 @@ resource "sim_thing" "y" {
 	}
 }
 
+// TestWhatTheStateSaysOfDestroying holds for deposed objects and for instances that the configuration no longer has, also while everything is destroyed,
+// and the block for the instances that it has.
+func TestWhatTheStateSaysOfDestroying(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "x" {
+  for_each = toset(["a", "b"])
+  name     = each.key
+  lifecycle { destroy = true }
+}`)
+	object := func(key, more string) string {
+		return `{"index_key":"` + key + `","schema_version":1,"skip_destroy":true,"attributes":{"id":"` + key + `-1","name":"` + key + `"}` + more + `}`
+	}
+	w.store.Put("default", []byte(`{"version":4,"terraform_version":"1.5.0","serial":7,"lineage":"l","outputs":{},"resources":[{"mode":"managed","type":"sim_thing",
+"name":"x","provider":"provider[\"mayfly.dev/test/sim\"]","instances":[`+
+		object("a", "")+","+object("a", `,"deposed":"0badcafe"`)+","+object("b", "")+","+object("c", "")+`]}]}`))
+	w.ok(command{planOnly: true, skipRefresh: true, mode: plan.Destroy}).plans(
+		`sim_thing.x["a"] delete`, `sim_thing.x["a"] (deposed object 0badcafe) forget forgot_because_lifecycle_destroy_in_state`,
+		`sim_thing.x["b"] delete`, `sim_thing.x["c"] forget forgot_because_lifecycle_destroy_in_state`)
+	w.ok(command{planOnly: true, skipRefresh: true}).plans(
+		`sim_thing.x["a"] update`, `sim_thing.x["a"] (deposed object 0badcafe) forget forgot_because_lifecycle_destroy_in_state`,
+		`sim_thing.x["b"] update`, `sim_thing.x["c"] forget forgot_because_lifecycle_destroy_in_state`)
+}
+
 // TestE14DepartureAndCreationOpenTheirOwn opens what changes meanwhile twice: as it was for the old object's provisioner, as it is for the new one's.
 func TestE14DepartureAndCreationOpenTheirOwn(t *testing.T) {
 	t.Parallel()

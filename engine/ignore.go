@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -16,11 +18,9 @@ func ignoreChanges(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) 
 		out = configFromPrior(b.Attributes, b.Blocks, prior, cfg)
 	}
 	for _, t := range lc.IgnoreChanges {
-		path := traversalPath(t)
-		if a := attributeAt(b, path); len(path) == 0 || a != nil && a.Computed && !a.Optional {
-			continue // a configuration has no values for what only the provider sets
+		if path := traversalPath(t); ignorable(b, path) {
+			out = replaceAt(out, prior, path)
 		}
-		out = replaceAt(out, prior, path)
 	}
 	for _, path := range b.WriteOnlyPaths(cfg) {
 		if parent, err := path[:len(path)-1].Apply(out); err == nil && parent.IsKnown() && !parent.IsNull() {
@@ -30,21 +30,92 @@ func ignoreChanges(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) 
 	return out
 }
 
+// ignoredSensitive returns which paths of the configuration that ignoreChanges returns are sensitive: what it takes from the prior object is as sensitive
+// as it was there, all else as it is in the configuration.
+func ignoredSensitive(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value, configured, stored []cty.Path) []cty.Path {
+	taken := takenPaths(b, lc, prior, cfg)
+	within := func(p cty.Path) bool { return slices.ContainsFunc(taken, p.HasPrefix) }
+	out := slices.DeleteFunc(slices.Clone(configured), within)
+	for _, p := range stored {
+		if within(p) {
+			out = append(out, p)
+			continue
+		}
+		for _, t := range taken {
+			if t.HasPrefix(p) {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// takenPaths returns the paths of what ignoreChanges takes from the prior object, whose value is there.
+func takenPaths(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) []cty.Path {
+	var out []cty.Path
+	if lc.IgnoreAll {
+		for name, a := range b.Attributes {
+			if !fromConfig(a, cfg.GetAttr(name)) {
+				out = append(out, cty.GetAttrPath(name))
+			}
+		}
+		for name := range b.Blocks {
+			out = append(out, cty.GetAttrPath(name))
+		}
+	}
+	for _, t := range lc.IgnoreChanges {
+		path := traversalPath(t)
+		if !ignorable(b, path) {
+			continue
+		}
+		path = normalPath(prior.Type(), path)
+		if _, err := path.Apply(prior); err == nil { // or the configured value stays
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// ignorable reports whether a configuration can have a value at the path: it has none for what only the provider sets.
+func ignorable(b *schema.Block, path cty.Path) bool {
+	a := attributeAt(b, path)
+	return len(path) > 0 && (a == nil || !a.Computed || a.Optional)
+}
+
+// normalPath returns the path with the kind of steps that values of the type have: an element of a map may be written like an attribute.
+func normalPath(ty cty.Type, path cty.Path) cty.Path {
+	out := slices.Clone(path)
+	for i, step := range path {
+		if attr, ok := step.(cty.GetAttrStep); ok && ty.IsMapType() {
+			out[i] = cty.IndexStep{Key: cty.StringVal(attr.Name)}
+		}
+		next, err := out[i : i+1].Apply(cty.UnknownVal(ty))
+		if err != nil {
+			return out
+		}
+		ty = next.Type()
+	}
+	return out
+}
+
 // configFromPrior returns a configuration that asks for what is there already.
 func configFromPrior(attrs map[string]*schema.Attribute, blocks map[string]*schema.NestedBlock, prior, cfg cty.Value) cty.Value {
 	out := map[string]cty.Value{}
 	for name, a := range attrs {
-		switch {
-		case a.WriteOnly, !a.Optional && !a.Required, a.Computed && cfg.GetAttr(name).IsNull():
+		out[name] = prior.GetAttr(name)
+		if fromConfig(a, cfg.GetAttr(name)) {
 			out[name] = cfg.GetAttr(name)
-		default:
-			out[name] = prior.GetAttr(name)
 		}
 	}
 	for name := range blocks {
 		out[name] = blockFromPrior(blocks[name], prior.GetAttr(name))
 	}
 	return cty.ObjectVal(out)
+}
+
+// fromConfig reports whether an attribute is taken from the configuration even where all changes are ignored: the prior object has nothing to say about it.
+func fromConfig(a *schema.Attribute, configured cty.Value) bool {
+	return a.WriteOnly || !a.Optional && !a.Required || a.Computed && configured.IsNull()
 }
 
 // blockFromPrior nulls what only the provider sets in the prior's nested blocks.

@@ -260,3 +260,32 @@ removed {
 	w.ok(command{mode: plan.RefreshOnly})
 	w.has("sim_thing.x")
 }
+
+// TestOutputsOfFailedApply stores what was known when planning, and leaves alone what was not.
+func TestOutputsOfFailedApply(t *testing.T) {
+	t.Parallel()
+	text := func(size, failOn string) string {
+		return `
+resource "sim_thing" "x" {
+  name    = "x"
+  size    = ` + size + `
+  fail_on = ` + failOn + `
+}
+output "known" { value = "size ${sim_thing.x.size}" }
+output "unknown" { value = "serial ${sim_thing.x.serial}" }
+output "gone" { value = sim_thing.x.size == 1 ? "1" : null }
+`
+	}
+	w := newWorld(t, text("1", `"create"`))
+	w.fails(command{}, "asked to fail on create")
+	if got := []string{w.output("known"), w.output("unknown"), w.output("gone")}; !slices.Equal(got, []string{"size 1", "", "1"}) {
+		t.Errorf("outputs after a failed creation: %q", got)
+	}
+	w.config(text("1", "null"))
+	w.ok(command{})
+	w.config(text("2", `"update"`))
+	w.fails(command{}, "asked to fail on update")
+	if got := []string{w.output("known"), w.output("unknown"), w.output("gone")}; !slices.Equal(got, []string{"size 2", "serial 1", ""}) {
+		t.Errorf("outputs after a failed update: %q", got)
+	}
+}

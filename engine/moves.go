@@ -21,7 +21,7 @@ type move struct {
 	rng      hcl.Range
 }
 
-// applyMoves renames the objects of the state as moved blocks ask, and between single and count instances.
+// applyMoves renames the objects of the state as moved blocks ask, and as repetition with count has changed.
 func (p *planner) applyMoves() {
 	p.moved = map[addr.Instance]addr.Instance{}
 	moves := p.collectMoves()
@@ -273,31 +273,47 @@ func (p *planner) blockedMove(from, to addr.Instance) {
 		"%s should have become %s, but the state already has an object there, so it was left where it is.", from, to))
 }
 
-// implicitMoves follows a resource that gained or lost its count: its only object goes between "no key" and index 0.
+// implicitMoves follows resources and module calls that gained or lost their count: what was without a key is instance 0 then, and the other way round. It
+// does so after moved blocks, which may have taken an object elsewhere.
 func (p *planner) implicitMoves() {
 	type pair struct{ from, to addr.Instance }
 	var pairs []pair
 	for a := range p.prior.AllInstances() {
-		if a.Resource.Mode != addr.Managed {
-			continue
-		}
-		m := p.req.Config.Tree.Modules[a.Module.Module()]
-		if m == nil || m.Resources[a.Resource] == nil {
-			continue
-		}
-		r := m.Resources[a.Resource].Repeat
-		switch {
-		case r.Count != nil && a.Key == addr.NoKey:
-			pairs = append(pairs, pair{a, a.Abs().Instance(addr.IntKey(0))})
-		case r.Count == nil && r.ForEach == nil && a.Key == addr.IntKey(0):
-			pairs = append(pairs, pair{a, a.Abs().Instance(addr.NoKey)})
+		if to := p.implied(a); to != a && a.Resource.Mode == addr.Managed {
+			pairs = append(pairs, pair{a, to})
 		}
 	}
 	for _, x := range pairs {
-		if p.prior.Instance(x.to) == nil {
-			p.moveTo(x.from, x.to)
-		}
+		p.moveTo(x.from, x.to)
 	}
+}
+
+// implied returns the address that an object has with the repetition that the configuration now gives to its resource and the modules around it. What is
+// not declared keeps its key.
+func (p *planner) implied(a addr.Instance) addr.Instance {
+	modules, at := p.req.Config.Tree.Modules, addr.RootInstance
+	for _, step := range a.Module.Path() {
+		_, name, key := step.Parent()
+		if m := modules[at.Module()]; m != nil && m.Calls[name] != nil {
+			key = impliedKey(m.Calls[name].Repeat, key)
+		}
+		at = at.Child(name, key)
+	}
+	key := a.Key
+	if m := modules[at.Module()]; m != nil && m.Resources[a.Resource] != nil {
+		key = impliedKey(m.Resources[a.Resource].Repeat, key)
+	}
+	return addr.AbsResource{Module: at, Resource: a.Resource}.Instance(key)
+}
+
+func impliedKey(r config.Repetition, key addr.Key) addr.Key {
+	switch {
+	case r.Count != nil && key == addr.NoKey:
+		return addr.IntKey(0)
+	case r.Count == nil && r.ForEach == nil && key == addr.IntKey(0):
+		return addr.NoKey
+	}
+	return key
 }
 
 // convertMoved asks the provider of the new type to take over an object that was moved from another type.

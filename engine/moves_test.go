@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -95,6 +96,63 @@ func TestMoved(t *testing.T) {
 			if n := len(w.live()); n != len(row.want) {
 				t.Errorf("%d objects in the cloud, want %d", n, len(row.want))
 			}
+		})
+	}
+}
+
+// TestModuleRepetitionChanges follows objects when modules around them, and their resource, gain or lose a count, also where a moved block takes them on the way.
+func TestModuleRepetitionChanges(t *testing.T) {
+	t.Parallel()
+	const counted, enabled = "count = 1", "lifecycle { enabled = true }"
+	type levels struct{ outer, inner, resource string }
+	for _, row := range []struct {
+		name    string
+		was, is levels
+		moved   string // in the innermost module, from x to y
+		want    []string
+	}{
+		{"counted", levels{}, levels{outer: "count = 2"}, "", []string{
+			"module.a[0].module.b.sim_thing.x no-op from module.a.module.b.sim_thing.x", "module.a[1].module.b.sim_thing.x create",
+		}},
+		{"enabled", levels{outer: "count = 2"}, levels{outer: enabled}, "", []string{
+			"module.a.module.b.sim_thing.x no-op from module.a[0].module.b.sim_thing.x", "module.a[1].module.b.sim_thing.x delete delete_because_no_module",
+		}},
+		{"enabled no more", levels{outer: enabled}, levels{outer: counted}, "", []string{
+			"module.a[0].module.b.sim_thing.x no-op from module.a.module.b.sim_thing.x",
+		}},
+		{"all levels", levels{}, levels{counted, counted, counted}, "", []string{
+			"module.a[0].module.b[0].sim_thing.x[0] no-op from module.a.module.b.sim_thing.x",
+		}},
+		{"crosswise", levels{counted, "", counted}, levels{"", counted, ""}, "", []string{
+			"module.a.module.b[0].sim_thing.x no-op from module.a[0].module.b.sim_thing.x[0]",
+		}},
+		{"within a repeated module", levels{`for_each = toset(["k"])`, "", ""}, levels{`for_each = toset(["k"])`, counted, ""}, "", []string{
+			`module.a["k"].module.b[0].sim_thing.x no-op from module.a["k"].module.b.sim_thing.x`,
+		}},
+		{"for_each", levels{}, levels{outer: `for_each = toset(["k"])`}, "", []string{
+			"module.a.module.b.sim_thing.x delete delete_because_no_module", `module.a["k"].module.b.sim_thing.x create`,
+		}},
+		{"moved too", levels{}, levels{counted, "", counted}, "y", []string{
+			"module.a[0].module.b.sim_thing.y[0] no-op from module.a.module.b.sim_thing.x",
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "")
+			write := func(l levels, name string) {
+				w.config("module \"a\" {\n source = \"./outer\"\n" + l.outer + "\n}")
+				w.file("outer/main.tf", "module \"b\" {\n source = \"./inner\"\n"+l.inner+"\n}")
+				text := prelude + "resource \"sim_thing\" \"" + name + "\" {\n name = \"x\"\n" + l.resource + "\n}\n"
+				if name != "x" {
+					text += "moved {\n from = sim_thing.x\n to = sim_thing." + name + "\n}"
+				}
+				w.file("outer/inner/main.tf", text)
+			}
+			write(row.was, "x")
+			w.ok(command{})
+			write(row.is, cmp.Or(row.moved, "x"))
+			w.ok(command{}).plans(row.want...)
+			w.ok(command{planOnly: true}).plans()
 		})
 	}
 }

@@ -84,7 +84,7 @@ func (p *planner) dropOrphanedData(a addr.Instance) {
 }
 
 func (p *planner) planOrphan(t *future.Task, o *orphan) {
-	if p.req.Mode != plan.RefreshOnly && p.fate(o) {
+	if p.req.Mode != plan.RefreshOnly && p.fate(t, o) {
 		p.planForget(o)
 		return
 	}

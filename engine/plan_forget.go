@@ -13,8 +13,9 @@ import (
 )
 
 // fate decides whether an object that is no longer wanted is forgotten instead of destroyed, and says why. A removed block decides about what has no
-// resource block any more, and the lifecycle argument "destroy" about the rest; what that said before holds for objects that are not declared one by one.
-func (p *planner) fate(o *orphan) (forget bool) {
+// resource block any more, and the lifecycle argument "destroy" about the rest. If that asks for nothing, what it said when the object was made holds,
+// unless the block is about that very object.
+func (p *planner) fate(t *future.Task, o *orphan) (forget bool) {
 	a := o.obj.Instance
 	if !p.run.Declared(a) {
 		if r := p.req.Config.Tree.Removal(a.Config()); r != nil {
@@ -27,17 +28,18 @@ func (p *planner) fate(o *orphan) (forget bool) {
 		o.reason = plan.ForgetInConfig
 		return true
 	}
-	if p.declaredOne(a) || !o.stored.SkipDestroy {
+	if !o.stored.SkipDestroy || o.obj.Deposed == addr.Current && p.declaredOne(t, a) {
 		return false
 	}
 	o.reason = plan.ForgetInState
 	return true
 }
 
-// declaredOne reports whether the configuration declares the very instance. While everything is destroyed it is enough that it has the block.
-func (p *planner) declaredOne(a addr.Instance) bool {
+// declaredOne reports whether the configuration declares the very instance. What cannot be told counts as not declared.
+func (p *planner) declaredOne(t *future.Task, a addr.Instance) bool {
 	if p.req.Mode == plan.Destroy {
-		return p.run.Declared(a)
+		in, _ := p.run.Find(t, a)
+		return in != nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -56,9 +56,9 @@ type instancePlan struct {
 	prior  prior
 	// declared is the configuration without marks; config is the same with ignore_changes applied, which only an object that stays heeds.
 	declared, config cty.Value
-	// sensitive are the paths that the configuration makes sensitive.
-	sensitive []cty.Path
-	generated string // the configuration, if it was generated for this import
+	// declaredSensitive and sensitive are the paths that are sensitive in declared, and in the configuration that the planned object is made from.
+	declaredSensitive, sensitive []cty.Path
+	generated                    string // the configuration, if it was generated for this import
 }
 
 // plan returns the planned object with its marks; false if it could not be planned, which was reported.
@@ -135,12 +135,14 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 
 // takeConfig separates the evaluated configuration from its marks and applies ignore_changes.
 func (ip *instancePlan) takeConfig(cfg cty.Value) {
-	ip.sensitive = outsideWriteOnly(ip.block(), value.PathsWith(cfg, value.Sensitive))
+	ip.declaredSensitive = outsideWriteOnly(ip.block(), value.PathsWith(cfg, value.Sensitive))
 	ip.declared, _ = cfg.UnmarkDeep()
-	ip.config = ip.declared
+	ip.config, ip.sensitive = ip.declared, ip.declaredSensitive
 	lc := &ip.in.Config().Lifecycle
 	if !ip.prior.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
-		ip.config = ignoreChanges(ip.block(), lc, ip.prior.value, ip.config)
+		stored := ip.unechoed(outsideWriteOnly(ip.block(), ip.storedSensitive()))
+		ip.config = ignoreChanges(ip.block(), lc, ip.prior.value, ip.declared)
+		ip.sensitive = ignoredSensitive(ip.block(), lc, ip.prior.value, ip.declared, ip.declaredSensitive, stored)
 	}
 }
 
@@ -291,7 +293,7 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
 	config := ip.config
 	if pv.value.IsNull() {
-		config = ip.declared
+		config, ip.sensitive = ip.declared, ip.declaredSensitive
 	}
 	resp, diags := ip.p.PlanResource(ip.ctx, provider.PlanRequest{
 		Type: ip.typeName(), Prior: pv.value, Proposed: schema.ProposedNew(ip.block(), pv.value, config), Config: config,

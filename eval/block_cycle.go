@@ -116,7 +116,7 @@ func (f *blockCycles) resource(b *ResourceBlock) {
 
 // after follows what is evaluated once the object exists, so that it may be referred to by its own address.
 func (f *blockCycles) after(b *ResourceBlock) {
-	var exprs []*lang.Expr
+	exprs := slices.Clone(b.idle)
 	for _, c := range b.post {
 		exprs = append(exprs, c.cond, c.msg)
 	}

@@ -102,6 +102,7 @@ type ResourceBlock struct {
 	providerKey  *lang.Expr
 	provisioners []provisionerBlock
 	departing    []provisionerBlock // when = destroy
+	idle         []*lang.Expr       // of connections, which nothing evaluates: the instance depends on what they refer to all the same
 	opens        *openSet           // through body, conditions and depends_on, not the block itself
 	throughBody  *openSet           // through the body alone
 	held         *openSet           // by depends_on, of the block and of the modules around it
@@ -202,7 +203,7 @@ func (c *compiler) module(cfg *config.Module, parent *moduleBlock) *moduleBlock 
 		}
 	}
 	for _, r := range cfg.Removed {
-		_, c.cfg.removed[r] = c.provisioners(m, r.Provisioners, r.Connection, use{self: true, anyKey: true})
+		_, c.cfg.removed[r], _ = c.provisioners(m, r.Provisioners, r.Connection, use{self: true, anyKey: true})
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Calls)) {
 		m.calls[name] = c.call(m, cfg.Calls[name])

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -41,26 +43,35 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 		b.providerKey = c.expr(m, r.Provider.KeyExpr, inside)
 	}
 	c.ignored(b)
-	b.provisioners, b.departing = c.provisioners(m, r.Provisioners, r.Connection, after)
+	b.provisioners, b.departing, b.idle = c.provisioners(m, r.Provisioners, r.Connection, after)
 	return b
 }
 
-// provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the connection of those without their own.
-func (c *compiler) provisioners(m *moduleBlock, list []*config.Provisioner, outer *config.Connection, u use) (creating, departing []provisionerBlock) {
+// provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the connection of those without their own. idle has
+// the expressions of connections that no provisioner of creation evaluates.
+func (c *compiler) provisioners(
+	m *moduleBlock, list []*config.Provisioner, outer *config.Connection, u use,
+) (creating, departing []provisionerBlock, idle []*lang.Expr) {
 	shared := c.connection(m, outer, u)
+	idle = expressions(shared)
 	for _, p := range list {
 		b := c.provisioner(m, p, u)
 		if b.schema == nil {
 			continue // there is no such type, which was reported
 		}
-		c.connect(&b, outer, shared, c.connection(m, p.Connection, u))
+		own := c.connection(m, p.Connection, u)
+		c.connect(&b, outer, shared, own)
 		if p.Destroy {
 			departing = append(departing, b)
-		} else {
-			creating = append(creating, b)
+			continue
 		}
+		creating = append(creating, b)
+		idle = append(idle, expressions(own)...)
 	}
-	return creating, departing
+	idle = slices.DeleteFunc(idle, func(x *lang.Expr) bool {
+		return slices.ContainsFunc(creating, func(b provisionerBlock) bool { return slices.Contains(b.exprs, x) })
+	})
+	return creating, departing, idle
 }
 
 func (c *compiler) provisioner(m *moduleBlock, p *config.Provisioner, u use) provisionerBlock {

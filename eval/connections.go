@@ -60,6 +60,15 @@ func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) ma
 	return out
 }
 
+// expressions returns those of a connection block in the order of its arguments' names.
+func expressions(conn map[string]connectionArg) []*lang.Expr {
+	var out []*lang.Expr
+	for _, name := range slices.Sorted(maps.Keys(conn)) {
+		out = append(out, conn[name].expr)
+	}
+	return out
+}
+
 // connect gives a provisioner the arguments of the outer connection block, overridden by those of its own. What is overridden is not evaluated, and
 // opens nothing; for a provisioner that works on this machine, all of it is evaluated while validating only.
 func (c *compiler) connect(p *provisionerBlock, outer *config.Connection, shared, own map[string]connectionArg) {

@@ -158,7 +158,7 @@ func (f *pathFinder) resource(b *ResourceBlock) bool {
 			return true
 		}
 	}
-	if f.exprs(m, b.body...) || f.exprs(m, b.providerKey) || f.repetition(m, b.repeat) || f.explicit(m, b.dependsOn) || f.around(m) {
+	if f.exprs(m, b.body...) || f.exprs(m, b.idle...) || f.exprs(m, b.providerKey) || f.repetition(m, b.repeat) || f.explicit(m, b.dependsOn) || f.around(m) {
 		return true
 	}
 	p := m.providerBlockFor(b.Config.ProviderRef())

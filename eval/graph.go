@@ -118,6 +118,7 @@ func (b *graphBuilder) resource(r *ResourceBlock) {
 	b.exprs(m, name, r.repeat.count, r.repeat.forEach, r.repeat.enabled, r.prevent, r.providerKey)
 	b.exprs(m, name, r.body...)
 	b.exprs(m, name, r.triggers...)
+	b.exprs(m, name, r.idle...)
 	b.conditions(m, name, r.pre)
 	b.conditions(m, name, r.post)
 	for _, p := range slices.Concat(r.provisioners, r.departing) {

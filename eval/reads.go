@@ -184,6 +184,7 @@ func (in *Instance) readSet(t *future.Task) *reads {
 		for _, p := range slices.Concat(b.provisioners, b.departing) {
 			sc.collectReads(after, p.exprs...)
 		}
+		sc.collectReads(after, b.idle...)
 		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.res == in.Resource && !r.all && r.key == in.Key })
 		out.add(after)
 		sc.collectReads(out, b.providerKey)

@@ -331,7 +331,7 @@ func TestProvidersThatAreNotInstalled(t *testing.T) {
 	src := need("mayfly.dev/mayfly/keep", "1.0") + "resource \"terraform_data\" \"x\" {}\nresource \"debugged_thing\" \"x\" {}\n"
 	sel, lock, diags := f.inst.Ensure(context.Background(), f.reqs(src), nil, Options{})
 	f.ok(diags)
-	if len(sel) != 0 || lock.Len() != 0 || len(diags) != 1 || !strings.Contains(diags[0].Detail, "part of this program") {
+	if len(sel) != 0 || lock.Len() != 0 || len(diags) != 1 || !strings.Contains(diags[0].Detail, "part of Mayfly") {
 		t.Errorf("%v %v", sel, diags)
 	}
 	if !f.inst.CanSelfInit(f.reqs(src)) || f.inst.CanSelfInit(f.reqs(src+`data "http_x" "x" {}`)) {

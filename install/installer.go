@@ -168,7 +168,7 @@ func (r *Requirement) checkWithin() diag.List {
 	}
 	if len(r.Constraints) > 0 {
 		return diag.At(r.Constraints[0].Range, "Version constraint without effect",
-			"Provider %s is part of this program and has no version of its own. Remove the constraint.", r.Provider).AsWarnings()
+			"Provider %s is part of Mayfly and has no version of its own. Remove the constraint.", r.Provider).AsWarnings()
 	}
 	return nil
 }

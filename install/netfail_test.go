@@ -28,7 +28,7 @@ func TestFailingServers(t *testing.T) {
 		want  string // a part of the error, "" if it goes well
 	}{
 		"discovery once":       {"terraform.json", 1, status(503), ""},
-		"discovery for good":   {"terraform.json", 9, status(503), "example.com could not be asked for its registry: failed to request discovery document: 503"},
+		"discovery for good":   {"terraform.json", 9, status(503), "example.com could not be queried for its registry: failed to request discovery document: 503"},
 		"no registry":          {"terraform.json", 9, status(404), "was not found in any of the search locations"},
 		"versions once":        {"/versions", 1, status(500), ""},
 		"versions for good":    {"/versions", 9, status(500), "https://example.com/v1/providers/acme/cloud/versions answers 500"},
@@ -45,7 +45,7 @@ func TestFailingServers(t *testing.T) {
 		"package description?": {"/download/", 9, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }, "has a bad download_url"},
 		"downgrade": {"/download/", 9, func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(`{"download_url": "http://example.com/x"}`))
-		}, "http://example.com/x is without encryption"},
+		}, "http://example.com/x is not encrypted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newNetFixture(t)
@@ -84,7 +84,7 @@ func TestSlowServer(t *testing.T) {
 		<-r.Context().Done()
 		return true
 	}
-	f.fails(f.reqs(need(cloud, ">= 1")), nil, Options{}, "example.com could not be asked", "it takes too long")
+	f.fails(f.reqs(need(cloud, ">= 1")), nil, Options{}, "example.com could not be queried", "it took too long")
 	f.net.Env.Vars["TF_REGISTRY_CLIENT_TIMEOUT"] = "soon"
 	if _, diags := f.net.Sources(); !diags.HasErrors() || !strings.Contains(diags.Err().Error(), "TF_REGISTRY_CLIENT_TIMEOUT must be a whole number") {
 		t.Errorf("%v", diags)

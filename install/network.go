@@ -64,7 +64,7 @@ func (n *Network) source(m cliconfig.Method) (Source, diag.List) {
 	case cliconfig.NetworkMirror:
 		mirror, err := netmirror.New(client, m.URL.Reveal(), n.credentials())
 		if err != nil {
-			return nil, diag.Errorf("Invalid network mirror", "%s.", capital(err))
+			return nil, diag.Errorf("Invalid network mirror", "%s", diag.Sentence(err))
 		}
 		return &networkSource{method: m, client: mirror}, nil
 	case cliconfig.OCIMirror:
@@ -144,12 +144,6 @@ func orElse(n, fallback int) int {
 		return fallback
 	}
 	return n
-}
-
-// capital begins the text of an error as a sentence.
-func capital(err error) string {
-	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:]
 }
 
 // beyond is a source for what is in none of some local directories: somebody who puts a provider there doesn't want another one.

@@ -67,7 +67,7 @@ func atOnce(ctx context.Context, n int, task func(k int, say func(func())) diag.
 	}
 	_ = group.Wait() // tasks report for themselves
 	if ctx.Err() != nil {
-		return diag.Errorf("Installation interrupted", "%s: nothing that was not complete is kept. Run the command again to go on.", capital(context.Cause(ctx)))
+		return diag.Errorf("Installation interrupted", "%s Providers that were not installed completely were removed. Run the command again to install them.", diag.Sentence(context.Cause(ctx)))
 	}
 	var diags diag.List
 	for _, r := range reports {

@@ -41,7 +41,7 @@ func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*R
 	}
 	dir, err := os.MkdirTemp("", "mayfly-lock-")
 	if err != nil {
-		return lock, diag.Errorf("Failed to lock providers", "There is no place for downloads: %s.", err)
+		return lock, diag.Errorf("Failed to lock providers", "The directory for downloads could not be created: %s.", err)
 	}
 	defer os.RemoveAll(dir)
 	diags := i.each(ctx, reqs, lock, platforms, dir, obs, func(c choice, _ Platform, pkg Package, hashes []lockfile.Hash, _ *temporary) error {

@@ -108,7 +108,7 @@ func TestLockPlatformsNoticesRepublishing(t *testing.T) {
 func TestLockPlatformsRefuses(t *testing.T) {
 	f := newNetFixture(t)
 	f.server.Add(registrytest.Package{Name: "acme/cloud", Version: "3.0.0", Platform: "linux_amd64", Archive: registrytest.Zip(map[string]string{"../evil": "x"})})
-	f.lockFails(need(cloud, "3.0.0"), nil, "leads out of the package")
+	f.lockFails(need(cloud, "3.0.0"), nil, "points outside of the package")
 	old := packageLimits
 	packageLimits.bytes = 4
 	f.lockFails(need(cloud, "1.0.0"), nil, "unpacks to more than 4 bytes")

@@ -30,7 +30,7 @@ func (n *Network) Services(ctx context.Context, host svchost.Hostname) (*disco.H
 	}
 	found, err := d.Discover(ctx, host)
 	if err != nil {
-		return nil, diag.Errorf("Service discovery failed for "+host.ForDisplay(), "The host %s does not tell which services it has: %s. Check the host's name, and whether it can be reached.", host.ForDisplay(), web.Reason(err))
+		return nil, diag.Errorf("Service discovery failed for "+host.ForDisplay(), "The services of the host %s cannot be discovered: %s. Check the host's name, and whether it can be reached.", host.ForDisplay(), web.Reason(err))
 	}
 	return found, nil
 }

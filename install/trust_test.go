@@ -100,8 +100,8 @@ func TestSignatures(t *testing.T) {
 		"broken first key":           {func(f *netFixture) { f.server.Published = []string{"no key", f.server.Key.Armor} }, "signed, key ID"},
 		"only broken keys":           {func(f *netFixture) { f.server.Published = []string{"no key"} }, "!none of the keys can be read"},
 		"no signature":               {func(f *netFixture) { f.server.Hook = answer(".sig", http.NotFound) }, "!is not signed, though the registry has a key"},
-		"not a signature":            {func(f *netFixture) { f.server.Hook = answer(".sig", text("nonsense")) }, "!may have been changed"},
-		"other sums":                 {func(f *netFixture) { f.server.Hook = answer("SHA256SUMS", text(strings.Repeat("0", 64)+"  x\n")) }, "!may have been changed"},
+		"not a signature":            {func(f *netFixture) { f.server.Hook = answer(".sig", text("nonsense")) }, "!may have been tampered with"},
+		"other sums":                 {func(f *netFixture) { f.server.Hook = answer("SHA256SUMS", text(strings.Repeat("0", 64)+"  x\n")) }, "!may have been tampered with"},
 		"expired key":                {func(f *netFixture) { f.server.Key, f.server.Published = expired, []string{expired.Armor} }, "which has expired since"},
 		"no key":                     {func(f *netFixture) { f.server.Published = nil }, "!the registry example.com gives no key"},
 		"no key of the default host": {func(f *netFixture) { f.server.Published = nil }, "signature not checked: the registry has no key"},
@@ -151,8 +151,8 @@ func TestDangerousArchives(t *testing.T) {
 		archive []byte
 		want    string
 	}{
-		"path traversal": {registrytest.Zip(map[string]string{"../../evil": "x"}), "leads out of the package"},
-		"absolute path":  {registrytest.Zip(map[string]string{"/tmp/evil": "x"}), "leads out of the package"},
+		"path traversal": {registrytest.Zip(map[string]string{"../../evil": "x"}), "points outside of the package"},
+		"absolute path":  {registrytest.Zip(map[string]string{"/tmp/evil": "x"}), "points outside of the package"},
 		"many files":     {bomb.Bytes(), "files; at most"},
 		"not an archive": {[]byte("<html>"), "is not a zip archive"},
 		"empty":          {registrytest.Zip(nil), "no file named terraform-provider-cloud"},

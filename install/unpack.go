@@ -58,7 +58,7 @@ func checkEntry(f *zip.File) error {
 	name := strings.TrimSuffix(f.Name, "/")
 	// Backslashes separate on Windows, where another unpacker would follow them.
 	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\:") || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return fmt.Errorf("the archive has an entry %q, whose name leads out of the package", f.Name)
+		return fmt.Errorf("the archive has an entry %q, whose name points outside of the package", f.Name)
 	}
 	if mode := f.Mode(); !mode.IsRegular() && !mode.IsDir() {
 		return fmt.Errorf("the archive has an entry %q that is neither a file nor a directory; links are not accepted", f.Name)

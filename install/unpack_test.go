@@ -67,13 +67,13 @@ func TestUnpackRefuses(t *testing.T) {
 		members []member
 		want    string
 	}{
-		"parent":          {[]member{{name: "../evil"}}, "leads out of the package"},
-		"parent deep":     {[]member{{name: "a/../../evil"}}, "leads out of the package"},
-		"absolute":        {[]member{{name: "/evil"}}, "leads out of the package"},
-		"backslashes":     {[]member{{name: `..\evil`}}, "leads out of the package"},
-		"drive":           {[]member{{name: "C:evil"}}, "leads out of the package"},
-		"empty":           {[]member{{name: ""}}, "leads out of the package"},
-		"parent folder":   {[]member{{name: "../"}}, "leads out of the package"},
+		"parent":          {[]member{{name: "../evil"}}, "points outside of the package"},
+		"parent deep":     {[]member{{name: "a/../../evil"}}, "points outside of the package"},
+		"absolute":        {[]member{{name: "/evil"}}, "points outside of the package"},
+		"backslashes":     {[]member{{name: `..\evil`}}, "points outside of the package"},
+		"drive":           {[]member{{name: "C:evil"}}, "points outside of the package"},
+		"empty":           {[]member{{name: ""}}, "points outside of the package"},
+		"parent folder":   {[]member{{name: "../"}}, "points outside of the package"},
 		"link":            {[]member{{name: "l", mode: fs.ModeSymlink | 0o777, content: "/etc"}, {name: "l/evil"}}, "links are not accepted"},
 		"device":          {[]member{{name: "d", mode: fs.ModeDevice | 0o666}}, "neither a file nor a directory"},
 		"twice":           {[]member{{name: "a", content: "1"}, {name: "a", content: "2"}}, "exists"},
@@ -107,7 +107,7 @@ func TestRefusedArchiveLeavesNothing(t *testing.T) {
 	path := filepath.Join(f.mirror, providerPath(p), "terraform-provider-random_1.0.0_linux_amd64.zip")
 	reqs := f.reqs(need("hashicorp/random", ">= 1"))
 	f.archive(path, &zip.FileHeader{Name: "../evil"}, "x")
-	f.fails(reqs, nil, Options{}, "leads out of the package", path)
+	f.fails(reqs, nil, Options{}, "points outside of the package", path)
 	f.archive(path, &zip.FileHeader{Name: "README"}, "x")
 	f.fails(reqs, nil, Options{}, "has no file named terraform-provider-random* to run")
 	f.write(path, "not a zip", 0o644)
@@ -130,7 +130,7 @@ func FuzzCheckEntry(f *testing.F) {
 		}
 		for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '/' || r == '\\' }) {
 			if part == ".." {
-				t.Errorf("%q leads out of the package", name)
+				t.Errorf("%q points outside of the package", name)
 			}
 		}
 		if strings.HasPrefix(name, "/") || strings.ContainsAny(name, "\\:") {

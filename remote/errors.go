@@ -91,7 +91,7 @@ func reason(err error) string {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "the connection was refused"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return "there is no way to the host"
+		return "there is no route to the host"
 	case errors.As(err, &dns):
 		return "the name of the host could not be resolved"
 	case errors.As(err, &missing):

@@ -44,17 +44,17 @@ func keyProblem(text string, err error) string {
 	block, _ := pem.Decode([]byte(text))
 	switch {
 	case errors.As(err, &locked):
-		return "The private key is protected by a passphrase, for which there is no argument. Give the key without one (\"ssh-keygen -p\" changes that in a copy), or leave it to an agent."
+		return "The private key is protected by a passphrase, and a connection has no argument for that. Use a copy of the key without a passphrase (see \"ssh-keygen -p\"), or an SSH agent."
 	case strings.HasPrefix(strings.TrimSpace(text), "PuTTY-User-Key-File"):
 		return "The private key is in PuTTY's own format. PuTTYgen can export it in that of OpenSSH."
 	case strings.HasPrefix(strings.TrimSpace(text), "ssh-"), strings.HasPrefix(strings.TrimSpace(text), "ecdsa-"):
 		return "This is a public key. The private key is in the file of the same name without \".pub\"."
 	case block == nil && !strings.Contains(text, "\n"):
-		return "This is no private key: it is in one line. If it is the name of a file, read that with file(…)."
+		return "This is not a private key: it has only one line. If it is the name of a file, read the file with file(…)."
 	case block == nil:
-		return "This is no whole private key in PEM, which begins with a line \"-----BEGIN … PRIVATE KEY-----\" and ends with one like it."
+		return "This is not a complete private key in PEM format, which begins with a line \"-----BEGIN … PRIVATE KEY-----\" and ends with one like it."
 	case block.Type == "ENCRYPTED PRIVATE KEY":
-		return "The private key is encrypted, for which there is no argument. Give the key without a passphrase, or leave it to an agent."
+		return "The private key is encrypted, and a connection has no argument for its passphrase. Use a key without a passphrase, or an SSH agent."
 	default:
 		return "The private key could not be read: it is damaged or of a kind that is not supported. RSA, ECDSA and Ed25519 are."
 	}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/view/timeline"
 )
@@ -132,7 +133,7 @@ func (a *app) global(args []string) ([]string, error) {
 				return nil, fmt.Errorf("Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example")
 			}
 			if err := os.Chdir(value); err != nil {
-				return nil, fmt.Errorf("Error handling -chdir option: %w", err)
+				return nil, fmt.Errorf("Error handling -chdir option: the directory %q cannot be entered: %s.", value, diag.Reason(err))
 			}
 		case "pedantic":
 			a.pedantic = true
@@ -144,7 +145,7 @@ func (a *app) global(args []string) ([]string, error) {
 			}
 			fallthrough
 		default:
-			return nil, fmt.Errorf("Mayfly has no global option %q. Options of a command stand after it.\n\nTo see the options, run:\n  mayfly -help", args[0])
+			return nil, fmt.Errorf("Mayfly has no global option %q. Options of a command come after it, as in: mayfly plan -out=FILE\n\nTo see the options, run:\n  mayfly -help", args[0])
 		}
 		args = args[1:]
 	}
@@ -191,6 +192,9 @@ func (a *app) known(root *cli.Command, args []string) error {
 			for _, c := range cmd.Commands {
 				names = append(names, c.Name)
 			}
+			if why := unsupported[arg]; cmd == root && why != "" {
+				return fmt.Errorf("The command %q is not supported.\n\n%s", arg, why)
+			}
 			hint := ""
 			if near := nearest(arg, names); near != "" && arg[0] == near[0] {
 				hint = fmt.Sprintf(" Did you mean %q?", near)
@@ -201,6 +205,13 @@ func (a *app) known(root *cli.Command, args []string) error {
 		path += " " + arg
 	}
 	return nil
+}
+
+// unsupported are the commands of related programs that this one does not have, with what to do instead.
+var unsupported = map[string]string{
+	"test": "Mayfly does not run test files (*.tftest.hcl) yet. Run them with OpenTofu or Terraform.",
+	"env":  "Use \"mayfly workspace\".",
+	"push": "Use \"mayfly state push\" to write a state.",
 }
 
 func (a *app) root() *cli.Command {
@@ -232,7 +243,7 @@ func (a *app) command(name, usage, argsUsage, description string, flags []cli.Fl
 	flags = a.noteVariables(name, flags)
 	return &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: argsUsage, Description: description, OnUsageError: usageError, DisableSliceFlagSeparator: true,
-		Flags: append(flags, boolFlag("no-color", "Write without colour.", &a.noColor)),
+		Flags: append(flags, grouped(outputGroup, boolFlag("no-color", "Write without color.", &a.noColor))...),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			a.setUpView()
 			if !a.report(a.applyShared()) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -17,14 +18,14 @@ type applyFlags struct {
 
 func (a *app) applyFlags() (*applyFlags, []cli.Flag) {
 	f := &applyFlags{}
-	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask before applying.", &f.autoApprove),
-		boolFlag("suppress-forget-errors", "Don't count it as an error when destroying leaves objects that are only forgotten.", &f.suppressForgetErrors))
+	return f, append(f.changeFlags.flags(a), boolFlag("auto-approve", "Don't ask for approval.", &f.autoApprove),
+		boolFlag("suppress-forget-errors", "Don't fail if objects are left behind because they are only forgotten.", &f.suppressForgetErrors))
 }
 
 func (a *app) applyCommand() *cli.Command {
 	f, flags := a.applyFlags()
 	return a.command("apply", "Create or update infrastructure", "[PLAN]",
-		"Plans as the command plan does, asks for consent, and carries out the plan. Given a saved plan, it carries out that one without asking.",
+		"Makes a plan, asks for approval and carries it out. Given a saved plan, carries out that plan without asking.",
 		flags, func(ctx context.Context, args []string) int {
 			var saved fileOption
 			if len(args) == 1 {
@@ -45,8 +46,9 @@ func (a *app) applyCommand() *cli.Command {
 
 func (a *app) destroyCommand() *cli.Command {
 	f, flags := a.applyFlags()
+	flags = hide(flags, "destroy", "refresh-only")
 	return a.command("destroy", "Destroy previously-created infrastructure", "",
-		"Destroys everything that the state has, after asking for consent. It is the same as \"apply -destroy\".",
+		"Destroys everything in the state, after asking for approval. Same as \"apply -destroy\".",
 		flags, func(ctx context.Context, args []string) int {
 			if !f.setUp(a) {
 				return exitError
@@ -61,8 +63,9 @@ func (a *app) destroyCommand() *cli.Command {
 
 func (a *app) refreshCommand() *cli.Command {
 	f, flags := a.applyFlags()
+	flags = hide(flags, "destroy", "refresh-only", "refresh", "auto-approve", "suppress-forget-errors")
 	return a.command("refresh", "Update the state to match remote systems", "",
-		"Takes over into the state what has changed outside, without asking. It is the same as \"apply -refresh-only -auto-approve\".",
+		"Updates the state to match the real objects, without asking. Same as \"apply -refresh-only -auto-approve\".",
 		flags, func(ctx context.Context, args []string) int {
 			if !f.setUp(a) {
 				return exitError
@@ -77,7 +80,7 @@ func (a *app) refreshCommand() *cli.Command {
 
 func (a *app) apply(ctx context.Context, f *applyFlags, name string) int {
 	if f.json && !f.autoApprove {
-		return a.fail("Plan file or auto-approve required", "With -json there is nobody to ask for approval. Apply a saved plan, or give -auto-approve.")
+		return a.fail("Plan file or auto-approve required", "With -json, Mayfly cannot ask for approval. Apply a saved plan, or use -auto-approve.")
 	}
 	if !a.report(f.check()) {
 		return exitError
@@ -102,13 +105,13 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 	}
 	if !f.autoApprove {
 		if p.Changed() && !f.input {
-			return a.fail("Approval required", "The plan has changes, and asking is switched off with -input=false. Apply a saved plan, or give -auto-approve.")
+			return a.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
 		}
 		switch yes, err := r.confirm(p); {
 		case errors.Is(err, errNoAnswer):
-			return a.fail("Error asking for approval", "There is nobody to ask: standard input has ended. Apply a saved plan, or give -auto-approve.")
+			return a.fail("Error asking for approval", "Standard input has ended, so there is no answer. Apply a saved plan, or use -auto-approve.")
 		case err != nil:
-			return a.fail("Error asking for approval", "%s.", err)
+			return a.fail("Error asking for approval", "%s", diag.Sentence(err))
 		case !yes:
 			a.say("%s", map[bool]string{true: "Destroy cancelled.", false: "Apply cancelled."}[f.destroy])
 			return exitError

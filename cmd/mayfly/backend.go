@@ -64,7 +64,7 @@ func declaredBackend(root *config.Module, over []string) (backendConfig, diag.Li
 		return out, nil
 	}
 	if block.Type != localBackend {
-		return out, diag.At(block.Range, "Unsupported backend type", "The backend %q is not supported in this version of Mayfly. The only backend it supports is %q.", block.Type, localBackend)
+		return out, diag.At(block.Range, "Unsupported backend type", "The backend %q is not supported in this version of Mayfly. The only backend that is supported is %q, which keeps the state in a file.", block.Type, localBackend)
 	}
 	out.declared = true
 	attrs, hd := block.Body.JustAttributes()
@@ -154,22 +154,23 @@ func (d *directory) recorded() (b backendConfig, ok bool, diags diag.List) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, false, nil
 	}
-	var rec backendRecord
-	if err == nil {
-		err = json.Unmarshal(src, &rec)
-	}
 	if err != nil {
-		return b, false, diag.Errorf("Cannot read the recorded backend", "The file %s, in which \"mayfly init\" records the backend, could not be read: %s. Run: mayfly init -reconfigure", d.recordPath(), pathReason(err))
+		return b, false, diag.Errorf("Cannot read the recorded backend",
+			"The file %s, in which \"mayfly init\" records the backend, could not be read: %s. Correct this, or remove %s and run \"mayfly init\".", d.recordPath(), diag.Reason(err), d.dataDir)
+	}
+	var rec backendRecord
+	if err := json.Unmarshal(src, &rec); err != nil {
+		return b, false, badRecord(d.recordPath(), err)
 	}
 	if rec.Backend == nil {
 		return b, false, nil
 	}
 	if rec.Backend.Type != localBackend {
-		return b, false, diag.Errorf("Unsupported backend type", "This directory was initialised for the backend %q, which is not supported in this version of Mayfly. To use the backend of the configuration without moving the state, run: mayfly init -reconfigure", rec.Backend.Type)
+		return b, false, diag.Errorf("Unsupported backend type", "This directory was initialized for the backend %q, which is not supported in this version of Mayfly. To use the backend of the configuration without moving the state, run: mayfly init -reconfigure", rec.Backend.Type)
 	}
 	var cfg localRecord
 	if err := json.Unmarshal(rec.Backend.Config, &cfg); err != nil {
-		return b, false, diag.Errorf("Cannot read the recorded backend", "The file %s, in which \"mayfly init\" records the backend, could not be read: %s. Run: mayfly init -reconfigure", d.recordPath(), err)
+		return b, false, badRecord(d.recordPath(), err)
 	}
 	b.declared = true
 	if cfg.Path != nil {
@@ -179,6 +180,11 @@ func (d *directory) recorded() (b backendConfig, ok bool, diags diag.List) {
 		b.workspaceDir = *cfg.WorkspaceDir
 	}
 	return b, true, nil
+}
+
+func badRecord(path string, err error) diag.List {
+	return diag.Errorf("Cannot read the recorded backend",
+		"The file %s, in which \"mayfly init\" records the backend, is damaged: %s. To record the backend anew, run: mayfly init -reconfigure", path, err)
 }
 
 // record remembers the backend for the commands that follow; a configuration without one removes the record.
@@ -222,7 +228,7 @@ func (d *directory) record(b backendConfig) error {
 }
 
 // backend returns the backend to use: that of the configuration, which must be the recorded one. A directory in which none was recorded is
-// initialised on the way, since this backend needs nothing else.
+// initialized on the way, since this backend needs nothing else.
 func (d *directory) backend() (backendConfig, diag.List) {
 	var want backendConfig
 	if d.root != nil {
@@ -239,7 +245,7 @@ func (d *directory) backend() (backendConfig, diag.List) {
 	case !ok:
 		if want.declared {
 			if err := d.record(want); err != nil {
-				return want, diag.Errorf("Cannot record the backend", "The file %s could not be written: %s.", d.recordPath(), pathReason(err))
+				return want, diag.Errorf("Cannot record the backend", "The file %s could not be written: %s.", d.recordPath(), diag.Reason(err))
 			}
 		}
 		return want, nil
@@ -249,7 +255,7 @@ func (d *directory) backend() (backendConfig, diag.List) {
 		return have, nil // init completed it with -backend-config
 	default:
 		return want, diag.Errorf("Backend initialization required, please run \"mayfly init\"",
-			"The backend in the configuration is not the one that this directory was initialised for, so the state may be elsewhere. Run \"mayfly init -migrate-state\" to bring the state along, or \"mayfly init -reconfigure\" to leave it where it is.")
+			"The backend in the configuration is not the one that this directory was initialized for, so the state may be elsewhere. Run \"mayfly init -migrate-state\" to bring the state along, or \"mayfly init -reconfigure\" to leave it where it is.")
 	}
 }
 

@@ -41,21 +41,23 @@ type changeFlags struct {
 
 func (c *changeFlags) flags(a *app) []cli.Flag {
 	c.refresh, c.parallelism = true, 10
-	out := []cli.Flag{
-		boolFlag("destroy", "Plan to destroy everything that the state has.", &c.destroy),
-		boolFlag("refresh-only", "Only find out what has changed outside and take it over into the state.", &c.refreshOnly),
+	out := grouped(planningGroup,
+		boolFlag("destroy", "Plan to destroy everything in the state.", &c.destroy),
+		boolFlag("refresh-only", "Only detect changes made outside and record them in the state.", &c.refreshOnly),
 		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
-		boolFlag("lazy-ephemeral", "Don't open in plan what only write-only arguments need: they are unknown until apply, which opens it only for changes.", &c.lazyEphemeral),
-		listFlag("target", "Only plan for this module, resource or instance and what it depends on. May be given several times.", &c.targets),
-		listFlag("target-file", "Like -target, for each line of a file.", &c.targetFiles),
-		listFlag("exclude", "Leave out this module, resource or instance and what depends on it. May be given several times.", &c.excludes),
-		listFlag("exclude-file", "Like -exclude, for each line of a file.", &c.excludeFiles),
-		listFlag("replace", "Replace this resource instance. May be given several times.", &c.replace),
-		intFlag("parallelism", "Number of provider operations at once.", &c.parallelism),
-		boolFlag("concise", "Leave out what tells how a run goes on: only show the plan, the outcome and problems.", &c.concise),
-		stringFlag("ephemeral-timeline", "Draw in this HTML file when each ephemeral instance was open and who used it. The file has addresses and times, no values.", &c.timeline),
+		boolFlag("lazy-ephemeral", "Don't open ephemeral resources in the plan that only write-only arguments use. Those arguments are unknown until apply, which opens the resources only for what changes.", &c.lazyEphemeral),
+		listFlag("target", "Plan only the module, resource or instance at `ADDRESS` and what it depends on.", &c.targets),
+		listFlag("target-file", "Like -target, for each line of `FILE`.", &c.targetFiles),
+		listFlag("exclude", "Leave out the module, resource or instance at `ADDRESS` and what depends on it.", &c.excludes),
+		listFlag("exclude-file", "Like -exclude, for each line of `FILE`.", &c.excludeFiles),
+		listFlag("replace", "Replace the resource instance at `ADDRESS`.", &c.replace),
+		intFlag("parallelism", "Run up to `N` provider operations at once.", &c.parallelism),
+	)
+	out = append(out, grouped(outputGroup,
+		boolFlag("concise", "Show no progress, only the plan, the result and diagnostics.", &c.concise),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
-	}
+		stringFlag("ephemeral-timeline", "Write an HTML page to `FILE` that shows when each ephemeral instance was open and what used it. It has addresses and times, no values.", &c.timeline),
+	)...)
 	out = append(out, c.machineFlags.flags("a stream of JSON messages")...)
 	out = append(out, c.variableFlags.flags()...)
 	out = append(out, c.stateFlags.flags()...)
@@ -69,13 +71,13 @@ func (c *changeFlags) check() diag.List {
 	case c.destroy && c.refreshOnly:
 		return diag.Errorf("Incompatible plan mode options", "The -destroy and -refresh-only options are mutually exclusive.")
 	case c.refreshOnly && !c.refresh:
-		return diag.Errorf("Incompatible refresh options", "With -refresh=false, -refresh-only has nothing to do: give one of them.")
+		return diag.Errorf("Incompatible refresh options", "The options -refresh-only and -refresh=false cannot be used together: the one asks for what the other switches off.")
 	case c.parallelism < 1:
 		return diag.Errorf("Invalid parallelism", "The value of -parallelism must be at least 1, not %d.", c.parallelism)
 	case len(c.targets)+len(c.targetFiles) > 0 && len(c.excludes)+len(c.excludeFiles) > 0:
 		return diag.Errorf("Invalid combination of arguments", "-target and -exclude cannot be used together, nor their forms with files.")
 	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
-		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only: nothing is created then.")
+		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only, because such plans create nothing.")
 	}
 	return c.checkGenerate()
 }
@@ -94,7 +96,7 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 		for _, file := range files {
 			lines, err := addressLines(file)
 			if err != nil {
-				diags = append(diags, diag.Errorf("Cannot read addresses", "The file of -%s-file=%s could not be read: %s.", option, file, pathReason(err))...)
+				diags = append(diags, diag.Errorf("Cannot read addresses", "The file of -%s-file=%s could not be read: %s.", option, file, diag.Reason(err))...)
 			}
 			values = append(values, lines...)
 		}
@@ -243,7 +245,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	}
 	diags = append(diags, partialPlan(p)...)
 	if err := r.show(p); err != nil {
-		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s.", err)...))
+		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s", diag.Sentence(err))...))
 	}
 	return p, a.report(diags)
 }
@@ -260,7 +262,7 @@ func withoutChecks(diags diag.List) diag.List {
 func partialPlan(p *plan.Plan) diag.List {
 	var diags diag.List
 	if restricted(p) {
-		diags = diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for getting out of trouble. For everyday work, plan the whole configuration.")
+		diags = diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for exceptional situations, such as recovering from an error. For everyday work, plan the whole configuration.")
 	}
 	for _, a := range p.ForceReplace {
 		if !slices.ContainsFunc(p.Changes, func(c *plan.Change) bool { return c.Addr == a }) {
@@ -370,5 +372,5 @@ func (a *app) paintDone(s string) string {
 // leftBehind is the error for a destroy after which something still exists, as the configuration asked.
 func leftBehind(n int) diag.List {
 	return diag.Errorf("Destroy was successful but left behind forgotten instances",
-		"What the configuration says must not be destroyed was only removed from the state (objects: %d). It goes on to exist, and may go on to cost money. The plan shows what it is.\n\nWith -suppress-forget-errors this is no error.", n)
+		"The configuration says that some objects (%d) must not be destroyed, so they were only removed from the state. They still exist, and may still cost money. The plan shows which they are.\n\nTo treat this as a success, use -suppress-forget-errors.", n)
 }

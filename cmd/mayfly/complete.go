@@ -198,7 +198,8 @@ func (a *app) options(cmd *cli.Command, before []string, typed string) []proposa
 				word += "=false"
 			}
 		}
-		out = append(out, proposal{word, f.(interface{ GetUsage() string }).GetUsage()})
+		_, text := describeOption(f)
+		out = append(out, proposal{word, text})
 	}
 	name := func(p proposal) string {
 		name, _, _ := strings.Cut(p.word, "=")

@@ -132,7 +132,7 @@ func (a *app) setUpShells(remove bool) int {
 		changed, err := s.apply(remove)
 		switch {
 		case err != nil:
-			a.report(diag.Errorf("Cannot set up completion", "The file %s could not be changed: %s.", s.path, pathReason(err)))
+			a.report(diag.Errorf("Cannot set up completion", "The file %s could not be changed: %s.", s.path, diag.Reason(err)))
 			a.code = exitError
 		case changed && remove:
 			a.say("Removed completion from %s.", s.path)

@@ -32,7 +32,7 @@ func (a *app) consoleCommand() *cli.Command {
 	flags := append(f.variableFlags.flags(), f.lockFlags.flags()...)
 	flags = append(flags,
 		boolFlag("plan", "Make a plan first, and evaluate with the objects as applying it would make them. By default they are as the state has them.", &f.planned),
-		stringFlag("state", "State file to read. For the local backend.", &f.stateFlags.state),
+		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.stateFlags.state),
 		f.machineFlags.intoFlag("a stream of JSON messages with the values"),
 		boolFlag("input", "Without consequence: the console asks for nothing. Variables without a value are unknown.", &f.input),
 	)
@@ -91,7 +91,7 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 		if soft.Err() != nil {
 			return exitError
 		}
-		a.report(diag.Warnf("Values may be missing", "What the errors above are about is unknown to the expressions that follow."))
+		a.report(diag.Warnf("Values may be missing", "In the expressions that follow, values that the errors above are about are unknown."))
 	}
 	a.sources = maps.Clone(a.sources)
 	if a.sources == nil {

@@ -156,7 +156,7 @@ func (d *directory) providers(st *state.State) (install.Selections, diag.List) {
 func (d *directory) workspace() (name string, fromEnv bool, diags diag.List) {
 	if name := d.app.vars["TF_WORKSPACE"]; name != "" {
 		if err := store.CheckWorkspaceName(name); err != nil {
-			return "", true, diag.Errorf("Invalid workspace name", "The environment variable TF_WORKSPACE: %s.", err)
+			return "", true, diag.Errorf("Invalid workspace name", "The environment variable TF_WORKSPACE selects the workspace, but %s.", err)
 		}
 		return name, true, nil
 	}
@@ -165,14 +165,14 @@ func (d *directory) workspace() (name string, fromEnv bool, diags diag.List) {
 		return store.DefaultWorkspace, false, nil
 	}
 	if err != nil {
-		return "", false, diag.Errorf("Cannot read the selected workspace", "The file %s, which names it, could not be read: %s.", d.workspacePath(), pathReason(err))
+		return "", false, diag.Errorf("Cannot read the selected workspace", "The file %s, which names the selected workspace, could not be read: %s.", d.workspacePath(), diag.Reason(err))
 	}
 	name = strings.TrimSpace(string(text))
 	if name == "" {
 		name = store.DefaultWorkspace
 	}
 	if err := store.CheckWorkspaceName(name); err != nil {
-		return "", false, diag.Errorf("Invalid workspace name", "The file %s: %s. Select one with: mayfly workspace select NAME", d.workspacePath(), err)
+		return "", false, diag.Errorf("Invalid workspace name", "The file %s names the selected workspace, but %s. Select one with: mayfly workspace select NAME", d.workspacePath(), err)
 	}
 	return name, false, nil
 }

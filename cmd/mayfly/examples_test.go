@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/script"
@@ -34,6 +35,27 @@ func TestExampleREADMEs(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name+".txtar"), []byte(archive), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	script.Run(t, dir)
+}
+
+// TestQuickstartPrintsWhatTheREADMESays runs the README's first command and compares the end of what it prints.
+func TestQuickstartPrintsWhatTheREADMESays(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "This is the end of what you see, after the plan:\n\n```\n")
+	shown, _, closed := strings.Cut(rest, "```\n")
+	if !found || !closed {
+		t.Fatal("the README shows no output")
+	}
+	want := strings.ReplaceAll(regexp.QuoteMeta(shown), "after 0s", `after \d+s`)
+	dir := t.TempDir()
+	archive := "exec cp -R $EXAMPLES/quickstart copy\nexec mayfly -chdir=copy apply -auto-approve\nstdout '" +
+		strings.ReplaceAll(strings.ReplaceAll(want, "\n", `\n`), "'", "''") + "$'\n"
+	if err := os.WriteFile(filepath.Join(dir, "quickstart.txtar"), []byte(archive), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	script.Run(t, dir)
 }

@@ -57,16 +57,16 @@ type givenVariable struct {
 type variableFlags struct{ given []givenVariable }
 
 func (v *variableFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		genericFlag("var", "'name=value': set an input variable of the root module. May be given several times.", func(s string) error {
+	return grouped(variableGroup,
+		genericFlag("var", "Set an input variable of the root module, as in `NAME=VALUE`.", func(s string) error {
 			v.given = append(v.given, givenVariable{text: s})
 			return nil
 		}),
-		genericFlag("var-file", "Set input variables from a file, besides terraform.tfvars and *.auto.tfvars. May be given several times.", func(s string) error {
+		genericFlag("var-file", "Set input variables from `FILE`, in addition to terraform.tfvars and *.auto.tfvars.", func(s string) error {
 			v.given = append(v.given, givenVariable{file: true, text: s})
 			return nil
 		}),
-	}
+	)
 }
 
 // lockFlags are the options about the state's lock.
@@ -77,10 +77,10 @@ type lockFlags struct {
 
 func (l *lockFlags) flags() []cli.Flag {
 	l.lock = true
-	return []cli.Flag{
-		boolFlag("lock", "Don't hold a lock on the state meanwhile. Others may then change it at the same time.", &l.lock),
-		durationFlag("lock-timeout", "How long to wait for a lock that somebody holds.", &l.timeout),
-	}
+	return grouped(stateGroup,
+		boolFlag("lock", "Don't lock the state. Others may then change it at the same time.", &l.lock),
+		durationFlag("lock-timeout", "Wait up to `DURATION`, such as 30s or 5m, for a lock that another process holds.", &l.timeout),
+	)
 }
 
 // stateFlags are the options that replace state files of the local backend.
@@ -96,11 +96,11 @@ func (s stateFlags) stamped() stateFlags {
 }
 
 func (s *stateFlags) flags() []cli.Flag {
-	return []cli.Flag{
-		stringFlag("state", "State file to read, and to write unless -state-out is given. For the local backend.", &s.state),
-		stringFlag("state-out", "State file to write. For the local backend.", &s.out),
-		stringFlag("backup", `Where to keep the previous state file, "-" for nowhere. For the local backend.`, &s.backup),
-	}
+	return grouped(stateGroup,
+		stringFlag("state", "Read the state from `FILE`, and write it there unless -state-out is given. For the local backend.", &s.state),
+		stringFlag("state-out", "Write the state to `FILE`. For the local backend.", &s.out),
+		stringFlag("backup", "Keep the previous state in `FILE`, or nowhere if it is \"-\". For the local backend.", &s.backup),
+	)
 }
 
 // inputFlag says whether to ask for what is missing.
@@ -111,5 +111,5 @@ func (i *inputFlag) flags(a *app) []cli.Flag {
 	if v := a.vars["TF_INPUT"]; v == "0" || strings.EqualFold(v, "false") {
 		i.input = false
 	}
-	return []cli.Flag{boolFlag("input", "Don't ask for what is missing, but fail.", &i.input)}
+	return grouped(variableGroup, boolFlag("input", "Don't ask for input; fail if a value is missing.", &i.input))
 }

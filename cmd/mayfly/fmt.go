@@ -89,7 +89,7 @@ func (f *formatting) stdin() {
 	out, ok := f.format(src, name)
 	if ok && !f.check && !f.diff {
 		if _, err := f.env.Stdout.Write(out); err != nil {
-			f.problem(diag.Errorf("Failed to write the output", "%s.", err))
+			f.problem(diag.Errorf("Failed to write the output", "%s", diag.Sentence(err)))
 		}
 	}
 }
@@ -99,9 +99,9 @@ func (f *formatting) read(r io.Reader, name string) (content []byte, ok bool) {
 	src, err := io.ReadAll(io.LimitReader(r, maxFormatted+1))
 	switch {
 	case err != nil:
-		f.problem(diag.Errorf("Failed to read file", "%s could not be read: %s.", name, pathReason(err)))
+		f.problem(diag.Errorf("Failed to read file", "%s could not be read: %s.", name, diag.Reason(err)))
 	case len(src) > maxFormatted:
-		f.problem(diag.Errorf("File too large", "%s has more than %d MiB: that is no configuration.", name, maxFormatted>>20))
+		f.problem(diag.Errorf("File too large", "%s is larger than %d MiB, so it is not a configuration file.", name, maxFormatted>>20))
 	default:
 		return src, true
 	}
@@ -135,11 +135,11 @@ func (f *formatting) target(arg string) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		f.problem(diag.Errorf("Invalid file or directory path", "There is no file or directory at %s: %s.", arg, pathReason(err)))
+		f.problem(diag.Errorf("Invalid file or directory path", "There is no file or directory at %s: %s.", arg, diag.Reason(err)))
 	case info.IsDir():
 		f.directory(path)
 	case !formatted(path):
-		f.problem(diag.Errorf("Invalid file extension", "%s is not a file to be formatted: their names end in %s.", arg, strings.Join(formattedSuffixes, ", ")))
+		f.problem(diag.Errorf("Invalid file extension", "%s cannot be formatted: only files whose names end in %s can.", arg, strings.Join(formattedSuffixes, ", ")))
 	default:
 		f.file(path)
 	}
@@ -166,7 +166,7 @@ func formatted(name string) bool {
 func (f *formatting) directory(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		f.problem(diag.Errorf("Cannot read directory", "The directory %s could not be read: %s.", dir, pathReason(err)))
+		f.problem(diag.Errorf("Cannot read directory", "The directory %s could not be read: %s.", dir, diag.Reason(err)))
 		return
 	}
 	for _, e := range entries {
@@ -194,7 +194,7 @@ func (f *formatting) file(path string) {
 		return
 	}
 	if err := rewriteFile(path, out); err != nil {
-		f.problem(diag.Errorf("Failed to write file", "The file %s could not be written: %s.", path, pathReason(err)))
+		f.problem(diag.Errorf("Failed to write file", "The file %s could not be written: %s.", path, diag.Reason(err)))
 	}
 }
 
@@ -208,7 +208,7 @@ func (f *formatting) readFile(path string) ([]byte, bool) {
 		file, err = os.Open(path)
 	}
 	if err != nil {
-		f.problem(diag.Errorf("Failed to open file", "The file %s could not be opened: %s.", path, pathReason(err)))
+		f.problem(diag.Errorf("Failed to open file", "The file %s could not be opened: %s.", path, diag.Reason(err)))
 		return nil, false
 	}
 	defer file.Close()

@@ -15,7 +15,7 @@ func (a *app) forceUnlockCommand() *cli.Command {
 	var in inputFlag
 	var vars variableFlags
 	force := false
-	flags := append(vars.flags(), boolFlag("force", "Don't ask for consent.", &force))
+	flags := append(vars.flags(), boolFlag("force", "Don't ask for approval.", &force))
 	return a.messageCommand("force-unlock", "Release a stuck lock on the current workspace", "LOCK_ID",
 		"Removes the lock on the state of the selected workspace that a run has left which ended without doing so. Nothing else is changed. The lock on a local state ends with the process that holds it, and cannot be taken from one that is running.",
 		append(flags, in.flags(a)...), func(ctx context.Context, args []string) int {
@@ -38,17 +38,17 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 			return exitError
 		}
 		if !input {
-			return a.fail("Approval required", "Asking is switched off with -input=false. Give -force to remove the lock without being asked.")
+			return a.fail("Approval required", "With -input=false, Mayfly does not ask. To remove the lock without being asked, use -force.")
 		}
 		answer, err := a.ask(ctx, question{
 			Title: "Do you really want to force-unlock?",
-			Text:  "Mayfly will remove the lock on the state of the workspace \"" + p.workspace + "\", and the run\nthat holds it, if there is one, goes on without. This allows others to change\nthe state at the same time, which can damage it.\n\nOnly 'yes' will be accepted to confirm.",
+			Text:  "Mayfly will remove the lock on the state of the workspace \"" + p.workspace + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it.\n\nOnly 'yes' will be accepted to confirm.",
 		})
 		switch {
 		case errors.Is(err, errNoAnswer):
-			return a.fail("Error asking for approval", "There is nobody to ask: standard input has ended. Give -force to remove the lock without being asked.")
+			return a.fail("Error asking for approval", "Standard input has ended, so there is no answer. To remove the lock without being asked, use -force.")
 		case err != nil:
-			return a.fail("Error asking for approval", "%s.", sentence(err.Error()))
+			return a.fail("Error asking for approval", "%s", diag.Sentence(err))
 		case answer != "yes":
 			a.say("force-unlock cancelled.")
 			return exitError
@@ -57,7 +57,7 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 	if !a.report(unlockDiags(store.ForceUnlock(ctx, m, id), id)) {
 		return exitError
 	}
-	a.say("%s\n\nThe state has been unlocked, and commands can take the lock again. If the run that held\nit was killed, they tell what became of its work.", a.paintDone("Mayfly state has been successfully unlocked!"))
+	a.say("%s\n\nThe state has been unlocked, so other commands can lock it again. If the run that held\nthe lock was killed, the next command reports what became of its changes.", a.paintDone("Mayfly state has been successfully unlocked!"))
 	return exitOK
 }
 
@@ -68,13 +68,13 @@ func unlockDiags(err error, id string) diag.List {
 	case err == nil:
 		return nil
 	case errors.Is(err, store.ErrNotLocked):
-		return diag.Errorf("Failed to unlock state", "Nobody holds a lock on this state, and no run has left one, so there is no lock %s. Check that the directory and the workspace are the ones in which the lock was reported.", id)
+		return diag.Errorf("Failed to unlock state", "This state is not locked, so there is no lock with the ID %s. Check that this is the directory and the workspace in which the lock was reported.", id)
 	case errors.As(err, &held) && held.Info != nil && held.Info.ID != id:
-		return diag.Errorf("Failed to unlock state", "The lock on this state has another ID than %s, so nothing was removed:\n\n%s", id, held.Info)
+		return diag.Errorf("Failed to unlock state", "The lock on this state has a different ID than %s, so it was not removed:\n\n%s", id, held.Info)
 	case errors.As(err, &held):
-		return diag.Errorf("State locked by another local process", "%s", sentence(held.Error()))
+		return diag.Errorf("State locked by another local process", "%s", diag.Sentence(held))
 	}
-	return diag.Errorf("Failed to unlock state", "%s.", sentence(err.Error()))
+	return diag.Errorf("Failed to unlock state", "%s", diag.Sentence(err))
 }
 
 // isWorkingDir reports whether a path, however written, is the working directory.

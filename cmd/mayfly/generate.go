@@ -21,13 +21,13 @@ func (c *changeFlags) checkGenerate() diag.List {
 		return nil
 	}
 	if c.destroy || c.refreshOnly {
-		return diag.Errorf("Invalid generate-config-out flag", "Configuration can be generated in an ordinary plan only, not together with -destroy or -refresh-only.")
+		return diag.Errorf("Invalid generate-config-out flag", "Configuration can be generated only in an ordinary plan, not with -destroy or -refresh-only.")
 	}
 	if strings.HasSuffix(c.generate, ".json") {
-		return diag.Errorf("Invalid generate-config-out flag", "The configuration is generated in the native syntax, so the file %s would be read as what it is not. Give it a name that ends in .tf.", c.generate)
+		return diag.Errorf("Invalid generate-config-out flag", "The configuration is generated in native syntax, so it needs a file whose name ends in .tf, not %s.", c.generate)
 	}
 	if _, err := os.Lstat(c.generate); err == nil {
-		return diag.Errorf("Target generated file already exists", "Generated configuration goes to a new file, and there is already %s. Choose another name, or move what is in the file elsewhere and remove it.", c.generate)
+		return diag.Errorf("Target generated file already exists", "Generated configuration is written to a new file, and %s already exists. Choose another name, or move the content of the file elsewhere and remove it.", c.generate)
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func (r *changeRun) generateConfig(opt *mayfly.PlanOptions) bool {
 	}
 	text := engine.GeneratedText(generated)
 	if err := writeNew(r.flags.generate, text); err != nil {
-		return r.app.report(append(diags, diag.Errorf("Failed to create target generated file", "The file %s for the generated configuration could not be written: %s.", r.flags.generate, pathReason(err))...))
+		return r.app.report(append(diags, diag.Errorf("Failed to create target generated file", "The file %s for the generated configuration could not be written: %s.", r.flags.generate, diag.Reason(err))...))
 	}
 	r.written = r.flags.generate
 	if !r.app.report(append(diags, r.unfinished(diags)...)) {

@@ -23,11 +23,11 @@ type graphFlags struct {
 func (a *app) graphCommand() *cli.Command {
 	f := &graphFlags{moduleDepth: -1}
 	flags := append(f.variableFlags.flags(),
-		stringFlag("type", "plan, plan-refresh-only, plan-destroy or apply. Usually plan, and apply if there is a -plan.", &f.kind),
-		stringFlag("plan", "Show the order in which this saved plan is carried out, rather than the configuration.", &f.plan),
-		boolFlag("draw-cycles", "Draw dependencies that lead back to where they began in red.", &f.cycles),
-		intFlag("module-depth", "Accepted for compatibility.", &f.moduleDepth),
-		boolFlag("verbose", "Accepted for compatibility.", &f.verbose))
+		stringFlag("type", "Draw the graph of `OPERATION`: plan, plan-refresh-only, plan-destroy or apply. The default is plan, or apply with -plan.", &f.kind),
+		stringFlag("plan", "Draw the steps of the saved plan in `FILE` instead of the configuration.", &f.plan),
+		boolFlag("draw-cycles", "Draw dependency cycles in red.", &f.cycles),
+		intFlag("module-depth", "Has no effect. Accepted, with a number `N`, for compatibility.", &f.moduleDepth),
+		boolFlag("verbose", "Has no effect. Accepted for compatibility.", &f.verbose))
 	return a.command("graph", "Generate a Graphviz graph of the steps in an operation", "",
 		"Writes what waits for what, block by block, in the DOT language that Graphviz reads. The type plan-destroy goes by the state, all others by the configuration, or by a saved plan.",
 		flags, func(ctx context.Context, args []string) int {
@@ -40,7 +40,7 @@ func (a *app) graphCommand() *cli.Command {
 				return exitError
 			}
 			for _, members := range g.Cycles() {
-				a.report(diag.Warnf("Blocks refer to each other in a circle", "%s. That is no error if their instances do not. To see the circle in the graph, give -draw-cycles; to find out whether it is an error, run: mayfly validate", view.CycleText(members)))
+				a.report(diag.Warnf("Blocks refer to each other in a cycle", "%s. This is not an error if their instances do not. To see the cycle in the graph, use -draw-cycles. To find out whether it is an error, run: mayfly validate", view.CycleText(members)))
 			}
 			return a.wrote(view.Dot(a.env.Stdout, g, f.cycles))
 		})
@@ -63,7 +63,7 @@ func (a *app) graph(ctx context.Context, f *graphFlags) (*plan.Graph, diag.List)
 		}
 		g, err := file.Plan.Graph()
 		if err != nil {
-			return nil, append(diags, diag.Errorf("The plan has no order", "%s.", err)...)
+			return nil, append(diags, diag.Errorf("The plan has no order", "%s", diag.Sentence(err))...)
 		}
 		return g, diags
 	}

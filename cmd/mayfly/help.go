@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/urfave/cli/v3"
 )
 
@@ -32,17 +31,11 @@ func printHelp(w io.Writer, _ string, data any) {
 	if text == "" {
 		text = c.Usage
 	}
-	out.WriteString(indent(ansi.Wordwrap(text, helpWidth-2, ""), "  ") + "\n")
+	out.WriteString(indent(wrap(text, helpWidth-2), "  ") + "\n")
 	commandTables(&out, c)
-	var rows [][2]string
-	for _, f := range c.Flags {
-		if name := f.Names()[0]; name != "help" {
-			rows = append(rows, [2]string{flagName(f, name), f.(interface{ GetUsage() string }).GetUsage()})
-		}
-	}
-	table(&out, "Options", rows)
+	optionTables(&out, c.Flags)
 	if c.Name == "mayfly" {
-		rows = nil
+		var rows [][2]string
 		for _, o := range globalOptions {
 			name := o.word
 			if strings.HasSuffix(name, "=") {
@@ -103,11 +96,20 @@ func onlyHelp(root *cli.Command, args []string) []string {
 	return append(slices.Clone(args[:n]), "-help")
 }
 
+// valueForms are the forms of options' values, by how the error of a parser for them begins.
+var valueForms = map[string]string{
+	": strconv.":    "a whole number",
+	": parse error": "true or false",
+	": time: ":      "a number with a unit, such as 30s or 5m",
+}
+
 // usageError explains why a command's options could not be understood.
 func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
-	reason, _, isNumber := strings.Cut(err.Error(), ": strconv.")
-	if isNumber {
-		reason += ": it must be a whole number"
+	reason := err.Error()
+	for from, form := range valueForms {
+		if before, _, ok := strings.Cut(reason, from); ok {
+			reason = before + ": it must be " + form
+		}
 	}
 	if given, ok := strings.CutPrefix(reason, "flag provided but not defined: "); ok {
 		var names []string
@@ -123,16 +125,6 @@ func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 
 func trimProgram(c *cli.Command) string { return strings.TrimPrefix(c.FullName(), "mayfly ") }
 
-func flagName(f cli.Flag, name string) string {
-	if b, ok := f.(*cli.BoolFlag); ok {
-		if b.Value {
-			return "-" + name + "=false"
-		}
-		return "-" + name
-	}
-	return "-" + name + "=VALUE"
-}
-
 func table(out *strings.Builder, title string, rows [][2]string) {
 	if len(rows) == 0 {
 		return
@@ -143,9 +135,29 @@ func table(out *strings.Builder, title string, rows [][2]string) {
 	}
 	fmt.Fprintf(out, "\n%s:\n\n", title)
 	for _, r := range rows {
-		text := indent(ansi.Wordwrap(r[1], helpWidth-width-4, ""), strings.Repeat(" ", width+4))
+		text := indent(wrap(r[1], helpWidth-width-4), strings.Repeat(" ", width+4))
 		fmt.Fprintf(out, "  %-*s  %s\n", width, r[0], strings.TrimLeft(text, " "))
 	}
+}
+
+// wrap breaks a text at spaces only, so that options and addresses stay whole.
+func wrap(text string, width int) string {
+	var out strings.Builder
+	column := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case column == 0:
+		case column+1+len(word) > width:
+			out.WriteByte('\n')
+			column = 0
+		default:
+			out.WriteByte(' ')
+			column++
+		}
+		out.WriteString(word)
+		column += len(word)
+	}
+	return out.String()
 }
 
 func indent(s, by string) string { return by + strings.ReplaceAll(s, "\n", "\n"+by) }

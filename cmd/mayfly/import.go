@@ -26,8 +26,8 @@ func (a *app) importCommand() *cli.Command {
 	f.parallelism = 10
 	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
 	flags = append(flags,
-		intFlag("parallelism", "Number of provider operations at once.", &f.parallelism),
-		stringFlag("config", "Read the configuration in this directory. The state, the providers and modules, and the files with variables are still those of the working directory.", &f.config),
+		intFlag("parallelism", "Run up to `N` provider operations at once.", &f.parallelism),
+		stringFlag("config", "Read the configuration from `DIR`. The state, providers, modules and variable files are still those of the working directory.", &f.config),
 		boolFlag("allow-missing-config", "Not supported: a configuration is needed.", &f.allowMissing),
 	)
 	return a.command("import", "Associate existing infrastructure with a Mayfly resource", "ADDRESS ID",
@@ -43,11 +43,11 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 	case len(args) != 2:
 		return a.argsError("import", "two arguments, an address and an id")
 	case f.allowMissing:
-		return a.fail("Unsupported option", "The option -allow-missing-config is not supported: a resource block is needed for the object.")
+		return a.fail("Unsupported option", "The option -allow-missing-config is not supported: the object needs a resource block.")
 	}
 	target, err := addr.ParseInstance(args[0])
 	if err != nil || target.Resource.Mode != addr.Managed {
-		return a.fail("Invalid import address", "%q is not the address of an instance of a managed resource.", args[0])
+		return a.fail("Invalid import address", "%q is not the address of an instance of a managed resource, such as aws_instance.web or module.app.aws_instance.web[0].", args[0])
 	}
 	if !a.report(f.check()) {
 		return exitError

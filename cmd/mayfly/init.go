@@ -29,16 +29,16 @@ type initFlags struct {
 func (a *app) initCommand() *cli.Command {
 	f := &initFlags{backend: true, get: true}
 	flags := []cli.Flag{
-		&cli.BoolFlag{Name: "backend", Aliases: []string{"cloud"}, Usage: "Configure the backend.", Destination: &f.backend, Value: f.backend, Local: true},
-		listFlag("backend-config", "'name=value', or a file: configuration to merge with what is in the backend block. May be given several times.", &f.backendConfig),
-		boolFlag("reconfigure", "Forget the backend that was used before; the state stays where it is.", &f.reconfigure),
-		boolFlag("migrate-state", "Bring the state along from the backend that was used before.", &f.migrate),
-		boolFlag("force-copy", "Answer \"yes\" to the questions about migrating the state.", &f.force),
-		boolFlag("get", "Install the modules of the configuration.", &f.get),
-		boolFlag("upgrade", "Select the newest versions of providers and modules that the constraints allow, and get modules again.", &f.upgrade),
-		stringFlag("lockfile", "\"readonly\" to fail rather than change the dependency lock file.", &f.lockfile),
-		listFlag("plugin-dir", "Take providers from this directory only. May be given several times.", &f.pluginDirs),
-		stringFlag("from-module", "Copy the module at this address into the directory first, which must be empty.", &f.fromModule),
+		&cli.BoolFlag{Name: "backend", Aliases: []string{"cloud"}, Usage: "Don't configure the backend; use what an earlier init recorded.", Destination: &f.backend, Value: f.backend, Local: true},
+		listFlag("backend-config", "Merge `SETTING`, either name=value or a file of such lines, into the backend block.", &f.backendConfig),
+		boolFlag("reconfigure", "Ignore the backend that was recorded before. The state stays where it is.", &f.reconfigure),
+		boolFlag("migrate-state", "Copy the state from the backend that was recorded before.", &f.migrate),
+		boolFlag("force-copy", "Answer \"yes\" to questions about migrating the state.", &f.force),
+		boolFlag("get", "Don't install modules; use those that are installed.", &f.get),
+		boolFlag("upgrade", "Install the newest versions of providers and modules that the constraints allow.", &f.upgrade),
+		stringFlag("lockfile", "With the `MODE` \"readonly\", fail rather than change the dependency lock file.", &f.lockfile),
+		listFlag("plugin-dir", "Install providers only from `DIR`.", &f.pluginDirs),
+		stringFlag("from-module", "First copy the module at `ADDRESS` into the working directory, which must be empty.", &f.fromModule),
 	}
 	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
 	flags = append(flags, f.inputFlag.flags(a)...)
@@ -56,7 +56,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	}
 	a.verbatim = true
 	if len(args) > 0 {
-		return a.argsError("init", "no arguments; to initialise another directory, use -chdir")
+		return a.argsError("init", "no arguments; to initialize another directory, use -chdir")
 	}
 	if !a.report(f.check()) {
 		return exitError
@@ -141,13 +141,13 @@ func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st 
 		return true
 	}
 	if err := lockfile.Write(lockfile.FileName, next); err != nil {
-		a.fail("Failed to write the dependency lock file", "%s.", err)
+		a.fail("Failed to write the dependency lock file", "%s", diag.Sentence(err))
 		return false
 	}
 	if lock.Len() == 0 {
 		a.progress("\nMayfly has created a lock file, %s, with the providers chosen above.\nKeep it in version control: later runs, also on other machines, then choose the same.", a.bold(lockfile.FileName))
 	} else {
-		a.progress("\nMayfly has updated the providers in the lock file %s.\nLook at the difference before you commit it.", lockfile.FileName)
+		a.progress("\nMayfly has updated the providers in the lock file %s.\nReview the changes before you commit it.", lockfile.FileName)
 	}
 	a.tellIncomplete(lock, next)
 	return true
@@ -168,7 +168,7 @@ func (a *app) tellIncomplete(lock, next *lockfile.Lock) {
 		}
 	}
 	if names.Len() > 0 {
-		a.progress("\nFor these providers the lock file has checksums for %s only:%s\nTo use it on machines of other kinds, run \"mayfly providers lock -platform=OS_ARCH\".", install.CurrentPlatform(), names.String())
+		a.progress("\nFor these providers the lock file has checksums for %s only:%s\nTo use it on other platforms, run \"mayfly providers lock -platform=OS_ARCH\".", install.CurrentPlatform(), names.String())
 	}
 }
 

@@ -31,7 +31,7 @@ func (a *app) initBackend(ctx context.Context, d *directory, f *initFlags) (*sta
 		}
 	}
 	if err := d.record(want); err != nil {
-		a.fail("Cannot record the backend", "The file %s could not be written: %s.", d.recordPath(), pathReason(err))
+		a.fail("Cannot record the backend", "The file %s could not be written: %s.", d.recordPath(), diag.Reason(err))
 		return nil, false
 	}
 	if want.declared && want != have {
@@ -47,7 +47,7 @@ func (a *app) initBackend(ctx context.Context, d *directory, f *initFlags) (*sta
 	}
 	file, err := m.Read(ctx)
 	if err != nil {
-		a.fail("Error reading the state", "%s.", err)
+		a.fail("Error reading the state", "%s", diag.Sentence(err))
 		return nil, false
 	}
 	if file == nil {
@@ -64,7 +64,7 @@ func (a *app) migrate(ctx context.Context, from, to backendConfig, f *initFlags)
 	old, next := from.store(stateFlags{}), to.store(stateFlags{})
 	names, err := old.Workspaces(ctx)
 	if err != nil {
-		return diag.Errorf("Cannot list the workspaces of the previous backend", "%s.", err)
+		return diag.Errorf("Cannot list the workspaces of the previous backend", "%s", diag.Sentence(err))
 	}
 	files := map[string]*state.File{}
 	for _, name := range names {
@@ -93,7 +93,7 @@ func (a *app) migrate(ctx context.Context, from, to backendConfig, f *initFlags)
 
 func (a *app) confirmMigration(ctx context.Context, input bool, n int) diag.List {
 	if !input {
-		return diag.Errorf("Approval required", "The state must be copied to another place, and asking is switched off with -input=false. Give -force-copy to copy it.")
+		return diag.Errorf("Approval required", "The state must be copied to another place, and with -input=false Mayfly does not ask. To copy it without being asked, use -force-copy.")
 	}
 	answer, err := a.ask(ctx, question{
 		Title: "\nDo you want to copy existing state to the new backend?",

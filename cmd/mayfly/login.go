@@ -36,7 +36,7 @@ func (a *app) loginCommand() *cli.Command {
 				return a.argsError("login", "exactly one argument, the host to log in to")
 			}
 			if !in.input {
-				return a.fail("Login is an interactive command", "It asks for consent and has you sign in, and asking is switched off. Where nobody can be asked, put a token into the CLI configuration, or into an environment variable TF_TOKEN_... that is named after the host.")
+				return a.fail("Login is an interactive command", "Logging in asks for consent, and with -input=false or TF_INPUT=0 Mayfly does not ask. Put a token into the CLI configuration instead, or into an environment variable TF_TOKEN_... that is named after the host.")
 			}
 			ctx, stop := a.stoppable(ctx)
 			defer stop()
@@ -50,7 +50,7 @@ func (a *app) loginCommand() *cli.Command {
 
 func (a *app) logoutCommand() *cli.Command {
 	return a.command("logout", "Remove locally-stored credentials for a remote host", "HOST",
-		"Removes the API token for a host from where login keeps it. The token itself goes on to be valid until it is revoked at the host.",
+		"Removes the API token for a host from where login keeps it. The token itself remains valid until it is revoked at the host.",
 		nil, func(ctx context.Context, args []string) int {
 			if len(args) != 1 {
 				return a.argsError("logout", "exactly one argument, the host to log out of")
@@ -88,7 +88,7 @@ func (l *loginRun) prepare(name string) diag.List {
 	l.network = l.dir.network()
 	l.keeper, err = credential.NewKeeper(l.dir.user, l.dir.cliEnvironment())
 	if err != nil {
-		diags = append(diags, diag.Errorf("Cannot keep credentials", "%s.", sentence(err.Error()))...)
+		diags = append(diags, diag.Errorf("Cannot keep credentials", "%s", diag.Sentence(err))...)
 	}
 	return diags
 }
@@ -166,9 +166,9 @@ func (l *loginRun) confirm(ctx context.Context, client *disco.OAuthClient) diag.
 	answer, err := l.app.ask(ctx, question{Title: "\nDo you want to proceed?", Text: "Only 'yes' will be accepted to confirm."})
 	switch {
 	case errors.Is(err, errNoAnswer):
-		return diag.Errorf("Login cancelled", "There is nobody to ask: standard input has ended. Nothing was changed.")
+		return diag.Errorf("Login cancelled", "Standard input has ended, so there is no answer. Nothing was changed.")
 	case err != nil:
-		return diag.Errorf("Login cancelled", "%s. Nothing was changed.", sentence(err.Error()))
+		return diag.Errorf("Login cancelled", "%s Nothing was changed.", diag.Sentence(err))
 	case answer != "yes":
 		return diag.Errorf("Login cancelled", "It was not confirmed. Nothing was changed.")
 	}
@@ -180,7 +180,7 @@ func (l *loginRun) shadowed(ctx context.Context) diag.List {
 	origin := l.dir.user.TokenOrigins[l.host]
 	file, _ := l.keeper.(*credential.FileKeeper)
 	if origin != "" && (file == nil || origin != file.Path) {
-		return diag.Warnf("Another token goes first", "There is a token for %s in %s. While it is there, it is used in the place of the one that is about to be stored.", l.host.ForDisplay(), origin)
+		return diag.Warnf("Another token goes first", "There is a token for %s in %s. While it is there, it is used instead of the one that is about to be stored.", l.host.ForDisplay(), origin)
 	}
 	if _, explicit := l.dir.cliEnvironment().MainFile(); explicit && file != nil {
 		return diag.Warnf("The file with the token will not be read", "The CLI configuration is in a file that an environment variable names, and then the directory with %s is not looked at. Commands use the token when TF_CLI_CONFIG_FILE is not set.", file.Path)
@@ -209,7 +209,7 @@ func (l *loginRun) token(ctx context.Context, client *disco.OAuthClient, tokens 
 				l.app.say("Mayfly waits for the host to send the browser back.\n")
 			},
 			Ignored: func() {
-				l.app.notice("A request that did not belong to this login was refused. Mayfly goes on waiting.")
+				l.app.notice("A request that did not belong to this login was refused. Mayfly is still waiting.")
 			},
 		}
 		token, err = code.Token(ctx)
@@ -267,7 +267,7 @@ func (l *loginRun) logout(ctx context.Context) diag.List {
 	if isFile {
 		var err error
 		if has, err = l.keeper.Has(ctx, l.host); err != nil {
-			return diag.Errorf("Failed to remove the API token", "%s.", sentence(err.Error()))
+			return diag.Errorf("Failed to remove the API token", "%s", diag.Sentence(err))
 		}
 	}
 	origin := l.dir.user.TokenOrigins[l.host]
@@ -281,11 +281,11 @@ func (l *loginRun) logout(ctx context.Context) diag.List {
 	}
 	l.app.say("Removing the stored credentials for %s, which are %s\n", l.host.ForDisplay(), l.place())
 	if err := l.keeper.Forget(ctx, l.host); err != nil {
-		return diag.Errorf("Failed to remove the API token", "%s.", sentence(err.Error()))
+		return diag.Errorf("Failed to remove the API token", "%s", diag.Sentence(err))
 	}
 	l.app.say("%s", l.app.paintDone("Success! Mayfly has removed the stored API token for "+l.host.ForDisplay()+"."))
 	if elsewhere {
-		return diag.Warnf("Another token is still configured", "There is a token for %s in %s as well, which goes on to be used.", l.host.ForDisplay(), origin)
+		return diag.Warnf("Another token is still configured", "There is a token for %s in %s as well, which is still used.", l.host.ForDisplay(), origin)
 	}
 	return nil
 }

@@ -23,20 +23,20 @@ type machineFlags struct {
 }
 
 func (m *machineFlags) flags(what string) []cli.Flag {
-	return []cli.Flag{
+	return grouped(outputGroup,
 		boolFlag("json", "Write "+what+" instead of text.", &m.json),
 		m.intoFlag("what -json writes"),
-	}
+	)
 }
 
 func (m *machineFlags) intoFlag(what string) cli.Flag {
-	return stringFlag("json-into", "Write "+what+" to this file, or pipe, and text as usual. Sensitive values may be in it.", &m.into)
+	return stringFlag("json-into", "Write "+what+" to `FILE`, and text to standard output as usual. The file may have sensitive values.", &m.into)
 }
 
 // begin opens the file. With -json, a contradiction is told in the form that programs expect.
 func (m *machineFlags) begin(a *app) bool {
 	if m.json && m.into != "" {
-		return a.report(diag.Errorf("Invalid output format", "The options -json and -json-into exclude each other: the one writes to standard output instead of text, the other to a file besides it."))
+		return a.report(diag.Errorf("Invalid output format", "The options -json and -json-into cannot be used together: the one writes to standard output instead of text, the other to a file besides it."))
 	}
 	if diags := checkFiles(append(m.beside, fileOption{"-json-into", m.into, false})); diags.HasErrors() {
 		return a.report(diags)
@@ -46,7 +46,7 @@ func (m *machineFlags) begin(a *app) bool {
 	}
 	f, err := os.OpenFile(m.into, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return a.report(diag.Errorf("Invalid argument", "The file %q of -json-into cannot be written: %s.", m.into, pathReason(err)))
+		return a.report(diag.Errorf("Invalid argument", "The file %q of -json-into cannot be written: %s.", m.into, diag.Reason(err)))
 	}
 	a.intoFile = f
 	return true
@@ -93,7 +93,7 @@ func (a *app) finish(code int) int {
 	}
 	a.into, a.intoFile = nil, nil
 	if err != nil {
-		a.fail("Failed to write the output", "The file %q of -json-into could not be written: %s.", f.Name(), pathReason(err))
+		a.fail("Failed to write the output", "The file %q of -json-into could not be written: %s.", f.Name(), diag.Reason(err))
 		return max(code, exitError)
 	}
 	return code

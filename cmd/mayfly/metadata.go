@@ -27,7 +27,7 @@ func (a *app) metadataFunctionsCommand() *cli.Command {
 			case len(args) > 0:
 				return a.argsError("metadata functions", "no arguments")
 			case !asJSON:
-				return a.fail("The option -json is required", "Signatures of functions are only written as a JSON document. Run: mayfly metadata functions -json")
+				return a.fail("The option -json is required", "This command writes only JSON. Run: mayfly metadata functions -json")
 			}
 			a.document = true
 			return a.writeDocument(view.FunctionsJSON(functionSignatures()))

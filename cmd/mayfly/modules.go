@@ -23,8 +23,8 @@ import (
 func (a *app) getCommand() *cli.Command {
 	update, ignored := false, ""
 	var vars variableFlags
-	flags := append(vars.flags(), boolFlag("update", "Get modules again, in the newest versions that the constraints allow.", &update),
-		stringFlag("test-directory", "Accepted for compatibility; tests are not looked at.", &ignored))
+	flags := append(vars.flags(), boolFlag("update", "Install the newest versions of modules that the constraints allow.", &update),
+		stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
 	return a.messageCommand("get", "Install or upgrade the modules of the configuration", "",
 		"Puts the modules that the configuration calls in place, and those that they call. What is there already is kept. \"mayfly init\" does the same.",
 		flags, func(ctx context.Context, args []string) int {
@@ -250,7 +250,7 @@ func plannedStatic(f *planfile.File) config.Static {
 			}
 			val, err := d.Unmarked()
 			if err != nil {
-				return cty.NilVal, diag.Errorf("Failed to load plan file", "The value of variable %q in it cannot be read: %s.", v.Name, err)
+				return cty.NilVal, diag.Errorf("Failed to load plan file", "The value of the variable %q in the saved plan cannot be read: %s.", v.Name, err)
 			}
 			return val, nil
 		},

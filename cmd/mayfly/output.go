@@ -27,7 +27,7 @@ func (a *app) outputCommand() *cli.Command {
 	flags := append(append(f.variableFlags.flags(), f.machineFlags.flags("JSON")...),
 		boolFlag("raw", "Write the text of one output as it is, without quotes and line end.", &f.raw),
 		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
-		stringFlag("state", "State file to read. For the local backend.", &f.state),
+		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.state),
 	)
 	return a.command("output", "Show output values from your root module", "[NAME]", "Shows the outputs that the state holds, or one of them.",
 		flags, func(ctx context.Context, args []string) int { return a.output(ctx, f, args) })
@@ -104,7 +104,7 @@ func (a *app) readState(ctx context.Context, files stateFlags) (*state.File, dia
 	}
 	file, err := m.Read(ctx)
 	if err != nil {
-		return nil, append(diags, diag.Errorf("Error reading the state", "%s.", err)...)
+		return nil, append(diags, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))...)
 	}
 	return file, diags
 }

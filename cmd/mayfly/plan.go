@@ -18,9 +18,9 @@ type planFlags struct {
 func (a *app) planCommand() *cli.Command {
 	f := &planFlags{}
 	flags := append(f.changeFlags.flags(a),
-		stringFlag("out", "Save the plan to a file, for apply.", &f.out),
-		boolFlag("detailed-exitcode", "Exit with 0 if there is nothing to do, 1 for an error, 2 if there are changes.", &f.detailed),
-		stringFlag("generate-config-out", "Write resource blocks for what import blocks name and no block declares to this new file.", &f.generate),
+		stringFlag("out", "Save the plan to `FILE`, for apply.", &f.out),
+		boolFlag("detailed-exitcode", "Exit with status 0 if there are no changes, 1 on errors, 2 if there are changes.", &f.detailed),
+		stringFlag("generate-config-out", "Write resource blocks for imported objects that no block declares to `FILE`, which must not exist.", &f.generate),
 	)
 	return a.command("plan", "Show changes required by the current configuration", "",
 		"Compares the configuration with the state and the real objects, and shows what apply would do. Nothing is changed.",

@@ -17,7 +17,7 @@ import (
 type platformFlags struct{ platforms []install.Platform }
 
 func (f *platformFlags) flag() cli.Flag {
-	return genericFlag("platform", "Get the packages for this platform, such as linux_amd64. May be given several times; without it, for the one of this machine.", func(s string) error {
+	return genericFlag("platform", "Get the packages for `OS_ARCH`, such as linux_amd64. The default is the platform of this machine.", func(s string) error {
 		p, err := install.ParsePlatform(s)
 		if err == nil && !slices.Contains(f.platforms, p) {
 			f.platforms = append(f.platforms, p)
@@ -43,8 +43,8 @@ type lockProvidersFlags struct {
 func (a *app) providersLockCommand() *cli.Command {
 	f := &lockProvidersFlags{}
 	flags := append(f.variableFlags.flags(), f.flag(),
-		stringFlag("fs-mirror", "Take the packages from this filesystem mirror.", &f.fsMirror),
-		stringFlag("net-mirror", "Take the packages from the network mirror at this address.", &f.netMirror))
+		stringFlag("fs-mirror", "Take the packages from the filesystem mirror in `DIR`.", &f.fsMirror),
+		stringFlag("net-mirror", "Take the packages from the network mirror at `URL`.", &f.netMirror))
 	return a.messageCommand("lock", "Write checksums for several platforms to the dependency lock file", "[PROVIDER...]",
 		"Adds the checksums of the packages for all platforms given to the dependency lock file, so that a project can be used on machines of different kinds. "+
 			"Packages come from the providers' own registries whatever the CLI configuration says. Without arguments, all providers that the configuration needs are locked.",
@@ -55,7 +55,7 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 	ctx, stop := a.stoppable(ctx)
 	defer stop()
 	if f.fsMirror != "" && f.netMirror != "" {
-		return a.fail("Invalid options", "The options -fs-mirror and -net-mirror exclude each other.")
+		return a.fail("Invalid options", "The options -fs-mirror and -net-mirror cannot be used together.")
 	}
 	t, ok := a.packages(args, func(n *install.Network) (install.Source, diag.List) {
 		switch {
@@ -78,9 +78,9 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 		return exitOK
 	}
 	if err := lockfile.Write(lockfile.FileName, next); err != nil {
-		return a.fail("Failed to write the dependency lock file", "%s.", err)
+		return a.fail("Failed to write the dependency lock file", "%s", diag.Sentence(err))
 	}
-	a.say("\n%s Mayfly has updated the lock file %s.\nLook at the difference before you commit it.", a.paintDone("Success!"), lockfile.FileName)
+	a.say("\n%s Mayfly has updated the lock file %s.\nReview the changes before you commit it.", a.paintDone("Success!"), lockfile.FileName)
 	return exitOK
 }
 

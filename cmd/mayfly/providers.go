@@ -21,7 +21,7 @@ import (
 func (a *app) providersCommand() *cli.Command {
 	var vars variableFlags
 	ignored := ""
-	flags := append(vars.flags(), stringFlag("test-directory", "Accepted for compatibility; tests are not looked at.", &ignored))
+	flags := append(vars.flags(), stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
 	c := a.command("providers", "Show the providers required for this configuration", "",
 		"Shows which module needs which providers, and which ones the state needs.", flags,
 		func(ctx context.Context, args []string) int {

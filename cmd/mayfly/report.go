@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/config"
@@ -69,7 +67,7 @@ func (a *app) fail(summary, format string, args ...any) int {
 // wrote turns the outcome of writing the command's result into an exit status.
 func (a *app) wrote(err error) int {
 	if err != nil {
-		return a.fail("Failed to write the output", "%s.", err)
+		return a.fail("Failed to write the output", "%s", diag.Sentence(err))
 	}
 	return exitOK
 }
@@ -97,13 +95,4 @@ func (a *app) useTree(t *config.Tree) {
 	if t != nil {
 		a.sources = view.Sources(withoutKeys(t))
 	}
-}
-
-// pathReason is the cause of a failed file operation without the path, which the message has already.
-func pathReason(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }

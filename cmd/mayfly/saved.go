@@ -50,7 +50,7 @@ func (r *changeRun) save(p *plan.Plan, path string) diag.List {
 		err = os.WriteFile(path, buf.Bytes(), 0o600)
 	}
 	if err != nil {
-		return diag.Errorf("Failed to write plan file", "The plan file %s could not be written: %s.", path, pathReason(err))
+		return diag.Errorf("Failed to write plan file", "The plan file %s could not be written: %s.", path, diag.Reason(err))
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (s *session) packages() map[addr.Provider]string {
 func (d *directory) openPlan(path string) (*planfile.File, diag.List) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return nil, diag.Errorf("Failed to load plan file", "The file %s could not be read: %s.", path, pathReason(err))
+		return nil, diag.Errorf("Failed to load plan file", "The file %s could not be read: %s.", path, diag.Reason(err))
 	}
 	if !planfile.Is(src) {
 		return nil, diag.Errorf("Failed to load plan file", "The file %s is not a saved plan. To save one, run: mayfly plan -out=FILE", path)
@@ -99,7 +99,7 @@ func recordedModules(manifest []byte) func(*config.Module, *config.ModuleCall) (
 		var m struct{ Modules []modules.Record }
 		if len(manifest) > 0 {
 			if err := json.Unmarshal(manifest, &m); err != nil {
-				return "", diag.Errorf("Failed to load plan file", "Its list of modules could not be understood: %s.", err)
+				return "", diag.Errorf("Failed to load plan file", "The list of modules in the saved plan cannot be read: %s.", err)
 			}
 		}
 		key := strings.Join(append(parent.Path.Calls(), call.Name), ".")
@@ -108,7 +108,7 @@ func recordedModules(manifest []byte) func(*config.Module, *config.ModuleCall) (
 				return r.Dir, nil
 			}
 		}
-		return "", diag.Errorf("Failed to load plan file", "It does not say where module %q is.", key)
+		return "", diag.Errorf("Failed to load plan file", "The saved plan does not say where module %q is.", key)
 	}
 }
 
@@ -166,7 +166,7 @@ func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int
 		return exitError
 	}
 	if saved.Plan.Errored {
-		return a.fail("Cannot apply incomplete plan", "Making the plan in %s ended with errors, so it cannot be applied. Make a new plan.", path)
+		return a.fail("Cannot apply incomplete plan", "Planning ended with errors when the plan in %s was made, so it cannot be applied. Make a new plan.", path)
 	}
 	p, diags := planPlace(saved, f.stateFlags)
 	if !a.report(diags) {
@@ -200,7 +200,7 @@ func (r *changeRun) checkStale(p *plan.Plan) diag.List {
 		lineage, serial = r.op.File.Lineage, r.op.File.Serial
 	}
 	if p.Meta.Lineage != "" && p.Meta.Lineage != lineage {
-		return diag.Errorf("Saved plan does not match the given state", "The plan was made from a state of another lineage. Make a new plan.")
+		return diag.Errorf("Saved plan does not match the given state", "The plan was made from a different state: its lineage is not that of the current one. Make a new plan.")
 	}
 	if p.Meta.Lineage != lineage || p.Meta.Serial != serial {
 		return diag.Errorf("Saved plan is stale", "The state has changed since the plan was made, so the plan may no longer fit. Make a new one.")
@@ -250,7 +250,7 @@ func (a *app) savedVariables(ctx context.Context, root *config.Module, p *plan.P
 	for name, d := range p.Variables {
 		v, err := d.Unmarked()
 		if err != nil {
-			diags = append(diags, diag.Errorf("Failed to load plan file", "The value of variable %q in it cannot be read: %s.", name, err)...)
+			diags = append(diags, diag.Errorf("Failed to load plan file", "The value of the variable %q in the saved plan cannot be read: %s.", name, err)...)
 			continue
 		}
 		out[name] = v

@@ -50,7 +50,7 @@ func (d *directory) place(files stateFlags) (place, diag.List) {
 func (p place) manager() (store.Manager, diag.List) {
 	m, err := p.backend.store(p.files).Manager(p.workspace)
 	if err != nil {
-		return nil, diag.Errorf("Error loading the backend", "%s.", err)
+		return nil, diag.Errorf("Error loading the backend", "%s", diag.Sentence(err))
 	}
 	return m, nil
 }
@@ -72,7 +72,7 @@ func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, 
 	})
 	if a.vars["TF_ENCRYPTION"] != "" {
 		diags = append(diags, diag.Errorf("Not supported yet",
-			"The environment variable TF_ENCRYPTION is set, and this version of Mayfly does not carry out encryption of state and plan: they would be stored in the clear.")...)
+			"The environment variable TF_ENCRYPTION is set, but this version of Mayfly cannot encrypt state and plan files: they would be stored unencrypted. To go on without encryption, unset the variable.")...)
 	}
 	return s, diags
 }

@@ -74,20 +74,20 @@ func (s *sharedFlags) flags(word string) []cli.Flag {
 	case "vars":
 		return s.vars.flags()
 	case "notes":
-		return []cli.Flag{
-			genericFlagDefault("consolidate-warnings", "Show each warning for itself, rather than those that are alike as one.", true, func(on bool) { s.listWarnings = !on }),
-			boolFlag("consolidate-errors", "Show errors that are alike as one.", &s.consolidateErrors),
-		}
+		return grouped(outputGroup,
+			genericFlagDefault("consolidate-warnings", "Show each warning separately instead of grouping similar ones.", true, func(on bool) { s.listWarnings = !on }),
+			boolFlag("consolidate-errors", "Group similar errors.", &s.consolidateErrors),
+		)
 	case "compact":
-		return []cli.Flag{boolFlag("compact-warnings", "Show warnings in one line each, if there are no errors.", &s.compactWarnings)}
+		return grouped(outputGroup, boolFlag("compact-warnings", "Show each warning on one line, if there are no errors.", &s.compactWarnings))
 	case "deprecation":
-		return []cli.Flag{stringFlag("deprecation", "Which warnings about deprecated parts of modules to show: module:all, module:local for modules of relative paths, or module:none.", &s.deprecation)}
+		return grouped(outputGroup, stringFlag("deprecation", "Show the warnings about deprecated parts of modules that `SCOPE` selects: module:all, module:local (only modules with a relative path) or module:none.", &s.deprecation))
 	case "remote":
-		return []cli.Flag{boolFlag("ignore-remote-version", "Accepted for compatibility: it is about versions of a service that runs operations.", &s.ignored)}
+		return []cli.Flag{boolFlag("ignore-remote-version", "Has no effect. Accepted for compatibility.", &s.ignored)}
 	case "tests":
-		return []cli.Flag{stringFlag("test-directory", "Accepted for compatibility; tests are not looked at.", &s.ignoredText)}
+		return []cli.Flag{stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &s.ignoredText)}
 	case "no-tests":
-		return []cli.Flag{boolFlag("no-tests", "Accepted for compatibility; tests are not looked at.", &s.ignored)}
+		return []cli.Flag{boolFlag("no-tests", "Has no effect. Accepted for compatibility.", &s.ignored)}
 	}
 	return nil
 }

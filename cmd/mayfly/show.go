@@ -24,11 +24,11 @@ func (a *app) showCommand() *cli.Command {
 	f := &showFlags{}
 	flags := append(append(f.variableFlags.flags(), f.machineFlags.flags("a JSON document, with sensitive values,")...),
 		boolFlag("state", "Show the state of the selected workspace. That is the default.", &f.state),
-		stringFlag("plan", "Show this saved plan.", &f.plan),
+		stringFlag("plan", "Show the saved plan in `FILE`.", &f.plan),
 		boolFlag("config", "Show the configuration, as a JSON document.", &f.config),
-		stringFlag("module", "Show the module in this directory by itself, as a JSON document. Nothing needs to be installed for it.", &f.module),
+		stringFlag("module", "Show the module in `DIR` by itself, as a JSON document. Nothing needs to be installed for it.", &f.module),
 		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
-		boolFlag("concise", "Accepted for compatibility.", &f.concise),
+		boolFlag("concise", "Has no effect. Accepted for compatibility.", &f.concise),
 	)
 	return a.command("show", "Show the current state or a saved plan", "[FILE]",
 		"Shows the state of the selected workspace, or a file with a saved plan or a state.",
@@ -45,15 +45,15 @@ func (f *showFlags) check(args []string) diag.List {
 	}
 	switch {
 	case chosen > 1:
-		return diag.Errorf("Conflicting object types to show", "Give one of -state, -plan=FILE, -config and -module=DIR: each shows something else.")
+		return diag.Errorf("Conflicting object types to show", "Use only one of -state, -plan=FILE, -config and -module=DIR: each of them shows something else.")
 	case chosen == 1 && len(args) > 0:
-		return diag.Errorf("Unexpected command line arguments", "An option has said already what to show, so the argument %q has no meaning.", args[0])
+		return diag.Errorf("Unexpected command line arguments", "An option already says what to show, so the argument %q is not expected.", args[0])
 	case len(args) > 1:
 		return diag.Errorf("Wrong number of arguments", "The command show expects at most one argument, a file with a saved plan or a state. For its usage, run: mayfly show -help")
 	case f.config && !f.json:
-		return diag.Errorf("JSON output required for configuration", "A configuration is shown as a document for programs only: give -json along with -config.")
+		return diag.Errorf("JSON output required for configuration", "A configuration can only be shown as a JSON document: add -json.")
 	case f.module != "" && !f.json:
-		return diag.Errorf("JSON output required for module", "A module is shown as a document for programs only: give -json along with -module.")
+		return diag.Errorf("JSON output required for module", "A module can only be shown as a JSON document: add -json.")
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	}
 	isPlan, err := planfile.IsFile(args[0])
 	if err != nil {
-		return a.fail("Failed to read the given file", "The file %s could not be read: %s.", args[0], pathReason(err))
+		return a.fail("Failed to read the given file", "The file %s could not be read: %s.", args[0], diag.Reason(err))
 	}
 	if isPlan {
 		return a.showPlan(ctx, f, args[0])

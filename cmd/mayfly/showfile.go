@@ -13,7 +13,7 @@ import (
 func stateFile(path string) (*state.File, diag.List) {
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return nil, diag.Errorf("Failed to read the given file", "The file %s could not be read: %s.", path, pathReason(err))
+		return nil, diag.Errorf("Failed to read the given file", "The file %s could not be read: %s.", path, diag.Reason(err))
 	}
 	f, err := state.Read(src)
 	if err == nil {
@@ -23,14 +23,14 @@ func stateFile(path string) (*state.File, diag.List) {
 		return nil, diag.Errorf("Failed to read the given file",
 			"The file %s is neither a saved plan nor a state%s. A saved plan is what \"mayfly plan -out=FILE\" writes, and a state a JSON document that has a format version, such as terraform.tfstate or what \"mayfly state pull\" writes.", path, what)
 	}
-	return nil, diag.Errorf("Failed to read the given file", "The file %s is no saved plan, and cannot be used as a state: %s.", path, err)
+	return nil, diag.Errorf("Failed to read the given file", "The file %s is not a saved plan, and cannot be read as a state: %s.", path, err)
 }
 
 // notState says in a clause why a file was never a state, or nothing if it may be one, however damaged.
 func notState(src []byte) string {
 	text := bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff")))
 	if !bytes.HasPrefix(text, []byte("{")) {
-		return ": it is no JSON document at all"
+		return ": it is not a JSON document"
 	}
 	var head map[string]json.RawMessage
 	switch err := json.Unmarshal(text, &head); {

@@ -54,7 +54,7 @@ func (a *app) showConfig(ctx context.Context, f *showFlags) int {
 func (a *app) showModule(f *showFlags) int {
 	d := a.directory()
 	if info, err := os.Stat(f.module); err != nil || !info.IsDir() {
-		return a.fail("Failed to read module directory", "The module directory %s does not exist or cannot be read.", f.module)
+		return a.fail("Failed to read module directory", "The module directory %s does not exist, or it cannot be read.", f.module)
 	}
 	root, diags := d.loader.LoadModule(f.module, addr.RootModule)
 	if !a.report(diags) {

@@ -22,8 +22,8 @@ func (a *app) stateListCommand() *cli.Command {
 	id := ""
 	return a.messageCommand("list", "List resources in the state", "[ADDRESS...]", "Lists the addresses of resource instances, all or those that the given addresses select.",
 		[]cli.Flag{
-			stringFlag("state", "State file to read. For the local backend.", &files.state),
-			stringFlag("id", "Only list instances whose attribute \"id\" has this value.", &id),
+			stringFlag("state", "Read the state from `FILE`. For the local backend.", &files.state),
+			stringFlag("id", "List only instances whose attribute \"id\" is `ID`.", &id),
 		},
 		func(ctx context.Context, args []string) int {
 			targets, ok := a.targets(args)
@@ -39,7 +39,7 @@ func (a *app) stateListCommand() *cli.Command {
 			}
 			found, missing := selected(file.State, targets)
 			if missing != nil {
-				return a.fail("Unknown resource", "The state has nothing at %s. What is new in the configuration gets there with the next \"mayfly apply\".", missing)
+				return a.fail("Unknown resource", "The state has nothing at %s. Resources that are new in the configuration are added by the next \"mayfly apply\".", missing)
 			}
 			a.verbatim = false // addresses are messages of their own
 			for _, i := range inDocumentOrder(found) {
@@ -80,7 +80,7 @@ func (a *app) stateShowCommand() *cli.Command {
 	m := &machineFlags{}
 	return a.command("show", "Show a resource in the state", "ADDRESS", "Shows the attributes of one resource instance as the state has them.",
 		append(m.flags("a JSON document, with sensitive values,"),
-			stringFlag("state", "State file to read. For the local backend.", &files.state),
+			stringFlag("state", "Read the state from `FILE`. For the local backend.", &files.state),
 			boolFlag("show-sensitive", "Show sensitive values.", &show),
 		),
 		func(ctx context.Context, args []string) int {
@@ -167,8 +167,8 @@ func (a *app) stateRmCommand() *cli.Command {
 	var lock lockFlags
 	dryRun := false
 	flags := append(files.flags(), lock.flags()...)
-	flags = append(flags, boolFlag("dry-run", "Only say what would be removed.", &dryRun))
-	return a.messageCommand("rm", "Remove instances from the state", "ADDRESS...", "Makes Mayfly forget objects, which go on to exist. Addresses of modules and resources stand for all that they contain.",
+	flags = append(flags, boolFlag("dry-run", "Only show what would be removed.", &dryRun))
+	return a.messageCommand("rm", "Remove instances from the state", "ADDRESS...", "Makes Mayfly forget objects, which continue to exist. Addresses of modules and resources stand for all that they contain.",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) == 0 {
 				return a.argsError("state rm", "at least one address")

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -23,8 +24,8 @@ func (a *app) stateMvCommand() *cli.Command {
 	f := &mvFlags{}
 	flags := append(f.stateFlags.flags(), f.lockFlags.flags()...)
 	flags = append(flags,
-		stringFlag("backup-out", "Where to keep the previous content of the file that -state-out names.", &f.backupOut),
-		boolFlag("dry-run", "Only say what would be moved.", &f.dryRun))
+		stringFlag("backup-out", "Keep the previous content of the -state-out file in `FILE`.", &f.backupOut),
+		boolFlag("dry-run", "Only show what would be moved.", &f.dryRun))
 	return a.messageCommand("mv", "Move an item in the state", "SOURCE DESTINATION",
 		"Gives a module, a resource or an instance another address, or, with -state-out, moves it to another state file. Mayfly then takes the object for that of the new address.",
 		flags, func(ctx context.Context, args []string) int {
@@ -65,7 +66,7 @@ func (a *app) stateMv(from, to *state.State, source, dest addr.Target, dryRun bo
 		}
 	}
 	if err != nil {
-		return false, a.fail("Invalid state move", "%s.", sentence(err.Error()))
+		return false, a.fail("Invalid state move", "%s", diag.Sentence(err))
 	}
 	verb := "Move"
 	if dryRun {
@@ -79,18 +80,11 @@ func (a *app) stateMv(from, to *state.State, source, dest addr.Target, dryRun bo
 	}
 	for _, m := range moves {
 		if err := move(from, to, m); err != nil {
-			return false, a.fail("Invalid state move", "%s.", err)
+			return false, a.fail("Invalid state move", "%s", diag.Sentence(err))
 		}
 	}
 	a.say("Successfully moved %d object(s).", len(moves))
 	return true, exitOK
-}
-
-func sentence(s string) string {
-	if s == "" || s[0] < 'a' || s[0] > 'z' {
-		return s
-	}
-	return string(s[0]-'a'+'A') + s[1:]
 }
 
 // instanceMove is one instance's old and new address.

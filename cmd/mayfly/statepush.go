@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -23,11 +24,11 @@ func (a *app) statePushCommand() *cli.Command {
 			}
 			src, err := a.readFileOrStdin(args[0])
 			if err != nil {
-				return a.fail("Failed to read the state to push", "The file %s could not be read: %s.", args[0], pathReason(err))
+				return a.fail("Failed to read the state to push", "The file %s could not be read: %s.", args[0], diag.Reason(err))
 			}
 			file, err := state.Read(src)
 			if err != nil {
-				return a.fail("Failed to read the state to push", "%s: %s.", args[0], err)
+				return a.fail("Failed to read the state to push", "The file %s cannot be read as a state: %s.", args[0], err)
 			}
 			if file == nil {
 				return a.fail("Failed to read the state to push", "The file %s is empty.", args[0])
@@ -47,11 +48,11 @@ func (a *app) readFileOrStdin(name string) ([]byte, error) {
 func (c *stateChange) push(ctx context.Context, file *state.File, force bool) int {
 	if !force {
 		if err := store.CheckPush(c.op.File, file); err != nil {
-			return c.app.fail("Failed to write state", "%s.\n\nIf you are sure that the new state is the right one, give -force.", err)
+			return c.app.fail("Failed to write state", "%s\n\nIf you are sure that the new state is the right one, use -force.", diag.Sentence(err))
 		}
 	}
 	if err := c.manager.Write(ctx, file); err != nil {
-		return c.app.fail("Failed to write state", "%s.", err)
+		return c.app.fail("Failed to write state", "%s", diag.Sentence(err))
 	}
 	return exitOK
 }

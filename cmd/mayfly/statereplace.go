@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -24,7 +25,7 @@ func (a *app) stateReplaceProviderCommand() *cli.Command {
 	f := &replaceFlags{}
 	flags := append(f.stateFlags.flags(), f.lockFlags.flags()...)
 	flags = append(flags, f.inputFlag.flags(a)...)
-	flags = append(flags, boolFlag("auto-approve", "Don't ask for consent.", &f.autoApprove))
+	flags = append(flags, boolFlag("auto-approve", "Don't ask for approval.", &f.autoApprove))
 	return a.messageCommand("replace-provider", "Replace provider in the state", "FROM_PROVIDER TO_PROVIDER",
 		"Gives the objects of one provider to another, in all modules, for example to one of the same kind with another source address. The objects stay as they are, so the other provider must understand them.",
 		flags, func(ctx context.Context, args []string) int {
@@ -65,14 +66,14 @@ func (c *stateChange) replaceProvider(ctx context.Context, from, to addr.Provide
 	}
 	if !f.autoApprove {
 		if !f.input {
-			return false, a.fail("Approval required", "Asking is switched off with -input=false. Give -auto-approve to replace the provider without being asked.")
+			return false, a.fail("Approval required", "With -input=false, Mayfly does not ask. To replace the provider without being asked, use -auto-approve.")
 		}
 		answer, err := a.ask(ctx, question{Title: "Do you want to make these changes?", Text: "Only 'yes' will be accepted to continue."})
 		switch {
 		case errors.Is(err, errNoAnswer):
-			return false, a.fail("Error asking for approval", "There is nobody to ask. Give -auto-approve to replace the provider without being asked.")
+			return false, a.fail("Error asking for approval", "Standard input has ended, so there is no answer. To replace the provider without being asked, use -auto-approve.")
 		case err != nil:
-			return false, a.fail("Error asking for approval", "%s.", sentence(err.Error()))
+			return false, a.fail("Error asking for approval", "%s", diag.Sentence(err))
 		case answer != "yes":
 			a.say("Cancelled replacing providers.")
 			return false, exitOK

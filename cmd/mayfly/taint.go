@@ -35,7 +35,7 @@ func (a *app) taintingCommand(name, usage, description string, taint bool, done 
 			return a.fail("Invalid resource address", "%q is not the address of a resource instance: %s.", args[0], err)
 		}
 		if i.Resource.Mode != addr.Managed {
-			return a.fail("Invalid resource address", "Only instances of managed resources can be tainted, and %s is none.", i)
+			return a.fail("Invalid resource address", "Only instances of managed resources can be tainted, and %s is not one.", i)
 		}
 		return a.changeState(ctx, name, files, lock, func(c *stateChange) (bool, int) {
 			inst := c.state.Instance(i)
@@ -46,9 +46,9 @@ func (a *app) taintingCommand(name, usage, description string, taint bool, done 
 			case inst == nil:
 				return false, a.fail("No such resource instance", "The state has no resource instance %s. List what it has with: mayfly state list", i)
 			case inst.Current == nil:
-				return false, a.fail("Resource instance has no current object", "All that the state has of %s are deposed objects, which the next apply destroys.", i)
+				return false, a.fail("Resource instance has no current object", "The state has only deposed objects of %s, which the next apply destroys.", i)
 			case !taint && !inst.Current.Tainted:
-				return false, a.fail("Resource instance is not tainted", "There is no mark to take from %s: it is not tainted.", i)
+				return false, a.fail("Resource instance is not tainted", "%s is not marked as tainted, so there is nothing to remove.", i)
 			}
 			o := inst.Current.Clone()
 			o.Tainted = taint

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/view/timeline"
 )
 
@@ -18,12 +19,12 @@ func (a *app) drawn(name string, f func() int) (code int) {
 	}
 	target, err := writable(name)
 	if err != nil {
-		return a.fail("Cannot write the timeline", "The file %s of -ephemeral-timeline cannot be written: %s. Nothing was done.", name, pathReason(err))
+		return a.fail("Cannot write the timeline", "The file %s of -ephemeral-timeline cannot be written: %s. Nothing was done.", name, diag.Reason(err))
 	}
 	a.timeline = timeline.New()
 	defer func() { // also while a panic passes
 		if err := replace(target, a.timeline.Write); err != nil {
-			code = a.fail("Failed to write the timeline", "The file %s of -ephemeral-timeline could not be written: %s. Everything else was done as reported above.", name, pathReason(err))
+			code = a.fail("Failed to write the timeline", "The file %s of -ephemeral-timeline could not be written: %s. Everything else was done as reported above.", name, diag.Reason(err))
 		}
 	}()
 	return f()

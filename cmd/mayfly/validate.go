@@ -14,7 +14,7 @@ func (a *app) validateCommand() *cli.Command {
 	var vars variableFlags
 	ignored := ""
 	flags := append(append(vars.flags(), m.flags("the result as a JSON document")...),
-		stringFlag("test-directory", "Accepted for compatibility; tests are not looked at.", &ignored))
+		stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
 	return a.command("validate", "Check whether the configuration is valid", "",
 		"Checks the configuration by itself: no state is read, no variable needed and no remote system reached.",
 		flags, func(ctx context.Context, args []string) int {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -44,7 +45,7 @@ func (a *app) workspaces(ctx context.Context) (*workspaces, diag.List) {
 	}
 	names, err := w.store.Workspaces(ctx)
 	if err != nil {
-		return nil, diag.Errorf("Cannot list the workspaces", "%s.", err)
+		return nil, diag.Errorf("Cannot list the workspaces", "%s", diag.Sentence(err))
 	}
 	w.names = names
 	return w, nil
@@ -111,13 +112,13 @@ func (a *app) workspaceSelectCommand() *cli.Command {
 				if create {
 					return a.newWorkspace(ctx, w, name, nil)
 				}
-				return a.fail("Workspace not found", "Workspace %q doesn't exist.\n\nYou can create this workspace with the \"new\" subcommand or include the \"-or-create\" flag with the \"select\" subcommand.", name)
+				return a.fail("Workspace not found", "Workspace %q doesn't exist.%s\n\nYou can create this workspace with the \"new\" subcommand or include the \"-or-create\" flag with the \"select\" subcommand.", name, w.similar(name))
 			}
 			if name == w.current {
 				return exitOK
 			}
 			if err := w.dir.selectWorkspace(name); err != nil {
-				return a.fail("Cannot select a workspace", "The file %s could not be written: %s.", w.dir.workspacePath(), pathReason(err))
+				return a.fail("Cannot select a workspace", "The file %s could not be written: %s.", w.dir.workspacePath(), diag.Reason(err))
 			}
 			a.say("%s", a.paintDone("Switched to workspace \""+name+"\"."))
 			return exitOK
@@ -127,13 +128,13 @@ func (a *app) workspaceSelectCommand() *cli.Command {
 func (a *app) workspaceNewCommand() *cli.Command {
 	var lock lockFlags
 	from := ""
-	flags := append(lock.flags(), stringFlag("state", "Copy this state file into the new workspace.", &from))
+	flags := append(lock.flags(), stringFlag("state", "Copy the state in `FILE` into the new workspace.", &from))
 	return a.messageCommand("new", "Create a new workspace", "NAME", "Creates a workspace and selects it.", flags, func(ctx context.Context, args []string) int {
 		if len(args) != 1 {
 			return a.argsError("workspace new", "the name of a workspace")
 		}
 		if err := store.CheckWorkspaceName(args[0]); err != nil {
-			return a.fail("Invalid workspace name", "This name does not do: %s.", err)
+			return a.fail("Invalid workspace name", "%s", diag.Sentence(err))
 		}
 		var file *state.File
 		if from != "" {
@@ -153,6 +154,14 @@ func (a *app) workspaceNewCommand() *cli.Command {
 	})
 }
 
+// similar suggests an existing workspace for a name that is not one.
+func (w *workspaces) similar(name string) string {
+	if near := nearest(name, w.names); near != "" {
+		return fmt.Sprintf(" Did you mean %q?", near)
+	}
+	return ""
+}
+
 func (a *app) newWorkspace(ctx context.Context, w *workspaces, name string, content *state.File) int {
 	err := w.store.CreateWorkspace(ctx, name)
 	if errors.Is(err, store.ErrWorkspaceExists) {
@@ -162,14 +171,14 @@ func (a *app) newWorkspace(ctx context.Context, w *workspaces, name string, cont
 		err = copyState(ctx, w.store, name, content)
 	}
 	if err != nil {
-		return a.fail("Cannot create the workspace", "%s.", err)
+		return a.fail("Cannot create the workspace", "%s", diag.Sentence(err))
 	}
 	if err := w.dir.selectWorkspace(name); err != nil {
-		return a.fail("Cannot select a workspace", "The file %s could not be written: %s.", w.dir.workspacePath(), pathReason(err))
+		return a.fail("Cannot select a workspace", "The file %s could not be written: %s.", w.dir.workspacePath(), diag.Reason(err))
 	}
 	a.say("%s", a.paintDone("Created and switched to workspace \""+name+"\"!"))
 	if content == nil {
-		a.say("\nThe new workspace has a state of its own, which is empty: \"mayfly plan\" sees nothing\nof what other workspaces have made.")
+		a.say("\nThe new workspace has a state of its own, which is empty: \"mayfly plan\" does not see\nwhat was created in other workspaces.")
 	}
 	return exitOK
 }
@@ -193,9 +202,9 @@ func (a *app) workspaceDeleteCommand() *cli.Command {
 func (a *app) deleteWorkspace(ctx context.Context, w *workspaces, name string, force bool, lock lockFlags) int {
 	switch {
 	case name == w.current && name != store.DefaultWorkspace:
-		return a.fail("Workspace is your active workspace", "Workspace %q is the one in use. Select another one before you delete it.", name)
+		return a.fail("Workspace is your active workspace", "Workspace %q is the selected one. Select another one before you delete it.", name)
 	case !slices.Contains(w.names, name):
-		return a.fail("Workspace not found", "Workspace %q doesn't exist.", name)
+		return a.fail("Workspace not found", "Workspace %q doesn't exist.%s", name, w.similar(name))
 	}
 	unlock, diags := a.lockWorkspace(ctx, w, name, lock)
 	if !a.report(diags) {
@@ -207,9 +216,9 @@ func (a *app) deleteWorkspace(ctx context.Context, w *workspaces, name string, f
 	}
 	switch {
 	case errors.Is(err, store.ErrNotEmpty):
-		return a.fail("Workspace is not empty", "Workspace %q is currently tracking resources. Deleting it would forget them while they go on to exist. Destroy them first, or give -force.", name)
+		return a.fail("Workspace is not empty", "Workspace %q is currently tracking resources. Deleting it would lose track of them while they continue to exist. Destroy them first, or use -force.", name)
 	case err != nil:
-		return a.fail("Cannot delete the workspace", "%s.", err)
+		return a.fail("Cannot delete the workspace", "%s", diag.Sentence(err))
 	}
 	a.say("%s", a.paintDone("Deleted workspace \""+name+"\"!"))
 	return exitOK

@@ -70,7 +70,7 @@ func (l *loader) file(path string, explicit bool) {
 		l.add(diag.Warnf("Unable to open CLI configuration file",
 			"The CLI configuration file at %q does not exist, so the defaults apply. Correct the environment variable TF_CLI_CONFIG_FILE, or unset it.", path))
 	case err != nil:
-		l.add(diag.Errorf("Unable to open CLI configuration file", "The CLI configuration file can't be read: %s.", err))
+		l.add(diag.Errorf("Unable to open CLI configuration file", "The CLI configuration file %q could not be read: %s.", path, diag.Reason(err)))
 	default:
 		l.parse(src, path)
 	}
@@ -84,7 +84,7 @@ func (l *loader) dir(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			l.add(diag.Errorf("Error reading CLI configuration directory", "The directory can't be read: %s.", err))
+			l.add(diag.Errorf("Error reading CLI configuration directory", "The directory %q could not be read: %s.", dir, diag.Reason(err)))
 		}
 		return
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/opentofu/svchost"
 
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/install/internal/atomicfile"
 )
@@ -99,7 +100,7 @@ func (k *FileKeeper) read() (*document, error) {
 		return d, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the file %s could not be read: %w", k.Path, reason(err))
+		return nil, fmt.Errorf("the file %s could not be read: %s", k.Path, diag.Reason(err))
 	}
 	err = json.Unmarshal(src, &d.top)
 	if hosts, ok := d.top[credentialsKey]; err == nil && ok {
@@ -133,10 +134,10 @@ func (k *FileKeeper) write(d *document) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	} else if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("the directory of %s could not be made: %w", path, reason(err))
+		return fmt.Errorf("the directory of %s could not be created: %s", path, diag.Reason(err))
 	}
 	if err := atomicfile.WriteSecret(path, buf.Bytes()); err != nil {
-		return fmt.Errorf("the file %s could not be written: %w", k.Path, reason(err))
+		return fmt.Errorf("the file %s could not be written: %s", k.Path, diag.Reason(err))
 	}
 	return nil
 }
@@ -192,10 +193,3 @@ func (k *FileKeeper) Forget(_ context.Context, host svchost.Hostname) error {
 }
 
 // reason is the cause of a failed file operation without the path, which the message has already.
-func reason(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
-}

@@ -90,7 +90,7 @@ func (c *Client) once(ctx context.Context, scheme, pkg string, u *url.URL, dir s
 	}
 	err := client.Get()
 	if gate.exceeded {
-		return fmt.Errorf("it has more than %d bytes, which is more than is accepted", c.limits.Download)
+		return fmt.Errorf("it is larger than the limit of %d bytes", c.limits.Download)
 	}
 	return err
 }

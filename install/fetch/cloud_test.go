@@ -49,7 +49,7 @@ func TestS3(t *testing.T) {
 	k.fails(base+"dir/none.zip"+keys, "NoSuchKey", "!Hunter2")
 	k.fails(base+"dir/m.zip"+strings.Replace(keys, "AKIDTEST", "AKIDOTHER", 1), "AccessDenied", "!AKIDOTHER")
 	k.limits.Download = 10
-	k.fails(base+"dir/m.zip"+keys, "more than 10 bytes")
+	k.fails(base+"dir/m.zip"+keys, "limit of 10 bytes")
 }
 
 // TestGCS gets an archive and a prefix from a server that speaks as much of Google's storage as that takes.

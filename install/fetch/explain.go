@@ -37,7 +37,7 @@ func check(dir string) error {
 		}
 		if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			target, _ := root.Readlink(name)
-			return fmt.Errorf("the link %s in it leads out of the package, to %q", name, target)
+			return fmt.Errorf("the link %s in it points outside of the package, to %q", name, target)
 		}
 		return nil
 	})
@@ -70,7 +70,7 @@ func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) err
 	case errors.As(err, &status):
 		return status
 	case errors.As(err, &sum):
-		return fmt.Errorf("its checksum is %s, and the address demands %s: it was damaged on the way or changed by somebody", hex.EncodeToString(sum.Actual), hex.EncodeToString(sum.Expected))
+		return fmt.Errorf("its checksum is %s, and the address demands %s: it was damaged or changed on the way", hex.EncodeToString(sum.Actual), hex.EncodeToString(sum.Expected))
 	case errors.As(err, &transport):
 		return transport
 	case scheme == "git":
@@ -78,7 +78,7 @@ func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) err
 	}
 	text := web.Reason(err).Error()
 	for _, known := range []struct{ has, say string }{
-		{"entry contains '..'", "the archive has an entry whose name leads out of the package: %s"},
+		{"entry contains '..'", "the archive has an entry whose name points outside of the package: %s"},
 		{"too many files", "it is larger than what is accepted: %s"},
 		{"larger than limit", "it is larger than what is accepted: %s"},
 		{"Error parsing netrc file", "the user's netrc file is malformed"},
@@ -98,7 +98,7 @@ func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) err
 
 func explainGit(pkg string, err error) error {
 	if _, lookErr := exec.LookPath("git"); lookErr != nil {
-		return errors.New("the program git is needed to get it, and was not found on the PATH. Install it")
+		return errors.New("downloading it needs the program git, which is not on the PATH. Install git")
 	}
 	text := SecretsOf(pkg).Hide(err.Error())
 	lower := strings.ToLower(text)
@@ -112,15 +112,15 @@ func explainGit(pkg string, err error) error {
 	case strings.Contains(lower, "invalid ref:"), ref != "" && strings.Contains(lower, "remote branch"), ref != "" && strings.Contains(lower, "pathspec"):
 		return fmt.Errorf("the repository has no branch, tag or commit %q", ref)
 	case containsAny(lower, "could not read username", "could not read password", "authentication failed", "permission denied", "terminal prompts disabled", "returned error: 403", "returned error: 401"):
-		return fmt.Errorf("the server refuses access, or wants a login that git doesn't have. Check that you may read the repository, and that git can: git ls-remote ADDRESS. It says: %s", said)
+		return fmt.Errorf("the server denied access, or needs a login that git does not have. Check that you can read the repository with: git ls-remote ADDRESS. git reported: %s", said)
 	case containsAny(lower, "host key verification failed"):
-		return fmt.Errorf("the server's key is not known to ssh. Connect to it once by hand to check and accept the key. It says: %s", said)
+		return fmt.Errorf("the key of the server is not known to ssh. Connect to the server once with ssh to check and accept its key. git reported: %s", said)
 	case containsAny(lower, "not found", "does not appear to be a git repository", "does not exist", "no such file"):
-		return fmt.Errorf("there is no such repository, or it is not to be seen without a login. git says: %s", said)
+		return fmt.Errorf("there is no such repository, or it is not visible without a login. git reported: %s", said)
 	case containsAny(lower, "could not resolve host", "name or service not known"):
-		return fmt.Errorf("the host is not known. git says: %s", said)
+		return fmt.Errorf("the host name cannot be resolved. git reported: %s", said)
 	}
-	return fmt.Errorf("git says: %s", said)
+	return fmt.Errorf("git reported: %s", said)
 }
 
 // gitSaid is the part of git's output that tells of the failure.

@@ -53,7 +53,7 @@ func TestChecksum(t *testing.T) {
 	sum := fmt.Sprintf("%x", sha(k.files["/fixed.zip"]))
 	k.gets(k.server.URL+"/fixed.zip?checksum=sha256:"+sum, "main.tf")
 	k.files["/fixed.zip"] = zipOf(map[string]string{"main.tf": "y"})
-	k.fails(k.server.URL+"/fixed.zip?checksum=sha256:"+sum, "the address demands "+sum, "changed by somebody")
+	k.fails(k.server.URL+"/fixed.zip?checksum=sha256:"+sum, "the address demands "+sum, "changed on the way")
 }
 
 func TestServersNameOtherAddresses(t *testing.T) {
@@ -100,11 +100,11 @@ func TestHostileArchives(t *testing.T) {
 	k.files["/many.zip"] = zipOf(map[string]string{"1": "", "2": "", "3": "", "4": "", "5": "", "6": ""})
 	k.files["/bomb.tar.gz"] = tgzOf(&tar.Header{Name: "a", Size: 10 << 20})
 	k.files["/big.zip"] = make([]byte, 2<<20)
-	k.fails(url+"/up.zip", "leads out of the package")
-	k.fails(url+"/up.tar.gz", "leads out of the package")
+	k.fails(url+"/up.zip", "points outside of the package")
+	k.fails(url+"/up.tar.gz", "points outside of the package")
 	k.fails(url+"/many.zip", "larger than what is accepted", "too many files")
 	k.fails(url+"/bomb.tar.gz", "larger than what is accepted")
-	k.fails(url+"/big.zip", "more than 1048576 bytes")
+	k.fails(url+"/big.zip", "limit of 1048576 bytes")
 	// What stands for a link in an archive does not become one, so that nothing can be written through it.
 	k.files["/link.tar.gz"] = tgzOf(&tar.Header{Name: "l", Typeflag: tar.TypeSymlink, Linkname: "/etc"}, &tar.Header{Name: "l/passwd", Size: 1})
 	k.fails(url + "/link.tar.gz")
@@ -182,7 +182,7 @@ func TestNoStepDownFromEncryption(t *testing.T) {
 		http.Redirect(w, r, "http://"+k.host()+"/a.zip", http.StatusFound)
 		return true
 	}
-	k.fails(k.server.URL+"/a.zip", "without encryption")
+	k.fails(k.server.URL+"/a.zip", "not encrypted")
 }
 
 func TestServersThatFail(t *testing.T) {
@@ -237,8 +237,8 @@ func TestGit(t *testing.T) {
 	k.fails("git::"+url+"?ref=none&depth=1", `no branch, tag or commit "none"`)
 	k.fails("git::"+url+"?ref=--upload-pack=touch%20/tmp/x", "no branch, tag or commit")
 	k.fails("git::"+strings.Replace(url, "repo.git", "none.git", 1), "no such repository")
-	k.fails("git::"+url+"?ref=out", "the link out in it leads out of the package", "../../etc")
-	k.fails("git::ssh://git@127.0.0.1:1/x.git?sshkey=QUJDREVGRw==", "git says", "!QUJDREVGRw")
+	k.fails("git::"+url+"?ref=out", "the link out in it points outside of the package", "../../etc")
+	k.fails("git::ssh://git@127.0.0.1:1/x.git?sshkey=QUJDREVGRw==", "git reported", "!QUJDREVGRw")
 }
 
 func TestGitCredentials(t *testing.T) {
@@ -254,15 +254,15 @@ func TestGitCredentials(t *testing.T) {
 	url, _ := k.repository()
 	with := func(user string) string { return "git::" + strings.Replace(url, "https://", "https://"+user+"@", 1) }
 	k.gets(with("ann:Right1Right1")+"?ref=v1", "main.tf sub/link.tf -> ../main.tf sub/s.tf")
-	k.fails(with("ann:Hunter2Hunter2"), "refuses access", "!Hunter2")
-	k.fails(with("ghp_Token1234567"), "refuses access", "!ghp_Token1234567")
-	k.fails("git::"+url, "refuses access")
+	k.fails(with("ann:Hunter2Hunter2"), "denied access", "!Hunter2")
+	k.fails(with("ghp_Token1234567"), "denied access", "!ghp_Token1234567")
+	k.fails("git::"+url, "denied access")
 }
 
 func TestGitMissing(t *testing.T) {
 	k := newKit(t)
 	t.Setenv("PATH", t.TempDir())
-	k.fails("git::https://example.com/x.git", "program git is needed", "Install it")
+	k.fails("git::https://example.com/x.git", "needs the program git", "Install git")
 }
 
 func TestDirectory(t *testing.T) {

@@ -66,5 +66,5 @@ func TestOCI(t *testing.T) {
 		_, _ = w.Write(make([]byte, len(archive)))
 		return true
 	}
-	fails("/acme/net?tag=v1", "changed by somebody")
+	fails("/acme/net?tag=v1", "changed on the way")
 }

@@ -65,7 +65,7 @@ func Parse(text string) (Source, error) {
 	pkg, subdir := getter.SourceDirSubdir(full)
 	if subdir != "" {
 		if subdir = path.Clean(filepath.ToSlash(subdir)); subdir == ".." || strings.HasPrefix(subdir, "../") {
-			return Source{}, fmt.Errorf("its directory %q leads out of the package", subdir)
+			return Source{}, fmt.Errorf("its directory %q points outside of the package", subdir)
 		}
 		subdir = strings.TrimPrefix(strings.TrimPrefix(subdir, "."), "/")
 	}

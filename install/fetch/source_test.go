@@ -33,7 +33,7 @@ func TestParse(t *testing.T) {
 		"gitlab.com/acme/net":                 "not the address of anything",
 		"hg::https://example.com/net":         `nothing can be downloaded by "hg"`,
 		"ftp://example.com/net.zip":           `nothing can be downloaded by "ftp"`,
-		"git::https://example.com/n//../../x": "leads out of the package",
+		"git::https://example.com/n//../../x": "points outside of the package",
 		"bitbucket.org/acme":                  "bitbucket.org/NAME/REPOSITORY",
 		"oci:///net":                          "oci://REGISTRY/REPOSITORY",
 		"":                                    "not the address of anything",

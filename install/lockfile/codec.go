@@ -30,7 +30,7 @@ func Read(path string) (*Lock, diag.List) {
 	case errors.Is(err, fs.ErrNotExist):
 		return New(), nil
 	case err != nil:
-		return New(), diag.Errorf("Failed to read dependency lock file", "The dependency lock file could not be read: %s.", err)
+		return New(), diag.Errorf("Failed to read dependency lock file", "The dependency lock file %s could not be read: %s.", path, diag.Reason(err))
 	}
 	return Parse(src, path)
 }
@@ -38,7 +38,7 @@ func Read(path string) (*Lock, diag.List) {
 // Write replaces the lock file at path by l.
 func Write(path string, l *Lock) error {
 	if err := atomicfile.Write(path, l.Bytes()); err != nil {
-		return fmt.Errorf("writing the dependency lock file: %w", err)
+		return fmt.Errorf("the dependency lock file %s could not be written: %s", path, diag.Reason(err))
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (c *callback) wait(ctx context.Context, limit time.Duration) (string, error
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	case <-timer.C:
-		return "", fmt.Errorf("nobody has signed in for %s", limit)
+		return "", fmt.Errorf("nobody signed in within %s", limit)
 	case o := <-c.outcome:
 		return o.code, o.err
 	}
@@ -85,7 +85,7 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if o.err != nil {
 		c.page(w, http.StatusBadRequest, "The login has failed. The terminal says why; you can close this page.")
 	} else {
-		c.page(w, http.StatusOK, "The login goes on in the terminal. You can close this page.")
+		c.page(w, http.StatusOK, "The login continues in the terminal. You can close this page.")
 	}
 	select {
 	case c.outcome <- o:

@@ -153,5 +153,5 @@ func secure(u *url.URL) error {
 	if u.Scheme == "https" || u.Scheme == "http" && (host == "localhost" || ip != nil && ip.IsLoopback()) {
 		return nil
 	}
-	return fmt.Errorf("at %s is without encryption", web.Show(u))
+	return fmt.Errorf("at %s is not encrypted", web.Show(u))
 }

@@ -74,7 +74,7 @@ func TestCode(t *testing.T) {
 			page := <-pages
 			http.DefaultTransport.(*http.Transport).CloseIdleConnections() // the server's own request in the case of a wrong state
 			switch {
-			case want == "" && (err != nil || token.Reveal() != "s3cr3t" || !strings.Contains(page, "The login goes on")):
+			case want == "" && (err != nil || token.Reveal() != "s3cr3t" || !strings.Contains(page, "The login continues")):
 				t.Errorf("token %q, %v; the page says %s", token.Reveal(), err, page)
 			case want != "" && (err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), registrytest.LoginHidden)):
 				t.Errorf("%v, want %s", err, want)
@@ -126,16 +126,16 @@ func TestCodeProvesPossession(t *testing.T) {
 func TestCodeLimits(t *testing.T) {
 	_, client := start(t, "")
 	nobody := func(string) {}
-	if _, err := (&Code{Client: client, Visit: nobody, Wait: time.Millisecond}).Token(t.Context()); err == nil || !strings.Contains(err.Error(), "nobody has signed in for 1ms") {
+	if _, err := (&Code{Client: client, Visit: nobody, Wait: time.Millisecond}).Token(t.Context()); err == nil || !strings.Contains(err.Error(), "nobody signed in within 1ms") {
 		t.Errorf("nobody signs in: %v", err)
 	}
 	plain := *client
 	plain.AuthorizationURL = &url.URL{Scheme: "http", Host: "example.com"}
-	if _, err := (&Code{Client: &plain, Visit: nobody}).Token(t.Context()); err == nil || !strings.Contains(err.Error(), "without encryption") {
+	if _, err := (&Code{Client: &plain, Visit: nobody}).Token(t.Context()); err == nil || !strings.Contains(err.Error(), "not encrypted") {
 		t.Errorf("page without encryption: %v", err)
 	}
 	plain.TokenURL = plain.AuthorizationURL
-	if _, err := Password(t.Context(), &plain, nil, "ada", cliconfig.NewSecret("pa55")); err == nil || !strings.Contains(err.Error(), "without encryption") {
+	if _, err := Password(t.Context(), &plain, nil, "ada", cliconfig.NewSecret("pa55")); err == nil || !strings.Contains(err.Error(), "not encrypted") {
 		t.Errorf("password without encryption: %v", err)
 	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

@@ -39,7 +39,7 @@ func parse(call *config.ModuleCall) (address, diag.List) {
 		if call.Version.Text != "" {
 			summary = "Invalid registry module source address"
 		}
-		return a, diag.At(call.SrcRange, summary, "The source %q of module %q leads nowhere: %s.", fetch.Show(call.Source), call.Name, err)
+		return a, diag.At(call.SrcRange, summary, "The source %q of module %q cannot be used: %s.", fetch.Show(call.Source), call.Name, err)
 	}
 	return a, nil
 }
@@ -60,7 +60,7 @@ func parseText(source string, versioned bool) (address, error) {
 		if words := strings.Count(strings.Split(source, "//")[0], "/"); words == 2 || words == 3 {
 			err = fmt.Errorf("%w; as a module in a registry, %w", err, registryErr)
 		}
-		return address{}, fmt.Errorf("%w. A directory of this configuration begins with \"./\" or \"../\": \"./%s\"", err, source)
+		return address{}, fmt.Errorf("%w. The source of a local directory must start with \"./\" or \"../\", as in \"./%s\"", err, source)
 	}
 	return address{remote: &s}, err
 }

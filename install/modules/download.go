@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/fetch"
 	"github.com/mayfly-iac/mayfly/install/registry"
 )
@@ -63,7 +64,7 @@ func (r *run) download(tasks []*task) {
 	r.locate(wanted)
 	r.fetch(wanted)
 	if err := r.forget(wanted); err != nil {
-		r.errorf(nil, "Cannot register modules", "%s.", err)
+		r.errorf(nil, "Cannot register modules", "%s", diag.Sentence(err))
 		return
 	}
 	for _, t := range wanted {
@@ -196,10 +197,10 @@ func (r *run) reportLookup(t *task) {
 		return
 	}
 	if errors.Is(t.err, registry.ErrNoModule) {
-		r.errorf(t.call, "Module not found", "The registry %s has no module %s, which module %q has as its source. Check the name; if it is a directory of this configuration, its source begins with \"./\".",
+		r.errorf(t.call, "Module not found", "The registry %s has no module %s, which module %q has as its source. Check the name; the source of a local directory must start with \"./\" or \"../\".",
 			t.address.registry.Package.Host.ForDisplay(), t.address, t.call.Name)
 	} else {
-		r.errorf(t.call, "Error accessing remote module registry", "The registry could not be asked for module %q (%s): %s.", t.call.Name, t.address, reason(t.err))
+		r.errorf(t.call, "Error accessing remote module registry", "The registry could not be queried for module %q (%s): %s.", t.call.Name, t.address, reason(t.err))
 	}
 	t.err = errReported
 }

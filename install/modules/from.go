@@ -16,13 +16,13 @@ func (i *Installer) CopyTo(ctx context.Context, source, dir string) diag.List {
 	const summary = "Cannot copy the module"
 	a, err := parseText(source, false)
 	if err != nil {
-		return diag.Errorf("Invalid module source address", "The address %q leads nowhere: %s.", fetch.Show(source), err)
+		return diag.Errorf("Invalid module source address", "The address %q cannot be used: %s.", fetch.Show(source), err)
 	}
 	from := filepath.FromSlash(a.local)
 	if a.local == "" {
 		temp, err := os.MkdirTemp("", "mayfly-module-")
 		if err != nil {
-			return diag.Errorf(summary, "%s.", err)
+			return diag.Errorf(summary, "%s", diag.Sentence(err))
 		}
 		defer os.RemoveAll(temp)
 		r := &run{Installer: i, ctx: ctx, temp: temp, packages: map[string]*pack{}, listed: map[string]*listing{}}
@@ -35,7 +35,7 @@ func (i *Installer) CopyTo(ctx context.Context, source, dir string) diag.List {
 		}
 	}
 	if err := copyInto(from, dir); err != nil {
-		return diag.Errorf(summary, "%s.", err)
+		return diag.Errorf(summary, "%s", diag.Sentence(err))
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (i *Installer) Install(ctx context.Context, rootDir string, upgrade bool) (
 		level = r.level(level)
 	}
 	if err := Write(i.DataDir, r.manifest()); err != nil {
-		r.errorf(nil, "Cannot register modules", "%s.", err)
+		r.errorf(nil, "Cannot register modules", "%s", diag.Sentence(err))
 	}
 	r.cleanUp()
 	return r.walk.Tree(), r.diags
@@ -138,7 +138,7 @@ func (r *run) level(parents []*installed) []*installed {
 				continue
 			}
 			if a.local == "" && p.repeats(a.String()) > maxRepeats {
-				r.errorf(call, "Module calls itself", "The module %q comes from %s, as do the ones that lead to this call, so that there would be no end of them. A module can't contain itself.", call.Name, fetch.Show(a.String()))
+				r.errorf(call, "Module calls itself", "The module %q comes from %s, as do the modules around this call, so the calls would never end. A module can't contain itself.", call.Name, fetch.Show(a.String()))
 				continue
 			}
 			tasks = append(tasks, &task{parent: p, call: call, address: a, key: key(p.module, call)})
@@ -163,7 +163,7 @@ func (r *run) enter(t *task) *installed {
 		record.Dir = path.Join(t.parent.module.Dir, filepath.ToSlash(t.address.local))
 		if pkg != "" && record.Dir != pkg && !strings.HasPrefix(record.Dir, pkg+"/") {
 			r.errorf(t.call, "Local module path escapes module package",
-				"The source %q leads out of the package that the calling module came with, to what is not known to be there on every machine. Call the other module by an address of its own.", t.call.Source)
+				"The source %q points outside of the package that the calling module came with, to what is not known to be there on every machine. Call the other module by an address of its own.", t.call.Source)
 			return nil
 		}
 	}

@@ -54,7 +54,7 @@ func Read(dataDir string) ([]Record, diag.List) {
 	}
 	if err != nil {
 		return nil, diag.Errorf("Failed to read the module manifest",
-			"The file %s, which says where modules are installed, could not be read: %s. Remove it and run \"mayfly init\".", file, err)
+			"The file %s, which says where modules are installed, could not be read: %s. Remove it and run \"mayfly init\".", file, diag.Reason(err))
 	}
 	for i, r := range m.Modules {
 		m.Modules[i].Dir = path.Clean(filepath.ToSlash(r.Dir))
@@ -65,9 +65,12 @@ func Read(dataDir string) ([]Record, diag.List) {
 // Write writes the module manifest, unless there is nothing in it but the root module and no manifest yet, or it would not change.
 func Write(dataDir string, records []Record) error {
 	file := manifestPath(dataDir)
+	failed := func(err error) error {
+		return fmt.Errorf("the file %s, which says where modules are installed, could not be written: %s", file, diag.Reason(err))
+	}
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("writing the module manifest: %w", err)
+		return failed(err)
 	}
 	if err != nil && len(records) <= 1 {
 		return nil
@@ -75,16 +78,16 @@ func Write(dataDir string, records []Record) error {
 	records = slices.SortedFunc(slices.Values(records), func(a, b Record) int { return strings.Compare(a.Key, b.Key) })
 	src, err := json.Marshal(manifest{records})
 	if err != nil {
-		return fmt.Errorf("writing the module manifest: %w", err)
+		return failed(err)
 	}
 	if string(src) == string(old) {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("writing the module manifest: %w", err)
+		return failed(err)
 	}
 	if err := atomicfile.Write(file, src); err != nil {
-		return fmt.Errorf("writing the module manifest: %w", err)
+		return failed(err)
 	}
 	return nil
 }

@@ -177,7 +177,7 @@ func manifest(ctx context.Context, repo *remote.Repository, reference, media str
 		return fmt.Errorf("the manifest %s in %s has the media type %.100q, where %q is expected", reference, name(repo), desc.MediaType, media)
 	}
 	if desc.Digest.Algorithm().FromBytes(text) != desc.Digest || strings.HasPrefix(reference, "sha256:") && desc.Digest.String() != reference {
-		return fmt.Errorf("the manifest %s in %s does not have its digest: it was damaged on the way or changed by somebody", reference, name(repo))
+		return fmt.Errorf("the manifest %s in %s does not have its digest: it was damaged or changed on the way", reference, name(repo))
 	}
 	if err := json.Unmarshal(text, to); err != nil {
 		return fmt.Errorf("the manifest %s in %s can't be read: %w", reference, name(repo), err)

@@ -130,7 +130,7 @@ func isSum(s string) bool {
 }
 
 // ErrTampered says that a download isn't what its publisher has signed.
-var ErrTampered = errors.New("the downloaded package does not have the checksum that its publisher gives; it was damaged on the way or changed by somebody")
+var ErrTampered = errors.New("the downloaded package does not have the checksum that its publisher gives; it was damaged or changed on the way")
 
 // Download writes the archive to a file and checks it.
 func (c *Client) Download(ctx context.Context, a *Archive, to *os.File, progress web.Progress) error {

@@ -117,7 +117,7 @@ func (c *Client) serviceOf(ctx context.Context, host svchost.Hostname, service s
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("the host %s could not be asked for its registry: %w", host.ForDisplay(), web.Reason(err))
+		return nil, nil, fmt.Errorf("the host %s could not be queried for its registry: %w", host.ForDisplay(), web.Reason(err))
 	}
 	creds, err := c.creds.ForHost(ctx, host)
 	if err != nil {

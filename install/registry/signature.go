@@ -62,5 +62,5 @@ func (c *Client) verify(ctx context.Context, p addr.Provider, d *description, su
 	if why == nil {
 		why = errors.New("none of the keys can be read")
 	}
-	return "", fmt.Errorf("the signature of the checksums at %s is not by a key that the registry has for the publisher, so the package may have been changed by somebody: %w", web.Show(d.sumsURL), why)
+	return "", fmt.Errorf("the signature of the checksums at %s is not by a key that the registry has for the publisher, so the package may have been tampered with: %w", web.Show(d.sumsURL), why)
 }

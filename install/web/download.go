@@ -19,7 +19,7 @@ import (
 type Progress func(done, total int64)
 
 // errStalled says that a server has stopped sending.
-var errStalled = errors.New("the download stands still")
+var errStalled = errors.New("the download has stalled")
 
 // Download writes what is at an address to a file, from its beginning, and returns the SHA-256 of it in hexadecimal. creds and progress may be
 // nil. A download that fails on the way is begun again as often as the options say.

@@ -63,7 +63,7 @@ func Reason(err error) error {
 	}
 	var ne net.Error
 	if errors.As(err, &ne) && ne.Timeout() {
-		return fmt.Errorf("it takes too long: %w", err)
+		return fmt.Errorf("it took too long: %w", err)
 	}
 	return err
 }

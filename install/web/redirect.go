@@ -18,7 +18,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	}
 	first := via[0].URL
 	if via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
-		return fmt.Errorf("%w: the server %s redirects to an address without encryption, at %s", errRefused, via[len(via)-1].URL.Host, req.URL.Host)
+		return fmt.Errorf("%w: the server %s redirects to an address that is not encrypted, at %s", errRefused, via[len(via)-1].URL.Host, req.URL.Host)
 	}
 	foreign := !SameOrigin(first, req.URL)
 	for _, r := range via[1:] {
@@ -60,7 +60,7 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 		if req.Body != nil {
 			_ = req.Body.Close() // as a transport must; the request isn't sent anyway
 		}
-		return nil, fmt.Errorf("%w: there are credentials for this server, and its address is without encryption; use https", errRefused)
+		return nil, fmt.Errorf("%w: there are credentials for this server, and its address is not encrypted; use https", errRefused)
 	}
 	return g.next.RoundTrip(req)
 }

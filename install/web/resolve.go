@@ -18,7 +18,7 @@ func Resolve(document *url.URL, text string) (*url.URL, error) {
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
 		return nil, fmt.Errorf("its scheme is %q; https is needed", u.Scheme)
 	case document.Scheme == "https" && u.Scheme != "https":
-		return nil, fmt.Errorf("%s is without encryption", Show(u))
+		return nil, fmt.Errorf("%s is not encrypted", Show(u))
 	}
 	return u, nil
 }

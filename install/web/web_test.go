@@ -55,13 +55,13 @@ func TestRedirects(t *testing.T) {
 		sees []bool   // which of them get the token
 		want string   // a part of the error
 	}{
-		"same server":        {hops: []string{"https://a.example.com/1", "https://a.example.com/2"}, sees: []bool{true, true}},
-		"other server":       {hops: []string{"https://a.example.com/1", "https://b.example.com/"}, sees: []bool{true, false}},
-		"subdomain":          {hops: []string{"https://example.com/1", "https://evil.example.com/"}, sees: []bool{true, false}},
-		"other port":         {hops: []string{"https://example.com/1", "https://example.com:8443/"}, sees: []bool{true, false}},
-		"there and back":     {hops: []string{"https://example.com/1", "https://b.example.com/", "https://example.com/2"}, sees: []bool{true, false, false}},
-		"without encryption": {hops: []string{"https://example.com/1", "http://example.com/2"}, sees: []bool{true}, want: "without encryption"},
-		"for ever":           {hops: []string{"https://example.com/", "https://example.com/"}, sees: nil, want: "more than 10 redirects"},
+		"same server":    {hops: []string{"https://a.example.com/1", "https://a.example.com/2"}, sees: []bool{true, true}},
+		"other server":   {hops: []string{"https://a.example.com/1", "https://b.example.com/"}, sees: []bool{true, false}},
+		"subdomain":      {hops: []string{"https://example.com/1", "https://evil.example.com/"}, sees: []bool{true, false}},
+		"other port":     {hops: []string{"https://example.com/1", "https://example.com:8443/"}, sees: []bool{true, false}},
+		"there and back": {hops: []string{"https://example.com/1", "https://b.example.com/", "https://example.com/2"}, sees: []bool{true, false, false}},
+		"not encrypted":  {hops: []string{"https://example.com/1", "http://example.com/2"}, sees: []bool{true}, want: "not encrypted"},
+		"for ever":       {hops: []string{"https://example.com/", "https://example.com/"}, sees: nil, want: "more than 10 redirects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sees []bool
@@ -218,7 +218,7 @@ func TestDownload(t *testing.T) {
 	}{
 		"good":              {nil, 0, ""},
 		"stalled once":      {stalled, 1, ""},
-		"stalled":           {stalled, 9, "stands still for 1m0s"},
+		"stalled":           {stalled, 9, "has stalled for 1m0s"},
 		"too short, twice":  {short, 2, ""},
 		"too short":         {short, 9, "unexpected EOF"},
 		"too long":          {long, 9, "at most"},

@@ -86,7 +86,7 @@ var rules = map[string]rule{
 	"state/store/storetest": {may: []string{"addr", "diag", "schema", "value", "state", "state/store"}, why: "the conformance suite tests stores through their interface only"},
 	"install":               {may: []string{"addr", "diag", "config", "state", "install/..."}, why: "packages are found and checked by address; nothing of them is run here"},
 	"install/web":           {why: "requests are the same whatever is asked for"},
-	"install/credential":    {may: []string{"install/cliconfig", "install/internal/atomicfile"}, why: "who holds tokens should know little else"},
+	"install/credential":    {may: []string{"diag", "install/cliconfig", "install/internal/atomicfile"}, why: "who holds tokens should know little else"},
 	"install/login":         {may: []string{"install/cliconfig", "install/web"}, why: "who obtains tokens need not know where they are kept"},
 	"install/registry":      {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/fetch":         {may: []string{"install/ocimirror", "install/web"}, why: "packages are got by address, whoever wants them and for whatever reason"},

@@ -40,7 +40,7 @@ func (c *client) callError(ctx context.Context, rpc string, err error) diag.List
 		if limited && status.Code(err) == codes.DeadlineExceeded { // the server keeps the time too, and may be the first to notice
 			return c.interrupted(context.DeadlineExceeded, rpc)
 		}
-		return diag.Errorf("Provider gave up", "Provider %s ended the call %s without an answer.", c.name, rpc)
+		return diag.Errorf("Provider ended the call", "Provider %s ended the call %s without an answer.", c.name, rpc)
 	case codes.ResourceExhausted:
 		return diag.Errorf("Message too large for provider",
 			"The call %s of provider %s exceeds a size limit: %s.", rpc, c.name, status.Convert(err).Message())

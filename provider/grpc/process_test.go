@@ -128,10 +128,10 @@ func TestStartFailures(t *testing.T) {
 		{"missing", at(filepath.Join(dir, "nothing")), []string{"does not exist"}},
 		{"not executable", at(file("plain", "text", 0o600)), []string{"may not execute"}},
 		{"other processor", at(file("other", "\x7fELF not for us", 0o700)), []string{"not an executable for this operating system"}},
-		{"garbage", pluginCommand("hello world"), []string{"not a plugin's greeting"}},
+		{"garbage", pluginCommand("hello world"), []string{"not the handshake of a plugin"}},
 		{"exits at once", pluginCommand("dies"), []string{"ended before it was ready", "exit status 7", "cannot find my licence"}},
-		{"newer protocol", pluginCommand("1|7|unix|/none|grpc|"), []string{"needs plugin protocol 7", "newer version of this program"}},
-		{"older protocol", pluginCommand("1|4|unix|/none|grpc|"), []string{"has plugin protocol 4 only"}},
+		{"newer protocol", pluginCommand("1|7|unix|/none|grpc|"), []string{"needs plugin protocol 7", "newer version of Mayfly"}},
+		{"older protocol", pluginCommand("1|4|unix|/none|grpc|"), []string{"supports only plugin protocol 4"}},
 		{"not gRPC", pluginCommand("1|5|unix|/none|netrpc|"), []string{"doesn't serve over gRPC"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {

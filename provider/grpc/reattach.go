@@ -25,10 +25,10 @@ func Reattach(ctx context.Context, name string, cfg *plugin.ReattachConfig) (pro
 		protocol = 5 // what servers spoke before they told
 	}
 	if protocol != 5 && protocol != 6 {
-		return nil, diag.Errorf(summary, "The running provider %s has plugin protocol %d, and this program knows 5 and 6.", name, protocol)
+		return nil, diag.Errorf(summary, "The running provider %s uses plugin protocol %d, and Mayfly supports 5 and 6.", name, protocol)
 	}
 	if cfg.Addr == nil {
-		return nil, diag.Errorf(summary, "It is not known where the running provider %s listens.", name)
+		return nil, diag.Errorf(summary, "TF_REATTACH_PROVIDERS does not say where the running provider %s listens.", name)
 	}
 	if cfg.Protocol != plugin.ProtocolGRPC {
 		return nil, diag.Errorf(summary, "The running provider %s doesn't serve over gRPC.", name)

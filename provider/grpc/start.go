@@ -175,15 +175,15 @@ func startReason(c Command, proc *process, err error) string {
 		}
 	}
 	if len(fields) < 4 {
-		return fmt.Sprintf("what it wrote to standard output is not a plugin's greeting. %s is no provider plugin, or prints text where it must "+
+		return fmt.Sprintf("what it wrote to standard output is not the handshake of a plugin. %s is not a provider plugin, or prints text where it must "+
 			"not; install the provider again or report this to its developers.", c.Path)
 	}
 	if version, convErr := strconv.Atoi(fields[1]); convErr == nil && version != 5 && version != 6 {
 		if version > 6 {
-			return fmt.Sprintf("it needs plugin protocol %d, and this program knows 5 and 6. Use a newer version of this program, or an older "+
+			return fmt.Sprintf("it needs plugin protocol %d, and Mayfly supports 5 and 6. Use a newer version of Mayfly, or an older "+
 				"version of the provider.", version)
 		}
-		return fmt.Sprintf("it has plugin protocol %d only, and this program knows 5 and 6. Use a newer version of the provider.", version)
+		return fmt.Sprintf("it supports only plugin protocol %d, and Mayfly supports 5 and 6. Use a newer version of the provider.", version)
 	}
 	if len(fields) < 5 || fields[4] != string(plugin.ProtocolGRPC) {
 		return "it doesn't serve over gRPC. Use a newer version of the provider."

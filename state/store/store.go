@@ -72,7 +72,7 @@ func (e *JournaledError) Unwrap() error { return e.Err }
 // CheckWorkspaceName returns an error unless name can name a workspace: it must stand in a URL path as it is, as other engines have it too.
 func CheckWorkspaceName(name string) error {
 	if name == "" || name == "." || name == ".." || url.PathEscape(name) != name {
-		return fmt.Errorf("the workspace name %q is not allowed: use letters, digits, and -._~$&+=:@ only", name)
+		return fmt.Errorf("%q cannot be the name of a workspace. Use letters, digits, and the characters -._~$&+=:@ only", name)
 	}
 	return nil
 }
@@ -117,10 +117,10 @@ func CheckPush(stored, next *state.File) error {
 	case stored == nil || state.Unchanged(stored, next) && stored.Serial == next.Serial:
 		return nil
 	case stored.Lineage != next.Lineage && !stored.State.Empty():
-		return fmt.Errorf("the stored state has the lineage %q, the new one %q: they are states of different things. Force the push only if the stored state is of no use",
+		return fmt.Errorf("the stored state has the lineage %q, and the new one has %q, so they do not belong together. Force the push only if the stored state is not needed any more",
 			stored.Lineage, next.Lineage)
 	case stored.Lineage == next.Lineage && stored.Serial > next.Serial:
-		return fmt.Errorf("the stored state has serial %d, the new one only %d: it is older. Force the push only if the changes since may be lost",
+		return fmt.Errorf("the stored state has serial %d, and the new one has only %d, so it is older. Force the push only if the changes made since then may be lost",
 			stored.Serial, next.Serial)
 	case stored.Lineage == next.Lineage && stored.Serial == next.Serial:
 		return fmt.Errorf("both states have serial %d but differ. Force the push only if the stored one is wrong", next.Serial)

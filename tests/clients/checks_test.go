@@ -70,7 +70,7 @@ func checkText(checks []tfjson.CheckResultStatic) map[string]string {
 
 // TestChecks reads the results of checks from the documents of a plan and of a state. A failing check fails no command.
 func TestChecks(t *testing.T) {
-	tf, ctx := initialised(t, checksConfig), t.Context()
+	tf, ctx := initialized(t, checksConfig), t.Context()
 	_, err := tf.Plan(ctx, tfexec.Out("saved"))
 	ok(t, "plan", err)
 	plan, err := tf.ShowPlanFile(ctx, "saved")

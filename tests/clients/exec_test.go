@@ -70,7 +70,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestSavedPlan(t *testing.T) {
-	tf, ctx := initialised(t, secretsConfig), t.Context()
+	tf, ctx := initialized(t, secretsConfig), t.Context()
 	changed, err := tf.Plan(ctx, tfexec.Out("saved"), tfexec.Var(password))
 	ok(t, "plan", err)
 	if !changed {
@@ -214,7 +214,7 @@ func checkApplied(t *testing.T, tf *tfexec.Terraform) {
 }
 
 func TestDirectApply(t *testing.T) {
-	tf, ctx := initialised(t, secretsConfig), t.Context()
+	tf, ctx := initialized(t, secretsConfig), t.Context()
 	ok(t, "apply", tf.Apply(ctx, tfexec.Var(password)))
 	checkApplied(t, tf)
 	ok(t, "apply with another round", tf.Apply(ctx, tfexec.Var(password), tfexec.Var("round=2"), tfexec.Var("label=second")))
@@ -233,7 +233,7 @@ func TestDirectApply(t *testing.T) {
 }
 
 func TestEphemeralFromFile(t *testing.T) {
-	tf, ctx := initialised(t, secretsConfig), t.Context()
+	tf, ctx := initialized(t, secretsConfig), t.Context()
 	if _, err := tf.Plan(ctx); err == nil || !strings.Contains(err.Error(), "password") {
 		t.Errorf("planned without a required variable: %v", err)
 	}

@@ -84,8 +84,8 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// initialised is project with init done.
-func initialised(t *testing.T, files map[string]string) *tfexec.Terraform {
+// initialized is project with init done.
+func initialized(t *testing.T, files map[string]string) *tfexec.Terraform {
 	t.Helper()
 	tf := project(t, files)
 	if err := tf.Init(t.Context()); err != nil {

@@ -85,7 +85,7 @@ func lose(t *testing.T, tf *tfexec.Terraform) {
 }
 
 func TestApplyOptions(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx, tfexec.State("in.tfstate"), tfexec.StateOut("out.tfstate"), tfexec.Backup("first.tfstate"), tfexec.Parallelism(1),
 		tfexec.Refresh(false), tfexec.Target("terraform_data.c"), tfexec.Var("label=typed")))
 	if _, input := have(t, tf, "out.tfstate", "terraform_data.c"); input != "typed" {
@@ -124,7 +124,7 @@ func TestApplyOptions(t *testing.T) {
 }
 
 func TestPlanOptions(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx, tfexec.State("s.tfstate")))
 	actions := func(file string) map[string]tfjson.Actions {
 		plan, err := tf.ShowPlanFile(ctx, file)
@@ -187,7 +187,7 @@ func TestPlanOptions(t *testing.T) {
 }
 
 func TestDestroyOptions(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx, tfexec.State("s.tfstate")))
 	ok(t, "destroy", tf.Destroy(ctx, tfexec.State("s.tfstate"), tfexec.StateOut("o.tfstate"), tfexec.Backup("b.tfstate"), tfexec.Parallelism(1),
 		tfexec.Target("terraform_data.c"), tfexec.Var("label=x"), tfexec.VarFile(varFile(t, `"y"`)), tfexec.Refresh(false)))
@@ -205,7 +205,7 @@ func TestDestroyOptions(t *testing.T) {
 }
 
 func TestRefreshOptions(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx, tfexec.State("s.tfstate")))
 	lose(t, tf)
 	ok(t, "refresh", tf.Refresh(ctx, tfexec.State("s.tfstate"), tfexec.StateOut("o.tfstate"), tfexec.Backup("b.tfstate"), tfexec.Target("terraform_data.b"),
@@ -225,7 +225,7 @@ func TestRefreshOptions(t *testing.T) {
 }
 
 func TestOutputAndShowOptions(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx, tfexec.State("s.tfstate"), tfexec.VarFile(varFile(t, "17"))))
 	out, err := tf.Output(ctx, tfexec.State("s.tfstate"))
 	ok(t, "output", err)

@@ -162,7 +162,7 @@ func TestProvidersLockAndMirror(t *testing.T) {
 // TestDocuments has the documents of all kinds parsed, of a configuration with everything in it.
 func TestDocuments(t *testing.T) {
 	fromMirror(t)
-	tf, ctx := initialised(t, simConfig("1.1.0")), t.Context()
+	tf, ctx := initialized(t, simConfig("1.1.0")), t.Context()
 	schemas, err := tf.ProvidersSchema(ctx)
 	ok(t, "schemas", err)
 	sim := schemas.Schemas[simprovider.Source]

@@ -25,7 +25,7 @@ func hold(t *testing.T, tf *tfexec.Terraform, file string) {
 
 // TestLockOptions has somebody else hold the lock of the state: each command fails, and each can be told to go on.
 func TestLockOptions(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx))
 	ok(t, "new workspace", tf.WorkspaceNew(ctx, "other"))
 	ok(t, "apply", tf.Apply(ctx, tfexec.Target("terraform_data.c")))

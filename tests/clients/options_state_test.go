@@ -14,7 +14,7 @@ import (
 )
 
 func TestImportOptions(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx, tfexec.State("s.tfstate")))
 	ok(t, "import", tf.Import(ctx, "keep_note.a", "a", tfexec.State("in.tfstate"), tfexec.StateOut("o.tfstate"), tfexec.Backup("b.tfstate"),
 		tfexec.Config(tf.WorkingDir()), tfexec.Var("label=x"), tfexec.VarFile(varFile(t, `"y"`))))
@@ -27,7 +27,7 @@ func TestImportOptions(t *testing.T) {
 }
 
 func TestStateMvOptions(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx, tfexec.State("s.tfstate")))
 	ok(t, "a dry run", tf.StateMv(ctx, "terraform_data.c", "terraform_data.d", tfexec.State("s.tfstate"), tfexec.DryRun(true)))
 	have(t, tf, "s.tfstate", allOfThem...)
@@ -44,7 +44,7 @@ func TestStateMvOptions(t *testing.T) {
 }
 
 func TestStateRmOptions(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx, tfexec.State("s.tfstate")))
 	ok(t, "a dry run", tf.StateRm(ctx, "terraform_data.c", tfexec.State("s.tfstate"), tfexec.DryRun(true)))
 	have(t, tf, "s.tfstate", allOfThem...)
@@ -63,7 +63,7 @@ func TestStateRmOptions(t *testing.T) {
 }
 
 func TestTaintOptions(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx, tfexec.State("s.tfstate")))
 	ok(t, "taint", tf.Taint(ctx, "terraform_data.c", tfexec.State("s.tfstate")))
 	if changed, err := tf.Plan(ctx, tfexec.State("s.tfstate")); err != nil || !changed {
@@ -81,7 +81,7 @@ func TestTaintOptions(t *testing.T) {
 }
 
 func TestWorkspaceOptions(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx))
 	ok(t, "new", tf.WorkspaceNew(ctx, "copy", tfexec.CopyState("terraform.tfstate")))
 	have(t, tf, filepath.Join("terraform.tfstate.d", "copy", "terraform.tfstate"), allOfThem...)

@@ -62,7 +62,7 @@ func TestGet(t *testing.T) {
 }
 
 func TestGraph(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	_, err := tf.Plan(ctx, tfexec.Out("p"))
 	ok(t, "plan", err)
 	for name, get := range map[string]func() (string, error){
@@ -79,7 +79,7 @@ func TestGraph(t *testing.T) {
 }
 
 func TestForceUnlock(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx))
 	if err := tf.ForceUnlock(ctx, "b3a5b9a0-0000-4000-8000-000000000000"); err == nil {
 		t.Error("unlocked what is not locked")
@@ -103,7 +103,7 @@ func TestMetadataFunctions(t *testing.T) {
 }
 
 func TestGenerateConfig(t *testing.T) {
-	tf, ctx := initialised(t, options), t.Context()
+	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx, tfexec.Target("keep_note.a")))
 	ok(t, "state rm", tf.StateRm(ctx, "keep_note.a"))
 	main, _, _ := strings.Cut(options["main.tf"], "variable")

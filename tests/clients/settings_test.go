@@ -73,7 +73,7 @@ func TestSettings(t *testing.T) {
 // TestPluginsInTheClear configures what provider developers use to watch the connection.
 func TestPluginsInTheClear(t *testing.T) {
 	fromMirror(t)
-	tf, ctx := initialised(t, simConfig("1.0.0")), t.Context()
+	tf, ctx := initialized(t, simConfig("1.0.0")), t.Context()
 	for _, clear := range []bool{true, false} {
 		ok(t, "TLS", tf.SetDisablePluginTLS(clear))
 		ok(t, "replacing apply", tf.Apply(ctx, tfexec.Replace("sim_thing.x")))
@@ -84,7 +84,7 @@ func TestPluginsInTheClear(t *testing.T) {
 func TestLogs(t *testing.T) {
 	fromMirror(t)
 	logged := func(set func(tf *tfexec.Terraform) error) string {
-		tf := initialised(t, simConfig("1.0.0"))
+		tf := initialized(t, simConfig("1.0.0"))
 		path := filepath.Join(t.TempDir(), "log")
 		ok(t, "log path", tf.SetLogPath(path))
 		ok(t, "log level", set(tf))
@@ -158,7 +158,7 @@ func TestInterrupt(t *testing.T) {
 	}
 	for _, legacy := range []bool{false, true} {
 		fromMirror(t)
-		tf := initialised(t, slow)
+		tf := initialized(t, slow)
 		misbehave(t, "answer-late")
 		ok(t, "wait delay", tf.SetWaitDelay(30*time.Second))
 		ok(t, "closing pipes", tf.SetEnableLegacyPipeClosing(legacy))
@@ -188,7 +188,7 @@ func TestKilled(t *testing.T) {
 		t.Skip("clients kill there without interrupting")
 	}
 	fromMirror(t)
-	tf := initialised(t, slow)
+	tf := initialized(t, slow)
 	misbehave(t, "hang")
 	ok(t, "wait delay", tf.SetWaitDelay(500*time.Millisecond))
 	ctx, cancel := context.WithCancel(t.Context())

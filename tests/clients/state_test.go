@@ -14,7 +14,7 @@ import (
 )
 
 func TestValidate(t *testing.T) {
-	good, err := initialised(t, secretsConfig).Validate(t.Context())
+	good, err := initialized(t, secretsConfig).Validate(t.Context())
 	ok(t, "validate", err)
 	if !good.Valid || good.ErrorCount != 0 || len(good.Diagnostics) != 0 {
 		t.Errorf("a valid configuration: %+v", good)
@@ -31,7 +31,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestProvidersSchema(t *testing.T) {
-	got, err := initialised(t, secretsConfig).ProvidersSchema(t.Context())
+	got, err := initialized(t, secretsConfig).ProvidersSchema(t.Context())
 	ok(t, "providers schema", err)
 	ok(t, "the schema document", got.Validate())
 	keep := got.Schemas["mayfly.dev/mayfly/keep"]
@@ -80,7 +80,7 @@ func ids(t *testing.T, tf *tfexec.Terraform) map[string]string {
 }
 
 func TestImportAndForget(t *testing.T) {
-	tf, ctx := initialised(t, notes), t.Context()
+	tf, ctx := initialized(t, notes), t.Context()
 	ok(t, "apply", tf.Apply(ctx))
 	before := ids(t, tf)
 	ok(t, "state rm", tf.StateRm(ctx, "keep_note.a"))
@@ -103,7 +103,7 @@ func TestImportAndForget(t *testing.T) {
 }
 
 func TestMove(t *testing.T) {
-	tf, ctx := initialised(t, notes), t.Context()
+	tf, ctx := initialized(t, notes), t.Context()
 	ok(t, "apply", tf.Apply(ctx))
 	before := ids(t, tf)
 	ok(t, "dry state mv", tf.StateMv(ctx, "keep_note.a", "keep_note.c", tfexec.DryRun(true)))
@@ -119,7 +119,7 @@ func TestMove(t *testing.T) {
 }
 
 func TestTaint(t *testing.T) {
-	tf, ctx := initialised(t, notes), t.Context()
+	tf, ctx := initialized(t, notes), t.Context()
 	ok(t, "apply", tf.Apply(ctx))
 	ok(t, "taint", tf.Taint(ctx, "keep_note.a"))
 	_, err := tf.Plan(ctx, tfexec.Out("saved"))
@@ -138,7 +138,7 @@ func TestTaint(t *testing.T) {
 }
 
 func TestPullAndPush(t *testing.T) {
-	tf, ctx := initialised(t, notes), t.Context()
+	tf, ctx := initialized(t, notes), t.Context()
 	ok(t, "apply", tf.Apply(ctx))
 	pulled, err := tf.StatePull(ctx)
 	ok(t, "pull", err)
@@ -166,7 +166,7 @@ func TestPullAndPush(t *testing.T) {
 }
 
 func TestRefresh(t *testing.T) {
-	tf, ctx := initialised(t, notes), t.Context()
+	tf, ctx := initialized(t, notes), t.Context()
 	ok(t, "apply", tf.Apply(ctx))
 	for _, name := range []string{"keep.age", "keep.age.key"} {
 		ok(t, "losing the store", os.Remove(filepath.Join(tf.WorkingDir(), name)))
@@ -183,7 +183,7 @@ func TestRefresh(t *testing.T) {
 }
 
 func TestWorkspaces(t *testing.T) {
-	tf, ctx := initialised(t, notes), t.Context()
+	tf, ctx := initialized(t, notes), t.Context()
 	ok(t, "apply", tf.Apply(ctx))
 	ok(t, "new", tf.WorkspaceNew(ctx, "other"))
 	names, current, err := tf.WorkspaceList(ctx)

@@ -102,7 +102,7 @@ provisioner "remote-exec" {
 	half := k.pem[:len(k.pem)/2]
 	s.env = []string{"TF_VAR_key=" + half + "\n-----END OPENSSH PRIVATE KEY-----\n"}
 	out := s.apply(1)
-	s.says(out, "Invalid connection argument", "This is no whole private key")
+	s.says(out, "Invalid connection argument", "This is not a complete private key")
 	s.hides(out, append(keyLines(k), "BEGIN OPENSSH", keyLines(k)[0][:20])...)
 }
 

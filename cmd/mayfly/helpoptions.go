@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+// The groups of options that several commands share, in the order in which help lists them after a command's own.
+const (
+	planningGroup = "Planning options"
+	variableGroup = "Input variables"
+	stateGroup    = "State and locking"
+	outputGroup   = "Output and diagnostics"
+)
+
+var optionGroups = []string{"", planningGroup, variableGroup, stateGroup, outputGroup}
+
+// grouped puts options into a group and returns them.
+func grouped(group string, flags ...cli.Flag) []cli.Flag {
+	for _, f := range flags {
+		switch f := f.(type) {
+		case *cli.BoolFlag:
+			f.Category = group
+		case *cli.StringFlag:
+			f.Category = group
+		case *cli.IntFlag:
+			f.Category = group
+		case *cli.DurationFlag:
+			f.Category = group
+		case *cli.GenericFlag:
+			f.Category = group
+		}
+	}
+	return flags
+}
+
+// hide takes options out of the help of a command that decides them itself. They are still accepted.
+func hide(flags []cli.Flag, names ...string) []cli.Flag {
+	for _, f := range flags {
+		if b, ok := f.(*cli.BoolFlag); ok && slices.Contains(names, b.Name) {
+			b.Hidden = true
+		}
+	}
+	return flags
+}
+
+// optionTables writes the options of a command by group.
+func optionTables(out *strings.Builder, flags []cli.Flag) {
+	rows := map[string][][2]string{}
+	for _, f := range flags {
+		if v, ok := f.(cli.VisibleFlag); f.Names()[0] == "help" || ok && !v.IsVisible() {
+			continue
+		}
+		group := ""
+		if c, ok := f.(cli.CategorizableFlag); ok {
+			group = c.GetCategory()
+		}
+		name, text := describeOption(f)
+		rows[group] = append(rows[group], [2]string{name, text})
+	}
+	for _, group := range optionGroups {
+		title := group
+		if title == "" {
+			title = "Options"
+		}
+		table(out, title, rows[group])
+	}
+}
+
+// describeOption returns an option as help writes it, with the name of its value, and what it does. Both come from the
+// declaration of the option alone: the name of the value is in backquotes in its text, as in the standard library.
+func describeOption(f cli.Flag) (name, text string) {
+	name = "-" + f.Names()[0]
+	before, rest, named := strings.Cut(f.(interface{ GetUsage() string }).GetUsage(), "`")
+	value, after, _ := strings.Cut(rest, "`")
+	text = before + value + after
+	if named {
+		name += "=" + value
+	}
+	switch f := f.(type) {
+	case *cli.BoolFlag:
+		if f.Value {
+			name += "=false"
+		}
+	case *cli.IntFlag:
+		text += fmt.Sprintf(" The default is %d.", f.Value)
+	case *cli.DurationFlag:
+		text += " The default is " + f.Value.String() + "."
+	case *cli.StringFlag:
+		if f.Value != "" {
+			text += fmt.Sprintf(" The default is %q.", f.Value)
+		}
+	case *cli.GenericFlag:
+		text += " May be given several times."
+	}
+	return name, text
+}
