@@ -78,7 +78,7 @@ func (c *compiler) provisioner(m *moduleBlock, p *config.Provisioner, u use) pro
 	b := provisionerBlock{cfg: p, schema: ProvisionerSchema(p.Type)}
 	if b.schema == nil {
 		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
-			"The provisioner type %q is not supported. Supported: local-exec, remote-exec, file.", p.Type)...)
+			"There is no provisioner %q. The provisioners are local-exec, remote-exec and file; plugins with others are not loaded, since nothing vouches for them. If there is a program for the task, run it with local-exec.", p.Type)...)
 		return b
 	}
 	b.exprs = c.body(m, p.Body, b.schema, u)

@@ -296,7 +296,7 @@ resource "sim_thing" "a" { depends_on = [sim_thing.b] }`, `error: main.tf:2,42-5
 	{"provisioner", `
 resource "sim_thing" "a" {
   provisioner "remote_exec" {}
-}`, `error: main.tf:3,3-28: Unsupported provisioner type: The provisioner type "remote_exec" is not supported. Supported: local-exec, remote-exec, file.`},
+}`, `error: main.tf:3,3-28: Unsupported provisioner type: There is no provisioner "remote_exec". The provisioners are local-exec, remote-exec and file; plugins with others are not loaded, since nothing vouches for them. If there is a program for the task, run it with local-exec.`},
 	{"no connection", `
 resource "sim_thing" "a" {
   provisioner "remote-exec" {}
