@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -32,32 +34,28 @@ type Operation struct {
 type BeginOptions struct {
 	NoLock      bool
 	LockTimeout time.Duration
+	// Reads says that the operation only reads the state, so that it can do without the lock.
+	Reads bool
 }
 
 // Begin locks the state, for the named operation ("plan", "apply", ...), and reads it.
 func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Operation, diag.List) {
 	o := &Operation{p: p}
 	if p.opt.Store == nil {
-		return o, diag.Errorf("No state", "%s.", errNoStore)
+		return o, diag.Errorf("No state", "%s", diag.Sentence(errNoStore))
 	}
 	if !opt.NoLock {
 		info, err := store.NewLockInfo(name, CompatibleVersion, p.opt.Now(), p.random())
 		if err == nil {
 			o.lock, err = store.LockWithRetry(ctx, p.opt.Store, info, opt.LockTimeout)
 		}
-		if errors.Is(err, store.ErrEmptied) {
-			return o, diag.Errorf("Error reading the state", "%s.", err)
-		}
-		if held := (*store.LockError)(nil); err != nil && !errors.As(err, &held) {
-			return o, diag.Errorf("Error acquiring the state lock", "%s.", err)
-		}
 		if err != nil {
-			return o, diag.Errorf("Error acquiring the state lock", "%s\n\nOnly one operation at a time may change the state. Wait until the other one has ended, or give -lock=false if you are sure that there is none.", err)
+			return o, notLocked(err, opt.Reads)
 		}
 	}
 	f, err := p.opt.Store.Read(ctx)
 	if err != nil {
-		diags := diag.Errorf("Error reading the state", "%s.", err)
+		diags := diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
 		return o, append(diags, o.End()...)
 	}
 	o.File = f
@@ -65,6 +63,23 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 		o.ours = f.State.AtDefaultHost(p.Tree.Requires)
 	}
 	return o, store.RecoveredBy(p.opt.Store).Diags()
+}
+
+// notLocked reports that the state could not be locked.
+func notLocked(err error, reads bool) diag.List {
+	const summary = "Error acquiring the state lock"
+	var held *store.LockError
+	switch {
+	case errors.Is(err, store.ErrEmptied):
+		return diag.Errorf("Error reading the state", "%s", diag.Sentence(err))
+	case errors.As(err, &held):
+		return diag.Errorf(summary, "%s\n\nOnly one operation at a time may change the state. Wait until the other one has ended, or use -lock=false if you are sure that there is none.", err)
+	case !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS):
+		return diag.Errorf(summary, "%s", diag.Sentence(err))
+	case reads:
+		return diag.Errorf(summary, "%s\n\nLocking needs permission to write to the state and to its directory. This command only reads the state: to run it without the lock, use -lock=false.", diag.Sentence(err))
+	}
+	return diag.Errorf(summary, "%s\n\nTo change the state, you need permission to write to it and to its directory.", diag.Sentence(err))
 }
 
 func (p *Project) random() interface{ Read([]byte) (int, error) } {
@@ -82,7 +97,7 @@ func (o *Operation) End() diag.List {
 	id := o.lock
 	o.lock = ""
 	if err := o.p.opt.Store.Unlock(context.Background(), id); err != nil {
-		return diag.Errorf("Error releasing the state lock", "%s\n\nThe lock may still be held; nobody else can change the state until it is released.", err)
+		return diag.Errorf("Error releasing the state lock", "%s\n\nThe lock may still be held, and then nothing else can change the state until it is released.", diag.Sentence(err))
 	}
 	return nil
 }
@@ -213,11 +228,11 @@ func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOpti
 	}
 	base, err := o.base()
 	if err != nil {
-		return nil, append(diags, diag.Errorf("Cannot start a state", "%s.", err)...)
+		return nil, append(diags, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))...)
 	}
 	journal, err := o.p.opt.Store.Journal(ctx, base)
 	if err != nil {
-		return nil, append(diags, diag.Errorf("Cannot start the journal of the state", "%s\n\nNothing was changed, since what is done could not be recorded.", sentence(err))...)
+		return nil, append(diags, diag.Errorf("Cannot start the journal of the state", "%s\n\nNothing was changed, because the results could not be recorded.", diag.Sentence(err))...)
 	}
 	applied, more := o.p.engine.Apply(ctx, engine.ApplyRequest{Config: cfg, Plan: planned, Variables: opt.Variables, Journal: journal, Soft: opt.Soft})
 	diags = append(diags, more...)
@@ -240,7 +255,7 @@ func (o *Operation) base() (*state.File, error) {
 func (o *Operation) Write(s *state.State) diag.List {
 	base, err := o.base()
 	if err != nil {
-		return diag.Errorf("Cannot start a state", "%s.", err)
+		return diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))
 	}
 	next := base.Next(s, CompatibleVersion)
 	if base.Serial > 0 && state.Unchanged(base, next) || base.Serial == 0 && s.Empty() {

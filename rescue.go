@@ -26,16 +26,16 @@ func (o *Operation) rescue(f *state.File, cause error) diag.List {
 	path, err := store.Rescue([]string{o.p.opt.WorkDir}, kept, nil)
 	if err != nil && journaled != nil {
 		return diag.Errorf(summary, "%s\n\nNothing is lost: the results of this run are in the journal %s. Once the cause is fixed, run \"mayfly plan\", which first puts them into the state. Don't delete the journal before that.",
-			sentence(cause), journaled.Journal)
+			diag.Sentence(cause), journaled.Journal)
 	}
 	if err != nil {
 		path, err = store.Rescue(otherDirs(), kept, nil)
 	}
 	if err != nil {
-		return diag.Errorf(summary, "%s\n\nThe state could not be kept in another file either: %s\n\n%s", sentence(cause), sentence(err), o.unrecorded(f.State))
+		return diag.Errorf(summary, "%s\n\nThe state could not be kept in another file either: %s\n\n%s", diag.Sentence(cause), diag.Sentence(err), o.unrecorded(f.State))
 	}
 	return diag.Errorf(summary, "%s\n\nThe state was kept in %s instead. Once the cause is fixed, store it with this command, before you apply anything:\n    mayfly state push %s",
-		sentence(cause), path, path)
+		diag.Sentence(cause), path, path)
 }
 
 // otherDirs are where a state is kept if not even the working directory can be written.
@@ -45,10 +45,6 @@ func otherDirs() []string {
 		dirs = append([]string{home}, dirs...)
 	}
 	return dirs
-}
-
-func sentence(err error) string {
-	return strings.TrimSuffix(err.Error(), ".") + "."
 }
 
 // unrecorded lists what differs between the state that was read and s, which is recorded nowhere. Of

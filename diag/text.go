@@ -17,6 +17,21 @@ func Sentence(err error) string {
 	return text + "."
 }
 
+// operations are those of the operating system on a file, in the words of a sentence.
+var operations = map[string]string{
+	"open": "opened", "read": "read", "write": "written", "mkdir": "created", "remove": "removed", "unlinkat": "removed", "chmod": "changed",
+}
+
+// Problem returns the text of an error, as a part of a sentence also if it is an operating system's about a
+// file.
+func Problem(err error) string {
+	pe, ok := err.(*fs.PathError)
+	if !ok || operations[pe.Op] == "" {
+		return err.Error()
+	}
+	return pe.Path + " could not be " + operations[pe.Op] + ": " + Reason(err)
+}
+
 // reasons are texts of the operating system that are no phrases by themselves, with what is written instead.
 var reasons = map[string]string{
 	"is a directory":        "it is a directory",

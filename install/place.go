@@ -46,7 +46,7 @@ func (i *Installer) install(ctx context.Context, c choice) (Selection, lockfile.
 			"Provider %s %s: %s. Either the package was changed, which may be an attack, or the lock file was made on another platform and has no checksum for %s.\n\n"+
 				"If you trust this package, remove the provider's block from %s and run \"mayfly init\" again.", p.ForDisplay(), c.version, err, i.platform(), lockfile.FileName)
 	}
-	return Selection{}, entry, c.req.errorf("Failed to install provider", "Provider %s %s could not be installed: %s.", p.ForDisplay(), c.version, err)
+	return Selection{}, entry, c.req.errorf("Failed to install provider", "Provider %s %s could not be installed: %s.", p.ForDisplay(), c.version, diag.Problem(err))
 }
 
 // withLock runs f while no other process works on the package at path, whose parent directory it creates.

@@ -94,7 +94,9 @@ func (s *session) schemaCaches(c *schemacache.Cache, environ []string) func(addr
 
 // begin locks and reads the state.
 func (s *session) begin(ctx context.Context, name string, l lockFlags) diag.List {
-	op, diags := s.project.Begin(ctx, name, mayfly.BeginOptions{NoLock: !l.lock, LockTimeout: l.timeout})
+	op, diags := s.project.Begin(ctx, name, mayfly.BeginOptions{
+		NoLock: !l.lock, LockTimeout: l.timeout, Reads: name == operationName("plan") || name == operationName("console"),
+	})
 	s.op = op
 	return diags
 }

@@ -238,8 +238,11 @@ func (a *app) lockWorkspace(ctx context.Context, w *workspaces, name string, loc
 	if err == nil {
 		id, err = store.LockWithRetry(ctx, m, info, lock.timeout)
 	}
+	if held := (*store.LockError)(nil); errors.As(err, &held) {
+		return nil, diag.Errorf("Error acquiring the state lock", "%s\n\nWait until the other operation has ended, or use -lock=false if you are sure that there is none.", err)
+	}
 	if err != nil {
-		return nil, diag.Errorf("Error acquiring the state lock", "%s\n\nWait until the other operation has ended, or give -lock=false if you are sure that there is none.", err)
+		return nil, diag.Errorf("Error acquiring the state lock", "%s", diag.Sentence(err))
 	}
 	return func() error { return m.Unlock(context.WithoutCancel(ctx), id) }, nil
 }

@@ -84,7 +84,7 @@ func (r *registry) lock(path string) (*held, error) {
 		}
 		created := err != nil
 		if !created && !fi.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is %s, not a regular file", path, safefile.Kind(fi.Mode()))
+			return nil, &fs.PathError{Op: "lock", Path: path, Err: fmt.Errorf("it is %s, not a regular file", safefile.Kind(fi.Mode()))}
 		}
 		if !created && r.find(fi) != nil {
 			return nil, errHeld

@@ -55,7 +55,7 @@ func (m *Manager) checkStart() error {
 	}
 	content, err := m.readSource()
 	if err != nil {
-		return fmt.Errorf("reading the state: %w", err)
+		return failed("the state", m.source(), "read", err)
 	}
 	return m.checkUnchanged(content)
 }

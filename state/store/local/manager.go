@@ -67,7 +67,7 @@ func (m *Manager) Lock(ctx context.Context, info store.LockInfo) (string, error)
 		return "", &store.LockError{Info: m.holder()}
 	}
 	if err != nil {
-		return "", fmt.Errorf("locking the state: %w", err)
+		return "", failed("the state", m.paths.write, "locked", err)
 	}
 	if err := m.announce(info, h); err != nil {
 		return "", errors.Join(err, locks.unlock(h, m.paths.write))
@@ -84,7 +84,7 @@ func (m *Manager) Lock(ctx context.Context, info store.LockInfo) (string, error)
 func (m *Manager) announce(info store.LockInfo, h *held) error {
 	fi, err := h.current().Stat()
 	if err != nil {
-		return fmt.Errorf("locking the state: %w", err)
+		return failed("the state", m.paths.write, "locked", err)
 	}
 	if fi.Size() == 0 {
 		m.fresh = h.created || m.neverWritten()
@@ -97,7 +97,7 @@ func (m *Manager) announce(info store.LockInfo, h *held) error {
 	}
 	info.Path = m.paths.write
 	if err := m.writeInfo(info); err != nil {
-		return fmt.Errorf("noting who holds the lock: %w", err)
+		return failed("the information about the lock,", m.paths.info+",", "written", err)
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (m *Manager) Unlock(_ context.Context, id string) error {
 	err = errors.Join(err, locks.unlock(m.held, m.paths.write))
 	m.held = nil
 	if err != nil {
-		return fmt.Errorf("unlocking the state: %w", err)
+		return failed("the state", m.paths.write, "unlocked", err)
 	}
 	return nil
 }
@@ -299,7 +299,7 @@ func (m *Manager) checkUnchanged(content []byte) error {
 func (m *Manager) store(data []byte) error {
 	prev, err := m.readSource()
 	if err != nil {
-		return fmt.Errorf("reading the state: %w", err)
+		return failed("the state", m.source(), "read", err)
 	}
 	if err := m.checkUnchanged(prev); err != nil {
 		return err
@@ -309,7 +309,7 @@ func (m *Manager) store(data []byte) error {
 	}
 	if !m.backedUp && m.paths.backup != "" && len(prev) > 0 {
 		if err := m.disk.backUp(m.paths.backup, prev, m.source()); err != nil {
-			return fmt.Errorf("keeping a backup of the state in %s: %w", m.paths.backup, err)
+			return failed("the backup of the state", m.paths.backup, "written", err)
 		}
 	}
 	m.backedUp = true
@@ -319,7 +319,7 @@ func (m *Manager) store(data []byte) error {
 		err = m.disk.replace(m.paths.write, data, modeOf(m.paths.write))
 	}
 	if err != nil {
-		return fmt.Errorf("writing the state to %s: %w", m.paths.write, err)
+		return failed("the state", m.paths.write, "written", err)
 	}
 	m.wrote = true
 	return nil

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
@@ -62,7 +63,7 @@ func isStream(path string) bool {
 // backup. It changes nothing, and is called before anything else is.
 func (p paths) checkTargets() error {
 	if fi, err := os.Stat(p.write); err == nil && !fi.Mode().IsRegular() {
-		return fmt.Errorf("the state cannot be kept in %s, because it is %s. Name a regular file, or one that does not exist yet",
+		return fmt.Errorf("the state cannot be kept in %s, because it is %s. Choose a regular file, or one that does not exist yet",
 			p.write, safefile.Kind(fi.Mode()))
 	}
 	if p.backup == "" {
@@ -78,7 +79,7 @@ func (p paths) checkTargets() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("the backup of the state cannot be kept in %s: %w. Name another file, or give -backup=- for no backup", p.backup, err)
+		return fmt.Errorf("the backup of the state cannot be kept in %s: %s. Choose another file, or use -backup=- for no backup", p.backup, diag.Reason(err))
 	}
 	return nil
 }

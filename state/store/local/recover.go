@@ -42,7 +42,7 @@ func (m *Manager) load() (stored, error) {
 	var s stored
 	var err error
 	if s.raw, err = m.readSource(); err != nil {
-		return s, fmt.Errorf("reading the state: %w", err)
+		return s, failed("the state", m.source(), "read", err)
 	}
 	s.sum = sha256.Sum256(s.raw)
 	if s.file, err = store.Decode(s.raw, m.cipher); err != nil || len(s.raw) == 0 {
@@ -62,7 +62,7 @@ func (m *Manager) load() (stored, error) {
 func (m *Manager) loadJournal(s *stored) error {
 	text, err := locks.read(m.paths.journal)
 	if err != nil {
-		return fmt.Errorf("reading the state's journal: %w", err)
+		return failed("the journal of the state,", m.paths.journal+",", "read", err)
 	}
 	if s.journal = text != nil; !s.journal {
 		return nil
@@ -157,7 +157,7 @@ func (m *Manager) settle() (*state.File, error) {
 			if errors.Is(err, errHeld) {
 				return nil, m.journalInUse()
 			}
-			return nil, fmt.Errorf("locking the state to fold in the journal of an interrupted run: %w", err)
+			return nil, failed("the journal of an interrupted run cannot be put into the state: the state", m.paths.write, "locked", err)
 		}
 		m.held = h
 		defer func() {
@@ -175,7 +175,7 @@ func (m *Manager) settle() (*state.File, error) {
 		}
 		return m.note(s.result(), s.sum), nil
 	case err != nil:
-		return nil, fmt.Errorf("locking the journal of an interrupted run: %w", err)
+		return nil, failed("the journal of an interrupted run,", m.paths.journal+",", "locked", err)
 	}
 	return m.foldTaken(f)
 }
@@ -235,7 +235,7 @@ func (m *Manager) fold(s *stored, journal *os.File) error {
 		m.recovered.Saved = true
 	}
 	if err := locks.remove(m.paths.journal, journal); err != nil {
-		return fmt.Errorf("removing the journal of an interrupted run: %w", err)
+		return failed("the journal of an interrupted run,", m.paths.journal+",", "removed", err)
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func (m *Manager) setAside(journal *os.File) error {
 		err = syncDir(filepath.Dir(to))
 	}
 	if err != nil {
-		return fmt.Errorf("setting aside the journal of an interrupted run, which cannot be read: %w", err)
+		return failed("the journal of an interrupted run cannot be read, and the file", m.paths.journal, "renamed", err)
 	}
 	m.found().Unreadable = to
 	return nil

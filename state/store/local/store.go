@@ -77,7 +77,7 @@ func (s *Store) workspaceDir(name string) string {
 func (s *Store) Workspaces(context.Context) ([]string, error) {
 	entries, err := os.ReadDir(s.abs(s.opts.WorkspaceDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("listing the workspaces: %w", err)
+		return nil, failed("the directory of the workspaces,", s.opts.WorkspaceDir+",", "read", err)
 	}
 	names := []string{store.DefaultWorkspace}
 	for _, e := range entries {
@@ -98,14 +98,14 @@ func (s *Store) CreateWorkspace(_ context.Context, name string) error {
 		return fmt.Errorf("%w: %q", store.ErrWorkspaceExists, name)
 	}
 	if err := os.MkdirAll(s.abs(s.opts.WorkspaceDir), 0o755); err != nil {
-		return fmt.Errorf("creating the workspace: %w", err)
+		return failed("the directory of the workspaces,", s.opts.WorkspaceDir+",", "created", err)
 	}
 	err := os.Mkdir(s.workspaceDir(name), 0o755)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: %q", store.ErrWorkspaceExists, name)
 	}
 	if err != nil {
-		return fmt.Errorf("creating the workspace: %w", err)
+		return failed("the directory of the workspace,", filepath.Join(s.opts.WorkspaceDir, name)+",", "created", err)
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) er
 		}
 	}
 	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("deleting the workspace: %w", err)
+		return failed("the directory of the workspace,", filepath.Join(s.opts.WorkspaceDir, name)+",", "removed", err)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (m *Manager) forceUnlock(id string, remove func() error) error {
 		return &store.LockError{Info: info, Err: errors.New("the process that holds the lock is running, and a lock on a local state ends with it only")}
 	}
 	if err != nil {
-		return fmt.Errorf("looking at the lock of the state: %w", err)
+		return failed("the lock of the state", m.paths.write, "checked", err)
 	}
 	info := m.holder()
 	switch {
