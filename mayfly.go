@@ -31,8 +31,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// CompatibleVersion is the language and document version that the program is compatible with: required_version is checked against it, and it
-// stands in the state and JSON documents, where tools look for it.
+// CompatibleVersion is the language and document version that the program is compatible with: what modules say about versions of OpenTofu is checked
+// against it, and it is in the state and JSON documents, where tools look for it.
 const CompatibleVersion = "1.12.6"
 
 // Options say what to work on and with what.
@@ -88,10 +88,9 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 	p := &Project{opt: opt, Tree: opt.Tree}
 	var diags diag.List
 	if p.Tree == nil {
-		p.Tree, diags = opt.Loader.Load(opt.Dir)
-		if p.Tree != nil && !diags.HasErrors() {
-			diags = append(diags, p.Tree.CheckVersion(CompatibleVersion)...)
-		}
+		loader := *opt.Loader
+		loader.Version = CompatibleVersion
+		p.Tree, diags = loader.Load(opt.Dir)
 	}
 	p.engine = engine.New(engine.Options{
 		Launcher: opt.Launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Now: opt.Now, Workspace: opt.Workspace,

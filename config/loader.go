@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -31,6 +30,8 @@ type Loader struct {
 	ModuleDir func(parent *Module, call *ModuleCall) (dir string, diags diag.List)
 	// Static evaluates the sources and versions of calls, and the arguments of backends, that are expressions. If it is nil, those are errors.
 	Static Static
+	// Version is the language version, such as "1.12.6", that modules must be compatible with; "" accepts all modules.
+	Version string
 	// EphemeralRootOutputs permits ephemeral outputs in the root module. Test runs set it, since they read the outputs of the module under
 	// test while it is open.
 	EphemeralRootOutputs bool
@@ -44,21 +45,22 @@ func (l *Loader) fs() FS {
 }
 
 // Load reads the root module in rootDir and all modules that it calls, and checks them against each other. It reports all problems of all
-// modules; with errors, the tree is what could be understood and still serves to show source snippets. It is never nil.
+// modules, but of modules for other versions of the language only that; with errors, the tree is what could be understood and still serves to
+// show source snippets. It is never nil.
 func (l *Loader) Load(rootDir string) (*Tree, diag.List) {
 	run := l.newRun()
 	root := run.module(rootDir, addr.RootModule)
 	run.tree.Root = root
 	run.children(root, []string{root.Dir})
 	run.diags = append(run.diags, crossCheck(run.tree)...)
-	return run.tree, distinct(run.diags)
+	return run.tree, run.take()
 }
 
 // LoadModule reads the module in one directory, without those that it calls.
 func (l *Loader) LoadModule(dir string, path addr.Module) (*Module, diag.List) {
 	run := l.newRun()
 	m := run.module(dir, path)
-	return m, distinct(run.diags)
+	return m, run.take()
 }
 
 // IsConfigDir reports whether dir holds configuration files.
@@ -74,10 +76,22 @@ func (l *Loader) IsConfigDir(dir string) bool {
 // loadRun is the state of one call of Load. Directories are read and parsed once, however many calls lead to them.
 type loadRun struct {
 	*Loader
-	tree    *Tree
-	diags   diag.List
-	dirs    map[string]*dirFiles
-	stopped bool
+	tree         *Tree
+	diags        diag.List
+	incompatible diag.List // about modules for other versions of the language
+	dirs         map[string]*dirFiles
+	stopped      bool
+}
+
+// take returns what was found since the last time. What a module for another version of the language seems to have wrong is left out: it may be right
+// there.
+func (r *loadRun) take() diag.List {
+	diags := r.diags
+	if r.incompatible.HasErrors() {
+		diags = r.incompatible
+	}
+	r.diags, r.incompatible = nil, nil
+	return distinct(diags)
 }
 
 type dirFiles struct{ primary, override []hcl.Body }
@@ -99,6 +113,9 @@ func (r *loadRun) module(dir string, p addr.Module) *Module {
 		b.Body = staticBody{b.Body, d.m, r.Static}
 	}
 	r.diags = append(r.diags, d.diags...)
+	if r.Version != "" {
+		r.incompatible = append(r.incompatible, d.m.incompatible(r.Version)...)
+	}
 	r.tree.Modules[p] = d.m
 	return d.m
 }
@@ -249,33 +266,6 @@ func distinct(diags diag.List) diag.List {
 		seen[key] = true
 		return false
 	})
-}
-
-// CheckVersion compares the language version v, such as "1.12.6", with what the modules of the tree require, and reports each constraint
-// that it doesn't meet. A pre-release version counts as its release.
-func (t *Tree) CheckVersion(v string) diag.List {
-	current, err := version.NewVersion(v)
-	if err != nil {
-		return diag.Errorf("Invalid version", "%q is not a version number.", v)
-	}
-	current = current.Core()
-	var diags diag.List
-	for _, m := range t.SortedModules() {
-		for _, c := range m.RequiredVersions {
-			required, err := version.NewConstraint(c.Text)
-			if err != nil || required.Check(current) {
-				continue
-			}
-			what := "This configuration"
-			if !m.Path.IsRoot() {
-				what = fmt.Sprintf("Module %s (from %s)", m.Path, m.Call.Source)
-			}
-			diags = append(diags, diag.At(c.Range, "Unsupported version",
-				"%s requires a version that is %s, but this program is compatible with version %s. Use a program that meets the constraint, or change the constraint.",
-				what, c.Text, current)...)
-		}
-	}
-	return diags
 }
 
 // Requires reports whether a module of the tree declares that it needs the provider.

@@ -185,24 +185,65 @@ func TestE32_StaticArguments(t *testing.T) {
 		"required_version":     "terraform {\n  required_version = ephemeral.a.b.c\n}",
 		"variable default":     "variable \"v\" {\n  default = ephemeral.a.b.c\n}",
 	} {
-		if _, got := load("m.tf", src); strings.Count(got, "error: ") != 1 {
+		if _, got := load("m.tofu", src); strings.Count(got, "error: ") != 1 {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 }
 
-func TestCheckVersion(t *testing.T) {
+func TestRequiredVersions(t *testing.T) {
 	fsys := mapFS(map[string]string{
-		"main.tf": "terraform {\n  required_version = \">= 1.5, < 2\"\n}\nmodule \"m\" {\n  source = \"./m\"\n}",
-		"m/m.tf":  "language {\n  compatible_with {\n    opentofu = \"~> 1.13\"\n    other = []\n  }\n}",
+		"main.tofu": "terraform {\n  required_version = \">= 1.5, < 2\"\n}\nmodule \"m\" {\n  source = \"./m\"\n}\nfuture {}",
+		"m/m.tf":    "language {\n  compatible_with {\n    opentofu = \"~> 1.13\"\n    other = []\n  }\n}\nresource \"a_b\" \"c\" {\n  lifecycle {\n    novel = 1\n  }\n}",
 	})
-	tree, diags := (&Loader{FS: fsys}).Load(".")
-	if len(diags) > 0 {
-		t.Fatal(diags)
+	for v, want := range map[string][]string{
+		"1.12.6": {"m/m.tf"}, "1.13.0-dev": {"main.tofu", "m/m.tf"}, "2.0.0": {"main.tofu", "m/m.tf"}, "x": {"main.tofu", "m/m.tf"}, "": {"main.tofu", "m/m.tf"},
+	} {
+		_, diags := (&Loader{FS: fsys, Version: v}).Load(".")
+		var got []string
+		for _, d := range diags {
+			got = append(got, d.Subject.Filename)
+			if other := d.Summary != "Incompatible module"; other != (v == "" || v == "1.13.0-dev") {
+				t.Errorf("%s: %s", v, d)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v", v, got)
+		}
 	}
-	for version, want := range map[string]int{"1.12.6": 1, "1.13.0": 0, "1.13.0-dev": 0, "2.0.0": 2, "x": 1} {
-		if got := tree.CheckVersion(version); len(got) != want {
-			t.Errorf("%s: %v", version, got)
+}
+
+// Whether constraints count depends on the file, and all of a module that do must be met.
+func TestVersionConstraints(t *testing.T) {
+	const terraform = "terraform {\n  required_version = \"VALUE\"\n}\n"
+	const language = "language {\n  compatible_with {\n    opentofu = \"VALUE\"\n  }\n}\n"
+	for _, c := range []struct{ name, text, value, want string }{
+		{"m.tf", terraform, "> 99", ""},
+		{"m.tf", terraform, "nonsense", ""},
+		{"m.tf.json", `{"terraform": {"required_version": "VALUE"}}`, "> 99", ""},
+		{"m.tofu", terraform, "> 99", "error: Incompatible module"},
+		{"m.tofu.json", `{"terraform": {"required_version": "VALUE"}}`, "> 99", "error: Incompatible module"},
+		{"m_override.tofu", terraform, "> 99", "error: Incompatible module"},
+		{"m.tofu", terraform, "~> 1.0", ""},
+		{"m.tofu", terraform, "nonsense", "error: Invalid version constraint"},
+		{"m.tofu", terraform, ">= 1.12.0-rc1", "error: Invalid required_version constraint"},
+		{"m.tf", language, "> 99", "error: Incompatible module"},
+		{"m.tf", language, ">= 1.12", ""},
+		{"m.tf", language, "~> 1.12.0, != 1.12.3", ""},
+		{"m.tf", language, "< 2", "warning: Ineffective version constraint"},
+		{"m.tf", language, "~> 1", "warning: Ineffective version constraint"},
+		{"m.tf", language, "nonsense", "error: Invalid version constraint"},
+		{"m.tf", language, "> 1.13.0-beta1", "error: Invalid required_version constraint"},
+		{"m.tf", language + "language {\n  compatible_with {\n    opentofu = \">= 1.12\"\n  }\n}\n", "> 99", "error: Incompatible module"},
+	} {
+		fsys := mapFS(map[string]string{c.name: strings.ReplaceAll(c.text, "VALUE", c.value)})
+		_, diags := (&Loader{FS: fsys, Version: "1.12.6"}).Load(".")
+		got := ""
+		for _, d := range diags {
+			got += d.Severity.String() + ": " + d.Summary
+		}
+		if got != c.want {
+			t.Errorf("%s %s: got %q, want %q", c.name, c.value, got, c.want)
 		}
 	}
 }

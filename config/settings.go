@@ -22,33 +22,20 @@ var (
 type settingsState struct {
 	required, state             *hcl.Block
 	requiredOverride, stateOver bool
-	versionOverride             bool
 }
 
 func (d *decoder) settings(list []setting) {
 	st := &settingsState{}
 	for _, s := range list {
 		if s.block.Type == "language" {
-			d.language(s, st)
+			d.language(s)
 		} else {
 			d.terraform(s, st)
 		}
 	}
 }
 
-func (d *decoder) requireVersion(attr *hcl.Attribute, override bool, st *settingsState) {
-	if attr == nil {
-		return
-	}
-	if override && !st.versionOverride {
-		d.m.RequiredVersions, st.versionOverride = nil, true
-	}
-	if c := d.constraint(attr); c.Text != "" {
-		d.m.RequiredVersions = append(d.m.RequiredVersions, c)
-	}
-}
-
-func (d *decoder) language(s setting, st *settingsState) {
+func (d *decoder) language(s setting) {
 	content := d.content(s.block.Body, languageSchema)
 	d.edition(content.Attributes["edition"])
 	d.experiments(content.Attributes["experiments"])
@@ -56,7 +43,10 @@ func (d *decoder) language(s setting, st *settingsState) {
 		// Arguments for other software are none of our business.
 		inner, _, diags := b.Body.PartialContent(compatSchema)
 		d.hcl(diags)
-		d.requireVersion(inner.Attributes["opentofu"], s.override, st)
+		if c := d.requireVersion(inner.Attributes["opentofu"]); c != nil && c.allows(beforeCompatibleWith) {
+			d.warnAt(c.Range, "Ineffective version constraint",
+				"Versions of OpenTofu before 1.12.0 do not read compatible_with, so the constraint cannot keep them away. Exclude them here, as \">= 1.12.0\" does. What earlier versions are to heed stands as required_version in a terraform block, in a file whose name ends in .tofu.")
+		}
 	}
 }
 
@@ -89,7 +79,9 @@ func (d *decoder) experiments(attr *hcl.Attribute) {
 
 func (d *decoder) terraform(s setting, st *settingsState) {
 	content := d.content(s.block.Body, terraformSchema)
-	d.requireVersion(content.Attributes["required_version"], s.override, st)
+	if forTofu(s.block.DefRange.Filename) {
+		d.requireVersion(content.Attributes["required_version"])
+	}
 	d.experiments(content.Attributes["experiments"])
 	d.edition(content.Attributes["language"])
 	for _, b := range content.Blocks {

@@ -22,7 +22,7 @@ func (l *Loader) Walk() *Walk { return &Walk{l.newRun()} }
 func (w *Walk) Root(dir string) (*Module, diag.List) {
 	m := w.run.module(dir, addr.RootModule)
 	w.run.tree.Root = m
-	return m, w.take()
+	return m, w.run.take()
 }
 
 // Calls lists the calls of m by name.
@@ -45,16 +45,10 @@ func (w *Walk) Child(m *Module, call *ModuleCall, dir string) (*Module, diag.Lis
 		return nil, callsTooDeep(call)
 	}
 	if !w.run.exists(call, dir) {
-		return nil, w.take()
+		return nil, w.run.take()
 	}
-	return w.run.child(dir, m, call), w.take()
+	return w.run.child(dir, m, call), w.run.take()
 }
 
 // Tree returns what was read so far. Modules were not checked against each other.
 func (w *Walk) Tree() *Tree { return w.run.tree }
-
-func (w *Walk) take() diag.List {
-	diags := w.run.diags
-	w.run.diags = nil
-	return distinct(diags)
-}

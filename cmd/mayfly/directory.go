@@ -42,7 +42,7 @@ func (a *app) directory() *directory {
 	if d.dataDir == "" {
 		d.dataDir = ".terraform"
 	}
-	d.loader = &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: d.static()}
+	d.loader = &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: d.static(), Version: mayfly.CompatibleVersion}
 	return d
 }
 
@@ -54,10 +54,7 @@ func (d *directory) load() diag.List {
 		d.root = tree.Root
 	}
 	d.app.useTree(tree)
-	if diags.HasErrors() {
-		return diags
-	}
-	return append(diags, tree.CheckVersion(mayfly.CompatibleVersion)...)
+	return diags
 }
 
 // loadRoot reads the root module alone, if there is one: that is enough to find the state.

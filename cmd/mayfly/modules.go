@@ -49,7 +49,7 @@ func (a *app) beginLoad(d *directory) bool {
 	d.root, d.tree = root, walk.Tree()
 	a.useTree(d.tree)
 	if !diags.HasErrors() {
-		diags = d.tree.CheckVersion(mayfly.CompatibleVersion) // warnings come when all is loaded
+		diags = nil // warnings come when all is loaded
 	}
 	return a.report(diags)
 }

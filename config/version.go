@@ -1,0 +1,69 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/hashicorp/go-version"
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// beforeCompatibleWith is a version that does not know compatible_with.
+const beforeCompatibleWith = "1.11.0"
+
+// forTofu reports whether a file is for OpenTofu and what is compatible with it. In files that Terraform reads too, required_version is about versions of
+// Terraform.
+func forTofu(filename string) bool {
+	return strings.HasSuffix(filename, ".tofu") || strings.HasSuffix(filename, ".tofu.json")
+}
+
+// requireVersion decodes a constraint for versions of the language; nil if there is none, or an invalid one. All that a module has must be met, those of
+// override files and of what they override.
+func (d *decoder) requireVersion(attr *hcl.Attribute) *VersionConstraint {
+	if attr == nil {
+		return nil
+	}
+	c := d.constraint(attr)
+	if c.Text == "" {
+		return nil
+	}
+	parts, _ := version.NewConstraint(c.Text) // was parsed before
+	for _, part := range parts {
+		if part.Prerelease() {
+			d.errorAt(c.Range, "Invalid required_version constraint",
+				"%q names a pre-release, which no constraint can ask for: pre-releases are taken for the release that they lead to. Leave out what follows the dash.", strings.TrimSpace(part.String()))
+			return nil
+		}
+	}
+	d.m.RequiredVersions = append(d.m.RequiredVersions, c)
+	return &c
+}
+
+// allows reports whether a version meets the constraint. A pre-release counts as its release.
+func (c VersionConstraint) allows(v string) bool {
+	required, err := version.NewConstraint(c.Text)
+	if err != nil {
+		return false
+	}
+	given, err := version.NewVersion(v)
+	return err == nil && required.Check(given.Core())
+}
+
+// incompatible reports each constraint of m that a language version does not meet.
+func (m *Module) incompatible(v string) diag.List {
+	var diags diag.List
+	for _, c := range m.RequiredVersions {
+		if c.allows(v) {
+			continue
+		}
+		what := "This configuration"
+		if !m.Path.IsRoot() {
+			what = m.Path.String()
+		}
+		diags = append(diags, diag.At(c.Range, "Incompatible module",
+			"%s requires a version of OpenTofu that is %s, and this program is compatible with version %s. Use a program that meets the constraint, or change the constraint if you know that the module works with this version.",
+			what, c.Text, v)...)
+	}
+	return diags
+}
