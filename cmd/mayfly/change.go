@@ -189,6 +189,9 @@ func (a *app) startIn(d *directory, hard, soft context.Context, c *changeFlags, 
 	if !a.report(load()) {
 		return r, false
 	}
+	if !a.report(d.selfInit(soft)) {
+		return r, false
+	}
 	p, diags := d.place(c.stateFlags)
 	if !a.report(diags) {
 		return r, false

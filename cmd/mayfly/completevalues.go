@@ -40,10 +40,11 @@ func (c *completion) root() *config.Module {
 
 // store finds the local backend: the one that init has recorded, or that of the configuration.
 func (c *completion) store() store.Store {
-	b, recorded, diags := c.dir.recorded()
+	record, recorded, diags := c.dir.recorded()
 	if diags.HasErrors() {
 		return nil
 	}
+	b := record.backendConfig
 	if root := c.root(); !recorded && root != nil {
 		if b, diags = declaredBackend(root, nil); diags.HasErrors() {
 			return nil

@@ -18,19 +18,22 @@ func (a *app) initBackend(ctx context.Context, d *directory, f *initFlags) (*sta
 	if !a.report(diags) {
 		return nil, false
 	}
+	block, _ := declaredBackend(d.tree.Root, nil)
 	var have backendConfig
 	if !f.reconfigure {
-		if have, _, diags = d.recorded(); !a.report(diags) {
+		rec, _, diags := d.recorded()
+		if !a.report(diags) {
 			return nil, false
 		}
-		if len(f.backendConfig) == 0 && want.declared && want.coveredBy(have) {
+		have = rec.backendConfig
+		if len(f.backendConfig) == 0 && want.declared && rec.holdsFor(block) {
 			want = have
 		}
 		if !a.report(a.migrate(ctx, have, want, f)) {
 			return nil, false
 		}
 	}
-	if err := d.record(want); err != nil {
+	if err := d.record(want, block); err != nil {
 		a.fail("Cannot record the backend", "The file %s could not be written: %s.", d.recordPath(), diag.Reason(err))
 		return nil, false
 	}
@@ -58,26 +61,12 @@ func (a *app) initBackend(ctx context.Context, d *directory, f *initFlags) (*sta
 
 // migrate brings the states of all workspaces from one backend to another, unless they are the same, or the old one has none.
 func (a *app) migrate(ctx context.Context, from, to backendConfig, f *initFlags) diag.List {
-	if from.path == to.path && from.workspaceDir == to.workspaceDir {
+	if from.samePlace(to) {
 		return nil
 	}
-	old, next := from.store(stateFlags{}), to.store(stateFlags{})
-	names, err := old.Workspaces(ctx)
-	if err != nil {
-		return diag.Errorf("Cannot list the workspaces of the previous backend", "%s", diag.Sentence(err))
-	}
-	files := map[string]*state.File{}
-	for _, name := range names {
-		file, err := readWorkspace(ctx, old, name)
-		if err != nil {
-			return diag.Errorf("Error reading the state", "Workspace %q of the previous backend: %s.", name, err)
-		}
-		if file != nil && !file.State.Empty() {
-			files[name] = file
-		}
-	}
-	if len(files) == 0 {
-		return nil
+	names, files, diags := statesIn(ctx, from.store(stateFlags{}))
+	if len(files) == 0 || diags.HasErrors() {
+		return diags
 	}
 	if !f.migrate && !f.force {
 		return diag.Errorf("Backend configuration changed",
@@ -88,7 +77,26 @@ func (a *app) migrate(ctx context.Context, from, to backendConfig, f *initFlags)
 			return ds
 		}
 	}
-	return copyStates(ctx, next, files, names)
+	return copyStates(ctx, to.store(stateFlags{}), files, names)
+}
+
+// statesIn returns the workspaces of a previous backend, and the states of those that have any content.
+func statesIn(ctx context.Context, s store.Store) (names []string, files map[string]*state.File, diags diag.List) {
+	names, err := s.Workspaces(ctx)
+	if err != nil {
+		return nil, nil, diag.Errorf("Cannot list the workspaces of the previous backend", "%s", diag.Sentence(err))
+	}
+	files = map[string]*state.File{}
+	for _, name := range names {
+		file, err := readWorkspace(ctx, s, name)
+		if err != nil {
+			return nil, nil, diag.Errorf("Error reading the state", "Workspace %q of the previous backend: %s.", name, err)
+		}
+		if file != nil && !file.State.Empty() {
+			files[name] = file
+		}
+	}
+	return names, files, nil
 }
 
 func (a *app) confirmMigration(ctx context.Context, input bool, n int) diag.List {

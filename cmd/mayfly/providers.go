@@ -39,12 +39,12 @@ func (a *app) providers(ctx context.Context) int {
 	if !a.report(d.loadRequired("providers")) {
 		return exitError
 	}
-	a.say("\nProviders required by configuration:\n.")
-	a.providerTree(d.tree.Root, "")
 	file, diags := a.readState(ctx, stateFlags{})
 	if !a.report(diags) {
 		return exitError
 	}
+	a.say("\nProviders required by configuration:\n.")
+	a.providerTree(d.tree.Root, "")
 	if file == nil || file.State.Empty() {
 		a.say("")
 		return exitOK
