@@ -37,6 +37,11 @@ func (c *checker) errorAt(rng hcl.Range, summary, format string, args ...any) {
 	c.diags = append(c.diags, diag.At(rng, summary, format, args...)...)
 }
 
+// semanticAt reports an error that Semantic marks.
+func (c *checker) semanticAt(rng hcl.Range, summary, format string, args ...any) {
+	c.diags = append(c.diags, semantic(rng, summary, format, args...)...)
+}
+
 func (c *checker) warnAt(rng hcl.Range, summary, format string, args ...any) {
 	c.diags = append(c.diags, diag.At(rng, summary, format, args...).AsWarnings()...)
 }
@@ -46,13 +51,13 @@ func (c *checker) inputs(m *Module) {
 	for _, attr := range inOrder(m.Call.Inputs) {
 		if m.Variables[attr.Name] == nil {
 			known := append(slices.Collect(maps.Keys(m.Variables)), "source", "version", "providers", "count", "for_each", "depends_on")
-			c.errorAt(attr.NameRange, "Unsupported argument", "An argument named %q is not expected here: module %q declares no such variable.%s",
+			c.semanticAt(attr.NameRange, "Unsupported argument", "An argument named %q is not expected here: module %q declares no such variable.%s",
 				attr.Name, m.Call.Name, diag.DidYouMean(attr.Name, known))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Variables)) {
 		if m.Variables[name].Required() && m.Call.Inputs[name] == nil {
-			c.errorAt(m.Call.Range, "Missing required argument",
+			c.semanticAt(m.Call.Range, "Missing required argument",
 				"The argument %q is required, but no definition was found. Module %q declares this variable without a default, at %s.",
 				name, m.Call.Name, m.Variables[name].Range)
 		}
@@ -91,7 +96,7 @@ func (c *checker) providerRefs(m *Module) {
 // providerRef checks that ref leads to a configuration of m, with an instance key exactly if that has several instances.
 func (c *checker) providerRef(m *Module, ref ProviderRef) bool {
 	if ref.Alias != "" && !m.HasAlias(ref) {
-		c.errorAt(ref.Range, "Provider configuration not present",
+		c.semanticAt(ref.Range, "Provider configuration not present",
 			"There is no provider configuration %q in %s.%s Declare it with a provider block that has alias = %q%s.",
 			ref.String(), moduleName(m), diag.DidYouMean(ref.String(), configurations(m)), ref.Alias, passHint(m))
 		return false
@@ -146,7 +151,7 @@ func (c *checker) passed(m *Module) {
 		}
 		want, got := m.ProviderFor(p.InChild.Name), m.Parent.ProviderFor(p.InParent.Name)
 		if want != got {
-			c.errorAt(p.InParent.Range, "Provider type mismatch",
+			c.semanticAt(p.InParent.Range, "Provider type mismatch",
 				"The configuration %q is for provider %s, but %q in %s is for %s. Pass a configuration of the same provider, or state the source of both in required_providers.",
 				p.InParent.String(), got.ForDisplay(), p.InChild.String(), m.Path, want.ForDisplay())
 		}

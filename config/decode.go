@@ -15,6 +15,24 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
+// Semantic marks, as the Extra of a diagnostic, an error in what a configuration means rather than in its form: which modules and providers it needs is
+// known all the same.
+type Semantic struct{}
+
+func semantic(rng hcl.Range, summary, format string, args ...any) diag.List {
+	diags := diag.At(rng, summary, format, args...)
+	diags[0].Extra = Semantic{}
+	return diags
+}
+
+// Formal returns the diagnostics without the errors that Semantic marks.
+func Formal(diags diag.List) diag.List {
+	return slices.DeleteFunc(slices.Clone(diags), func(d diag.Diagnostic) bool {
+		_, marked := d.Extra.(Semantic)
+		return marked
+	})
+}
+
 // decoder turns the blocks of one module's files into a Module and collects the diagnostics on the way.
 type decoder struct {
 	m     *Module
@@ -25,6 +43,11 @@ type decoder struct {
 
 func (d *decoder) errorAt(rng hcl.Range, summary, format string, args ...any) {
 	d.diags = append(d.diags, diag.At(rng, summary, format, args...)...)
+}
+
+// semanticAt reports an error that Semantic marks.
+func (d *decoder) semanticAt(rng hcl.Range, summary, format string, args ...any) {
+	d.diags = append(d.diags, semantic(rng, summary, format, args...)...)
 }
 
 func (d *decoder) warnAt(rng hcl.Range, summary, format string, args ...any) {

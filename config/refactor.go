@@ -59,7 +59,7 @@ func (d *decoder) address(attr *hcl.Attribute) (address, bool) {
 func (d *decoder) movedAddress(attr *hcl.Attribute) (address, bool) {
 	a, ok := d.address(attr)
 	if ok && a.target.Resource != nil && a.target.Resource.Mode != addr.Managed {
-		d.errorAt(attr.Expr.Range(), `Invalid "moved" address`,
+		d.semanticAt(attr.Expr.Range(), `Invalid "moved" address`,
 			"The resource referenced by the %q attribute is not allowed to be moved: %ss have no state to move.", attr.Name, modeNames[a.target.Resource.Mode])
 		return a, false
 	}
@@ -189,7 +189,7 @@ func (d *decoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.
 		d.errorAt(to.Range, summary, "The argument \"to\" must be the address of a resource instance, as in \"aws_instance.web[0]\" or \"module.a.aws_instance.web\".")
 		return to, nil, false
 	case target.Resource.Mode != addr.Managed:
-		d.errorAt(to.Range, summary, "Only managed resources can be imported, but %s is not one.", target.Resource)
+		d.semanticAt(to.Range, summary, "Only managed resources can be imported, but %s is not one.", target.Resource)
 		return to, nil, false
 	}
 	if !target.Module.IsRoot() {

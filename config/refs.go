@@ -34,17 +34,17 @@ func (d *decoder) wholeObject(t hcl.Traversal) bool {
 	case "data", "ephemeral", "resource":
 		steps = 3
 	case "each", "count", "self", "path", "terraform", "tofu":
-		d.errorAt(t.SourceRange(), "Invalid depends_on reference",
+		d.semanticAt(t.SourceRange(), "Invalid depends_on reference",
 			"%q is not an object that something can depend on. Refer to resources, module calls, variables or local values.", t.RootName())
 		return false
 	}
 	if len(t) < steps {
-		d.errorAt(t.SourceRange(), "Invalid reference", "A reference in depends_on must be followed by the name of the object, as in \"TYPE.NAME\" or \"module.NAME\".")
+		d.semanticAt(t.SourceRange(), "Invalid reference", "A reference in depends_on must be followed by the name of the object, as in \"TYPE.NAME\" or \"module.NAME\".")
 		return false
 	}
 	for _, step := range t[1:steps] {
 		if _, ok := step.(hcl.TraverseAttr); !ok {
-			d.errorAt(step.SourceRange(), "Invalid reference", "The name of the object must follow here, after a dot.")
+			d.semanticAt(step.SourceRange(), "Invalid reference", "The name of the object must follow here, after a dot.")
 			return false
 		}
 	}
@@ -61,7 +61,7 @@ func (d *decoder) wholeObject(t hcl.Traversal) bool {
 		}
 	}
 	if len(rest) > 0 {
-		d.errorAt(rest.SourceRange(), "Invalid depends_on reference",
+		d.semanticAt(rest.SourceRange(), "Invalid depends_on reference",
 			"Dependencies are on whole objects. Leave out what follows the object's name.")
 		return false
 	}

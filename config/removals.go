@@ -44,7 +44,7 @@ func (c *checker) removals(t *Tree) {
 			r.module = m
 			target := r.Target()
 			if first := t.removals[target]; first != nil {
-				c.errorAt(r.Range, "Duplicate removed block", "There is already a removed block for %s, at %s. Keep one of the two.", targetName(target), first.Range)
+				c.semanticAt(r.Range, "Duplicate removed block", "There is already a removed block for %s, at %s. Keep one of the two.", targetName(target), first.Range)
 				continue
 			}
 			t.removals[target] = r
@@ -63,10 +63,10 @@ func (c *checker) stillDeclared(t *Tree, r *Removed, target addr.ConfigResource)
 	switch {
 	case m == nil:
 	case target.Resource == (addr.Resource{}):
-		c.errorAt(r.Range, "Removed module block still exists",
+		c.semanticAt(r.Range, "Removed module block still exists",
 			"This block says that %s is removed, but the configuration still calls it, at %s. Take away the module block, or this one.", target.Module, m.Call.Range)
 	case m.Resources[target.Resource] != nil:
-		c.errorAt(r.Range, "Removed resource is still declared",
+		c.semanticAt(r.Range, "Removed resource is still declared",
 			"This block says that %s is removed, but the configuration still declares it, at %s. Take away the resource block, or this one.", target, m.Resources[target.Resource].Range)
 	}
 }
@@ -79,7 +79,7 @@ func (c *checker) movedAndRemoved(t *Tree, m *Module, mv *Moved) {
 		return
 	}
 	if r := t.removals[absolute(m, from)]; r != nil {
-		c.errorAt(r.Range, "Conflicting moved and removed blocks",
+		c.semanticAt(r.Range, "Conflicting moved and removed blocks",
 			"This block says that %s is removed, and the moved block at %s that it has become something else. Only one of them can be.", targetName(r.Target()), mv.Range)
 	}
 }

@@ -43,6 +43,9 @@ func (d *decoder) variable(block *hcl.Block) {
 	v.Const = d.flag(content, "const", false)
 	v.Deprecated = d.deprecated(content)
 	v.Validations = d.conditions(content, "validation")
+	for _, c := range v.Validations {
+		d.testsValue(v, c)
+	}
 	if v.Const && v.Ephemeral {
 		d.errorAt(content.Attributes["const"].Range, "Invalid combination of \"const\" and \"ephemeral\"",
 			"The variable %q can't be both constant and ephemeral: constant values choose module sources and backends, which are recorded. Remove one of the two arguments.",
@@ -125,6 +128,20 @@ func (d *decoder) variableDefault(v *Variable, attr *hcl.Attribute) {
 	v.Default = converted
 }
 
+// testsValue checks that a validation rule is about the value of the variable.
+func (d *decoder) testsValue(v *Variable, c *Condition) {
+	for _, t := range c.Condition.Variables() {
+		if len(t) < 2 || t.RootName() != "var" {
+			continue
+		}
+		if step, ok := t[1].(hcl.TraverseAttr); ok && step.Name == v.Name {
+			return
+		}
+	}
+	d.errorAt(c.Condition.Range(), "Invalid variable validation condition",
+		"The condition must refer to var.%s, the value that it is to test. A condition about other objects alone belongs in a check block, or in a precondition.", v.Name)
+}
+
 // Secret reports whether values of v must not be shown.
 func (v *Variable) Secret() bool { return v.Sensitive || v.Ephemeral }
 
@@ -192,7 +209,7 @@ func (d *decoder) output(block *hcl.Block) {
 		o.EphemeralRange = attr.Range
 	}
 	if o.Ephemeral && d.m.Path.IsRoot() && !d.ephemeralRootOutputs {
-		d.errorAt(block.DefRange, "Unallowed ephemeral output", "Root module is not allowed to have ephemeral outputs")
+		d.semanticAt(block.DefRange, "Unallowed ephemeral output", "Root module is not allowed to have ephemeral outputs")
 	}
 	if attr := content.Attributes["value"]; attr != nil {
 		o.Expr = attr.Expr

@@ -48,7 +48,16 @@ func (a *app) directory() *directory {
 
 // load reads the configuration; without configuration files it is empty. The tree serves to show sources also when there were errors.
 func (d *directory) load() diag.List {
+	return d.loadBut(func(diags diag.List) diag.List { return diags })
+}
+
+// loadFormal is load for commands that only want to know the modules and providers of the configuration, which it may use in a wrong way.
+func (d *directory) loadFormal() diag.List { return d.loadBut(config.Formal) }
+
+// loadBut is load with the diagnostics that but leaves.
+func (d *directory) loadBut(but func(diag.List) diag.List) diag.List {
 	tree, diags := d.loader.Load(d.path)
+	diags = but(diags)
 	d.tree = tree
 	if d.loader.IsConfigDir(d.path) {
 		d.root = tree.Root
@@ -63,7 +72,7 @@ func (d *directory) loadRoot() diag.List {
 		return nil
 	}
 	root, diags := d.loader.LoadModule(d.path, addr.RootModule)
-	if diags.HasErrors() {
+	if config.Formal(diags).HasErrors() {
 		return d.load() // which says the same and can show the source
 	}
 	d.root = root
@@ -77,12 +86,15 @@ var instead = map[string]string{
 }
 
 // loadRequired is load for commands that make no sense without a configuration.
-func (d *directory) loadRequired(command string) diag.List {
+func (d *directory) loadRequired(command string) diag.List { return d.required(command, d.load) }
+
+// required loads the configuration, without which the command makes no sense.
+func (d *directory) required(command string, load func() diag.List) diag.List {
 	if !d.loader.IsConfigDir(d.path) {
 		return diag.Errorf("No configuration files",
 			"The command %s needs a configuration, but this directory has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json. Create one, or go to another directory with -chdir.%s", command, instead[command])
 	}
-	return d.load()
+	return load()
 }
 
 // userConfig reads the user's CLI configuration once.

@@ -85,7 +85,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	if f.get && !a.initModules(ctx, d, f.upgrade) {
 		return exitError
 	}
-	if !a.report(d.load()) {
+	if !a.report(d.loadFormal()) {
 		return exitError
 	}
 	if st != nil {

@@ -35,7 +35,7 @@ func (a *app) getCommand() *cli.Command {
 			if !d.loader.IsConfigDir(".") {
 				return exitOK
 			}
-			if !a.installModules(ctx, d, update, "") || !a.report(d.load()) {
+			if !a.installModules(ctx, d, update, "") || !a.report(d.loadFormal()) {
 				return exitError
 			}
 			return exitOK
@@ -46,6 +46,7 @@ func (a *app) getCommand() *cli.Command {
 func (a *app) beginLoad(d *directory) bool {
 	walk := d.loader.Walk()
 	root, diags := walk.Root(".")
+	diags = config.Formal(diags)
 	d.root, d.tree = root, walk.Tree()
 	a.useTree(d.tree)
 	if !diags.HasErrors() {

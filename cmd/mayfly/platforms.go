@@ -122,7 +122,7 @@ type packageTask struct {
 // packages prepares to get the packages of the required providers from one source; only names restricts them, if there are any.
 func (a *app) packages(only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
 	d := a.directory()
-	if !a.report(d.load()) {
+	if !a.report(d.loadFormal()) {
 		return t, false
 	}
 	ins, diags := d.installer()

@@ -36,7 +36,7 @@ func (a *app) providersCommand() *cli.Command {
 
 func (a *app) providers(ctx context.Context) int {
 	d := a.directory()
-	if !a.report(d.loadRequired("providers")) {
+	if !a.report(d.required("providers", d.loadFormal)) {
 		return exitError
 	}
 	file, diags := a.readState(ctx, stateFlags{})
@@ -121,7 +121,7 @@ func (a *app) providersSchema(ctx context.Context) int {
 		st = file.State
 	}
 	d := a.directory()
-	if !a.report(d.load()) {
+	if !a.report(d.loadFormal()) {
 		return exitError
 	}
 	s, diags := a.open(ctx, d, place{}, nil, nil, 0)

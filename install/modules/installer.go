@@ -63,7 +63,7 @@ func (i *Installer) Install(ctx context.Context, rootDir string, upgrade bool) (
 	old, diags := Read(i.DataDir)
 	r.old, r.diags = byKey(old), diags
 	root, ds := r.walk.Root(rootDir)
-	r.diags = append(r.diags, ds...)
+	r.diags = append(r.diags, config.Formal(ds)...)
 	if r.diags.HasErrors() {
 		return r.walk.Tree(), r.diags
 	}
@@ -177,7 +177,7 @@ func (r *run) enter(t *task) *installed {
 		r.Observer.Installed(t.key, record.Dir)
 	}
 	m, diags := r.walk.Child(t.parent.module, t.call, record.Dir)
-	r.diags = append(r.diags, diags...)
+	r.diags = append(r.diags, config.Formal(diags)...)
 	if m == nil {
 		return nil
 	}
