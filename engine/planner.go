@@ -56,6 +56,9 @@ func (e *Engine) planning(ctx context.Context, req PlanRequest) *planner {
 	p := e.newPlanner(ctx, req)
 	opt := e.runOptions(eval.Planning, p, req.Variables, p.plan.Timestamp)
 	opt.MildConditions = req.Mode == plan.RefreshOnly // what is there is taken over whether or not it is as it should be
+	if len(req.Excludes) > 0 {
+		opt.Excluded = p.selection.excludesAll
+	}
 	p.run = req.Config.NewRun(opt)
 	return p
 }

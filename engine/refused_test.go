@@ -120,14 +120,14 @@ output "secret" {
 	}
 }
 
-// TestValidateFindsCircles reports references in a circle without a plan, and none where only instances refer to each other.
-func TestValidateFindsCircles(t *testing.T) {
+// TestValidateFindsCycles reports references in a cycle without a plan, and none where only instances refer to each other.
+func TestValidateFindsCycles(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, text, want string }{
-		{"itself", `resource "sim_thing" "a" { name = sim_thing.a.id }`, "Cycle in references"},
+		{"itself", `resource "sim_thing" "a" { name = sim_thing.a.id }`, "Self-referential block"},
 		{"each other", `
 resource "sim_thing" "a" { name = sim_thing.b.id }
-resource "sim_thing" "b" { name = sim_thing.a.id }`, "Cycle in references"},
+resource "sim_thing" "b" { name = sim_thing.a.id }`, "Cycle: sim_thing.a, sim_thing.b"},
 		{"instances", `
 resource "sim_thing" "a" {
   count = 2

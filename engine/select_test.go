@@ -47,6 +47,35 @@ func TestTargetAndExclude(t *testing.T) {
 	}
 }
 
+// TestExcludeUndecided leaves out blocks whose instances cannot be known yet, with what depends on them, so that what they depend on can be applied first.
+func TestExcludeUndecided(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "base" { name = "base" }
+resource "sim_thing" "each" {
+  for_each = toset([sim_thing.base.id])
+  name     = "each"
+}
+module "m" {
+  source = "./m"
+  count  = length(sim_thing.base.id)
+}
+resource "sim_thing" "user" {
+  name = "user"
+  json = jsonencode([sim_thing.each, module.m[*].id])
+}
+output "o" { value = module.m[*].id }`)
+	w.file("m/main.tf", prelude+`
+resource "sim_thing" "in" { name = "in" }
+output "id" { value = sim_thing.in.id }`)
+	w.fails(command{}, "Invalid for_each argument", "apply -exclude=sim_thing.each")
+	w.fails(command{excludes: []string{"sim_thing.each"}}, "Invalid count argument", "apply -exclude=module.m")
+	w.ok(command{excludes: []string{"sim_thing.each", "module.m"}})
+	w.exists("base")
+	w.ok(command{excludes: []string{"module.m"}})
+	w.exists("base", "each")
+}
+
 func TestTargetedDestroy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, three)

@@ -41,6 +41,15 @@ func (s *selection) excluded(a addr.Instance, deps []plan.Dep) bool {
 	return false
 }
 
+// excludesAll reports whether -exclude names all instances of a resource or module call, the call itself or a module around it.
+func (s *selection) excludesAll(t addr.Target) bool {
+	whole := addr.Instance{Module: t.Module}
+	if t.Resource != nil {
+		whole.Resource = *t.Resource
+	}
+	return s.excludes.Selects(whole)
+}
+
 // excludesSome reports whether -exclude names one of many instances that a dependency is on.
 func (s *selection) excludesSome(d plan.Dep) bool {
 	if known, ok := s.some.Load(d); ok {

@@ -15,6 +15,7 @@ type Collector struct {
 	list diag.List
 	seen map[string]struct{}
 	errs bool
+	sure bool // one of the errors is about something else than an unknown value
 }
 
 // Add adds diagnostics.
@@ -34,6 +35,7 @@ func (c *Collector) Add(diags diag.List) {
 		}
 		c.seen[key] = struct{}{}
 		c.errs = c.errs || d.Severity == diag.Error
+		c.sure = c.sure || d.Severity == diag.Error && d.Extra != diag.Unknown{}
 		c.list = append(c.list, d)
 	}
 }
@@ -43,6 +45,13 @@ func (c *Collector) HasErrors() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.errs
+}
+
+// certain reports whether an error was added that is not merely about a value that is not known yet.
+func (c *Collector) certain() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sure
 }
 
 // List returns what was gathered, in order.
@@ -57,7 +66,7 @@ func (c *Collector) Take() diag.List {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	taken := c.list
-	c.list, c.seen, c.errs = nil, nil, false
+	c.list, c.seen, c.errs, c.sure = nil, nil, false, false
 	return taken
 }
 
@@ -134,4 +143,18 @@ func (c *Checks) Results() []state.CheckResult {
 		out = append(out, r)
 	}
 	return out
+}
+
+// syncSet is a set that may be used concurrently. The zero value is empty.
+type syncSet struct{ m sync.Map }
+
+func (s *syncSet) add(x any) {
+	if x != nil {
+		s.m.Store(x, struct{}{})
+	}
+}
+
+func (s *syncSet) has(x any) bool {
+	_, ok := s.m.Load(x)
+	return ok
 }

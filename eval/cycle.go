@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// reportCycle explains a circle of references: the ordered chain, each hop with its position, starting at the smallest address so that the text does not
-// depend on who met the circle first.
+// reportCycle explains a cycle: the ordered chain, each hop with its position, starting at the smallest address so that the text does not depend on which
+// task met the cycle first.
 func (r *Run) reportCycle(c *future.Cycle) {
 	n := len(c.Frames)
 	if n == 0 {
@@ -29,25 +29,42 @@ func (r *Run) reportCycle(c *future.Cycle) {
 	r.Report(cycleDiag(names, vias))
 }
 
-// cycleDiag returns the error for a circle in which names[i] refers to the next name at vias[i], which may be nil.
+// mostInCycle bounds the names in the summary of a cycle.
+const mostInCycle = 4
+
+// cycleDiag returns the error for a cycle in which names[i] waits for the next name because of vias[i], which may be nil.
 func cycleDiag(names []string, vias []*hcl.Range) diag.List {
 	n, start := len(names), slices.Index(names, slices.Min(names))
+	if n == 1 {
+		return diag.List{{Summary: "Self-referential block", Detail: names[0] + " refers to itself" + placeText(vias[0]) + ", so it can never be evaluated.", Subject: vias[0]}}
+	}
 	var sb strings.Builder
-	sb.WriteString("These objects refer to each other in a circle, so none of them can be evaluated first:\n")
+	sb.WriteString("These objects wait for each other, so none of them can be evaluated first:\n")
 	var subject *hcl.Range
+	var ordered []string
 	for i := range n {
 		at := (start + i) % n
-		next, rng := (at+1)%n, vias[at]
-		fmt.Fprintf(&sb, "\n  %s refers to %s", names[at], names[next])
-		if rng != nil {
-			fmt.Fprintf(&sb, " at %s:%d,%d", rng.Filename, rng.Start.Line, rng.Start.Column)
-			if subject == nil {
-				subject = rng
-			}
+		fmt.Fprintf(&sb, "\n  %s waits for %s%s", names[at], names[(at+1)%n], placeText(vias[at]))
+		if subject == nil {
+			subject = vias[at]
+		}
+		if len(ordered) <= mostInCycle && !slices.Contains(ordered, names[at]) {
+			ordered = append(ordered, names[at])
 		}
 	}
 	sb.WriteString("\n\nRemove one of these references.")
-	return diag.List{{Summary: "Cycle in references", Detail: sb.String(), Subject: subject}}
+	if len(ordered) > mostInCycle {
+		ordered = append(ordered[:mostInCycle-1:mostInCycle-1], "…")
+	}
+	return diag.List{{Summary: "Cycle: " + strings.Join(ordered, ", "), Detail: sb.String(), Subject: subject}}
+}
+
+// placeText returns a place after a space, in parentheses; "" for none.
+func placeText(rng *hcl.Range) string {
+	if rng == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%s:%d,%d)", rng.Filename, rng.Start.Line, rng.Start.Column)
 }
 
 func labelText(label any) string {

@@ -171,7 +171,7 @@ resource "sim_thing" "a" {}`
 		{"", `module.m[local.nope].sim_thing.a`, "Reference to undeclared local value"},
 		{"", `module.m[each.key].sim_thing.a`, "in context without for_each"},
 		{"", `module.m[{}].sim_thing.a`, "an instance key must be a string or a whole number"},
-		{`for_each = toset([{}])`, `module.m["x"].sim_thing.a`, "must be a map, an object, a set of strings, a tuple or a list"},
+		{`for_each = toset([{}])`, `module.m["x"].sim_thing.a`, "must be a map, an object, a set of strings, a tuple, or a list, but this is a set of object"},
 		{`for_each = null`, `module.m["x"].sim_thing.a`, "must not be null"},
 	} {
 		w := planned(t, strings.NewReplacer("FOR_EACH", c.forEach, "TO", c.to).Replace(block))

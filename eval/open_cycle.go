@@ -12,10 +12,10 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// openCycles reports ephemeral blocks, and values made from them, that refer to each other in a circle. Opening happens within sessions, where a walk
-// does not meet circles by demand, so they are found here, for blocks and not for instances.
+// openCycles reports ephemeral blocks, and values made from them, that wait for each other in a cycle. Opening happens within sessions, where a walk
+// does not meet cycles by demand, so they are found here, for blocks and not for instances.
 func (c *compiler) openCycles() {
-	d := circleFinder{c: c, state: map[any]bool{}}
+	d := cycleFinder{c: c, state: map[any]bool{}}
 	for _, path := range c.sorted() {
 		m := c.cfg.modules[path]
 		for _, r := range m.cfg.Order {
@@ -33,8 +33,8 @@ func (c *compiler) openCycles() {
 	}
 }
 
-// circleFinder walks depth first. state is true for what is on the way, false for what has been left.
-type circleFinder struct {
+// cycleFinder walks depth first. state is true for what is on the way, false for what has been left.
+type cycleFinder struct {
 	c     *compiler
 	state map[any]bool
 	names []string
@@ -42,7 +42,7 @@ type circleFinder struct {
 	vias  []*hcl.Range // vias[i] is where nodes[i] was referred to
 }
 
-func (d *circleFinder) visit(node any, via *hcl.Range) {
+func (d *cycleFinder) visit(node any, via *hcl.Range) {
 	if on, seen := d.state[node]; seen {
 		if at := slices.Index(d.nodes, node); on && slices.ContainsFunc(d.nodes[at:], opens) {
 			vias := append(slices.Clone(d.vias[at+1:]), via)
@@ -71,13 +71,13 @@ func (d *circleFinder) visit(node any, via *hcl.Range) {
 	d.state[node] = false
 }
 
-// opens reports whether a circle through the node is out of sight of demand: of values that open, those closest to the source know it.
+// opens reports whether a cycle through the node is out of sight of demand: of values that open, those closest to the source know it.
 func opens(node any) bool {
 	v, ok := node.(*valueBlock)
 	return !ok || !v.opens.empty()
 }
 
-func (d *circleFinder) ephemeral(b *ResourceBlock) {
+func (d *cycleFinder) ephemeral(b *ResourceBlock) {
 	d.exprs(b.module, b.body...)
 	for _, c := range b.pre {
 		d.exprs(b.module, c.cond, c.msg)
@@ -102,7 +102,7 @@ func (d *circleFinder) ephemeral(b *ResourceBlock) {
 }
 
 // dependsOn follows depends_on: a module stands for its outputs and for the ephemeral resources in it.
-func (d *circleFinder) dependsOn(m *moduleBlock, refs []lang.Ref) {
+func (d *cycleFinder) dependsOn(m *moduleBlock, refs []lang.Ref) {
 	for i := range refs {
 		d.ref(m, &refs[i])
 		if refs[i].Kind != lang.Module {
@@ -115,7 +115,7 @@ func (d *circleFinder) dependsOn(m *moduleBlock, refs []lang.Ref) {
 	}
 }
 
-func (d *circleFinder) exprs(m *moduleBlock, exprs ...*lang.Expr) {
+func (d *cycleFinder) exprs(m *moduleBlock, exprs ...*lang.Expr) {
 	for _, x := range exprs {
 		if x == nil {
 			continue
@@ -126,7 +126,7 @@ func (d *circleFinder) exprs(m *moduleBlock, exprs ...*lang.Expr) {
 	}
 }
 
-func (d *circleFinder) ref(m *moduleBlock, ref *lang.Ref) {
+func (d *cycleFinder) ref(m *moduleBlock, ref *lang.Ref) {
 	switch ref.Kind {
 	case lang.Variable:
 		d.value(m.variables[ref.Name], ref)
@@ -149,7 +149,7 @@ func (d *circleFinder) ref(m *moduleBlock, ref *lang.Ref) {
 	}
 }
 
-func (d *circleFinder) value(v *valueBlock, ref *lang.Ref) {
+func (d *cycleFinder) value(v *valueBlock, ref *lang.Ref) {
 	if v != nil {
 		d.visit(v, &ref.Range)
 	}

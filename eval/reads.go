@@ -324,6 +324,9 @@ func (f *flattener) reads(r *reads) {
 			sc := &scope{m: c.module, t: f.t}
 			sc.collectReads(sub, c.repeat.count, c.repeat.forEach, c.repeat.enabled)
 			f.reads(sub)
+			if c.excluded() && c.expand(f.t, nil).failed { // what depends on anything in it is excluded too
+				f.deps[plan.Dep{Resource: addr.AbsResource{Module: c.Addr()}}] = struct{}{}
+			}
 		}
 	}
 	for _, p := range r.providers {

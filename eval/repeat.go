@@ -1,26 +1,24 @@
 package eval
 
 import (
-	"math/big"
 	"slices"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
-	"github.com/mayfly-iac/mayfly/lang"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // repeated is what resources and module calls share: how often they are there.
 type repeated struct {
 	module *Module
 	repeat repetition
-	name   string // for messages
+	name   string       // for messages
+	target *addr.Target // what -exclude names it by, nil for what it cannot name
+	block  any          // what is repeated: a *ResourceBlock or *callBlock, nil for anything else
 	// ephemeral says that it is an ephemeral block.
 	ephemeral bool
 	// sequences says that for_each may be a tuple or list too, whose indexes are the keys. They are part of no address: they would change with the order.
@@ -67,6 +65,18 @@ func (e *expansion) has(k addr.Key) bool {
 	}
 }
 
+// argument returns the name of the argument that decides how often a block is there.
+func (r repetition) argument() string {
+	switch formOf(r) {
+	case Counted:
+		return "count"
+	case ForEach:
+		return "for_each"
+	default:
+		return "enabled"
+	}
+}
+
 var singleExpansion = &expansion{form: Single, keys: []addr.Key{addr.NoKey}}
 
 // expand returns the instances, evaluating the arguments on first demand.
@@ -74,7 +84,7 @@ func (r *repeated) expand(t *future.Task, via *hcl.Range) *expansion {
 	if e, ok := r.keys.Peek(); ok {
 		return e
 	}
-	e, cycle := r.keys.Get(t, r.name+" (instances)", via, func() *expansion { return r.evaluate(t) })
+	e, cycle := r.keys.Get(t, r.repeat.argument()+" of "+r.name, via, func() *expansion { return r.evaluate(t) })
 	if cycle != nil {
 		r.module.run.reportCycle(cycle)
 		return failedExpansion
@@ -104,7 +114,10 @@ func (r *repeated) evaluate(t *future.Task) *expansion {
 	default:
 		return singleExpansion
 	}
-	if !unknownAfterFailure(diags) || !run.Diags.HasErrors() {
+	if undecided := slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Extra == diag.Unknown{} }); undecided {
+		r.reportUndecided(diags)
+		run.undecided.add(r.block)
+	} else {
 		run.Report(diags.WithAddress(r.name))
 	}
 	if diags.HasErrors() {
@@ -147,149 +160,6 @@ func recordedExpansion(form Repeat, recorded []addr.Key) *expansion {
 	}
 	e.failed = len(e.keys) == 0
 	return e
-}
-
-func unknownAfterFailure(diags diag.List) bool {
-	return slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Extra == diag.Unknown{} })
-}
-
-func (r *repeated) argument(t *future.Task, x *lang.Expr) (cty.Value, diag.List) {
-	return r.module.run.eval(&scope{m: r.module, t: t}, x)
-}
-
-// refuse returns the errors that hold for any repetition argument. Whether apply is under way may decide about ephemeral blocks, whose keys are kept
-// nowhere, but no other ephemeral value may.
-func (r *repeated) refuse(v cty.Value, x *lang.Expr, arg string) (cty.Value, diag.List) {
-	rng, unknownOK := x.Range(), r.module.run.opt.Phase == Validating
-	applyingOK := r.ephemeral && arg != "for_each" && r.module.block.onlyApplying(x)
-	at := func(why string) diag.List {
-		return diag.List{{Summary: "Invalid " + arg + " argument", Detail: why, Subject: rng.Ptr(), Expression: x.Expression}}
-	}
-	if value.Contains(v, value.Ephemeral) && !applyingOK {
-		return v, at("An ephemeral value cannot decide which instances exist: " + r.keysReason() + " Use a value that isn't ephemeral." + r.module.block.becauseOf(x))
-	}
-	if arg == "for_each" && value.Has(v, value.Sensitive) { // elements may be: they are no keys
-		return v, at("Sensitive values, or values derived from them, cannot be used as for_each arguments: the keys would be shown. Use nonsensitive() if the keys are not secret.")
-	}
-	v, _ = v.Unmark()
-	if v.IsNull() {
-		return v, at("The " + arg + " argument must not be null.")
-	}
-	if !v.IsKnown() && !unknownOK {
-		return v, undecided(x, arg)
-	}
-	return v, nil
-}
-
-// keysReason says why keys must not be secret.
-func (r *repeated) keysReason() string {
-	if r.ephemeral {
-		return "their keys are part of addresses, which are shown, and the value must not be. Only whether apply is under way (tofu.applying, terraform.applying) may decide about count and enabled of an ephemeral block."
-	}
-	return "their keys are kept in the state, and the value must not be."
-}
-
-func undecided(x *lang.Expr, arg string) diag.List {
-	return diag.List{{
-		Summary: "Invalid " + arg + " argument",
-		Detail: "The " + arg + " value depends on what will be known only after apply, so it cannot be told now how many instances there will be. " +
-			"Make it depend on values known in advance, or apply with -target first what it depends on.",
-		Subject: x.Range().Ptr(), Expression: x.Expression, Extra: diag.Unknown{},
-	}}
-}
-
-func (r *repeated) count(t *future.Task) (*expansion, diag.List) {
-	x, e := r.repeat.count, &expansion{form: Counted}
-	v, diags := r.argument(t, x)
-	if diags.HasErrors() {
-		return e, diags
-	}
-	v, more := r.refuse(v, x, "count")
-	if diags = append(diags, more...); diags.HasErrors() {
-		return e, diags
-	}
-	v, err := convert.Convert(v, cty.Number)
-	if err != nil {
-		return e, append(diags, diag.At(x.Range(), "Invalid count argument", "A whole number is required: %s.", err)...)
-	}
-	if !v.IsKnown() {
-		return e, diags
-	}
-	n, acc := v.AsBigFloat().Int64()
-	if acc != big.Exact || n < 0 || n > maxCount {
-		return e, append(diags, diag.At(x.Range(), "Invalid count argument", "The count must be a whole number from zero to %d.", maxCount)...)
-	}
-	for i := range int(n) {
-		e.keys = append(e.keys, addr.IntKey(i))
-	}
-	return e, diags
-}
-
-const maxCount = 10_000_000
-
-func (r *repeated) forEach(t *future.Task) (*expansion, diag.List) {
-	x, e := r.repeat.forEach, &expansion{form: ForEach}
-	v, diags := r.argument(t, x)
-	if diags.HasErrors() {
-		return e, diags
-	}
-	validating := r.module.run.opt.Phase == Validating
-	v, more := r.refuse(v, x, "for_each")
-	if diags = append(diags, more...); diags.HasErrors() || !v.IsKnown() {
-		return e, diags
-	}
-	bad := func(why string) (*expansion, diag.List) {
-		return e, append(diags, diag.Diagnostic{Summary: "Invalid for_each argument", Detail: why, Subject: x.Range().Ptr(), Expression: x.Expression})
-	}
-	ty := v.Type()
-	sequence := r.sequences && (ty.IsTupleType() || ty.IsListType())
-	if !sequence && !ty.IsMapType() && !ty.IsObjectType() && !(ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)) {
-		if r.sequences {
-			return bad("The for_each argument of an import must be a map, an object, a set of strings, a tuple or a list, and this is " + ty.FriendlyNameForConstraint() + ".")
-		}
-		return bad("The for_each argument must be a map, an object, or a set of strings, and this is " + ty.FriendlyNameForConstraint() + ". A list of strings can be turned into a set with toset().")
-	}
-	e.values = make(map[addr.Key]cty.Value, v.LengthInt())
-	for it := v.ElementIterator(); it.Next(); {
-		k, elem := it.Element()
-		if ty.IsSetType() {
-			k = elem
-		}
-		if !k.IsKnown() && validating {
-			return &expansion{form: ForEach}, diags
-		}
-		if !k.IsKnown() {
-			return e, append(diags, undecided(x, "for_each")...)
-		}
-		key, err := addr.KeyFromValue(k)
-		if err != nil || !sequence && key.Kind() != addr.KeyString {
-			return bad("Every element of the set must be a string, not null.")
-		}
-		e.values[key] = elem
-		e.keys = append(e.keys, key)
-	}
-	slices.SortFunc(e.keys, addr.Key.Compare)
-	return e, diags
-}
-
-func (r *repeated) enabled(t *future.Task) (*expansion, diag.List) {
-	x, e := r.repeat.enabled, &expansion{form: Enabled}
-	v, diags := r.argument(t, x)
-	if diags.HasErrors() {
-		return e, diags
-	}
-	v, more := r.refuse(v, x, "enabled")
-	if diags = append(diags, more...); diags.HasErrors() {
-		return e, diags
-	}
-	v, err := convert.Convert(v, cty.Bool)
-	if err != nil {
-		return e, append(diags, diag.At(x.Range(), "Invalid enabled argument", "The enabled argument must be true or false: %s.", err)...)
-	}
-	if v.IsKnown() && v.True() {
-		e.keys = []addr.Key{addr.NoKey}
-	}
-	return e, diags
 }
 
 // Call is a module call object.

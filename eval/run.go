@@ -63,6 +63,9 @@ type Options struct {
 	// Recorded tells the instances of managed and data resources in place of their repetition arguments, none if nothing is known of a resource; nil to
 	// go by the arguments.
 	Recorded func(addr.AbsResource) []addr.Key
+	// Excluded reports whether a resource or module call is left out as a whole, so that it does not matter if its instances are not known yet; nil if
+	// nothing is.
+	Excluded func(addr.Target) bool
 }
 
 // Run is one walk over a configuration. Its methods may be called concurrently, each task by one goroutine.
@@ -75,6 +78,8 @@ type Run struct {
 
 	cfg *Config
 	opt Options
+
+	undecided syncSet // of the blocks whose instances cannot be told yet
 
 	providersMu sync.Mutex // guards the two maps below
 	providers   map[addr.ProviderConfig]*ProviderObject
@@ -135,6 +140,8 @@ func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Modu
 	for a, rb := range b.resources {
 		res := &Resource{Block: rb, Module: m, instances: map[addr.Key]*Instance{}}
 		res.repeated = repeated{module: m, repeat: rb.repeat, name: res.Addr().String(), ephemeral: a.Mode == addr.Ephemeral}
+		res.block = rb
+		res.target = &addr.Target{Module: m.Addr, Resource: &rb.Config.Addr}
 		if r.opt.Recorded != nil && a.Mode != addr.Ephemeral {
 			res.recorded = func() []addr.Key { return r.opt.Recorded(res.Addr()) }
 		}
@@ -143,6 +150,8 @@ func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Modu
 	for name, cb := range b.calls {
 		c := &Call{block: cb, children: map[addr.Key]*Module{}}
 		c.repeated = repeated{module: m, repeat: cb.repeat, name: joinAddr(a, "module."+name)}
+		c.repeated.block = cb
+		c.target = &addr.Target{Module: c.Addr()}
 		m.calls[name] = c
 	}
 	for name, cb := range b.checks {

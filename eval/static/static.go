@@ -152,7 +152,7 @@ func (e *Evaluator) once(object any, ref lang.Ref, f func() (cty.Value, diag.Lis
 		r.value, r.diags = f()
 		r.done = true
 	case !r.done:
-		return cty.DynamicVal, diag.At(ref.Range, "Cycle of values", "The value of %s depends on itself. Break the circle.", ref)
+		return cty.DynamicVal, diag.At(ref.Range, "Cycle of values", "The value of %s depends on itself. Remove one of the references that lead back to it.", ref)
 	}
 	return r.value, r.diags
 }

@@ -1,0 +1,193 @@
+package eval
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// unsuitable returns the error about the value of a repetition argument, with the values in play.
+func (r *repeated) unsuitable(t *future.Task, x *lang.Expr, format string, args ...any) diag.List {
+	d := diag.Diagnostic{Summary: "Invalid " + r.repeat.argument() + " argument", Detail: fmt.Sprintf(format, args...)}
+	return r.module.run.about(&scope{m: r.module, t: t}, x, d)
+}
+
+// value evaluates a repetition argument and refuses what suits none of them. Whether apply is under way may decide about ephemeral blocks, whose keys
+// are kept nowhere, but no other ephemeral value may. secret says that the value is sensitive.
+func (r *repeated) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool, diags diag.List) {
+	v, diags = r.module.run.eval(&scope{m: r.module, t: t}, x)
+	if diags.HasErrors() {
+		return v, false, diags
+	}
+	form := formOf(r.repeat)
+	if value.Contains(v, value.Ephemeral) && (!r.ephemeral || form == ForEach || !r.module.block.onlyApplying(x)) {
+		return v, true, append(diags, r.unsuitable(t, x, "An ephemeral value cannot decide which instances exist: %s Use a value that isn't ephemeral.%s", r.keysReason(), r.module.block.becauseOf(x))...)
+	}
+	if form == ForEach && value.Has(v, value.Sensitive) { // elements may be: they are no keys
+		return v, true, append(diags, r.unsuitable(t, x, "Sensitive values, or values derived from them, cannot be used as for_each arguments, because the keys are shown in addresses. If the keys are not secret, use nonsensitive().")...)
+	}
+	_, secret = value.Redacted(v.Marks())
+	v, _ = v.Unmark()
+	switch {
+	case v.IsNull():
+		none := map[Repeat]string{Counted: "0", ForEach: "{}", Enabled: "false"}[form]
+		diags = append(diags, r.unsuitable(t, x, "The %s argument must not be null. For no instances, use %s.", r.repeat.argument(), none)...)
+	case !v.IsKnown() && r.module.run.opt.Phase != Validating:
+		diags = append(diags, r.undecided(t, x)...)
+	}
+	return v, secret, diags
+}
+
+// keysReason says why keys must not be secret.
+func (r *repeated) keysReason() string {
+	if r.ephemeral {
+		return "their keys are part of addresses, which are shown, and the value must not be. Only whether apply is under way (tofu.applying, terraform.applying) may decide about count and enabled of an ephemeral block."
+	}
+	return "their keys are kept in the state, and the value must not be."
+}
+
+// undecided returns the error about instances that cannot be told before apply.
+func (r *repeated) undecided(t *future.Task, x *lang.Expr) diag.List {
+	why := "The value of " + r.repeat.argument() + " is known only after apply, so the instances cannot be planned. Use a value that is known in advance."
+	if formOf(r.repeat) == ForEach {
+		why = "The keys of for_each are known only after apply, so the instances cannot be planned. Use a map whose keys are written in the configuration, with what is known only after apply in its values."
+	}
+	if r.target != nil {
+		why += "\n\nTo create everything else first, and this in a second step, run:\n  mayfly apply -exclude=" + quoted(r.name) + "\n  mayfly apply"
+	}
+	diags := r.unsuitable(t, x, "%s", why)
+	diags[0].Extra = diag.Unknown{}
+	return diags
+}
+
+// quoted returns an address as it is written on a command line.
+func quoted(address string) string {
+	if strings.ContainsAny(address, `"[`) {
+		return "'" + address + "'"
+	}
+	return address
+}
+
+func (r *repeated) count(t *future.Task) (*expansion, diag.List) {
+	x, e := r.repeat.count, &expansion{form: Counted}
+	given, secret, diags := r.value(t, x)
+	if diags.HasErrors() {
+		return e, diags
+	}
+	v, err := convert.Convert(given, cty.Number)
+	if err != nil {
+		return e, append(diags, r.unsuitable(t, x, "The count argument must be a whole number, but this is %s.", value.Kind(given))...)
+	}
+	if !v.IsKnown() {
+		return e, diags
+	}
+	n, acc := v.AsBigFloat().Int64()
+	if acc != big.Exact || n < 0 || n > maxCount {
+		but := "."
+		if !secret {
+			but = ", but this is " + v.AsBigFloat().Text('g', 10) + "."
+		}
+		return e, append(diags, r.unsuitable(t, x, "The count argument must be a whole number from 0 to %d%s", maxCount, but)...)
+	}
+	for i := range int(n) {
+		e.keys = append(e.keys, addr.IntKey(i))
+	}
+	return e, diags
+}
+
+const maxCount = 10_000_000
+
+func (r *repeated) forEach(t *future.Task) (*expansion, diag.List) {
+	x, e := r.repeat.forEach, &expansion{form: ForEach}
+	v, _, diags := r.value(t, x)
+	if diags.HasErrors() || !v.IsKnown() {
+		return e, diags
+	}
+	ty := v.Type()
+	sequence := r.sequences && (ty.IsTupleType() || ty.IsListType())
+	if !sequence && !ty.IsMapType() && !ty.IsObjectType() && !(ty.IsSetType() && (ty.ElementType() == cty.String || ty.ElementType() == cty.DynamicPseudoType)) {
+		return e, append(diags, r.unsuitable(t, x, "%s", r.wantsKeys(v, x))...)
+	}
+	e.values = make(map[addr.Key]cty.Value, v.LengthInt())
+	for it := v.ElementIterator(); it.Next(); {
+		k, elem := it.Element()
+		if ty.IsSetType() {
+			k = elem
+		}
+		if !k.IsKnown() {
+			if r.module.run.opt.Phase != Validating {
+				diags = append(diags, r.undecided(t, x)...)
+			}
+			return &expansion{form: ForEach}, diags
+		}
+		key, err := addr.KeyFromValue(k)
+		if err != nil || !sequence && key.Kind() != addr.KeyString {
+			return e, append(diags, r.unsuitable(t, x, "An element of this set is null. Every element must be a string.")...)
+		}
+		e.values[key] = elem
+		e.keys = append(e.keys, key)
+	}
+	slices.SortFunc(e.keys, addr.Key.Compare)
+	return e, diags
+}
+
+// wantsKeys says what for_each takes in place of v, and how to make that of it.
+func (r *repeated) wantsKeys(v cty.Value, x *lang.Expr) string {
+	takes := "a map, an object, or a set of strings"
+	if r.sequences {
+		takes = "a map, an object, a set of strings, a tuple, or a list"
+	}
+	text := "The for_each argument must be " + takes + ", but this is " + value.Kind(v) + "."
+	this := "VALUE"
+	if t, diags := hcl.AbsTraversalForExpr(x.Source); !diags.HasErrors() {
+		this = diag.Reference(t)
+	}
+	ty := v.Type()
+	switch {
+	case ty == cty.Number:
+		text += " For a number of instances, use count."
+	case ty.IsPrimitiveType():
+	case holds(ty, func(elem cty.Type) bool { return elem == cty.String }):
+		text += " To make a set of strings: toset(" + this + ")."
+	case holds(ty, cty.Type.IsPrimitiveType):
+		text += " To make a set of strings: toset([for x in " + this + " : tostring(x)])."
+	default:
+		text += " To make a map: { for x in " + this + " : KEY => x }, where KEY tells the elements apart, such as x.name."
+	}
+	return text
+}
+
+// holds reports whether the elements of a list, set, or tuple all have types that fit.
+func holds(ty cty.Type, fits func(cty.Type) bool) bool {
+	if ty.IsTupleType() {
+		return !slices.ContainsFunc(ty.TupleElementTypes(), func(elem cty.Type) bool { return !fits(elem) })
+	}
+	return ty.IsCollectionType() && fits(ty.ElementType())
+}
+
+func (r *repeated) enabled(t *future.Task) (*expansion, diag.List) {
+	x, e := r.repeat.enabled, &expansion{form: Enabled}
+	given, _, diags := r.value(t, x)
+	if diags.HasErrors() {
+		return e, diags
+	}
+	v, err := convert.Convert(given, cty.Bool)
+	if err != nil {
+		return e, append(diags, r.unsuitable(t, x, "The enabled argument must be true or false, but this is %s.", value.Kind(given))...)
+	}
+	if v.IsKnown() && v.True() {
+		e.keys = []addr.Key{addr.NoKey}
+	}
+	return e, diags
+}
