@@ -53,6 +53,12 @@ func (a *applier) finishDestroy() {
 // finishOutput stores the final value of an output. If something that it depends on has no final object, that is the planned value, as long as it was
 // known; otherwise the old one stays.
 func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.OutputChange) {
+	a.mu.Lock()
+	_, unmet := a.unmet[o]
+	a.mu.Unlock()
+	if unmet {
+		return // its old value stays
+	}
 	if a.anyBlocked(o.Deps(t)) {
 		a.storeOutput(planned.Name, planned.After, planned.Sensitive)
 		return
@@ -114,12 +120,11 @@ func (a *applier) absent(i addr.Instance) bool {
 // finishConditions evaluates what is still undecided among the conditions.
 func (a *applier) finishConditions(pool *future.Pool) {
 	a.left = &lacking{instances: a.run.InstancesOf, missing: a.absent}
-	undecided := map[string]bool{}
+	undecided, due := map[string]bool{}, map[string]bool{}
 	for _, r := range a.req.Plan.Checks {
 		for _, o := range r.Objects {
-			if o.Status == state.CheckUnknown {
-				undecided[o.Addr] = true
-			}
+			undecided[o.Addr] = o.Status == state.CheckUnknown
+			due[o.Addr] = true
 		}
 	}
 	var walk func(t *future.Task, m *eval.Module)
@@ -127,9 +132,12 @@ func (a *applier) finishConditions(pool *future.Pool) {
 		if !m.HasWork() {
 			return
 		}
-		if len(a.req.Plan.Targets) == 0 && !a.run.Diags.HasErrors() {
-			m.OutputPreconditions(t)
+		unmet := m.OutputPreconditions(t, func(o *eval.Value) bool { return due[o.Addr()] && !a.anyBlocked(o.Deps(t)) })
+		a.mu.Lock()
+		for _, o := range unmet {
+			a.unmet[o] = struct{}{}
 		}
+		a.mu.Unlock()
 		for _, r := range m.Resources() {
 			if !r.Block.HasConditions() {
 				continue

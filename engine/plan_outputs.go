@@ -18,6 +18,9 @@ func (p *planner) finishOutputs(pool *future.Pool) {
 		return
 	}
 	p.unplanned = &lacking{instances: p.run.InstancesOf, missing: func(a addr.Instance) bool { return !p.planned(a) }}
+	if p.restricted() {
+		pool.Go(func(t *future.Task) { p.guard("preconditions of outputs", func() { p.checkSelected(t, p.run.Root) }) })
+	}
 	declared := map[string]bool{}
 	for _, o := range p.run.Root.Outputs() {
 		declared[o.Output().Name] = true
@@ -79,6 +82,22 @@ func (p *planner) outputSelected(t *future.Task, o *eval.Value) bool {
 	}
 	deps := o.Deps(t)
 	return len(deps) > 0 && !p.unplanned.any(t, deps)
+}
+
+// checkSelected evaluates the preconditions of those outputs of a module object, and below it, that a restricted plan includes.
+func (p *planner) checkSelected(t *future.Task, m *eval.Module) {
+	if !m.HasWork() {
+		return
+	}
+	m.OutputPreconditions(t, func(o *eval.Value) bool { return p.outputSelected(t, o) })
+	for _, c := range m.Calls() {
+		if p.unplanned.any(t, c.Deps(t)) {
+			continue // how many there are of it is not known without what the plan leaves out
+		}
+		for _, child := range c.Children(t, nil) {
+			p.checkSelected(t, child)
+		}
+	}
 }
 
 // include remembers that the instance is part of this plan.

@@ -241,8 +241,8 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	}
 	pool.Go(func(t *future.Task) {
 		p.guard("the values of a module", func() {
-			if p.req.Mode != plan.Destroy && len(p.req.Targets) == 0 {
-				m.OutputPreconditions(t)
+			if p.req.Mode != plan.Destroy && !p.restricted() {
+				m.OutputPreconditions(t, nil)
 			}
 			if p.req.Mode == plan.Normal && len(p.req.Targets)+len(p.req.Excludes) == 0 {
 				m.EvaluateValues(t)

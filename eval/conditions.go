@@ -250,10 +250,15 @@ func joinAddr2(m addr.Module, rest string) string {
 	return m.String() + "." + rest
 }
 
-// OutputPreconditions evaluates the preconditions of the module's outputs.
-func (m *Module) OutputPreconditions(t *future.Task) bool {
-	ok := true
+// OutputPreconditions evaluates the preconditions of the module's outputs, or of those that are due if that is not nil. It returns the outputs whose
+// preconditions have errors, which were reported.
+func (m *Module) OutputPreconditions(t *future.Task, due func(*Value) bool) []*Value {
+	var unmet []*Value
 	for name, v := range inOrder(m.outputs) {
+		if len(v.block.conds) == 0 || due != nil && !due(v) {
+			continue
+		}
+		ok := true
 		for _, c := range v.block.conds {
 			got := m.condition(t, v, c, v.Addr(), "Module output value precondition failed")
 			m.run.mild(got.failure)
@@ -261,8 +266,11 @@ func (m *Module) OutputPreconditions(t *future.Task) bool {
 			m.run.Checks.Add("output", joinAddr2(m.block.cfg.Path, "output."+name), v.Addr(), got.status, got.message)
 			ok = ok && !got.all().HasErrors()
 		}
+		if !ok {
+			unmet = append(unmet, v)
+		}
 	}
-	return ok
+	return unmet
 }
 
 // PreventDestroy evaluates lifecycle.prevent_destroy.
@@ -329,7 +337,7 @@ func (m *Module) ValidateValues(t *future.Task) {
 			v.Get(t, nil, v.rangePtr())
 		}
 	}
-	m.OutputPreconditions(t)
+	m.OutputPreconditions(t, nil)
 }
 
 // EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that what is wrong with them is found whether or not anybody

@@ -341,7 +341,7 @@ func (w *world) everything(t *future.Task, m *Module) {
 		for _, o := range m.Outputs() {
 			w.value(t, o)
 		}
-		m.OutputPreconditions(t)
+		m.OutputPreconditions(t, nil)
 	}
 	for _, c := range m.Calls() {
 		for _, child := range c.Children(t, nil) {

@@ -271,10 +271,24 @@ func (in *Instance) Deps(t *future.Task) []plan.Dep {
 	return f.sorted()
 }
 
-// Deps returns what a root module output depends on.
+// Deps returns what an output and its preconditions depend on.
 func (v *Value) Deps(t *future.Task) []plan.Dep {
 	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
 	f.reads(v.readSet(t))
+	if len(v.block.conds) > 0 {
+		out, sc := &reads{}, &scope{m: v.module, t: t}
+		for _, c := range v.block.conds {
+			sc.collectReads(out, c.cond, c.msg)
+		}
+		f.reads(out)
+	}
+	return f.sorted()
+}
+
+// Deps returns what the instances of the called module depend on for being there.
+func (c *Call) Deps(t *future.Task) []plan.Dep {
+	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
+	f.reads(&reads{calls: []*Call{c}})
 	return f.sorted()
 }
 

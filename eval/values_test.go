@@ -355,8 +355,8 @@ output "bad" {
     error_message = "The name is ${sim_thing.a.name}."
   }
 }`)
-	if w.run.Root.OutputPreconditions(w.task) {
-		t.Error("all hold")
+	if unmet := w.run.Root.OutputPreconditions(w.task, nil); len(unmet) != 1 || unmet[0].Addr() != "output.bad" {
+		t.Errorf("unmet: %v", unmet)
 	}
 	if d := cmp.Diff(`error: output.bad: main.tf:13,21-43: Module output value precondition failed: The name is n.`, w.errors()); d != "" {
 		t.Error(d)
