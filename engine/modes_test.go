@@ -289,3 +289,107 @@ output "gone" { value = sim_thing.x.size == 1 ? "1" : null }
 		t.Errorf("outputs after a failed update: %q", got)
 	}
 }
+
+// TestPreconditionsOfRestrictedPlans evaluates the preconditions of an output, of the root module or another, where the output is part of the plan. All others
+// are unknown.
+func TestPreconditionsOfRestrictedPlans(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+variable "ok" { default = true }
+resource "sim_thing" "x" { name = "x" }
+resource "sim_thing" "y" {
+  name = "y"
+  lifecycle {
+    precondition {
+      condition     = var.ok
+      error_message = "of y"
+    }
+  }
+}
+module "m" {
+  source = "./m"
+  ok     = var.ok
+}
+output "x" {
+  value = sim_thing.x.label
+  precondition {
+    condition     = var.ok
+    error_message = "of x"
+  }
+}
+output "later" {
+  value = sim_thing.x.label
+  precondition {
+    condition     = var.ok || sim_thing.x.serial < 0
+    error_message = "of later"
+  }
+}`)
+	w.file("m/main.tf", prelude+`
+variable "ok" {}
+resource "sim_thing" "in" { name = "in" }
+output "o" {
+  value = sim_thing.in.label
+  precondition {
+    condition     = var.ok
+    error_message = "of the module"
+  }
+}`)
+	bad := map[string]cty.Value{"ok": cty.False}
+	for _, row := range []struct {
+		name    string
+		command command
+		failed  []string // messages
+		checks  []string
+	}{
+		{"target", command{targets: []string{"sim_thing.x"}}, []string{"of x"}, nil},
+		{"target of a module", command{targets: []string{"module.m"}}, []string{"of the module"}, nil},
+		{"exclude", command{excludes: []string{"sim_thing.x", "module.m"}}, []string{"of y"}, nil},
+		{"exclude all", command{excludes: []string{"sim_thing.x", "sim_thing.y", "module.m"}}, nil, []string{"module.m.output.o unknown", "output.later unknown", "output.x unknown", "sim_thing.y unknown"}},
+		{"destroy", command{mode: plan.Destroy}, nil, []string{"module.m.output.o unknown", "output.later unknown", "output.x unknown", "sim_thing.y unknown"}},
+	} {
+		row.command.planOnly, row.command.vars = true, bad
+		r := w.run(row.command)
+		var failed, checks []string
+		for _, d := range r.diags() {
+			failed = append(failed, d.Detail)
+		}
+		for _, c := range r.plan.Checks {
+			checks = append(checks, c.Config+" "+string(c.Status))
+		}
+		if !slices.Equal(failed, row.failed) || row.checks != nil && !slices.Equal(checks, row.checks) {
+			t.Errorf("%s: %q fail, checks are %q", row.name, failed, checks)
+		}
+	}
+}
+
+// TestPreconditionFailsWhenApplying keeps the old value of the output, and stores others.
+func TestPreconditionFailsWhenApplying(t *testing.T) {
+	t.Parallel()
+	text := func(size, serial string) string {
+		return `
+resource "sim_thing" "x" {
+  name = "x"
+  size = ` + size + `
+}
+output "x" {
+  value = sim_thing.x.size
+  precondition {
+    condition     = sim_thing.x.serial == ` + serial + `
+    error_message = "of x"
+  }
+}
+output "y" { value = sim_thing.x.size }`
+	}
+	w := newWorld(t, text("1", "1"))
+	w.ok(command{})
+	w.config(text("2", "1"))
+	w.fails(command{targets: []string{"sim_thing.x"}}, "of x")
+	if x, y := w.output("x"), w.output("y"); x != "cty.NumberIntVal(1)" || y != "cty.NumberIntVal(2)" {
+		t.Errorf("outputs: x = %s, y = %s", x, y)
+	}
+	w.config(text("2", "2"))
+	w.ok(command{})
+	if x := w.output("x"); x != "cty.NumberIntVal(2)" {
+		t.Errorf("outputs: x = %s", x)
+	}
+}

@@ -56,12 +56,24 @@ func (c *Config) EachCheck(f func(uses []Use)) {
 	}
 }
 
-// DeclareChecks records every check block of the configuration without objects and with the given status, which holds for those that turn out to have
-// none.
+// DeclareChecks records every block of the configuration with conditions, those of ephemeral resources apart, without objects and with the given status,
+// which holds for those that turn out to have none.
 func (r *Run) DeclareChecks(status state.CheckStatus) {
 	for _, m := range r.cfg.modules {
 		for _, b := range m.checks {
 			r.Checks.declare("check", b.configAddr(), status)
+		}
+		for _, b := range m.resources {
+			if b.HasConditions() && b.Config.Addr.Mode != addr.Ephemeral {
+				r.Checks.declare("resource", b.Config.Config().String(), status)
+			}
+		}
+		for kind, values := range map[string]map[string]*valueBlock{"output": m.outputs, "var": m.variables} {
+			for name, b := range values {
+				if len(b.conds) > 0 {
+					r.Checks.declare(kind, joinAddr2(m.cfg.Path, kind+"."+name), status)
+				}
+			}
 		}
 	}
 }

@@ -97,6 +97,9 @@ func (c *Checks) Add(kind, config, object string, status state.CheckStatus, fail
 		c.order = append(c.order, config)
 	}
 	i, ok := c.objects[config][object]
+	if len(r.Objects) == 0 {
+		r.Status = state.CheckPass // whatever was declared
+	}
 	if !ok {
 		i = len(r.Objects)
 		c.objects[config][object] = i
@@ -114,10 +117,13 @@ func (c *Checks) Add(kind, config, object string, status state.CheckStatus, fail
 	}
 }
 
-// declare makes a block known that may turn out to have no objects; its status is the given one then.
+// declare makes a block known that may turn out to have no objects; its status is the given one then. One that has objects already is left alone.
 func (c *Checks) declare(kind, config string, status state.CheckStatus) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.results[config] != nil {
+		return
+	}
 	c.results[config] = &state.CheckResult{Kind: kind, Config: config, Status: status}
 	c.objects[config] = map[string]int{}
 	c.order = append(c.order, config)
