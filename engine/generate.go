@@ -55,6 +55,7 @@ func (p *planner) generate() []*Generated {
 		return nil
 	}
 	p.applyMoves()
+	p.refusePartialMoves()
 	p.resolveImports()
 	if p.run.Diags.HasErrors() {
 		return nil

@@ -239,6 +239,9 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	}
 	p, diags = r.op.Plan(r.hard, opt)
 	diags = append(diags, r.unfinished(diags)...)
+	if p != nil && restricted(p) {
+		diags = append(diags, diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for exceptional situations, such as recovering from an error. For everyday work, plan the whole configuration.")...)
+	}
 	if p == nil || p.Errored && !p.Changed() {
 		a.report(diags)
 		return p, false
@@ -246,7 +249,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	if r.goesOn != nil && r.goesOn(p) {
 		diags = withoutChecks(diags)
 	}
-	diags = append(diags, partialPlan(p)...)
+	diags = append(diags, unmatched(p)...)
 	if err := r.show(p); err != nil {
 		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s", diag.Sentence(err))...))
 	}
@@ -261,12 +264,9 @@ func withoutChecks(diags diag.List) diag.List {
 	})
 }
 
-// partialPlan warns of what restricts the plan, or of a restriction that says nothing.
-func partialPlan(p *plan.Plan) diag.List {
+// unmatched warns of options that name nothing in the plan.
+func unmatched(p *plan.Plan) diag.List {
 	var diags diag.List
-	if restricted(p) {
-		diags = diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for exceptional situations, such as recovering from an error. For everyday work, plan the whole configuration.")
-	}
 	for _, a := range p.ForceReplace {
 		if !slices.ContainsFunc(p.Changes, func(c *plan.Change) bool { return c.Addr == a }) {
 			diags = append(diags, diag.Warnf("Nothing matches -replace", "There is no resource instance %s in this plan, so -replace=%q has no effect. An instance of a resource with count or for_each needs its key, such as in %s[0]. List the instances with: mayfly state list", a, a, a.Abs())...)
