@@ -115,7 +115,7 @@ func (d *decoder) backend(b *hcl.Block, override bool, st *settingsState) {
 	}
 	if b.Type == "cloud" {
 		d.errorAt(b.DefRange, "Cloud configuration is not supported",
-			"The \"cloud\" block connects to a hosted service that this program doesn't work with. Remove the block and use a \"backend\" block, for example backend \"http\" or backend \"s3\", to keep the state remotely.")
+			"The \"cloud\" block connects to a hosted service, which Mayfly doesn't work with. Remove the block: the state is then kept in a file, and a block such as backend \"local\" { path = \"PATH\" } says where.")
 	}
 	if first := st.state; first != nil && (!override || st.stateOver) {
 		if first.Type != b.Type {

@@ -81,7 +81,7 @@ func TestLoadVarsFile(t *testing.T) {
 		{
 			"a.tfvars",
 			map[string]string{"a": `cty.TupleVal([]cty.Value{cty.NumberIntVal(1), cty.StringVal("x")})`, "b": "cty.DynamicVal", "c": "cty.DynamicVal"},
-			`error: a.tfvars:4,1-9: Unexpected "variable" block: Blocks are not allowed here. This file gives values, as in name = "value" or name = { ... }. Variables are declared in a configuration file (.tf or .tofu).
+			`error: a.tfvars:4,1-9: Unexpected "variable" block: Blocks are not allowed here. This file only sets values, as in name = "value" or name = { ... }. Variables are declared in a configuration file (.tf or .tofu).
 error: a.tfvars:2,5-8: Variables not allowed: This is a reference, and a file of values holds plain values. If it is meant to be text, write it in double quotes.
 error: a.tfvars:3,5-15: Function calls not allowed: A file of values holds plain values: nothing in it can refer to variables or other objects, or call functions.
 `,

@@ -74,7 +74,7 @@ func varsFileHints(hd hcl.Diagnostics, isJSON bool) diag.List {
 		if isJSON {
 			diags[i].Detail = "A JSON file of values must be one object, such as {\"name\": \"value\"}."
 		} else {
-			diags[i].Detail += " This file gives values, as in name = \"value\" or name = { ... }. Variables are declared in a configuration file (.tf or .tofu)."
+			diags[i].Detail += " This file only sets values, as in name = \"value\" or name = { ... }. Variables are declared in a configuration file (.tf or .tofu)."
 		}
 	}
 	return diags

@@ -133,7 +133,7 @@ func (a *app) global(args []string) ([]string, error) {
 				return nil, fmt.Errorf("Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example")
 			}
 			if err := os.Chdir(value); err != nil {
-				return nil, fmt.Errorf("Error handling -chdir option: the directory %q cannot be entered: %s.", value, diag.Reason(err))
+				return nil, fmt.Errorf("Error handling -chdir option: the directory %q cannot be entered: %s. Write the option as -chdir=DIRECTORY, before the command.", value, diag.Reason(err))
 			}
 		case "pedantic":
 			a.pedantic = true
