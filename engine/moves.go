@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -109,20 +110,20 @@ func (p *planner) followMoves(moves []move) {
 				break
 			}
 			if step == len(moves) { // some move has come twice
-				p.run.Report(diag.At(mv.rng, "Cyclic dependency in move statements", "The moved blocks lead from %s in a circle.", start))
+				p.run.Report(diag.At(mv.rng, "Cyclic dependency in move statements", "The moved blocks lead from %s back to it. Remove one of them.", start))
 				return
 			}
 			if _, there := taken[next]; there && next != start && end == (addr.Instance{}) {
 				end = at
-				p.blockedMove(at, next)
+				p.blockedMove(start, at, next, &mv.rng)
 			}
-			at = next // also beyond the end, or a circle would go unnoticed
+			at = next // also beyond the end, or a cycle would go unnoticed
 		}
 		if end != (addr.Instance{}) {
 			at = end
 		}
 		if at != start && p.convertible(start, at) {
-			p.moveTo(start, at)
+			p.moveTo(start, at, nil)
 		}
 	}
 }
@@ -252,9 +253,9 @@ func graft(base, to, from addr.ModuleInstance, matched []addr.ModuleInstance) (a
 }
 
 // moveTo renames an object, unless its new place is taken.
-func (p *planner) moveTo(from, to addr.Instance) {
+func (p *planner) moveTo(from, to addr.Instance, rng *hcl.Range) {
 	if p.prior.Instance(to) != nil {
-		p.blockedMove(from, to)
+		p.blockedMove(p.before(from), from, to, rng)
 		return
 	}
 	if err := p.prior.Move(from, to); err != nil {
@@ -268,9 +269,31 @@ func (p *planner) moveTo(from, to addr.Instance) {
 	}
 }
 
-func (p *planner) blockedMove(from, to addr.Instance) {
-	p.run.Report(diag.Warnf("Unresolved resource instance address change",
-		"%s should have become %s, but the state already has an object there, so it was left where it is.", from, to))
+// before returns the address that the state has for an object that this plan may have moved to a.
+func (p *planner) before(a addr.Instance) addr.Instance {
+	if from, moved := p.moved[a]; moved {
+		return from
+	}
+	return a
+}
+
+// blockedMove warns of an object that stays at its address because the place it should move to is taken, and of what becomes of it. The state has it at
+// start; rng is the moved block, nil if there is none.
+func (p *planner) blockedMove(start, from, to addr.Instance, rng *hcl.Range) {
+	m := p.req.Config.Tree.Modules[from.Module.Module()]
+	fate := fmt.Sprintf("%s stays where it is.", from)
+	switch {
+	case p.req.Mode == plan.Destroy:
+	case m == nil || m.Resources[from.Resource] == nil:
+		fate = fmt.Sprintf("%s stays where it is, and since the configuration does not declare it any more, this plan destroys it.", from)
+	case from.Key != addr.NoKey:
+		fate = fmt.Sprintf("%s stays where it is, and unless the configuration still declares this instance, this plan destroys it.", from)
+	}
+	diags := diag.Warnf("Move to an occupied address",
+		"%s cannot become %s, because the state already has an object there. %s\n\nTo keep both objects, give one of them another address, or take one out of the state, and plan again:\n  mayfly state mv '%s' ADDRESS\n  mayfly state rm '%s'",
+		from, to, fate, start, p.before(to))
+	diags[0].Subject = rng
+	p.run.Report(diags)
 }
 
 // implicitMoves follows resources and module calls that gained or lost their count: what was without a key is instance 0 then, and the other way round. It
@@ -284,7 +307,7 @@ func (p *planner) implicitMoves() {
 		}
 	}
 	for _, x := range pairs {
-		p.moveTo(x.from, x.to)
+		p.moveTo(x.from, x.to, nil)
 	}
 }
 

@@ -246,7 +246,7 @@ moved {
   to   = sim_thing.y
 }`)
 		r := w.ok(command{})
-		r.wants(1, "Unresolved resource instance address change", "sim_thing.x", "sim_thing.y")
+		r.wants(1, "Move to an occupied address", "sim_thing.x", "sim_thing.y", "this plan destroys it", "mayfly state mv 'sim_thing.x' ADDRESS", "mayfly state rm 'sim_thing.y'")
 		w.has("sim_thing.y")
 	})
 	t.Run("circle", func(t *testing.T) {

@@ -120,7 +120,7 @@ moved {
 				t.Errorf("sim_thing.c is %s, want %s", got, id)
 			}
 			if test.wants != nil {
-				r.wants(1, append([]string{"Unresolved resource instance address change"}, test.wants...)...)
+				r.wants(1, append([]string{"Move to an occupied address"}, test.wants...)...)
 			}
 			w.has("sim_thing.c")
 		})
