@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 		err = tf6server.Serve(fakeName, func() tfprotov6.ProviderServer { return fake{} })
 	case "debug":
 		err = serveForDebugger()
+	case "engine": // starts a plugin, says where that listens, and does not end it
+		err = startForever()
 	case "deaf": // says that it serves, and ends on no request
 		fmt.Println("1|6|tcp|127.0.0.1:1|grpc|")
 		select {}
@@ -78,6 +80,17 @@ func serveForDebugger() error {
 	}()
 	server := func() tfprotov6.ProviderServer { return fake{} }
 	return tf6server.Serve(fakeName, server, tf6server.WithDebug(ctx, configs, make(chan struct{})))
+}
+
+// startForever starts a plugin, prints where it listens on a line, and waits to be killed.
+func startForever() error {
+	p, diags := Start(context.Background(), pluginCommand("6"))
+	if err := diags.Err(); err != nil {
+		return err
+	}
+	fields := p.(*client).proc.handshakeFields()
+	fmt.Println(fields[2], fields[3])
+	select {}
 }
 
 func pluginCommand(kind string) Command {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,8 +25,8 @@ const (
 	exitTime = 2 * time.Second
 )
 
-// process is a plugin process. Compared with the plugin library's own runner it doesn't hand on our standard input, ends although a child of
-// the plugin holds its pipes, and remembers what error messages need. It implements runner.Runner.
+// process is a plugin process. Compared with the plugin library's own runner it doesn't hand on our standard input, is out of reach of signals to
+// our process group, ends although a child of the plugin holds its pipes, and remembers what error messages need. It implements runner.Runner.
 type process struct {
 	cmd    *exec.Cmd
 	stderr *tail
@@ -49,6 +50,7 @@ func newProcess(c Command) *process {
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir = c.Dir
 	cmd.Env = pluginEnv(c)
+	cmd.SysProcAttr = apart()
 	return &process{cmd: cmd, stderr: newTail(c.Stderr), exited: make(chan struct{}), drained: make(chan struct{})}
 }
 
@@ -91,7 +93,9 @@ func (p *process) Start(context.Context) (err error) {
 		return errors.Join(err, p.outRead.Close(), p.outWrite.Close())
 	}
 	p.cmd.Stdout, p.cmd.Stderr = p.outWrite, p.errWrite
-	err = p.startUnlessKilled()
+	started := make(chan error)
+	go p.run(started)
+	err = <-started
 	p.outWrite.Close()
 	p.errWrite.Close()
 	if err != nil {
@@ -100,8 +104,19 @@ func (p *process) Start(context.Context) (err error) {
 		close(p.exited)
 		return err
 	}
-	go p.reap()
 	return nil
+}
+
+// run starts the process and waits for its end. It keeps its thread until then: the system that ends a process with its parent means the thread
+// that started it, and the runtime ends threads at will.
+func (p *process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.startUnlessKilled()
+	started <- err
+	if err == nil {
+		p.reap()
+	}
 }
 
 func (p *process) startUnlessKilled() error {
@@ -131,7 +146,7 @@ func (p *process) Wait(context.Context) error {
 	return p.waitErr
 }
 
-// Kill implements runner.AttachedRunner. Before Start it prevents the start.
+// Kill implements runner.AttachedRunner. What the plugin has started in its own group ends with it. Before Start it prevents the start.
 func (p *process) Kill(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,7 +154,7 @@ func (p *process) Kill(context.Context) error {
 	if p.cmd.Process == nil {
 		return nil
 	}
-	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := kill(p.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	return nil
