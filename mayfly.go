@@ -45,7 +45,7 @@ type Options struct {
 	Store     store.Manager  // where the state is; nil for operations without state
 	Workspace string         // "default" if empty
 
-	Observer    engine.Observer // several together with engine.Observers; one that draws when ephemeral instances were open is in view/timeline
+	Observer    engine.Observer // several together with engine.Observers; one that draws when ephemeral instances were open is in view/timeline. Operation.Flush waits for it
 	Parallelism int
 	Environ     []string // for local-exec; the process's if nil
 	Now         func() time.Time

@@ -89,8 +89,13 @@ func (p *Project) random() interface{ Read([]byte) (int, error) } {
 	return rand.Reader
 }
 
-// End unlocks the state. It is safe to call more than once.
-func (o *Operation) End() diag.List {
+// Flush waits until the observer has received every event so far, and returns what went wrong in it.
+func (o *Operation) Flush() diag.List { return o.p.engine.Flush() }
+
+// End unlocks the state, and returns when the observer has received every event. It is safe to call more than once.
+func (o *Operation) End() diag.List { return append(o.unlock(), o.Flush()...) }
+
+func (o *Operation) unlock() diag.List {
 	if o.lock == "" {
 		return nil
 	}
@@ -125,7 +130,7 @@ type PlanOptions struct {
 	Soft              context.Context     // ends on the first interrupt: what runs is finished, nothing new starts
 }
 
-// Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then.
+// Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then. The observer may receive the last events later.
 func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag.List) {
 	cfg, diags := o.sound(ctx)
 	if diags.HasErrors() {
@@ -220,7 +225,8 @@ type ApplyOptions struct {
 	Soft      context.Context
 }
 
-// Apply carries out a plan that was made from the state as this operation read it, and stores the new state, also when something failed.
+// Apply carries out a plan that was made from the state as this operation read it, and stores the new state, also when something failed. The observer may
+// receive the last events later.
 func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOptions) (*engine.Applied, diag.List) {
 	cfg, diags := o.p.compile(ctx)
 	if diags.HasErrors() {

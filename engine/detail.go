@@ -15,20 +15,18 @@ func sessionOf(who any, op Operation) *eval.Session {
 
 // detail reports an event to an observer that asks for details.
 func (e *Engine) detail(ev Event) {
-	if e.details == nil {
+	if e.events.details == nil {
 		return
 	}
-	e.observers.Lock()
-	defer e.observers.Unlock()
 	if ev.Time.IsZero() {
 		ev.Time = e.opt.Now()
 	}
-	e.details.Detail(ev)
+	e.events.add(ev, true)
 }
 
 // lasting reports something that begins now and ends when the returned function is called; ok then says whether it went well.
 func (e *Engine) lasting(op Operation, obj addr.Object, ok *bool) func() {
-	if e.details == nil {
+	if e.events.details == nil {
 		return func() {}
 	}
 	begin := e.opt.Now()
@@ -45,7 +43,7 @@ func (e *Engine) lasting(op Operation, obj addr.Object, ok *bool) func() {
 
 // used reports that s holds a lease on what u names, an instance or a provider, until the returned function is called, which calls release.
 func (w *walk) used(s *eval.Session, u eval.Use, release func()) func() {
-	if w.details == nil {
+	if w.events.details == nil {
 		return release
 	}
 	ev := Event{Kind: Started, Op: OpUse, User: userText(s.User), UserOp: Operation(s.Purpose), Time: w.opt.Now()}

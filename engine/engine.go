@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -36,9 +35,8 @@ type Options struct {
 // Engine carries out operations on one configuration with one set of provider processes. Operations must not overlap. Close ends the processes.
 type Engine struct {
 	opt       Options
-	details   DetailObserver // nil if the observer does not ask for details
+	events    *events
 	providers *providers
-	observers sync.Mutex // serialises calls of the observer
 	stats     Stats
 	valid     *validation // of the configuration that was validated last; nil for none
 }
@@ -63,10 +61,11 @@ func New(opt Options) *Engine {
 	if opt.Observer == nil {
 		opt.Observer = ObserverFunc(func(Event) {})
 	}
-	e := &Engine{opt: opt, providers: newProviders(opt.Launcher)}
-	e.details, _ = opt.Observer.(DetailObserver)
-	return e
+	return &Engine{opt: opt, providers: newProviders(opt.Launcher), events: newEvents(opt.Observer)}
 }
+
+// Flush waits until the observer has received every event so far, and returns what went wrong in it.
+func (e *Engine) Flush() diag.List { return e.events.flush() }
 
 // Close ends every provider that is still running. It is safe to call more than once.
 func (e *Engine) Close() { e.providers.close() }
@@ -112,9 +111,7 @@ func (e *Engine) event(ev Event) {
 	if ev.Time.IsZero() {
 		ev.Time = e.opt.Now()
 	}
-	e.observers.Lock()
-	defer e.observers.Unlock()
-	e.opt.Observer.Event(ev)
+	e.events.add(ev, false)
 }
 
 // functions returns the function table for a phase.
@@ -133,8 +130,12 @@ func (e *Engine) runOptions(phase eval.Phase, host eval.Host, variables map[stri
 	}
 }
 
-// started begins reporting an operation: a Started event now, Progress every ten seconds, and the returned function ends it.
+// started begins reporting an operation: a Started event now, Progress every ten seconds, and the returned function ends it. A renewal is not reported if
+// the observer is far behind.
 func (e *Engine) started(op Operation, obj addr.Object, action plan.Action, idKey, id string) func(diags diag.List, idKey, id string) {
+	if op == OpRenew && e.events.full() {
+		return func(diag.List, string, string) {}
+	}
 	begin := e.opt.Now()
 	e.event(Event{Kind: Started, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id, Time: begin})
 	stop := make(chan struct{})
@@ -159,6 +160,9 @@ func (e *Engine) progress(stop <-chan struct{}, ev Event, begin time.Time) {
 		case <-stop:
 			return
 		case <-tick.C:
+			if e.events.full() {
+				continue
+			}
 			ev.Elapsed = e.opt.Now().Sub(begin)
 			ev.Time = time.Time{}
 			e.event(ev)

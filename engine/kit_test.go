@@ -182,6 +182,7 @@ func (w *world) run(c command) *result {
 	}
 	w.carryOut(e, c, r)
 	e.Close()
+	r.applyDiags = append(r.applyDiags, e.Flush()...)
 	r.applyLog = append(r.applyLog, w.newEntries()...)
 	mu.Lock()
 	defer mu.Unlock()

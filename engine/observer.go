@@ -71,7 +71,8 @@ type Event struct {
 	UserOp   Operation // what the user does; for another ephemeral instance OpOpen, until that one is closed
 }
 
-// Observer receives events. Calls are serialised by the engine, in the order in which things happened; an Observer must return quickly.
+// Observer receives events. Calls are serialised by the engine, in the order in which things happened, and come later than those. An Observer may be slow:
+// what is under way doesn't wait for it, but after some thousands of events nothing new is begun before it has caught up.
 type Observer interface {
 	Event(e Event)
 }

@@ -202,11 +202,15 @@ func (le *localExec) runOutput(cmd *exec.Cmd) commandResult {
 	read := make(chan string, 1)
 	go func() { read <- le.copyOutput(pr) }()
 	err = cmd.Wait()
-	select {
-	case tail := <-read:
-		return commandResult{tail, err}
-	case <-time.After(cmd.WaitDelay): // something that the command left running still holds its output
-		return commandResult{err: err}
+	for {
+		select {
+		case tail := <-read:
+			return commandResult{tail, err}
+		case <-time.After(cmd.WaitDelay):
+		}
+		if !le.events.full() || le.interrupted() { // something that the command left running still holds its output
+			return commandResult{err: err}
+		}
 	}
 }
 
@@ -234,7 +238,7 @@ func (le *localExec) copyOutput(r io.Reader) string {
 }
 
 func (le *localExec) line(text string) {
-	le.event(Event{Kind: Output, Op: OpProvision, Object: le.obj, Action: le.action, Provisioner: "local-exec", Line: text})
+	le.output(Event{Kind: Output, Op: OpProvision, Object: le.obj, Action: le.action, Provisioner: "local-exec", Line: text})
 }
 
 // result describes a failure. With secrets in the arguments, command line and output stay hidden and only the exit status is told.

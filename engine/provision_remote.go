@@ -167,7 +167,7 @@ func (r *remoteWork) shown(name string) string {
 }
 
 func (r *remoteWork) line(text string) {
-	r.event(Event{Kind: Output, Op: OpProvision, Object: r.obj, Action: r.action, Provisioner: r.typ, Line: text})
+	r.output(Event{Kind: Output, Op: OpProvision, Object: r.obj, Action: r.action, Provisioner: r.typ, Line: text})
 }
 
 // failure describes an error; nil stays nil. With secrets in arguments or connection, only the exit status or the kind of problem is told.

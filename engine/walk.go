@@ -61,10 +61,11 @@ func (e *Engine) newWalk(ctx, soft context.Context) *walk {
 func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 
 // inSlot runs f while holding one of the slots for provider operations. A task must not wait for evaluation within f. It reports false, and has not run f,
-// if the run was interrupted before there was a slot.
+// if the run was interrupted before there was a slot, and an observer that keeps up.
 func (w *walk) inSlot(f func()) bool {
 	w.slots <- struct{}{}
 	defer func() { <-w.slots }()
+	w.events.await(w.ctx, w.soft)
 	if w.interrupted() {
 		return false
 	}
@@ -76,7 +77,16 @@ func (w *walk) inSlot(f func()) bool {
 func (w *walk) Slot(f func()) {
 	w.slots <- struct{}{}
 	defer func() { <-w.slots }()
+	w.events.await(w.ctx, w.soft)
 	f()
+}
+
+// output reports a line that a provisioner prints. The provisioner waits for an observer that is far behind. After an interrupt the line is left out instead.
+func (w *walk) output(ev Event) {
+	w.events.await(w.ctx, w.soft)
+	if !w.events.full() {
+		w.event(ev)
+	}
 }
 
 // providerFor returns the provider that works on the instance, configured. If its configuration comes from ephemeral resources, s holds a lease on it.

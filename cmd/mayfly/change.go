@@ -226,6 +226,12 @@ func (r *changeRun) end() {
 	}
 }
 
+// working calls f, in which the engine works, and waits until all events are written.
+func (r *changeRun) working(f func() diag.List) (diags diag.List) {
+	diags = f()
+	return append(diags, r.op.Flush()...)
+}
+
 // plan plans and shows the plan. ok is false if there were errors, which have been reported.
 func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	a := r.app
@@ -237,7 +243,10 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	if !r.generateConfig(&opt) {
 		return nil, false
 	}
-	p, diags = r.op.Plan(r.hard, opt)
+	diags = r.working(func() (diags diag.List) {
+		p, diags = r.op.Plan(r.hard, opt)
+		return diags
+	})
 	diags = append(diags, r.unfinished(diags)...)
 	if p != nil && restricted(p) {
 		diags = append(diags, diag.Warnf("Resource targeting is in effect", "-target and -exclude leave parts of the configuration out, so this plan may be only some of what the configuration asks for.\n\nThey are meant for exceptional situations, such as recovering from an error. For everyday work, plan the whole configuration.")...)
@@ -329,7 +338,10 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	a := r.app
 	stop := a.showStatus(p)
 	defer stop()
-	applied, diags := r.op.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.variables, Soft: r.soft})
+	var applied *engine.Applied
+	var diags diag.List
+	applied, diags = r.op.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.variables, Soft: r.soft})
+	diags = append(diags, r.release()...) // nothing is held while the outcome waits for a reader
 	stop()
 	if restricted(p) && applied != nil {
 		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)

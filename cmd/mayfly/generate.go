@@ -38,7 +38,11 @@ func (r *changeRun) generateConfig(opt *mayfly.PlanOptions) bool {
 	if r.flags.generate == "" {
 		return true
 	}
-	generated, diags := r.op.Generate(r.hard, *opt)
+	var generated []*engine.Generated
+	diags := r.working(func() (diags diag.List) {
+		generated, diags = r.op.Generate(r.hard, *opt)
+		return diags
+	})
 	if len(generated) == 0 {
 		return r.app.report(diags)
 	}

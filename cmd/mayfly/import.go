@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 // importFlags are the options of the import command.
@@ -78,7 +79,10 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 
 func (r *changeRun) importInstance(target addr.Instance, id string) int {
 	a := r.app
-	if !a.report(r.op.Import(r.hard, target, id, mayfly.ImportOptions{Variables: r.variables, Soft: r.soft})) {
+	diags := r.working(func() diag.List {
+		return r.op.Import(r.hard, target, id, mayfly.ImportOptions{Variables: r.variables, Soft: r.soft})
+	})
+	if !a.report(diags) {
 		return exitError
 	}
 	a.verbatim = true

@@ -108,14 +108,20 @@ func (s *session) useProviders(st *state.State) diag.List {
 	return diags
 }
 
-// close ends providers and releases the lock; what went wrong is reported.
-func (s *session) close() {
+// release ends providers, releases the lock, and waits until all events are written. It is safe to call more than once.
+func (s *session) release() diag.List {
 	if s.project != nil {
 		s.project.Close()
 	}
-	if s.op != nil {
-		s.app.report(s.op.End())
+	if s.op == nil {
+		return nil
 	}
+	return s.op.End()
+}
+
+// close ends the session; what went wrong is reported.
+func (s *session) close() {
+	s.app.report(s.release())
 	s.stopLog()
 }
 

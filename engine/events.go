@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// eventRoom is how many events may wait for the observer before nothing new is begun, a long line of output counting as several.
+const eventRoom = 4096
+
+// eventLine is the length of a line of output that counts as an event more.
+const eventLine = 256
+
+// events hands what happens to the observer, one event at a time and in order, on a goroutine of its own. Observers write, so they wait whenever what they write
+// to is full, and nothing that is under way may wait with them: neither renewals and closings nor results and interrupts.
+//
+// What waits instead is what has not begun: a slot is not used while there is no room. So the number of events is bounded by room and by what was under way
+// then, but for renewals and progress, which go on while something waits; those are left out.
+type events struct {
+	observer Observer
+	details  DetailObserver // nil if the observer does not ask for details
+
+	mu     sync.Mutex
+	queue  []queued
+	weight int           // of what the observer has not received
+	freed  chan struct{} // closed when there is room again; nil if nothing waits for it
+	idle   chan struct{} // closed when nothing is left to deliver; nil while that is so
+	bugs   diag.List
+}
+
+// queued is an event and who it is for.
+type queued struct {
+	Event
+	detail bool
+}
+
+func (q *queued) weight() int { return 1 + len(q.Line)/eventLine }
+
+func newEvents(o Observer) *events {
+	q := &events{observer: o}
+	q.details, _ = o.(DetailObserver)
+	return q
+}
+
+// add passes an event on, to a DetailObserver only if it is a detail. It never waits.
+func (q *events) add(ev Event, detail bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.queue = append(q.queue, queued{ev, detail})
+	q.weight += q.queue[len(q.queue)-1].weight()
+	if q.idle == nil {
+		q.idle = make(chan struct{})
+		go q.deliver()
+	}
+}
+
+// full reports whether what can be left out should be.
+func (q *events) full() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.weight >= eventRoom
+}
+
+// await waits until there is room, or one of the contexts ends.
+func (q *events) await(hard, soft context.Context) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.weight >= eventRoom {
+		if q.freed == nil {
+			q.freed = make(chan struct{})
+		}
+		freed := q.freed
+		q.mu.Unlock()
+		select {
+		case <-freed:
+		case <-soft.Done():
+			q.mu.Lock()
+			return
+		case <-hard.Done():
+			q.mu.Lock()
+			return
+		}
+		q.mu.Lock()
+	}
+}
+
+// deliver calls the observer until there are no more events.
+func (q *events) deliver() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.queue) > 0 {
+		batch := q.queue
+		q.queue = nil
+		for i := range batch {
+			q.mu.Unlock()
+			bugs := q.observe(&batch[i])
+			q.mu.Lock()
+			q.bugs = append(q.bugs, bugs...)
+			q.weight -= batch[i].weight()
+			batch[i] = queued{}
+			if q.freed != nil && q.weight <= eventRoom/2 {
+				close(q.freed)
+				q.freed = nil
+			}
+		}
+	}
+	close(q.idle)
+	q.idle = nil
+}
+
+// observe calls the observer, whose panic must not end what is under way.
+func (q *events) observe(ev *queued) (bugs diag.List) {
+	defer func() {
+		if r := recover(); r != nil {
+			bugs = bug("an event of "+ev.Object.String(), r)
+		}
+	}()
+	if ev.detail {
+		q.details.Detail(ev.Event)
+	} else {
+		q.observer.Event(ev.Event)
+	}
+	return nil
+}
+
+// flush waits until the observer has received every event so far, and returns what went wrong in it since the last time.
+func (q *events) flush() diag.List {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.idle != nil {
+		idle := q.idle
+		q.mu.Unlock()
+		<-idle
+		q.mu.Lock()
+	}
+	bugs := q.bugs
+	q.bugs = nil
+	return bugs
+}
