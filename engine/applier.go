@@ -211,7 +211,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	if a.ctx.Err() != nil {
 		a.run.Report(diag.Errorf("Apply given up", "The apply was interrupted twice, so what was under way was given up: objects may have been made or changed of which the state knows nothing. Everything that was finished is recorded. Compare with the provider's own records before you plan and apply again."))
 	} else if a.interrupted() {
-		a.run.Report(diag.Errorf("Apply interrupted", "The apply was interrupted: what was under way has been finished and recorded, everything else was left as it was. Plan and apply again to continue."))
+		a.run.Report(diag.Errorf("Apply interrupted", "The apply was interrupted. What was under way has ended, finished or cancelled, and what became of it is recorded. Nothing else was started. Plan and apply again to continue."))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mattn/go-shellwords"
@@ -38,8 +39,10 @@ type environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Environ        []string // entries of the form name=value
-	// Notify delivers interrupts to c until stop is called.
+	// Notify delivers the signals that interrupt to c until stop is called.
 	Notify func(c chan<- os.Signal) (stop func())
+	// Die ends the process as the signal would have without Notify.
+	Die func(os.Signal)
 }
 
 // app is one run of the program.
@@ -65,6 +68,8 @@ type app struct {
 	shared   sharedFlags
 	bars     *bars // of downloads, nil if there are none to draw
 	live     live
+	asking   atomic.Bool // a question is open
+	patience patience    // with those who read what is written
 	// timeline notes what happens in this run, if somebody wants to see it.
 	timeline *timeline.Recorder
 	// given are the -var and -var-file options of the command, and answers what was asked for on the way, for what must be known to load the configuration.
@@ -82,13 +87,19 @@ func run(ctx context.Context, args []string, env environment) int {
 			a.vars[name] = value
 		}
 	}
+	stdout, stderr := newOutlet(env.Stdout, a.patience.over()), newOutlet(env.Stderr, a.patience.over())
+	a.env.Stdout, a.env.Stderr = stdout, stderr
+	defer stderr.close()
 	cli.HelpPrinter = printHelp
 	stop, err := a.profile()
 	if err == nil {
 		err = cmp.Or(a.carryOut(ctx, args), stop())
 	}
+	if !stdout.close() && err == nil {
+		err = fmt.Errorf("The end of the output is missing: %w", errUnread)
+	}
 	if err != nil {
-		fmt.Fprintf(env.Stderr, "%s\n", err)
+		fmt.Fprintf(stderr, "%s\n", err)
 		return exitError
 	}
 	return a.code
@@ -287,8 +298,8 @@ func (a *app) terminal(stream io.Writer) view.Options {
 	if columns, err := strconv.ParseUint(a.vars["COLUMNS"], 10, 16); err == nil {
 		o.Width = int(columns)
 	}
-	f, ok := stream.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	f := terminalOf(stream)
+	if f == nil {
 		return o
 	}
 	o.Color = !a.noColor && a.vars["NO_COLOR"] == ""

@@ -107,9 +107,14 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 		if p.Changed() && !f.input {
 			return a.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
 		}
+		if p.Changed() && r.unseen {
+			return a.fail("The plan was not seen", "What reads standard output has ended, so the plan could not be shown, and there is no asking for approval. Nothing was changed.")
+		}
 		switch yes, err := r.confirm(p); {
 		case errors.Is(err, errNoAnswer):
 			return a.fail("Error asking for approval", "Standard input has ended, so there is no answer. Apply a saved plan, or use -auto-approve.")
+		case errors.Is(err, errInterrupted):
+			return a.fail("Error asking for approval", "Interrupted before there was an answer. Nothing was changed.")
 		case err != nil:
 			return a.fail("Error asking for approval", "%s", diag.Sentence(err))
 		case !yes:

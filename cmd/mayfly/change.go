@@ -149,6 +149,7 @@ type changeRun struct {
 	variables mayfly.Variables
 	goesOn    func(*plan.Plan) bool // whether the plan is applied at once; nil for never
 	written   string                // the file with generated configuration, "" if none was written
+	unseen    bool                  // the reader of the plan was gone
 }
 
 // setUp applies the options about what is shown, and reports whether that was possible. more are the files that a single command knows of.
@@ -228,7 +229,7 @@ func (r *changeRun) end() {
 
 // working calls f, in which the engine works, and waits until all events are written.
 func (r *changeRun) working(f func() diag.List) (diags diag.List) {
-	diags = f()
+	r.app.patience.during(func() { diags = f() })
 	return append(diags, r.op.Flush()...)
 }
 
@@ -259,7 +260,9 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 		diags = withoutChecks(diags)
 	}
 	diags = append(diags, unmatched(p)...)
-	if err := r.show(p); err != nil {
+	err := r.show(p)
+	r.unseen = readerGone(err)
+	if err != nil && !r.unseen {
 		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s", diag.Sentence(err))...))
 	}
 	return p, a.report(diags)
@@ -340,7 +343,9 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	defer stop()
 	var applied *engine.Applied
 	var diags diag.List
-	applied, diags = r.op.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.variables, Soft: r.soft})
+	a.patience.during(func() {
+		applied, diags = r.op.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.variables, Soft: r.soft})
+	})
 	diags = append(diags, r.release()...) // nothing is held while the outcome waits for a reader
 	stop()
 	if restricted(p) && applied != nil {
@@ -374,7 +379,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 		return exitOK
 	}
 	a.say("\n%s\n", a.paintDone("Outputs:"))
-	return a.wrote(view.Outputs(a.env.Stdout, applied.State.Outputs, a.view))
+	return a.wroteText(view.Outputs(a.env.Stdout, applied.State.Outputs, a.view))
 }
 
 func (a *app) paintDone(s string) string {

@@ -16,9 +16,8 @@ import (
 
 // consoleLines returns where the expressions of the console come from. names are what the Tab key completes.
 func (a *app) consoleLines(names func() []string) lineSource {
-	in, ok := a.env.Stdin.(*os.File)
-	out, shown := a.env.Stdout.(*os.File)
-	if !ok || !shown || !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
+	in, out := terminalOf(a.env.Stdin), terminalOf(a.env.Stdout)
+	if in == nil || out == nil {
 		return &pipedLines{in: a.in}
 	}
 	return newTerminalLines(in, out, names())

@@ -29,15 +29,31 @@ var raiseFloor = sync.OnceFunc(func() { floor = make([]byte, 32<<20) })
 func main() {
 	// A reader of the output that goes away, as head does, must not tear an apply apart. What is then written to nobody is lost, no more.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	code := guarded(environment{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Notify: notify}, os.Args[1:])
+	code := guarded(environment{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Notify: notify, Die: die}, os.Args[1:])
 	runtime.KeepAlive(floor)
 	os.Exit(code)
 }
 
-// notify delivers interrupts to c until stop is called. Before and after, an interrupt ends the process, as for any program.
+// notify delivers the signals that ask the program to end to c until stop is called. Before and after, they end the process, as for any program.
 func notify(c chan<- os.Signal) (stop func()) {
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	asks := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(sig) { // nohup(1) means to go on without the terminal
+			asks = append(asks, sig)
+		}
+	}
+	signal.Notify(c, asks...)
 	return func() { signal.Stop(c) }
+}
+
+// die ends the process as a signal does by itself, for the sake of those who look at how it ended.
+func die(sig os.Signal) {
+	debug.SetTraceback("none") // the arguments in a stack trace are words of memory
+	signal.Reset(sig)
+	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(sig) == nil {
+		select {} // until the signal arrives
+	}
+	os.Exit(exitError) // systems without signals
 }
 
 // guarded runs the program and survives a panic of it. Deferred calls on the way here have ended providers and released locks. The panic's

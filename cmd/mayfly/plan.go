@@ -59,7 +59,7 @@ func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 		return exitError
 	}
 	if a.stream == nil && p.Changed() && (f.out != "" || a.vars["TF_IN_AUTOMATION"] == "") {
-		if code := a.wrote(view.PlanFooter(a.env.Stdout, f.out, r.written, a.view)); code != exitOK {
+		if code := a.wroteText(view.PlanFooter(a.env.Stdout, f.out, r.written, a.view)); code != exitOK {
 			return code
 		}
 	}

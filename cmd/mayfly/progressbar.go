@@ -9,7 +9,6 @@ import (
 	"github.com/apparentlymart/go-versions/versions"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-	"golang.org/x/term"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/install"
@@ -32,8 +31,8 @@ type bars struct {
 // downloading returns what draws a bar for each download while it lasts; nil unless standard output is a terminal, where alone a bar can be
 // taken away again.
 func (a *app) downloading() func(addr.Provider, versions.Version) (install.Progress, func()) {
-	out, ok := a.env.Stdout.(*os.File)
-	if !ok || !term.IsTerminal(int(out.Fd())) || a.stream != nil || a.document {
+	out := terminalOf(a.env.Stdout)
+	if out == nil || a.stream != nil || a.document {
 		return nil
 	}
 	a.bars = &bars{out: out}

@@ -26,6 +26,8 @@ func (a *app) ask(ctx context.Context, q question) (string, error) {
 	if a.stream != nil {
 		return "", errNoAnswer // what is written is for programs
 	}
+	a.asking.Store(true)
+	defer a.asking.Store(false)
 	out := a.env.Stdout
 	fmt.Fprintf(out, "%s\n", a.bold(q.Title))
 	if q.Text != "" {

@@ -72,6 +72,14 @@ func (a *app) wrote(err error) int {
 	return exitOK
 }
 
+// wroteText is wrote for text beside the command's result. What a reader that has gone away would have read is lost, no more.
+func (a *app) wroteText(err error) int {
+	if readerGone(err) {
+		return exitOK
+	}
+	return a.wrote(err)
+}
+
 func (a *app) writeDocument(doc []byte, err error) int {
 	if err == nil {
 		_, err = fmt.Fprintf(a.env.Stdout, "%s\n", trimNewline(doc))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,11 +41,11 @@ func (a above) Write(text []byte) (int, error) {
 
 // showStatus draws a line with the progress of an apply until stop is called. It does so on terminals with a person in front of them only.
 func (a *app) showStatus(p *plan.Plan) (stop func()) {
-	out, ok := a.env.Stdout.(*os.File)
-	if !ok || !term.IsTerminal(int(out.Fd())) || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || !p.Changed() {
+	out := terminalOf(a.env.Stdout)
+	if out == nil || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || !p.Changed() {
 		return func() {}
 	}
-	s := view.NewStatus(out, a.view, p, func() int {
+	s := view.NewStatus(a.env.Stdout, a.view, p, func() int {
 		width, _, err := term.GetSize(int(out.Fd()))
 		if err != nil {
 			return 0

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/urfave/cli/v3"
-	"golang.org/x/term"
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
@@ -57,8 +55,7 @@ func versionLines(person bool) []string {
 }
 
 func isTerminal(stream io.Writer) bool {
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return terminalOf(stream) != nil
 }
 
 // versionAsked returns the arguments of the version command if an option asks for the version, which can stand anywhere.

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// arrival is a signal, and the time since the one before.
+type arrival struct {
+	after time.Duration
+	sig   os.Signal
+}
+
+func TestInterruptsAreCounted(t *testing.T) {
+	const intr, term, hup, quit = syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT
+	var held []arrival
+	for range 50 {
+		held = append(held, arrival{30 * time.Millisecond, intr})
+	}
+	for name, test := range map[string]struct {
+		signals []arrival
+		want    int
+	}{
+		"none":                            {nil, 0},
+		"one":                             {[]arrival{{0, intr}}, 1},
+		"to the process and its group":    {[]arrival{{0, term}, {time.Millisecond, term}}, 1},
+		"the same twice":                  {[]arrival{{0, term}, {time.Millisecond, term}, {time.Second, term}, {time.Millisecond, term}}, 2},
+		"two keys":                        {[]arrival{{0, intr}, {time.Millisecond, quit}}, 2},
+		"a key that is held":              {held, 1},
+		"pressed twice":                   {[]arrival{{0, intr}, {300 * time.Millisecond, intr}}, 2},
+		"a terminal that is closed":       {[]arrival{{0, hup}, {time.Millisecond, hup}, {3 * time.Second, hup}}, 1},
+		"closed after an interrupt":       {[]arrival{{0, intr}, {time.Millisecond, hup}, {time.Second, hup}}, 2},
+		"interrupted after it was closed": {[]arrival{{0, hup}, {time.Second, term}, {time.Millisecond, hup}}, 2},
+		"three":                           {[]arrival{{0, intr}, {time.Second, intr}, {time.Second, quit}}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var signals chan<- os.Signal
+				var died os.Signal
+				a := &app{env: environment{Stderr: io.Discard, Notify: func(c chan<- os.Signal) func() {
+					signals = c
+					return func() {}
+				}, Die: func(sig os.Signal) { died = sig }}}
+				hard, soft, stop := a.interruptible(t.Context())
+				for _, s := range test.signals {
+					time.Sleep(s.after)
+					signals <- s.sig
+					synctest.Wait()
+				}
+				got := 0
+				for _, ended := range []bool{soft.Err() != nil, hard.Err() != nil, died != nil} {
+					if ended {
+						got++
+					}
+				}
+				if got != test.want {
+					t.Errorf("%d interrupts, want %d", got, test.want)
+				}
+				if died != nil && died != test.signals[len(test.signals)-1].sig {
+					t.Errorf("ended by %v", died)
+				}
+				stop()
+			})
+		})
+	}
+}
+
+// TestInterruptsAreNotHeldUp has a standard error, and a stream of messages, that nothing reads: what is to end must end all the same.
+func TestInterruptsAreNotHeldUp(t *testing.T) {
+	for _, json := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var signals chan<- os.Signal
+			out := newStall()
+			a := &app{}
+			a.env = environment{Stdout: newOutlet(out, a.patience.over()), Stderr: newOutlet(out, a.patience.over()), Notify: func(c chan<- os.Signal) func() {
+				signals = c
+				return func() {}
+			}}
+			if json {
+				a.stream = view.NewJSONStream(a.env.Stdout, time.Now)
+			}
+			hard, soft, stop := a.interruptible(t.Context())
+			signals <- os.Interrupt
+			<-soft.Done()
+			signals <- syscall.SIGTERM
+			<-hard.Done()
+			begun := time.Now()
+			stop()
+			if took := time.Since(begun); took > standstill {
+				t.Errorf("the end took %s", took)
+			}
+			out.goOn()
+			a.env.Stdout.(*outlet).close()
+			a.env.Stderr.(*outlet).close()
+		})
+	}
+}
+
+// stall is a pipe that is full: writing to it waits until its reader goes on.
+type stall struct {
+	full chan struct{}
+	text bytes.Buffer
+}
+
+func newStall() *stall { return &stall{full: make(chan struct{})} }
+
+func (s *stall) goOn() { close(s.full) }
+
+func (s *stall) Write(p []byte) (int, error) {
+	<-s.full
+	return s.text.Write(p)
+}
+
+func TestOutletLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patience
+		out := newStall()
+		o := newOutlet(out, p.over())
+		text := strings.Repeat("0123456789abcdef", piece/8)
+		go p.during(func() { time.Sleep(time.Hour) })
+		synctest.Wait()
+		p.interrupt()
+		wrote := make(chan error)
+		go func() {
+			_, err := o.Write([]byte(text))
+			wrote <- err
+		}()
+		time.Sleep(time.Hour - time.Second) // the engine is at work, or no interrupt came
+		out.goOn()
+		if err := <-wrote; err != nil || out.text.String() != text {
+			t.Errorf("%v; %d of %d bytes", err, out.text.Len(), len(text))
+		}
+		time.Sleep(time.Second)
+		if !o.close() {
+			t.Error("something was given up")
+		}
+	})
+}
+
+func TestOutletGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patience
+		out := newStall()
+		o := newOutlet(out, p.over())
+		p.interrupt()
+		begun := time.Now()
+		for range 2 {
+			if _, err := o.Write([]byte("text")); err != errUnread {
+				t.Errorf("err = %v", err)
+			}
+		}
+		if took := time.Since(begun); took != standstill {
+			t.Errorf("given up after %s", took)
+		}
+		if o.close() {
+			t.Error("it says that all was taken")
+		}
+		out.goOn()
+	})
+}
+
+// slow takes its time for each piece.
+type slow struct{ bytes.Buffer }
+
+func (s *slow) Write(p []byte) (int, error) {
+	time.Sleep(standstill - time.Second)
+	return s.Buffer.Write(p)
+}
+
+func TestOutletWaitsForASlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p patience
+		out := &slow{}
+		o := newOutlet(out, p.over())
+		p.interrupt()
+		text := strings.Repeat("x", 10*piece+1)
+		if n, err := o.Write([]byte(text)); n != len(text) || err != nil || out.String() != text {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+		o.close()
+	})
+}
