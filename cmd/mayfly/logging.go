@@ -3,12 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -50,25 +48,26 @@ func (a *app) logTo(asked string) (write func(source, line string), stop func())
 	if level == hclog.NoLevel {
 		level = hclog.Trace
 	}
-	var out io.Writer = a.env.Stderr
-	stop = func() {}
+	lines := &logLines{out: a.env.Stderr}
+	stop = lines.flush
 	if path := a.vars["TF_LOG_PATH"]; path != "" {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 		if err != nil {
 			fmt.Fprintf(a.env.Stderr, "The log file of TF_LOG_PATH cannot be opened: %s\n", err)
 		} else {
-			out, stop = f, func() { _ = f.Close() } // a log that cannot be kept stops nothing
+			lines.out = newOutlet(f, a.patience.over())
+			stop = func() {
+				lines.flush()
+				_ = f.Close() // a log that cannot be kept stops nothing
+			}
 		}
 	}
-	var mu sync.Mutex
 	return func(source, line string) {
 		at, text := parseLogLine(line)
 		if at < level {
 			return
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		fmt.Fprintf(out, "%s [%s] %s: %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), strings.ToUpper(at.String()), source, text)
+		lines.add(fmt.Sprintf("%s [%s] %s: %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), strings.ToUpper(at.String()), source, text))
 	}, stop
 }
 

@@ -1,4 +1,4 @@
-// Package kill ends the mayfly program in the middle of an apply, with SIGKILL, SIGTERM and SIGINT at random moments, and checks that nothing is
+// Package kill ends the mayfly program in the middle of an apply, with SIGKILL and the signals that ask it to end, at random moments, and checks that nothing is
 // lost: neither results in the state, nor objects, nor open ephemerals, nor the lock.
 //
 // It has tests only, for Unix. They may import the test provider, its transcript and package program. They must not know any other package of

@@ -116,23 +116,19 @@ func TestSIGKILLTwice(t *testing.T) {
 	}
 }
 
-func TestSIGTERM(t *testing.T) {
-	for _, at := range moments(t, kills) {
-		t.Run(at.String(), func(t *testing.T) { gentle(t, at, syscall.SIGTERM, false) })
-	}
-}
-
-// TestSIGINT interrupts as a terminal does: the plugins get the signal too.
-func TestSIGINT(t *testing.T) {
-	for _, at := range moments(t, kills) {
-		t.Run(at.String(), func(t *testing.T) { gentle(t, at, syscall.SIGINT, true) })
+// TestInterrupts sends the signals that ask a program to end, each to the whole process group, as terminals, timeout(1) and CI runners do.
+func TestInterrupts(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		for _, at := range moments(t, kills/2) {
+			t.Run(sig.String()+" "+at.String(), func(t *testing.T) { gentle(t, at, sig) })
+		}
 	}
 }
 
 // gentle ends an apply with a signal that it can heed, and checks that nothing at all is left open.
-func gentle(t *testing.T, at moment, sig syscall.Signal, group bool) {
+func gentle(t *testing.T, at moment, sig syscall.Signal) {
 	s := newSite(t)
-	r := s.interrupted("apply", creation, at, sig, group)
+	r := s.interrupted("apply", creation, at, sig, true)
 	have := s.recorded()
 	made := 0
 	for _, c := range r.calls.Calls(creation) {

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// logRoom is how many lines of the log may wait to be written.
+	logRoom = 1024
+	// logPause is how long a line waits for room before the log is taken for one that is not read.
+	logPause = time.Second
+)
+
+// logLines writes the lines of a log on a goroutine of its own. A provider whose log is full stands still, and with it what it has open; so lines are left
+// out, and counted, while nobody reads them. It is safe for concurrent use.
+type logLines struct {
+	out io.Writer
+
+	mu      sync.Mutex
+	lines   []string
+	missing int           // lines left out after these
+	freed   chan struct{} // closed when there is room again; nil if nothing waits for it
+	idle    chan struct{} // closed when nothing is left to write; nil while that is so
+}
+
+func (l *logLines) add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.room() {
+		l.missing++
+		return
+	}
+	l.lines = append(l.lines, line)
+	if l.idle == nil {
+		l.idle = make(chan struct{})
+		go l.write()
+	}
+}
+
+// room reports whether there is room, and waits for it unless that was in vain before. l.mu is held.
+func (l *logLines) room() bool {
+	if len(l.lines) < logRoom || l.missing > 0 {
+		return l.missing == 0
+	}
+	if l.freed == nil {
+		l.freed = make(chan struct{})
+	}
+	freed := l.freed
+	l.mu.Unlock()
+	timer := time.NewTimer(logPause)
+	defer timer.Stop()
+	select {
+	case <-freed:
+	case <-timer.C:
+	}
+	l.mu.Lock()
+	return len(l.lines) < logRoom && l.missing == 0
+}
+
+// write writes until there are no more lines. A log that cannot be kept stops nothing.
+func (l *logLines) write() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.lines) > 0 {
+		batch, missing := l.lines, l.missing
+		l.lines, l.missing = nil, 0
+		if l.freed != nil {
+			close(l.freed)
+			l.freed = nil
+		}
+		l.mu.Unlock()
+		for _, line := range batch {
+			_, _ = io.WriteString(l.out, line)
+		}
+		if missing > 0 {
+			_, _ = fmt.Fprintf(l.out, "(%d lines of the log are missing here: it was not read fast enough)\n", missing)
+		}
+		l.mu.Lock()
+	}
+	close(l.idle)
+	l.idle = nil
+}
+
+// flush waits until all lines are written.
+func (l *logLines) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.idle != nil {
+		idle := l.idle
+		l.mu.Unlock()
+		<-idle
+		l.mu.Lock()
+	}
+}

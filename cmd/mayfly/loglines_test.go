@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestLogLinesDoNotHoldUp logs much more than anybody reads, twice.
+func TestLogLinesDoNotHoldUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := newStall()
+		l := &logLines{out: out}
+		begun := time.Now()
+		const extra = 100
+		for i := range 2*logRoom + extra {
+			l.add(fmt.Sprintln("line", i))
+			synctest.Wait()
+		}
+		if took := time.Since(begun); took != logPause {
+			t.Errorf("logging took %s", took)
+		}
+		out.goOn()
+		l.flush()
+		l.add("the end\n")
+		l.flush()
+		lines := strings.Split(out.text.String(), "\n")
+		for i, want := range map[int]string{
+			0: "line 0", logRoom: fmt.Sprint("line ", logRoom),
+			logRoom + 1: fmt.Sprintf("(%d lines of the log are missing here: it was not read fast enough)", logRoom+extra-1), logRoom + 2: "the end",
+		} {
+			if lines[i] != want {
+				t.Errorf("line %d is %q, want %q", i, lines[i], want)
+			}
+		}
+	})
+}
+
+// TestLogLinesWait has a reader that is slow, and goes on within the pause.
+func TestLogLinesWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := newStall()
+		l := &logLines{out: out}
+		time.AfterFunc(logPause/2, out.goOn)
+		for i := range 3 * logRoom {
+			l.add(fmt.Sprintln("line", i))
+		}
+		l.flush()
+		if n := strings.Count(out.text.String(), "line "); n != 3*logRoom {
+			t.Errorf("%d lines of %d", n, 3*logRoom)
+		}
+	})
+}

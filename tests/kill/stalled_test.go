@@ -1,0 +1,190 @@
+//go:build unix
+
+package kill
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/internal/simprovider"
+	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
+)
+
+// lines is more than a pipe and the engine's queue of events hold.
+const lines = 20000
+
+// noisy prints while a secret is open that has to be renewed.
+const noisy = `
+terraform {
+  required_providers {
+    sim = { source = "` + simprovider.Source + `" }
+  }
+}
+ephemeral "sim_secret" "s" {
+  name        = "s"
+  renew_after = "1s"
+}
+resource "sim_thing" "noisy" {
+  name       = "noisy"
+  depends_on = [ephemeral.sim_secret.s]
+  provisioner "local-exec" { command = "seq 20000" }
+}
+`
+
+// stalled starts an apply that prints more than its reader takes, and returns it when its secret has been renewed nevertheless.
+func stalled(t *testing.T, args ...string) (s *site, cmd *exec.Cmd, out *os.File, errs *bytes.Buffer) {
+	t.Helper()
+	s = newSite(t)
+	if err := os.WriteFile(filepath.Join(s.dir, "main.tf"), []byte(noisy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, to, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = out.Close() })
+	errs = &bytes.Buffer{}
+	cmd = s.command(to, errs, append([]string{"apply", "-auto-approve", "-no-color"}, args...)...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = to.Close()
+	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+	s.until("renewals", func() bool { return s.transcript().Count(simlog.Filter{RPC: "RenewEphemeralResource"}) >= 2 })
+	return s, cmd, out, errs
+}
+
+// TestReaderThatGoesOn reads again after a while: nothing of the output is missing.
+func TestReaderThatGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"text", "json"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			var args []string
+			if format == "json" {
+				args = []string{"-json"}
+			}
+			s, cmd, out, errs := stalled(t, args...)
+			printed, last := 0, ""
+			sc := bufio.NewScanner(out)
+			for sc.Scan() {
+				last = sc.Text()
+				if text, ok := printedBy(last); ok {
+					if printed++; text != fmt.Sprint(printed) {
+						t.Fatalf("line %d is %q", printed, text)
+					}
+				}
+			}
+			if err := cmd.Wait(); err != nil || printed != lines {
+				t.Errorf("%d lines of %d; %v\n%s", printed, lines, err, errs)
+			}
+			if want := map[string]string{"text": "", "json": `"type":"outputs"`}[format]; !strings.Contains(last, want) {
+				t.Errorf("the last line is %q", last)
+			}
+			if open := s.transcript().Unclosed(); len(open) > 0 {
+				t.Errorf("left open: %q", open)
+			}
+		})
+	}
+}
+
+// printedBy returns what the command printed, if a line of the output is about that.
+func printedBy(line string) (string, bool) {
+	var message struct {
+		Type string
+		Hook struct{ Output string }
+	}
+	if json.Unmarshal([]byte(line), &message) == nil {
+		return message.Hook.Output, message.Type == "provision_progress" && !strings.HasPrefix(message.Hook.Output, "Executing")
+	}
+	text, ok := strings.CutPrefix(line, "sim_thing.noisy (local-exec): ")
+	return text, ok && !strings.HasPrefix(text, "Executing")
+}
+
+// TestReaderThatStands never reads: an interrupt ends the run all the same, with everything closed, recorded and unlocked.
+func TestReaderThatStands(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"text", "json"} {
+		t.Run(format, func(t *testing.T) {
+			t.Parallel()
+			var args []string
+			if format == "json" {
+				args = []string{"-json"}
+			}
+			s, cmd, out, errs := stalled(t, args...)
+			if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select {
+			case <-ended:
+			case <-time.After(time.Minute):
+				t.Fatal("the program did not end")
+			}
+			if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(errs.String(), "The end of the output is missing") {
+				t.Errorf("exit status %d\n%s", code, errs)
+			}
+			if open := s.transcript().Unclosed(); len(open) > 0 {
+				t.Errorf("left open: %q", open)
+			}
+			if have := s.recorded(); have["noisy"] == "" {
+				t.Errorf("the result was lost: %v", have)
+			}
+			if left, _ := filepath.Glob(filepath.Join(s.dir, ".*.lock.info")); len(left) > 0 {
+				t.Errorf("left behind: %q", left)
+			}
+			if n, _ := io.Copy(io.Discard, out); n == 0 {
+				t.Error("nothing was written")
+			}
+		})
+	}
+}
+
+// TestReaderThatIsGone ends, as head does, before the plan is shown.
+func TestReaderThatIsGone(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	if err := os.WriteFile(filepath.Join(s.dir, "main.tf"), []byte(strings.ReplaceAll(noisy, "1s", "1h")+"\noutput \"o\" { value = 1 }\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args []string
+		want int
+		text string // on standard error, "" for none
+	}{
+		{[]string{"plan"}, 0, ""},
+		{[]string{"plan", "-json"}, 0, ""},
+		{[]string{"plan", "-detailed-exitcode", "-out=saved"}, 2, ""},
+		{[]string{"apply"}, 1, "The plan was not seen"},
+		{[]string{"apply", "-auto-approve"}, 0, ""},
+		{[]string{"apply", "-auto-approve", "-replace=sim_thing.noisy", "-json"}, 0, ""},
+		{[]string{"destroy", "-auto-approve"}, 0, ""},
+	} {
+		out, to, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = out.Close()
+		var errs bytes.Buffer
+		cmd := s.command(to, &errs, test.args...)
+		err = cmd.Run()
+		_ = to.Close()
+		if code := cmd.ProcessState.ExitCode(); code != test.want || test.text == "" && errs.Len() > 0 || !strings.Contains(errs.String(), test.text) {
+			t.Errorf("%q: exit status %d (%v)\n%s", test.args, code, err, &errs)
+		}
+	}
+	if n := s.transcript().Count(creation); n != 2 {
+		t.Errorf("%d objects were created", n)
+	}
+}
