@@ -44,10 +44,12 @@ func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*R
 		return lock, diag.Errorf("Failed to lock providers", "The directory for downloads could not be created: %s.", err)
 	}
 	defer os.RemoveAll(dir)
-	diags := i.each(ctx, reqs, lock, platforms, dir, obs, func(c choice, _ Platform, pkg Package, hashes []lockfile.Hash, _ *temporary) error {
+	var all []obtained
+	diags := i.each(ctx, reqs, lock, platforms, dir, obs, func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, _ *temporary) error {
 		if err := republished(c.locked, pkg.Sums, hashes); err != nil {
 			return err
 		}
+		all = append(all, obtained{c, platform, pkg, hashes})
 		e, ok := next.Entry(c.req.Provider)
 		if !ok || e.Version != c.version {
 			e = lockfile.Entry{Provider: c.req.Provider, Version: c.version}
@@ -57,6 +59,14 @@ func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*R
 		next.Set(e)
 		return nil
 	})
+	if diags.HasErrors() {
+		return lock, diags
+	}
+	for _, o := range all {
+		if err := i.unexplained(ctx, o, all); err != nil {
+			diags = append(diags, o.req.errorf("Could not lock provider", "The package of provider %s %s for %s was not recorded: %s.", o.req.Provider.ForDisplay(), o.version, o.platform, err)...)
+		}
+	}
 	if diags.HasErrors() {
 		return lock, diags
 	}

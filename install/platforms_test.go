@@ -136,6 +136,47 @@ func TestLockPlatformsFromDirectory(t *testing.T) {
 	}
 }
 
+// A package that was changed is not recorded beside the right one, while packages for more platforms are.
+func TestLockPlatformsNoticesChangesInDirectory(t *testing.T) {
+	type put func(src, version, platform, content string)
+	for name, layout := range map[string]func(*netFixture) put{
+		"unpacked": func(f *netFixture) put { return func(s, v, p, c string) { f.unpacked(s, v, p, c) } },
+		"packed":   func(f *netFixture) put { return func(s, v, p, c string) { f.packed(s, v, p, c) } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newNetFixture(t)
+			f.inst.Sources = MirrorDirs(f.mirror)
+			put := layout(f)
+			put(cloud, "1.0.0", "linux_amd64", "for linux")
+			lock := f.lockAll(need(cloud, "1.0.0"), nil, linux)
+			put(cloud, "1.0.0", "darwin_arm64", "for darwin")
+			both := f.lockAll(need(cloud, "1.0.0"), lock, darwin)
+			old, _ := lock.Entry(f.provider(cloud))
+			if e, _ := both.Entry(f.provider(cloud)); len(e.Hashes) != 2*len(old.Hashes) || !e.Matches(old.Hashes...) {
+				t.Errorf("%v", e.Hashes)
+			}
+			put(cloud, "1.0.0", "linux_amd64", "evil")
+			f.lockFails(need(cloud, "1.0.0"), lock, "may have been changed", ".terraform.lock.hcl")
+			f.lockFails(need(cloud, "1.0.0"), both, "may have been changed")
+			if next := f.lockAll(need(cloud, "1.0.0"), both, darwin); !next.Equal(both) {
+				t.Errorf("%s", next.Bytes())
+			}
+
+			// That the mirror offers the right package for another platform too explains nothing once it is installed.
+			put(cloud, "1.0.0", "linux_amd64", "for linux")
+			f.init(f.reqs(need(cloud, "1.0.0")), lock, Options{})
+			dir := f.inst.packageDir(f.inst.providersDir(), f.provider(cloud), versions.MustParseVersion("1.0.0"))
+			kept := filepath.Join(t.TempDir(), "kept")
+			f.check(os.CopyFS(kept, os.DirFS(dir)))
+			f.check(os.RemoveAll(dir))
+			f.check(os.Rename(kept, dir))
+			put(cloud, "1.0.0", "windows_amd64", "for linux")
+			put(cloud, "1.0.0", "linux_amd64", "evil")
+			f.lockFails(need(cloud, "1.0.0"), lock, "may have been changed")
+		})
+	}
+}
+
 func TestMirrorPlatforms(t *testing.T) {
 	f := newNetFixture(t)
 	dir := filepath.Join(t.TempDir(), "m")
