@@ -149,7 +149,7 @@ func (s *subject) accept(v cty.Value, diags diag.List, what string, known bool) 
 			Path: path,
 		})
 	}
-	if len(leaks) > 0 {
+	if v != cty.NilVal {
 		v = s.schema.Block.NullWriteOnly(v)
 	}
 	errs := schema.AssertObject(s.schema.Block, v)

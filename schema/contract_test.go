@@ -225,6 +225,38 @@ func TestE60WriteOnlyIsNullInResponses(t *testing.T) {
 	wantErrors(t, AssertObject(b, cty.NilVal), ": there is no value")
 }
 
+// TestNullWriteOnlyForgetsTypes looks at the type of what is null: of a dynamic attribute it is part of the
+// value.
+func TestNullWriteOnlyForgetsTypes(t *testing.T) {
+	dynamic := func() *Attribute { return &Attribute{Type: cty.DynamicPseudoType, Optional: true, WriteOnly: true} }
+	b := &Block{
+		Attributes: map[string]*Attribute{
+			"d": dynamic(), "o": {Type: cty.Object(map[string]cty.Type{"d": cty.DynamicPseudoType, "s": cty.String}), Optional: true, WriteOnly: true},
+			"n": {Optional: true, Nested: &Object{Nesting: List, Attributes: map[string]*Attribute{"d": dynamic()}}},
+			"m": {Optional: true, Nested: &Object{Nesting: Map, Attributes: map[string]*Attribute{"d": dynamic()}}},
+		},
+		Blocks: map[string]*NestedBlock{"b": {Nesting: Single, Block: Block{Attributes: map[string]*Attribute{"d": dynamic()}}}},
+	}
+	secret := object(obj{"secret": str("s")})
+	for name, d := range map[string]cty.Value{"value": secret, "null": cty.NullVal(secret.Type()), "unknown": cty.UnknownVal(secret.Type())} {
+		one, none := object(obj{"d": d}), cty.NullVal(cty.Object(map[string]cty.Type{"d": d.Type()}))
+		in := object(obj{
+			"d": d, "n": list(one, none), "m": cty.MapVal(map[string]cty.Value{"x": one, "y": none}), "o": object(obj{"d": d, "s": str("x")}), "b": object(obj{"d": d}),
+		})
+		out := b.NullWriteOnly(in)
+		one = object(obj{"d": cty.NullVal(cty.DynamicPseudoType)})
+		none = cty.NullVal(one.Type())
+		want := object(obj{
+			"d": cty.NullVal(cty.DynamicPseudoType), "n": list(one, none), "m": cty.MapVal(map[string]cty.Value{"x": one, "y": none}),
+			"o": cty.NullVal(b.Attributes["o"].Type), "b": one,
+		})
+		if !out.RawEquals(want) {
+			t.Errorf("%s: %#v", name, out)
+		}
+		wantErrors(t, AssertObject(b, out))
+	}
+}
+
 func TestAssertKept(t *testing.T) {
 	b := &Block{Attributes: map[string]*Attribute{
 		"s": attr("c"), "n": {Type: cty.Number, Computed: true}, "d": {Type: cty.DynamicPseudoType, Computed: true},

@@ -1,9 +1,16 @@
 package schema
 
-import "github.com/zclconf/go-cty/cty"
+import (
+	"iter"
+	"maps"
+	"slices"
 
-// NullWriteOnly returns v, an object of the block's type, with null in place of all write-only attributes. All other values keep their
-// marks. A value without any write-only content is returned as it is.
+	"github.com/zclconf/go-cty/cty"
+)
+
+// NullWriteOnly returns v, an object of the block's type, with null in place of all write-only attributes, of
+// which also the type is not kept where it is part of the value. All other values keep their marks. A value
+// without any write-only content is returned as it is.
 func (b *Block) NullWriteOnly(v cty.Value) cty.Value {
 	if !b.HasWriteOnly() {
 		return v
@@ -52,10 +59,14 @@ func (a *Attribute) nullWriteOnly(v cty.Value) cty.Value {
 	case a == nil:
 		return v
 	case a.WriteOnly:
-		if bare.IsNull() && !v.IsMarked() {
+		typ := bare.Type()
+		if declared := a.ValueType(); declared.HasDynamicTypes() { // the type is the value's own then, and tells of it: names of attributes, say
+			typ = declared
+		}
+		if bare.IsNull() && !v.IsMarked() && bare.Type().Equals(typ) {
 			return v
 		}
-		return cty.NullVal(bare.Type())
+		return cty.NullVal(typ)
 	case a.Nested != nil && a.traits().writeOnly:
 		return rewriteEach(a.Nested.Nesting, v, func(one cty.Value) cty.Value {
 			return rewriteObject(one, func(name string, v cty.Value) cty.Value { return a.Nested.Attributes[name].nullWriteOnly(v) })
@@ -92,14 +103,50 @@ func rewriteEach(nesting Nesting, v cty.Value, f func(cty.Value) cty.Value) cty.
 		for key, old := range values {
 			values[key] = f(old)
 		}
+		if typ.IsMapType() {
+			one := openType(maps.Values(values))
+			for key, v := range values {
+				values[key] = closedAs(v, one)
+			}
+		}
 		return keyedVal(typ, values).WithMarks(marks)
 	default:
 		values := bare.AsValueSlice()
 		for i, old := range values {
 			values[i] = f(old)
 		}
+		if !typ.IsTupleType() {
+			one := openType(slices.Values(values))
+			for i, v := range values {
+				values[i] = closedAs(v, one)
+			}
+		}
 		return sequenceVal(typ, values).WithMarks(marks)
 	}
+}
+
+// openType returns the type that the known objects among the elements of a collection have after rewriting,
+// cty.NilType if there are none.
+func openType(values iter.Seq[cty.Value]) cty.Type {
+	for v := range values {
+		if bare, _ := v.Unmark(); isOpen(bare) {
+			return bare.Type()
+		}
+	}
+	return cty.NilType
+}
+
+// closedAs gives a null or unknown element, which rewriting leaves alone, the type of the others.
+func closedAs(v cty.Value, one cty.Type) cty.Value {
+	switch bare, marks := v.Unmark(); {
+	case one == cty.NilType || bare.Type().Equals(one):
+		return v
+	case bare.IsNull():
+		return cty.NullVal(one).WithMarks(marks)
+	case !bare.IsKnown():
+		return cty.UnknownVal(one).WithMarks(marks)
+	}
+	return v
 }
 
 // sequenceVal makes a list, set or tuple from values, according to typ. Without elements it is typ's empty value.

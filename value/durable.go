@@ -58,6 +58,7 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 		if paths := block.WriteOnlyPaths(v); len(paths) > 0 {
 			return Durable{}, fmt.Errorf("%w: write-only attribute %s is not null", ErrSecret, schema.PathString(paths[0]))
 		}
+		v = block.NullWriteOnly(v) // a null may have a type that tells of a value
 	}
 	packed, err := msgpack.Marshal(v, ty)
 	if err != nil {
