@@ -38,7 +38,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	}
 	a := &applier{
 		walk: e.newWalk(ctx, req.Soft), req: req, selection: newSelection(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
-		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{}, unmet: map[*eval.Value]struct{}{},
+		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{},
 	}
 	a.run = e.run(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp)
 	before := *a.walk
@@ -77,14 +77,13 @@ type applier struct {
 	blocked   plan.Instances                 // whose step failed or was not reached
 	opened    map[addr.Instance]struct{}     // ephemeral instances that were opened
 	deposedBy map[addr.Instance]addr.Deposed // what replacements that create first have set aside
-	unmet     map[*eval.Value]struct{}       // outputs with preconditions that failed
 	counts    plan.Counts
 	nested    []nestedRead // put off until all changes are made
 	checks    []dueCheck   // set before any step starts
 }
 
 func (a *applier) apply() {
-	if !a.run.Root.CheckVariables(&future.Task{}) {
+	if !a.run.Root.CheckVariablesEarly(&future.Task{}) {
 		return
 	}
 	steps, diags := a.req.Plan.Steps()

@@ -199,6 +199,9 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 		return false
 	}
 	in.Prepare(t)
+	if !in.InputsHold(t) {
+		return false
+	}
 	ok := false
 	a.inSlot(func() {
 		s := sessionOf(in, OpRead)

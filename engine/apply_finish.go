@@ -53,13 +53,10 @@ func (a *applier) finishDestroy() {
 // finishOutput stores the final value of an output. If something that it depends on has no final object, that is the planned value, as long as it was
 // known; otherwise the old one stays.
 func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.OutputChange) {
-	a.mu.Lock()
-	_, unmet := a.unmet[o]
-	a.mu.Unlock()
-	if unmet {
+	if o.Unmet() {
 		return // its old value stays
 	}
-	if a.anyBlocked(o.Deps(t)) {
+	if a.anyBlocked(o.Deps(t)) || !o.InputsHold(t) {
 		a.storeOutput(planned.Name, planned.After, planned.Sensitive)
 		return
 	}
@@ -129,15 +126,14 @@ func (a *applier) finishConditions(pool *future.Pool) {
 	}
 	var walk func(t *future.Task, m *eval.Module)
 	walk = func(t *future.Task, m *eval.Module) {
-		if !m.HasWork() {
+		if !m.HasConditions() {
 			return
 		}
-		unmet := m.OutputPreconditions(t, func(o *eval.Value) bool { return due[o.Addr()] && !a.anyBlocked(o.Deps(t)) })
-		a.mu.Lock()
-		for _, o := range unmet {
-			a.unmet[o] = struct{}{}
+		for _, v := range m.Guarded() {
+			if v.Output() == nil && undecided[v.Addr()] || v.Output() != nil && due[v.Addr()] {
+				a.finishGuarded(t, v)
+			}
 		}
-		a.mu.Unlock()
 		for _, r := range m.Resources() {
 			if !r.Block.HasConditions() {
 				continue
@@ -157,8 +153,15 @@ func (a *applier) finishConditions(pool *future.Pool) {
 	pool.Wait()
 }
 
+// finishGuarded evaluates the conditions of a variable or output, unless something that they need is not there.
+func (a *applier) finishGuarded(t *future.Task, v *eval.Value) {
+	if deps := v.Deps(t); !a.anyBlocked(deps) && !a.anyLeftOut(t, addr.Instance{}, deps) && v.InputsHold(t) {
+		v.Holds(t)
+	}
+}
+
 func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided map[string]bool) {
-	if deps := in.Deps(t); a.anyBlocked(deps) || a.anyLeftOut(t, in.Addr(), deps) {
+	if deps := in.Deps(t); a.anyBlocked(deps) || a.anyLeftOut(t, in.Addr(), deps) || !in.InputsHold(t) {
 		return
 	}
 	s := sessionOf(in, OpEvaluate)

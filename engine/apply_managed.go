@@ -42,6 +42,9 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 		return false
 	}
 	in.Prepare(t)
+	if !in.InputsHold(t) {
+		return false
+	}
 	ok := false
 	a.inSlot(func() {
 		ia := instanceApply{a: a, t: t, s: sessionOf(in, OpCreate), in: in, change: c}

@@ -105,7 +105,7 @@ func (p *planner) planCheck(t *future.Task, c *eval.Check) {
 	if p.interrupted() {
 		p.run.Report(interruptedPlan())
 	}
-	if p.interrupted() || p.dependencyFailed(c.Deps(t)) {
+	if p.interrupted() || p.dependencyFailed(c.Deps(t)) || !c.InputsHold(t) {
 		c.Undecided()
 		return
 	}
@@ -233,7 +233,7 @@ func (a *applier) finishChecks(pool *future.Pool) {
 		pool.Go(func(t *future.Task) {
 			defer a.pool.Waive(c.uses...)
 			a.guard(c.Addr(), func() {
-				if a.interrupted() || a.anyBlocked(c.Deps(t)) {
+				if a.interrupted() || a.anyBlocked(c.Deps(t)) || !c.InputsHold(t) {
 					c.Undecided()
 					return
 				}

@@ -57,7 +57,7 @@ func (im *importer) Result(t *future.Task, in *eval.Instance) cty.Value {
 }
 
 func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *state.State {
-	im.run.Root.CheckVariables(t)
+	im.run.Root.CheckVariablesEarly(t)
 	in := im.instance(t, to)
 	if in == nil || im.run.Diags.HasErrors() {
 		return nil

@@ -27,7 +27,8 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		return placeholder
 	}
 	p.include(in.Addr())
-	if p.dependencyFailed(deps) {
+	if p.dependencyFailed(deps) || !in.InputsHold(t) {
+		p.fail(in.Addr())
 		return placeholder
 	}
 	result, ok := placeholder, false

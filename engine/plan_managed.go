@@ -70,7 +70,8 @@ func (ip *instancePlan) plan() (cty.Value, bool) {
 		return ip.keepPrior()
 	}
 	ip.planner.include(in.Addr())
-	if ip.planner.req.Mode == plan.Normal && ip.planner.dependencyFailed(ip.deps) {
+	if ip.planner.req.Mode == plan.Normal && (ip.planner.dependencyFailed(ip.deps) || !in.InputsHold(t)) {
+		ip.planner.fail(in.Addr())
 		return cty.NilVal, false // the reason was reported where it arose
 	}
 	ok := false

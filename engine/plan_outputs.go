@@ -86,7 +86,7 @@ func (p *planner) outputSelected(t *future.Task, o *eval.Value) bool {
 
 // checkSelected evaluates the preconditions of those outputs of a module object, and below it, that a restricted plan includes.
 func (p *planner) checkSelected(t *future.Task, m *eval.Module) {
-	if !m.HasWork() {
+	if !m.HasConditions() {
 		return
 	}
 	m.OutputPreconditions(t, func(o *eval.Value) bool { return p.outputSelected(t, o) })

@@ -171,7 +171,7 @@ func (e *Engine) workers() int { return e.opt.Parallelism + 2 }
 
 // planVariables checks root variables and records the ones that are kept with the plan.
 func (p *planner) planVariables() {
-	p.run.Root.CheckVariables(&future.Task{})
+	p.run.Root.CheckVariablesEarly(&future.Task{})
 	p.plan.Variables = map[string]value.Durable{}
 	for name, v := range p.req.Variables {
 		cfg := p.req.Config.Tree.Root.Variables[name]
@@ -220,9 +220,7 @@ func (p *planner) stateProviders() []eval.Use {
 
 // visit queues the work of a module object: first everything that tells which instances there are, then the instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
-	if m != p.run.Root { // those of the root module were checked first of all
-		m.CheckVariables(t)
-	}
+	m.CheckVariables(t)
 	calls, resources := p.targeted(m)
 	p.mu.Lock()
 	p.expands += len(calls) + len(resources)
@@ -344,7 +342,7 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 			return
 		}
 		in.Prepare(t)
-		if p.excluded(in.Addr(), in.Deps(t)) || p.usesExcluded(t, in) {
+		if p.excluded(in.Addr(), in.Deps(t)) || p.usesExcluded(t, in) || !in.InputsHold(t) {
 			return
 		}
 		p.inSlot(func() {

@@ -70,6 +70,7 @@ type validator struct {
 func (v *validator) Result(t *future.Task, in *eval.Instance) cty.Value {
 	if in.Alone() {
 		in.Prepare(t)
+		in.InputsHold(t)
 	}
 	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
 }

@@ -31,6 +31,7 @@ type Config struct {
 
 	nullsEphemeral bool // ephemeralasnull is called somewhere
 	deprecates     bool // a called module has a deprecated output
+	guarded        bool // a variable or output has conditions
 
 	neededOnce sync.Once
 	neededSet  *openSet
@@ -270,6 +271,12 @@ func (c *compiler) body(m *moduleBlock, body hcl.Body, block *schema.Block, u us
 	return exprs
 }
 
+// guards compiles the conditions of a variable or output.
+func (c *compiler) guards(m *moduleBlock, in []*config.Condition, u use) []condition {
+	c.cfg.guarded = c.cfg.guarded || len(in) > 0
+	return c.conditions(m, in, u)
+}
+
 func (c *compiler) conditions(m *moduleBlock, in []*config.Condition, u use) []condition {
 	var out []condition
 	for _, cond := range in {
@@ -305,7 +312,7 @@ func (c *compiler) variable(m *moduleBlock, v *config.Variable) *valueBlock {
 			c.warnVariable(m, v, attr.Range)
 		}
 	}
-	b.conds = c.conditions(m, v.Validations, use{validationFor: v.Name})
+	b.conds = c.guards(m, v.Validations, use{validationFor: v.Name})
 	return b
 }
 
@@ -313,7 +320,7 @@ func (c *compiler) output(m *moduleBlock, o *config.Output) *valueBlock {
 	c.cfg.deprecates = c.cfg.deprecates || m.parent != nil && o.Deprecated != ""
 	return &valueBlock{
 		kind: outputValue, name: o.Name, module: m, output: o, expr: c.expr(m, o.Expr, use{}), rng: o.Range,
-		conds: c.conditions(m, o.Preconditions, use{}), dependsOn: c.traversals(m, o.DependsOn, use{}),
+		conds: c.guards(m, o.Preconditions, use{}), dependsOn: c.traversals(m, o.DependsOn, use{}),
 	}
 }
 

@@ -177,61 +177,6 @@ func (r *Run) conditionMessage(sc *scope, c condition) (string, diag.List) {
 	return "This condition was not met.", diags
 }
 
-// CheckVariables evaluates the validation conditions of the module's variables.
-func (m *Module) CheckVariables(t *future.Task) bool {
-	ok := true
-	for name, v := range inOrder(m.variables) {
-		for _, c := range v.block.conds {
-			ok = m.checkVariable(t, name, v, c) && ok
-		}
-	}
-	return ok
-}
-
-func (m *Module) checkVariable(t *future.Task, name string, v *Value, c condition) bool {
-	got := m.condition(t, v, c, "", "Invalid value for variable")
-	for i := range got.failure {
-		d := &got.failure[i]
-		d.Context, d.Subject = d.Subject, v.block.rng.Ptr()
-		d.Detail += "\n\nThis was checked by the validation rule at " + c.cfg.Range.String() + "."
-	}
-	m.run.Report(got.all())
-	if m.run.opt.Phase != Validating {
-		m.run.Checks.Add("var", joinAddr2(m.block.cfg.Path, "var."+name), v.Addr(), got.status, got.message)
-	}
-	return got.holds()
-}
-
-// condition evaluates a condition of a variable or an output, in a session of its own. What it may open is opened within a slot.
-func (m *Module) condition(t *future.Task, v *Value, c condition, address, failed string) (out verdict) {
-	sc := &scope{m: m, t: t, address: address}
-	if m.run.opt.Phase == Validating {
-		sc.tested = v
-		return m.run.condition(sc, c, failed)
-	}
-	m.prepare(t, c)
-	if m.block.opensOf([]*lang.Expr{c.cond, c.msg}).empty() {
-		sc.sess = NewSession()
-		defer sc.sess.End()
-		return m.run.condition(sc, c, failed)
-	}
-	m.run.opt.Host.Slot(func() {
-		sc.sess = NewSession()
-		sc.sess.User = v
-		defer sc.sess.End()
-		out = m.run.condition(sc, c, failed)
-	})
-	return out
-}
-
-// prepare demands everything durable that the condition needs, before a session begins.
-func (m *Module) prepare(t *future.Task, c condition) {
-	needs := &reads{}
-	(&scope{m: m, t: t}).collectReads(needs, c.cond, c.msg)
-	p := preparer{t: t, seen: map[any]struct{}{}}
-	p.reads(needs)
-}
-
 // inOrder yields the entries of a map ordered by key, so that diagnostics come in the same order in every run.
 func inOrder[T any](m map[string]T) iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
@@ -248,29 +193,6 @@ func joinAddr2(m addr.Module, rest string) string {
 		return rest
 	}
 	return m.String() + "." + rest
-}
-
-// OutputPreconditions evaluates the preconditions of the module's outputs, or of those that are due if that is not nil. It returns the outputs whose
-// preconditions have errors, which were reported.
-func (m *Module) OutputPreconditions(t *future.Task, due func(*Value) bool) []*Value {
-	var unmet []*Value
-	for name, v := range inOrder(m.outputs) {
-		if len(v.block.conds) == 0 || due != nil && !due(v) {
-			continue
-		}
-		ok := true
-		for _, c := range v.block.conds {
-			got := m.condition(t, v, c, v.Addr(), "Module output value precondition failed")
-			m.run.mild(got.failure)
-			m.run.Report(got.all())
-			m.run.Checks.Add("output", joinAddr2(m.block.cfg.Path, "output."+name), v.Addr(), got.status, got.message)
-			ok = ok && !got.all().HasErrors()
-		}
-		if !ok {
-			unmet = append(unmet, v)
-		}
-	}
-	return unmet
 }
 
 // PreventDestroy evaluates lifecycle.prevent_destroy.
@@ -299,8 +221,8 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 // HasConditions reports whether the block declares preconditions or postconditions.
 func (b *ResourceBlock) HasConditions() bool { return len(b.pre)+len(b.post) > 0 }
 
-// HasWork reports whether conditions are declared in the module or below it.
-func (m *Module) HasWork() bool { return m.block.hasConditions() }
+// HasConditions reports whether conditions are declared in the module or below it.
+func (m *Module) HasConditions() bool { return m.block.hasConditions() }
 
 func (b *moduleBlock) hasConditions() bool {
 	for _, r := range b.resources {
@@ -308,9 +230,11 @@ func (b *moduleBlock) hasConditions() bool {
 			return true
 		}
 	}
-	for _, o := range b.outputs {
-		if len(o.conds) > 0 {
-			return true
+	for _, group := range []map[string]*valueBlock{b.variables, b.outputs} {
+		for _, v := range group {
+			if len(v.conds) > 0 {
+				return true
+			}
 		}
 	}
 	for _, c := range b.calls {

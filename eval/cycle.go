@@ -14,17 +14,22 @@ import (
 // reportCycle explains a cycle: the ordered chain, each hop with its position, starting at the smallest address so that the text does not depend on which
 // task met the cycle first.
 func (r *Run) reportCycle(c *future.Cycle) {
-	n := len(c.Frames)
+	same := func(a, b future.Frame) bool { return a.Label == b.Label } // two steps of work on one thing
+	frames := slices.CompactFunc(slices.Clone(c.Frames), same)
+	if n := len(frames); n > 1 && same(frames[n-1], frames[0]) {
+		frames = frames[1:]
+	}
+	n := len(frames)
 	if n == 0 {
 		return
 	}
 	names, vias := make([]string, n), make([]*hcl.Range, n)
-	for i, f := range c.Frames {
+	for i, f := range frames {
 		names[i] = labelText(f.Label)
 		if v, ok := f.Label.(*Value); ok {
 			v.circular.Store(true)
 		}
-		vias[i], _ = c.Frames[(i+1)%n].Via.(*hcl.Range)
+		vias[i], _ = frames[(i+1)%n].Via.(*hcl.Range)
 	}
 	r.Report(cycleDiag(names, vias))
 }

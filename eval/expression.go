@@ -63,17 +63,6 @@ func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
 	return run.eval(x.scope(t, s), x.expr)
 }
 
-// CheckVariablesClosed evaluates those validation conditions of the module's variables that need nothing to be open.
-func (m *Module) CheckVariablesClosed(t *future.Task) {
-	for name, v := range inOrder(m.variables) {
-		for _, c := range v.block.conds {
-			if m.block.opensOf([]*lang.Expr{c.cond, c.msg}).empty() {
-				m.checkVariable(t, name, v, c)
-			}
-		}
-	}
-}
-
 // Names returns what expressions in the module can begin with, but for functions, in no particular order.
 func (m *Module) Names() []string {
 	out := []string{"path.cwd", "path.module", "path.root", "terraform.applying", "terraform.workspace", "tofu.applying", "tofu.workspace"}

@@ -14,6 +14,11 @@ const mostGathered = 32
 func (v *Value) gathered(t *future.Task) *reads {
 	got, cycle := v.gather.Get(t, v, nil, func() *reads {
 		own := v.readSet(t)
+		if v.guard != nil {
+			own = &reads{}
+			own.add(v.readSet(t))
+			own.add(v.guardReads(t))
+		}
 		out := &reads{resources: own.resources, calls: own.calls, providers: own.providers, modules: own.modules}
 		for _, child := range own.values {
 			more := child.gathered(t)

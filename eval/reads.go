@@ -67,6 +67,7 @@ func (r *reads) add(o *reads) {
 	r.values = append(r.values, o.values...)
 	r.resources = append(r.resources, o.resources...)
 	r.calls = append(r.calls, o.calls...)
+	r.providers = append(r.providers, o.providers...)
 	r.modules = append(r.modules, o.modules...)
 }
 
@@ -149,9 +150,15 @@ func (sc *scope) collectDependsOn(into *reads, refs []lang.Ref) {
 	}
 }
 
-// collectAll adds everything in the module object and those below it, but for what only a check knows: resources, outputs, and what the call has to wait for.
+// collectAll adds everything in the module object and those below it, but for what only a check knows: resources, outputs, variables with conditions, and
+// what the call has to wait for.
 func (m *Module) collectAll(into *reads, t *future.Task) {
 	m.collectOutputs(into, "", nil)
+	for _, v := range m.variables {
+		if v.guard != nil {
+			into.addValue(v, nil)
+		}
+	}
 	m.collectAwaited(into, t)
 	for _, res := range m.resources {
 		if res.Block.Config.Check != nil {
@@ -271,17 +278,11 @@ func (in *Instance) Deps(t *future.Task) []plan.Dep {
 	return f.sorted()
 }
 
-// Deps returns what an output and its preconditions depend on.
+// Deps returns what an output, or a variable, and its conditions depend on.
 func (v *Value) Deps(t *future.Task) []plan.Dep {
 	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
 	f.reads(v.readSet(t))
-	if len(v.block.conds) > 0 {
-		out, sc := &reads{}, &scope{m: v.module, t: t}
-		for _, c := range v.block.conds {
-			sc.collectReads(out, c.cond, c.msg)
-		}
-		f.reads(out)
-	}
+	f.reads(v.guardReads(t))
 	return f.sorted()
 }
 
@@ -328,6 +329,7 @@ func (f *flattener) reads(r *reads) {
 		}
 		if all := v.gathered(f.t); all == nil {
 			f.reads(v.readSet(f.t))
+			f.reads(v.guardReads(f.t))
 		} else if f.visit(all) {
 			f.reads(all)
 		}

@@ -79,7 +79,8 @@ type Run struct {
 	cfg *Config
 	opt Options
 
-	undecided syncSet // of the blocks whose instances cannot be told yet
+	undecided syncSet  // of the blocks whose instances cannot be told yet
+	held      sync.Map // what leads to guarded values → *future.Cell[bool]: see once
 
 	providersMu sync.Mutex // guards the two maps below
 	providers   map[addr.ProviderConfig]*ProviderObject
@@ -129,13 +130,13 @@ func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Modu
 	}
 	_, _, m.key = a.Parent()
 	for name, vb := range b.variables {
-		m.variables[name] = &Value{module: m, block: vb}
+		m.variables[name] = newValue(m, vb)
 	}
 	for name, vb := range b.locals {
-		m.locals[name] = &Value{module: m, block: vb}
+		m.locals[name] = newValue(m, vb)
 	}
 	for name, vb := range b.outputs {
-		m.outputs[name] = &Value{module: m, block: vb}
+		m.outputs[name] = newValue(m, vb)
 	}
 	for a, rb := range b.resources {
 		res := &Resource{Block: rb, Module: m, instances: map[addr.Key]*Instance{}}

@@ -22,6 +22,7 @@ type Value struct {
 	reads  future.Cell[*reads]
 	gather future.Cell[*reads]
 	uses   future.Cell[[]Use]
+	guard  *guard // nil without conditions
 
 	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
 }

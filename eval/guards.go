@@ -1,0 +1,279 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+)
+
+// guard is what a run knows of the conditions of a variable or output: they are evaluated once, and before anything is done with the value.
+type guard struct {
+	reads future.Cell[*reads]
+	holds future.Cell[bool]
+}
+
+func newValue(m *Module, b *valueBlock) *Value {
+	v := &Value{module: m, block: b}
+	if len(b.conds) > 0 {
+		v.guard = &guard{}
+	}
+	return v
+}
+
+var noReads = &reads{}
+
+// guardReads returns what the conditions refer to besides the value itself.
+func (v *Value) guardReads(t *future.Task) *reads {
+	if v.guard == nil {
+		return noReads
+	}
+	got, cycle := v.guard.reads.Get(t, v, nil, func() *reads {
+		out, sc := &reads{}, &scope{m: v.module, t: t}
+		for _, c := range v.block.conds {
+			sc.collectReads(out, c.cond, c.msg)
+		}
+		out.values = slices.DeleteFunc(out.values, func(r valueRead) bool { return r.Value == v })
+		return out
+	})
+	if cycle != nil || got == nil {
+		return noReads
+	}
+	return got
+}
+
+// Guarded returns the variables and outputs of the module that have conditions, ordered by name.
+func (m *Module) Guarded() []*Value {
+	var out []*Value
+	for _, group := range []map[string]*Value{m.variables, m.outputs} {
+		for _, v := range inOrder(group) {
+			if v.guard != nil {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// Holds evaluates the conditions of a variable or output and reports what is wrong, once in a run. It returns false if a condition failed; what cannot be
+// decided yet counts as holding. What the conditions need is demanded, so that the task must be in no slot.
+func (v *Value) Holds(t *future.Task) bool {
+	if v.guard == nil {
+		return true
+	}
+	got, cycle := v.guard.holds.Get(t, v, v.rangePtr(), func() bool {
+		ok := true
+		for _, c := range v.block.conds {
+			ok = v.check(t, c) && ok
+		}
+		return ok
+	})
+	if cycle != nil {
+		v.module.run.reportCycle(cycle)
+		return true
+	}
+	return got
+}
+
+// Unmet reports whether the conditions were evaluated and one failed.
+func (v *Value) Unmet() bool {
+	if v.guard == nil {
+		return false
+	}
+	holds, known := v.guard.holds.Peek()
+	return known && !holds
+}
+
+// CheckVariables evaluates the validation conditions of the module's variables.
+func (m *Module) CheckVariables(t *future.Task) bool {
+	ok := true
+	for _, v := range inOrder(m.variables) {
+		ok = v.Holds(t) && ok
+	}
+	return ok
+}
+
+// OutputPreconditions evaluates the preconditions of the module's outputs, or of those that are due if that is not nil. It returns the outputs whose
+// preconditions have errors, which were reported.
+func (m *Module) OutputPreconditions(t *future.Task, due func(*Value) bool) []*Value {
+	var unmet []*Value
+	for _, v := range inOrder(m.outputs) {
+		if v.guard != nil && (due == nil || due(v)) && !v.Holds(t) {
+			unmet = append(unmet, v)
+		}
+	}
+	return unmet
+}
+
+// CheckVariablesEarly evaluates the validation conditions of the root module's variables that lead to no object, so that they can be decided before
+// anything else.
+func (m *Module) CheckVariablesEarly(t *future.Task) bool {
+	ok := true
+	for _, v := range inOrder(m.variables) {
+		if !m.block.leadsToObjects(v.block.conditionExprs(), map[*valueBlock]struct{}{}) {
+			ok = v.Holds(t) && ok
+		}
+	}
+	return ok
+}
+
+// CheckVariablesClosed evaluates those validation conditions of the module's variables that need nothing to be open.
+func (m *Module) CheckVariablesClosed(t *future.Task) {
+	for _, v := range inOrder(m.variables) {
+		for _, c := range v.block.conds {
+			if m.block.opensOf([]*lang.Expr{c.cond, c.msg}).empty() {
+				v.check(t, c)
+			}
+		}
+	}
+}
+
+func (b *valueBlock) conditionExprs() []*lang.Expr {
+	var out []*lang.Expr
+	for _, c := range b.conds {
+		out = append(out, c.cond, c.msg)
+	}
+	return out
+}
+
+// leadsToObjects reports whether expressions of the root module refer to resources or modules, directly or through local values.
+func (m *moduleBlock) leadsToObjects(exprs []*lang.Expr, seen map[*valueBlock]struct{}) bool {
+	return slices.ContainsFunc(exprs, func(x *lang.Expr) bool {
+		return x != nil && slices.ContainsFunc(x.Refs, func(ref lang.Ref) bool {
+			local := m.locals[ref.Name]
+			switch {
+			case ref.Kind == lang.Resource || ref.Kind == lang.Module:
+				return true
+			case ref.Kind != lang.Local || local == nil:
+				return false
+			}
+			if _, again := seen[local]; again {
+				return false
+			}
+			seen[local] = struct{}{}
+			return m.leadsToObjects([]*lang.Expr{local.expr}, seen)
+		})
+	})
+}
+
+// check evaluates one condition and records its result.
+func (v *Value) check(t *future.Task, c condition) bool {
+	m := v.module
+	if v.block.kind == outputValue {
+		got := m.condition(t, v, c, v.Addr(), "Module output value precondition failed")
+		m.run.mild(got.failure)
+		m.run.Report(got.all())
+		m.run.Checks.Add("output", joinAddr2(m.block.cfg.Path, "output."+v.block.name), v.Addr(), got.status, got.message)
+		return !got.all().HasErrors()
+	}
+	got := m.condition(t, v, c, "", "Invalid value for variable")
+	for i := range got.failure {
+		d := &got.failure[i]
+		d.Context, d.Subject = d.Subject, v.block.rng.Ptr()
+		d.Detail += "\n\nThis was checked by the validation rule at " + c.cfg.Range.String() + "."
+	}
+	m.run.Report(got.all())
+	if m.run.opt.Phase != Validating {
+		m.run.Checks.Add("var", joinAddr2(m.block.cfg.Path, "var."+v.block.name), v.Addr(), got.status, got.message)
+	}
+	return got.holds()
+}
+
+// condition evaluates a condition of a variable or an output, in a session of its own. What it may open is opened within a slot.
+func (m *Module) condition(t *future.Task, v *Value, c condition, address, failed string) (out verdict) {
+	sc := &scope{m: m, t: t, address: address}
+	if m.run.opt.Phase == Validating {
+		sc.tested = v
+		return m.run.condition(sc, c, failed)
+	}
+	needs := &reads{}
+	sc.collectReads(needs, c.cond, c.msg)
+	p := preparer{t: t, seen: map[any]struct{}{}}
+	p.reads(needs)
+	if m.block.opensOf([]*lang.Expr{c.cond, c.msg}).empty() {
+		sc.sess = NewSession()
+		defer sc.sess.End()
+		return m.run.condition(sc, c, failed)
+	}
+	m.run.opt.Host.Slot(func() {
+		sc.sess = NewSession()
+		sc.sess.User = v
+		defer sc.sess.End()
+		out = m.run.condition(sc, c, failed)
+	})
+	return out
+}
+
+// InputsHold reports whether the conditions hold of the variables and outputs that work on the instance uses: those that its configuration leads to,
+// through values, ephemeral resources and its provider's configuration. What does not hold is reported once. The task must be in no slot.
+func (in *Instance) InputsHold(t *future.Task) bool {
+	return !in.Run().cfg.guarded || in.inputsHold(t)
+}
+
+func (in *Instance) inputsHold(t *future.Task) bool {
+	ok := in.readSet(t).hold(t)
+	return in.Resource.objectReads(t).hold(t) && ok
+}
+
+// InputsHold reports whether the conditions hold of the variables and outputs that the value comes from.
+func (v *Value) InputsHold(t *future.Task) bool {
+	return !v.module.run.cfg.guarded || v.readSet(t).hold(t)
+}
+
+// InputsHold reports whether the conditions hold of the variables and outputs that the assertions refer to.
+func (c *Check) InputsHold(t *future.Task) bool {
+	return !c.Module.run.cfg.guarded || c.readSet(t).hold(t)
+}
+
+// once finds out about something in the run's graph of reads once, however many lead to it. A cycle is reported where the values are demanded.
+func (r *Run) once(t *future.Task, what any, via *hcl.Range, hold func() bool) bool {
+	cell, _ := r.held.LoadOrStore(what, &future.Cell[bool]{})
+	got, cycle := cell.(*future.Cell[bool]).Get(t, what, via, hold)
+	return got || cycle != nil
+}
+
+func (r *reads) hold(t *future.Task) bool {
+	ok := true
+	for _, v := range r.values {
+		ok = v.module.run.once(t, v.Value, v.via, func() bool {
+			inputs := v.readSet(t).hold(t)
+			return v.Holds(t) && inputs
+		}) && ok
+	}
+	for _, p := range r.providers {
+		ok = p.module.run.once(t, p, nil, func() bool { return p.readSet(t).hold(t) }) && ok
+	}
+	for _, mr := range r.modules {
+		ok = mr.call.module.run.once(t, mr, nil, func() bool {
+			sub := &reads{}
+			mr.call.collectPart(sub, t, mr.part)
+			return sub.hold(t)
+		}) && ok
+	}
+	for _, rr := range r.resources {
+		ok = rr.hold(t) && ok
+	}
+	return ok
+}
+
+// hold is about ephemeral resources alone: others were worked on, or are, in their own turn.
+func (rr resourceRead) hold(t *future.Task) bool {
+	if rr.res.Block.Config.Addr.Mode != addr.Ephemeral {
+		return true
+	}
+	rr.via = nil
+	return rr.res.Module.run.once(t, rr, nil, func() bool {
+		if !rr.all {
+			return rr.res.Instance(rr.key).inputsHold(t)
+		}
+		ok := true
+		instances, _ := rr.res.Instances(t)
+		for _, in := range instances {
+			ok = in.inputsHold(t) && ok
+		}
+		return ok
+	})
+}
