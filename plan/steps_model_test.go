@@ -105,10 +105,6 @@ func (o *order) reach(from, at int) {
 	}
 }
 
-func (o *order) find(c *Change, leg Leg) int {
-	return slices.IndexFunc(o.steps, func(s Step) bool { return s.Change == c && s.Leg == leg })
-}
-
 // legs lists the real steps with those that come before each, in an order that doesn't depend on the steps' numbers.
 func (o *order) legs() []string {
 	var all []string
