@@ -62,7 +62,10 @@ func (c *Client) Fetch(ctx context.Context, pkg, dir string, progress web.Progre
 		if err == nil {
 			err = check(dir)
 		}
-		if err == nil || !c.web.Again(ctx, err, n) {
+		if err == nil {
+			break
+		}
+		if err = c.web.Again(ctx, err, n); err != nil {
 			break
 		}
 		if err := os.RemoveAll(dir); err != nil {

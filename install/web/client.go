@@ -116,17 +116,18 @@ type Document struct {
 // Get reads a document. creds may be nil. The error is a *StatusError if the server answered with anything but 200, or 204 and
 // no body.
 func (c *Client) Get(ctx context.Context, u *url.URL, creds Credentials) (Document, error) {
-	req, err := newRequest(ctx, u, creds)
+	counted, attempts := countAttempts(ctx)
+	req, err := newRequest(counted, u, creds)
 	if err != nil {
 		return Document{}, err
 	}
 	resp, err := c.documents.Do(req)
 	if err != nil {
-		return Document{}, failed(u, err)
+		return Document{}, c.exhausted(ctx, failed(u, err), *attempts)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusNoContent {
-		return Document{}, statusError(u, resp)
+		return Document{}, c.exhausted(ctx, statusError(u, resp), *attempts)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxDocument+1))
 	if err != nil {
@@ -136,6 +137,14 @@ func (c *Client) Get(ctx context.Context, u *url.URL, creds Credentials) (Docume
 		return Document{}, fmt.Errorf("the answer of %s is longer than %d bytes", Show(u), maxDocument)
 	}
 	return Document{Body: body, Header: resp.Header, URL: resp.Request.URL}, nil
+}
+
+// exhausted adds the number of attempts to the error of a document that was asked for as often as the options say.
+func (c *Client) exhausted(ctx context.Context, err error, attempts int) error {
+	if attempts <= c.opts.Retries || !isPassing(ctx, err) {
+		return err
+	}
+	return gaveUp(err, attempts)
 }
 
 func newRequest(ctx context.Context, u *url.URL, creds Credentials) (*http.Request, error) {

@@ -54,13 +54,11 @@ func (c *Client) Attempts(ctx context.Context, try func(ctx context.Context, tou
 		if err == nil {
 			return nil
 		}
-		var answer *http.Response
-		cause := err
-		if status := (*StatusError)(nil); errors.As(err, &status) {
-			answer, cause = &http.Response{StatusCode: status.Code}, nil
-		}
-		if again, _ := passing(ctx, answer, cause); !again || n >= c.opts.DownloadRetries {
+		switch {
+		case !isPassing(ctx, err):
 			return err
+		case n >= c.opts.DownloadRetries:
+			return gaveUp(err, n+1)
 		}
 		select {
 		case <-ctx.Done():

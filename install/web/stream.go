@@ -18,23 +18,41 @@ func (c *Client) Downloads() *http.Client {
 	retry := retryablehttp.NewClient()
 	retry.HTTPClient = &http.Client{Transport: moving{next: c.single.Transport, limit: c.opts.Stall}, CheckRedirect: checkRedirect}
 	retry.Logger, retry.RetryMax, retry.RetryWaitMin, retry.RetryWaitMax = nil, c.opts.DownloadRetries, c.opts.Wait, longestWait
-	retry.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	retry.ErrorHandler = exhausted
 	retry.CheckRetry = passing
 	return &http.Client{Transport: successful{either{&retryablehttp.RoundTripper{Client: retry}}}}
 }
 
-// Again reports whether it makes sense to begin a download anew that has failed with err for the nth time, counted from 0, and waits until then.
-// Answers of servers don't count: Downloads has asked again for those.
-func (c *Client) Again(ctx context.Context, err error, n int) bool {
+// exhausted makes an error of what the last attempt of a request brought, which may not have been worth another one. A refused redirect is both an answer
+// and an error.
+func exhausted(resp *http.Response, err error, attempts int) (*http.Response, error) {
+	if resp != nil {
+		_ = resp.Body.Close() // nobody reads it
+	}
+	if err == nil {
+		err = statusError(resp.Request.URL, resp)
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || !isPassing(context.Background(), err) {
+		return nil, err
+	}
+	return nil, gaveUp(err, attempts)
+}
+
+// Again returns nil, after a pause, if it makes sense to begin a download anew that has failed with err for the nth time, counted from 0, and otherwise the
+// error. Answers of servers don't count: Downloads has asked again for those.
+func (c *Client) Again(ctx context.Context, err error, n int) error {
 	broken := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrShortWrite) || errors.Is(err, errStalled)
-	if !broken || n >= c.opts.DownloadRetries {
-		return false
+	switch {
+	case !broken:
+		return err
+	case n >= c.opts.DownloadRetries:
+		return gaveUp(err, n+1)
 	}
 	select {
 	case <-ctx.Done():
-		return false
+		return err
 	case <-time.After(retryablehttp.DefaultBackoff(c.opts.Wait, longestWait, n, nil)):
-		return true
+		return nil
 	}
 }
 

@@ -218,12 +218,13 @@ func TestDownload(t *testing.T) {
 	}{
 		"good":              {nil, 0, ""},
 		"stalled once":      {stalled, 1, ""},
-		"stalled":           {stalled, 9, "has stalled for 1m0s"},
+		"stalled":           {stalled, 9, "has stalled for 1m0s, giving up after 3 attempt(s)"},
 		"too short, twice":  {short, 2, ""},
-		"too short":         {short, 9, "unexpected EOF"},
+		"too short":         {short, 9, "unexpected EOF, giving up after 3 attempt(s)"},
 		"too long":          {long, 9, "at most"},
 		"refused, then not": {refused, 2, ""},
-		"refused":           {refused, 9, "refused"},
+		"busy":              {busy, 9, "answers 503 Service Unavailable, giving up after 3 attempt(s)"},
+		"refused":           {refused, 9, "refused, giving up after 3 attempt(s)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -273,7 +274,39 @@ func long(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+func busy(r *http.Request) (*http.Response, error) {
+	return answer(r, http.StatusServiceUnavailable, ""), nil
+}
+
 func refused(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }
+
+// TestAttemptsAreTold lets every kind of request fail: how often it was tried is told if more attempts could have helped.
+func TestAttemptsAreTold(t *testing.T) {
+	kinds := map[string]func(c *Client, u *url.URL) error{
+		"document": func(c *Client, u *url.URL) error { _, err := c.Get(context.Background(), u, nil); return err },
+		"stream": func(c *Client, u *url.URL) error {
+			resp, err := c.Downloads().Get(u.String())
+			if err == nil {
+				err = resp.Body.Close()
+			}
+			return err
+		},
+	}
+	missing := func(r *http.Request) (*http.Response, error) { return answer(r, http.StatusNotFound, ""), nil }
+	for name, ask := range kinds {
+		for _, tc := range []struct {
+			bad  func(r *http.Request) (*http.Response, error)
+			told bool
+		}{{busy, true}, {refused, true}, {missing, false}} {
+			synctest.Test(t, func(t *testing.T) {
+				err := ask(New(Options{Retries: 2, DownloadRetries: 2, Transport: world(tc.bad)}), address(t, "https://example.com/x"))
+				if err == nil || strings.Contains(err.Error(), "giving up after 3 attempt(s)") != tc.told {
+					t.Errorf("%s: %v", name, err)
+				}
+			})
+		}
+	}
+}
 
 func TestDownloadIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
