@@ -404,7 +404,7 @@ func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse,
 	}
 	if errs := schema.AssertWhollyKnown(v); len(errs) > 0 {
 		for _, err := range errs {
-			diags = append(diags, ia.violation("object", fmt.Errorf("%s: unknown values are not allowed after apply", contractText(err))))
+			diags = append(diags, ia.violation("object", fmt.Errorf("%s: unknown values are not allowed after apply", contractText(err, schema.PathString))))
 		}
 		v, o.tainted = nullUnknown(v), true
 	} else if !o.failed {

@@ -197,7 +197,7 @@ func (o *opener) checkResult(config cty.Value, resp provider.OpenResponse) diag.
 	for _, err := range schema.AssertOpenResult(o.block(), config, resp.Result) {
 		d := diag.Diagnostic{
 			Summary: "Provider produced an invalid ephemeral result",
-			Detail:  fmt.Sprintf("The provider %s opened %s with a result that breaks the rules: %s.\n\nThis is a bug in the provider. The instance is closed and its value is not used.", name, o.in.Addr(), contractText(err)),
+			Detail:  fmt.Sprintf("The provider %s opened %s with a result that breaks the rules: %s.\n\nThis is a bug in the provider. The instance is closed and its value is not used.", name, o.in.Addr(), contractText(err, schema.PathWithoutKeys)),
 		}
 		diags = append(diags, d)
 	}
@@ -288,11 +288,11 @@ func (w *walk) closeFailed(u eval.Use, why string) diag.List {
 	return w.mildUse(u, diags)
 }
 
-// contractText renders a violation of the contract: the path of the attribute, without keys of maps, and the rule.
-func contractText(err error) string {
+// contractText renders a violation of the contract: the path of the attribute, as render writes it, and the rule.
+func contractText(err error, render func(cty.Path) string) string {
 	var pe cty.PathError
 	if errors.As(err, &pe) && len(pe.Path) > 0 {
-		return schema.PathWithoutKeys(pe.Path) + ": " + pe.Error()
+		return render(pe.Path) + ": " + pe.Error()
 	}
 	return err.Error()
 }

@@ -143,7 +143,7 @@ module "m" {
 variable "name" {
   type = string
   validation {
-    condition     = ephemeral.sim_secret.s.opened > 0
+    condition     = var.name != "" && ephemeral.sim_secret.s.opened > 0
     error_message = "not open"
   }
 }

@@ -178,7 +178,7 @@ resource "sim_thing" "a" { name = var.in }`)
 	if len(diags) != 1 {
 		t.Fatalf("%d diagnostics, want one: %s", len(diags), diags.Err())
 	}
-	for _, hop := range []string{"sim_thing.a refers to var.in at", "var.in refers to sim_thing.a at"} {
+	for _, hop := range []string{"sim_thing.a waits for var.in (", "var.in waits for sim_thing.a ("} {
 		if strings.Count(diags[0].Detail, hop) != 1 {
 			t.Errorf("not one hop %q in:\n%s", hop, diags[0].Detail)
 		}

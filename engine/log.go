@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/schema"
 )
 
 // warnf writes a line to the log, if there is one. It must hold addresses and paths only, never values.
@@ -20,7 +22,7 @@ func (s *subject) tolerated(what string, errs func() []error) {
 		return
 	}
 	for _, err := range errs() {
-		s.warnf("provider %s returned a %s for %s that breaks the rules, which is tolerated because it uses the legacy type system: %s", s.source.ForDisplay(), what, s.obj, contractText(err))
+		s.warnf("provider %s returned a %s for %s that breaks the rules, which is tolerated because it uses the legacy type system: %s", s.source.ForDisplay(), what, s.obj, contractText(err, schema.PathString))
 	}
 }
 

@@ -193,7 +193,7 @@ func (s *subject) violation(what string, err error) diag.Diagnostic {
 	return diag.Diagnostic{
 		Summary: "Provider produced invalid " + what,
 		Detail: fmt.Sprintf("The provider %s returned a %s for %s that breaks the rules: %s.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
-			s.source.ForDisplay(), what, s.obj, contractText(err)),
+			s.source.ForDisplay(), what, s.obj, contractText(err, schema.PathString)),
 		Address: s.obj.Instance.String(),
 	}
 }

@@ -43,7 +43,7 @@ var firstMistakes = []struct{ name, text, want, rule string }{
 		resource "sim_thing" "y" {
 		  name       = "y"
 		  depends_on = [ephemeral.sim_secret.z]
-		}`, want: "ephemeral.sim_secret.z refers to sim_thing.y"},
+		}`, want: "ephemeral.sim_secret.z waits for sim_thing.y"},
 	{name: "cycle of all instances", text: `
 		ephemeral "sim_secret" "z" {
 		  count      = 2
@@ -54,7 +54,7 @@ var firstMistakes = []struct{ name, text, want, rule string }{
 		  count     = 2
 		  name      = "y"
 		  secret_wo = join(",", ephemeral.sim_secret.z[*].value)
-		}`, want: "sim_thing.y refers to ephemeral.sim_secret.z"},
+		}`, want: "sim_thing.y waits for ephemeral.sim_secret.z"},
 	{name: "block without instances", text: `
 		resource "sim_thing" "y" {
 		  count   = 0

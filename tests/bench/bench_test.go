@@ -103,8 +103,9 @@ func TestCallsPerInstance(t *testing.T) {
 		}
 		calls[row["command"]] = append(calls[row["command"]], n)
 	}
-	// Validate and plan; the same, plan again with final values, and apply; validate, read and plan; read and plan the destruction, and apply it.
-	for command, want := range map[string]int{"plan": 2, "apply": 4, "no-op": 3, "destroy": 3} {
+	// Validate and plan; the same, plan again with final values, and apply; validate, read and plan; validate,
+	// read and plan the destruction, and apply it.
+	for command, want := range map[string]int{"plan": 2, "apply": 4, "no-op": 3, "destroy": 4} {
 		if got := calls[command]; len(got) != 2 || got[1]-got[0] != 20*want {
 			t.Errorf("%s: %v calls for 10 and 30 instances, want %d for each", command, got, want)
 		}
