@@ -416,6 +416,7 @@ func (p *planner) collect() {
 	slices.SortFunc(p.drift, byAddress)
 	p.plan.Drift = p.drift
 	slices.SortFunc(p.plan.Outputs, func(a, b *plan.OutputChange) int { return strings.Compare(a.Name, b.Name) })
+	p.dropWriteOnly()
 	p.plan.Prior = p.prior
 	p.plan.Checks = p.run.Checks.Results()
 	p.plan.SpreadReplaceOrder()

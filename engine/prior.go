@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -90,22 +89,14 @@ func (s *subject) upgraded(o *state.Object) (prior, bool) {
 	return s.withIdentity(pr, o)
 }
 
-// clean takes out of a stored object what another engine, or a provider for which the attribute was not write-only yet, has left in its write-only
-// attributes.
+// clean takes out of a stored object what another engine, or a provider for which the attribute was not write-only yet,
+// has left in its write-only attributes.
 func (s *subject) clean(v cty.Value) (cty.Value, bool) {
 	paths := s.block().WriteOnlyPaths(v)
 	if len(paths) == 0 {
 		return v, false
 	}
-	names := make([]string, len(paths))
-	for i, path := range paths {
-		names[i] = schema.PathString(path)
-	}
-	s.report(diag.List{{
-		Severity: diag.Warning, Summary: "State holds a write-only value",
-		Detail: fmt.Sprintf("The state has a value for %s of %s, which is write-only and belongs in no state. It is taken for null, and removed when the state is next written. Backups and older versions of the state still have it, so replace the secret.",
-			strings.Join(names, ", "), s.obj),
-	}})
+	s.report(staleWriteOnly(s.obj, paths))
 	return s.block().NullWriteOnly(v), true
 }
 

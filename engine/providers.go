@@ -233,6 +233,21 @@ func (ps *providers) catalog(ctx context.Context, a addr.Provider) (provider.Cat
 	return b.catalog, b.diags
 }
 
+// loaded returns the schema of a managed resource type if its provider has given its schemas already, else nil.
+func (ps *providers) loaded(a addr.Provider, typeName string) *schema.Schema {
+	ps.mu.Lock()
+	b := ps.bases[a]
+	ps.mu.Unlock()
+	if b == nil || b.catalog == nil {
+		return nil
+	}
+	s, diags := b.catalog.Resource(addr.Managed, typeName)
+	if diags.HasErrors() {
+		return nil
+	}
+	return s
+}
+
 // Provider implements eval.Schemas.
 func (ps *providers) Provider(a addr.Provider) (*schema.Schema, diag.List) {
 	c, diags := ps.catalog(ps.ctx, a)

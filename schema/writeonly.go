@@ -45,6 +45,33 @@ func (b *Block) InWriteOnly(path cty.Path) bool {
 	return false
 }
 
+// WriteOnlyNames returns the names of the write-only attributes at any depth. One that has several is there several
+// times.
+func (b *Block) WriteOnlyNames() iter.Seq[string] {
+	return func(yield func(string) bool) { b.writeOnlyNames(yield) }
+}
+
+func (b *Block) writeOnlyNames(yield func(string) bool) bool {
+	if !b.HasWriteOnly() {
+		return true
+	}
+	for _, nested := range b.Blocks {
+		if !nested.writeOnlyNames(yield) {
+			return false
+		}
+	}
+	return writeOnlyNames(b.Attributes, yield)
+}
+
+func writeOnlyNames(attrs map[string]*Attribute, yield func(string) bool) bool {
+	for name, a := range attrs {
+		if a.WriteOnly && !yield(name) || !a.WriteOnly && a.Nested != nil && !writeOnlyNames(a.Nested.Attributes, yield) {
+			return false
+		}
+	}
+	return true
+}
+
 func (b *Block) nullWriteOnly(v cty.Value) cty.Value {
 	return rewriteObject(v, func(name string, v cty.Value) cty.Value {
 		if nested := b.Blocks[name]; nested != nil && nested.HasWriteOnly() {

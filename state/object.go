@@ -82,6 +82,17 @@ func (o *Object) Clone() *Object {
 	return &c
 }
 
+// WithValue returns the object with d as its attributes, and otherwise as it is. It fails as ObjectFrom does.
+func (o *Object) WithValue(d value.Durable) (*Object, error) {
+	from, err := ObjectFrom(d)
+	if err != nil {
+		return nil, err
+	}
+	n := o.Clone()
+	n.attrs, n.Sensitive, n.Flatmap = from.attrs, from.Sensitive, nil
+	return n, nil
+}
+
 // WithoutNull returns the object without those of the named attributes that are null, for readers that don't know them. Decoding gives null for
 // attributes that are not there.
 func (o *Object) WithoutNull(names ...string) (*Object, error) {
