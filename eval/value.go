@@ -235,21 +235,18 @@ func (v *Value) checkOutput(got cty.Value) diag.List {
 	b := v.block.output
 	rng := b.Expr.Range()
 	if value.Contains(got, value.Ephemeral) && !b.Ephemeral {
-		diags := diag.List{{
+		d := diag.Diagnostic{
 			Summary: "Output not marked as ephemeral",
 			Detail:  "In order to allow this output to store ephemeral values add `ephemeral = true` attribute to it.",
 			Subject: rng.Ptr(), Expression: b.Expr,
-		}}
-		if v.module.call == nil {
-			diags[0].Detail = "An output of the root module is stored in the state, and so it can neither hold an ephemeral value nor be marked as ephemeral."
-			diags = append(diags, diag.Diagnostic{
-				Severity: diag.Warning, Summary: "Ephemeral value in a root module output",
-				Detail:  "To output what is not ephemeral in this value, pass it through the ephemeralasnull function: it puts null in place of the ephemeral parts.",
-				Subject: rng.Ptr(),
-			})
 		}
-		diags[0].Detail += v.module.block.becauseOf(v.block.expr)
-		return diags
+		if v.module.call == nil {
+			d.Summary = "Ephemeral value in a root module output"
+			d.Detail = "An output of the root module is stored in the state, so it can neither hold an ephemeral value nor be marked as ephemeral. " +
+				"To output the rest of the value, pass it through ephemeralasnull, which puts null in place of the ephemeral parts."
+		}
+		d.Detail += v.module.block.becauseOf(v.block.expr)
+		return diag.List{d}
 	}
 	if v.module.call == nil && !b.Sensitive && value.Contains(got, value.Sensitive) {
 		return diag.At(rng, "Output refers to sensitive values",

@@ -330,9 +330,8 @@ resource "sim_thing" "a" {}`)
 	if got := w.output("fine"); got != "null" {
 		t.Error(got)
 	}
-	want := `error: main.tf:6,22-33: Output not marked as ephemeral: An output of the root module is stored in the state, and so it can neither hold an ephemeral value nor be marked as ephemeral.\n\nThe value is ephemeral because of var.e.
-error: main.tf:7,22-39: Output refers to sensitive values: To reduce the risk of showing a secret by accident, an output of the root module whose value is sensitive must say so: add the argument\n    sensitive = true
-warning: main.tf:6,22-33: Ephemeral value in a root module output: To output what is not ephemeral in this value, pass it through the ephemeralasnull function: it puts null in place of the ephemeral parts.`
+	want := `error: main.tf:6,22-33: Ephemeral value in a root module output: An output of the root module is stored in the state, so it can neither hold an ephemeral value nor be marked as ephemeral. To output the rest of the value, pass it through ephemeralasnull, which puts null in place of the ephemeral parts.\n\nThe value is ephemeral because of var.e.
+error: main.tf:7,22-39: Output refers to sensitive values: To reduce the risk of showing a secret by accident, an output of the root module whose value is sensitive must say so: add the argument\n    sensitive = true`
 	if d := cmp.Diff(want, w.errors()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
