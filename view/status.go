@@ -12,8 +12,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// clearLine returns to the beginning of a terminal's line and empties it.
-const clearLine = "\r\x1b[2K"
+// clearLine returns to the beginning of a terminal's line and empties all from there on. The cursor waits at the beginning of the line that is drawn: many terminals
+// break lines anew when they become narrower, and then the rest of it is below.
+const clearLine = "\r\x1b[J"
 
 // Status is one line at the bottom of a terminal that says how far an apply is. What is written through it appears above. It is safe for concurrent use.
 type Status struct {
@@ -81,7 +82,7 @@ func (s *Status) draw() {
 	if s.o.Color {
 		text = s.o.paint(bold, text)
 	}
-	s.put(clearLine + text)
+	s.put(clearLine + text + "\r")
 	s.drawn = true
 }
 

@@ -16,7 +16,7 @@ func screen(text string) []string {
 		if at := strings.LastIndex(l, clearLine); at >= 0 {
 			l = l[at+len(clearLine):]
 		}
-		lines[i] = l
+		lines[i] = strings.TrimSuffix(l, "\r") // the cursor waits at the beginning
 	}
 	return lines
 }
@@ -51,6 +51,9 @@ func TestStatus(t *testing.T) {
 	s.Draw()
 	width = 10
 	s.Draw()
+	if !strings.HasSuffix(out.String(), "\r\x1b[J1/4 done,\r") {
+		t.Errorf("a line that a narrower terminal breaks would not be cleared: %q", out.String())
+	}
 	expect("before", "a line", "half and half", "1/4 done,")
 	s.Above(func() { out.WriteString("aside\n") })
 	for range 5 {

@@ -34,10 +34,10 @@ func TestStatusLine(t *testing.T) {
 	stop()
 	eventually(t, "the line is gone", func() bool {
 		text := seen.String()
-		return strings.Contains(text, "\x1b[2Kabove") && strings.HasSuffix(text, "\r\x1b[2K")
+		return strings.Contains(text, "\x1b[Jabove") && strings.HasSuffix(text, "\r\x1b[J")
 	})
 	time.Sleep(2 * statusRefresh)
-	if text := seen.String(); !strings.HasSuffix(text, "\r\x1b[2K") {
+	if text := seen.String(); !strings.HasSuffix(text, "\r\x1b[J") {
 		t.Errorf("it comes back: %q", text)
 	}
 }
