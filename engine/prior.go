@@ -348,7 +348,7 @@ func (s *subject) stored(v cty.Value, paths []cty.Path, private []byte, identity
 	}
 	o, err := state.ObjectFrom(d)
 	if err == nil && s.source == addr.BuiltinProvider {
-		o, err = o.WithoutNull(builtin.Additions...)
+		o, err = withoutAdditions(o)
 	}
 	if err != nil {
 		s.report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", s.obj, err))
@@ -400,3 +400,7 @@ func identifying(v cty.Value, b *schema.Block, sensitive []cty.Path) (key, text 
 	}
 	return "", ""
 }
+
+// withoutAdditions takes out of an object of the built-in provider the arguments that other engines do not know, as long
+// as they are null.
+func withoutAdditions(o *state.Object) (*state.Object, error) { return o.WithoutNull(builtin.Additions...) }

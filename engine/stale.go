@@ -9,7 +9,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/provider/builtin"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
@@ -130,7 +129,7 @@ func (c *cleaner) object(obj addr.Object, o *state.Object, p addr.Provider) *sta
 	}
 	n, err := o.WithValue(d)
 	if err == nil && p == addr.BuiltinProvider {
-		n, err = n.WithoutNull(builtin.Additions...)
+		n, err = withoutAdditions(n)
 	}
 	if err != nil {
 		return o
