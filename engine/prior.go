@@ -403,4 +403,6 @@ func identifying(v cty.Value, b *schema.Block, sensitive []cty.Path) (key, text 
 
 // withoutAdditions takes out of an object of the built-in provider the arguments that other engines do not know, as long
 // as they are null.
-func withoutAdditions(o *state.Object) (*state.Object, error) { return o.WithoutNull(builtin.Additions...) }
+func withoutAdditions(o *state.Object) (*state.Object, error) {
+	return o.WithoutNull(builtin.Additions...)
+}
