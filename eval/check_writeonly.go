@@ -124,8 +124,12 @@ func attributeNames(e hcl.Expression) []string {
 			out = append(out, stepNames(n.Traversal[1:])...)
 		case *hclsyntax.RelativeTraversalExpr:
 			out = append(out, stepNames(n.Traversal)...)
-		case indexed:
-			if key, ok := n.Key.(*hclsyntax.TemplateExpr); ok && key.IsStringLiteral() {
+		case hcl.Expression:
+			index, ok := hcl.UnwrapExpression(n).(*hclsyntax.IndexExpr)
+			if !ok {
+				return nil
+			}
+			if key, ok := index.Key.(*hclsyntax.TemplateExpr); ok && key.IsStringLiteral() {
 				name, _ := key.Value(nil)
 				out = append(out, name.AsString())
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/lang/marked"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -224,7 +225,7 @@ func (c *compiler) expr(m *moduleBlock, e hcl.Expression, u use) *lang.Expr {
 	x, diags := lang.Compile(e)
 	c.diags = append(c.diags, lang.Propose(diags, m.cfg.MeantBy)...)
 	c.compiled(m, x, u)
-	x.Expression = strict(x.Expression)
+	x.Expression = marked.Expression(x.Expression)
 	return x
 }
 
@@ -343,6 +344,6 @@ func (c *compiler) provider(m *moduleBlock, p *config.Provider) *providerBlock {
 	b.schema = s
 	b.each = c.expr(m, p.ForEach, use{})
 	b.body = c.body(m, p.Body, s.Block, use{repeat: repetition{forEach: b.each}})
-	b.view = strictView(p.Body, b.body)
+	b.view = marked.Body(p.Body, lang.Expressions(b.body))
 	return b
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/lang/marked"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -31,7 +32,7 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 	inside := use{repeat: b.repeat, check: r.Check}
 	after := use{repeat: b.repeat, self: true, check: r.Check}
 	b.body = c.body(m, r.Body, s.Block, inside)
-	b.view = strictView(r.Body, b.body)
+	b.view = marked.Body(r.Body, lang.Expressions(b.body))
 	b.dependsOn = c.traversals(m, r.DependsOn, use{})
 	b.pre = c.conditions(m, r.Lifecycle.Preconditions, inside)
 	b.post = c.conditions(m, r.Lifecycle.Postconditions, after)
@@ -82,7 +83,7 @@ func (c *compiler) provisioner(m *moduleBlock, p *config.Provisioner, u use) pro
 		return b
 	}
 	b.exprs = c.body(m, p.Body, b.schema, u)
-	b.view = strictView(p.Body, b.exprs)
+	b.view = marked.Body(p.Body, lang.Expressions(b.exprs))
 	return b
 }
 

@@ -4,6 +4,7 @@
 package lang
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -64,6 +65,17 @@ type Expr struct {
 	Functions []string
 	// NullsEphemeral says that ephemeralasnull is called, which makes something known of an ephemeral value.
 	NullsEphemeral bool
+}
+
+// Expressions yields what the compiled expressions evaluate.
+func Expressions(exprs []*Expr) iter.Seq[hcl.Expression] {
+	return func(yield func(hcl.Expression) bool) {
+		for _, x := range exprs {
+			if !yield(x.Expression) {
+				return
+			}
+		}
+	}
 }
 
 // Compile finds the references of an expression. Names in scope are local to the expression's surroundings (the iterators of dynamic blocks) and not

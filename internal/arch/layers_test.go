@@ -62,12 +62,17 @@ var rules = map[string]rule{
 
 	"lang":          {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{hcl, cty}, why: "references are found before anything is evaluated"},
 	"lang/generate": {may: []string{"addr", "schema"}, pure: true, modules: []string{hcl, cty}, why: "text is written from a schema and an object; where the object came from is no matter of its syntax"},
+	"lang/marked": {
+		may:  []string{"bounds", "lang/funcs", "unify", "value"},
+		pure: true, modules: []string{hcl, cty},
+		why: "which marks a result has follows from the expression alone, whatever its references mean",
+	},
 	"lang/funcs":    {may: []string{"bounds", "value", "unify"}, why: "functions see arguments, not the configuration that calls them"},
 	"plan":          {may: []string{"addr", "diag", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
 	"plan/planfile": {may: []string{"addr", "diag", "schema", "value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
 
 	"eval": {
-		may:  []string{"addr", "bounds", "diag", "future", "schema", "unify", "value", "config", "lang", "lang/funcs", "plan", "state"},
+		may:  []string{"addr", "bounds", "diag", "future", "schema", "unify", "value", "config", "lang", "lang/funcs", "lang/marked", "plan", "state"},
 		pure: true, modules: []string{hcl, cty},
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},

@@ -1,4 +1,4 @@
-package eval
+package marked
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// fromJSON returns what an expression of JSON syntax means in native syntax, in which its parts can be replaced; false if it is none, or wrong, so that
-// it must be evaluated as it is to say what is wrong.
+// fromJSON translates an expression of JSON syntax to native syntax, in which its parts can be replaced. It
+// returns false if e has another syntax, or an error that only its own evaluation reports.
 func fromJSON(e hcl.Expression) (hclsyntax.Expression, bool) {
 	if !hcljson.IsJSONExpression(e) {
 		return nil, false
@@ -43,6 +43,7 @@ func fromJSON(e hcl.Expression) (hclsyntax.Expression, bool) {
 	return x, !diags.HasErrors()
 }
 
+// objectFromJSON translates an object of JSON syntax.
 func objectFromJSON(pairs []hcl.KeyValuePair, rng hcl.Range) (hclsyntax.Expression, bool) {
 	out := &hclsyntax.ObjectConsExpr{SrcRange: rng, OpenRange: rng}
 	seen := map[string]hcl.Range{}
@@ -67,8 +68,8 @@ func objectFromJSON(pairs []hcl.KeyValuePair, rng hcl.Range) (hclsyntax.Expressi
 	return out, true
 }
 
-// duplicateKey is an object with two keys of the same text. The library would compare their values, which it cannot if
-// they are marked.
+// duplicateKey is an object with two keys of the same text, whose evaluation is an error. HCL compares the
+// values of the keys, which panics if they are marked.
 type duplicateKey struct {
 	*hclsyntax.ObjectConsExpr
 	text         string // as written, with what it interpolates

@@ -1,4 +1,4 @@
-package eval
+package marked
 
 import (
 	"github.com/hashicorp/hcl/v2"
@@ -9,10 +9,10 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// The expressions of this file give an unknown result the ephemeral mark where HCL drops it, so that a value which must not be stored is found out before
-// it is known.
+// The expressions of this file keep the ephemeral mark of an unknown result where HCL drops it, so that
+// storing it is refused while planning, before the value is known.
 
-// ephemeralIf marks v if any of the values has an ephemeral part.
+// ephemeralIf marks v as ephemeral if any part of the other values is.
 func ephemeralIf(v cty.Value, from ...cty.Value) cty.Value {
 	for _, f := range from {
 		if value.Contains(f, value.Ephemeral) {
@@ -37,7 +37,7 @@ func (u unary) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v.WithSameMarks(operand.v), diags
 }
 
-// joined is a template's for directive.
+// joined is the for directive of a template.
 type joined struct{ *hclsyntax.TemplateJoinExpr }
 
 // Value implements hcl.Expression.

@@ -1,4 +1,4 @@
-package eval
+package marked
 
 import (
 	"iter"
@@ -14,14 +14,17 @@ import (
 	"github.com/mayfly-iac/mayfly/bounds"
 )
 
-// shortcuts answer calls of functions that look at one element, or at none, of what may be a large collection. Calling a function has the library look for marks in
-// all elements of its arguments, which makes n calls cost n times n. What is not plain is left to the function, errors too.
+// shortcuts evaluate calls of functions that need one element of a collection or none. A function call
+// searches all elements of its arguments for marks, so n calls with a collection of n elements take quadratic
+// time. A shortcut returns false for all but the plain cases, which leaves the call, and its errors, to the
+// function.
 var shortcuts = map[string]func(args []cty.Value) (cty.Value, bool){
 	"element": plainElement,
 	"length":  plainLength,
 	"lookup":  plainLookup,
 }
 
+// shortcut returns the shortcut for a call, or nil.
 func shortcut(call *hclsyntax.FunctionCallExpr) func([]cty.Value) (cty.Value, bool) {
 	if call.ExpandFinal {
 		return nil
@@ -29,8 +32,12 @@ func shortcut(call *hclsyntax.FunctionCallExpr) func([]cty.Value) (cty.Value, bo
 	return shortcuts[strings.TrimPrefix(call.Name, "core::")]
 }
 
-// called is a call of a function that has a shortcut, which is tried first, or that takes collections, which are made in linear time. Like every expression it can be compared with others.
+// called is a call of a function that has a shortcut, which is tried first, or that takes collections, to
+// which the arguments are converted in linear time.
 type called struct{ *hclsyntax.FunctionCallExpr }
+
+// UnwrapExpression returns the expression of the source text.
+func (c called) UnwrapExpression() hcl.Expression { return c.FunctionCallExpr }
 
 // Value implements hcl.Expression.
 func (c called) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
@@ -58,13 +65,14 @@ func (c called) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return whole.Value(ctx)
 }
 
-// elementOfSplat is a call of element with a splat, as in element(a[*].id, count.index), of which only one element is needed.
+// elementOfSplat is a call of element with a splat, such as element(a[*].id, count.index), which needs one
+// element only.
 type elementOfSplat struct {
 	*hclsyntax.SplatExpr
 	source, index *evaluatedExpr
 }
 
-// elementOfSplat returns the call as such, its parts evaluated, or nil if it is none.
+// elementOfSplat evaluates the operands of a call of element with a splat. It returns nil for other calls.
 func (c called) elementOfSplat(ctx *hcl.EvalContext) *elementOfSplat {
 	if strings.TrimPrefix(c.Name, "core::") != "element" || c.ExpandFinal || len(c.Args) != 2 {
 		return nil
@@ -76,8 +84,8 @@ func (c called) elementOfSplat(ctx *hcl.EvalContext) *elementOfSplat {
 	return &elementOfSplat{SplatExpr: splat, source: evaluated(splat.Source, ctx), index: evaluated(c.Args[1], ctx)}
 }
 
-// sameOfAll reports whether a splat takes one attribute of all instances of a resource or module. If one of them has it, all have: nothing is wrong with the
-// others that would have to be told.
+// sameOfAll reports whether a splat takes one attribute of all instances of a resource or module. They have
+// the same attributes, so evaluating one instance misses no error of the others.
 func sameOfAll(splat *hclsyntax.SplatExpr) bool {
 	source, ok := splat.Source.(*hclsyntax.ScopeTraversalExpr)
 	if !ok || !wholeBlock(source.Traversal) {
@@ -91,7 +99,7 @@ func sameOfAll(splat *hclsyntax.SplatExpr) bool {
 	return attribute
 }
 
-// wholeBlock reports whether a reference is to a resource or module as a whole, and not to something within.
+// wholeBlock reports whether a traversal refers to a whole resource or module, rather than to a part of it.
 func wholeBlock(t hcl.Traversal) bool {
 	names := 2 // a type, or the word module, and the name
 	switch t.RootName() {
@@ -106,7 +114,8 @@ func wholeBlock(t hcl.Traversal) bool {
 	})
 }
 
-// plain returns the value of the call, if it comes from an element of a known list or tuple and without a word.
+// plain returns the value of the call if the element is one of a known list or tuple and there are no
+// diagnostics.
 func (s *elementOfSplat) plain(ctx *hcl.EvalContext) (cty.Value, bool) {
 	if len(s.source.diags)+len(s.index.diags) > 0 {
 		return cty.NilVal, false
@@ -122,14 +131,14 @@ func (s *elementOfSplat) plain(ctx *hcl.EvalContext) (cty.Value, bool) {
 	return plainElement([]cty.Value{v, cty.Zero})
 }
 
-// of returns the splat of a value in place of its source.
+// of returns the splat with a value in place of its source.
 func (s *elementOfSplat) of(v cty.Value) *hclsyntax.SplatExpr {
 	whole := *s.SplatExpr
 	whole.Source = &evaluatedExpr{Expression: s.Source, v: v, diags: s.source.diags}
 	return &whole
 }
 
-// argument returns an argument of the call, evaluated.
+// argument evaluates an argument of the call, unless it has been.
 func (s *elementOfSplat) argument(i int, arg hclsyntax.Expression, ctx *hcl.EvalContext) *evaluatedExpr {
 	switch {
 	case s == nil:
@@ -141,12 +150,13 @@ func (s *elementOfSplat) argument(i int, arg hclsyntax.Expression, ctx *hcl.Eval
 	}
 }
 
-// plain returns a value without its own marks, if it is known and not null.
+// plain returns a value without its outermost marks, and reports whether it is known and not null.
 func plain(v cty.Value) (cty.Value, cty.ValueMarks, bool) {
 	v, marks := v.Unmark()
 	return v, marks, v.IsKnown() && !v.IsNull()
 }
 
+// plainLength is the shortcut for length.
 func plainLength(args []cty.Value) (cty.Value, bool) {
 	if len(args) != 1 {
 		return cty.NilVal, false
@@ -158,6 +168,7 @@ func plainLength(args []cty.Value) (cty.Value, bool) {
 	return cty.NumberIntVal(int64(v.LengthInt())).WithMarks(marks), true
 }
 
+// plainElement is the shortcut for element.
 func plainElement(args []cty.Value) (cty.Value, bool) {
 	if len(args) != 2 || args[1].IsMarked() || args[1].Type() != cty.Number {
 		return cty.NilVal, false
@@ -174,6 +185,7 @@ func plainElement(args []cty.Value) (cty.Value, bool) {
 	return v.Index(cty.NumberIntVal(index % int64(v.LengthInt()))).WithMarks(marks), true
 }
 
+// plainLookup is the shortcut for lookup.
 func plainLookup(args []cty.Value) (cty.Value, bool) {
 	if len(args) < 2 || len(args) > 3 || args[1].Type() != cty.String {
 		return cty.NilVal, false
@@ -204,9 +216,12 @@ func plainLookup(args []cty.Value) (cty.Value, bool) {
 	return cty.NilVal, false
 }
 
-// template is a template with interpolations. Whole numbers, which are most of the numbers in texts, are written here: the library finds the shortest of all
-// decimal fractions that stand for a number of 512 bits.
+// template is a template with interpolations. Whole numbers, the most frequent ones in texts, are formatted
+// here: the library would search for the shortest decimal fraction that represents a number of 512 bits.
 type template struct{ *hclsyntax.TemplateExpr }
+
+// UnwrapExpression returns the expression of the source text.
+func (t template) UnwrapExpression() hcl.Expression { return t.TemplateExpr }
 
 // interpolates reports whether a template has a part that is not literal text.
 func interpolates(t *hclsyntax.TemplateExpr) bool {
@@ -249,6 +264,7 @@ func partValues(parts []hclsyntax.Expression) iter.Seq2[cty.Value, cty.Value] {
 	}
 }
 
+// untypedNull reports whether v is null without a type.
 func untypedNull(v cty.Value) bool {
 	return v.Type() == cty.DynamicPseudoType && v.IsKnown() && v.IsNull()
 }

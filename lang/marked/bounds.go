@@ -1,4 +1,4 @@
-package eval
+package marked
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ func (a arithmetic) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// UnwrapExpression lets others find the expression of the source text.
+// UnwrapExpression returns the expression of the source text.
 func (a arithmetic) UnwrapExpression() hcl.Expression { return a.BinaryOpExpr }
 
 // fitsText reports whether strings are together short enough for one string.

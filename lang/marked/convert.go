@@ -1,4 +1,4 @@
-package eval
+package marked
 
 import (
 	"github.com/hashicorp/hcl/v2"
@@ -9,15 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/unify"
 )
 
-// The kinds of expressions that stand for those of the source text let others find these.
-
-func (c conditional) UnwrapExpression() hcl.Expression { return c.ConditionalExpr }
-func (x indexed) UnwrapExpression() hcl.Expression     { return x.IndexExpr }
-func (c called) UnwrapExpression() hcl.Expression      { return c.FunctionCallExpr }
-func (t template) UnwrapExpression() hcl.Expression    { return t.TemplateExpr }
-
-// fitArguments converts the arguments of a call to the types that the function's parameters have, where they fit them, in linear time. A last argument that is to be
-// expanded stays as it is.
+// fitArguments converts arguments of a call to the collection types of the function's parameters, in linear
+// time. It leaves out an argument that does not fit, which is the function's error, and a final one that is
+// expanded.
 func fitArguments(ctx *hcl.EvalContext, call *hclsyntax.FunctionCallExpr, args []*evaluatedExpr) {
 	f, ok := calledFunction(ctx, call.Name)
 	if !ok {
@@ -44,6 +38,7 @@ func fitArguments(ctx *hcl.EvalContext, call *hclsyntax.FunctionCallExpr, args [
 	}
 }
 
+// calledFunction finds a function in a context and those around it.
 func calledFunction(ctx *hcl.EvalContext, name string) (function.Function, bool) {
 	for ; ctx != nil; ctx = ctx.Parent() {
 		if f, ok := ctx.Functions[name]; ok {
@@ -53,8 +48,9 @@ func calledFunction(ctx *hcl.EvalContext, name string) (function.Function, bool)
 	return function.Function{}, false
 }
 
-// fitBranches gives the branches of a conditional expression the type that they have in common, if they are tuples or objects of different shapes and the condition
-// is known: HCL would compare the types of all their elements.
+// fitBranches converts the branches of a conditional expression to their common type if they are tuples or
+// objects of different shapes and the condition is known: HCL would compare the types of all pairs of
+// elements.
 func fitBranches(cond cty.Value, onTrue, onFalse *evaluatedExpr) {
 	if bare, _ := cond.Unmark(); !bare.IsKnown() || bare.IsNull() || onTrue.diags.HasErrors() || onFalse.diags.HasErrors() {
 		return

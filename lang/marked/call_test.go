@@ -1,4 +1,4 @@
-package eval
+package marked
 
 import (
 	"fmt"
@@ -67,7 +67,7 @@ func compareCalls(t *testing.T, table map[string]function.Function, name string,
 		t.Fatal(diags)
 	}
 	ctx := &hcl.EvalContext{Variables: vars, Functions: table}
-	quick := strict(expr)
+	quick := Expression(expr)
 	got, gotDiags := quick.Value(ctx)
 	want, wantDiags := expr.Value(ctx)
 	if gotDiags.Error() != wantDiags.Error() || !got.RawEquals(want) {
@@ -77,7 +77,8 @@ func compareCalls(t *testing.T, table map[string]function.Function, name string,
 	return ok
 }
 
-// TestShortcutsLookAtNoElement counts what calls allocate: no more for a large collection than for a small one.
+// TestShortcutsLookAtNoElement counts what calls allocate: no more for a large collection than for a small
+// one.
 func TestShortcutsLookAtNoElement(t *testing.T) {
 	table := funcs.Table(funcs.Options{})
 	for _, src := range []string{"length(l)", "length(m)", "element(l, 7)", `lookup(m, "k7", "")`, `lookup(m, "k7", null)`, `lookup(m, "none", "")`, `lookup(m, "none", null)`, `can(m["k7"])`, `can(l[7])`, "element(t.o[*].a, 7)"} {
@@ -85,7 +86,7 @@ func TestShortcutsLookAtNoElement(t *testing.T) {
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
-		expr := strict(parsed)
+		expr := Expression(parsed)
 		allocs := func(n int) float64 {
 			list, objects, keyed := make([]cty.Value, n), make([]cty.Value, n), make(map[string]cty.Value, n)
 			for i := range n {
@@ -130,7 +131,7 @@ func TestElementOfSplatChangesNothing(t *testing.T) {
 				}
 				ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"t": cty.ObjectVal(map[string]cty.Value{"v": v}), "i": i}, Functions: table}
 				want, wantDiags := parsed.Value(ctx)
-				e := strict(parsed).(called)
+				e := Expression(parsed).(called)
 				got, gotDiags := e.Value(ctx)
 				if !got.RawEquals(want) || gotDiags.Error() != wantDiags.Error() {
 					t.Errorf("%s of %#v, %#v:\n got %#v, %v\nwant %#v, %v", src, v, i, got, gotDiags, want, wantDiags)
@@ -149,7 +150,7 @@ func TestElementOfSplatChangesNothing(t *testing.T) {
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
-		if strict(parsed).(called).elementOfSplat(&hcl.EvalContext{}) != nil {
+		if Expression(parsed).(called).elementOfSplat(&hcl.EvalContext{}) != nil {
 			t.Errorf("%s is answered from one element, whatever is wrong with the others", src)
 		}
 	}
@@ -158,7 +159,7 @@ func TestElementOfSplatChangesNothing(t *testing.T) {
 		if diags.HasErrors() {
 			t.Fatal(diags)
 		}
-		if strict(parsed).(called).elementOfSplat(&hcl.EvalContext{}) == nil {
+		if Expression(parsed).(called).elementOfSplat(&hcl.EvalContext{}) == nil {
 			t.Errorf("%s is not answered from one element", src)
 		}
 	}
@@ -179,7 +180,7 @@ func TestTemplatesChangeNothing(t *testing.T) {
 			}
 			ctx := &hcl.EvalContext{Variables: map[string]cty.Value{"v": v}}
 			want, wantDiags := e.Value(ctx)
-			got, gotDiags := strict(e).Value(ctx)
+			got, gotDiags := Expression(e).Value(ctx)
 			if !got.RawEquals(want) || len(gotDiags) != len(wantDiags) {
 				t.Errorf("%s of %#v: %#v, %v; the library: %#v, %v", src, v, got, gotDiags, want, wantDiags)
 			}

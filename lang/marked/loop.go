@@ -1,4 +1,4 @@
-package eval
+package marked
 
 import (
 	"github.com/hashicorp/hcl/v2"
@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// loop is a for expression. HCL takes the marks off a collection before it looks at the elements, and puts them on the
-// result. That loses them if the result is unknown.
+// loop is a for expression. HCL removes the marks of the collection before it evaluates the elements and adds
+// them to the result, but loses them if the result is unknown.
 type loop struct{ *hclsyntax.ForExpr }
 
 // Value implements hcl.Expression.
@@ -47,12 +47,13 @@ func (l loop) child(ctx *hcl.EvalContext, key, val cty.Value) *hcl.EvalContext {
 	return child
 }
 
-// skipped tells about the elements that an evaluation did not look at because it is unknown whether, or under what key, they will be there.
+// skipped collects what is known of elements that HCL did not evaluate, because their condition or key is
+// unknown.
 type skipped struct {
-	ephemeral bool // one of them may be ephemeral
+	ephemeral bool // an element may be ephemeral
 }
 
-// look evaluates what the loop would make of an element.
+// look evaluates the parts of the loop for an element that HCL skips.
 func (s *skipped) look(e *hclsyntax.ForExpr, ctx *hcl.EvalContext) {
 	for _, x := range []hclsyntax.Expression{e.KeyExpr, e.ValExpr, e.CondExpr} {
 		if x == nil || s.ephemeral {
@@ -63,7 +64,8 @@ func (s *skipped) look(e *hclsyntax.ForExpr, ctx *hcl.EvalContext) {
 	}
 }
 
-// guarding is the condition or the key of a loop.
+// guarding is the condition or the key of a loop. If it is unknown for an element, the element is evaluated
+// here.
 type guarding struct {
 	hclsyntax.Expression
 	of   *hclsyntax.ForExpr
@@ -79,7 +81,8 @@ func (g guarding) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v, diags
 }
 
-// unknownElement reports whether the context is that of HCL's trial of the condition, before there are elements.
+// unknownElement reports whether HCL is trying out the condition with an unknown element, before it comes to
+// the real ones.
 func unknownElement(ctx *hcl.EvalContext, e *hclsyntax.ForExpr) bool {
 	return ctx.Variables[e.ValVar].RawEquals(cty.DynamicVal)
 }

@@ -1,4 +1,4 @@
-package eval
+package marked
 
 import (
 	"slices"
@@ -10,9 +10,12 @@ import (
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 )
 
-// conditional is a conditional expression whose result is ephemeral if either branch is, so that whether a value may be stored does not depend on
-// what the condition happens to be.
+// conditional is a conditional expression whose result is ephemeral if either branch is: whether a value may
+// be stored must not depend on the condition.
 type conditional struct{ *hclsyntax.ConditionalExpr }
+
+// UnwrapExpression returns the expression of the source text.
+func (c conditional) UnwrapExpression() hcl.Expression { return c.ConditionalExpr }
 
 // Value implements hcl.Expression.
 func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
@@ -25,8 +28,12 @@ func (c conditional) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return ephemeralIf(v, onTrue.v, onFalse.v), diags
 }
 
-// indexed is an index expression whose result carries the marks of its key: which element was chosen tells about the key.
+// indexed is an index expression whose result has the marks of its key as well, since the element reveals the
+// key.
 type indexed struct{ *hclsyntax.IndexExpr }
+
+// UnwrapExpression returns the expression of the source text.
+func (x indexed) UnwrapExpression() hcl.Expression { return x.IndexExpr }
 
 // Value implements hcl.Expression.
 func (x indexed) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
@@ -44,7 +51,8 @@ func (x indexed) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	return v.WithMarks(marks), diags
 }
 
-// evaluatedExpr is an expression with its value.
+// evaluatedExpr is an expression that has been evaluated. The expressions of this package evaluate their
+// operands once, look at the results, and then let HCL evaluate the whole with the operands in this form.
 type evaluatedExpr struct {
 	hclsyntax.Expression
 	v     cty.Value
@@ -59,20 +67,24 @@ func evaluated(e hclsyntax.Expression, ctx *hcl.EvalContext) *evaluatedExpr {
 // Value implements hcl.Expression.
 func (e *evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return e.v, e.diags }
 
-// strict returns e with every expression in it of a kind that loses marks replaced by one that keeps them, and what the
-// library takes long for by shortcuts. The parts of e are shared or copied, not changed.
-func strict(e hcl.Expression) hcl.Expression {
+// Expression returns e with every part that would lose marks, exceed a bound or take superlinear time
+// replaced by one that does not. It returns e itself if there is no such part. The parts of e are shared or
+// copied, never changed, and the result has the ranges, variables and functions of e. An expression of JSON
+// syntax is rewritten in native syntax; one with a syntax error is returned as it is, so that its evaluation
+// reports the error.
+func Expression(e hcl.Expression) hcl.Expression {
 	native, ok := e.(hclsyntax.Expression)
 	if !ok {
 		native, ok = fromJSON(e)
 	}
-	if !ok || !loose(native) {
+	if !ok || !losesMarks(native) {
 		return e
 	}
 	return rewrite(native)
 }
 
-func loose(e hclsyntax.Expression) bool {
+// losesMarks reports whether any part of e has to be replaced.
+func losesMarks(e hclsyntax.Expression) bool {
 	found := false
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch n := n.(type) {
@@ -93,6 +105,7 @@ func loose(e hclsyntax.Expression) bool {
 	return found
 }
 
+// rewriteAll returns a copy of a list of expressions, each rewritten.
 func rewriteAll(in []hclsyntax.Expression) []hclsyntax.Expression {
 	out := slices.Clone(in)
 	for i := range out {
@@ -101,6 +114,8 @@ func rewriteAll(in []hclsyntax.Expression) []hclsyntax.Expression {
 	return out
 }
 
+// rewrite returns a copy of e in which every part that loses marks is replaced. An expression of a kind that
+// it does not know has no parts to replace.
 func rewrite(e hclsyntax.Expression) hclsyntax.Expression {
 	switch e := e.(type) {
 	case *hclsyntax.ConditionalExpr:
@@ -149,6 +164,7 @@ func rewrite(e hclsyntax.Expression) hclsyntax.Expression {
 	}
 }
 
+// rewriteOperation is rewrite for operators, calls and traversals.
 func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 	switch e := e.(type) {
 	case *hclsyntax.FunctionCallExpr:
