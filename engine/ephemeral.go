@@ -65,8 +65,8 @@ type opener struct {
 	s  *eval.Session // what the instance itself uses; lives until it is closed
 	p  provider.Provider
 
-	private []byte // the newest, for Renew and Close; renewals never overlap each other or Close
-	told    bool   // the last renewal failed, and what the provider said was shown
+	private []byte         // the newest, for Renew and Close; renewals never overlap each other or Close
+	failing *failedRenewal // nil if the last renewal succeeded
 }
 
 func (o *opener) typeName() string     { return o.in.Config().Addr.Type }
@@ -204,34 +204,6 @@ func (o *opener) checkResult(config cty.Value, resp provider.OpenResponse) diag.
 	return diags
 }
 
-// renew implements lease.Opened.Renew.
-func (o *opener) renew(ctx context.Context) (at time.Time, err error) {
-	err = errReported
-	o.guard("renewing "+o.in.Addr().String(), func() { at, err = o.callRenew(ctx) })
-	return at, err
-}
-
-func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
-	done := o.started(OpRenew, o.object(), plan.NoOp, "", "")
-	resp, diags := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
-	o.providers.calls.Add(1)
-	if ctx.Err() != nil {
-		diags = nil // closing ends renewals; that is no failure to report
-	}
-	if !o.told || !diags.HasErrors() {
-		o.report(diags)
-	}
-	done(diags, "", "")
-	if o.told = diags.HasErrors(); o.told {
-		return time.Time{}, errReported
-	}
-	if ctx.Err() != nil {
-		return time.Time{}, ctx.Err()
-	}
-	o.keepPrivate(resp.Private)
-	return resp.RenewAt, nil
-}
-
 // keepPrivate puts newer private data in place of what there was, which is overwritten.
 func (o *opener) keepPrivate(newer []byte) {
 	if len(o.private) > 0 && (len(newer) == 0 || &o.private[0] != &newer[0]) {
@@ -243,6 +215,7 @@ func (o *opener) keepPrivate(newer []byte) {
 // close implements lease.Opened.Close.
 func (o *opener) close(ctx context.Context) {
 	defer o.keepPrivate(nil)
+	o.failing.warn("Nothing has used it since.")
 	o.guard("closing "+o.in.Addr().String(), func() { o.callClose(ctx) })
 }
 

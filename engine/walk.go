@@ -212,8 +212,11 @@ func (w *walk) openProvider(t *future.Task, s *eval.Session, po *eval.ProviderOb
 func (w *walk) reportAcquire(u eval.Use, err error) {
 	switch {
 	case errors.Is(err, lease.ErrExpired):
+		if f, ok := errors.AsType[*failedRenewal](err); ok {
+			f.fail()
+		}
 		w.run.Report(w.mildUse(u, diag.Errorf("Ephemeral resource expired",
-			"%s could not be renewed, so its value may no longer be valid and is not used any more. What went wrong was reported above.", useText(u)).WithAddress(useText(u))))
+			"%s could not be renewed, so its value may no longer be valid and is not used any more. The error of its provider is shown as well.", useText(u)).WithAddress(useText(u))))
 	case errors.Is(err, errReported):
 	default:
 		w.run.Report(diag.Errorf("Operation interrupted", "%s was not opened: %s.", useText(u), err).WithAddress(useText(u)))

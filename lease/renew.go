@@ -138,7 +138,8 @@ func (l *life[V]) keepOnce() (time.Time, bool) {
 	return l.next(), true
 }
 
-// fresh renews before a use if it is due or if the last attempt failed.
+// fresh renews before a use if it is due or if the last attempt failed. The attempt that fails first is followed by another one at once, whether
+// the background or the use has made it: the outcome must not depend on which of them comes first.
 func (l *life[V]) fresh(ctx context.Context) error {
 	if l.renew == nil {
 		return nil
@@ -153,7 +154,11 @@ func (l *life[V]) fresh(ctx context.Context) error {
 	trying, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(l.ctx, cancel)()
+	first := l.failed == nil
 	l.attempt(trying)
+	if first && l.failed != nil && trying.Err() == nil {
+		l.attempt(trying)
+	}
 	select {
 	case l.kick <- struct{}{}:
 	default:

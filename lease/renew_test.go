@@ -242,6 +242,36 @@ func TestE50_UseAfterFailureTriesOnceMore(t *testing.T) {
 	})
 }
 
+// A use that comes when the lease is due makes the first attempt itself, and one more at once if that fails.
+func TestE50_UseThatRenewsTriesOnceMore(t *testing.T) {
+	tests := []struct {
+		name     string
+		failures int
+		want     error
+	}{
+		{"the second succeeds", 1, nil},
+		{"both fail", 2, ErrExpired},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var tries atomic.Int32
+				l := newLife(Opened[string]{Renew: func(context.Context) (time.Time, error) {
+					if int(tries.Add(1)) <= test.failures {
+						return time.Time{}, errRenew
+					}
+					return time.Now().Add(time.Minute), nil
+				}}, time.Now)
+				l.due = time.Now() // no loop runs: the use is first
+				if err := l.fresh(t.Context()); !errors.Is(err, test.want) || tries.Load() != 2 {
+					t.Errorf("after %d tries: %v", tries.Load(), err)
+				}
+				l.end(time.Second)
+			})
+		})
+	}
+}
+
 func TestE54_RenewalUnderWayEndsBeforeClose(t *testing.T) {
 	tests := []struct {
 		name        string
