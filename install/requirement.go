@@ -11,6 +11,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/constraint"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 	"github.com/mayfly-iac/mayfly/state"
@@ -112,7 +113,7 @@ func (c *collector) state(st *state.State) {
 }
 
 // Text returns all constraints in the form of the lock file, "" if any version will do.
-func (r *Requirement) Text() string { return lockfile.ConstraintsText(r.spec) }
+func (r *Requirement) Text() string { return constraint.Text(r.spec) }
 
 // allows returns the versions that meet all constraints. Pre-releases are among them only if asked for exactly.
 func (r *Requirement) allows() versions.Set { return versions.MeetingConstraints(r.spec) }

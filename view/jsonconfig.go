@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/constraint"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -201,9 +202,6 @@ func (w *configWriter) providers(m *config.Module) {
 	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
 		p := m.Providers[name]
 		pc := w.providerConfig(m, p.Ref())
-		if p.Version.Text != "" {
-			pc.VersionConstraint = p.Version.Text
-		}
 		if w.schemas != nil {
 			if s := w.schemas.Provider(m.ProviderFor(p.Name)); s != nil {
 				pc.Expressions = bodyJSON(p.Body, s.Block)
@@ -235,10 +233,22 @@ func (w *configWriter) providers(m *config.Module) {
 
 func (w *configWriter) providerConfig(m *config.Module, ref config.ProviderRef) jsonProviderConfig {
 	pc := jsonProviderConfig{Name: ref.Name, FullName: m.ProviderFor(ref.Name).String(), Alias: ref.Alias, ModuleAddress: m.Path.String()}
-	if r := m.Required[ref.Name]; r != nil {
-		pc.VersionConstraint = r.Version.Text
-	}
+	pc.VersionConstraint = constraint.Normal(versionConstraints(m, ref.Name)...)
 	return pc
+}
+
+// versionConstraints returns all that a module says about the version of a provider: its requirement and its provider blocks.
+func versionConstraints(m *config.Module, name string) []string {
+	var out []string
+	if r := m.Required[name]; r != nil {
+		out = append(out, r.Version.Text)
+	}
+	for _, p := range m.Providers {
+		if p.Name == name {
+			out = append(out, p.Version.Text)
+		}
+	}
+	return out
 }
 
 func moduleKey(m *config.Module, ref config.ProviderRef) string {

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/constraint"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/internal/atomicfile"
 	"github.com/mayfly-iac/mayfly/install/internal/plainhcl"
@@ -181,7 +182,7 @@ func (e *Entry) parseConstraints(text string, attr *hcl.Attribute) diag.List {
 	if err != nil {
 		return diag.At(attr.Expr.Range(), "Invalid provider version constraints", "The version constraints recorded for provider %s are invalid: %s.", e.Provider, err)
 	}
-	e.Constraints = ConstraintsText(spec)
+	e.Constraints = constraint.Text(spec)
 	return nil
 }
 

@@ -29,7 +29,7 @@ func (h Hash) Archive() bool { return strings.HasPrefix(string(h), "zh:") }
 type Entry struct {
 	Provider addr.Provider
 	Version  versions.Version
-	// Constraints is what the configuration demanded at the time of the selection, as ConstraintsText writes it; "" for no constraints.
+	// Constraints is what the configuration demanded at the time of the selection, as constraint.Text writes it; "" for no constraints.
 	Constraints string
 	Hashes      []Hash // sorted, without repetitions
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/apparentlymart/go-versions/versions"
-	"github.com/apparentlymart/go-versions/versions/constraints"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -130,30 +129,6 @@ func TestEqualAndSameProviders(t *testing.T) {
 	var none *Lock
 	if !none.Equal(New()) || none.Equal(a) {
 		t.Error("nil must be an empty lock")
-	}
-}
-
-func TestConstraintsText(t *testing.T) {
-	for in, want := range map[string]string{
-		"":                                       "",
-		"2.9.0":                                  "2.9.0",
-		"=0.14":                                  "0.14.0",
-		"~> 3":                                   "~> 3.0",
-		"~>3.1":                                  "~> 3.1",
-		"~> 3.1.2":                               "~> 3.1.2",
-		"> 1,<=4.2.1,>=4":                        "> 1.0.0, >= 4.0.0, <= 4.2.1",
-		">= 3, != 3.1, <5, ~> 3.9.0, >= 3.0.0":   ">= 3.0.0, != 3.1.0, ~> 3.9.0, < 5.0.0",
-		"1.0.0-beta1":                            "1.0.0-beta1",
-		"<= 3.9.0, >= 3.9.0, ~> 3.9.0, 3.9.0":    ">= 3.9.0, 3.9.0, ~> 3.9.0, <= 3.9.0",
-		"!= 3, > 3, >= 3, ~>3.0, ~> 3, < 4, <=4": "> 3.0.0, >= 3.0.0, ~> 3.0, != 3.0.0, <= 4.0.0, < 4.0.0",
-	} {
-		spec, err := constraints.ParseRubyStyleMulti(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := ConstraintsText(spec); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
 	}
 }
 

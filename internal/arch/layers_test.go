@@ -41,7 +41,9 @@ var rules = map[string]rule{
 	"diag":   {pure: true, modules: []string{hcl, cty, distance}, why: "everybody reports problems, so reporting may need nobody"},
 	"future": {pure: true, modules: none, why: "a concurrency primitive is right or wrong by itself"},
 
-	"unify":  {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "a conversion is a function of a value and a type"},
+	"unify":      {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "a conversion is a function of a value and a type"},
+	"constraint": {pure: true, modules: []string{"github.com/apparentlymart/go-versions"}, why: "the normal form of a constraint does not depend on where it is written"},
+
 	"lease":  {pure: true, modules: none, why: "lifetimes are counted without knowing what lives; a pool that knew values could print them"},
 	"schema": {may: []string{"addr", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes and nothing more"},
@@ -89,7 +91,7 @@ var rules = map[string]rule{
 	"state/store/local":     {may: []string{"addr", "diag", "safefile", "state", "state/store"}, why: "one store does not know the others"},
 	"state/store/inmem":     {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},
 	"state/store/storetest": {may: []string{"addr", "diag", "schema", "value", "state", "state/store"}, why: "the conformance suite tests stores through their interface only"},
-	"install":               {may: []string{"addr", "diag", "config", "state", "install/..."}, why: "packages are found and checked by address; nothing of them is run here"},
+	"install":               {may: []string{"addr", "constraint", "diag", "config", "state", "install/..."}, why: "packages are found and checked by address; nothing of them is run here"},
 	"install/web":           {why: "requests are the same whatever is asked for"},
 	"install/credential":    {may: []string{"diag", "install/cliconfig", "install/internal/atomicfile"}, why: "who holds tokens should know little else"},
 	"install/login":         {may: []string{"install/cliconfig", "install/web"}, why: "who obtains tokens need not know where they are kept"},
@@ -100,13 +102,13 @@ var rules = map[string]rule{
 	"install/ocimirror":     {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/cliconfig":     {may: []string{"addr", "diag", "install/internal/..."}, why: "settings are read for install, not by it"},
 	"install/schemacache":   {modules: none, why: "a cache that understood what it keeps would have to be trusted"},
-	"install/lockfile":      {may: []string{"addr", "diag", "install/internal/..."}, why: "a file format is usable without an installer"},
+	"install/lockfile":      {may: []string{"addr", "constraint", "diag", "install/internal/..."}, why: "a file format is usable without an installer"},
 
 	"install/internal/plainhcl":   {may: []string{"diag"}, why: "a helper for two file formats"},
 	"install/internal/atomicfile": {why: "a helper that replaces files"},
 
 	"view": {
-		may:  []string{"addr", "diag", "schema", "value", "config", "state", "plan", "engine"},
+		may:  []string{"addr", "constraint", "diag", "schema", "value", "config", "state", "plan", "engine"},
 		pure: true, why: "rendering is a function of what is rendered; of the engine it sees events",
 	},
 	"view/timeline": {

@@ -2,7 +2,7 @@ terraform {
   required_providers {
     local = {
       source  = "hashicorp/local"
-      version = "~> 2.0"
+      version = "<3,>=2"
     }
     rnd = { source = "hashicorp/random" }
   }
@@ -10,6 +10,10 @@ terraform {
 
 provider "rnd" {
   alias = "second"
+}
+
+provider "local" {
+  version = "~>2.1"
 }
 
 variable "step" {
