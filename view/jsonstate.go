@@ -13,16 +13,28 @@ import (
 )
 
 type jsonState struct {
-	FormatVersion    string          `json:"format_version"`
-	TerraformVersion string          `json:"terraform_version,omitempty"`
-	ProductVersion   string          `json:"mayfly_version,omitempty"`
-	Values           *jsonValues     `json:"values,omitempty"`
-	Checks           json.RawMessage `json:"checks,omitempty"`
+	FormatVersion    string           `json:"format_version"`
+	TerraformVersion string           `json:"terraform_version,omitempty"`
+	ProductVersion   string           `json:"mayfly_version,omitempty"`
+	Values           *jsonStateValues `json:"values,omitempty"`
+	Checks           json.RawMessage  `json:"checks,omitempty"`
 }
 
 type jsonValues struct {
 	Outputs    map[string]jsonOutput `json:"outputs,omitempty"`
 	RootModule jsonModule            `json:"root_module"`
+}
+
+type jsonStateValues struct {
+	Outputs    map[string]jsonStateOutput `json:"outputs,omitempty"`
+	RootModule jsonModule                 `json:"root_module"`
+}
+
+// jsonStateOutput is a jsonOutput in the order that states have.
+type jsonStateOutput struct {
+	Sensitive bool            `json:"sensitive"`
+	Value     json.RawMessage `json:"value,omitempty"`
+	Type      json.RawMessage `json:"type,omitempty"`
 }
 
 type jsonOutput struct {
@@ -70,10 +82,13 @@ func stateDocument(st *state.State, s Schemas, v Versions) (*jsonState, error) {
 		return doc, nil
 	}
 	doc.TerraformVersion, doc.ProductVersion = v.Compat, v.Product
-	values := &jsonValues{}
-	var err error
-	if values.Outputs, err = stateOutputs(st); err != nil {
+	outputs, err := outputsJSON(st.Outputs)
+	if err != nil {
 		return nil, err
+	}
+	values := &jsonStateValues{Outputs: make(map[string]jsonStateOutput, len(outputs))}
+	for name, o := range outputs {
+		values.Outputs[name] = jsonStateOutput{o.Sensitive, o.Value, o.Type}
 	}
 	tree := newModuleTree[jsonResource]()
 	for a, inst := range st.AllInstances() {
@@ -164,7 +179,7 @@ func (so storedObject) json() jsonResource {
 
 // StateInstanceJSON returns the document of a state of which nothing but one instance is shown.
 func StateInstanceJSON(st *state.State, a addr.Instance, s Schemas, v Versions) ([]byte, error) {
-	doc := &jsonState{FormatVersion: "1.0", TerraformVersion: v.Compat, ProductVersion: v.Product, Values: &jsonValues{}}
+	doc := &jsonState{FormatVersion: "1.0", TerraformVersion: v.Compat, ProductVersion: v.Product, Values: &jsonStateValues{}}
 	objects, err := objectsOf(a, st.Instance(a), s)
 	if err != nil {
 		return nil, err
@@ -180,12 +195,9 @@ func StateInstanceJSON(st *state.State, a addr.Instance, s Schemas, v Versions) 
 	return json.Marshal(doc)
 }
 
-func stateOutputs(st *state.State) (map[string]jsonOutput, error) {
-	if len(st.Outputs) == 0 {
-		return nil, nil
-	}
-	out := make(map[string]jsonOutput, len(st.Outputs))
-	for name, o := range st.Outputs {
+func outputsJSON(outputs map[string]*state.Output) (map[string]jsonOutput, error) {
+	out := make(map[string]jsonOutput, len(outputs))
+	for name, o := range outputs {
 		j, err := outputJSON(o)
 		if err != nil {
 			return nil, fmt.Errorf("output.%s: %w", name, err)
@@ -215,12 +227,9 @@ func outputValue(v cty.Value, sensitive bool) jsonOutput {
 
 // OutputsJSON returns the document of all outputs: an object by name, indented.
 func OutputsJSON(outputs map[string]*state.Output) ([]byte, error) {
-	all, err := stateOutputs(&state.State{Outputs: outputs})
+	all, err := outputsJSON(outputs)
 	if err != nil {
 		return nil, err
-	}
-	if all == nil {
-		return []byte("{}"), nil
 	}
 	return json.MarshalIndent(all, "", "  ")
 }
