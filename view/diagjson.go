@@ -122,7 +122,8 @@ func (c *snippets) snippet(d *diag.Diagnostic, text []byte, highlight hcl.Range)
 	s.HighlightStartOffset = clamp(highlight.Start.Byte-start, 0, len(s.Code))
 	s.HighlightEndOffset = clamp(highlight.End.Byte-start, s.HighlightStartOffset, len(s.Code))
 	if file := c.file(highlight.Filename, text); file != nil {
-		if context := blockHeader(file, highlight.Start.Byte); context != "" {
+		// What begins with a block is about the block itself, which is in no other.
+		if context := blockHeader(file, highlight.Start.Byte-1); context != "" {
 			s.Context = &context
 		}
 	}

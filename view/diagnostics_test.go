@@ -131,6 +131,23 @@ func TestDiagnosticPlaces(t *testing.T) {
 	golden(t, "diagnostic.places.txt", render(t, list, src, Options{}))
 }
 
+// TestContextOfABlock names the block around a place; what is about the block itself has none.
+func TestContextOfABlock(t *testing.T) {
+	src := Sources{"f.tf": []byte("odd {\n  a = 1\n}\nthing \"x\" {\n}\n")}
+	at := func(b int) *hcl.Range {
+		return &hcl.Range{Filename: "f.tf", Start: hcl.Pos{Line: 1, Column: 1, Byte: b}, End: hcl.Pos{Line: 1, Column: 1, Byte: b + 1}}
+	}
+	for b, want := range map[int]string{0: "", 8: "odd", 16: "", 22: `thing "x"`} {
+		got := ""
+		if context := JSONDiagnostics(diag.List{{Subject: at(b)}}, src)[0].Snippet.Context; context != nil {
+			got = *context
+		}
+		if got != want {
+			t.Errorf("at %d: %q, want %q", b, got, want)
+		}
+	}
+}
+
 // Programs match texts across line breaks, so these have to be where other tools of the ecosystem have them: a full line is one column short of the
 // width, a summary and a line that begins with a space are never broken, and spaces within a line are kept.
 func TestDiagnosticLineBreaks(t *testing.T) {
