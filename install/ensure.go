@@ -131,13 +131,13 @@ func (i *Installer) choose(ctx context.Context, reqs []*Requirement, lock *lockf
 	for _, r := range reqs {
 		entry, locked := lock.Entry(r.Provider)
 		if locked && !opts.Upgrade {
+			i.observer().Reusing(r.Provider, entry.Version)
 			if !r.allows().Has(entry.Version) {
-				diags = append(diags, r.errorf("Failed to query available provider packages",
-					"The dependency lock file has provider %s %s, which does not match the version constraints:%s\n\nTo select another version, run \"mayfly init -upgrade\".",
-					r.Provider.ForDisplay(), entry.Version, r.sources())...)
+				diags = append(diags, r.errorf("Failed to resolve provider packages",
+					"The locked provider %s %s does not match configured version constraint %s:%s\n\nTo select another version, run \"mayfly init -upgrade\".",
+					r.Provider.ForDisplay(), entry.Version, r.Text(), r.sources())...)
 				continue
 			}
-			i.observer().Reusing(r.Provider, entry.Version)
 			plan = append(plan, choice{r, entry.Version, entry})
 			continue
 		}
@@ -171,9 +171,9 @@ func (i *Installer) newest(ctx context.Context, r *Requirement) (versions.Versio
 	}
 	allowed := list.Filter(r.allows())
 	if len(allowed) == 0 {
-		return versions.Unspecified, append(diags, r.errorf("Failed to query available provider packages",
-			"No available version of provider %s matches the version constraints:%s\n\nAvailable are %s.",
-			r.Provider.ForDisplay(), r.sources(), versionsText(list))...)
+		return versions.Unspecified, append(diags, r.errorf("Failed to resolve provider packages",
+			"Provider %s: no available releases match the given constraints %s:%s\n\nAvailable are %s.",
+			r.Provider.ForDisplay(), r.Text(), r.sources(), versionsText(list))...)
 	}
 	v := allowed.Newest()
 	return v, append(diags, i.checkPlatform(ctx, r, v, places)...)

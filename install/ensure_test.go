@@ -34,7 +34,7 @@ func TestInstallUnpackedAndPacked(t *testing.T) {
 	if target, err := os.Readlink(filepath.Join(f.inst.DataDir, "providers", "registry.opentofu.org", "hashicorp", "random", "3.9.0", "linux_amd64")); err != nil || target != dir {
 		t.Errorf("the unpacked package is not a link to the mirror: %q, %v", target, err)
 	}
-	want := []string{`finding cloud "~> 0.2"`, `finding random ">= 3.0.0"`, "installing cloud 0.2.0", "installed cloud 0.2.0 unauthenticated", "installing random 3.9.0", "installed random 3.9.0 unauthenticated"}
+	want := []string{`finding cloud "~> 0.2"`, `finding random ">= 3.0.0"`, "installing cloud 0.2.0 false", "installed cloud 0.2.0 unauthenticated", "installing random 3.9.0 false", "installed random 3.9.0 unauthenticated"}
 	if diff := cmp.Diff(want, f.log.lines); diff != "" {
 		t.Error(diff)
 	}
@@ -159,7 +159,7 @@ func TestLockedVersion(t *testing.T) {
 	if !same.Equal(lock) {
 		t.Error("a newer version replaced the locked one without -upgrade")
 	}
-	f.fails(f.reqs(need("hashicorp/random", ">= 1.2")), lock, Options{}, "1.0.0, which does not match", ">= 1.2 at main.tf:5", "mayfly init -upgrade")
+	f.fails(f.reqs(need("hashicorp/random", ">= 1.2")), lock, Options{}, "The locked provider hashicorp/random 1.0.0 does not match configured version constraint >= 1.2.0", ">= 1.2 at main.tf:5", "mayfly init -upgrade")
 	_, diags := f.inst.Selected(f.reqs(need("hashicorp/random", ">= 1.2")), lock)
 	f.wantError(diags, "Inconsistent dependency lock file", "locked version selection 1.0.0", ">= 1.2 at main.tf:5", "mayfly init -upgrade")
 
@@ -275,15 +275,19 @@ func TestPluginCacheWithoutLock(t *testing.T) {
 	f.inst.Config.PluginCacheDir = t.TempDir()
 	f.unpacked("random", "1.0.0", "linux_amd64", "x")
 	reqs := f.reqs(need("hashicorp/random", ">= 1"))
-	f.init(reqs, nil, Options{})
-	f.init(reqs, nil, Options{})
-	if slices.Contains(f.log.lines, "using random 1.0.0 true") {
-		t.Error("a package of the cache was trusted without a checksum")
-	}
-	f.inst.Config.PluginCacheMayBreakLockFile = true
-	f.init(reqs, nil, Options{})
-	if !slices.Contains(f.log.lines, "using random 1.0.0 true") {
-		t.Errorf("%v", f.log.lines)
+	finding, using := `finding random ">= 1.0.0"`, "using random 1.0.0 true"
+	installed := []string{finding, "installing random 1.0.0 true", "installed random 1.0.0 unauthenticated", using}
+	for _, mayBreak := range []bool{false, false, true} {
+		want := installed // a package of the cache is not trusted without a checksum
+		if mayBreak {
+			want = []string{finding, using}
+		}
+		f.log.lines = nil
+		f.inst.Config.PluginCacheMayBreakLockFile = mayBreak
+		f.init(reqs, nil, Options{})
+		if !slices.Equal(f.log.lines, want) {
+			t.Errorf("may break the lock file: %t: %q, want %q", mayBreak, f.log.lines, want)
+		}
 	}
 }
 

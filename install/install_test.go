@@ -38,8 +38,8 @@ func (e *events) add(format string, args ...any) {
 }
 func (e *events) Finding(p addr.Provider, c string)           { e.add("finding %s %q", p.Type, c) }
 func (e *events) Reusing(p addr.Provider, v versions.Version) { e.add("reusing %s %s", p.Type, v) }
-func (e *events) Installing(p addr.Provider, v versions.Version, _ string) {
-	e.add("installing %s %s", p.Type, v)
+func (e *events) Installing(p addr.Provider, v versions.Version, cached bool) {
+	e.add("installing %s %s %t", p.Type, v, cached)
 }
 
 func (e *events) Installed(p addr.Provider, v versions.Version, proof string) {

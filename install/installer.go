@@ -37,13 +37,13 @@ type Installer struct {
 type Observer interface {
 	// Finding precedes the search for the newest version; constraints is "" if any will do.
 	Finding(p addr.Provider, constraints string)
-	// Reusing says that the version of the lock file is taken.
+	// Reusing says that the version of the lock file is to be taken.
 	Reusing(p addr.Provider, v versions.Version)
-	// Installing precedes the installation from the source named.
-	Installing(p addr.Provider, v versions.Version, from string)
+	// Installing precedes the installation from a source; cached if it is to the plugin cache.
+	Installing(p addr.Provider, v versions.Version, cached bool)
 	// Installed follows it. proof says in a few words why the package can be trusted, or that it can't be known.
 	Installed(p addr.Provider, v versions.Version, proof string)
-	// Using says that a package is taken which was installed before; cached if it comes from the plugin cache.
+	// Using says that an installed package is used; cached if it is linked from the plugin cache, where it may just have been installed.
 	Using(p addr.Provider, v versions.Version, cached bool)
 }
 
@@ -70,11 +70,11 @@ type Options struct {
 // quiet is the observer for nobody.
 type quiet struct{}
 
-func (quiet) Finding(addr.Provider, string)                      {}
-func (quiet) Reusing(addr.Provider, versions.Version)            {}
-func (quiet) Installing(addr.Provider, versions.Version, string) {}
-func (quiet) Installed(addr.Provider, versions.Version, string)  {}
-func (quiet) Using(addr.Provider, versions.Version, bool)        {}
+func (quiet) Finding(addr.Provider, string)                     {}
+func (quiet) Reusing(addr.Provider, versions.Version)           {}
+func (quiet) Installing(addr.Provider, versions.Version, bool)  {}
+func (quiet) Installed(addr.Provider, versions.Version, string) {}
+func (quiet) Using(addr.Provider, versions.Version, bool)       {}
 
 func (i *Installer) observer() Observer {
 	if i.Observer == nil {

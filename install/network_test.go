@@ -104,7 +104,7 @@ func TestInstallFromNetwork(t *testing.T) {
 			if !same.Equal(lock) || !cmp.Equal(again, sel) || len(f.server.Requests()) > 0 {
 				t.Error("the second run changed or asked something")
 			}
-			f.fails(f.reqs(need(cloud, "> 3")), nil, Options{}, "No available version", "> 3 at main.tf:5", "2.0.0-beta1, 1.2.0, 1.0.0")
+			f.fails(f.reqs(need(cloud, "> 3")), nil, Options{}, "no available releases match the given constraints > 3.0.0", "> 3 at main.tf:5", "2.0.0-beta1, 1.2.0, 1.0.0")
 			f.fails(f.reqs(need("example.com/acme/other", "> 3")), nil, Options{}, "example.com/acme/other) was not found", "  - ")
 			f.inst.Platform = Platform{"plan9", "arm"}
 			f.fails(f.reqs(need(cloud, "1.0.0")), nil, Options{}, "no package for this platform, plan9_arm", "darwin_arm64, linux_amd64")

@@ -90,8 +90,8 @@ func (o inTurn) Reusing(p addr.Provider, v versions.Version) {
 	o.say(func() { o.to.Reusing(p, v) })
 }
 
-func (o inTurn) Installing(p addr.Provider, v versions.Version, from string) {
-	o.say(func() { o.to.Installing(p, v, from) })
+func (o inTurn) Installing(p addr.Provider, v versions.Version, cached bool) {
+	o.say(func() { o.to.Installing(p, v, cached) })
 }
 
 func (o inTurn) Installed(p addr.Provider, v versions.Version, proof string) {

@@ -113,7 +113,6 @@ func (i *Installer) present(ctx context.Context, c choice, dst string) (placed, 
 			ok = err == nil
 		}
 		if ok {
-			i.observer().Using(p, v, true)
 			got = placed{hash: h}
 		} else {
 			var err error
@@ -121,6 +120,7 @@ func (i *Installer) present(ctx context.Context, c choice, dst string) (placed, 
 				return err
 			}
 		}
+		i.observer().Using(p, v, true)
 		return link(cached, dst)
 	})
 	return got, err
@@ -138,11 +138,11 @@ func intact(dir string, locked lockfile.Entry) (lockfile.Hash, bool) {
 // fetch puts the package of the first source that has it at dst, after checking it.
 func (i *Installer) fetch(ctx context.Context, c choice, dst string) (placed, error) {
 	p, v := c.req.Provider, c.version
-	pkg, from, err := i.find(ctx, p, v)
+	pkg, err := i.find(ctx, p, v)
 	if err != nil {
 		return placed{}, err
 	}
-	i.observer().Installing(p, v, from.String())
+	i.observer().Installing(p, v, i.cacheDir() != "")
 	got, err := i.put(ctx, c, pkg, dst)
 	if err != nil {
 		return placed{}, err
@@ -152,24 +152,23 @@ func (i *Installer) fetch(ctx context.Context, c choice, dst string) (placed, er
 }
 
 // find returns the package of a version from the first source that has it.
-func (i *Installer) find(ctx context.Context, p addr.Provider, v versions.Version) (Package, Source, error) {
+func (i *Installer) find(ctx context.Context, p addr.Provider, v versions.Version) (Package, error) {
 	places, err := i.search(ctx, p)
 	if err != nil {
-		return Package{}, nil, err
+		return Package{}, err
 	}
 	names := ""
 	for _, s := range places {
 		ok, err := s.mayHave(ctx, p, v, i.platform())
 		if err != nil {
-			return Package{}, nil, err
+			return Package{}, err
 		}
 		if ok {
-			pkg, err := s.source.Package(ctx, p, v, i.platform())
-			return pkg, s.source, err
+			return s.source.Package(ctx, p, v, i.platform())
 		}
 		names += "\n  - " + s.source.String()
 	}
-	return Package{}, nil, fmt.Errorf("no package of this version for %s is in any of the search locations:%s", i.platform(), names)
+	return Package{}, fmt.Errorf("no package of this version for %s is in any of the search locations:%s", i.platform(), names)
 }
 
 // verifiedChecksum is the proof of a package that has a checksum from a place that is trusted.

@@ -121,7 +121,7 @@ func (i *Installer) one(ctx context.Context, c choice, platform Platform, dir st
 	p, v := c.req.Provider, c.version
 	on := *i
 	on.Platform = platform
-	pkg, _, err := on.find(ctx, p, v)
+	pkg, err := on.find(ctx, p, v)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func TestLockPlatformsKeepsWhatIsLocked(t *testing.T) {
 	if old, _ := lock.Entry(f.provider(cloud)); len(old.Hashes) != 4 {
 		t.Error("the lock given was changed")
 	}
-	f.lockFails(need(cloud, "> 1.1"), lock, "does not match the version constraints")
+	f.lockFails(need(cloud, "> 1.1"), lock, "does not match configured version constraint")
 }
 
 // A version that was published again with other content is an attack until somebody says otherwise.

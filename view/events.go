@@ -82,6 +82,8 @@ func phrase(e engine.Event) string {
 		return w.start + idText(e)
 	case e.Kind == engine.Progress && w.still != "":
 		return w.still + " [" + idPart(e, ", ") + seconds(e.Elapsed) + " elapsed]"
+	case e.Kind == engine.Completed && e.Op == engine.OpDelete: // there is nothing of that id any more
+		return w.complete + " after " + seconds(e.Elapsed)
 	case e.Kind == engine.Completed && w.complete != "":
 		return w.complete + " after " + seconds(e.Elapsed) + idText(e)
 	}

@@ -357,12 +357,12 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if ok := a.report(diags); applied == nil || !ok {
 		return exitError
 	}
-	destroy := p.Mode == plan.Destroy
+	destroy := r.flags.command == "destroy" // by its other names it is an apply
 	for _, s := range a.streams() {
 		if r.flags.command != "refresh" {
-			s.Applied(applied.Counts, r.flags.command == "destroy")
+			s.Applied(applied.Counts, destroy)
 		}
-		if r.flags.command == "destroy" {
+		if destroy {
 			continue
 		}
 		if err := s.Outputs(applied.State.Outputs); err != nil {

@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install"
@@ -94,9 +97,9 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	if !a.initProviders(ctx, d, f, st) {
 		return exitError
 	}
-	a.progress("\n%s\n", a.paintDone("Mayfly has been successfully initialized!"))
+	a.progress("\n%s", a.paintDone("Mayfly has been successfully initialized!"))
 	if a.vars["TF_IN_AUTOMATION"] == "" {
-		a.progress("To see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell when that is needed.")
+		a.progress("\nTo see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell when that is needed.")
 	}
 	return exitOK
 }
@@ -132,12 +135,18 @@ func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st 
 		return false
 	}
 	a.progress("\n%s", a.bold("Initializing provider plugins..."))
-	ins.Observer, ins.Downloading = installLines{a}, a.downloading()
+	lines := installLines{a}
+	for _, p := range slices.SortedFunc(maps.Keys(reqs), lockfile.CompareProviders) {
+		if mayfly.Embedded(p) {
+			lines.line("%s is built in to Mayfly", p)
+		}
+	}
+	ins.Observer, ins.Downloading = lines, a.downloading()
 	_, next, diags := ins.Ensure(ctx, reqs, lock, install.Options{Upgrade: f.upgrade, Readonly: f.lockfile == "readonly"})
 	if !a.report(diags) {
 		return false
 	}
-	if next.Equal(lock) {
+	if next.SameSelections(lock) {
 		return true
 	}
 	if err := lockfile.Write(lockfile.FileName, next); err != nil {
@@ -145,16 +154,16 @@ func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st 
 		return false
 	}
 	if lock.Len() == 0 {
-		a.progress("\nMayfly has created a lock file, %s, with the providers chosen above.\nKeep it in version control: later runs, also on other machines, then choose the same.", a.bold(lockfile.FileName))
+		a.progress("\nMayfly has created a lock file %s to record the provider\nselections it made above. Keep it in version control: later runs, also on other\nmachines, then make the same selections.", a.bold(lockfile.FileName))
 	} else {
-		a.progress("\nMayfly has updated the providers in the lock file %s.\nReview the changes before you commit it.", lockfile.FileName)
+		a.progress("\nMayfly has made some changes to the provider dependency selections recorded\nin the %s file. Review them before you commit the file.", a.bold(lockfile.FileName))
 	}
-	a.tellIncomplete(lock, next)
-	return true
+	return a.report(incomplete(lock, next))
 }
 
-// tellIncomplete says which new selections the lock file has checksums of for one platform only. A registry gives those of all platforms.
-func (a *app) tellIncomplete(lock, next *lockfile.Lock) {
+// incomplete warns of new selections, and of old ones that had no checksums, for which the lock file has checksums of one platform only. A
+// registry gives those of all platforms.
+func incomplete(lock, next *lockfile.Lock) diag.List {
 	var names strings.Builder
 	for e := range next.All() {
 		archives := 0
@@ -163,47 +172,59 @@ func (a *app) tellIncomplete(lock, next *lockfile.Lock) {
 				archives++
 			}
 		}
-		if old, ok := lock.Entry(e.Provider); archives < 2 && (!ok || old.Version != e.Version) {
-			names.WriteString("\n- " + e.Provider.ForDisplay())
+		if old, ok := lock.Entry(e.Provider); archives < 2 && (!ok || old.Version != e.Version || len(old.Hashes) == 0) {
+			names.WriteString("\n  - " + e.Provider.ForDisplay())
 		}
 	}
-	if names.Len() > 0 {
-		a.progress("\nFor these providers the lock file has checksums for %s only:%s\nTo use it on other platforms, run \"mayfly providers lock -platform=OS_ARCH\".", install.CurrentPlatform(), names.String())
+	if names.Len() == 0 {
+		return nil
 	}
+	return diag.Warnf("Incomplete lock file information for providers",
+		"For these providers the lock file has checksums for %s only, since their source gives no others:%s\n\nTo use it on other platforms, run:\n  mayfly providers lock -platform=OS_ARCH", install.CurrentPlatform(), names.String())
 }
 
 // installLines tells what the installer does.
 type installLines struct{ *app }
 
+// line says one thing that is done, to people as an item of a list.
+func (l installLines) line(format string, args ...any) {
+	l.tell(format, args)
+	l.print("- "+format, args)
+}
+
 // Finding implements install.Observer.
 func (l installLines) Finding(p addr.Provider, constraints string) {
 	if constraints == "" {
-		l.progress("- Finding latest version of %s...", p.ForDisplay())
+		l.line("Finding latest version of %s...", p.ForDisplay())
 		return
 	}
-	l.progress("- Finding %s versions matching %q...", p.ForDisplay(), constraints)
+	l.line("Finding %s versions matching %q...", p.ForDisplay(), constraints)
 }
 
 // Reusing implements install.Observer.
 func (l installLines) Reusing(p addr.Provider, _ versions.Version) {
-	l.progress("- Reusing previous version of %s from the dependency lock file", p.ForDisplay())
+	l.line("Reusing previous version of %s from the dependency lock file", p.ForDisplay())
 }
 
 // Installing implements install.Observer.
-func (l installLines) Installing(p addr.Provider, v versions.Version, _ string) {
-	l.progress("- Installing %s v%s...", p.ForDisplay(), v)
+func (l installLines) Installing(p addr.Provider, v versions.Version, cached bool) {
+	if cached {
+		l.line("Installing %s v%s to the shared cache directory...", p.ForDisplay(), v)
+		return
+	}
+	l.line("Installing %s v%s...", p.ForDisplay(), v)
 }
 
 // Installed implements install.Observer.
 func (l installLines) Installed(p addr.Provider, v versions.Version, proof string) {
-	l.progress("- Installed %s v%s (%s)", p.ForDisplay(), v, proof)
+	l.line("Installed %s v%s (%s)", p.ForDisplay(), v, proof)
 }
 
 // Using implements install.Observer.
 func (l installLines) Using(p addr.Provider, v versions.Version, cached bool) {
 	if cached {
-		l.progress("- Using %s v%s from the shared cache directory", p.ForDisplay(), v)
+		l.line("Using %s v%s from the shared cache directory", p.ForDisplay(), v)
 		return
 	}
-	l.progress("- Using previously-installed %s v%s", p.ForDisplay(), v)
+	l.line("Using previously-installed %s v%s", p.ForDisplay(), v)
 }

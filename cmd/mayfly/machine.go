@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -111,12 +112,16 @@ func (a *app) messageCommand(name, usage, argsUsage, description string, flags [
 	})
 }
 
-// tell sends a line that is meant for people to programs too.
+// lineBreaks are the places where a text for the terminal goes on in the next line.
+var lineBreaks = regexp.MustCompile(`\s*\n\s*`)
+
+// tell sends a text that is meant for people to programs too, as one line.
 func (a *app) tell(format string, args []any) {
 	text := strings.TrimSpace(ansi.Strip(fmt.Sprintf(format, args...)))
 	if text == "" {
 		return
 	}
+	text = lineBreaks.ReplaceAllString(text, " ")
 	for _, s := range a.streams() {
 		s.Log(text)
 	}

@@ -58,7 +58,7 @@ func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 	if f.out != "" && !a.report(r.save(p, f.out)) {
 		return exitError
 	}
-	if a.stream == nil && p.Changed() && (f.out != "" || a.vars["TF_IN_AUTOMATION"] == "") {
+	if a.stream == nil && p.Changed() && a.vars["TF_IN_AUTOMATION"] == "" {
 		if code := a.wroteText(view.PlanFooter(a.env.Stdout, f.out, r.written, a.view)); code != exitOK {
 			return code
 		}

@@ -14,6 +14,11 @@ func (a *app) say(format string, args ...any) {
 	if a.verbatim {
 		a.tell(format, args)
 	}
+	a.print(format, args)
+}
+
+// print is say without a message in the streams.
+func (a *app) print(format string, args []any) {
 	if a.stream != nil || a.document {
 		return
 	}

@@ -42,8 +42,11 @@ func (e Entry) Matches(hashes ...Hash) bool {
 // HasArchives reports whether there are hashes of archives.
 func (e Entry) HasArchives() bool { return slices.ContainsFunc(e.Hashes, Hash.Archive) }
 
-func (e Entry) equal(o Entry) bool {
-	return e.Provider == o.Provider && e.Version == o.Version && e.Constraints == o.Constraints && slices.Equal(e.Hashes, o.Hashes)
+func (e Entry) equal(o Entry) bool { return e.Constraints == o.Constraints && e.selects(o) }
+
+// selects reports whether both entries let the same packages in, whatever the constraints by which they were chosen.
+func (e Entry) selects(o Entry) bool {
+	return e.Provider == o.Provider && e.Version == o.Version && slices.Equal(e.Hashes, o.Hashes)
 }
 
 // Lock is the content of a lock file. A nil Lock is empty and can be read. A Lock is not safe for concurrent changes.
@@ -92,25 +95,23 @@ func (l *Lock) All() iter.Seq[Entry] {
 }
 
 // Equal reports whether both locks would be written as the same file. Either may be nil.
-func (l *Lock) Equal(o *Lock) bool {
-	if l.Len() != o.Len() {
-		return false
-	}
-	for e := range l.All() {
-		if other, ok := o.Entry(e.Provider); !ok || !e.equal(other) {
-			return false
-		}
-	}
-	return true
-}
+func (l *Lock) Equal(o *Lock) bool { return l.matches(o, Entry.equal) }
+
+// SameSelections reports whether both locks let the same packages in: versions and checksums. The constraints by which they were chosen don't count.
+func (l *Lock) SameSelections(o *Lock) bool { return l.matches(o, Entry.selects) }
 
 // SameProviders reports whether both locks hold selections of the same providers, whatever these are.
 func (l *Lock) SameProviders(o *Lock) bool {
+	return l.matches(o, func(Entry, Entry) bool { return true })
+}
+
+// matches reports whether both locks have entries for the same providers, and each pair is the same.
+func (l *Lock) matches(o *Lock, same func(Entry, Entry) bool) bool {
 	if l.Len() != o.Len() {
 		return false
 	}
 	for e := range l.All() {
-		if _, ok := o.Entry(e.Provider); !ok {
+		if other, ok := o.Entry(e.Provider); !ok || !same(e, other) {
 			return false
 		}
 	}

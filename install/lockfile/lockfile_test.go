@@ -122,6 +122,16 @@ func TestEqualAndSameProviders(t *testing.T) {
 	if a.Equal(b) || !a.SameProviders(b) {
 		t.Error("a new hash must make a lock different, of the same providers")
 	}
+	if a.SameSelections(b) {
+		t.Error("a new hash lets other packages in")
+	}
+	c := sample()
+	e, _ = c.Entry(addr.DefaultProvider("random"))
+	e.Constraints = "~> 1.2"
+	c.Set(e)
+	if a.Equal(c) || !a.SameSelections(c) {
+		t.Error("another constraint makes a lock different, with the same selections")
+	}
 	b.Set(Entry{Provider: mustProvider("example.com/acme/other")})
 	if a.SameProviders(b) || b.SameProviders(a) {
 		t.Error("a new provider was overlooked")
