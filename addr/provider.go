@@ -18,6 +18,9 @@ const DefaultHost = registry.DefaultProviderRegistryHost
 // TerraformHost is what DefaultHost is to Terraform, whose states have it in the addresses of providers.
 const TerraformHost = "registry.terraform.io"
 
+// DefaultNamespace is the namespace of source addresses that name none.
+const DefaultNamespace = "hashicorp"
+
 // BuiltinProvider is the provider that is part of the program: terraform_data and terraform_remote_state.
 var BuiltinProvider = registry.NewProvider(registry.TransitionalBuiltInProviderHost, registry.BuiltInProviderNamespace, "terraform")
 
@@ -31,7 +34,7 @@ func DefaultProvider(name string) Provider {
 	if err != nil {
 		part = name
 	}
-	return Provider{Hostname: DefaultHost, Namespace: "hashicorp", Type: part}
+	return Provider{Hostname: DefaultHost, Namespace: DefaultNamespace, Type: part}
 }
 
 // ParseProvider parses a source address such as "hashicorp/random" or "example.com/ns/type".
@@ -41,7 +44,7 @@ func ParseProvider(s string) (Provider, error) {
 		return Provider{}, err
 	}
 	if !p.HasKnownNamespace() {
-		p.Namespace = "hashicorp"
+		p.Namespace = DefaultNamespace
 	}
 	return p, nil
 }

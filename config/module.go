@@ -50,7 +50,7 @@ func (m *Module) Uses(local string) bool {
 func defaultProvider(local string) addr.Provider {
 	norm, err := registry.ParseProviderPart(local)
 	if err != nil {
-		return addr.Provider{Hostname: addr.DefaultHost, Namespace: "hashicorp", Type: local}
+		return addr.Provider{Hostname: addr.DefaultHost, Namespace: addr.DefaultNamespace, Type: local}
 	}
 	return addr.DefaultProvider(norm)
 }

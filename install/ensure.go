@@ -29,8 +29,9 @@ func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirem
 	if diags.HasErrors() {
 		return sel, lock, diags
 	}
-	next := i.kept(reqs, lock)
-	plan, ds := i.choose(ctx, rest, lock, opts)
+	ours, from := adopt(reqs, lock)
+	next := i.kept(reqs, ours)
+	plan, ds := i.choose(ctx, rest, ours, opts)
 	diags = append(diags, ds...)
 	if ds.HasErrors() {
 		return sel, lock, diags
@@ -39,7 +40,7 @@ func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirem
 		next.Set(lockfile.Entry{Provider: c.req.Provider, Version: c.version})
 	}
 	if opts.Readonly && !next.SameProviders(lock) {
-		return sel, lock, append(diags, readonlyError(lock, next)...)
+		return sel, lock, append(diags, readonlyError(lock, next, from)...)
 	}
 	type outcome struct {
 		selection Selection
@@ -67,7 +68,7 @@ func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirem
 	if opts.Readonly {
 		return sel, lock, append(diags, i.unrecorded(sel, lock)...)
 	}
-	return sel, next, diags
+	return sel, next, append(diags, from.warn(next, lock)...)
 }
 
 // unrecorded warns of packages that the lock file has let in by the checksum of their archive, when it may not be given the one of their
@@ -100,15 +101,19 @@ func (i *Installer) kept(reqs map[addr.Provider]*Requirement, lock *lockfile.Loc
 	return next
 }
 
-func readonlyError(lock, next *lockfile.Lock) diag.List {
+func readonlyError(lock, next *lockfile.Lock, from adopted) diag.List {
 	var changes strings.Builder
 	for e := range next.All() {
-		if _, ok := lock.Entry(e.Provider); !ok {
+		theirs, ok := from[e.Provider]
+		if ok {
+			fmt.Fprintf(&changes, "\n  - %s is required, for which the lock file has %s, as Terraform has selected it", e.Provider, theirs)
+		} else if _, ok := lock.Entry(e.Provider); !ok {
 			fmt.Fprintf(&changes, "\n  - %s is required but not in the lock file", e.Provider)
 		}
 	}
+	replaced := slices.Collect(maps.Values(from))
 	for e := range lock.All() {
-		if _, ok := next.Entry(e.Provider); !ok {
+		if _, ok := next.Entry(e.Provider); !ok && !slices.Contains(replaced, e.Provider) {
 			fmt.Fprintf(&changes, "\n  - %s is in the lock file but not required any more", e.Provider)
 		}
 	}

@@ -24,7 +24,8 @@ func (i *Installer) MirrorPlatforms(ctx context.Context, reqs map[addr.Provider]
 		return diag.Errorf("Cannot create the mirror", "The directory of the mirror could not be created: %s.", err)
 	}
 	changed := map[release]bool{}
-	diags := i.each(ctx, reqs, lock, platforms, dir, obs, func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, archive *temporary) error {
+	ours, _ := adopt(reqs, lock)
+	diags := i.each(ctx, reqs, ours, platforms, dir, obs, func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, archive *temporary) error {
 		p, v := c.req.Provider, c.version
 		if archive == nil {
 			return fmt.Errorf("it is not packed as an archive, as a mirror needs it")

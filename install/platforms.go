@@ -35,8 +35,9 @@ func ParsePlatform(s string) (Platform, error) {
 // LockPlatforms returns the lock with checksums for the platforms of all providers that are required and not part of the program. Selections of
 // the lock given stay as they are, and so do their checksums. The packages are checked and not kept.
 func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, platforms []Platform, obs PlatformObserver) (*lockfile.Lock, diag.List) {
+	ours, from := adopt(reqs, lock)
 	next := lockfile.New()
-	for e := range lock.All() {
+	for e := range ours.All() {
 		next.Set(e)
 	}
 	dir, err := os.MkdirTemp("", "mayfly-lock-")
@@ -45,7 +46,7 @@ func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*R
 	}
 	defer os.RemoveAll(dir)
 	var all []obtained
-	diags := i.each(ctx, reqs, lock, platforms, dir, obs, func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, _ *temporary) error {
+	diags := i.each(ctx, reqs, ours, platforms, dir, obs, func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, _ *temporary) error {
 		if err := republished(c.locked, pkg.Sums, hashes); err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*R
 	if diags.HasErrors() {
 		return lock, diags
 	}
-	return next, diags
+	return next, append(diags, from.warn(next, lock)...)
 }
 
 // republished reports a version of which nothing is any more what it was when it was locked. sums are those of all archives, hashes those of the

@@ -25,7 +25,7 @@ func (x Pattern) Matches(p addr.Provider) bool {
 
 // ParsePattern parses a pattern such as "example.com/*/*", "hashicorp/random" or "*/*", which is short for all of the default host.
 func ParsePattern(s string) (Pattern, error) {
-	x := Pattern{Host: string(addr.DefaultHost), Namespace: "hashicorp"}
+	x := Pattern{Host: string(addr.DefaultHost), Namespace: addr.DefaultNamespace}
 	parts := strings.Split(s, "/")
 	switch len(parts) {
 	case 1:

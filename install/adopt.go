@@ -1,0 +1,49 @@
+package install
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+)
+
+// adopted are providers at the default registry, each with the one at Terraform's registry whose selection it has taken over.
+type adopted map[addr.Provider]addr.Provider
+
+// adopt returns the lock as this program would have written it, and what is different in it. HashiCorp's providers, which Terraform has
+// selected at its own registry, are the same at the default one, where they are built anew: their versions are kept and their checksums are not.
+// Only what is required, and not selected yet, is taken over.
+func adopt(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) (*lockfile.Lock, adopted) {
+	next, from := lockfile.New(), adopted{}
+	for e := range lock.All() {
+		p := e.Provider
+		if p.Hostname == addr.TerraformHost && p.Namespace == addr.DefaultNamespace {
+			p.Hostname = addr.DefaultHost
+			if _, selected := lock.Entry(p); !selected && reqs[p] != nil {
+				from[p] = e.Provider
+				next.Set(lockfile.Entry{Provider: p, Version: e.Version, Constraints: e.Constraints})
+			}
+		}
+		next.Set(e)
+	}
+	return next, from
+}
+
+// warn tells which of the selections in the lock that is to be written were taken over.
+func (from adopted) warn(next, before *lockfile.Lock) diag.List {
+	var names strings.Builder
+	for e := range next.All() {
+		theirs, ok := from[e.Provider]
+		if old, _ := before.Entry(theirs); ok && old.Version == e.Version {
+			fmt.Fprintf(&names, "\n  - %s => %s", theirs, e.Provider)
+		}
+	}
+	if names.Len() == 0 {
+		return nil
+	}
+	return diag.Warnf("Dependency lock file entries automatically updated",
+		"Terraform selected these providers at its own registry. They are now selected at the default registry:%s\n\n"+
+			"Their versions stay the same. The packages there are built separately, so the checksums were recorded anew.", names.String())
+}
