@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -12,8 +11,9 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// checkWriteOnlyOutputs reports outputs of the root module that refer to write-only attributes, directly or through values of any module, and are not
-// sensitive. Such an attribute is always null, but who writes that means the secret.
+// checkWriteOnlyOutputs reports outputs of the root module that refer to write-only attributes, directly or
+// through values of any module, and are not sensitive. Such an attribute is always null, but who writes that
+// means the secret.
 func (m *moduleBlock) checkWriteOnlyOutputs(c *compiler) {
 	for _, o := range inOrder(m.outputs) {
 		if o.output.Sensitive || o.output.Ephemeral {
@@ -29,8 +29,8 @@ func (m *moduleBlock) checkWriteOnlyOutputs(c *compiler) {
 
 type writeOnlySearch struct{ seen map[*valueBlock]struct{} }
 
-// expr returns the address of a resource a write-only attribute of which x refers to, "" if there is none. The names are those of the attributes that
-// are read of what x gives.
+// expr returns the address of a resource a write-only attribute of which x refers to, "" if there is none.
+// The names are those of the attributes that are read of what x gives.
 func (s *writeOnlySearch) expr(m *moduleBlock, x *lang.Expr, names *readNames) string {
 	if x == nil || len(x.Refs) == 0 {
 		return ""
@@ -45,53 +45,44 @@ func (s *writeOnlySearch) expr(m *moduleBlock, x *lang.Expr, names *readNames) s
 }
 
 func (s *writeOnlySearch) ref(m *moduleBlock, ref *lang.Ref, names *readNames) string {
-	switch ref.Kind {
-	case lang.Resource:
-		b := m.resources[ref.Resource]
-		if b == nil {
-			return ""
-		}
-		path := attributePath(ref.Rest)
-		if writeOnlyAt(b.Schema.Block, path) || len(path) == 0 && names.any(b.topLevelWriteOnly) {
-			return joinAddr2(m.cfg.Path, ref.Resource.String())
-		}
-	case lang.Local:
-		return s.value(m, m.locals[ref.Name], names)
-	case lang.Variable:
-		return s.value(m.parent, m.variables[ref.Name], names)
-	case lang.Module:
-		call := m.calls[ref.Name]
-		if call == nil || call.child == nil {
-			return ""
-		}
-		if ref.Output != "" {
-			return s.value(call.child, call.child.outputs[ref.Output], names)
-		}
-		for _, name := range slices.Sorted(maps.Keys(call.child.outputs)) {
-			if names.any(func(read string) bool { return read == name }) {
-				if found := s.value(call.child, call.child.outputs[name], names); found != "" {
-					return found
-				}
+	for to := range m.targets(ref) {
+		switch b := to.(type) {
+		case *ResourceBlock:
+			path := attributePath(ref.Rest)
+			if writeOnlyAt(b.Schema.Block, path) || len(path) == 0 && names.any(b.topLevelWriteOnly) {
+				return b.blockName()
 			}
+		case *valueBlock:
+			return s.value(b, names)
+		case outputsOf:
+			return s.outputs(b.moduleBlock, names)
 		}
 	}
 	return ""
 }
 
-// value looks into a value whose expression stands in m.
-func (s *writeOnlySearch) value(m *moduleBlock, v *valueBlock, names *readNames) string {
-	if v == nil || m == nil {
-		return ""
+func (s *writeOnlySearch) outputs(m *moduleBlock, names *readNames) string {
+	for name, o := range inOrder(m.outputs) {
+		if !names.any(func(read string) bool { return read == name }) {
+			continue
+		}
+		if found := s.value(o, names); found != "" {
+			return found
+		}
 	}
+	return ""
+}
+
+func (s *writeOnlySearch) value(v *valueBlock, names *readNames) string {
 	if _, ok := s.seen[v]; ok {
 		return ""
 	}
 	s.seen[v] = struct{}{}
-	return s.expr(m, v.expr, names)
+	return s.expr(v.writtenIn(), v.expr, names)
 }
 
-// readNames are the names of attributes that an expression reads, and those that the ones around it read of its value: shared, not copied, since chains of values
-// are long.
+// readNames are the names of attributes that an expression reads, and those that the ones around it read of
+// its value: shared, not copied, since chains of values are long.
 type readNames struct {
 	names []string
 	outer *readNames

@@ -9,7 +9,6 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
-	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -34,19 +33,6 @@ func (c *compiler) checks(m *moduleBlock) {
 	}
 }
 
-func (b *checkBlock) computeOpens() *openSet {
-	set := noOpens
-	for _, a := range b.asserts {
-		set = set.union(b.module.opensOf([]*lang.Expr{a.cond, a.msg}))
-	}
-	if b.nested != nil && b.nested.Config.Addr.Mode == addr.Ephemeral {
-		set = set.union(single(b.nested.Config.Config()))
-	}
-	return set
-}
-
-func (b *checkBlock) configAddr() string { return joinAddr2(b.module.cfg.Path, "check."+b.cfg.Name) }
-
 // EachCheck calls f with what each check block of the tree may use.
 func (c *Config) EachCheck(f func(uses []Use)) {
 	for _, m := range c.modules {
@@ -61,7 +47,7 @@ func (c *Config) EachCheck(f func(uses []Use)) {
 func (r *Run) DeclareChecks(status state.CheckStatus) {
 	for _, m := range r.cfg.modules {
 		for _, b := range m.checks {
-			r.Checks.declare("check", b.configAddr(), status)
+			r.Checks.declare("check", b.blockName(), status)
 		}
 		for _, b := range m.resources {
 			if b.HasConditions() && b.Config.Addr.Mode != addr.Ephemeral {
@@ -224,7 +210,7 @@ func (c *Check) Fail(why string) { c.record(state.CheckFail, why) }
 func (c *Check) Undecided() { c.record(state.CheckUnknown, "") }
 
 func (c *Check) record(status state.CheckStatus, failure string) {
-	c.Module.run.Checks.Add("check", c.block.configAddr(), c.Addr(), status, failure)
+	c.Module.run.Checks.Add("check", c.block.blockName(), c.Addr(), status, failure)
 }
 
 // ValidateChecks evaluates the assertions of the module's checks with unknown values. Whether they are met is nothing to tell from that.

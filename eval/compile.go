@@ -148,10 +148,8 @@ func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
 		c.cfg.modules[m].checkRefs(c)
 	}
 	c.cfg.modules[addr.RootModule].checkWriteOnlyOutputs(c)
-	for _, m := range c.sorted() {
-		c.cfg.modules[m].computeOpens()
-	}
-	c.openCycles()
+	c.cfg.computeOpens()
+	c.diags = append(c.diags, c.cfg.openCycles()...)
 	c.departures()
 	return c.cfg, c.diags
 }

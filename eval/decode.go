@@ -15,7 +15,7 @@ func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Ex
 	ctx := r.context(sc, exprs...)
 	v, diags := b.Decode(body, ctx)
 	if !diags.HasErrors() {
-		r.warnDeprecated(sc.m.block, v, exprs, inBody(body))
+		r.warnDeprecated(sc.m.block, v, exprs, rangeInBody(body))
 		return v, sc.forget(diags)
 	}
 	diags = lang.Redact(sc.explain(exprs, diags), ctx, func(ctx *hcl.EvalContext) diag.List {

@@ -87,8 +87,8 @@ func deprecations(marks cty.ValueMarks) []value.Deprecated {
 	return out
 }
 
-// inBody returns the place of a path in a body.
-func inBody(body hcl.Body) func(cty.Path) *hcl.Range {
+// rangeInBody returns a function that finds the place of a path in a body.
+func rangeInBody(body hcl.Body) func(cty.Path) *hcl.Range {
 	return func(path cty.Path) *hcl.Range {
 		return diag.List{{Path: path}}.InConfigBody(body)[0].Subject
 	}

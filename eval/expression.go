@@ -54,7 +54,7 @@ func (x *Expression) Prepare(t *future.Task) {
 // configuration is reported to the run; the diagnostics are about the expression itself.
 func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
 	run := x.module.run
-	if !x.module.block.opensOf([]*lang.Expr{x.expr}).empty() {
+	if !x.module.block.opensOf(x.expr).empty() {
 		v, diags, holds := run.rehearse(func(cold *Session) (cty.Value, diag.List) { return run.eval(x.scope(t, cold), x.expr) })
 		if holds && (!x.expr.NullsEphemeral || v.IsWhollyKnown()) {
 			return v, diags

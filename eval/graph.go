@@ -1,91 +1,86 @@
 package eval
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Graph returns what refers to what in the configuration, by blocks. Instances are demanded one by one, so that blocks in a circle are no error by themselves.
+// Graph returns what refers to what in the configuration, by blocks. Instances are demanded one by one, so
+// that blocks in a cycle are no error by themselves.
 func (c *Config) Graph() *plan.Graph {
-	b := graphBuilder{g: &plan.Graph{}, cfg: c}
-	for _, m := range c.modules {
-		b.module(m)
+	b := graphBuilder{&plan.Graph{}}
+	for n := range c.eachNode {
+		b.node(n)
 	}
 	b.g.Root()
 	return b.g
 }
 
-// graphBuilder names nodes as others do: a block with the word expand, its end with the word close.
-type graphBuilder struct {
-	g   *plan.Graph
-	cfg *Config
-}
+// graphBuilder names nodes as other engines do: a block with the word expand, its end with the word close.
+type graphBuilder struct{ g *plan.Graph }
 
 func opened(name string) string { return name + " (expand)" }
 func closed(name string) string { return name + " (close)" }
 
-func (b *graphBuilder) module(m *moduleBlock) {
-	for _, group := range []map[string]*valueBlock{m.variables, m.locals, m.outputs} {
-		for _, v := range group {
-			b.value(v)
+// graphName returns the name of what others wait for when they refer to a node.
+func graphName(n node) string {
+	switch b := n.(type) {
+	case *valueBlock:
+		if b.kind == variableValue && b.module.parent == nil {
+			return b.blockName()
 		}
+	case *providerBlock:
+		return plan.ProviderNodeName(b.module.cfg.Path, b.source, b.cfg.Alias)
+	case insideOf:
+		return closed(b.blockName())
 	}
-	for _, p := range m.providers {
-		b.provider(p)
-	}
-	for _, r := range m.resources {
-		b.resource(r)
-	}
-	for _, call := range m.calls {
-		if call.child == nil {
-			continue
-		}
-		name := call.child.cfg.Path.String()
-		b.exprs(m, opened(name), call.repeat.count, call.repeat.forEach, call.repeat.enabled)
-		b.refs(m, opened(name), call.dependsOn)
-		b.g.Depend(closed(name), opened(name))
-		if m.parent != nil {
-			b.g.Depend(closed(m.cfg.Path.String()), closed(name))
-		}
-	}
-	for _, check := range m.checks {
-		b.check(check)
-	}
+	return opened(n.blockName())
 }
 
-func (b *graphBuilder) valueName(v *valueBlock) string {
-	name := blockName(v)
+func (b graphBuilder) node(n node) {
+	name := graphName(n)
+	switch n := n.(type) {
+	case *valueBlock:
+		b.value(n, name)
+	case *providerBlock:
+		if n.module.cfg.Passed(n.cfg.Ref()) != nil {
+			return
+		}
+		b.g.Add(name, plan.ProviderNode)
+		b.g.Depend(closed(name), name)
+		b.users(n.opens, closed(name))
+	case *ResourceBlock:
+		b.inside(n.module, name)
+		b.g.Add(name, plan.ResourceNode)
+		b.resource(n, name)
+	case *callBlock:
+		if n.child == nil {
+			return
+		}
+		b.g.Depend(closed(n.blockName()), name)
+		if n.module.parent != nil {
+			b.g.Depend(closed(n.module.cfg.Path.String()), closed(n.blockName()))
+		}
+	case *checkBlock:
+		b.inside(n.module, name)
+		b.users(n.opens, name)
+	}
+	b.edges(n, name)
+}
+
+func (b graphBuilder) value(v *valueBlock, name string) {
 	if v.kind == variableValue && v.module.parent == nil {
-		return name
-	}
-	return opened(name)
-}
-
-func (b *graphBuilder) value(v *valueBlock) {
-	name, m := b.valueName(v), v.module
-	switch {
-	case v.kind == variableValue && m.parent == nil:
 		b.g.Add(name, plan.VariableNode)
-	case v.kind == variableValue:
-		b.inside(m, name)
-		b.exprs(m.parent, name, v.expr)
-	default:
-		b.inside(m, name)
-		b.exprs(m, name, v.expr)
+	} else {
+		b.inside(v.module, name)
 	}
-	b.conditions(m, name, v.conds)
-	b.refs(m, name, v.dependsOn)
-	if v.kind == outputValue && m.parent == nil {
+	if v.kind == outputValue && v.module.parent == nil {
 		b.users(v.opens, name)
 	}
 }
 
 // inside says that a node is in a module: after its repetition is known, and before its end.
-func (b *graphBuilder) inside(m *moduleBlock, name string) {
+func (b graphBuilder) inside(m *moduleBlock, name string) {
 	b.g.Add(name, plan.StepNode)
 	if m.parent != nil {
 		path := m.cfg.Path.String()
@@ -94,45 +89,16 @@ func (b *graphBuilder) inside(m *moduleBlock, name string) {
 	}
 }
 
-func (b *graphBuilder) provider(p *providerBlock) {
-	if p.module.cfg.Passed(p.cfg.Ref()) != nil {
-		return
-	}
-	name := b.providerName(p)
-	b.g.Add(name, plan.ProviderNode)
-	b.g.Depend(closed(name), name)
-	b.exprs(p.module, name, p.each)
-	b.exprs(p.module, name, p.body...)
-	b.users(p.opens, closed(name))
-}
-
-func (b *graphBuilder) providerName(p *providerBlock) string {
-	return plan.ProviderNodeName(p.module.cfg.Path, p.source, p.cfg.Alias)
-}
-
-func (b *graphBuilder) resource(r *ResourceBlock) {
-	m, block := r.module, blockName(r)
-	name := opened(block)
-	b.inside(m, name)
-	b.g.Add(name, plan.ResourceNode)
-	b.exprs(m, name, r.repeat.count, r.repeat.forEach, r.repeat.enabled, r.prevent, r.providerKey)
-	b.exprs(m, name, r.body...)
-	b.exprs(m, name, r.triggers...)
-	b.exprs(m, name, r.idle...)
-	b.conditions(m, name, r.pre)
-	b.conditions(m, name, r.post)
-	for _, p := range slices.Concat(r.provisioners, r.departing) {
-		b.exprs(m, name, p.exprs...)
-	}
-	b.refs(m, name, r.dependsOn)
+// resource adds the provider that a resource needs, and what is closed after it.
+func (b graphBuilder) resource(r *ResourceBlock, name string) {
 	last := name
-	if r.Config.Addr.Mode == addr.Ephemeral {
-		last = closed(block)
+	if isEphemeral(r) {
+		last = closed(r.blockName())
 		b.g.Depend(last, name)
 	}
 	provider := plan.ProviderNodeName(addr.RootModule, r.Provider, "")
-	if p := m.providerBlockFor(r.Config.ProviderRef()); p != nil {
-		provider = b.providerName(p)
+	if p := r.module.providerBlockFor(r.Config.ProviderRef()); p != nil {
+		provider = graphName(p)
 	}
 	b.g.Add(provider, plan.ProviderNode)
 	b.g.Depend(name, provider)
@@ -141,7 +107,7 @@ func (b *graphBuilder) resource(r *ResourceBlock) {
 }
 
 // users says that ephemeral blocks are closed after a node, which may use them.
-func (b *graphBuilder) users(set *openSet, last string) {
+func (b graphBuilder) users(set *openSet, last string) {
 	if set == nil {
 		return
 	}
@@ -150,72 +116,17 @@ func (b *graphBuilder) users(set *openSet, last string) {
 	}
 }
 
-func (b *graphBuilder) check(c *checkBlock) {
-	name := opened(c.configAddr())
-	b.inside(c.module, name)
-	b.conditions(c.module, name, c.asserts)
-	if c.nested != nil {
-		b.g.Depend(name, opened(blockName(c.nested)))
-	}
-	b.users(c.opens, name)
-}
-
-func (b *graphBuilder) conditions(m *moduleBlock, name string, conds []condition) {
-	for _, c := range conds {
-		b.exprs(m, name, c.cond, c.msg)
-	}
-}
-
-func (b *graphBuilder) exprs(m *moduleBlock, name string, exprs ...*lang.Expr) {
-	for _, x := range exprs {
-		if x == nil {
-			continue
-		}
-		for i := range x.Refs {
-			b.ref(m, name, &x.Refs[i])
-		}
-	}
-}
-
-// refs is for depends_on, where a module stands for everything in it.
-func (b *graphBuilder) refs(m *moduleBlock, name string, refs []lang.Ref) {
-	for i := range refs {
-		ref := &refs[i]
-		if call := m.calls[ref.Name]; ref.Kind == lang.Module && call != nil && call.child != nil {
-			b.g.Depend(name, closed(call.child.cfg.Path.String()))
-			continue
-		}
-		b.ref(m, name, ref)
-	}
-}
-
-func (b *graphBuilder) ref(m *moduleBlock, name string, ref *lang.Ref) {
-	switch ref.Kind {
-	case lang.Variable:
-		if v := m.variables[ref.Name]; v != nil {
-			b.g.Depend(name, b.valueName(v))
-		}
-	case lang.Local:
-		if v := m.locals[ref.Name]; v != nil {
-			b.g.Depend(name, b.valueName(v))
-		}
-	case lang.Resource:
-		if r := m.resources[ref.Resource]; r != nil {
-			b.g.Depend(name, opened(blockName(r)))
-		}
-	case lang.Module:
-		call := m.calls[ref.Name]
-		if call == nil || call.child == nil {
-			return
-		}
-		b.g.Depend(name, opened(call.child.cfg.Path.String()))
-		for _, output := range slices.Sorted(maps.Keys(call.child.outputs)) {
-			if ref.Output == "" || ref.Output == output {
-				b.g.Depend(name, b.valueName(call.child.outputs[output]))
+// edges adds what a node refers to. Of a module as a whole, these are its outputs.
+func (b graphBuilder) edges(n node, name string) {
+	for e := range n.edges {
+		switch to := e.to.(type) {
+		case *providerBlock: // added with the resource
+		case outputsOf:
+			b.edges(to, name)
+		default:
+			if e.role != aroundIt {
+				b.g.Depend(name, graphName(to))
 			}
 		}
-	}
-	if ref.Index != nil && ref.Index.Expr != nil {
-		b.exprs(m, name, ref.Index.Expr)
 	}
 }

@@ -124,7 +124,7 @@ func (m *Module) CheckVariablesEarly(t *future.Task) bool {
 func (m *Module) CheckVariablesClosed(t *future.Task) {
 	for _, v := range inOrder(m.variables) {
 		for _, c := range v.block.conds {
-			if m.block.opensOf([]*lang.Expr{c.cond, c.msg}).empty() {
+			if m.block.opensOf(c.cond, c.msg).empty() {
 				v.check(t, c)
 			}
 		}
@@ -193,7 +193,7 @@ func (m *Module) condition(t *future.Task, v *Value, c condition, address, faile
 	sc.collectReads(needs, c.cond, c.msg)
 	p := preparer{t: t, seen: map[any]struct{}{}}
 	p.reads(needs)
-	if m.block.opensOf([]*lang.Expr{c.cond, c.msg}).empty() {
+	if m.block.opensOf(c.cond, c.msg).empty() {
 		sc.sess = NewSession()
 		defer sc.sess.End()
 		return m.run.condition(sc, c, failed)

@@ -73,51 +73,6 @@ func (sc *scope) holdModules(call *Call) {
 // holds reports whether depends_on, of the block or of a module around it, names something ephemeral.
 func (b *ResourceBlock) holds() bool { return !b.held.empty() }
 
-// heldBy returns the ephemeral blocks that depends_on arguments of the module name, those within modules included.
-func (m *moduleBlock) heldBy(refs []lang.Ref) *openSet {
-	set := noOpens
-	for _, ref := range refs {
-		switch ref.Kind {
-		case lang.Resource:
-			set = set.union(m.opensOfRef(ref))
-		case lang.Module:
-			if call := m.calls[ref.Name]; call != nil && call.child != nil {
-				set = set.union(call.child.ephemerals())
-			}
-		}
-	}
-	return set
-}
-
-// heldAround returns the ephemeral blocks that the depends_on arguments of the calls around the module name.
-func (m *moduleBlock) heldAround() *openSet {
-	if m.parent == nil {
-		return noOpens
-	}
-	if m.held == nil {
-		m.held = m.parent.heldAround().union(m.parent.heldBy(m.parent.calls[m.cfg.Call.Name].dependsOn))
-	}
-	return m.held
-}
-
-// ephemerals returns the ephemeral blocks of the module and of those below it.
-func (m *moduleBlock) ephemerals() *openSet {
-	if m.within == nil {
-		m.within = &openSet{all: map[addr.ConfigResource]struct{}{}}
-		for a := range m.resources {
-			if a.Mode == addr.Ephemeral {
-				m.within.all[addr.ConfigResource{Module: m.cfg.Path, Resource: a}] = struct{}{}
-			}
-		}
-		for _, c := range m.calls {
-			if c.child != nil {
-				m.within = m.within.union(c.child.ephemerals())
-			}
-		}
-	}
-	return m.within
-}
-
 // held collects what depends_on holds open, of the instance and of the modules around it. Of a module it is told by blocks.
 func (c *useCollector) held(in *Instance, sc *scope) {
 	b := in.Resource.Block
@@ -136,7 +91,7 @@ func (c *useCollector) dependsOn(sc *scope, refs []lang.Ref) {
 			c.ref(sc, &refs[i])
 			continue
 		}
-		for r := range sc.m.block.heldBy(refs[i : i+1]).all {
+		for r := range heldBy(refs[i:i+1], sc.m.block).all {
 			c.uses[Use{Kind: UseBlock, Block: r}] = struct{}{}
 		}
 	}

@@ -90,21 +90,7 @@ func (c *Call) mayOpen(outputs ...string) bool {
 }
 
 // holdsEphemeral reports whether the called module, or one below it, declares ephemeral resources.
-func (c *Call) holdsEphemeral() bool { return c.block.child.holdsEphemeral() }
-
-func (m *moduleBlock) holdsEphemeral() bool {
-	for _, r := range m.resources {
-		if r.Config.Addr.Mode == addr.Ephemeral && r.Config.Check == nil {
-			return true
-		}
-	}
-	for _, c := range m.calls {
-		if c.child != nil && c.child.holdsEphemeral() {
-			return true
-		}
-	}
-	return false
-}
+func (c *Call) holdsEphemeral() bool { return !c.block.child.ephemerals().empty() }
 
 // prepare demands the durable values of a part of all instances.
 func (c *Call) prepare(t *future.Task, p part) {

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -10,13 +9,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// origin is one way by which an expression becomes ephemeral: what it refers to, and where that came from. A value has one origin for each source.
+// origin is one way by which an expression becomes ephemeral: what it refers to, and where that came from. A
+// value has one origin for each source.
 type origin struct {
 	name     string  // as it would be written in the root module, with the module before it elsewhere
 	from     *origin // nil at the source
@@ -69,7 +68,8 @@ func (m *moduleBlock) onlyApplying(x *lang.Expr) bool {
 	return len(found) > 0 && !slices.ContainsFunc(found, func(o *origin) bool { return !o.applying })
 }
 
-// origins finds the ephemeral sources of references of the module without evaluating anything, at most one more than are told.
+// origins finds the ephemeral sources of references of the module without evaluating anything, at most one
+// more than are told.
 func (m *moduleBlock) origins(refs []lang.Ref) []*origin {
 	root := m
 	for root.parent != nil {
@@ -114,58 +114,40 @@ func merged(out, more []*origin) []*origin {
 }
 
 func (m *moduleBlock) originsOfRef(ref *lang.Ref, p *provenance) []*origin {
-	switch ref.Kind {
-	case lang.Variable:
-		if v := m.variables[ref.Name]; v != nil && v.variable.Ephemeral {
-			return v.origins("var."+ref.Name, m.parent, ref.Rest, p)
-		}
-	case lang.Local:
-		if v := m.locals[ref.Name]; v != nil {
-			return v.origins("local."+ref.Name, m, ref.Rest, p)
-		}
-	case lang.Module:
-		return m.originsOfOutputs(ref, p)
-	case lang.Resource:
-		if ref.Resource.Mode == addr.Ephemeral {
-			return source(joinAddr2(m.cfg.Path, ref.Resource.String()), false)
-		}
-	case lang.Terraform:
-		if ref.Name == "applying" {
-			return source(ref.Root+".applying", true)
+	if ref.Kind == lang.Terraform && ref.Name == "applying" {
+		return source(ref.Root+".applying", true)
+	}
+	var out []*origin
+	for to := range m.targets(ref) {
+		switch b := to.(type) {
+		case *ResourceBlock:
+			if isEphemeral(b) {
+				out = source(b.blockName(), false)
+			}
+		case *valueBlock:
+			out = b.origins(ref.Rest, p)
+		case outputsOf:
+			for _, o := range inOrder(b.outputs) {
+				out = merged(out, o.origins(ref.Rest, p))
+			}
 		}
 	}
-	return nil
+	return out
 }
 
 func source(name string, applying bool) []*origin {
 	return []*origin{{name: name, source: name, applying: applying}}
 }
 
-func (m *moduleBlock) originsOfOutputs(ref *lang.Ref, p *provenance) []*origin {
-	call := m.calls[ref.Name]
-	if call == nil || call.child == nil {
+// origins follows a value, or the part of it that rest leads to, to the sources of its expression. A variable
+// or output has no origins unless it is declared ephemeral, and is a source itself if it has no other.
+func (v *valueBlock) origins(rest hcl.Traversal, p *provenance) []*origin {
+	name := v.blockName()
+	switch {
+	case v.kind == variableValue && !v.variable.Ephemeral, v.kind == outputValue && !v.output.Ephemeral:
 		return nil
-	}
-	names := []string{ref.Output}
-	if ref.Output == "" {
-		names = slices.Sorted(maps.Keys(call.child.outputs))
-	}
-	var out []*origin
-	for _, name := range names {
-		if o := call.child.outputs[name]; o != nil && o.output.Ephemeral {
-			out = merged(out, o.origins("module."+ref.Name+"."+name, call.child, ref.Rest, p))
-		}
-	}
-	return out
-}
-
-// origins follows a value, or the part of it that rest leads to, to the sources of its expression, which stands in m. A variable or output has no
-// origins unless it is declared ephemeral, and is a source itself if it has no other.
-func (v *valueBlock) origins(name string, m *moduleBlock, rest hcl.Traversal, p *provenance) []*origin {
-	if v.kind != outputValue {
-		name = joinAddr2(v.module.cfg.Path, name)
-	} else {
-		name = joinAddr2(v.module.parent.cfg.Path, name)
+	case v.kind == outputValue:
+		name = v.module.outputAddr(v.name)
 	}
 	key := portion{v: v}
 	var refs []lang.Ref
@@ -177,9 +159,9 @@ func (v *valueBlock) origins(name string, m *moduleBlock, rest hcl.Traversal, p 
 	if known, ok := p.known[key]; ok {
 		return known
 	}
-	p.known[key] = nil // what a circle sees
+	p.known[key] = nil // within a cycle
 	var out []*origin
-	for _, o := range m.originsOf(refs, p) {
+	for _, o := range v.writtenIn().originsOf(refs, p) {
 		out = append(out, &origin{name: name, from: o, source: o.source, applying: o.applying})
 	}
 	if len(out) == 0 && v.kind != localValue {
@@ -210,7 +192,8 @@ func descend(e hcl.Expression, rest hcl.Traversal) hcl.Expression {
 	return e
 }
 
-// element returns the element of a written-out object or tuple; nil if there is none, or it cannot be told which it is.
+// element returns the element of a written-out object or tuple; nil if there is none, or it cannot be told
+// which it is.
 func element(e hcl.Expression, key cty.Value) hcl.Expression {
 	if key.IsMarked() || !key.IsKnown() || key.IsNull() {
 		return nil
@@ -249,7 +232,8 @@ func refsIn(x *lang.Expr, e hcl.Expression) []lang.Ref {
 	})
 }
 
-// nulledRanges returns the ranges of the arguments whose ephemeral parts don't reach the result of the expression.
+// nulledRanges returns the ranges of the arguments whose ephemeral parts don't reach the result of the
+// expression.
 func nulledRanges(e hcl.Expression) []hcl.Range {
 	native, ok := e.(hclsyntax.Node)
 	if !ok {
@@ -273,7 +257,8 @@ func (m *moduleBlock) becauseOf(x *lang.Expr) string {
 	return m.because(refsIn(x, x.Expression))
 }
 
-// refuseEphemeral returns an error if v, which x gives in the module, carries an ephemeral value, saying why it must not and where it came from.
+// refuseEphemeral returns an error if v, which x gives in the module, carries an ephemeral value, saying why
+// it must not and where it came from.
 func (m *moduleBlock) refuseEphemeral(v cty.Value, x *lang.Expr, why string) diag.List {
 	if !value.Contains(v, value.Ephemeral) {
 		return nil

@@ -316,3 +316,15 @@ func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, c
 
 // Secret reports whether a provider configuration carries an ephemeral value.
 func Secret(v cty.Value) bool { return value.Contains(v, value.Ephemeral) }
+
+// providerBlockFor follows a provider reference to the block that it means, whatever the instances of modules are; nil if there is none.
+func (m *moduleBlock) providerBlockFor(ref config.ProviderRef) *providerBlock {
+	if passed := m.cfg.Passed(ref); passed != nil {
+		return m.parent.providerBlockFor(*passed)
+	}
+	b := m.providers[ref.String()]
+	if b != nil || ref.Alias != "" || m.parent == nil {
+		return b
+	}
+	return m.parent.providerBlockFor(config.ProviderRef{Name: m.parent.localName(m.cfg.ProviderFor(ref.Name), ref.Name)})
+}

@@ -266,7 +266,7 @@ func (c *useCollector) module(sc *scope, ref *lang.Ref) {
 	case ok:
 		c.outputs(call.Child(key), ref.Output)
 	default:
-		for r := range sc.m.block.opensOfModule(*ref).all {
+		for r := range sc.m.block.opensOfRef(ref).all {
 			c.uses[Use{Kind: UseBlock, Block: r}] = struct{}{}
 		}
 	}

@@ -1,0 +1,82 @@
+package eval
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// search walks the graph of blocks depth first, each node once, along the edges that follow accepts.
+type search struct {
+	// follow reports whether the walk takes an edge of the node from.
+	follow func(from node, e edge) bool
+	// cycle, if set, is called for each edge that leads back to a node on the way, with the edges from there
+	// on: the last of them leads to where the first one starts.
+	cycle func(path []edge)
+	// target, if set, ends the walk.
+	target node
+
+	seen map[node]bool // true for what is on the way, false for what has been left
+	way  []edge        // way[i] is how the walk came to the i-th node on it
+}
+
+// from walks from a node that the search may have seen. It reports whether it came to the target; way leads
+// there then.
+func (s *search) from(start node) bool { return s.visit(edge{to: start}) }
+
+func (s *search) visit(e edge) bool {
+	n := e.to
+	if on, again := s.seen[n]; again {
+		if on && s.cycle != nil {
+			at := slices.IndexFunc(s.way, func(earlier edge) bool { return earlier.to == n })
+			s.cycle(append(slices.Clone(s.way[at+1:]), e))
+		}
+		return false
+	}
+	if s.seen == nil {
+		s.seen = map[node]bool{}
+	}
+	s.seen[n] = true
+	s.way = append(s.way, e)
+	if n == s.target {
+		return true
+	}
+	for next := range n.edges {
+		if s.follow(n, next) && s.visit(next) {
+			return true
+		}
+	}
+	s.way = s.way[:len(s.way)-1]
+	s.seen[n] = false
+	return false
+}
+
+// names returns the names of the nodes that edges lead to, a module and what is in it as one.
+func names(path []edge) []string {
+	var out []string
+	for _, e := range path {
+		if name := e.to.blockName(); len(out) == 0 || out[len(out)-1] != name {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// cycleOf returns the error for a cycle of edges.
+func cycleOf(path []edge) diag.List {
+	var names []string
+	var vias []*hcl.Range
+	for i, e := range path {
+		from := path[(i+len(path)-1)%len(path)].to
+		if from.blockName() == e.to.blockName() && len(path) > 1 {
+			continue // from a module to what is in it
+		}
+		names, vias = append(names, from.blockName()), append(vias, e.via)
+	}
+	return cycleDiag(names, vias)
+}
+
+// refersBack reports whether an edge is a reference of a block to its own object, where that exists already.
+func refersBack(from node, e edge) bool { return e.to == from && e.role&afterwards != 0 }
