@@ -27,7 +27,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		return placeholder
 	}
 	p.include(in.Addr())
-	if p.dependencyFailed(deps) || !in.InputsHold(t) {
+	if in.Circular() || p.dependencyFailed(deps) || !in.InputsHold(t) {
 		p.fail(in.Addr())
 		return placeholder
 	}

@@ -70,7 +70,7 @@ func (ip *instancePlan) plan() (cty.Value, bool) {
 		return ip.keepPrior()
 	}
 	ip.planner.include(in.Addr())
-	if ip.planner.req.Mode == plan.Normal && (ip.planner.dependencyFailed(ip.deps) || !in.InputsHold(t)) {
+	if in.Circular() || ip.planner.req.Mode == plan.Normal && (ip.planner.dependencyFailed(ip.deps) || !in.InputsHold(t)) {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false // the reason was reported where it arose
 	}
@@ -345,12 +345,11 @@ func (ip *instancePlan) newChange(pv prior) {
 	ip.change = c
 }
 
-// finish checks prevent_destroy, records the change and returns the planned object.
+// finish checks prevent_destroy, records the change and returns the planned object. A replacement that prevent_destroy forbids is recorded as well: the
+// plan, which cannot be applied then, shows what forces it.
 func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	c := ip.change
-	if c.Action.DestroysReplaced() && !ip.mayDestroy() {
-		return cty.NilVal, false
-	}
+	allowed := !c.Action.DestroysReplaced() || ip.mayDestroy()
 	if c.CreateBeforeDestroy && c.Action == plan.DeleteThenCreate {
 		c.Action = plan.CreateThenDelete
 	}
@@ -361,7 +360,7 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	}
 	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.sealedIdentity(resp.Identity)
 	ip.planner.record(c)
-	return ip.marked(resp.Planned, ip.sensitive), true
+	return ip.marked(resp.Planned, ip.sensitive), allowed
 }
 
 // replacement returns the action that replaces the object, before anything is known of create_before_destroy.

@@ -26,8 +26,11 @@ func (r *Run) reportCycle(c *future.Cycle) {
 	names, vias := make([]string, n), make([]*hcl.Range, n)
 	for i, f := range frames {
 		names[i] = labelText(f.Label)
-		if v, ok := f.Label.(*Value); ok {
-			v.circular.Store(true)
+		switch l := f.Label.(type) {
+		case *Value:
+			l.circular.Store(true)
+		case *Instance:
+			l.circular.Store(true)
 		}
 		vias[i], _ = frames[(i+1)%n].Via.(*hcl.Range)
 	}

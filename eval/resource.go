@@ -2,6 +2,7 @@ package eval
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -65,7 +66,11 @@ type Instance struct {
 	Key      addr.Key
 	cell     future.Cell[cty.Value]
 	reads    future.Cell[*reads]
+	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
 }
+
+// Circular reports whether the instance depends on itself, which was reported. This is known once it is prepared.
+func (in *Instance) Circular() bool { return in.circular.Load() }
 
 // Addr returns the absolute address.
 func (in *Instance) Addr() addr.Instance { return in.Resource.Addr().Instance(in.Key) }
