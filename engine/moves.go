@@ -76,28 +76,40 @@ func parseMove(m *config.Module, b *config.Moved) (move, diag.List) {
 	if (mv.from.Resource == nil) != (mv.to.Resource == nil) {
 		return mv, diag.At(b.Range, "Invalid \"moved\" addresses", "Both addresses must name modules, or both must name resources.")
 	}
+	if mv.from.String() == mv.to.String() {
+		return mv, diag.At(b.Range, "Redundant move statement", "This block moves %s to itself, so it has no effect. Remove it, or correct one of the addresses.", mv.from)
+	}
 	if steps := mv.from.Module.Path(); mv.from.Resource == nil && len(steps) == 1 {
 		_, name, key := steps[0].Parent()
 		if m.Calls[name] != nil && key == addr.NoKey && mv.from.Module.Module() != mv.to.Module.Module() {
-			return mv, diag.At(b.Range, "Moved object still exists", "%s is moved to %s, but the configuration still declares it. Remove its block, or the moved block.", mv.from, mv.to)
+			return mv, mv.stillDeclared(m.Calls[name].Range)
 		}
 	}
 	if r := mv.from.Resource; r != nil {
 		if r.Mode != addr.Managed || mv.to.Resource.Mode != addr.Managed {
 			return mv, diag.At(b.Range, "Invalid \"moved\" addresses", "Only managed resources can be moved: what data and ephemeral blocks give is not kept.")
 		}
-		_, declared := m.Resources[*r]
-		if declared && mv.from.Module.IsRoot() && mv.from.Key == addr.NoKey && *mv.from.Resource != *mv.to.Resource {
-			return mv, diag.At(b.Range, "Moved object still exists", "%s is moved to %s, but the configuration still declares it. Remove its block, or the moved block.", mv.from, mv.to)
+		declared := m.Resources[*r]
+		if declared != nil && mv.from.Module.IsRoot() && mv.from.Key == addr.NoKey && *mv.from.Resource != *mv.to.Resource {
+			return mv, mv.stillDeclared(declared.Range)
 		}
 	}
 	return mv, nil
+}
+
+func (mv *move) stillDeclared(at hcl.Range) diag.List {
+	return diag.At(mv.rng, "Moved object still exists",
+		"%s is moved to %s, but the configuration still declares it, at %s. If it is to become %s, remove that block; otherwise remove the moved block.", mv.from, mv.to, at, mv.to)
 }
 
 // followMoves lets every object follow the moves that concern it, one after the other. Where a move leads to a place that had an object before any move,
 // it ends: that object may go on from there, but the two were never one.
 func (p *planner) followMoves(moves []move) {
 	index := newMoveIndex(moves)
+	if diags := index.cyclic(moves); diags != nil {
+		p.run.Report(diags)
+		return
+	}
 	taken := map[addr.Instance]struct{}{}
 	for a := range p.prior.AllInstances() {
 		taken[a] = struct{}{}
@@ -109,8 +121,8 @@ func (p *planner) followMoves(moves []move) {
 			if !ok || next == at {
 				break
 			}
-			if step == len(moves) { // some move has come twice
-				p.run.Report(diag.At(mv.rng, "Cyclic dependency in move statements", "The moved blocks lead from %s back to it. Remove one of them.", start))
+			if step == len(moves) { // some move has come twice, which happens with keys that no single move names
+				p.run.Report(cyclicMoves(index.cycle(start, len(moves), map[addr.Instance]struct{}{})))
 				return
 			}
 			if _, there := taken[next]; there && next != start && end == (addr.Instance{}) {

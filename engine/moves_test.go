@@ -249,7 +249,41 @@ moved {
 		r.wants(1, "Move to an occupied address", "sim_thing.x", "sim_thing.y", "this plan destroys it", "mayfly state mv 'sim_thing.x' ADDRESS", "mayfly state rm 'sim_thing.y'")
 		w.has("sim_thing.y")
 	})
-	t.Run("circle", func(t *testing.T) {
+	t.Run("to itself", func(t *testing.T) {
+		t.Parallel()
+		newWorld(t, `
+resource "sim_thing" "x" { name = "x" }
+moved {
+  from = sim_thing.x
+  to   = sim_thing.x
+}`).fails(command{planOnly: true}, "Redundant move statement", "sim_thing.x")
+	})
+	t.Run("cycle of modules, without objects", func(t *testing.T) {
+		t.Parallel()
+		newWorld(t, `
+moved {
+  from = module.a
+  to   = module.b
+}
+moved {
+  from = module.b["x"]
+  to   = module.c
+}
+moved {
+  from = module.c
+  to   = module.b["x"]
+}`).fails(command{planOnly: true}, "Cyclic dependency in move statements",
+			"  module.b[\"x\"] becomes module.c (", "  module.c becomes module.b[\"x\"] (")
+	})
+	t.Run("into itself without an end", func(t *testing.T) {
+		t.Parallel()
+		newWorld(t, `
+moved {
+  from = module.a
+  to   = module.a.module.a
+}`).fails(command{planOnly: true}, "Cyclic dependency in move statements", "  module.a becomes module.a.module.a (")
+	})
+	t.Run("cycle", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)
 		w.ok(command{})
