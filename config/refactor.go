@@ -99,11 +99,19 @@ func (d *decoder) removed(block *hcl.Block) {
 	}
 }
 
+// withoutKeys returns the address of all instances.
+func withoutKeys(t addr.Target) string {
+	if t.Resource == nil {
+		return t.Module.Module().String()
+	}
+	return addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource}.String()
+}
+
 func (d *decoder) removedAddress(a address, rng hcl.Range) bool {
 	for _, m := range a.target.Module.Path() {
 		if _, _, key := m.Parent(); key != addr.NoKey {
 			d.errorAt(rng, "Module instance address with keys is not allowed",
-				"A removed block covers all instances of a module call. Write the address without keys, as in \"module.a\".")
+				"A removed block covers all instances of a module call. Write the address without keys: %s.", withoutKeys(a.target))
 			return false
 		}
 	}
@@ -119,7 +127,7 @@ func (d *decoder) removedAddress(a address, rng hcl.Range) bool {
 			"Nothing of an ephemeral resource is ever kept, so there is nothing to remove. Delete its ephemeral block and this one.")
 	case a.target.Key != addr.NoKey:
 		d.errorAt(rng, "Resource instance address with keys is not allowed",
-			"A removed block covers all instances of a resource. Write the address without a key, as in \"null_resource.a\".")
+			"A removed block covers all instances of a resource. Write the address without a key: %s.", withoutKeys(a.target))
 	default:
 		return true
 	}
@@ -167,7 +175,7 @@ func (d *decoder) importID(attr *hcl.Attribute) {
 		return
 	}
 	if v.IsNull() || v.Type() == cty.String && v.AsString() == "" {
-		d.errorAt(attr.Expr.Range(), "Invalid import id argument", "The import ID must be a string that is not empty.")
+		d.errorAt(attr.Expr.Range(), "Invalid import id argument", "The id of an import must not be null or empty.")
 	}
 }
 

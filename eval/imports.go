@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -96,23 +97,33 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *rep) (ImportTar
 	if refused := r.Root.block.refuseEphemeral(v, x, "The "+what+" of an import must not be ephemeral: it is kept in the plan."); refused != nil {
 		return target, append(diags, refused...)
 	}
+	refused := func(format string, args ...any) diag.List {
+		d := diag.Diagnostic{Summary: "Invalid import " + what + " argument", Detail: "The " + what + " of an import " + fmt.Sprintf(format, args...)}
+		return append(diags, r.about(sc, x, d)...)
+	}
 	if value.Contains(v, value.Sensitive) {
-		diags = append(diags, diag.At(x.Range(), "Invalid import "+what, "The %s of an import must not be sensitive: it is shown and kept in the plan.", what)...)
+		return target, refused("must not be sensitive: it is shown and kept in the plan.")
 	}
 	v, _ = v.UnmarkDeep()
-	if !v.IsWhollyKnown() && r.opt.Phase == Validating {
+	switch {
+	case !v.IsWhollyKnown() && r.opt.Phase == Validating:
 		return target, diags
-	}
-	if !v.IsWhollyKnown() || v.IsNull() {
-		return target, append(diags, diag.At(x.Range(), "Invalid import "+what, "The %s of an import must be known during planning, and not null.", what)...)
-	}
-	if what == "identity" {
+	case !v.IsWhollyKnown():
+		diags = refused("must be known when planning, because the object is read then, but this one is known only after apply. Write it out, or take it from a variable or a data source.")
+		diags[len(diags)-1].Extra = diag.Unknown{}
+		return target, diags
+	case v.IsNull():
+		return target, refused("must not be null. Remove the import block, or select which objects to import with its for_each argument.")
+	case what == "identity":
 		target.Identity = v
 		return target, diags
 	}
 	s, err := convert.Convert(v, cty.String)
-	if err != nil || s.AsString() == "" {
-		return target, append(diags, diag.At(x.Range(), "Invalid import id", "The id of an import must be a string that is not empty.")...)
+	switch {
+	case err != nil:
+		return target, refused("must be a string, but this is %s.", value.Kind(v))
+	case s.AsString() == "":
+		return target, refused("must not be empty.")
 	}
 	target.ID = s.AsString()
 	return target, diags

@@ -123,7 +123,9 @@ func TestImportErrors(t *testing.T) {
 	for id, want := range map[string]string{
 		`var.e`:          "The id of an import must not be ephemeral: it is kept in the plan.",
 		`sensitive("x")`: "The id of an import must not be sensitive",
-		`sim_thing.u.id`: "The id of an import must be known during planning, and not null.",
+		`sim_thing.u.id`: "The id of an import must be known when planning",
+		`var.n`:          "The id of an import must not be null.",
+		`["x"]`:          "The id of an import must be a string, but this is a tuple.",
 		`local.nope`:     "Reference to undeclared local value",
 	} {
 		w := planned(t, `
@@ -131,6 +133,7 @@ variable "e" {
   default   = "x"
   ephemeral = true
 }
+variable "n" { default = null }
 resource "sim_thing" "u" {}
 resource "sim_thing" "a" {}
 import {
