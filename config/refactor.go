@@ -227,7 +227,7 @@ func (d *decoder) check(block *hcl.Block) {
 		}
 	}
 	if len(content.Blocks.OfType("assert")) == 0 {
-		d.errorAt(block.DefRange, "Check without assertions", "This check has nothing to find out. Give it an \"assert\" block, or take it away.")
+		d.errorAt(block.DefRange, "Check without assertions", "A check block needs at least one \"assert\" block.")
 	}
 	c.Asserts = d.conditions(content, "assert")
 	d.m.Checks[c.Name] = c

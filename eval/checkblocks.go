@@ -197,9 +197,6 @@ func (c *Check) assert(sc *scope, a condition, announce bool) (state.CheckStatus
 	for i := range v.failure {
 		v.failure[i].Extra = diag.CheckWarning{}
 	}
-	if v.message == hiddenMessage {
-		v.message = ""
-	}
 	return v.status, v.message, v.all()
 }
 

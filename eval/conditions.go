@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -62,7 +63,7 @@ func (r *Run) mild(failure diag.List) {
 // verdict is the outcome of a condition.
 type verdict struct {
 	status  state.CheckStatus
-	message string    // of a condition that failed
+	message string    // of a condition that failed, "" if it is hidden
 	failure diag.List // that it failed; nil otherwise
 	diags   diag.List // what is wrong with the condition itself or with its message
 }
@@ -79,8 +80,11 @@ func (r *Run) condition(sc *scope, c condition, failed string) verdict {
 		v.diags = append(v.diags, r.tryMessage(sc, c)...)
 		return v
 	}
-	message, more := r.conditionMessage(sc, c)
+	message, hidden, more := r.conditionMessage(sc, c)
 	v.message, v.diags = message, append(v.diags, more...)
+	if hidden.what != "" {
+		message = hidden.message(c)
+	}
 	v.failure = r.about(sc, c.cond, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address})
 	return v
 }
@@ -126,55 +130,61 @@ func (r *Run) tryMessage(sc *scope, c condition) diag.List {
 	cold.sess = NewSession()
 	cold.sess.cold = true
 	defer cold.sess.End()
-	_, diags := r.conditionMessage(&cold, c)
+	_, hidden, diags := r.conditionMessage(&cold, c)
+	if hidden.what != "" && r.opt.Phase == Planning && !c.validation {
+		diags = append(diags, hidden.warning(c))
+	}
 	return diags
 }
 
-// hiding is why a message is not shown.
+// hiding is why a message is not shown: because of what values it is made from, and what to do about that. It is zero for a message that is shown.
 type hiding struct{ what, remedy string }
 
-func hidingMark(v cty.Value) (hiding, bool) {
+func hidingMark(v cty.Value) hiding {
 	switch {
 	case value.Contains(v, value.Ephemeral):
-		return hiding{"ephemeral", "the ephemeralasnull function"}, true
+		return hiding{"ephemeral", "Leave them out"}
 	case value.Contains(v, value.Sensitive):
-		return hiding{"sensitive", "the nonsensitive function, if the message gives nothing away"}, true
+		return hiding{"sensitive", "Leave them out, or use the nonsensitive function, if the message gives nothing away"}
 	}
-	return hiding{}, false
+	return hiding{}
 }
 
 func (h hiding) warning(c condition) diag.Diagnostic {
 	return diag.Diagnostic{
 		Severity: diag.Warning, Summary: "Error message refers to " + h.what + " values",
-		Detail:  "The message of this condition is made from " + h.what + " values, so it is not shown when the condition fails. Leave them out, or use " + h.remedy + ".",
+		Detail:  "The message of this condition is made from " + h.what + " values, so it is not shown when the condition fails. " + h.remedy + ".",
 		Subject: c.msg.Range().Ptr(),
 	}
 }
 
-const hiddenMessage = "The error message refers to a sensitive or ephemeral value, so it is not shown."
+// message takes the place of the message.
+func (h hiding) message(c condition) string {
+	return "The error message refers to " + h.what + " values, so it is not shown. " + h.remedy + placeText(c.msg.Range().Ptr()) + "."
+}
 
-func (r *Run) conditionMessage(sc *scope, c condition) (string, diag.List) {
+func (r *Run) conditionMessage(sc *scope, c condition) (string, hiding, diag.List) {
 	v, diags := r.eval(sc, c.msg)
 	if diags.HasErrors() {
-		return "This condition was not met, and its error message could not be evaluated.", diags
+		return "This condition was not met, and its error message could not be evaluated.", hiding{}, diags
 	}
-	if hidden, ok := hidingMark(v); ok {
-		if r.opt.Phase == Planning && !c.validation {
-			diags = append(diags, hidden.warning(c))
-		}
-		return hiddenMessage, diags
+	if hidden := hidingMark(v); hidden.what != "" {
+		return "", hidden, diags
 	}
 	v, _ = v.UnmarkDeep()
 	v, err := convert.Convert(v, cty.String)
+	message := ""
 	switch {
 	case err != nil:
 		diags = append(diags, diag.At(c.msg.Range(), "Invalid error message", "Unsuitable value for error message: %s.", err)...)
 	case v.IsNull():
 		diags = append(diags, diag.At(c.msg.Range(), "Invalid error message", "Unsuitable value for error message: must not be null.")...)
 	case v.IsKnown():
-		return strings.TrimSpace(v.AsString()), diags
+		if message = strings.TrimSpace(v.AsString()); message == "" {
+			message = "This condition was not met, and its error message" + placeText(c.msg.Range().Ptr()) + " is empty."
+		}
 	}
-	return "This condition was not met.", diags
+	return cmp.Or(message, "This condition was not met."), hiding{}, diags
 }
 
 // inOrder yields the entries of a map ordered by key, so that diagnostics come in the same order in every run.
