@@ -53,6 +53,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	made := false
 	defer e.lasting(OpApplying, addr.Object{}, &made)()
 	defer a.pool.Shutdown()
+	defer a.giveUpLate(ctx)()
 	a.apply()
 	a.pool.Shutdown()
 	a.state.Checks = mergeChecks(plannedChecks(req.Plan), a.run.Checks.Results())
@@ -61,13 +62,29 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	return &Applied{State: a.state, Counts: a.counts}, withoutRepeats(diags)
 }
 
+// giveUpLate sets changing, and has it end once ctx has ended and everything that is open is closed, leased or not: a provider may
+// answer meanwhile. It returns what ends changing at the end of the apply.
+func (a *applier) giveUpLate(ctx context.Context) (stop func()) {
+	changing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	a.changing = changing
+	forget := context.AfterFunc(ctx, func() {
+		a.pool.Shutdown()
+		cancel()
+	})
+	return func() {
+		forget()
+		cancel()
+	}
+}
+
 // applier carries out one apply. It implements eval.Host: the value of an instance is its final object.
 type applier struct {
 	*walk
 	req       ApplyRequest
-	selection *selection // of the plan
-	left      *lacking   // objects, set once all steps are done
-	before    *walk      // evaluates with the objects as they were: for the providers of what is destroyed
+	selection *selection      // of the plan
+	left      *lacking        // objects, set once all steps are done
+	before    *walk           // evaluates with the objects as they were: for the providers of what is destroyed
+	changing  context.Context // of the calls that change objects: their answers are recorded until it ends
 
 	altered plan.Instances // that the plan changes; set before any step starts
 

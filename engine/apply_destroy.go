@@ -94,7 +94,7 @@ func (d *destruction) run() bool {
 	if op == nil {
 		return failed()
 	}
-	resp, diags := d.p.ApplyResource(d.ctx, provider.ApplyRequest{
+	resp, diags := d.p.ApplyResource(d.a.changing, provider.ApplyRequest{
 		Type: d.typeName(), Prior: pr.value, Planned: cty.NullVal(d.block().Type()), Config: cty.NullVal(d.block().Type()),
 		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.identity, ProviderMeta: d.metaOfModule(),
 	})

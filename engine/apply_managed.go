@@ -253,7 +253,7 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 	}
 	idKey, id := identifying(ia.before.value, ia.block(), ia.sensitive)
 	done := ia.started(kind, ia.obj, action, idKey, id)
-	resp, diags := ia.p.ApplyResource(ia.ctx, provider.ApplyRequest{
+	resp, diags := ia.p.ApplyResource(ia.a.changing, provider.ApplyRequest{
 		Type: ia.typeName(), Prior: ia.before.value, Planned: planned, Config: ia.config, PlannedPrivate: private, Identity: identity,
 		ProviderMeta: ia.meta(ia.in),
 	})

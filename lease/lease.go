@@ -398,8 +398,8 @@ func (p *Pool[K, V]) runClose(k K, thing Opened[V]) {
 }
 
 // Shutdown closes everything that is still open, whatever claims there are, users before what they use, and returns when every Close has
-// ended or timed out. It is called when everybody has ended: what is still leased then, because a panic kept its user from releasing it, is
-// closed too. An opening that is under way is waited for, within the limit, and closed as soon as it has succeeded; its caller gets ErrClosed,
+// ended or timed out. It is called when everybody has ended or is given up: what is still leased then, because its user is under way or a
+// panic kept it from releasing the lease, is closed too. An opening that is under way is waited for, within the limit, and closed as soon as it has succeeded; its caller gets ErrClosed,
 // as does everyone who comes to open something afterwards. It is safe to call more than once.
 func (p *Pool[K, V]) Shutdown() {
 	p.mu.Lock()
