@@ -79,7 +79,8 @@ func (a *app) streams() []*view.JSONStream {
 	return out
 }
 
-// finish closes what is written beside standard output, and returns the exit status: what could not be written is an error.
+// finish closes what is written beside standard output, and returns the exit status: what could not be written is an error, unless it
+// was for a reader that has gone away.
 func (a *app) finish(code int) int {
 	if a.intoFile == nil {
 		return code
@@ -93,7 +94,7 @@ func (a *app) finish(code int) int {
 		err = e
 	}
 	a.into, a.intoFile = nil, nil
-	if err != nil {
+	if err != nil && !readerGone(err) {
 		a.fail("Failed to write the output", "The file %q of -json-into could not be written: %s.", f.Name(), diag.Reason(err))
 		return max(code, exitError)
 	}

@@ -187,4 +187,17 @@ func TestReaderThatIsGone(t *testing.T) {
 	if n := s.transcript().Count(creation); n != 2 {
 		t.Errorf("%d objects were created", n)
 	}
+	fifo := filepath.Join(s.dir, "messages")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		if f, err := os.Open(fifo); err == nil { // waits for the writer
+			_ = f.Close()
+		}
+	}()
+	var errs bytes.Buffer
+	if err := s.command(nil, &errs, "plan", "-json-into=messages").Run(); err != nil || errs.Len() > 0 {
+		t.Errorf("messages that are not read: %v\n%s", err, &errs)
+	}
 }
