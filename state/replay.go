@@ -220,14 +220,30 @@ func (j *JournalFile) Replay(base *File) (*Replayed, error) {
 	if base == nil {
 		base = &File{Meta: j.Base, State: New()}
 	}
-	out := &Replayed{File: base, Torn: j.Torn}
-	d, next := newDecoder(), (*State)(nil)
+	changes, unfinished, err := j.operations()
+	if err != nil {
+		return nil, err
+	}
+	out := &Replayed{File: base, Changes: len(changes), Unfinished: unfinished, Torn: j.Torn}
+	if len(changes) > 0 {
+		next := base.State.Copy()
+		for _, c := range changes {
+			c.Apply(next)
+		}
+		out.File = base.Next(next, j.Base.Version)
+	}
+	return out, nil
+}
+
+// operations returns what the operations in the journal have changed, and those that did not end.
+func (j *JournalFile) operations() (changes []ObjectChange, unfinished []Unfinished, err error) {
+	d := newDecoder()
 	begun := map[uint64]Unfinished{}
 	for _, r := range j.records {
 		if r.Begin != nil {
 			o, err := d.changed(&r.Begin.Object)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			begun[r.Begin.ID] = Unfinished{Object: o, Action: r.Begin.Action}
 		}
@@ -237,25 +253,44 @@ func (j *JournalFile) Replay(base *File) (*Replayed, error) {
 			}
 			delete(begun, end.ID)
 			for i := range end.Changes {
-				if next == nil {
-					next = base.State.Copy()
-				}
 				c, err := d.change(&end.Changes[i])
 				if err != nil {
-					return nil, err
+					return nil, nil, err
 				}
-				c.Apply(next)
-				out.Changes++
+				changes = append(changes, c)
 			}
 		}
 	}
-	if next != nil {
-		out.File = base.Next(next, j.Base.Version)
-	}
 	for _, id := range slices.Sorted(maps.Keys(begun)) {
-		out.Unfinished = append(out.Unfinished, begun[id])
+		unfinished = append(unfinished, begun[id])
 	}
-	return out, nil
+	return changes, unfinished, nil
+}
+
+// Held returns what Replay would if f, a state that the journal need not continue, is known to hold all its results: f itself, without changes. Otherwise it
+// returns the objects whose last result f doesn't have, in the order of the journal. f may be nil.
+func (j *JournalFile) Held(f *File) (r *Replayed, missing []addr.Object, err error) {
+	changes, unfinished, err := j.operations()
+	if err != nil {
+		return nil, nil, err
+	}
+	have := New()
+	if f != nil {
+		have = f.State
+	}
+	last := map[addr.Object]int{}
+	for i, c := range changes {
+		last[c.Object] = i
+	}
+	for i, c := range changes {
+		if last[c.Object] == i && !have.Object(c.Object).Equal(c.New) {
+			missing = append(missing, c.Object)
+		}
+	}
+	if len(missing) > 0 || f == nil || f.Lineage != j.Base.Lineage || f.Serial <= j.Base.Serial {
+		return nil, missing, nil
+	}
+	return &Replayed{File: f, Unfinished: unfinished, Torn: j.Torn}, nil, nil
 }
 
 func (j *JournalFile) belongsTo(base *File) error {

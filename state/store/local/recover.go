@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/google/uuid"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -68,16 +71,23 @@ func (m *Manager) loadJournal(s *stored) error {
 		return nil
 	}
 	if s.parsed, err = state.ParseJournal(text, sealer(m.cipher)); err != nil {
-		return m.refuse(err)
+		return m.refuse(err, nil)
 	}
 	s.unread = s.parsed == nil && len(text) > 0
 	if s.parsed == nil || s.parsed.Folded != nil && s.parsed.Folded.Sum == sha256.Sum256(s.raw) {
 		return nil
 	}
-	if s.replayed, err = s.parsed.Replay(s.file); err != nil {
-		return m.refuse(err)
+	s.replayed, err = s.parsed.Replay(s.file)
+	if !errors.Is(err, state.ErrJournalForeign) {
+		return m.refuse(err, nil)
 	}
-	return nil
+	// A run that could no longer write its journal may have saved its state after that, and been killed before it removed the journal.
+	held, missing, unheld := s.parsed.Held(s.file)
+	if unheld == nil && held != nil {
+		s.replayed = held
+		return nil
+	}
+	return m.refuse(err, missing)
 }
 
 // noteEmpty is for a source without content: if there is a file, it was a state once, or may have been.
@@ -130,9 +140,44 @@ func (m *Manager) backupHint() string {
 	return ""
 }
 
-func (m *Manager) refuse(err error) error {
-	return fmt.Errorf("%w.\n\nThe journal is in %s and may name objects that no state holds. Nothing has been changed. If the state that it continues "+
-		"can be restored, restore it; otherwise look through the journal, import what is missing, and then move it away", err, m.paths.journal)
+// refuse returns err with what to do about a journal that cannot be put into the state, nil for nil. missing are results that the state is known to lack.
+func (m *Manager) refuse(err error, missing []addr.Object) error {
+	if err == nil {
+		return nil
+	}
+	lacks := "It may name objects that no state holds."
+	if len(missing) > 0 {
+		lacks = "The state doesn't have what it says of these objects:" + listed(missing)
+	}
+	return fmt.Errorf("%w.\n\nThe journal %s is that of a run that did not end properly. %s\n\nNothing has been changed. If the state that the journal continues can be restored, "+
+		"restore it, and the results are taken from the journal. To go on without them, move the journal away:\n    %s\nIf that run kept its state in another file, "+
+		"such as %s, store that file next:\n    mayfly state push %s\nThen plan, and import what exists but is missing from the state",
+		err, m.paths.journal, lacks, moveAway(m.paths.journal), store.RescueName, store.RescueName)
+}
+
+// listed lists the first of some objects.
+func listed(objects []addr.Object) string {
+	const most = 20
+	var sb strings.Builder
+	for _, o := range objects[:min(len(objects), most)] {
+		sb.WriteString("\n  - " + o.String())
+	}
+	if more := len(objects) - most; more > 0 {
+		fmt.Fprintf(&sb, "\n  and %d more", more)
+	}
+	return sb.String()
+}
+
+// moveAway returns a command that gives a file a name that no file has.
+func moveAway(path string) string {
+	to := path + ".old"
+	for n := 2; exists(to); n++ {
+		to = fmt.Sprintf("%s.old%d", path, n)
+	}
+	if runtime.GOOS == "windows" {
+		return fmt.Sprintf("move %s %s", path, to)
+	}
+	return fmt.Sprintf("mv %s %s", path, to)
 }
 
 // noteReplayed remembers what a replay found, for the user.

@@ -201,15 +201,52 @@ func TestForeignJournalIsKept(t *testing.T) {
 			_, readErr := m.Read(t.Context())
 			writeErr := m.Write(t.Context(), storetest.File(t, "l", 10, 1))
 			for _, err := range []error{readErr, writeErr} {
-				if !errors.Is(err, state.ErrJournalForeign) || !strings.Contains(err.Error(), path+journalSuffix) {
+				if !errors.Is(err, state.ErrJournalForeign) {
 					t.Errorf("got %v", err)
+					continue
+				}
+				for _, part := range []string{"of these objects:\n  - test_thing.a[1]", moveAway(path + journalSuffix), "mayfly state push " + store.RescueName} {
+					if !strings.Contains(err.Error(), part) {
+						t.Errorf("no %q in %v", part, err)
+					}
 				}
 			}
 			unlock()
 			if content(t, path) != text || content(t, path+journalSuffix) != journal {
 				t.Error("files were changed")
 			}
+			if err := os.Rename(path+journalSuffix, path+journalSuffix+".old"); err != nil {
+				t.Fatal(err)
+			}
+			m = open(t, Options{Dir: dir})
+			if got, err := m.Read(t.Context()); err != nil || (got == nil) != (f == nil) {
+				t.Errorf("without the journal: %v, %v", got, err)
+			}
+			if got := moveAway(path + journalSuffix); !strings.HasSuffix(got, ".old2") {
+				t.Errorf("the advice would replace a file: %s", got)
+			}
 		})
+	}
+}
+
+// TestJournalThatIsHeld finds the journal of a run that has saved its state although it could not say so in the journal.
+func TestJournalThatIsHeld(t *testing.T) {
+	dir := t.TempDir()
+	want := interrupted(t, dir)
+	path := filepath.Join(dir, DefaultPath)
+	if err := os.WriteFile(path, []byte(encoded(t, want)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := open(t, Options{Dir: dir}).Read(t.Context()); err != nil || encoded(t, f) != encoded(t, want) {
+		t.Errorf("read without a lock: %v, %v", f, err)
+	}
+	m := open(t, Options{Dir: dir})
+	defer mustLock(t, m)()
+	if f, err := m.Read(t.Context()); err != nil || encoded(t, f) != encoded(t, want) {
+		t.Fatalf("read: %v, %v", f, err)
+	}
+	if r := m.Recovered(); r == nil || r.Changes != 0 || len(r.Unfinished) != 1 || !r.Saved || exists(path+journalSuffix) {
+		t.Errorf("recovered %+v", r)
 	}
 }
 
