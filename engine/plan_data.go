@@ -170,7 +170,8 @@ func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
 // planRead records that the data source is to be read during apply. planned is what is known of the object, without marks.
 func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
 	c := &plan.Change{
-		Addr: d.in.Addr(), PrevAddr: d.in.Addr(), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps, SchemaVersion: d.schema.Version,
+		Addr: d.in.Addr(), PrevAddr: p.before(d.in.Addr()), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps,
+		SchemaVersion: d.schema.Version,
 	}
 	var ok bool
 	if c.After, ok = d.sealed(planned, slices.Concat(d.sensitive, d.block().SensitivePaths(planned))); !ok {

@@ -131,7 +131,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 			if pr, ok = dp.refreshed(pr, dp.metaOfModule()); !ok {
 				return
 			}
-			p.noteDrift(&dp.subject, before, pr)
+			p.noteRefreshed(&dp.subject, before, pr)
 		}
 		planned = true
 		if p.req.Mode != plan.RefreshOnly && !pr.value.IsNull() {
@@ -204,8 +204,11 @@ func (dp *deletePlan) newChange(pr prior, reason plan.Reason) *plan.Change {
 		Addr: dp.obj.Instance, PrevAddr: dp.obj.Instance, Deposed: dp.obj.Deposed, Provider: dp.provider, Action: plan.Delete, Reason: reason,
 		PriorPrivate: pr.private, PriorIdentity: dp.sealedIdentity(pr.identity), Deps: dp.deps, SchemaVersion: dp.schema.Version,
 	}
-	if from, ok := dp.planner.moved[dp.obj.Instance]; ok {
-		c.PrevAddr = from
+	if dp.planner.req.Mode != plan.Destroy { // there it makes no difference where the object was
+		c.PrevAddr = dp.planner.before(dp.obj.Instance)
+	}
+	if c.Moved() && reason == plan.DeleteNoConfig {
+		c.Reason = plan.DeleteNoMoveTarget
 	}
 	if pr.object != nil {
 		c.StateDeps, c.CreateBeforeDestroy = pr.object.Dependencies, pr.object.CreateBeforeDestroy

@@ -19,7 +19,7 @@ func (p *planner) fate(t *future.Task, o *orphan) (forget bool) {
 	a := o.obj.Instance
 	if !p.run.Declared(a) {
 		if r := p.req.Config.Tree.Removal(a.Config()); r != nil {
-			if !r.Destroy {
+			if !r.Destroy && o.obj.Deposed == addr.Current {
 				o.reason = plan.DeleteNoConfig
 			}
 			return !r.Destroy

@@ -194,7 +194,7 @@ func (ip *instancePlan) loadPrior() bool {
 	before := ip.prior
 	ip.prior, ok = ip.refreshed(ip.prior, meta)
 	if ok {
-		pl.noteDrift(&ip.subject, before, ip.prior)
+		pl.noteRefreshed(&ip.subject, before, ip.prior)
 	}
 	return ok
 }
@@ -331,12 +331,9 @@ func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
 func (ip *instancePlan) newChange(pv prior) {
 	a := ip.in.Addr()
 	c := &plan.Change{
-		Addr: a, PrevAddr: a, Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.schema.Version,
+		Addr: a, PrevAddr: ip.planner.before(a), Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.schema.Version,
 		PriorPrivate: pv.private, Importing: pv.importing, GeneratedConfig: ip.generated, PriorIdentity: ip.sealedIdentity(pv.identity),
 		CreateBeforeDestroy: ip.in.Config().Lifecycle.CreateBeforeDestroy,
-	}
-	if from, ok := ip.planner.moved[a]; ok {
-		c.PrevAddr = from
 	}
 	if pv.object != nil {
 		c.StateDeps = pv.object.Dependencies

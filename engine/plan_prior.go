@@ -8,7 +8,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // setPrior replaces an object of the state that planning starts from, or removes it if o is nil.
@@ -41,43 +40,59 @@ func (p *planner) adoptProviders() {
 	}
 }
 
-// noteDrift stores what refreshing found and remembers it as drift if it differs from before.
-func (p *planner) noteDrift(s *subject, before, after prior) {
+// noteRefreshed stores what refreshing found, and remembers what is different from before as drift.
+func (p *planner) noteRefreshed(s *subject, before, after prior) {
 	o := before.object
 	same := before.value.RawEquals(after.value)
 	upgraded := before.cleaned || o.SchemaVersion != s.schema.Version || o.Flatmap != nil || s.identityNews(before, after)
-	if same && !upgraded && string(before.private) == string(after.private) {
-		return
-	}
-	var n *state.Object
-	if !after.value.IsNull() {
-		if n = s.stored(after.value, o.Sensitive, after.private, after.identity, o); n == nil {
-			return
+	provider := p.providerOf(s)
+	if !same || upgraded || string(before.private) != string(after.private) {
+		var n *state.Object
+		if !after.value.IsNull() {
+			if n = s.stored(after.value, o.Sensitive, after.private, after.identity, o); n == nil {
+				return
+			}
 		}
+		p.setPrior(s.obj, n)
 	}
-	provider := addr.ProviderConfig{Provider: s.source}
+	switch {
+	case p.req.Mode == plan.Destroy: // nothing is undone or kept
+	case !same:
+		p.noteDrift(s, before, after, provider)
+	case p.req.Mode == plan.RefreshOnly && s.obj.Deposed == addr.Current && p.before(s.obj.Instance) != s.obj.Instance:
+		p.noteDrift(s, before, after, provider) // the new address is all that such a plan has to tell of a moved object
+	}
+}
+
+// providerOf returns the provider configuration that the state has for an object, at the address that it is moved to.
+func (p *planner) providerOf(s *subject) addr.ProviderConfig {
 	p.mu.Lock()
-	if in := p.prior.Instance(s.obj.Instance); in != nil { // at the address that it is moved to
-		provider = in.Provider
+	defer p.mu.Unlock()
+	if in := p.prior.Instance(s.obj.Instance); in != nil {
+		return in.Provider
 	}
-	p.mu.Unlock()
-	p.setPrior(s.obj, n)
-	if same {
-		return
+	return addr.ProviderConfig{Provider: s.source}
+}
+
+func (p *planner) noteDrift(s *subject, before, after prior, provider addr.ProviderConfig) {
+	sensitive := before.object.Sensitive
+	c := &plan.Change{
+		Addr: s.obj.Instance, PrevAddr: p.before(s.obj.Instance), Deposed: s.obj.Deposed, Action: plan.Update, SchemaVersion: s.schema.Version,
+		Provider: provider, PriorIdentity: s.sealedIdentity(before.identity),
 	}
-	c := &plan.Change{Addr: s.obj.Instance, PrevAddr: s.obj.Instance, Deposed: s.obj.Deposed, Action: plan.Update, SchemaVersion: s.schema.Version, Provider: provider}
-	c.PriorIdentity = s.sealedIdentity(before.identity)
-	c.Before, _ = s.sealed(before.value, append(s.block().SensitivePaths(before.value), o.Sensitive...))
-	c.After = value.Durable{}
+	c.Before, _ = s.sealed(before.value, slices.Concat(s.block().SensitivePaths(before.value), sensitive))
 	if after.value.IsNull() {
 		c.Action = plan.Delete
 	} else {
 		c.PlannedIdentity = s.sealedIdentity(after.identity)
-		c.After, _ = s.sealed(after.value, append(s.block().SensitivePaths(after.value), o.Sensitive...))
+		c.After, _ = s.sealed(after.value, slices.Concat(s.block().SensitivePaths(after.value), sensitive))
+	}
+	if before.value.RawEquals(after.value) {
+		c.Action = plan.NoOp
 	}
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.drift = append(p.drift, c)
-	p.mu.Unlock()
 }
 
 // identityNews reports whether the identity after reading is another than the stored one, or in another version of its schema.

@@ -201,9 +201,7 @@ func (w *planWriter) heading(c *plan.Change) {
 	for _, reason := range reasons(c) {
 		w.WriteString("  # (" + reason + ")\n")
 	}
-	if c.Deposed == addr.Current && c.Moved() && c.Action != plan.NoOp && c.Reason != plan.DeleteNoMoveTarget {
-		fmt.Fprintf(w, "  # (moved from %s)\n", c.PrevAddr)
-	}
+	w.movedFrom(c)
 	if c.Importing == nil {
 		return
 	}
@@ -213,6 +211,13 @@ func (w *planWriter) heading(c *plan.Change) {
 	w.importedFrom(c.Importing)
 	if c.Action.DestroysReplaced() {
 		w.WriteString("  # " + w.o.paint(red, "Warning: this will destroy the imported resource") + "\n")
+	}
+}
+
+// movedFrom tells where an object was, unless the heading or the reason does.
+func (w *planWriter) movedFrom(c *plan.Change) {
+	if c.Moved() && c.Action != plan.NoOp && (c.Action == plan.Forget || c.Reason != plan.DeleteNoMoveTarget) {
+		fmt.Fprintf(w, "  # (moved from %s)\n", c.PrevAddr)
 	}
 }
 
@@ -284,12 +289,13 @@ func reasons(c *plan.Change) []string {
 	case plan.ForgetInState:
 		out = append(out, "because lifecycle.destroy = false was set in the configuration when it was last applied")
 	case plan.DeleteNoConfig:
-		if c.Action == plan.Forget {
-			break
+		if c.Action != plan.Forget {
+			out = append(out, "because "+c.Addr.Config().Resource.String()+" is not in configuration")
 		}
-		out = append(out, "because "+c.Addr.Config().Resource.String()+" is not in configuration")
 	case plan.DeleteNoMoveTarget:
-		out = append(out, "because "+c.PrevAddr.String()+" was moved to "+c.Addr.String()+", which is not in configuration")
+		if c.Action != plan.Forget {
+			out = append(out, "because "+c.PrevAddr.String()+" was moved to "+c.Addr.String()+", which is not in configuration")
+		}
 	case plan.DeleteNoModule:
 		out = append(out, "because "+c.Addr.Module.String()+" is not in configuration")
 	case plan.DeleteRepetition:

@@ -123,6 +123,7 @@ func TestPlanHeadings(t *testing.T) {
 	c := add(change("t_x.imported", plan.CreateThenDelete, plan.ReplaceCannotUpdate))
 	c.Importing, c.GeneratedConfig = &plan.Importing{Identity: obj}, "resource"
 	add(change("t_x.forgotten", plan.Forget, plan.DeleteNoConfig))
+	add(change("t_x.forgotten", plan.Forget, plan.DeleteNoMoveTarget)).PrevAddr = mustInstance(t, "t_x.was")
 	add(change("t_x.kept", plan.Forget, plan.ForgetInConfig))
 	add(change("t_x.kept_before", plan.Forget, plan.ForgetInState))
 	add(change("t_x.left", plan.ForgetThenCreate, plan.ReplaceCannotUpdate))

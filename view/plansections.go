@@ -74,6 +74,7 @@ func (w *planWriter) drift() (bool, error) {
 			return false, err
 		}
 		fmt.Fprintf(w, "%s %s\n", w.o.paint(bold, "  # "+headingObject(c)), driftHeadline(c))
+		w.movedFrom(c)
 		w.resource(c, w.differ.block(w.block(c), orAbsent(before), orAbsent(after), nil))
 	}
 	w.WriteByte('\n')
