@@ -17,11 +17,11 @@ type jsonCheck struct {
 
 type jsonCheckAddress struct {
 	Kind      string `json:"kind"`
-	Module    string `json:"module,omitempty"`
 	Mode      string `json:"mode,omitempty"`
-	Type      string `json:"type,omitempty"`
+	Module    string `json:"module,omitempty"`
 	Name      string `json:"name,omitempty"`
 	ToDisplay string `json:"to_display"`
+	Type      string `json:"type,omitempty"`
 }
 
 type jsonCheckObj struct {
@@ -31,8 +31,8 @@ type jsonCheckObj struct {
 }
 
 type jsonInstanceAddress struct {
-	Module      string `json:"module,omitempty"`
 	InstanceKey any    `json:"instance_key,omitempty"`
+	Module      string `json:"module,omitempty"`
 	ToDisplay   string `json:"to_display"`
 }
 

@@ -246,7 +246,7 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 		}
 		after = markSchema(after, blockOf(s, c.Provider.Provider, c.Addr.Resource))
 		r := resourceHead(c.Addr, c.Provider.Provider)
-		r.SchemaVersion, r.Values, r.SensitiveValues = c.SchemaVersion, valueJSON(after), shapeJSON(after, isSensitive)
+		r.SchemaVersion, r.Values, r.SensitiveValues = c.SchemaVersion, attributesJSON(after), shapeJSON(after, isSensitive)
 		if r.Identity, err = durableJSON(c.PlannedIdentity); err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Object(), err)
 		}

@@ -106,20 +106,27 @@ func (r *relevance) once(in addr.ModuleInstance, name string) bool {
 	return true
 }
 
-// resource looks at what a resource block refers to.
+// resource looks at what a resource block refers to. What says how many instances there are contributes if an argument depends on the instance.
 func (r *relevance) resource(in addr.ModuleInstance, a addr.Resource) {
 	m := r.tree.Modules[in.Module()]
 	if m == nil || m.Resources[a] == nil || !r.once(in, "resource "+a.String()) {
 		return
 	}
 	res := m.Resources[a]
-	r.expression(in, m, res.Repeat.Count)
-	r.expression(in, m, res.Repeat.ForEach)
 	if r.schemas == nil {
 		return
 	}
-	if s := r.schemas.Resource(m.ProviderFor(res.ProviderRef().Name), a.Mode, a.Type); s != nil {
-		for _, t := range bodyReferences(res.Body, s.Block) {
+	s := r.schemas.Resource(m.ProviderFor(res.ProviderRef().Name), a.Mode, a.Type)
+	if s == nil {
+		return
+	}
+	for _, t := range bodyReferences(res.Body, s.Block) {
+		switch t.RootName() {
+		case "each":
+			r.expression(in, m, res.Repeat.ForEach)
+		case "count":
+			r.expression(in, m, res.Repeat.Count)
+		default:
 			r.reference(in, m, t)
 		}
 	}

@@ -57,7 +57,7 @@ type jsonResource struct {
 	Index           any             `json:"index,omitempty"`
 	ProviderName    string          `json:"provider_name"`
 	SchemaVersion   int64           `json:"schema_version"`
-	Values          json.RawMessage `json:"values"`
+	Values          json.RawMessage `json:"values,omitempty"`
 	SensitiveValues json.RawMessage `json:"sensitive_values"`
 	Identity        json.RawMessage `json:"identity,omitempty"`
 	IdentityVersion *int64          `json:"identity_schema_version,omitempty"`
@@ -163,7 +163,7 @@ func (so storedObject) json() jsonResource {
 	r := resourceHead(so.addr.Instance, so.provider)
 	obj := so.object
 	r.SchemaVersion = obj.SchemaVersion
-	r.Values = valueJSON(so.value)
+	r.Values = attributesJSON(so.value)
 	r.SensitiveValues = shapeJSON(so.value, isSensitive)
 	r.Tainted = obj.Tainted
 	r.DeposedKey = string(so.addr.Deposed)

@@ -23,6 +23,14 @@ func valueJSON(v cty.Value) json.RawMessage {
 	return buf.Bytes()
 }
 
+// attributesJSON encodes an object like valueJSON; nil if it has no attribute that is known.
+func attributesJSON(v cty.Value) json.RawMessage {
+	if b := valueJSON(v); string(b) != "{}" {
+		return b
+	}
+	return nil
+}
+
 func writeValue(buf *bytes.Buffer, v cty.Value) {
 	v, _ = v.Unmark()
 	ty := v.Type()
