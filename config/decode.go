@@ -210,7 +210,8 @@ func (d *decoder) unquote(expr hcl.Expression) hcl.Expression {
 		return nil
 	}
 	inner, diags := hclsyntax.ParseExpression(src, expr.Range().Filename, start)
-	if !d.hcl(diags) {
+	d.diags = append(d.diags, expressionSyntax(diags, src, expr.Range().Filename, start)...)
+	if diags.HasErrors() {
 		return nil
 	}
 	d.warnQuoted(expr, "Quoted references are deprecated", "references", "reference")

@@ -91,7 +91,24 @@ func (r *loadRun) take() diag.List {
 		diags = r.incompatible
 	}
 	r.diags, r.incompatible = nil, nil
-	return distinct(diags)
+	return distinct(withoutConsequences(diags))
+}
+
+// withoutConsequences drops what else is wrong in a file below a bracket that is not closed.
+func withoutConsequences(diags diag.List) diag.List {
+	from := map[string]int{} // lines, by file
+	for _, d := range diags {
+		if u, ok := d.Extra.(diag.Unbalanced); ok {
+			from[d.Subject.Filename] = u.Line
+		}
+	}
+	return slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
+		if _, cause := d.Extra.(diag.Unbalanced); cause || d.Subject == nil {
+			return false
+		}
+		line, ok := from[d.Subject.Filename]
+		return ok && d.Subject.Start.Line >= line
+	})
 }
 
 type dirFiles struct{ primary, override []hcl.Body }

@@ -119,20 +119,37 @@ func parse(src []byte, name string) (hcl.Body, diag.List) {
 	if diags := checkBounds(src, name, isJSON); diags.HasErrors() {
 		return hcl.EmptyBody(), diags
 	}
-	var file *hcl.File
-	var hd hcl.Diagnostics
 	if isJSON {
-		if file, hd = hcljson.Parse(src, name); hd.HasErrors() {
+		file, hd := hcljson.Parse(src, name)
+		if hd.HasErrors() {
 			return hcl.EmptyBody(), jsonProblem(hd, src, name)
 		}
-	} else {
-		file, hd = hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+		return file.Body, diag.FromHCL(hd)
 	}
-	diags := limit(diag.FromHCL(hd), name)
+	file, hd := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
+	diags := limit(syntax(hd, src, name), name)
 	if file == nil || file.Body == nil {
 		return hcl.EmptyBody(), diags
 	}
 	return file.Body, diags
+}
+
+// syntax converts what the parser reports about a file.
+func syntax(hd hcl.Diagnostics, src []byte, name string) diag.List {
+	if !hd.HasErrors() {
+		return diag.FromHCL(hd)
+	}
+	tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos)
+	return diag.Syntax(hd, tokens)
+}
+
+// expressionSyntax converts what the parser reports about an expression that starts at a position of a file.
+func expressionSyntax(hd hcl.Diagnostics, src []byte, name string, start hcl.Pos) diag.List {
+	if !hd.HasErrors() {
+		return diag.FromHCL(hd)
+	}
+	tokens, _ := hclsyntax.LexExpression(src, name, start)
+	return diag.Syntax(hd, tokens)
 }
 
 // jsonProblem reports the first problem of a JSON file. What the parser finds after it are consequences, and

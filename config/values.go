@@ -105,7 +105,7 @@ func parseValue(src []byte, filename string) (hcl.Expression, cty.Value, diag.Li
 	}
 	expr, hd := hclsyntax.ParseExpression(src, filename, hcl.InitialPos)
 	if hd.HasErrors() {
-		return nil, cty.DynamicVal, limit(InExpression(diag.FromHCL(hd), src, filename), filename)
+		return nil, cty.DynamicVal, limit(InExpression(expressionSyntax(hd, src, filename, hcl.InitialPos), src, filename), filename)
 	}
 	val, hd := expr.Value(nil)
 	return expr, val, diag.FromHCL(hd)

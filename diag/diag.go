@@ -5,12 +5,14 @@ package diag
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -168,12 +170,47 @@ func FromHCL(in hcl.Diagnostics) List {
 		if d.Severity == hcl.DiagWarning {
 			sev = Warning
 		}
-		l = append(l, Diagnostic{
+		converted := Diagnostic{
 			Severity: sev, Summary: d.Summary, Detail: d.Detail, Subject: d.Subject, Context: d.Context,
 			Expression: d.Expression, EvalContext: d.EvalContext, Extra: d.Extra,
-		})
+		}
+		if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok {
+			if text, ok := errors.AsType[*TextError](call.FunctionCallError()); ok {
+				converted = text.called(d)
+			}
+		}
+		l = append(l, converted)
 	}
 	return l
+}
+
+// TextError is the error of a function that finds a mistake in a text that it was given, such as a template. FromHCL turns it into a diagnostic about that
+// text, instead of one about the call.
+type TextError struct {
+	Diagnostic
+	By  *hcl.Range // the call in another text that made the function read this one; nil if there is none
+	Err error      // what the function found, for errors.Is; may be nil
+}
+
+// Error implements error.
+func (e *TextError) Error() string { return strings.TrimSuffix(e.String(), ".") }
+
+// Unwrap returns Err.
+func (e *TextError) Unwrap() error { return e.Err }
+
+// called returns the diagnostic, with the place of the call that d is about.
+func (e *TextError) called(d *hcl.Diagnostic) Diagnostic {
+	out := e.Diagnostic
+	if d.Expression == nil {
+		return out
+	}
+	call := d.Expression.Range()
+	if e.By != nil {
+		out.Detail += fmt.Sprintf(" The template is rendered by the one at %s, which is rendered at %s.", e.By, call)
+	} else {
+		out.Detail += fmt.Sprintf(" The template is rendered at %s.", call)
+	}
+	return out
 }
 
 // WithAddress sets the address on all diagnostics that have none yet, and returns the list.

@@ -27,7 +27,8 @@ func (m *Module) Expression(src, filename string, functions map[string]function.
 	}
 	parsed, hd := hclsyntax.ParseExpression([]byte(src), filename, hcl.InitialPos)
 	if hd.HasErrors() {
-		return nil, config.InExpression(diag.FromHCL(hd), []byte(src), filename)
+		tokens, _ := hclsyntax.LexExpression([]byte(src), filename, hcl.InitialPos)
+		return nil, config.InExpression(diag.Syntax(hd, tokens), []byte(src), filename)
 	}
 	c := &compiler{cfg: &Config{}}
 	x := c.expr(m.block, parsed, use{})

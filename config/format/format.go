@@ -26,13 +26,13 @@ func Source(src []byte, name string) ([]byte, diag.List) {
 	if !config.Parseable(src, name) {
 		return nil, diag.Errorf("Nesting too deep", "Blocks and expressions in the file %q are nested too deeply, or an expression has too many operators. Split it into local values.", name)
 	}
+	tokens, lexical := hclsyntax.LexConfig(src, name, hcl.InitialPos)
 	file, hd := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
-	if hd.HasErrors() {
-		return nil, diag.FromHCL(hd)
+	if !hd.HasErrors() {
+		hd = lexical
 	}
-	tokens, hd := hclsyntax.LexConfig(src, name, hcl.InitialPos)
 	if hd.HasErrors() {
-		return nil, diag.FromHCL(hd)
+		return nil, diag.Syntax(hd, tokens)
 	}
 	r := &rewriter{src: src, tokens: tokens}
 	if body, ok := file.Body.(*hclsyntax.Body); ok {

@@ -69,7 +69,7 @@ var rules = map[string]rule{
 		pure: true, modules: []string{hcl, cty},
 		why: "which marks a result has follows from the expression alone, whatever its references mean",
 	},
-	"lang/funcs":    {may: []string{"bounds", "value", "unify"}, why: "functions see arguments, not the configuration that calls them"},
+	"lang/funcs":    {may: []string{"bounds", "diag", "value", "unify"}, why: "functions see arguments, not the configuration that calls them; a template has places of its own"},
 	"plan":          {may: []string{"addr", "diag", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
 	"plan/planfile": {may: []string{"addr", "diag", "schema", "value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
 

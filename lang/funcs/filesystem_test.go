@@ -108,7 +108,7 @@ func TestTemplates(t *testing.T) {
 		{expr: `templatefile("value.tmpl", { list = ["a"] })`, want: tuple(str("a"))},
 		{expr: `templatefile("loop.tmpl", { list = ["a", "b"] })`, want: str("A,B,")},
 		{expr: `templatefile("outer.tmpl", { who = "j" })`, want: str("<Hi J!>")},
-		{expr: `templatefile("t.tmpl", {})`, err: `vars map does not contain key "name", referenced at t.tmpl:1,6-10`},
+		{expr: `templatefile("t.tmpl", {})`, err: `t.tmpl:1,6-10: Undefined template variable: The call that renders this template passes no variable "name". It passes none at all`},
 		{expr: `templatefile("t.tmpl", { "1x" = 1 })`, err: `invalid template variable name "1x"`},
 		{expr: `templatefile("t.tmpl", ["x"])`, err: "invalid vars value: must be a map"},
 		{expr: `templatefile("nope.tmpl", {})`, err: `no file exists at "nope.tmpl"`},
@@ -119,7 +119,7 @@ func TestTemplates(t *testing.T) {
 
 		{expr: `templatestring(t, { n = "x" })`, want: str("Hi x!")},
 		{expr: `templatestring("plain", {})`, want: str("plain")},
-		{expr: `templatestring(t, {})`, err: `vars map does not contain key "n"`},
+		{expr: `templatestring(t, {})`, err: `passes no variable "n"`},
 		{expr: `templatestring(sensitive(t), { n = 1 })`, want: sens(str("Hi 1!"))},
 		{expr: `templatestring(t, { n = e })`, want: eph(str("Hi " + secretText + "!"))},
 		{expr: `templatestring(u, {})`, want: cty.DynamicVal},

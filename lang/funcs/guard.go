@@ -108,8 +108,10 @@ func guardedError(name string, f function.Function, args []cty.Value, err error)
 		return plainError(err)
 	}
 	// What also fails with the secrets unknown cannot depend on them, and may be told in full.
-	if errors.Is(err, bounds.ErrText) || errors.Is(err, bounds.ErrNumber) || errors.Is(err, bounds.ErrTooDeep) || errors.Is(err, errProduct) {
-		return err // says nothing about the arguments but that they are large
+	for _, large := range []error{bounds.ErrText, bounds.ErrNumber, bounds.ErrTooDeep, errProduct} {
+		if errors.Is(err, large) {
+			return large // says nothing about the arguments but that they are large
+		}
 	}
 	if _, publicErr := f.Call(withoutSecrets(args)); publicErr != nil {
 		return plainError(publicErr)

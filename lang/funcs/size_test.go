@@ -30,8 +30,8 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	for expr, want := range map[string]string{
-		`templatefile("parens", {})`:                                     "nested too deep",
-		`templatestring(file("parens"), {})`:                             "nested too deep",
+		`templatefile("parens", {})`:                                     "Nested too deep",
+		`templatestring(file("parens"), {})`:                             "Nested too deep",
 		`templatefile("nested", {})`:                                     "maximum recursion depth",
 		`yamldecode(file("brackets"))`:                                   "nested",
 		`yamldecode(file("dashes"))`:                                     "nested",

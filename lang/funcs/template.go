@@ -3,6 +3,8 @@ package funcs
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -10,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/bounds"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 const (
@@ -86,7 +89,7 @@ func (r *renderer) render(src, name string, vars cty.Value) (cty.Value, error) {
 	levels := r.levels + bounds.Levels(text)
 	switch excess := bounds.Template(text, name); {
 	case excess != nil:
-		return cty.NilVal, function.NewArgErrorf(0, "%s: %w", excess.Range, excess.Err)
+		return cty.NilVal, templateError(diag.At(excess.Range, "Invalid template", "%s", diag.Sentence(excess.Err)), text, excess.Err)
 	case r.depth >= maxTemplateDepth || levels > maxTemplateLevels:
 		return cty.NilVal, tooDeepError{name}
 	}
@@ -94,24 +97,40 @@ func (r *renderer) render(src, name string, vars cty.Value) (cty.Value, error) {
 	if err != nil {
 		return cty.NilVal, function.NewArgError(1, err)
 	}
-	expr, diags := hclsyntax.ParseTemplate(text, name, hcl.InitialPos)
-	if diags.HasErrors() {
-		return cty.NilVal, function.NewArgError(0, diagError(diags))
+	expr, hd := hclsyntax.ParseTemplate(text, name, hcl.InitialPos)
+	if hd.HasErrors() {
+		tokens, _ := hclsyntax.LexTemplate(text, name, hcl.InitialPos)
+		return cty.NilVal, templateError(diag.Syntax(hd, tokens), text, nil)
 	}
 	for _, t := range expr.Variables() {
 		if _, ok := scope[t.RootName()]; !ok {
-			return cty.NilVal, function.NewArgErrorf(1, "vars map does not contain key %q, referenced at %s", t.RootName(), t[0].SourceRange())
+			return cty.NilVal, templateError(noVariable(t, slices.Collect(maps.Keys(scope))), text, nil)
 		}
 	}
 	deeper := &renderer{files: r.files, functions: r.functions, depth: r.depth + 1, levels: levels}
 	ctx := (&hcl.EvalContext{Functions: r.functions}).NewChild()
 	ctx.Variables = scope
 	ctx.Functions = deeper.nested()
-	v, diags := expr.Value(ctx)
-	if diags.HasErrors() {
-		return cty.NilVal, diagError(diags)
+	v, hd := expr.Value(ctx)
+	if hd.HasErrors() {
+		return cty.NilVal, evaluationError(hd, text)
 	}
 	return v, nil
+}
+
+// noVariable reports a reference to what a template is not given.
+func noVariable(t hcl.Traversal, given []string) diag.List {
+	name := t.RootName()
+	hint := diag.DidYouMean(name, given)
+	switch {
+	case slices.Contains([]string{"var", "local", "module", "data", "each", "count", "path", "self", "terraform"}, name):
+		hint = fmt.Sprintf(" A template cannot refer to the configuration: pass %s under a name of your choice, and refer to that.", diag.Reference(t))
+	case hint == "" && len(given) == 0:
+		hint = " It passes none at all."
+	case hint == "":
+		hint = " It passes " + diag.Names(given) + "."
+	}
+	return diag.At(t[0].SourceRange(), "Undefined template variable", "The call that renders this template passes no variable %q.%s", name, hint)
 }
 
 // templateScope returns the variables of a template, from a map or object.
@@ -126,18 +145,35 @@ func templateScope(vars cty.Value) (map[string]cty.Value, error) {
 	return scope, nil
 }
 
-// diagError returns the first error of a template, as one sentence that names its place.
-func diagError(diags hcl.Diagnostics) error {
+// templateError returns the first error about the text of a template. The cause may be nil.
+func templateError(diags diag.List, text []byte, cause error) error {
 	for _, d := range diags {
-		if d.Severity != hcl.DiagError {
+		if d.Severity == diag.Error {
+			d.Source = text
+			return &diag.TextError{Diagnostic: d, Err: cause}
+		}
+	}
+	return diags.Err()
+}
+
+// evaluationError is templateError for what is found in the course of evaluating. An error about a template that this one renders travels up unchanged but
+// for the place of the call.
+func evaluationError(hd hcl.Diagnostics, text []byte) error {
+	for _, d := range hd {
+		call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)
+		if !ok || d.Severity != hcl.DiagError {
 			continue
 		}
-		if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d); ok {
-			if deep, ok := errors.AsType[tooDeepError](call.FunctionCallError()); ok {
-				return deep
-			}
+		if deep, ok := errors.AsType[tooDeepError](call.FunctionCallError()); ok {
+			return deep
 		}
-		return d
+		if inner, ok := errors.AsType[*diag.TextError](call.FunctionCallError()); ok {
+			located := *inner
+			if located.By == nil && d.Expression != nil {
+				located.By = d.Expression.Range().Ptr()
+			}
+			return &located
+		}
 	}
-	return diags
+	return templateError(diag.FromHCL(hd), text, nil)
 }

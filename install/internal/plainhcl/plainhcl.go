@@ -35,7 +35,7 @@ func Parse(src []byte, filename string) (hcl.Body, diag.List) {
 		return hcl.EmptyBody(), diags
 	}
 	file, hd := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
-	return body(file), Blind(hd)
+	return body(file), blind(diag.Syntax(hd, tokens))
 }
 
 // Tokens splits native syntax into tokens, of which the last is the end of the file. It refuses deep nesting and text that isn't UTF-8.
@@ -54,7 +54,7 @@ func Expression(src []byte, at hcl.Range) (hclsyntax.Expression, diag.List) {
 		return nil, diags
 	}
 	expr, hd := hclsyntax.ParseExpression(src, at.Filename, at.Start)
-	return expr, Blind(hd)
+	return expr, blind(diag.Syntax(hd, tokens))
 }
 
 // ParseJSON is Parse for HCL's JSON syntax.
@@ -91,8 +91,9 @@ func at(src []byte, filename string, offset int) hcl.Range {
 }
 
 // Blind converts HCL's diagnostics, without the expressions that they refer to.
-func Blind(hd hcl.Diagnostics) diag.List {
-	diags := diag.FromHCL(hd)
+func Blind(hd hcl.Diagnostics) diag.List { return blind(diag.FromHCL(hd)) }
+
+func blind(diags diag.List) diag.List {
 	for i := range diags {
 		diags[i].Expression, diags[i].EvalContext = nil, nil
 	}
