@@ -53,10 +53,19 @@ type Diagnostic struct {
 	EvalContext *hcl.EvalContext
 	// Statements says by reference what is to be shown of values that EvalContext does not have, or not as a whole, such as "is object with 3 attributes".
 	Statements map[string]string
+	// Parts says the same of parts of Expression that are not references. Nothing secret is in it.
+	Parts []Part
 	// Path is an attribute path that a provider named, not yet resolved to a source range: see List.InConfigBody.
 	Path cty.Path
 	// Extra steers control flow in code that knows the type; texts never do.
 	Extra any
+}
+
+// Part is what is to be shown of the value of a part of an expression.
+type Part struct {
+	Range     hcl.Range // where the part is written
+	Path      string    // what is appended to its text for the element of it that is meant, such as "[0].a"
+	Statement string    // such as "is 3"
 }
 
 // CheckWarning marks, as the Extra of a diagnostic, what a check block found. Each stands for itself, however alike they are, and a later evaluation of

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -85,7 +88,7 @@ func (r *Run) condition(sc *scope, c condition, failed string) verdict {
 	if hidden.what != "" {
 		message = hidden.message(c)
 	}
-	v.failure = r.about(sc, c.cond, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address})
+	v.failure = r.about(sc, c.cond, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address, Parts: r.compared(sc, c.cond)})
 	return v
 }
 
@@ -118,6 +121,39 @@ func (r *Run) about(sc *scope, x *lang.Expr, d diag.Diagnostic) diag.List {
 		d.State(p.name, "is "+p.shape())
 	}
 	return sc.forget(diag.List{d})
+}
+
+// compared says what was compared in a condition that is false, as far as that is not a reference or written out there.
+func (r *Run) compared(sc *scope, cond *lang.Expr) []diag.Part {
+	var parts []diag.Part
+	for _, c := range lang.FailedComparisons(cond.Source, r.context(sc, cond)) {
+		path, left, right := c.Difference()
+		for _, side := range []struct {
+			e hcl.Expression
+			v cty.Value
+		}{{c.Left, left}, {c.Right, right}} {
+			_, reference := side.e.(*hclsyntax.ScopeTraversalExpr)
+			_, secret := value.Redacted(side.v.Marks())
+			if len(side.e.Variables()) == 0 || reference && len(path) == 0 || secret {
+				continue
+			}
+			if statement := value.Statement(side.v, false); statement != "" {
+				parts = append(parts, diag.Part{Range: side.e.Range(), Path: partPath(path), Statement: statement})
+			}
+		}
+	}
+	return parts
+}
+
+// partPath renders the path of an element to go behind the text of an expression.
+func partPath(p cty.Path) string {
+	if len(p) == 0 {
+		return ""
+	}
+	if _, attr := p[0].(cty.GetAttrStep); attr {
+		return "." + schema.PathString(p)
+	}
+	return schema.PathString(p)
 }
 
 // tryMessage evaluates the message of a condition that has not failed, without opening anything, so that mistakes in it are not found only when it is

@@ -136,3 +136,45 @@ func TestUnusedConnections(t *testing.T) {
 		}
 	}
 }
+
+// What was compared in a condition that is false is shown as far as it is no reference, not written out, and not secret.
+func TestComparedValues(t *testing.T) {
+	const vars = `
+variable "names" { default = ["a", "b", "a"] }
+variable "o" { default = { a = { x = 1 }, b = 2 } }
+variable "n" { default = 3 }
+variable "s" {
+  default   = ["CANARY"]
+  sensitive = true
+}
+`
+	for cond, want := range map[string]string{
+		`var.n % 2 == 0`:   `var.n % 2 is 1`,
+		`(var.n % 2) != 1`: `(var.n % 2) is 1`,
+		`var.n == 4`:       ``,
+		`length(var.names) == length(distinct(var.names))`: `length(var.names) is 3; length(distinct(var.names)) is 2`,
+		`var.n == 3 && var.n + 1 > 4`:                      `var.n + 1 is 4`,
+		`var.n + 1 > 4 && tonumber(var.names[0]) > 1`:      `var.n + 1 is 4`,
+		`var.n + 1 > 4 || var.n + 2 > 5`:                   `var.n + 1 is 4; var.n + 2 is 5`,
+		`var.o == { a = { x = 2 }, b = 2 }`:                `var.o.a.x is 1`,
+		`distinct(var.names) == ["a", "c"]`:                `distinct(var.names)[1] is "b"`,
+		`distinct(var.names) == var.names`:                 `distinct(var.names) is list of string with 2 elements`,
+		`length(var.s) > 1`:                                ``,
+		`upper(var.s[0]) == var.names[0]`:                  ``,
+		`var.s == ["x"]`:                                   ``,
+	} {
+		text := vars + "output \"o\" {\n  value = 1\n  precondition {\n    condition = " + cond + "\n    error_message = \"No.\"\n  }\n}\n"
+		w := planned(t, text)
+		w.everything(w.task, w.run.Root)
+		w.run.Root.OutputPreconditions(w.task, nil)
+		var got []string
+		for _, d := range w.run.Diags.List() {
+			for _, p := range d.Parts {
+				got = append(got, text[p.Range.Start.Byte:p.Range.End.Byte]+p.Path+" "+p.Statement)
+			}
+		}
+		if got := strings.Join(got, "; "); got != want {
+			t.Errorf("%s: %s", cond, got)
+		}
+	}
+}

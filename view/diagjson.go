@@ -112,7 +112,7 @@ func (c *snippets) snippet(d *diag.Diagnostic, text []byte, highlight hcl.Range)
 	if d.Context != nil && d.Context.Filename == highlight.Filename {
 		around = hcl.RangeOver(highlight, *d.Context)
 	}
-	s := &JSONSnippet{StartLine: around.Start.Line, Values: valuesInPlay(d), FunctionCall: calledFunction(d)}
+	s := &JSONSnippet{StartLine: around.Start.Line, Values: append(valuesInPlay(d), partsInPlay(d, text)...), FunctionCall: calledFunction(d)}
 	start, end := lineBounds(text, around)
 	at := lines{highlight.Filename, start, end}
 	if _, known := c.code[at]; !known {
@@ -185,6 +185,24 @@ func valuesInPlay(d *diag.Diagnostic) []JSONValue {
 		}
 	}
 	slices.SortFunc(out, func(a, b JSONValue) int { return strings.Compare(a.Traversal, b.Traversal) })
+	return out
+}
+
+// longestPart is how many bytes the text of a part of an expression has at most, for it to be shown.
+const longestPart = 80
+
+// partsInPlay tells what the parts of the diagnostic's expression that are not references stood for. A part that is written over several lines, or long, is
+// left out.
+func partsInPlay(d *diag.Diagnostic, text []byte) []JSONValue {
+	var out []JSONValue
+	for _, p := range d.Parts {
+		if p.Range.Filename != d.Subject.Filename || !p.Range.CanSliceBytes(text) {
+			continue
+		}
+		if part := p.Range.SliceBytes(text); len(part) <= longestPart && !bytes.ContainsAny(part, "\r\n") {
+			out = append(out, JSONValue{string(part) + p.Path, p.Statement})
+		}
+	}
 	return out
 }
 

@@ -1,0 +1,84 @@
+package lang
+
+import (
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Comparison is a comparison that did not hold, with the values of its sides.
+type Comparison struct {
+	Left, Right           hcl.Expression
+	LeftValue, RightValue cty.Value
+}
+
+// FailedComparisons returns the comparisons because of which a condition is false, from left to right.
+func FailedComparisons(cond hcl.Expression, ctx *hcl.EvalContext) []Comparison {
+	switch e := cond.(type) {
+	case *hclsyntax.ParenthesesExpr:
+		return FailedComparisons(e.Expression, ctx)
+	case *hclsyntax.BinaryOpExpr:
+		switch e.Op {
+		case hclsyntax.OpLogicalAnd:
+			if isFalse(e.LHS, ctx) {
+				return FailedComparisons(e.LHS, ctx)
+			}
+			return FailedComparisons(e.RHS, ctx)
+		case hclsyntax.OpLogicalOr:
+			return append(FailedComparisons(e.LHS, ctx), FailedComparisons(e.RHS, ctx)...)
+		case hclsyntax.OpEqual, hclsyntax.OpNotEqual, hclsyntax.OpLessThan, hclsyntax.OpLessThanOrEqual, hclsyntax.OpGreaterThan, hclsyntax.OpGreaterThanOrEqual:
+			left, leftDiags := e.LHS.Value(ctx)
+			right, rightDiags := e.RHS.Value(ctx)
+			if leftDiags.HasErrors() || rightDiags.HasErrors() {
+				return nil
+			}
+			return []Comparison{{e.LHS, e.RHS, left, right}}
+		}
+	}
+	return nil
+}
+
+func isFalse(e hcl.Expression, ctx *hcl.EvalContext) bool {
+	v, diags := e.Value(ctx)
+	v, _ = v.Unmark()
+	return !diags.HasErrors() && v.Type() == cty.Bool && v.IsKnown() && !v.IsNull() && v.False()
+}
+
+// Difference returns where two values first differ, and what they have there: a path that is empty if they differ as a whole, or if more would reveal what
+// is sensitive or ephemeral, or is not known yet.
+func (c Comparison) Difference() (path cty.Path, left, right cty.Value) {
+	left, right = c.LeftValue, c.RightValue
+	if left.ContainsMarked() || right.ContainsMarked() || !left.IsWhollyKnown() || !right.IsWhollyKnown() {
+		return nil, left, right
+	}
+	for {
+		step, l, r, ok := firstDifference(left, right)
+		if !ok {
+			return path, left, right
+		}
+		path, left, right = append(path, step), l, r
+	}
+}
+
+// firstDifference finds the first element in which two collections with equal keys differ.
+func firstDifference(a, b cty.Value) (step cty.PathStep, x, y cty.Value, ok bool) {
+	if a.IsNull() || b.IsNull() || !a.CanIterateElements() || !b.CanIterateElements() || a.Type().IsSetType() || b.Type().IsSetType() || a.LengthInt() != b.LengthInt() {
+		return nil, x, y, false
+	}
+	named := a.Type().IsObjectType()
+	as, bs := a.ElementIterator(), b.ElementIterator()
+	for as.Next() && bs.Next() {
+		k, x := as.Element()
+		other, y := bs.Element()
+		switch {
+		case !k.RawEquals(other):
+			return nil, x, y, false
+		case x.RawEquals(y):
+		case named:
+			return cty.GetAttrStep{Name: k.AsString()}, x, y, true
+		default:
+			return cty.IndexStep{Key: k}, x, y, true
+		}
+	}
+	return nil, x, y, false
+}
