@@ -1,10 +1,13 @@
 package config
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	registry "github.com/opentofu/registry-address/v2"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -87,6 +90,9 @@ func (d *decoder) providerRef(expr hcl.Expression) *ProviderRef {
 		ref.KeyExpr, t = hcl.StaticExpr(idx.Key, idx.SrcRange), t[:len(t)-1]
 	}
 	ref.Name = t.RootName()
+	if !d.providerName(ref.Name, ref.Range, aliasHint(ref.Name)) {
+		return nil
+	}
 	switch len(t) {
 	case 1:
 		if ref.KeyExpr == nil {
@@ -108,6 +114,27 @@ func (d *decoder) providerRef(expr hcl.Expression) *ProviderRef {
 func (d *decoder) badProviderRef(expr hcl.Expression) {
 	d.errorAt(expr.Range(), "Invalid provider configuration reference",
 		"Write NAME for the default configuration of a provider, NAME.ALIAS for another one, or NAME.ALIAS[KEY] for an instance of one that has for_each.")
+}
+
+// providerName checks the local name of a provider. hint is advice to add if the name is not valid.
+func (d *decoder) providerName(name string, rng hcl.Range, hint string) bool {
+	norm, err := registry.ParseProviderPart(name)
+	switch {
+	case err != nil:
+		d.errorAt(rng, "Invalid provider local name", "%q is an invalid provider local name: %s.%s", name, err, hint)
+	case norm != name:
+		d.errorAt(rng, "Invalid provider local name", "Provider names must be normalized. Replace %q with %q to fix this error.", name, norm)
+	}
+	return err == nil && norm == name
+}
+
+// aliasHint says how to refer to the configuration that name stands for if its underscore is meant to separate an alias.
+func aliasHint(name string) string {
+	provider, alias, found := strings.Cut(name, "_")
+	if !found || provider == "" || alias == "" {
+		return ""
+	}
+	return fmt.Sprintf(" For the configuration of provider %q with the alias %q, write %s.%s.", provider, alias, provider, alias)
 }
 
 // ignoreChanges decodes an ignore_changes argument: the keyword all, or a list of paths relative to the resource.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	hcljson "github.com/hashicorp/hcl/v2/json"
-	registry "github.com/opentofu/registry-address/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -77,13 +76,21 @@ func (d *decoder) experiments(attr *hcl.Attribute) {
 	}
 }
 
+// ineffective warns of an argument that is about Terraform, although Terraform does not read the file.
+func (d *decoder) ineffective(attr *hcl.Attribute, instead string) {
+	if attr != nil {
+		d.warnAt(attr.Range, "Argument without effect",
+			"The argument %q in a terraform block is for Terraform, which does not read this file. Remove it, or write %q in a language block.", attr.Name, instead)
+	}
+}
+
 func (d *decoder) terraform(s setting, st *settingsState) {
 	content := d.content(s.block.Body, terraformSchema)
 	if forTofu(s.block.DefRange.Filename) {
 		d.requireVersion(content.Attributes["required_version"])
+		d.ineffective(content.Attributes["experiments"], "experiments")
+		d.ineffective(content.Attributes["language"], "edition")
 	}
-	d.experiments(content.Attributes["experiments"])
-	d.edition(content.Attributes["language"])
 	for _, b := range content.Blocks {
 		switch b.Type {
 		case "required_providers":
@@ -151,13 +158,7 @@ func (d *decoder) requiredProviders(b *hcl.Block, override bool, st *settingsSta
 }
 
 func (d *decoder) requiredProvider(attr *hcl.Attribute) *RequiredProvider {
-	norm, err := registry.ParseProviderPart(attr.Name)
-	if err != nil {
-		d.errorAt(attr.NameRange, "Invalid provider local name", "%q is an invalid provider local name: %s.", attr.Name, err)
-		return nil
-	}
-	if norm != attr.Name {
-		d.errorAt(attr.NameRange, "Invalid provider local name", "Provider names must be normalized. Replace %q with %q to fix this error.", attr.Name, norm)
+	if !d.providerName(attr.Name, attr.NameRange, "") {
 		return nil
 	}
 	rp := &RequiredProvider{Name: attr.Name, Source: defaultProvider(attr.Name), Range: attr.Range}
@@ -240,9 +241,7 @@ var providerSchema = schema("alias version for_each count depends_on source", "l
 
 func (d *decoder) provider(block *hcl.Block) {
 	p := &Provider{Name: block.Labels[0], Range: block.DefRange}
-	if norm, err := registry.ParseProviderPart(p.Name); err != nil || norm != p.Name {
-		d.errorAt(block.LabelRanges[0], "Invalid provider local name",
-			"%q is an invalid provider local name: it may contain only lowercase letters, digits and dashes, not at its start or end.", p.Name)
+	if !d.providerName(p.Name, block.LabelRanges[0], "") {
 		return
 	}
 	content, rest := d.partial(block.Body, providerSchema)

@@ -72,6 +72,10 @@ func TestLoadVarsFile(t *testing.T) {
 		"c.tfvars":      {Data: []byte("a = ")},
 		"d.tfvars.json": {Data: []byte("{\n\"a\": 1\n\"b\": 2}")},
 		"e.tfvars.json": {Data: []byte(`["a"]`)},
+		"f.tfvars":      {Data: []byte("variable \"a\" {\n  default = [1, 2]\n}\n")},
+		"g.tfvars":      {Data: []byte("variable \"pw\" {\n  default = \"hunter2\"\n}\n")},
+		"h.tfvars":      {Data: []byte("a {\n  x = 1\n}\n")},
+		"i.tfvars":      {Data: []byte("resource \"x\" \"y\" {}\n")},
 	}
 	tests := []struct {
 		file   string
@@ -81,7 +85,10 @@ func TestLoadVarsFile(t *testing.T) {
 		{
 			"a.tfvars",
 			map[string]string{"a": `cty.TupleVal([]cty.Value{cty.NumberIntVal(1), cty.StringVal("x")})`, "b": "cty.DynamicVal", "c": "cty.DynamicVal"},
-			`error: a.tfvars:4,1-9: Unexpected "variable" block: Blocks are not allowed here. This file only sets values, as in name = "value" or name = { ... }. Variables are declared in a configuration file (.tf or .tofu).
+			`error: a.tfvars:4,1-9: Unexpected "variable" block: Blocks are not allowed here. This file only sets values. To set the variable, write:
+  d = VALUE
+
+Variables are declared in a configuration file (.tf or .tofu).
 error: a.tfvars:2,5-8: Variables not allowed: This is a reference, and a file of values holds plain values. If it is meant to be text, write it in double quotes.
 error: a.tfvars:3,5-15: Function calls not allowed: A file of values holds plain values: nothing in it can refer to variables or other objects, or call functions.
 `,
@@ -90,10 +97,14 @@ error: a.tfvars:3,5-15: Function calls not allowed: A file of values holds plain
 		{"c.tfvars", nil, "error: c.tfvars:1,5-5: Missing expression: Expected the start of an expression, but found the end of the file.\n"},
 		{"d.tfvars.json", nil, "error: d.tfvars.json:3,1-2: Missing attribute separator comma: A comma must appear between each property definition in an object.\n"},
 		{"e.tfvars.json", nil, "error: e.tfvars.json:1,1-2: Incorrect JSON value type: A JSON file of values must be one object, such as {\"name\": \"value\"}.\n"},
+		{"f.tfvars", nil, "error: f.tfvars:1,1-9: Unexpected \"variable\" block: Blocks are not allowed here. This file only sets values. To set the variable, write:\n  a = [1, 2]\n\nVariables are declared in a configuration file (.tf or .tofu).\n"},
+		{"g.tfvars", nil, "error: g.tfvars:1,1-9: Unexpected \"variable\" block: Blocks are not allowed here. This file only sets values. To set the variable, write:\n  pw = VALUE\n\nVariables are declared in a configuration file (.tf or .tofu).\n"},
+		{"h.tfvars", nil, "error: h.tfvars:1,1-2: Unexpected \"a\" block: Blocks are not allowed here. This file only sets values. To set the variable, write:\n  a = { ... }\n\nVariables are declared in a configuration file (.tf or .tofu).\n"},
+		{"i.tfvars", nil, "error: i.tfvars:1,1-9: Unexpected \"resource\" block: Blocks are not allowed here. This file only sets values, as in name = \"value\" or name = { ... }. Variables are declared in a configuration file (.tf or .tofu).\n"},
 		{"gone.tfvars", nil, "error: Failed to read file: The file \"gone.tfvars\" could not be read: file does not exist.\n"},
 	}
 	for _, tt := range tests {
-		file, diags := LoadVarsFile(fsys, tt.file, nil)
+		file, diags := LoadVarsFile(fsys, tt.file, map[string]*Variable{"a": {Name: "a"}, "pw": {Name: "pw", Sensitive: true}})
 		got := map[string]string{}
 		for name, v := range file.Values {
 			got[name] = v.Value.GoString()
@@ -132,7 +143,10 @@ func TestE7_VarsFileSource(t *testing.T) {
 		{"x.tfvars", "hunter2", "*******"},
 		{"x.tfvars", "hunter2\na = 1", "*******\na = 1"},
 		{"x.tfvars.json", "{\n\"a\": {\"k\": 1}\n\"b\": 2,\n\"none\": \"hunter2\"}", "{\n\"a\": {\"k\": 1}\n\"b\": 2,\n\"none\": **********"},
-		{"x.tfvars.json", `["hunter2"]`, "***********"},
+		{"x.tfvars.json", `["hunter2"]`, `["*******"]`},
+		{"x.tfvars.json", `[["{\"hunter2\\", -5], {"x": null}]`, `[["************", **], {"*": ****}]`},
+		{"x.tfvars.json", `[{"a": "x"}]`, `[{"a": "x"}]`},
+		{"x.tfvars.json", `["hunter2", {"a": "x"}]`, `*********** {"a": "x"}]`},
 	} {
 		file, _ := LoadVarsFile(fstest.MapFS{test.file: {Data: []byte(test.src)}}, test.file, vars)
 		if diff := cmp.Diff(test.want, string(file.Source)); diff != "" {

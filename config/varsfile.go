@@ -2,10 +2,12 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
@@ -52,7 +54,11 @@ func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, d
 	diags = append(diags, parseDiags...)
 	attrs, hd := body.JustAttributes()
 	isJSON := strings.HasSuffix(name, ".json")
-	diags = append(diags, limit(varsFileHints(hd, isJSON), name)...)
+	if isJSON {
+		diags = append(diags, limit(jsonValuesHints(hd), name)...)
+	} else {
+		diags = append(diags, limit(valuesHints(hd, body, src, vars), name)...)
+	}
 	if diags.HasErrors() {
 		out.Source = coverGuessed(src, isJSON, vars)
 	} else {
@@ -66,18 +72,52 @@ func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, d
 	return out, diags.WithSource(name, out.Source)
 }
 
-// varsFileHints explains what a values file has to be. In native syntax, what is wrong with its structure are
-// blocks: people put declarations there by mistake.
-func varsFileHints(hd hcl.Diagnostics, isJSON bool) diag.List {
+// jsonValuesHints explains what a values file in JSON has to be.
+func jsonValuesHints(hd hcl.Diagnostics) diag.List {
 	diags := diag.FromHCL(hd)
 	for i := range diags {
-		if isJSON {
-			diags[i].Detail = "A JSON file of values must be one object, such as {\"name\": \"value\"}."
-		} else {
-			diags[i].Detail += " This file only sets values, as in name = \"value\" or name = { ... }. Variables are declared in a configuration file (.tf or .tofu)."
-		}
+		diags[i].Detail = "A JSON file of values must be one object, such as {\"name\": \"value\"}."
 	}
 	return diags
+}
+
+// valuesHints explains what a values file in native syntax has to be. What is wrong with its structure are blocks: people put declarations there by
+// mistake.
+func valuesHints(hd hcl.Diagnostics, body hcl.Body, src []byte, vars map[string]*Variable) diag.List {
+	diags := diag.FromHCL(hd)
+	native, _ := body.(*hclsyntax.Body)
+	for i := range diags {
+		hint := "This file only sets values, as in name = \"value\" or name = { ... }. "
+		if native != nil {
+			for _, block := range native.Blocks {
+				if line := assignment(block, src, vars); line != "" && hd[i].Subject != nil && *hd[i].Subject == block.TypeRange {
+					hint = "This file only sets values. To set the variable, write:\n  " + line + "\n\n"
+				}
+			}
+		}
+		diags[i].Detail += " " + hint + "Variables are declared in a configuration file (.tf or .tofu)."
+	}
+	return diags
+}
+
+// assignment returns the line that sets the variable that a block in a file of values seems to be for: a declaration with a default that can be shown
+// sets that, any other an object. It is "" if no variable is recognised.
+func assignment(block *hclsyntax.Block, src []byte, vars map[string]*Variable) string {
+	if block.Type != "variable" || len(block.Labels) != 1 {
+		if len(block.Labels) > 0 || vars[block.Type] == nil {
+			return ""
+		}
+		return block.Type + " = { ... }"
+	}
+	const longest = 60
+	name, value := block.Labels[0], "VALUE"
+	if attr, v := block.Body.Attributes["default"], vars[name]; attr != nil && v != nil && !v.Secret() {
+		rng := attr.Expr.Range()
+		if text := string(src[rng.Start.Byte:rng.End.Byte]); len(text) <= longest && !strings.Contains(text, "\n") {
+			value = text
+		}
+	}
+	return name + " = " + value
 }
 
 // plainValueHints explains that a file of values has no expressions: text without quotes is the usual reason
@@ -144,9 +184,28 @@ func coverGuessed(src []byte, isJSON bool, vars map[string]*Variable) []byte {
 			break
 		}
 	}
+	if isJSON && start == len(src) && json.Valid(src) {
+		coverScalars(out)
+		return out
+	}
 	cover(bytes.TrimRight(out[:start], "{[ \t\r\n"))
 	cover(out[end:])
 	return out
+}
+
+// coverScalars overwrites the names and values in a valid JSON text with asterisks, so that its structure can be seen.
+func coverScalars(text []byte) {
+	within, escaped := false, false
+	for i, b := range text {
+		quote := b == '"' && !escaped
+		if quote {
+			within = !within
+		}
+		escaped = within && b == '\\' && !escaped
+		if !quote && (within || !strings.ContainsRune("[]{},: \t\r\n", rune(b))) {
+			text[i] = '*'
+		}
+	}
 }
 
 // nesting returns how many more brackets a text opens than it closes.
