@@ -204,6 +204,23 @@ func (s *State) AllInstances() iter.Seq2[addr.Instance, *Instance] {
 	}
 }
 
+// Managed returns the objects that the state manages, in the order of the state file. What was only read is not among them.
+func (s *State) Managed() []addr.Object {
+	var out []addr.Object
+	for a, i := range s.AllInstances() {
+		if a.Resource.Mode != addr.Managed {
+			continue
+		}
+		if i.Current != nil {
+			out = append(out, addr.Object{Instance: a})
+		}
+		for _, key := range i.DeposedKeys() {
+			out = append(out, addr.Object{Instance: a, Deposed: key})
+		}
+	}
+	return out
+}
+
 // Keys returns the instance keys of r in order.
 func (r *Resource) Keys() []addr.Key {
 	return slices.SortedFunc(maps.Keys(r.Instances), addr.Key.Compare)

@@ -176,6 +176,18 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
+func TestManaged(t *testing.T) {
+	s := New()
+	deposed, read := at("n", addr.IntKey(0)), at("n", addr.NoKey)
+	deposed.Deposed, read.Resource.Mode = "00000001", addr.Data
+	for _, o := range []addr.Object{at("n", addr.IntKey(0)), deposed, read, at("m", addr.NoKey)} {
+		s.SetObject(o, object(t, "x"), testProvider)
+	}
+	if want, got := []addr.Object{at("m", addr.NoKey), at("n", addr.IntKey(0)), deposed}, s.Managed(); !slices.Equal(want, got) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestCopyIsApart(t *testing.T) {
 	s := New()
 	dep := at("n", addr.NoKey)

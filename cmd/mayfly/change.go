@@ -276,17 +276,6 @@ func withoutChecks(diags diag.List) diag.List {
 	})
 }
 
-// unmatched warns of options that name nothing in the plan.
-func unmatched(p *plan.Plan) diag.List {
-	var diags diag.List
-	for _, a := range p.ForceReplace {
-		if !slices.ContainsFunc(p.Changes, func(c *plan.Change) bool { return c.Addr == a }) {
-			diags = append(diags, diag.Warnf("Nothing matches -replace", "There is no resource instance %s in this plan, so -replace=%q has no effect. An instance of a resource with count or for_each needs its key, such as in %s[0]. List the instances with: mayfly state list", a, a, a.Abs())...)
-		}
-	}
-	return diags
-}
-
 func restricted(p *plan.Plan) bool { return len(p.Targets) > 0 || len(p.Excludes) > 0 }
 
 func (r *changeRun) show(p *plan.Plan) error {

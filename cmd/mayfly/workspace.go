@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -216,12 +218,44 @@ func (a *app) deleteWorkspace(ctx context.Context, w *workspaces, name string, f
 	}
 	switch {
 	case errors.Is(err, store.ErrNotEmpty):
-		return a.fail("Workspace is not empty", "Workspace %q is currently tracking resources. Deleting it would lose track of them while they continue to exist. Destroy them first, or use -force.", name)
+		a.report(w.notEmpty(ctx, name))
+		return exitError
 	case err != nil:
 		return a.fail("Cannot delete the workspace", "%s", diag.Sentence(err))
 	}
 	a.say("%s", a.paintDone("Deleted workspace \""+name+"\"!"))
 	return exitOK
+}
+
+// notEmpty says what would be lost with a workspace.
+func (w *workspaces) notEmpty(ctx context.Context, name string) diag.List {
+	var objects []addr.Object
+	m, err := w.store.Manager(name)
+	if err == nil {
+		var f *state.File
+		if f, err = m.Read(ctx); f != nil {
+			objects = f.State.Managed()
+		}
+	}
+	if err != nil {
+		return diag.Errorf("Cannot delete the workspace", "%s", diag.Sentence(err))
+	}
+	return diag.Errorf("Workspace is not empty",
+		"Workspace %q is currently tracking the following resource instances:%s\n\nWithout the workspace, Mayfly would lose track of them while they continue to exist. Destroy them first:\n  mayfly workspace select %s\n  mayfly destroy\n\nTo leave them behind, use -force.",
+		name, listed("- ", objects), name)
+}
+
+// listed writes items one a line, each after a marker; of many, only the first ones and the number of the others.
+func listed[T fmt.Stringer](marker string, items []T) string {
+	const most = 20
+	var sb strings.Builder
+	for _, item := range items[:min(len(items), most)] {
+		sb.WriteString("\n  " + marker + item.String())
+	}
+	if more := len(items) - most; more > 0 {
+		fmt.Fprintf(&sb, "\n  %sand %d more", marker, more)
+	}
+	return sb.String()
 }
 
 // lockWorkspace keeps others from using the state of a workspace until unlock is called.

@@ -165,7 +165,7 @@ func (e *Evaluator) variable(m *config.Module, v *config.Variable) (cty.Value, d
 	if val == cty.NilVal || val.IsNull() && !v.Nullable {
 		if v.Required() {
 			return cty.DynamicVal, append(diags, diag.At(v.Range, "No value for required variable",
-				"Where a module comes from or where the state is depends on the variable %q, which needs a value, for it has no default. Give one with -var, in a file for -var-file, or in the environment variable TF_VAR_%s.", v.Name, v.Name)...)
+				"The variable %q decides where a module comes from or where the state is kept. It has no default, so it needs a value: with -var, in a file for -var-file, or in the environment variable TF_VAR_%s.", v.Name, v.Name)...)
 		}
 		val = v.Default
 	}

@@ -22,7 +22,7 @@ type Store interface {
 	Workspaces(ctx context.Context) ([]string, error)
 	// CreateWorkspace makes a workspace without a state. It fails with ErrWorkspaceExists if there is one of that name.
 	CreateWorkspace(ctx context.Context, name string) error
-	// DeleteWorkspace removes a workspace and its state. It fails with ErrNoWorkspace, or ErrNotEmpty if the state still has resources and force
+	// DeleteWorkspace removes a workspace and its state. It fails with ErrNoWorkspace, or ErrNotEmpty if the state still manages objects and force
 	// is not set. The default workspace cannot be deleted. The caller should hold the workspace's lock until just before.
 	DeleteWorkspace(ctx context.Context, name string, force bool) error
 	// Manager returns access to a workspace's state; one that does not exist comes to be with the first lock or write.
@@ -50,7 +50,7 @@ type Manager interface {
 var (
 	ErrNoWorkspace     = errors.New("there is no such workspace")
 	ErrWorkspaceExists = errors.New("the workspace already exists")
-	ErrNotEmpty        = errors.New("the workspace's state still has resources")
+	ErrNotEmpty        = errors.New("the workspace's state still manages objects")
 	ErrDefault         = errors.New("the default workspace cannot be deleted")
 	ErrLockLost        = errors.New("the lock on the state has been lost")
 	ErrEmptied         = errors.New("the state has been lost")

@@ -78,7 +78,7 @@ func (s *Store) DeleteWorkspace(_ context.Context, name string, force bool) erro
 		if err != nil {
 			return err
 		}
-		if f != nil && len(f.State.Resources) > 0 {
+		if f != nil && len(f.State.Managed()) > 0 {
 			return fmt.Errorf("%w: %q", store.ErrNotEmpty, name)
 		}
 	}

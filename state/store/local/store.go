@@ -128,7 +128,7 @@ func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) er
 		if err != nil {
 			return err
 		}
-		if f != nil && len(f.State.Resources) > 0 {
+		if f != nil && len(f.State.Managed()) > 0 {
 			return fmt.Errorf("%w: %q", store.ErrNotEmpty, name)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -286,6 +287,13 @@ func testWorkspaces(t *testing.T, h Harness) {
 	}
 	if err := s.DeleteWorkspace(ctx, "prod", false); !errors.Is(err, store.ErrNotEmpty) {
 		t.Errorf("deleting a workspace with resources: %v", err)
+	}
+	onlyData := File(t, "l", 1, 0)
+	data := Address("a", 0)
+	data.Resource.Mode = addr.Data
+	onlyData.State.SetObject(data, Object(t, "read"), Provider)
+	if err := errors.Join(manager(t, h, "blue-1").Write(ctx, onlyData), s.DeleteWorkspace(ctx, "blue-1", false), s.CreateWorkspace(ctx, "blue-1")); err != nil {
+		t.Errorf("deleting a workspace that has only what was read: %v", err)
 	}
 	for name, want := range map[string]error{"default": store.ErrDefault, "nope": store.ErrNoWorkspace} {
 		if err := s.DeleteWorkspace(ctx, name, true); !errors.Is(err, want) {

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// unmatched warns of options that name nothing in the plan.
+func unmatched(p *plan.Plan) diag.List {
+	var diags diag.List
+	for _, a := range p.ForceReplace {
+		if near, ok := planned(p, a); !ok {
+			diags = append(diags, near.warn(a)...)
+		}
+	}
+	return diags
+}
+
+// replaceable is what may have been meant by an address that is not in the plan.
+type replaceable struct {
+	within []optionReplace // the address lacks keys: the instances that it covers
+	others []optionReplace // it has a key that is not there: the instances of the same resource
+	blocks map[addr.ConfigResource]bool
+}
+
+// optionReplace is an address, written as the option that takes it.
+type optionReplace addr.Instance
+
+func (o optionReplace) String() string { return fmt.Sprintf("-replace=%q", addr.Instance(o)) }
+
+// planned reports whether the plan has an instance, else what it has in its place.
+func planned(p *plan.Plan, a addr.Instance) (replaceable, bool) {
+	covered := addr.Target{Module: a.Module, Resource: &a.Resource, Key: a.Key}
+	near := replaceable{blocks: map[addr.ConfigResource]bool{}}
+	for _, c := range p.Changes {
+		switch {
+		case c.Addr == a:
+			return near, true
+		case c.Addr.Resource.Mode != addr.Managed || c.Deposed != "":
+		case covered.Selects(c.Addr):
+			near.within = append(near.within, optionReplace(c.Addr))
+		case c.Addr.Config() == a.Config():
+			near.others = append(near.others, optionReplace(c.Addr))
+		default:
+			near.blocks[c.Addr.Config()] = true
+		}
+	}
+	return near, false
+}
+
+func (near replaceable) warn(a addr.Instance) diag.List {
+	const summary = "Nothing matches -replace"
+	switch {
+	case len(near.within) > 0:
+		return diag.Warnf(summary, "The address %s lacks an instance key, so it is not the address of an instance. To replace particular instances, use one or more of these options:%s", a, listed("", near.within))
+	case len(near.others) > 0:
+		return diag.Warnf(summary, "There is no resource instance %s. To replace other instances of the resource, use one or more of these options:%s", a, listed("", near.others))
+	}
+	return diag.Warnf(summary, "There is no resource instance %s in this plan, so -replace=%q has no effect.%s To list the instances, run:\n  mayfly state list", a, a, near.similar(a))
+}
+
+// similar asks whether a resource of the same module and type was meant that has a similar name, or one of that name and a similar type.
+func (near replaceable) similar(a addr.Instance) string {
+	meant := map[string]string{} // addresses by what they differ in
+	for b := range near.blocks {
+		switch {
+		case b.Module != a.Module.Module():
+		case b.Type == a.Resource.Type:
+			meant[b.Name] = b.String()
+		case b.Name == a.Resource.Name:
+			meant[b.Type] = b.String()
+		}
+	}
+	names := slices.Collect(maps.Keys(meant))
+	for _, name := range []string{a.Resource.Name, a.Resource.Type} {
+		if found := diag.Nearest(name, names); found != "" {
+			return fmt.Sprintf(" Did you mean %s?", meant[found])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+func TestReplaceOfNothing(t *testing.T) {
+	parse := func(s string) addr.Instance {
+		t.Helper()
+		i, err := addr.ParseInstance(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	p := &plan.Plan{}
+	for _, s := range []string{"t.one", "t.many[0]", "t.many[1]", "data.t.many[2]", `module.m["a"].t.x[0]`, `module.m["b"].t.x[0]`, `module.m["b"].t.x[1]`} {
+		p.Changes = append(p.Changes, &plan.Change{Addr: parse(s)})
+	}
+	p.Changes = append(p.Changes, &plan.Change{Addr: parse("t.many[3]"), Deposed: "00000001"})
+	const (
+		lacking = " lacks an instance key, so it is not the address of an instance. To replace particular instances, use one or more of these options:\n  "
+		others  = "To replace other instances of the resource, use one or more of these options:\n  "
+		list    = " To list the instances, run:\n  mayfly state list"
+	)
+	for given, want := range map[string]string{
+		"t.many[1]":            "",
+		"t.many":               "The address t.many" + lacking + "-replace=\"t.many[0]\"\n  -replace=\"t.many[1]\"",
+		"module.m.t.x[0]":      "The address module.m.t.x[0]" + lacking + "-replace=\"module.m[\\\"a\\\"].t.x[0]\"\n  -replace=\"module.m[\\\"b\\\"].t.x[0]\"",
+		`module.m["a"].t.x`:    `The address module.m["a"].t.x` + lacking + "-replace=\"module.m[\\\"a\\\"].t.x[0]\"",
+		"t.one[0]":             "There is no resource instance t.one[0]. " + others + "-replace=\"t.one\"",
+		`module.m["a"].t.x[1]`: `There is no resource instance module.m["a"].t.x[1]. ` + others + "-replace=\"module.m[\\\"a\\\"].t.x[0]\"\n  -replace=\"module.m[\\\"b\\\"].t.x[0]\"\n  -replace=\"module.m[\\\"b\\\"].t.x[1]\"",
+		"t.mayn":               "There is no resource instance t.mayn in this plan, so -replace=\"t.mayn\" has no effect. Did you mean t.many?" + list,
+		"type.unlike":          "There is no resource instance type.unlike in this plan, so -replace=\"type.unlike\" has no effect." + list,
+	} {
+		p.ForceReplace = []addr.Instance{parse(given)}
+		got := ""
+		for _, d := range unmatched(p) {
+			got += d.Detail
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: (want, got) %s", given, diff)
+		}
+	}
+}
