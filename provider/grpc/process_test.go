@@ -16,6 +16,7 @@ import (
 
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -167,17 +168,42 @@ func TestUnreachablePlugin(t *testing.T) {
 
 func TestConnectionIsAuthenticated(t *testing.T) {
 	c := start(t, pluginCommand("6"))
+	other, _, err := newClientTLS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.InsecureSkipVerify = true // the plugin is to refuse the client, not the other way round
+	for name, creds := range map[string]credentials.TransportCredentials{
+		"no certificate": insecure.NewCredentials(), "another certificate": credentials.NewTLS(other),
+	} {
+		if err := callDirectly(t, c, creds); err == nil {
+			t.Errorf("a call with %s was answered", name)
+		}
+	}
+	wantWarm(t, c)
+}
+
+func TestConnectionWithoutEncryption(t *testing.T) {
+	cmd := pluginCommand("6")
+	cmd.Plain = true
+	c := start(t, cmd)
+	if err := callDirectly(t, c, insecure.NewCredentials()); err != nil {
+		t.Error(err)
+	}
+	wantWarm(t, c)
+}
+
+// callDirectly calls c's plugin over a connection of its own.
+func callDirectly(t *testing.T, c *client, creds credentials.TransportCredentials) error {
+	t.Helper()
 	fields := c.proc.handshakeFields()
-	conn, err := grpc.NewClient(fields[2]+":"+fields[3], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(fields[2]+":"+fields[3], grpc.WithTransportCredentials(creds))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
 	var resp tfplugin6.GetResourceIdentitySchemas_Response
-	if err := conn.Invoke(soon(t), c.method("GetResourceIdentitySchemas"), &tfplugin6.GetResourceIdentitySchemas_Request{}, &resp); err == nil {
-		t.Error("a call without certificate was answered")
-	}
-	wantWarm(t, c)
+	return conn.Invoke(soon(t), c.method("GetResourceIdentitySchemas"), &tfplugin6.GetResourceIdentitySchemas_Request{}, &resp)
 }
 
 func TestPluginEnv(t *testing.T) {

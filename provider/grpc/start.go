@@ -2,6 +2,7 @@ package grpcprovider
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -75,12 +76,16 @@ func (connPlugin) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc
 // limits the start only. The process ends at Close.
 func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 	proc := newProcess(c)
+	encryption, err := encrypt(c, proc)
+	if err != nil {
+		return nil, diag.Errorf("Provider could not be started", "Provider %s could not be started: the certificate for its connection could not be made: %s.", c.Name, err)
+	}
 	set := plugin.PluginSet{pluginName: connPlugin{}}
 	plug := plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig:  handshake,
 		VersionedPlugins: map[int]plugin.PluginSet{5: set, 6: set},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		AutoMTLS:         !c.Plain,
+		TLSConfig:        encryption,
 		Managed:          true,
 		SkipHostEnv:      true,
 		StartTimeout:     startTime,
@@ -103,6 +108,19 @@ func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 	cl := newClient(c.Name, plug.NegotiatedVersion(), conn, func() error { return closePlugin(c.Name, plug, proc) })
 	cl.proc, cl.cache = proc, c.Schemas
 	return cl, nil
+}
+
+// encrypt tells the process whom it may serve, and returns the settings of the connection to it, nil for one without encryption.
+func encrypt(c Command, proc *process) (*tls.Config, error) {
+	if c.Plain {
+		return nil, nil
+	}
+	settings, certificate, err := newClientTLS()
+	if err != nil {
+		return nil, err
+	}
+	proc.cmd.Env = append(proc.cmd.Env, clientCertEnv+"="+string(certificate))
+	return settings, nil
 }
 
 // connect starts the process and waits until it serves or ctx ends, which ends the process too.
