@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -27,12 +28,16 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store/inmem"
 )
 
+// simPath is the program that is the test provider.
+var simPath string
+
 func TestMain(m *testing.M) {
-	if simprovider.Serving() {
-		simprovider.ServeMain()
-	}
-	_ = os.Setenv("TF_LOG_SDK", "off") // or providers within this process log every call
-	os.Exit(m.Run())
+	program.Main(m, "engine", func(dir string) error {
+		const folder = "internal/simprovider/cmd/terraform-provider-sim"
+		built, err := program.Build(dir, folder)
+		simPath = built[folder]
+		return errors.Join(err, os.Setenv("TF_LOG_SDK", "off")) // or providers within this process log every call
+	})
 }
 
 // world is one working directory with its cloud, its state and the transcript of what its providers were asked.
@@ -121,7 +126,7 @@ func (r *result) diags() diag.List {
 func (r *result) log() simlog.Log { return append(append(simlog.Log{}, r.planLog...), r.applyLog...) }
 
 func (w *world) environ() []string {
-	env := append(os.Environ(), "SIM_SERVE=1", "SIM_DIR="+w.cloud, "SIM_LOG="+w.log)
+	env := append(os.Environ(), "GOGC=400", "SIM_DIR="+w.cloud, "SIM_LOG="+w.log)
 	if w.rules != "" {
 		path := filepath.Join(w.dir, "..", "rules.json")
 		if err := os.WriteFile(path, []byte(w.rules), 0o600); err != nil {
@@ -150,16 +155,12 @@ func (w *world) engine(c *command, observe func(engine.Event)) *engine.Engine {
 // processes launches providers as processes.
 func (w *world) processes() provider.Launcher {
 	w.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	sim, err := addr.ParseProvider(simprovider.Source)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return &mayfly.Launcher{
-		Executable: func(p addr.Provider) (string, bool) { return self, p == sim || p.Namespace == "other" },
+		Executable: func(p addr.Provider) (string, bool) { return simPath, p == sim || p.Namespace == "other" },
 		Env:        w.environ(),
 		Plain:      true, // keys and certificates took a third of the time of all tests; others watch the encryption
 	}

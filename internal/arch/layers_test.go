@@ -142,6 +142,7 @@ var rules = map[string]rule{
 	"internal/tfplugin5":    {may: []string{"internal/tfplugin6"}, why: "generated messages, most of them shared with version 6"},
 	"internal/simprovider":  {may: []string{"internal/simprovider/simlog"}, why: "the test provider judges the engine, so it must not share its mistakes"},
 	"internal/registrytest": {why: "the registries of tests would share the mistakes of what they test"},
+	"internal/program":      {why: "programs are built and started, not called"},
 	"internal/script":       {may: []string{"...", "."}, why: "the kit of the script tests starts the whole program"},
 
 	"tests/clients":   {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
@@ -152,7 +153,6 @@ var rules = map[string]rule{
 	"tests/ssh":       {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},
 
 	"tests/internal/documents": {why: "what programs print is compared without knowing what it means"},
-	"tests/internal/program":   {why: "programs are built and started, not called"},
 
 	"internal/simprovider/simlog":                     {why: "a transcript is read without the provider that wrote it"},
 	"internal/simprovider/cmd/terraform-provider-sim": {may: []string{"internal/simprovider"}, why: "the plugin program is the test provider"},

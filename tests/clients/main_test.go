@@ -9,8 +9,8 @@ import (
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 
+	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
-	"github.com/mayfly-iac/mayfly/tests/internal/program"
 )
 
 // binary is the program under test, simBinary the test provider, and mirror a filesystem mirror that has it in the versions of simVersions.

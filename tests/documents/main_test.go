@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/tests/internal/documents"
-	"github.com/mayfly-iac/mayfly/tests/internal/program"
 )
 
 // binary is the program under test.

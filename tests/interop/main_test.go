@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/tests/internal/program"
+	"github.com/mayfly-iac/mayfly/internal/program"
 )
 
 const (

@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
-	"github.com/mayfly-iac/mayfly/tests/internal/program"
 )
 
 var binary, mirror string
