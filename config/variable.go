@@ -81,7 +81,7 @@ func (d *decoder) variableType(v *Variable, attr *hcl.Attribute) {
 	v.TypeRange = attr.Expr.Range()
 	if text, quoted := quotedText(attr.Expr); quoted {
 		if !hcljson.IsJSONExpression(attr.Expr) {
-			d.errorAt(attr.Expr.Range(), "Invalid quoted type constraints", "Type constraints are written without quotes. Remove the quotes around %q.", text)
+			d.errorAt(attr.Expr.Range(), "Invalid quoted type constraints", "Type constraints are written without quotes. Remove the quotes around %q.%s", text, elementHint(text))
 			return
 		}
 		if len(text) > bounds.MaxOperators {
@@ -104,6 +104,15 @@ func (d *decoder) variableType(v *Variable, attr *hcl.Attribute) {
 	}
 	v.Type = v.Constraint.WithoutOptionalAttributesDeep()
 	v.ParseLiteral = v.Type.IsPrimitiveType()
+}
+
+// elementHint says how to write a collection type that was given without its element type.
+func elementHint(collection string) string {
+	switch collection {
+	case "list", "map", "set":
+		return fmt.Sprintf(" If the elements are strings, write %s(string).", collection)
+	}
+	return ""
 }
 
 func (d *decoder) variableDefault(v *Variable, attr *hcl.Attribute) {

@@ -116,7 +116,7 @@ func (c *compiler) warnVariable(m *moduleBlock, v *config.Variable, rng hcl.Rang
 	}
 	c.warned[rng] = struct{}{}
 	c.diags = append(c.diags, diag.Diagnostic{
-		Severity: diag.Warning, Summary: "Deprecated variable", Subject: rng.Ptr(), Extra: diag.Deprecation{Local: isLocal(m.cfg)},
+		Severity: diag.Warning, Summary: "Variable marked as deprecated by the module author", Subject: rng.Ptr(), Extra: diag.Deprecation{Local: isLocal(m.cfg)},
 		Detail: "The variable \"" + v.Name + "\" of this module is deprecated: " + v.Deprecated,
 	})
 }

@@ -260,6 +260,9 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 		diags = withoutChecks(diags)
 	}
 	diags = append(diags, unmatched(p)...)
+	if r.flags.command == "refresh" && len(p.Base.Managed()) == 0 {
+		diags = append(diags, diag.Warnf("Empty or non-existent state", "The state has no remote objects, so there is nothing to refresh.")...)
+	}
 	err := r.show(p)
 	r.unseen = readerGone(err)
 	if err != nil && !r.unseen {

@@ -138,7 +138,7 @@ func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st 
 	lines := installLines{a}
 	for _, p := range slices.SortedFunc(maps.Keys(reqs), lockfile.CompareProviders) {
 		if mayfly.Embedded(p) {
-			lines.line("%s is built in to Mayfly", p)
+			lines.item("%s is built in to Mayfly", p)
 		}
 	}
 	ins.Observer, ins.Downloading = lines, a.downloading()
@@ -186,45 +186,39 @@ func incomplete(lock, next *lockfile.Lock) diag.List {
 // installLines tells what the installer does.
 type installLines struct{ *app }
 
-// line says one thing that is done, to people as an item of a list.
-func (l installLines) line(format string, args ...any) {
-	l.tell(format, args)
-	l.print("- "+format, args)
-}
-
 // Finding implements install.Observer.
 func (l installLines) Finding(p addr.Provider, constraints string) {
 	if constraints == "" {
-		l.line("Finding latest version of %s...", p.ForDisplay())
+		l.item("Finding latest version of %s...", p.ForDisplay())
 		return
 	}
-	l.line("Finding %s versions matching %q...", p.ForDisplay(), constraints)
+	l.item("Finding %s versions matching %q...", p.ForDisplay(), constraints)
 }
 
 // Reusing implements install.Observer.
 func (l installLines) Reusing(p addr.Provider, _ versions.Version) {
-	l.line("Reusing previous version of %s from the dependency lock file", p.ForDisplay())
+	l.item("Reusing previous version of %s from the dependency lock file", p.ForDisplay())
 }
 
 // Installing implements install.Observer.
 func (l installLines) Installing(p addr.Provider, v versions.Version, cached bool) {
 	if cached {
-		l.line("Installing %s v%s to the shared cache directory...", p.ForDisplay(), v)
+		l.item("Installing %s v%s to the shared cache directory...", p.ForDisplay(), v)
 		return
 	}
-	l.line("Installing %s v%s...", p.ForDisplay(), v)
+	l.item("Installing %s v%s...", p.ForDisplay(), v)
 }
 
 // Installed implements install.Observer.
 func (l installLines) Installed(p addr.Provider, v versions.Version, proof string) {
-	l.line("Installed %s v%s (%s)", p.ForDisplay(), v, proof)
+	l.item("Installed %s v%s (%s)", p.ForDisplay(), v, proof)
 }
 
 // Using implements install.Observer.
 func (l installLines) Using(p addr.Provider, v versions.Version, cached bool) {
 	if cached {
-		l.line("Using %s v%s from the shared cache directory", p.ForDisplay(), v)
+		l.item("Using %s v%s from the shared cache directory", p.ForDisplay(), v)
 		return
 	}
-	l.line("Using previously-installed %s v%s", p.ForDisplay(), v)
+	l.item("Using previously-installed %s v%s", p.ForDisplay(), v)
 }

@@ -37,7 +37,10 @@ func (a *app) initBackend(ctx context.Context, d *directory, f *initFlags) (*sta
 		a.fail("Cannot record the backend", "The file %s could not be written: %s.", d.recordPath(), diag.Reason(err))
 		return nil, false
 	}
-	if want.declared && want != have {
+	switch {
+	case have.declared && !want.declared:
+		a.progress("\n%s", a.paintDone("Successfully unset the backend \"local\". Mayfly will now operate locally."))
+	case want.declared && want != have:
 		a.progress("\n%s", a.paintDone("Successfully configured the backend \"local\"! Mayfly will automatically\nuse this backend unless the backend configuration changes."))
 	}
 	ws, _, diags := d.workspace()

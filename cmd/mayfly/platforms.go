@@ -74,13 +74,13 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 		return exitError
 	}
 	if next.Equal(t.lock) {
-		a.say("\n%s The lock file has all these checksums already.", a.paintDone("Success!"))
+		a.say("\n%s Mayfly has validated the lock file and found no need for changes.", a.paintDone("Success!"))
 		return exitOK
 	}
 	if err := lockfile.Write(lockfile.FileName, next); err != nil {
 		return a.fail("Failed to write the dependency lock file", "%s", diag.Sentence(err))
 	}
-	a.say("\n%s Mayfly has updated the lock file %s.\nReview the changes before you commit it.", a.paintDone("Success!"), lockfile.FileName)
+	a.say("\n%s Mayfly has updated the lock file.\n\nReview the changes in %s before you commit it.", a.paintDone("Success!"), lockfile.FileName)
 	return exitOK
 }
 
@@ -169,10 +169,10 @@ type platformLines struct{ *app }
 
 // Fetching implements install.PlatformObserver.
 func (l platformLines) Fetching(p addr.Provider, v versions.Version, platform install.Platform) {
-	l.say("- Fetching %s v%s for %s...", p.ForDisplay(), v, platform)
+	l.item("Fetching %s %s for %s...", p.ForDisplay(), v, platform)
 }
 
 // Fetched implements install.PlatformObserver.
 func (l platformLines) Fetched(p addr.Provider, v versions.Version, platform install.Platform, proof string) {
-	l.say("- Retrieved %s v%s for %s (%s)", p.ForDisplay(), v, platform, proof)
+	l.item("Retrieved %s %s for %s (%s)", p.ForDisplay(), v, platform, proof)
 }

@@ -17,6 +17,14 @@ func (a *app) say(format string, args ...any) {
 	a.print(format, args)
 }
 
+// item says one thing that is done, to people as an item of a list.
+func (a *app) item(format string, args ...any) {
+	if a.verbatim {
+		a.tell(format, args)
+	}
+	a.print("- "+format, args)
+}
+
 // print is say without a message in the streams.
 func (a *app) print(format string, args []any) {
 	if a.stream != nil || a.document {
