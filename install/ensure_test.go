@@ -237,7 +237,9 @@ func TestLockedVersionIsGone(t *testing.T) {
 func TestSelectedWithoutLock(t *testing.T) {
 	f := newFixture(t)
 	_, diags := f.inst.Selected(f.reqs(need("hashicorp/random", ">= 1")), nil)
-	f.wantError(diags, "Inconsistent dependency lock file", "required by this configuration but no version is selected", "run:\n  mayfly init")
+	f.wantError(diags, "Inconsistent dependency lock file", "required by this configuration but no version is selected", "To make the initial", "run:\n  mayfly init")
+	_, diags = f.inst.Selected(f.reqs(need("hashicorp/random", ">= 1")), f.locks("hashicorp/null 1.0.0"))
+	f.wantError(diags, "required by this configuration but no version is selected", "to match a changed configuration, run:\n  mayfly init")
 }
 
 func TestPluginCache(t *testing.T) {

@@ -72,8 +72,11 @@ func consistent(reqs []*Requirement, lock *lockfile.Lock) diag.List {
 		return nil
 	}
 	hint := "To make the initial dependency selections that will initialize the dependency lock file, run:\n  mayfly init"
-	if other.Len() > 0 {
+	switch {
+	case other.Len() > 0:
 		hint = "To update the locked dependency selections to match a changed configuration, run:\n  mayfly init -upgrade"
+	case lock.Len() > 0:
+		hint = "To update the locked dependency selections to match a changed configuration, run:\n  mayfly init"
 	}
 	return diag.Errorf("Inconsistent dependency lock file",
 		"The following dependency selections recorded in the lock file are inconsistent with the current configuration:%s%s\n\n%s",
