@@ -48,15 +48,19 @@ func (c *checker) warnAt(rng hcl.Range, summary, format string, args ...any) {
 
 // inputs compares the arguments of the call of m with the variables of m.
 func (c *checker) inputs(m *Module) {
+	meant := map[string]bool{} // variables whose names are misspelled
 	for _, attr := range inOrder(m.Call.Inputs) {
-		if m.Variables[attr.Name] == nil {
-			known := append(slices.Collect(maps.Keys(m.Variables)), "source", "version", "providers", "count", "for_each", "depends_on")
-			c.semanticAt(attr.NameRange, "Unsupported argument", "An argument named %q is not expected here: module %q declares no such variable.%s",
-				attr.Name, m.Call.Name, diag.DidYouMean(attr.Name, known))
+		if v := m.Variables[attr.Name]; v != nil {
+			c.diags = append(c.diags, ignoredAttributes(attr.Expr, v.Type, fmt.Sprintf("variable %q of module %q", v.Name, m.Call.Name))...)
+			continue
 		}
+		known := append(slices.Collect(maps.Keys(m.Variables)), "source", "version", "providers", "count", "for_each", "depends_on")
+		meant[diag.Nearest(attr.Name, known)] = true
+		c.semanticAt(attr.NameRange, "Unsupported argument", "An argument named %q is not expected here: module %q declares no such variable.%s",
+			attr.Name, m.Call.Name, diag.DidYouMean(attr.Name, known))
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Variables)) {
-		if m.Variables[name].Required() && m.Call.Inputs[name] == nil {
+		if m.Variables[name].Required() && m.Call.Inputs[name] == nil && !meant[name] {
 			c.semanticAt(m.Call.Range, "Missing required argument",
 				"The argument %q is required, but no definition was found. Module %q declares this variable without a default, at %s.",
 				name, m.Call.Name, m.Variables[name].Range)

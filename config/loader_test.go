@@ -155,7 +155,7 @@ func TestE10_EphemeralOutput(t *testing.T) {
 	const src = "output \"a\" {\n  value = 1\n  ephemeral = true\n}"
 	fsys := mapFS(map[string]string{"m.tf": src})
 	_, diags := (&Loader{FS: fsys}).Load(".")
-	want := "error: m.tf:1,1-11: Unallowed ephemeral output: Root module is not allowed to have ephemeral outputs\n"
+	want := "error: m.tf:1,1-11: Unallowed ephemeral output: Root module is not allowed to have ephemeral outputs: they would have to be stored in the state. Remove the argument \"ephemeral\" and pass the value through ephemeralasnull, or remove the output.\n"
 	if got := show(diags); got != want {
 		t.Error(got)
 	}

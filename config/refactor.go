@@ -67,7 +67,9 @@ func (d *decoder) movedAddress(attr *hcl.Attribute) (address, bool) {
 }
 
 func (d *decoder) removed(block *hcl.Block) {
+	before := len(d.diags)
 	content := d.content(block.Body, removedSchema)
+	incomplete := d.diags[before:].HasErrors()
 	r := &Removed{Range: block.DefRange}
 	a, ok := d.address(content.Attributes["from"])
 	if ok {
@@ -75,9 +77,9 @@ func (d *decoder) removed(block *hcl.Block) {
 	}
 	if lc := d.single(content, "lifecycle", "lifecycle block"); lc != nil {
 		r.Destroy = d.flag(d.content(lc.Body, removedLifecycleSchema), "destroy", false)
-	} else {
+	} else if !incomplete {
 		d.warnAt(block.DefRange, "Removed block without a decision",
-			"Say in a \"lifecycle\" block whether the object is to be destroyed: \"destroy = true\", or \"destroy = false\" to only forget it, which is what happens without that block.")
+			"This block does not say whether the object is to be destroyed, so it is only forgotten. Add a block lifecycle { destroy = false } if that is what you want, or lifecycle { destroy = true }.")
 	}
 	r.Connection = d.connection(content)
 	r.Provisioners = d.provisioners(content, r.Connection)
@@ -182,6 +184,7 @@ func (d *decoder) importID(attr *hcl.Attribute) {
 // importTarget decodes a resource instance address whose keys may be expressions. The resource is nil in modules other than the root.
 func (d *decoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.Resource, ok bool) {
 	const summary = "Invalid import address expression"
+	before := len(d.diags)
 	inner := d.unquote(attr.Expr)
 	if inner == nil {
 		return to, nil, false
@@ -194,6 +197,7 @@ func (d *decoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.
 	}
 	switch {
 	case err != nil || target.Resource == nil:
+		d.diags = d.diags[:before] // a warning about quotes
 		d.errorAt(to.Range, summary, "The argument \"to\" must be the address of a resource instance, as in \"aws_instance.web[0]\" or \"module.a.aws_instance.web\".")
 		return to, nil, false
 	case target.Resource.Mode != addr.Managed:

@@ -28,8 +28,8 @@ var literals = map[string]string{
 	"null": "null", "none": "null", "nil": "null", "undefined": "null",
 }
 
-// MeantBy returns sentences, after a space, on what someone may have meant who wrote a single word where a reference is expected.
-func (m *Module) MeantBy(word string) string {
+// MeantBy returns sentences, after a space, on what someone may have meant who wrote a single word where a reference is expected, or as an interpolation.
+func (m *Module) MeantBy(word string, interpolated bool) string {
 	if meant := m.named(word); len(meant) > 0 {
 		return " Did you mean " + diag.Series("or", meant) + "?"
 	}
@@ -46,6 +46,9 @@ func (m *Module) MeantBy(word string) string {
 	}
 	if near := diag.Nearest(word, slices.Collect(maps.Keys(m.Locals))); near != "" {
 		return " Did you mean local." + near + "?"
+	}
+	if interpolated {
+		return fmt.Sprintf(" If it is meant for another language, such as that of a shell, double the dollar sign: $${%s}. If it is a reference, write what it refers to in full, such as var.NAME, local.NAME, or TYPE.NAME for a resource.", word)
 	}
 	return fmt.Sprintf(" If it is text, write it in quotes: %q. If it is a reference, write what it refers to in full, such as var.NAME, local.NAME, or TYPE.NAME for a resource.", word)
 }

@@ -135,6 +135,7 @@ func (d *decoder) variableDefault(v *Variable, attr *hcl.Attribute) {
 		return
 	}
 	v.Default = converted
+	d.diags = append(d.diags, ignoredAttributes(attr.Expr, v.Type, fmt.Sprintf("variable %q", v.Name))...)
 }
 
 // testsValue checks that a validation rule is about the value of the variable.
@@ -218,7 +219,8 @@ func (d *decoder) output(block *hcl.Block) {
 		o.EphemeralRange = attr.Range
 	}
 	if o.Ephemeral && d.m.Path.IsRoot() && !d.ephemeralRootOutputs {
-		d.semanticAt(block.DefRange, "Unallowed ephemeral output", "Root module is not allowed to have ephemeral outputs")
+		d.semanticAt(block.DefRange, "Unallowed ephemeral output",
+			"Root module is not allowed to have ephemeral outputs: they would have to be stored in the state. Remove the argument \"ephemeral\" and pass the value through ephemeralasnull, or remove the output.")
 	}
 	if attr := content.Attributes["value"]; attr != nil {
 		o.Expr = attr.Expr
