@@ -45,7 +45,7 @@ func (m *moduleBlock) checkRef(ref lang.Ref, u use) diag.List {
 	case lang.Each:
 		if u.repeat.forEach == nil && !u.anyKey {
 			return diag.At(ref.Range, `Reference to "each" in context without for_each`,
-				`The "each" object can be used only in blocks whose for_each argument is set.`)
+				`The "each" object can be used only in blocks whose for_each argument is set.%s`, elementHint(ref, ref.Name))
 		}
 	case lang.Count:
 		if u.repeat.count == nil && !u.anyKey {
@@ -60,6 +60,15 @@ func (m *moduleBlock) checkRef(ref lang.Ref, u use) diag.List {
 		}
 	}
 	return nil
+}
+
+// elementHint says how a part of the current element of the dynamic block around a reference is named; "" if there is no such block or part.
+func elementHint(ref lang.Ref, part string) string {
+	n := len(ref.Iterators)
+	if n == 0 || part != "key" && part != "value" {
+		return ""
+	}
+	return fmt.Sprintf(" In the content of this dynamic block, the current element is %s.%s.", ref.Iterators[n-1], part)
 }
 
 func (m *moduleBlock) checkResourceRef(ref lang.Ref, u use) diag.List {

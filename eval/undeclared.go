@@ -61,12 +61,31 @@ func (m *moduleBlock) undeclaredCall(ref lang.Ref) diag.List {
 }
 
 func (call *callBlock) undeclaredOutput(ref lang.Ref) diag.List {
-	outputs := keys(call.child.outputs)
-	hint := didYouMeanOr(ref.Output, outputs, "Its outputs are")
-	if call.child.declaresType(ref.Output) || len(outputs) == 0 {
+	outputs, hint := keys(call.child.outputs), ""
+	switch inner := firstAttr(ref.Rest); {
+	case call.child.declaresType(ref.Output) || len(outputs) == 0:
 		hint = " To use a value from within the module, declare an output for it there."
+	case call.child.variables[ref.Output] != nil:
+		hint = " It has a variable of that name: to use its value here, declare an output for it there."
+	case diag.Nearest(ref.Output, outputs) != "":
+		hint = diag.DidYouMean(ref.Output, outputs)
+	case ref.Output == "outputs" && call.child.outputs[inner] != nil:
+		hint = " Did you mean module." + ref.Name + "." + inner + "?"
+	case len(outputs) == 1:
+		hint = " Its only output is " + diag.Names(outputs) + "."
+	case len(outputs) <= few:
+		hint = " Its outputs are " + diag.Names(outputs) + "."
 	}
 	return diag.At(ref.Range, "Unsupported attribute", "module.%s has no output named %q.%s", ref.Name, ref.Output, hint)
+}
+
+// firstAttr returns the name that a traversal begins with, "" if it begins with something else.
+func firstAttr(t hcl.Traversal) string {
+	if len(t) == 0 {
+		return ""
+	}
+	step, _ := t[0].(hcl.TraverseAttr)
+	return step.Name
 }
 
 func (m *moduleBlock) declaresType(name string) bool {
@@ -97,6 +116,9 @@ func (m *moduleBlock) resourceHint(ref lang.Ref) string {
 		if child := m.cfg.Children[name]; child.Resources[ref.Resource] != nil {
 			return " The module " + name + " does: declare an output for the value there, and refer to module." + name + ".OUTPUT."
 		}
+	}
+	if hint := elementHint(ref, ref.Resource.Name); hint != "" {
+		return hint
 	}
 	return m.sameType(ref.Resource)
 }

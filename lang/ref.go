@@ -47,6 +47,8 @@ type Ref struct {
 	Narrowed bool // Output is what a splat or for expression takes of each element
 	Guarded  bool // the expression may get by without what is referred to: it is in a call of try or can, or in a conditional
 	Invalid  bool // an error about the reference was reported: it evaluates to an unknown value, without another error
+	// Iterators are the names that stand for the elements of the dynamic blocks around the reference, from outside to inside.
+	Iterators []string
 }
 
 // Index is the instance key of a reference.
@@ -238,9 +240,15 @@ func (w *indexWalker) found(n *hclsyntax.IndexExpr) {
 
 func (c *compiler) add(x *Expr, t hcl.Traversal) {
 	ref, diags := ParseRef(t)
+	for i := range diags {
+		if word, ok := diags[i].Extra.(Word); ok {
+			word.Interpolated = interpolated(x.Source, t.SourceRange())
+			diags[i].Extra = word
+		}
+	}
 	c.diags = append(c.diags, diags...)
 	_, guarded := c.guarded[t.SourceRange().Start]
-	ref.Guarded = guarded || c.guards
+	ref.Guarded, ref.Iterators = guarded || c.guards, c.scope
 	if ref.Invalid = diags.HasErrors(); ref.Invalid {
 		x.Refs = append(x.Refs, ref)
 		return
@@ -358,16 +366,38 @@ func (r Ref) resource(mode addr.Mode, t hcl.Traversal) (Ref, diag.List) {
 }
 
 // Word is the Extra of the error about a reference that is a single word. Code that knows what is declared can say what it may mean.
-type Word string
+type Word struct {
+	Text         string
+	Interpolated bool // it is all that an interpolation has, as in "${word}"
+}
 
 // Propose adds to the errors about single words what the words may mean: sentences after a space. It changes the list and returns it.
-func Propose(diags diag.List, meant func(word string) string) diag.List {
+func Propose(diags diag.List, meant func(word string, interpolated bool) string) diag.List {
 	for i := range diags {
 		if word, ok := diags[i].Extra.(Word); ok {
-			diags[i].Detail += meant(string(word))
+			diags[i].Detail += meant(word.Text, word.Interpolated)
 		}
 	}
 	return diags
+}
+
+// interpolated reports whether the reference at rng is all that an interpolation in e has.
+func interpolated(e hcl.Expression, rng hcl.Range) bool {
+	node, ok := e.(hclsyntax.Node)
+	if !ok {
+		return true // strings of JSON syntax are templates
+	}
+	found := false
+	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
+		switch n := n.(type) {
+		case *hclsyntax.TemplateExpr:
+			found = found || slices.ContainsFunc(n.Parts, func(part hclsyntax.Expression) bool { return part.Range() == rng })
+		case *hclsyntax.TemplateWrapExpr:
+			found = found || n.Wrapped.Range() == rng
+		}
+		return nil
+	})
+	return found
 }
 
 // incomplete returns the error about a reference that ends before it has the type and name of a resource.
@@ -381,7 +411,7 @@ func (r Ref) incomplete(mode addr.Mode) diag.List {
 		return diag.At(r.Range, "Invalid reference", "A reference to a resource must have its type and its name, as in resource.TYPE.NAME.")
 	}
 	diags := diag.At(r.Range, "Invalid reference", "%q alone refers to nothing.", r.Root)
-	diags[0].Extra = Word(r.Root)
+	diags[0].Extra = Word{Text: r.Root}
 	return diags
 }
 
