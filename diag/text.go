@@ -52,3 +52,11 @@ func Reason(err error) string {
 	}
 	return text
 }
+
+// Argument returns a text, such as an address, as one argument of a command line.
+func Argument(text string) string {
+	if strings.ContainsAny(text, "\"[]*?$ ") {
+		return "'" + text + "'"
+	}
+	return text
+}

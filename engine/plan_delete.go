@@ -170,8 +170,10 @@ func (p *planner) mayDestroy(t *future.Task, o *orphan) bool {
 }
 
 func preventedDestroy(in *eval.Instance) diag.List {
+	address := in.Addr().String()
 	return diag.At(in.Config().Range, "Instance cannot be destroyed",
-		"%s has lifecycle.prevent_destroy set, but the plan calls for it to be destroyed. To go on, disable prevent_destroy or narrow the plan with -target.", in.Addr()).WithAddress(in.Addr().String())
+		"This plan would destroy %s, which \"prevent_destroy\" in its lifecycle block forbids. To let it be destroyed, remove that argument. To leave it alone, with all that depends on it, add the option -exclude=%s.",
+		address, diag.Argument(address)).WithAddress(address)
 }
 
 // deletePlan plans the destruction of one object.

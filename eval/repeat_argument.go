@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -64,19 +63,11 @@ func (r *repeated) undecided(t *future.Task, x *lang.Expr) diag.List {
 		why = "The keys of for_each are known only after apply, so the instances cannot be planned. Use a map whose keys are written in the configuration, with what is known only after apply in its values."
 	}
 	if r.target != nil {
-		why += "\n\nTo create everything else first, and this in a second step, run:\n  mayfly apply -exclude=" + quoted(r.name) + "\n  mayfly apply"
+		why += "\n\nTo create everything else first, and this in a second step, run:\n  mayfly apply -exclude=" + diag.Argument(r.name) + "\n  mayfly apply"
 	}
 	diags := r.unsuitable(t, x, "%s", why)
 	diags[0].Extra = diag.Unknown{}
 	return diags
-}
-
-// quoted returns an address as it is written on a command line.
-func quoted(address string) string {
-	if strings.ContainsAny(address, `"[`) {
-		return "'" + address + "'"
-	}
-	return address
 }
 
 func (r *repeated) count(t *future.Task) (*expansion, diag.List) {
