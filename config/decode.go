@@ -168,7 +168,7 @@ func (d *decoder) keyword(attr *hcl.Attribute, allowed ...string) (string, bool)
 		return word, true
 	}
 	d.errorAt(attr.Expr.Range(), fmt.Sprintf("Invalid %q keyword", attr.Name),
-		"The %q argument requires one of the following keywords: %s.", attr.Name, strings.Join(allowed, " or "))
+		"The %q argument requires one of the following keywords: %s.%s", attr.Name, strings.Join(allowed, " or "), diag.DidYouMean(word, allowed))
 	return "", false
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 var (
@@ -105,6 +106,18 @@ func isLocalSource(s string) bool {
 		strings.HasPrefix(s, `.\`) || strings.HasPrefix(s, `..\`)
 }
 
+// missingSource reports that a module call has no source, or has it under a misspelt name. The rest of its body holds what is not a meta-argument.
+func (d *decoder) missingSource(module string, body, rest hcl.Body) {
+	attrs, _ := rest.JustAttributes()
+	for _, attr := range inOrder(attrs) {
+		if diag.Nearest(attr.Name, []string{"source"}) != "" {
+			d.errorAt(attr.NameRange, "Unsupported argument", "An argument named %q is not expected here. Did you mean \"source\"?", attr.Name)
+			return
+		}
+	}
+	d.errorAt(body.MissingItemRange(), "Missing required argument", "The argument \"source\" is required, but no definition was found. It tells where module %q comes from.", module)
+}
+
 func (d *decoder) moduleCall(block *hcl.Block) {
 	c := &ModuleCall{Name: block.Labels[0], Range: block.DefRange, SrcRange: block.DefRange}
 	if !d.name(block, 0, "module instance name") {
@@ -114,7 +127,7 @@ func (d *decoder) moduleCall(block *hcl.Block) {
 	if attr := content.Attributes["source"]; attr != nil {
 		d.moduleSource(c, attr)
 	} else {
-		d.errorAt(block.Body.MissingItemRange(), "Missing required argument", "The argument \"source\" is required, but no definition was found. It tells where module %q comes from.", c.Name)
+		d.missingSource(c.Name, block.Body, rest)
 	}
 	if attr := content.Attributes["version"]; attr != nil {
 		if _, ok := constant(attr.Expr); ok {

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 // overlay is a body whose arguments and nested blocks are replaced by those of an override file: argument by argument, and all nested blocks
@@ -15,7 +17,7 @@ type overlay struct {
 
 // Content implements hcl.Body.
 func (o overlay) Content(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
-	relaxed := optional(schema)
+	relaxed := diag.Optional(schema)
 	base, diags := o.base.Content(relaxed)
 	over, overDiags := o.over.Content(relaxed)
 	content := o.merge(base, over)
@@ -25,7 +27,7 @@ func (o overlay) Content(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnost
 
 // PartialContent implements hcl.Body.
 func (o overlay) PartialContent(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Body, hcl.Diagnostics) {
-	relaxed := optional(schema)
+	relaxed := diag.Optional(schema)
 	base, baseRest, diags := o.base.PartialContent(relaxed)
 	over, overRest, overDiags := o.over.PartialContent(relaxed)
 	content := o.merge(base, over)
@@ -50,24 +52,11 @@ func (o overlay) JustAttributes() (hcl.Attributes, hcl.Diagnostics) {
 // MissingItemRange implements hcl.Body.
 func (o overlay) MissingItemRange() hcl.Range { return o.base.MissingItemRange() }
 
-// optional returns the schema with no argument required, since either body may hold it.
-func optional(schema *hcl.BodySchema) *hcl.BodySchema {
-	out := &hcl.BodySchema{Blocks: schema.Blocks, Attributes: slices.Clone(schema.Attributes)}
-	for i := range out.Attributes {
-		out.Attributes[i].Required = false
-	}
-	return out
-}
-
 func (o overlay) missing(schema *hcl.BodySchema, content *hcl.BodyContent) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, a := range schema.Attributes {
 		if a.Required && content.Attributes[a.Name] == nil {
-			diags = append(diags, &hcl.Diagnostic{
-				Severity: hcl.DiagError, Summary: "Missing required argument",
-				Detail:  "The argument \"" + a.Name + "\" is required, but no definition was found.",
-				Subject: o.MissingItemRange().Ptr(),
-			})
+			diags = append(diags, diag.MissingArgument(a.Name, o.MissingItemRange()))
 		}
 	}
 	return diags

@@ -137,13 +137,16 @@ func (d *decoder) removedAddress(a address, rng hcl.Range) bool {
 }
 
 func (d *decoder) importBlock(block *hcl.Block) {
+	found := len(d.diags)
 	content := d.content(block.Body, importSchema)
+	misnamed := len(d.diags) > found
 	im := &Import{Range: block.DefRange}
 	if attr := content.Attributes["for_each"]; attr != nil {
 		im.ForEach = attr.Expr
 	}
 	id, identity := content.Attributes["id"], content.Attributes["identity"]
 	switch {
+	case id == nil && identity == nil && misnamed:
 	case id == nil && identity == nil:
 		d.errorAt(block.DefRange, "Missing required import argument",
 			"Say which existing object to import, with \"id\" or \"identity\".")
@@ -215,7 +218,9 @@ func (d *decoder) check(block *hcl.Block) {
 	if !d.name(block, 0, "check block name") {
 		return
 	}
+	found := len(d.diags)
 	content := d.content(block.Body, checkSchema)
+	misnamed := len(d.diags) > found
 	for _, b := range content.Blocks {
 		if b.Type == "assert" {
 			continue
@@ -230,7 +235,7 @@ func (d *decoder) check(block *hcl.Block) {
 			d.addResource(c.Scoped)
 		}
 	}
-	if len(content.Blocks.OfType("assert")) == 0 {
+	if len(content.Blocks.OfType("assert")) == 0 && !misnamed {
 		d.errorAt(block.DefRange, "Check without assertions", "A check block needs at least one \"assert\" block.")
 	}
 	c.Asserts = d.conditions(content, "assert")

@@ -143,7 +143,8 @@ func (d *decoder) ignoreChanges(attr *hcl.Attribute) (paths []hcl.Traversal, all
 		return nil, true
 	}
 	exprs, diags := hcl.ExprList(attr.Expr)
-	if !d.hcl(diags) {
+	if diags.HasErrors() {
+		d.errorAt(attr.Expr.Range(), "Invalid expression", "The argument \"ignore_changes\" takes a list of attributes, such as [tags], or the keyword all.")
 		return nil, false
 	}
 	for _, expr := range exprs {

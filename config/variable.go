@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/bounds"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 var (
@@ -97,7 +98,8 @@ func (d *decoder) variableType(v *Variable, attr *hcl.Attribute) {
 		v.Constraint = cty.Map(cty.DynamicPseudoType)
 	default:
 		ty, defaults, diags := typeexpr.TypeConstraintWithDefaults(attr.Expr)
-		if !d.hcl(diags) {
+		if diags.HasErrors() {
+			d.diags = append(d.diags, typeErrors(attr.Expr, diag.FromHCL(diags))...)
 			return
 		}
 		v.Constraint, v.Defaults = ty, defaults

@@ -79,7 +79,8 @@ func (c *compiler) provisioner(m *moduleBlock, p *config.Provisioner, u use) pro
 	b := provisionerBlock{cfg: p, schema: ProvisionerSchema(p.Type)}
 	if b.schema == nil {
 		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
-			"There is no provisioner %q. The provisioners are local-exec, remote-exec and file; plugins with others are not loaded, since nothing vouches for them. If there is a program for the task, run it with local-exec.", p.Type)...)
+			"There is no provisioner %q.%s Mayfly has the provisioners local-exec, remote-exec, and file. It does not load plugins with others. If there is a program for the task, run it with local-exec.",
+			p.Type, diag.DidYouMean(p.Type, []string{"local-exec", "remote-exec", "file"}))...)
 		return b
 	}
 	b.exprs = c.body(m, p.Body, b.schema, u)

@@ -50,8 +50,13 @@ func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) ma
 	for name, a := range attrs {
 		x := c.expr(m, a.Expr, u)
 		if connectionSchema.Attributes[name] == nil {
-			c.diags = append(c.diags, diag.At(a.NameRange, "Unsupported argument", "A connection block has no argument named %q.", name)...)
-			continue
+			meant := diag.Nearest(name, slices.Collect(maps.Keys(connectionSchema.Attributes)))
+			c.diags = append(c.diags, diag.At(a.NameRange, "Unsupported argument", "A connection block has no argument named %q.%s",
+				name, diag.DidYouMean(name, []string{meant}))...)
+			if meant == "" || attrs[meant] != nil {
+				continue
+			}
+			name = meant // it is not missing as well
 		}
 		known := *a
 		known.Expr = x.Expression

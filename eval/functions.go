@@ -12,6 +12,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
@@ -110,16 +111,19 @@ func (r *Run) functionOf(sc *scope, fn functionName) function.Function {
 		f = more[fn.name]
 	}
 	if f == nil {
-		return failing(fmt.Errorf("the provider %s has no function %q%s", fn.source.ForDisplay(), fn.name, r.alternatives(fn.source)))
+		return failing(fmt.Errorf("the provider %s has no function %q%s", fn.source.ForDisplay(), fn.name, r.alternatives(fn)))
 	}
 	return r.providerFunction(sc.t, fn, on, f)
 }
 
-// alternatives lists the functions that a provider has.
-func (r *Run) alternatives(p addr.Provider) string {
-	declared, diags := r.cfg.schemas.Functions(p)
+// alternatives names the function that may have been meant, or those that the provider has.
+func (r *Run) alternatives(fn functionName) string {
+	declared, diags := r.cfg.schemas.Functions(fn.source)
 	if diags.HasErrors() || len(declared) == 0 {
 		return ""
+	}
+	if near := diag.Nearest(fn.name, slices.Collect(maps.Keys(declared))); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return "; it has " + strings.Join(slices.Sorted(maps.Keys(declared)), ", ")
 }

@@ -200,7 +200,7 @@ func TestProviderFunctions(t *testing.T) {
 	for expr, want := range map[string]string{
 		`provider::sim::twice("fail")`:            "twice cannot take that",
 		`provider::sim::twice(sensitive("fail"))`: "the provider's message is hidden",
-		`provider::sim::thrice("x")`:              `has no function "thrice"; it has twice`,
+		`provider::sim::thrice("x")`:              `has no function "thrice" (did you mean "twice"?)`,
 	} {
 		w := planned(t, replaceExpr(markedVars, expr))
 		w.local("x")

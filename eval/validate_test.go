@@ -296,7 +296,7 @@ resource "sim_thing" "a" { depends_on = [sim_thing.b] }`, `error: main.tf:2,42-5
 	{"provisioner", `
 resource "sim_thing" "a" {
   provisioner "remote_exec" {}
-}`, `error: main.tf:3,3-28: Unsupported provisioner type: There is no provisioner "remote_exec". The provisioners are local-exec, remote-exec and file; plugins with others are not loaded, since nothing vouches for them. If there is a program for the task, run it with local-exec.`},
+}`, `error: main.tf:3,3-28: Unsupported provisioner type: There is no provisioner "remote_exec". Did you mean "remote-exec"? Mayfly has the provisioners local-exec, remote-exec, and file. It does not load plugins with others. If there is a program for the task, run it with local-exec.`},
 	{"no connection", `
 resource "sim_thing" "a" {
   provisioner "remote-exec" {}
@@ -305,7 +305,7 @@ resource "sim_thing" "a" {
 	{"argument of a connection", `
 resource "sim_thing" "a" {
   connection { hots = "x" }
-}`, `error: main.tf:3,16-20: Unsupported argument: A connection block has no argument named "hots".`},
+}`, `error: main.tf:3,16-20: Unsupported argument: A connection block has no argument named "hots". Did you mean "host"?`},
 	{"reference in a connection", `
 resource "sim_thing" "a" {
   provisioner "file" {

@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,6 +73,9 @@ func (i *Installer) notFound(r *Requirement, places []searched) diag.List {
 	}
 	if src := r.sources(); src != "" {
 		sb.WriteString("\n\nIt is required:" + src)
+	}
+	if r.meant != "" {
+		sb.WriteString(fmt.Sprintf("\n\nDid you mean the provider %q?", r.meant))
 	}
 	if others := i.similar(r.Provider, places); len(others) > 0 {
 		sb.WriteString("\n\nThere is a provider of the same name under another address: " + strings.Join(others, ", ") +

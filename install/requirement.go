@@ -26,7 +26,8 @@ type Requirement struct {
 	// Address is a resource of the state that needs the provider, "" if the configuration does.
 	Address string
 
-	spec constraints.IntersectionSpec // all constraints together
+	spec  constraints.IntersectionSpec // all constraints together
+	meant string                       // another provider that is needed and has almost the same name; "" if none does
 }
 
 // Requirements collects the providers that a configuration and the objects of a state need: those of required_providers and provider blocks,
@@ -45,7 +46,24 @@ func Requirements(tree *config.Tree, st *state.State) (map[addr.Provider]*Requir
 	if st != nil {
 		c.state(st)
 	}
+	c.compareNames()
 	return c.reqs, c.diags
+}
+
+// compareNames looks for names of providers that may be misspelt: those that are used without being declared.
+func (c *collector) compareNames() {
+	known := []string{addr.BuiltinProvider.Type}
+	var undeclared []*Requirement
+	for p, r := range c.reqs {
+		if len(r.Constraints) == 0 && r.Range != nil && !p.IsBuiltIn() {
+			undeclared = append(undeclared, r)
+		} else {
+			known = append(known, p.Type)
+		}
+	}
+	for _, r := range undeclared {
+		r.meant = diag.Nearest(r.Provider.Type, known)
+	}
 }
 
 type collector struct {

@@ -168,11 +168,7 @@ func (c configBody) addElements(
 				Expr: elementsExpr{element: c.block.attrsAsBlocks()[name], attr: c.block.Attributes[name], blocks: blocks},
 			}
 		case attr.Required:
-			diags = append(diags, &hcl.Diagnostic{
-				Severity: hcl.DiagError, Summary: "Missing required argument",
-				Detail:  "The argument \"" + name + "\" is required, but no definition was found.",
-				Subject: c.MissingItemRange().Ptr(),
-			})
+			diags = append(diags, diag.MissingArgument(name, c.MissingItemRange()))
 		}
 	}
 	return diags

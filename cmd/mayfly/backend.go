@@ -86,7 +86,7 @@ func (b *backendConfig) set(attr *hcl.Attribute) diag.List {
 		text = val.AsString()
 	}
 	if !b.assign(attr.Name, text) {
-		return diag.At(attr.NameRange, "Unsupported argument", "The backend \"local\" has no argument %q; it has \"path\" and \"workspace_dir\".", attr.Name)
+		return diag.At(attr.NameRange, "Unsupported argument", "The backend \"local\" has no argument %q.%s It has \"path\" and \"workspace_dir\".", attr.Name, diag.DidYouMean(attr.Name, slices.Collect(maps.Keys(backendArguments))))
 	}
 	return nil
 }
@@ -107,7 +107,8 @@ func (b *backendConfig) assign(name, text string) bool {
 func (b *backendConfig) override(text string) diag.List {
 	if name, val, ok := strings.Cut(text, "="); ok {
 		if !b.assign(strings.TrimSpace(name), strings.TrimSpace(val)) {
-			return diag.Errorf("Invalid backend configuration argument", "The backend \"local\" has no argument %q, which -backend-config names; it has \"path\" and \"workspace_dir\".", name)
+			return diag.Errorf("Invalid backend configuration argument", "An option -backend-config sets the argument %q, which the backend \"local\" does not have.%s It has \"path\" and \"workspace_dir\".",
+				name, diag.DidYouMean(name, slices.Collect(maps.Keys(backendArguments))))
 		}
 		return nil
 	}

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// typeForms are the words of type constraints, as they are written.
+var typeForms = map[string]string{
+	"string": "string", "number": "number", "bool": "bool", "any": "any", "list": "list(TYPE)", "set": "set(TYPE)", "map": "map(TYPE)",
+	"object": "object({ NAME = TYPE })", "tuple": "tuple([TYPE])", "optional": "optional(TYPE)",
+}
+
+var typeNames = []string{"string", "number", "bool", "any", "list", "set", "map", "object", "tuple"}
+
+// foreignTypes are what other languages call the types.
+var foreignTypes = map[string]string{
+	"str": "string", "text": "string", "int": "number", "integer": "number", "float": "number", "double": "number", "num": "number", "boolean": "bool",
+	"array": "list", "slice": "list", "dict": "map", "hash": "map", "struct": "object", "dynamic": "any",
+}
+
+// typeErrors words errors about a type constraint: those about words that are not types say what may have been meant.
+func typeErrors(expr hcl.Expression, diags diag.List) diag.List {
+	unknown := unknownTypes(expr)
+	diags = slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
+		return d.Subject != nil && slices.ContainsFunc(unknown, func(u diag.Diagnostic) bool { return u.Subject.Start == d.Subject.Start })
+	})
+	return append(unknown, diags...).Sorted()
+}
+
+// unknownTypes reports the words in a type constraint that are not types.
+func unknownTypes(expr hcl.Expression) diag.List {
+	if word := hcl.ExprAsKeyword(expr); word != "" {
+		return unknownType(word, expr.Range(), typeNames)
+	}
+	call, hd := hcl.ExprCall(expr)
+	if hd.HasErrors() {
+		return nil
+	}
+	diags := unknownType(call.Name, call.NameRange, append(slices.Clone(typeNames), "optional"))
+	parts := call.Arguments
+	if len(parts) > 0 && call.Name == "optional" {
+		parts = parts[:1]
+	}
+	for _, part := range parts {
+		for _, element := range typeElements(part) {
+			diags = append(diags, unknownTypes(element)...)
+		}
+	}
+	return diags
+}
+
+// typeElements returns the types in an argument of a type constructor.
+func typeElements(expr hcl.Expression) []hcl.Expression {
+	if list, hd := hcl.ExprList(expr); !hd.HasErrors() {
+		return list
+	}
+	pairs, hd := hcl.ExprMap(expr)
+	if hd.HasErrors() {
+		return []hcl.Expression{expr}
+	}
+	var out []hcl.Expression
+	for _, p := range pairs {
+		out = append(out, p.Value)
+	}
+	return out
+}
+
+func unknownType(word string, at hcl.Range, known []string) diag.List {
+	if slices.Contains(known, word) {
+		return nil
+	}
+	meant := foreignTypes[word]
+	if meant == "" {
+		meant = diag.Nearest(word, known)
+	}
+	hint := "The types are string, number, bool, any, list(TYPE), set(TYPE), map(TYPE), object({ NAME = TYPE }), and tuple([TYPE])."
+	if meant != "" {
+		hint = fmt.Sprintf("Did you mean %s?", typeForms[meant])
+	}
+	return diag.At(at, "Invalid type specification", "%q is not a type. %s", word, hint)
+}

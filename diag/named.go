@@ -1,0 +1,184 @@
+package diag
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+)
+
+// Named returns a view of a body as HCL's parsers make it, whose errors about arguments and blocks that should not be there propose the names that may have
+// been meant. Names that were taken out of the body before, by PartialContent, are among them. A required argument that is missing because its name is
+// misspelt is no further error. Bodies of nested blocks are seen in the same way.
+func Named(body hcl.Body) hcl.Body { return namedBody{Body: body} }
+
+type namedBody struct {
+	hcl.Body
+	taken hcl.BodySchema
+}
+
+// Content implements hcl.Body.
+func (b namedBody) Content(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
+	content, diags := b.Body.Content(s)
+	if diags.HasErrors() {
+		diags = b.explained(s)
+	}
+	return nested(content), diags
+}
+
+// PartialContent implements hcl.Body.
+func (b namedBody) PartialContent(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body, hcl.Diagnostics) {
+	content, rest, diags := b.Body.PartialContent(s)
+	if rest != nil {
+		rest = namedBody{rest, hcl.BodySchema{
+			Attributes: slices.Concat(b.taken.Attributes, s.Attributes), Blocks: slices.Concat(b.taken.Blocks, s.Blocks),
+		}}
+	}
+	return nested(content), rest, diags
+}
+
+// nested gives the view to the bodies of blocks. It changes the content and returns it.
+func nested(content *hcl.BodyContent) *hcl.BodyContent {
+	if content == nil {
+		return nil
+	}
+	for i, block := range content.Blocks {
+		seen := *block
+		seen.Body = Named(block.Body)
+		content.Blocks[i] = &seen
+	}
+	return content
+}
+
+// explained returns the errors of a body that has some.
+func (b namedBody) explained(s *hcl.BodySchema) hcl.Diagnostics {
+	content, diags := b.Body.Content(Optional(s))
+	meant := map[string]bool{} // names that a misspelt one stands for
+	unknown := b.unknown(s)
+	for i, d := range diags {
+		if d.Subject == nil {
+			continue
+		}
+		if name, ok := unknown[*d.Subject]; ok {
+			explained := *d
+			explained.Detail = name.error() + b.hint(name, s, meant)
+			diags[i] = &explained
+		}
+	}
+	var missing hcl.Diagnostics
+	for _, a := range s.Attributes {
+		if a.Required && (content == nil || content.Attributes[a.Name] == nil) && !meant[a.Name] {
+			missing = append(missing, MissingArgument(a.Name, b.MissingItemRange()))
+		}
+	}
+	return append(missing, diags...)
+}
+
+// Optional returns the schema with no argument required.
+func Optional(s *hcl.BodySchema) *hcl.BodySchema {
+	out := &hcl.BodySchema{Blocks: s.Blocks, Attributes: slices.Clone(s.Attributes)}
+	for i := range out.Attributes {
+		out.Attributes[i].Required = false
+	}
+	return out
+}
+
+// MissingArgument returns the error that a required argument is missing.
+func MissingArgument(name string, at hcl.Range) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: "Missing required argument",
+		Detail: fmt.Sprintf("The argument %q is required, but no definition was found.", name), Subject: &at,
+	}
+}
+
+// unknownName is the name of an argument or block that a body should not have.
+type unknownName struct {
+	name  string
+	block bool
+	json  bool // it may be either
+}
+
+func (n unknownName) error() string {
+	switch {
+	case n.json:
+		return fmt.Sprintf("No argument or block type is named %q.", n.name)
+	case n.block:
+		return fmt.Sprintf("Blocks of type %q are not expected here.", n.name)
+	}
+	return fmt.Sprintf("An argument named %q is not expected here.", n.name)
+}
+
+// unknown returns what neither the schema nor what was taken before it has, by where its name is.
+func (b namedBody) unknown(s *hcl.BodySchema) map[hcl.Range]unknownName {
+	out := map[hcl.Range]unknownName{}
+	body, native := b.Body.(*hclsyntax.Body)
+	if !native {
+		attrs, _ := b.JustAttributes()
+		for _, a := range attrs {
+			out[a.NameRange] = unknownName{name: a.Name, json: hcljson.IsJSONExpression(a.Expr)}
+		}
+	} else {
+		for _, a := range body.Attributes {
+			out[a.NameRange] = unknownName{name: a.Name}
+		}
+		for _, block := range body.Blocks {
+			out[block.TypeRange] = unknownName{name: block.Type, block: true}
+		}
+	}
+	for rng, n := range out {
+		arguments, blocks := slices.Concat(argumentNames(s), argumentNames(&b.taken)), slices.Concat(blockTypes(s), blockTypes(&b.taken))
+		if (!n.block || n.json) && slices.Contains(arguments, n.name) || (n.block || n.json) && slices.Contains(blocks, n.name) {
+			delete(out, rng)
+		}
+	}
+	return out
+}
+
+// hint returns a sentence, after a space, on what may have been meant, and notes it.
+func (b namedBody) hint(n unknownName, s *hcl.BodySchema, meant map[string]bool) string {
+	arguments, blocks := slices.Concat(argumentNames(s), argumentNames(&b.taken)), slices.Concat(blockTypes(s), blockTypes(&b.taken))
+	switch {
+	case n.json:
+		arguments = append(arguments, blocks...)
+	case n.block && slices.Contains(arguments, n.name):
+		meant[n.name] = true
+		return fmt.Sprintf(" It is an argument: write it with an equals sign, as in %s = VALUE.", n.name)
+	case !n.block && slices.Contains(blocks, n.name):
+		return fmt.Sprintf(" It is a block: write it without an equals sign, as in %s { ... }.", n.name)
+	case n.block:
+		arguments, blocks = blocks, arguments
+	}
+	if near := Nearest(n.name, arguments); near != "" {
+		meant[near] = true
+		return fmt.Sprintf(" Did you mean %q?", near)
+	}
+	near := Nearest(n.name, blocks)
+	switch {
+	case near == "":
+		return ""
+	case n.block:
+		meant[near] = true
+		return fmt.Sprintf(" Did you mean the argument %q?", near)
+	}
+	return fmt.Sprintf(" Did you mean the block %q?", near)
+}
+
+func argumentNames(s *hcl.BodySchema) []string {
+	var names []string
+	for _, a := range s.Attributes {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+func blockTypes(s *hcl.BodySchema) []string {
+	var names []string
+	for _, b := range s.Blocks {
+		if b.Type != "_" { // an escape, and near to every short name
+			names = append(names, b.Type)
+		}
+	}
+	return names
+}
