@@ -43,12 +43,20 @@ func (a *applier) recordPrior() error {
 			return err
 		}
 	}
-	for _, c := range a.req.Plan.Changes {
-		if c.Importing != nil {
-			a.counts.Import++
-		}
-	}
+	a.tellImports()
 	return nil
+}
+
+// tellImports reports the objects that are imported. That happened all at once, since no provider is asked for it.
+func (a *applier) tellImports() {
+	for _, c := range a.req.Plan.Changes {
+		if c.Importing == nil {
+			continue
+		}
+		a.counts.Import++
+		key, text := importText(c.Importing)
+		a.started(OpAdopt, c.Object(), c.Action, key, text)(nil, key, text)
+	}
 }
 
 // relink gives objects that the plan leaves as they are the dependencies, replace order and provider that the configuration now asks for.

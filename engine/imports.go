@@ -214,6 +214,18 @@ func (s *subject) imported(resp provider.ImportResponse, diags diag.List) (prior
 
 var errWrongType = errors.New("it is of another resource type than asked for")
 
+// importText returns by what an object was imported, for a line about it; both are "" if that cannot be told.
+func importText(i *plan.Importing) (key, text string) {
+	if i.ID != "" {
+		return "id", i.ID
+	}
+	id, err := i.Identity.Live()
+	if err != nil || id == cty.NilVal || id.IsNull() || id.IsMarked() || !id.CanIterateElements() {
+		return "", ""
+	}
+	return identityText(id)
+}
+
 // identityText returns an identity for a line about the import: the name of its first attribute that is set, and the value with what else is set.
 func identityText(id cty.Value) (key, text string) {
 	var parts []string

@@ -19,7 +19,8 @@ const (
 	OpUpdate    Operation = "update"    //
 	OpDelete    Operation = "delete"    //
 	OpForget    Operation = "forget"    //
-	OpImport    Operation = "import"    //
+	OpImport    Operation = "import"    // getting the object that is to be imported
+	OpAdopt     Operation = "adopt"     // recording an imported object in the state
 	OpOpen      Operation = "open"      // of an ephemeral instance
 	OpRenew     Operation = "renew"     //
 	OpClose     Operation = "close"     //

@@ -55,6 +55,7 @@ var wordings = map[engine.Operation]wording{
 	engine.OpUpdate: {"Modifying...", "Still modifying...", "Modifications complete"},
 	engine.OpDelete: {"Destroying...", "Still destroying...", "Destruction complete"},
 	engine.OpForget: {"", "", "Removal from the state complete"},
+	engine.OpAdopt:  {"Importing...", "", "Import complete"},
 	engine.OpOpen:   {"Opening...", "Still opening...", "Opening complete"},
 	engine.OpRenew:  {"Renewing...", "Still renewing...", "Renewal complete"},
 	engine.OpClose:  {"Closing...", "Still closing...", "Closing complete"},
@@ -82,6 +83,8 @@ func phrase(e engine.Event) string {
 		return w.start + idText(e)
 	case e.Kind == engine.Progress && w.still != "":
 		return w.still + " [" + idPart(e, ", ") + seconds(e.Elapsed) + " elapsed]"
+	case e.Kind == engine.Completed && e.Op == engine.OpAdopt: // which takes no time
+		return w.complete + idText(e)
 	case e.Kind == engine.Completed && e.Op == engine.OpDelete: // there is nothing of that id any more
 		return w.complete + " after " + seconds(e.Elapsed)
 	case e.Kind == engine.Completed && w.complete != "":

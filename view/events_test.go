@@ -46,6 +46,7 @@ func life(t testing.TB) []engine.Event {
 		ev(d, engine.OpRead, engine.Started, 0), ev(d, engine.OpRead, engine.Progress, 10*time.Second), id(ev(d, engine.OpRead, engine.Completed, 12*time.Second)),
 		ev(e, engine.OpOpen, engine.Deferred, 0), ev(e, engine.OpOpen, engine.Started, 0), ev(e, engine.OpOpen, engine.Progress, 10*time.Second),
 		ev(e, engine.OpOpen, engine.Completed, 900*time.Millisecond),
+		id(ev(m, engine.OpAdopt, engine.Started, 0)), id(ev(m, engine.OpAdopt, engine.Completed, 0)),
 		ev(m, engine.OpCreate, engine.Started, 0), ev(m, engine.OpCreate, engine.Progress, 70*time.Second),
 		provision(engine.Started, ""), provision(engine.Output, "\x1b[31mred\x1b[0m \x1b]0;title\x07plain\r"), provision(engine.Completed, ""),
 		id(ev(m, engine.OpCreate, engine.Completed, 71*time.Second)),

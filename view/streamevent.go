@@ -44,7 +44,7 @@ func streamEvent(e engine.Event) (streamLine, bool) {
 			return line, false
 		}
 		return line, true
-	case e.Op == engine.OpImport:
+	case e.Op == engine.OpImport, e.Op == engine.OpAdopt:
 		return line, false // the plan tells of imports, and reading what is imported is told as refreshing
 	}
 	prefix := "apply_"

@@ -157,7 +157,7 @@ func class(op engine.Operation) markup {
 		return "update"
 	case engine.OpDelete, engine.OpForget:
 		return "delete"
-	case engine.OpRead, engine.OpRefresh, engine.OpImport:
+	case engine.OpRead, engine.OpRefresh, engine.OpImport, engine.OpAdopt:
 		return "read"
 	case engine.OpPlan:
 		return "plan"
