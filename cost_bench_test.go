@@ -91,7 +91,7 @@ func BenchmarkForms(b *testing.B) {
 		name string
 		make func() error
 	}{
-		{"text", func() error { return view.Plan(io.Discard, pl, s, view.Options{Color: true}) }},
+		{"text", func() error { return view.Plan(io.Discard, pl, nil, s, view.Options{Color: true}) }},
 		{"JSON", func() error { _, err := view.PlanJSON(pl, p.Tree, s, versions); return err }},
 		{"messages", func() error {
 			stream := view.NewJSONStream(io.Discard, time.Now)

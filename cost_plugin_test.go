@@ -183,7 +183,7 @@ func rendered(t *testing.T, out map[string]int64, human io.Writer, p *mayfly.Pro
 		t.Fatal(err)
 	}
 	out["bytes of the plan as JSON"] += int64(len(b))
-	if err := view.Plan(human, planned, schemas{t.Context(), p}, view.Options{}); err != nil {
+	if err := view.Plan(human, planned, nil, schemas{t.Context(), p}, view.Options{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -108,7 +108,7 @@ func checkRender(t *rapid.T) {
 	p := &plan.Plan{Changes: []*plan.Change{c}, Outputs: []*plan.OutputChange{{Name: "o", Action: plan.Update, Before: sealed(before), After: sealed(after)}}}
 	var buf bytes.Buffer
 	o := Options{Width: 40, ShowSensitive: rapid.Bool().Draw(t, "show")}
-	if err := Plan(&buf, p, s, o); err != nil {
+	if err := Plan(&buf, p, nil, s, o); err != nil {
 		t.Fatal(err)
 	}
 	if strings.ContainsAny(buf.String(), "\x00\x1b") {
@@ -189,7 +189,7 @@ func TestRenderingIsLinear(t *testing.T) {
 		p := bigPlan(t, n, size)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if err := Plan(io.Discard, p, nil, Options{}); err != nil {
+		if err := Plan(io.Discard, p, nil, nil, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
@@ -212,7 +212,7 @@ func BenchmarkPlan(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var buf bytes.Buffer
-		if err := Plan(&buf, p, nil, Options{Color: true}); err != nil {
+		if err := Plan(&buf, p, nil, nil, Options{Color: true}); err != nil {
 			b.Fatal(err)
 		}
 	}

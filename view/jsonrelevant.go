@@ -12,6 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
 )
 
 type jsonRelevant struct {
@@ -24,9 +26,17 @@ type jsonRelevant struct {
 // block once per module instance.
 type relevance struct {
 	tree    *config.Tree
-	schemas ConfigSchemas
+	schemas Schemas
 	seen    map[relevantPlace]bool
-	found   map[string]jsonRelevant // by its text
+	found   map[string]relevantAttribute // by its text
+}
+
+// relevantAttribute is an attribute, or a whole object if the path is empty. Where the key of an instance of a resource or module is missing, the
+// attribute is one of all instances.
+type relevantAttribute struct {
+	jsonRelevant
+	of   addr.Instance
+	path cty.Path
 }
 
 // relevantPlace is something that is written in a module, in one instance of the module. In an instance without keys it stands for all of them.
@@ -35,9 +45,19 @@ type relevantPlace struct {
 	name string // a reference such as local.x, or a resource's address
 }
 
-// relevant lists the attributes in the order of their resources.
-func relevant(p *plan.Plan, tree *config.Tree, s ConfigSchemas) []jsonRelevant {
-	r := &relevance{tree: tree, schemas: s, seen: map[relevantPlace]bool{}, found: map[string]jsonRelevant{}}
+// relevant returns the attributes for a document.
+func relevant(p *plan.Plan, tree *config.Tree, s Schemas) []jsonRelevant {
+	attributes := relevantAttributes(p, tree, s)
+	out := make([]jsonRelevant, len(attributes))
+	for i, a := range attributes {
+		out[i] = a.jsonRelevant
+	}
+	return out
+}
+
+// relevantAttributes lists the attributes in the order of their resources.
+func relevantAttributes(p *plan.Plan, tree *config.Tree, s Schemas) []relevantAttribute {
+	r := &relevance{tree: tree, schemas: s, seen: map[relevantPlace]bool{}, found: map[string]relevantAttribute{}}
 	called := map[addr.ModuleInstance]map[string][]addr.ModuleInstance{} // the instances in the plan, by their parent and call
 	known := map[addr.ModuleInstance]bool{}
 	for _, c := range p.Changes {
@@ -64,7 +84,10 @@ func relevant(p *plan.Plan, tree *config.Tree, s ConfigSchemas) []jsonRelevant {
 	if p.Mode != plan.Destroy {
 		r.outputs(addr.RootInstance, tree.Root, called)
 	}
-	out := make([]jsonRelevant, 0, len(r.found))
+	if p.Mode == plan.Destroy {
+		r.data(p.Base)
+	}
+	out := make([]relevantAttribute, 0, len(r.found))
 	keys := make([]string, 0, len(r.found))
 	for key := range r.found {
 		keys = append(keys, key)
@@ -76,6 +99,18 @@ func relevant(p *plan.Plan, tree *config.Tree, s ConfigSchemas) []jsonRelevant {
 		out = append(out, r.found[key])
 	}
 	return out
+}
+
+// data looks at the data sources of a state that is destroyed: they go with it, though no change tells so.
+func (r *relevance) data(st *state.State) {
+	if st == nil {
+		return
+	}
+	for a := range st.AllInstances() {
+		if a.Resource.Mode == addr.Data {
+			r.resource(a.Module, a.Resource)
+		}
+	}
 }
 
 // outputs looks at the outputs of the modules that m calls: of the instances in the plan, and of those that are there in any case.
@@ -106,21 +141,24 @@ func (r *relevance) once(in addr.ModuleInstance, name string) bool {
 	return true
 }
 
-// resource looks at what a resource block refers to. What says how many instances there are contributes if an argument depends on the instance.
+// resource looks at what a resource block refers to.
 func (r *relevance) resource(in addr.ModuleInstance, a addr.Resource) {
+	r.arguments(in, a, "")
+}
+
+// arguments looks at what an argument or the blocks of a name refer to, or all of a resource block if name is "". What says how many instances there are
+// contributes if they depend on the instance.
+func (r *relevance) arguments(in addr.ModuleInstance, a addr.Resource, name string) {
 	m := r.tree.Modules[in.Module()]
-	if m == nil || m.Resources[a] == nil || !r.once(in, "resource "+a.String()) {
+	if m == nil || m.Resources[a] == nil || r.schemas == nil || !r.once(in, "resource "+a.String()+"."+name) {
 		return
 	}
 	res := m.Resources[a]
-	if r.schemas == nil {
-		return
-	}
 	s := r.schemas.Resource(m.ProviderFor(res.ProviderRef().Name), a.Mode, a.Type)
 	if s == nil {
 		return
 	}
-	for _, t := range bodyReferences(res.Body, s.Block) {
+	for _, t := range bodyReferences(res.Body, partOf(s.Block, name)) {
 		switch t.RootName() {
 		case "each":
 			r.expression(in, m, res.Repeat.ForEach)
@@ -130,6 +168,21 @@ func (r *relevance) resource(in addr.ModuleInstance, a addr.Resource) {
 			r.reference(in, m, t)
 		}
 	}
+}
+
+// partOf returns the schema of one attribute or block type of b; all of it if name is "".
+func partOf(b *schema.Block, name string) *schema.Block {
+	if name == "" {
+		return b
+	}
+	out := &schema.Block{}
+	if attr := b.Attributes[name]; attr != nil {
+		out.Attributes = map[string]*schema.Attribute{name: attr}
+	}
+	if block := b.Blocks[name]; block != nil {
+		out.Blocks = map[string]*schema.NestedBlock{name: block}
+	}
+	return out
 }
 
 func (r *relevance) expression(in addr.ModuleInstance, m *config.Module, expr hcl.Expression) {
@@ -188,29 +241,31 @@ func (r *relevance) module(in addr.ModuleInstance, m *config.Module, call string
 	}
 }
 
-// attribute notes an attribute of a resource that exists in the configuration.
+// attribute notes an attribute of a resource that exists in the configuration, and follows what its argument refers to.
 func (r *relevance) attribute(in addr.ModuleInstance, m *config.Module, a addr.Resource, rest hcl.Traversal) {
 	if m.Resources[a] == nil {
 		return
 	}
 	key, rest := keyStep(rest)
-	out := jsonRelevant{Resource: addr.Instance{Module: in, Resource: a, Key: key}.String(), Attribute: []any{}}
+	of := addr.Instance{Module: in, Resource: a, Key: key}
+	found := relevantAttribute{jsonRelevant: jsonRelevant{Resource: of.String(), Attribute: []any{}}, of: of}
 	for _, step := range rest {
 		switch step := step.(type) {
 		case hcl.TraverseAttr:
-			out.Attribute = append(out.Attribute, step.Name)
+			found.Attribute, found.path = append(found.Attribute, step.Name), found.path.GetAttr(step.Name)
 			continue
 		case hcl.TraverseIndex:
 			if key := valueJSON(step.Key); key != nil && step.Key.IsKnown() {
-				out.Attribute = append(out.Attribute, key)
+				found.Attribute, found.path = append(found.Attribute, key), found.path.Index(step.Key)
 				continue
 			}
 		}
 		break
 	}
-	if text, err := json.Marshal(out); err == nil {
-		r.found[string(text)] = out
+	if text, err := json.Marshal(found.jsonRelevant); err == nil {
+		r.found[string(text)] = found
 	}
+	r.arguments(in, a, attrStep(rest, 0))
 }
 
 // attrStep returns the name at a position of a reference, "" if something else stands there.

@@ -35,7 +35,7 @@ func TestPlanGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := loadPlan(t, name+".plan.json", schemas)
 			var buf bytes.Buffer
-			if err := Plan(&buf, p, schemas, Options{Width: 78}); err != nil {
+			if err := Plan(&buf, p, nil, schemas, Options{Width: 78}); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, name+".plan.txt", buf.String())

@@ -19,7 +19,7 @@ import (
 func planText(t testing.TB, p *plan.Plan, s Schemas, o Options) string {
 	t.Helper()
 	var buf bytes.Buffer
-	if err := Plan(&buf, p, s, o); err != nil {
+	if err := Plan(&buf, p, nil, s, o); err != nil {
 		t.Fatal(err)
 	}
 	return buf.String()
@@ -66,7 +66,7 @@ func TestPlanWithoutChanges(t *testing.T) {
 		{Mode: plan.RefreshOnly},
 		{Mode: plan.Destroy},
 		{Errored: true},
-		{Drift: []*plan.Change{drift}}, // nothing depends on it
+		{Drift: []*plan.Change{drift}}, // without a configuration, any may be relevant
 		{Drift: []*plan.Change{drift}, Mode: plan.RefreshOnly},
 		{Drift: []*plan.Change{moved}, Mode: plan.RefreshOnly, Outputs: []*plan.OutputChange{later}},
 		{Outputs: []*plan.OutputChange{later}},

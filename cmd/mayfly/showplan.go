@@ -32,7 +32,7 @@ func (a *app) showPlan(ctx context.Context, opt *showFlags, path string) int {
 	if done {
 		return code
 	}
-	return a.wrote(view.Plan(a.env.Stdout, f.Plan, s.schemas(ctx), a.view))
+	return a.wrote(view.Plan(a.env.Stdout, f.Plan, d.tree, s.schemas(ctx), a.view))
 }
 
 // showConfig shows the configuration of the working directory. It needs the providers, whose schemas say what is an argument and what a block.

@@ -1,0 +1,91 @@
+package value
+
+import "github.com/zclconf/go-cty/cty"
+
+// ReplaceAt returns dst with the value at path taken from src. Both are without marks. A map element that src lacks is removed, one
+// that dst lacks is added; where the path leads nowhere else, dst is returned as it is.
+func ReplaceAt(dst, src cty.Value, path cty.Path) cty.Value {
+	if len(path) == 0 {
+		return src
+	}
+	if dst.IsNull() || !dst.IsKnown() || src.IsNull() || !src.IsKnown() {
+		return replaceWhole(dst, src)
+	}
+	switch step := path[0].(type) {
+	case cty.GetAttrStep:
+		return replaceAttr(dst, src, step.Name, path[1:])
+	case cty.IndexStep:
+		return replaceElement(dst, src, step.Key, path[1:])
+	}
+	return dst
+}
+
+// replaceWhole handles a collection that one side doesn't have at all.
+func replaceWhole(dst, src cty.Value) cty.Value {
+	if dst.IsNull() && !src.IsNull() && src.Type().Equals(dst.Type()) {
+		return src
+	}
+	return dst
+}
+
+func replaceAttr(dst, src cty.Value, name string, rest cty.Path) cty.Value {
+	if dst.Type().IsMapType() {
+		return replaceElement(dst, src, cty.StringVal(name), rest)
+	}
+	if !dst.Type().IsObjectType() || !dst.Type().HasAttribute(name) || !src.Type().HasAttribute(name) {
+		return dst
+	}
+	attrs := dst.AsValueMap()
+	attrs[name] = ReplaceAt(attrs[name], src.GetAttr(name), rest)
+	return cty.ObjectVal(attrs)
+}
+
+func replaceElement(dst, src cty.Value, key cty.Value, rest cty.Path) cty.Value {
+	ty := dst.Type()
+	switch {
+	case ty.IsObjectType() && key.Type() == cty.String:
+		return replaceAttr(dst, src, key.AsString(), rest)
+	case ty.IsMapType() && key.Type() == cty.String:
+		return replaceInMap(dst, src, key.AsString(), rest)
+	case ty.IsListType() || ty.IsTupleType():
+		return replaceInList(dst, src, key, rest)
+	}
+	return dst
+}
+
+func replaceInMap(dst, src cty.Value, key string, rest cty.Path) cty.Value {
+	elems, from := dst.AsValueMap(), src.AsValueMap()
+	if elems == nil {
+		elems = map[string]cty.Value{}
+	}
+	old, inSrc := from[key]
+	cur, inDst := elems[key]
+	switch {
+	case inSrc && inDst:
+		elems[key] = ReplaceAt(cur, old, rest)
+	case inSrc:
+		elems[key] = old
+	case inDst && len(rest) == 0:
+		delete(elems, key)
+	}
+	if len(elems) == 0 {
+		return cty.MapValEmpty(dst.Type().ElementType())
+	}
+	return cty.MapVal(elems)
+}
+
+func replaceInList(dst, src, key cty.Value, rest cty.Path) cty.Value {
+	if key.Type() != cty.Number || !src.CanIterateElements() {
+		return dst
+	}
+	n, _ := key.AsBigFloat().Int64()
+	elems, from := dst.AsValueSlice(), src.AsValueSlice()
+	if n < 0 || int(n) >= len(elems) || int(n) >= len(from) {
+		return dst
+	}
+	elems[n] = ReplaceAt(elems[n], from[n], rest)
+	if dst.Type().IsTupleType() {
+		return cty.TupleVal(elems)
+	}
+	return cty.ListVal(elems)
+}

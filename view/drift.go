@@ -1,0 +1,139 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// drift writes what refreshing found changed, and reports whether there was anything to show.
+func (w *planWriter) drift() (bool, error) {
+	shown, err := w.relevantDrift()
+	if err != nil || len(shown) == 0 {
+		return false, err
+	}
+	w.WriteString(w.o.paint(cyan, "Note: ") + w.o.paint(bold, "Objects have changed outside of "+product) + "\n\n")
+	w.para(product + " detected the following changes made outside of " + product + ` since the last "mayfly apply" which may have affected this plan:`)
+	w.WriteByte('\n')
+	w.differ.found = true
+	defer func() { w.differ.found = false }()
+	for _, d := range shown {
+		fmt.Fprintf(w, "%s %s\n", w.o.paint(bold, "  # "+headingObject(d.change)), driftHeadline(d.change))
+		w.movedFrom(d.change)
+		w.resource(d.change, w.differ.block(w.block(d.change), orAbsent(d.before), orAbsent(d.after), nil))
+	}
+	w.WriteByte('\n')
+	if w.plan.Mode != plan.RefreshOnly {
+		w.para("Unless you have made equivalent changes to your configuration, or ignored the relevant attributes using ignore_changes, the following " +
+			"plan may include actions to undo or respond to these changes.")
+		w.WriteByte('\n')
+	}
+	return true, nil
+}
+
+func driftHeadline(c *plan.Change) string {
+	switch {
+	case c.Action == plan.Delete:
+		return "has been deleted"
+	case c.Action == plan.NoOp && c.Moved():
+		return "has moved to " + c.Addr.String()
+	default:
+		return "has changed"
+	}
+}
+
+// drifted is a change made outside with as much of it as is shown.
+type drifted struct {
+	change        *plan.Change
+	before, after cty.Value
+}
+
+// relevantDrift returns the changes made outside that contributed to the plan: those of attributes that something else which changes refers to. What
+// an object's own change undoes is seen there. In refresh-only mode everything counts, and so it does if the configuration is not known.
+func (w *planWriter) relevantDrift() ([]drifted, error) {
+	if len(w.plan.Drift) == 0 {
+		return nil, nil
+	}
+	all := w.plan.Mode == plan.RefreshOnly || w.tree == nil
+	relevant := map[addr.ConfigResource][]relevantAttribute{}
+	if !all {
+		for _, a := range relevantAttributes(w.plan, w.tree, w.schemas) {
+			relevant[a.of.Config()] = append(relevant[a.of.Config()], a)
+		}
+	}
+	var out []drifted
+	for _, c := range w.plan.Drift {
+		before, after, err := sides(c)
+		if err != nil {
+			return nil, err
+		}
+		shown := drifted{c, before, after}
+		if !all {
+			shown.after = driftOf(c, before, after, relevant[c.Addr.Config()])
+			if shown.after.RawEquals(before) {
+				continue
+			}
+		}
+		out = append(out, shown)
+	}
+	return out, nil
+}
+
+// driftOf returns the object before with what relevant attributes have become.
+func driftOf(c *plan.Change, before, after cty.Value, relevant []relevantAttribute) cty.Value {
+	old, marksBefore := before.UnmarkDeepWithPaths()
+	now, marksAfter := cty.NullVal(old.Type()), []cty.PathValueMarks(nil)
+	gone := !orAbsentDeep(after)
+	if gone {
+		now = nullAttributes(old)
+	} else {
+		now, marksAfter = after.UnmarkDeepWithPaths()
+	}
+	out := old
+	for _, a := range relevant {
+		if !a.covers(c.Addr) {
+			continue
+		}
+		path := a.path
+		if gone && len(path) > 1 {
+			path = path[:1] // no part of it is left
+		}
+		out = value.ReplaceAt(out, now, path)
+	}
+	return out.MarkWithPaths(marksBefore).MarkWithPaths(marksAfter)
+}
+
+// nullAttributes returns an object of which every attribute is null.
+func nullAttributes(v cty.Value) cty.Value {
+	if !v.Type().IsObjectType() {
+		return cty.NullVal(v.Type())
+	}
+	attrs := map[string]cty.Value{}
+	for name, ty := range v.Type().AttributeTypes() {
+		attrs[name] = cty.NullVal(ty)
+	}
+	return cty.ObjectVal(attrs)
+}
+
+// covers reports whether the attribute is one of an instance. Without a key, an address stands for all instances.
+func (a relevantAttribute) covers(i addr.Instance) bool {
+	if a.of.Resource != i.Resource || a.of.Key != addr.NoKey && a.of.Key != i.Key {
+		return false
+	}
+	referred, actual := a.of.Module.Path(), i.Module.Path()
+	if len(referred) != len(actual) {
+		return false
+	}
+	for n := range actual {
+		_, name, key := referred[n].Parent()
+		_, actualName, actualKey := actual[n].Parent()
+		if name != actualName || key != addr.NoKey && key != actualKey {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,79 @@
+package view
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// TestRelevantDrift shows of objects that changed outside what something that changes refers to.
+func TestRelevantDrift(t *testing.T) {
+	thing := func(v, k string) cty.Value {
+		return cty.ObjectVal(map[string]cty.Value{
+			"id": cty.StringVal("1"), "v": cty.StringVal(v), "w": cty.MapVal(map[string]cty.Value{"k": cty.StringVal(k), "l": cty.StringVal(k)}),
+			"part": cty.ListValEmpty(cty.Object(map[string]cty.Type{"p": cty.String})),
+		})
+	}
+	drift := func(address string, after value.Durable) *plan.Change {
+		c := &plan.Change{Addr: mustInstance(t, address), Action: plan.Update, Before: seal(t, thing("old", "old")), After: after}
+		if after.IsNull() {
+			c.Action = plan.Delete
+		}
+		return c
+	}
+	changed, gone := seal(t, thing("new", "new")), value.Durable{}
+	const head = "resource \"t_x\" \"a\" {\n}\nresource \"t_x\" \"c\" {\n  count = 2\n}\nresource \"t_x\" \"b\" {\n  v = "
+	for _, c := range []struct {
+		name, refersTo string
+		drift          *plan.Change
+		own            plan.Action // of the object that changed outside
+		want           []string
+	}{
+		{"nothing refers to it", "1", drift("t_x.a", changed), plan.Update, nil},
+		{"its deletion", "1", drift("t_x.a", gone), plan.Create, nil},
+		{"an attribute that did not change", "t_x.a.id", drift("t_x.a", changed), plan.NoOp, nil},
+		{"one attribute", "t_x.a.v", drift("t_x.a", changed), plan.NoOp, []string{`~ v = "old" -> "new"`}},
+		{"an element", `t_x.a.w["k"]`, drift("t_x.a", changed), plan.NoOp, []string{`~ w = {`, `~ "k" = "old" -> "new"`}},
+		{"an element of what is gone", `t_x.a.w["k"]`, drift("t_x.a", gone), plan.Create, []string{`- w = {`, `- "k" = "old"`, `- "l" = "old"`}},
+		{"an attribute of what is gone", "t_x.a.id", drift("t_x.a", gone), plan.Create, []string{`- id = "1" -> null`}},
+		{"the whole", "t_x.a", drift("t_x.a", changed), plan.NoOp, []string{`~ v = "old" -> "new"`, `~ w = {`, `~ "k" = "old" -> "new"`, `~ "l" = "old" -> "new"`}},
+		{"the same instance", "t_x.c[1].v", drift("t_x.c[1]", changed), plan.NoOp, []string{`~ v = "old" -> "new"`}},
+		{"another instance", "t_x.c[0].v", drift("t_x.c[1]", changed), plan.NoOp, nil},
+		{"all instances", "length(t_x.c)", drift("t_x.c[1]", changed), plan.NoOp, []string{
+			`~ v = "old" -> "new"`, `~ w = {`, `~ "k" = "old" -> "new"`, `~ "l" = "old" -> "new"`,
+		}},
+	} {
+		p := &plan.Plan{Drift: []*plan.Change{c.drift}, Changes: []*plan.Change{
+			{Addr: c.drift.Addr, Action: c.own, Before: c.drift.Before, After: c.drift.Before}, {Addr: mustInstance(t, "t_x.b"), Action: plan.Create, After: changed},
+		}}
+		tree := loadText(t, head+c.refersTo+"\n}\n")
+		for _, change := range slices.Concat(p.Drift, p.Changes) {
+			change.Provider.Provider = tree.Root.ProviderFor("t")
+		}
+		var buf bytes.Buffer
+		if err := Plan(&buf, p, tree, thingSchemas(), Options{}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		if _, note, there := strings.Cut(buf.String(), "Objects have changed outside"); there {
+			note, _, _ = strings.Cut(note, "Unless you have made")
+			for line := range strings.Lines(note) {
+				line = strings.Join(strings.Fields(line), " ")
+				if strings.HasPrefix(line, "~ ") || strings.HasPrefix(line, "- ") {
+					got = append(got, line)
+				}
+			}
+			got = got[1:] // the block's first line
+		}
+		got = slices.DeleteFunc(got, func(line string) bool { return strings.HasPrefix(line, "- }") })
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q\n%s", c.name, got, c.want, buf.String())
+		}
+	}
+}
