@@ -295,9 +295,11 @@ func (p *planner) blockedMove(start, from, to addr.Instance, rng *hcl.Range) {
 	m := p.req.Config.Tree.Modules[from.Module.Module()]
 	fate := fmt.Sprintf("%s stays where it is.", from)
 	switch {
-	case p.req.Mode == plan.Destroy:
+	case p.req.Mode != plan.Normal:
 	case m == nil || m.Resources[from.Resource] == nil:
 		fate = fmt.Sprintf("%s stays where it is, and since the configuration does not declare it any more, this plan destroys it.", from)
+	case p.implied(from) != from:
+		fate = fmt.Sprintf("%s stays where it is, and since the configuration declares no instance with that key, this plan destroys it.", from)
 	case from.Key != addr.NoKey:
 		fate = fmt.Sprintf("%s stays where it is, and unless the configuration still declares this instance, this plan destroys it.", from)
 	}
