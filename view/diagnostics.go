@@ -101,11 +101,11 @@ func writeDiagnostic(sb *strings.Builder, d JSONDiagnostic, others int, o Option
 		if d.Detail != "" {
 			text.WriteByte('\n')
 		}
-		noun := d.Severity
-		if others > 1 {
-			noun += "s"
+		if others == 1 {
+			fmt.Fprintf(&text, "(and one more similar %s elsewhere)\n", d.Severity)
+		} else {
+			fmt.Fprintf(&text, "(and %d more similar %ss elsewhere)\n", others, d.Severity)
 		}
-		fmt.Fprintf(&text, "(and %d more similar %s elsewhere)\n", others, noun)
 	}
 	body := strings.TrimRight(text.String(), "\n")
 	if !o.Color {

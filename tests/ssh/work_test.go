@@ -99,7 +99,7 @@ provisioner "file" {
 	s.write("src/tool.sh", "#!/bin/sh\n")
 	s.write("src/sub/deep", "deep")
 	out := s.apply(0)
-	s.says(out, "the source could not be read: stat", "1 more similar warning")
+	s.says(out, "the source could not be read: stat", "one more similar warning")
 	// The server's umask would let the group write.
 	want := `-rw-r--r-- content made of in
 drwxr-xr-x flat
