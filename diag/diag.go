@@ -188,6 +188,9 @@ func FromHCL(in hcl.Diagnostics) List {
 				converted = text.called(d)
 			}
 		}
+		if detail, ok := unknownFunction(d); ok {
+			converted.Detail = detail
+		}
 		l = append(l, converted)
 	}
 	return l
