@@ -15,8 +15,8 @@ type search struct {
 	// cycle, if set, is called for each edge that leads back to a node on the way, with the edges from there
 	// on: the last of them leads to where the first one starts.
 	cycle func(path []edge)
-	// target, if set, ends the walk.
-	target node
+	// found, if set, reports whether the walk ends at a node.
+	found func(node) bool
 
 	seen map[node]bool // true for what is on the way, false for what has been left
 	way  []edge        // way[i] is how the walk came to the i-th node on it
@@ -40,7 +40,7 @@ func (s *search) visit(e edge) bool {
 	}
 	s.seen[n] = true
 	s.way = append(s.way, e)
-	if n == s.target {
+	if s.found != nil && s.found(n) {
 		return true
 	}
 	for next := range n.edges {
@@ -80,3 +80,38 @@ func cycleOf(path []edge) diag.List {
 
 // refersBack reports whether an edge is a reference of a block to its own object, where that exists already.
 func refersBack(from node, e edge) bool { return e.to == from && e.role&afterwards != 0 }
+
+// repetitionNeeds reports whether a repetition that stands in the module depends on a node that found reports, directly or
+// through others.
+func (m *moduleBlock) repetitionNeeds(r repetition, found func(node) bool) bool {
+	s := search{found: found, follow: func(_ node, e edge) bool {
+		return e.role&(inRepetition|inBody|toCall|toOutput) != 0
+	}}
+	needs := false
+	emit(func(e edge) bool {
+		needs = s.visit(e)
+		return !needs
+	}).repetition(m, r)
+	return needs
+}
+
+// conditionsLeadToObjects reports whether the conditions of a variable or output refer to resources or modules, directly or
+// through local values.
+func (v *valueBlock) conditionsLeadToObjects() bool {
+	s := search{
+		found: func(n node) bool {
+			b, ok := n.(*valueBlock)
+			return !ok || b.kind == outputValue
+		},
+		follow: func(from node, _ edge) bool {
+			b, ok := from.(*valueBlock)
+			return ok && b.kind == localValue
+		},
+	}
+	for e := range v.edges {
+		if e.role == inPrecondition && s.visit(e) {
+			return true
+		}
+	}
+	return false
+}

@@ -54,7 +54,7 @@ func (c *compiler) departingRef(m *moduleBlock, b *ResourceBlock, ref *lang.Ref)
 	if b == nil {
 		return
 	}
-	path := search{target: b, follow: neededToOpen}
+	path := search{found: func(n node) bool { return n == node(b) }, follow: neededToOpen}
 	for e := range m.references(ref) {
 		if !path.visit(e) {
 			continue

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/future"
-	"github.com/mayfly-iac/mayfly/lang"
 )
 
 // guard is what a run knows of the conditions of a variable or output: they are evaluated once, and before anything is done with the value.
@@ -113,7 +112,7 @@ func (m *Module) OutputPreconditions(t *future.Task, due func(*Value) bool) []*V
 func (m *Module) CheckVariablesEarly(t *future.Task) bool {
 	ok := true
 	for _, v := range inOrder(m.variables) {
-		if !m.block.leadsToObjects(v.block.conditionExprs(), map[*valueBlock]struct{}{}) {
+		if !v.block.conditionsLeadToObjects() {
 			ok = v.Holds(t) && ok
 		}
 	}
@@ -129,34 +128,6 @@ func (m *Module) CheckVariablesClosed(t *future.Task) {
 			}
 		}
 	}
-}
-
-func (b *valueBlock) conditionExprs() []*lang.Expr {
-	var out []*lang.Expr
-	for _, c := range b.conds {
-		out = append(out, c.cond, c.msg)
-	}
-	return out
-}
-
-// leadsToObjects reports whether expressions of the root module refer to resources or modules, directly or through local values.
-func (m *moduleBlock) leadsToObjects(exprs []*lang.Expr, seen map[*valueBlock]struct{}) bool {
-	return slices.ContainsFunc(exprs, func(x *lang.Expr) bool {
-		return x != nil && slices.ContainsFunc(x.Refs, func(ref lang.Ref) bool {
-			local := m.locals[ref.Name]
-			switch {
-			case ref.Kind == lang.Resource || ref.Kind == lang.Module:
-				return true
-			case ref.Kind != lang.Local || local == nil:
-				return false
-			}
-			if _, again := seen[local]; again {
-				return false
-			}
-			seen[local] = struct{}{}
-			return m.leadsToObjects([]*lang.Expr{local.expr}, seen)
-		})
-	})
 }
 
 // check evaluates one condition and records its result.
