@@ -158,7 +158,7 @@ func (a *applier) claimConditions() {
 	}
 	a.req.Config.EachResource(func(b *eval.ResourceBlock) {
 		if b.Config.Addr.Mode == addr.Ephemeral && b.HasConditions() {
-			a.pool.Claim(b.BlockUses()...)
+			a.pool.Claim(eval.BlockUses(b)...)
 		}
 	})
 }

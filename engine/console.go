@@ -81,7 +81,7 @@ func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 	p.plan.Timestamp = stamp
 	opt := e.runOptions(eval.Planning, &plannedHost{planner: p, console: c}, req.Variables, stamp)
 	opt.UnsetUnknown = true
-	p.run = req.Config.NewRun(opt)
+	p.run = eval.NewRun(req.Config, opt)
 	c.walk, c.runs = p.walk, []*eval.Run{p.run}
 	p.guard("the plan", p.makePlan)
 	c.keeping = true
@@ -106,7 +106,7 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 		opt.Functions = e.functions(eval.Applying, stamp)
 		opt.UnsetUnknown = true
 		opt.Recorded = func(a addr.AbsResource) []addr.Key { return known[a] }
-		w.run = req.Config.NewRun(opt)
+		w.run = eval.NewRun(req.Config, opt)
 		c.runs = append(c.runs, w.run)
 	}
 	c.walk = e.newWalk(ctx, req.Soft)

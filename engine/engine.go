@@ -120,7 +120,7 @@ func (e *Engine) functions(phase eval.Phase, stamp time.Time) map[string]functio
 }
 
 func (e *Engine) run(cfg *eval.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) *eval.Run {
-	return cfg.NewRun(e.runOptions(phase, host, variables, stamp))
+	return eval.NewRun(cfg, e.runOptions(phase, host, variables, stamp))
 }
 
 func (e *Engine) runOptions(phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) eval.Options {

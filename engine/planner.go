@@ -59,7 +59,7 @@ func (e *Engine) planning(ctx context.Context, req PlanRequest) *planner {
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.selection.excludesAll
 	}
-	p.run = req.Config.NewRun(opt)
+	p.run = eval.NewRun(req.Config, opt)
 	return p
 }
 
@@ -194,8 +194,8 @@ func (p *planner) planVariables() {
 
 // claimAll claims, for every block, what its instances may use, before any instance is known. visit trades these claims for exact ones.
 func (p *planner) claimAll() {
-	p.req.Config.EachResource(func(b *eval.ResourceBlock) { p.pool.Claim(b.BlockClaims()...) })
-	p.req.Config.EachCheck(func(uses []eval.Use) { p.pool.Claim(uses...) })
+	p.req.Config.EachResource(func(b *eval.ResourceBlock) { p.pool.Claim(eval.BlockClaims(b)...) })
+	eval.EachCheck(p.req.Config, func(uses []eval.Use) { p.pool.Claim(uses...) })
 	p.pool.Claim(p.stateProviders()...)
 }
 
@@ -267,7 +267,7 @@ func (p *planner) targeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
 	resources = slices.DeleteFunc(resources, func(r *eval.Resource) bool {
 		drop := !p.selection.targets.Touches(r.Addr())
 		if drop {
-			p.pool.Waive(r.Block.BlockClaims()...)
+			p.pool.Waive(eval.BlockClaims(r.Block)...)
 		}
 		return drop
 	})
@@ -322,7 +322,7 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 		uses[i] = in.Claims(t)
 		p.pool.Claim(uses[i]...)
 	}
-	p.pool.Waive(r.Block.BlockClaims()...)
+	p.pool.Waive(eval.BlockClaims(r.Block)...)
 	for i, in := range instances {
 		pool.Go(func(t *future.Task) {
 			defer p.pool.Waive(uses[i]...)

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
@@ -238,7 +239,7 @@ func (b *checkBlock) edges(yield func(edge) bool) {
 }
 
 func (m outputsOf) edges(yield func(edge) bool) {
-	for _, o := range inOrder(m.outputs) {
+	for _, o := range diag.InOrder(m.outputs) {
 		if !yield(edge{to: o, role: toOutput, via: &o.rng}) {
 			return
 		}
@@ -251,7 +252,7 @@ func (m insideOf) edges(yield func(edge) bool) {
 			return
 		}
 	}
-	for _, call := range inOrder(m.calls) {
+	for _, call := range diag.InOrder(m.calls) {
 		if call.child != nil && !yield(edge{to: insideOf{call.child}, role: toPart, via: &call.cfg.Range}) {
 			return
 		}
@@ -260,20 +261,20 @@ func (m insideOf) edges(yield func(edge) bool) {
 }
 
 func (r *ResourceBlock) blockName() string {
-	return joinAddr2(r.module.cfg.Path, r.Config.Addr.String())
+	return configAddr(r.module.cfg.Path, r.Config.Addr.String())
 }
 
 func (v *valueBlock) blockName() string {
-	return joinAddr2(v.module.cfg.Path, valuePrefix[v.kind]+v.name)
+	return configAddr(v.module.cfg.Path, v.localName())
 }
 
-func (c *callBlock) blockName() string { return joinAddr2(c.module.cfg.Path, "module."+c.cfg.Name) }
+func (c *callBlock) blockName() string { return configAddr(c.module.cfg.Path, "module."+c.cfg.Name) }
 
-func (b *checkBlock) blockName() string { return joinAddr2(b.module.cfg.Path, "check."+b.cfg.Name) }
+func (b *checkBlock) blockName() string { return configAddr(b.module.cfg.Path, "check."+b.cfg.Name) }
 func (m outputsOf) blockName() string   { return m.cfg.Path.String() }
 func (m insideOf) blockName() string    { return m.cfg.Path.String() }
 func (p *providerBlock) blockName() string {
-	return joinAddr2(p.module.cfg.Path, "provider."+p.cfg.Ref().String())
+	return configAddr(p.module.cfg.Path, "provider."+p.cfg.Ref().String())
 }
 
 // isEphemeral reports whether the node is an ephemeral resource block.
@@ -298,23 +299,23 @@ func (m *moduleBlock) eachNode(yield func(node) bool) bool {
 		}
 	}
 	for _, group := range []map[string]*valueBlock{m.variables, m.locals, m.outputs} {
-		for _, v := range inOrder(group) {
+		for _, v := range diag.InOrder(group) {
 			if !yield(v) {
 				return false
 			}
 		}
 	}
-	for _, p := range inOrder(m.providers) {
+	for _, p := range diag.InOrder(m.providers) {
 		if !yield(p) {
 			return false
 		}
 	}
-	for _, call := range inOrder(m.calls) {
+	for _, call := range diag.InOrder(m.calls) {
 		if !yield(call) {
 			return false
 		}
 	}
-	for _, b := range inOrder(m.checks) {
+	for _, b := range diag.InOrder(m.checks) {
 		if !yield(b) {
 			return false
 		}

@@ -15,7 +15,7 @@ import (
 // through values of any module, and are not sensitive. Such an attribute is always null, but who writes that
 // means the secret.
 func (m *moduleBlock) checkWriteOnlyOutputs(c *compiler) {
-	for _, o := range inOrder(m.outputs) {
+	for _, o := range diag.InOrder(m.outputs) {
 		if o.output.Sensitive || o.output.Ephemeral {
 			continue
 		}
@@ -49,7 +49,7 @@ func (s *writeOnlySearch) ref(m *moduleBlock, ref *lang.Ref, names *readNames) s
 		switch b := to.(type) {
 		case *ResourceBlock:
 			path := attributePath(ref.Rest)
-			if writeOnlyAt(b.Schema.Block, path) || len(path) == 0 && names.any(b.topLevelWriteOnly) {
+			if b.Schema.Block.InWriteOnly(path) || len(path) == 0 && names.any(b.topLevelWriteOnly) {
 				return b.blockName()
 			}
 		case *valueBlock:
@@ -62,7 +62,7 @@ func (s *writeOnlySearch) ref(m *moduleBlock, ref *lang.Ref, names *readNames) s
 }
 
 func (s *writeOnlySearch) outputs(m *moduleBlock, names *readNames) string {
-	for name, o := range inOrder(m.outputs) {
+	for name, o := range diag.InOrder(m.outputs) {
 		if !names.any(func(read string) bool { return read == name }) {
 			continue
 		}

@@ -6,38 +6,17 @@ import (
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// checkBlock is a compiled check block.
-type checkBlock struct {
-	cfg     *config.Check
-	module  *moduleBlock
-	asserts []condition
-	nested  *ResourceBlock // nil if there is none
-	opens   *openSet       // through the assertions, and the nested block itself
-}
-
-func (c *compiler) checks(m *moduleBlock) {
-	m.checks = make(map[string]*checkBlock, len(m.cfg.Checks))
-	for name, cfg := range inOrder(m.cfg.Checks) {
-		b := &checkBlock{cfg: cfg, module: m, asserts: c.conditions(m, cfg.Asserts, use{check: cfg})}
-		if cfg.Scoped != nil {
-			b.nested = m.resources[cfg.Scoped.Addr]
-		}
-		m.checks[name] = b
-	}
-}
-
 // EachCheck calls f with what each check block of the tree may use.
-func (c *Config) EachCheck(f func(uses []Use)) {
+func EachCheck(c *Config, f func(uses []Use)) {
 	for _, m := range c.modules {
 		for _, b := range m.checks {
-			f(b.opens.uses())
+			f(usesOf(b.opens))
 		}
 	}
 }
@@ -55,9 +34,9 @@ func (r *Run) DeclareChecks(status state.CheckStatus) {
 			}
 		}
 		for kind, values := range map[string]map[string]*valueBlock{"output": m.outputs, "var": m.variables} {
-			for name, b := range values {
+			for _, b := range values {
 				if len(b.conds) > 0 {
-					r.Checks.declare(kind, joinAddr2(m.cfg.Path, kind+"."+name), status)
+					r.Checks.declare(kind, b.blockName(), status)
 				}
 			}
 		}
@@ -112,7 +91,7 @@ func (c *Check) Nested() *Instance {
 }
 
 // BlockUses returns what the check may use, before the instances of its module are known.
-func (c *Check) BlockUses() []Use { return c.block.opens.uses() }
+func (c *Check) BlockUses() []Use { return usesOf(c.block.opens) }
 
 // Uses returns the ephemeral instances that evaluating the check may open. What a nested data block uses is not among them: reading it is an operation
 // of its own.

@@ -83,10 +83,6 @@ type condition struct {
 	validation bool // of a variable
 }
 
-type repetition struct{ count, forEach, enabled *lang.Expr }
-
-func (r repetition) repeated() bool { return r.count != nil || r.forEach != nil || r.enabled != nil }
-
 // ResourceBlock is a compiled resource, data or ephemeral block.
 type ResourceBlock struct {
 	Config   *config.Resource
@@ -225,6 +221,15 @@ func (c *compiler) expr(m *moduleBlock, e hcl.Expression, u use) *lang.Expr {
 	c.compiled(m, x, u)
 	x.Expression = marked.Expression(x.Expression)
 	return x
+}
+
+// compileExpr compiles an expression that is in no block of the configuration as if it were in a block of this module that
+// repeat repeats. It may be called concurrently, after Compile.
+func (m *moduleBlock) compileExpr(e hcl.Expression, repeat repetition) (*lang.Expr, diag.List) {
+	c := &compiler{cfg: &Config{}}
+	x := c.expr(m, e, use{repeat: repeat})
+	m.checkRefs(c)
+	return x, c.diags
 }
 
 // compiled notes what an expression refers to and calls.

@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"slices"
-
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -10,7 +8,6 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/lang/marked"
-	"github.com/mayfly-iac/mayfly/schema"
 )
 
 func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
@@ -48,46 +45,6 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 	return b
 }
 
-// provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the connection of those without their own. idle has
-// the expressions of connections that no provisioner of creation evaluates.
-func (c *compiler) provisioners(
-	m *moduleBlock, list []*config.Provisioner, outer *config.Connection, u use,
-) (creating, departing []provisionerBlock, idle []*lang.Expr) {
-	shared := c.connection(m, outer, u)
-	idle = expressions(shared)
-	for _, p := range list {
-		b := c.provisioner(m, p, u)
-		if b.schema == nil {
-			continue // there is no such type, which was reported
-		}
-		own := c.connection(m, p.Connection, u)
-		c.connect(&b, outer, shared, own)
-		if p.Destroy {
-			departing = append(departing, b)
-			continue
-		}
-		creating = append(creating, b)
-		idle = append(idle, expressions(own)...)
-	}
-	idle = slices.DeleteFunc(idle, func(x *lang.Expr) bool {
-		return slices.ContainsFunc(creating, func(b provisionerBlock) bool { return slices.Contains(b.exprs, x) })
-	})
-	return creating, departing, idle
-}
-
-func (c *compiler) provisioner(m *moduleBlock, p *config.Provisioner, u use) provisionerBlock {
-	b := provisionerBlock{cfg: p, schema: ProvisionerSchema(p.Type)}
-	if b.schema == nil {
-		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
-			"There is no provisioner %q.%s Mayfly has the provisioners local-exec, remote-exec, and file. It does not load plugins with others. If there is a program for the task, run it with local-exec.",
-			p.Type, diag.DidYouMean(p.Type, []string{"local-exec", "remote-exec", "file"}))...)
-		return b
-	}
-	b.exprs = c.body(m, p.Body, b.schema, u)
-	b.view = marked.Body(p.Body, lang.Expressions(b.exprs))
-	return b
-}
-
 // ignored checks that what ignore_changes names exists.
 func (c *compiler) ignored(b *ResourceBlock) {
 	for _, t := range b.Config.Lifecycle.IgnoreChanges {
@@ -103,9 +60,6 @@ func (c *compiler) ignored(b *ResourceBlock) {
 		c.diags = append(c.diags, b.checkAttribute(ref)...)
 	}
 }
-
-// ProvisionerSchema returns the schema of a built-in provisioner's arguments, nil if there is no such provisioner.
-func ProvisionerSchema(typeName string) *schema.Block { return provisionerSchemas[typeName] }
 
 // unknownType explains a type that the provider does not have: the nearest name, and the same name in another mode.
 func (c *compiler) unknownType(b *ResourceBlock) diag.List {

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -223,24 +222,6 @@ func (r *Run) conditionMessage(sc *scope, c condition) (string, hiding, diag.Lis
 	return cmp.Or(message, "This condition was not met."), hiding{}, diags
 }
 
-// inOrder yields the entries of a map ordered by key, so that diagnostics come in the same order in every run.
-func inOrder[T any](m map[string]T) iter.Seq2[string, T] {
-	return func(yield func(string, T) bool) {
-		for _, name := range slices.Sorted(maps.Keys(m)) {
-			if !yield(name, m[name]) {
-				return
-			}
-		}
-	}
-}
-
-func joinAddr2(m addr.Module, rest string) string {
-	if m.IsRoot() {
-		return rest
-	}
-	return m.String() + "." + rest
-}
-
 // PreventDestroy evaluates lifecycle.prevent_destroy.
 func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 	x := in.Resource.Block.prevent
@@ -264,32 +245,8 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 	return v.True(), diags
 }
 
-// HasConditions reports whether the block declares preconditions or postconditions.
-func (b *ResourceBlock) HasConditions() bool { return len(b.pre)+len(b.post) > 0 }
-
 // HasConditions reports whether conditions are declared in the module or below it.
 func (m *Module) HasConditions() bool { return m.block.hasConditions() }
-
-func (b *moduleBlock) hasConditions() bool {
-	for _, r := range b.resources {
-		if r.HasConditions() {
-			return true
-		}
-	}
-	for _, group := range []map[string]*valueBlock{b.variables, b.outputs} {
-		for _, v := range group {
-			if len(v.conds) > 0 {
-				return true
-			}
-		}
-	}
-	for _, c := range b.calls {
-		if c.child != nil && c.child.hasConditions() {
-			return true
-		}
-	}
-	return false
-}
 
 // Output returns the named output of the module, nil if it has none.
 func (m *Module) Output(name string) *Value { return m.outputs[name] }
@@ -297,7 +254,7 @@ func (m *Module) Output(name string) *Value { return m.outputs[name] }
 // ValidateValues evaluates every local, output and variable of the module, for validation.
 func (m *Module) ValidateValues(t *future.Task) {
 	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
-		for _, v := range inOrder(group) {
+		for _, v := range diag.InOrder(group) {
 			if v.opens() {
 				s := NewSession()
 				v.Get(t, s, v.rangePtr())

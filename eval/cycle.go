@@ -1,13 +1,10 @@
 package eval
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
 )
 
@@ -35,44 +32,6 @@ func (r *Run) reportCycle(c *future.Cycle) {
 		vias[i], _ = frames[(i+1)%n].Via.(*hcl.Range)
 	}
 	r.Report(cycleDiag(names, vias))
-}
-
-// mostInCycle bounds the names in the summary of a cycle.
-const mostInCycle = 4
-
-// cycleDiag returns the error for a cycle in which names[i] waits for the next name because of vias[i], which may be nil.
-func cycleDiag(names []string, vias []*hcl.Range) diag.List {
-	n, start := len(names), slices.Index(names, slices.Min(names))
-	if n == 1 {
-		return diag.List{{Summary: "Self-referential block", Detail: names[0] + " refers to itself" + placeText(vias[0]) + ", so it can never be evaluated.", Subject: vias[0]}}
-	}
-	var sb strings.Builder
-	sb.WriteString("These objects wait for each other, so none of them can be evaluated first:\n")
-	var subject *hcl.Range
-	var ordered []string
-	for i := range n {
-		at := (start + i) % n
-		fmt.Fprintf(&sb, "\n  %s waits for %s%s", names[at], names[(at+1)%n], placeText(vias[at]))
-		if subject == nil {
-			subject = vias[at]
-		}
-		if len(ordered) <= mostInCycle && !slices.Contains(ordered, names[at]) {
-			ordered = append(ordered, names[at])
-		}
-	}
-	sb.WriteString("\n\nRemove one of these references.")
-	if len(ordered) > mostInCycle {
-		ordered = append(ordered[:mostInCycle-1:mostInCycle-1], "…")
-	}
-	return diag.List{{Summary: "Cycle: " + strings.Join(ordered, ", "), Detail: sb.String(), Subject: subject}}
-}
-
-// placeText returns a place after a space, in parentheses; "" for none.
-func placeText(rng *hcl.Range) string {
-	if rng == nil {
-		return ""
-	}
-	return fmt.Sprintf(" (%s:%d,%d)", rng.Filename, rng.Start.Line, rng.Start.Column)
 }
 
 func labelText(label any) string {

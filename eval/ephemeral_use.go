@@ -21,7 +21,7 @@ func checkEphemeralUse(v cty.Value, b *ResourceBlock) diag.List {
 	u := ephemeralUse{b: b, told: map[hcl.Range]struct{}{}}
 	bare, marked := v.UnmarkDeepWithPaths()
 	for _, pm := range marked {
-		if _, ephemeral := pm.Marks[value.Ephemeral]; ephemeral && !writeOnlyAt(b.Schema.Block, pm.Path) {
+		if _, ephemeral := pm.Marks[value.Ephemeral]; ephemeral && !b.Schema.Block.InWriteOnly(pm.Path) {
 			u.at(pm.Path, bare)
 		}
 	}
@@ -38,15 +38,15 @@ type ephemeralUse struct {
 func (u *ephemeralUse) at(path cty.Path, v cty.Value) {
 	guilty, attrs := false, false
 	for _, p := range places(u.b.Config.Body, path, v) {
-		if p.each && attrs || writeOnlyAt(u.b.Schema.Block, p.path) {
+		if p.each && attrs || u.b.Schema.Block.InWriteOnly(p.path) {
 			continue // an attribute is enough: the loop may have nothing to do with it
 		}
-		found := u.b.originsIn(p.expr)
-		if len(found) == 0 {
+		because, ok := u.b.because(p.expr)
+		if !ok {
 			continue
 		}
 		guilty, attrs = true, attrs || !p.each
-		u.tell(p.path, p.expr.Range().Ptr(), because(found))
+		u.tell(p.path, p.expr.Range().Ptr(), because)
 	}
 	if !guilty {
 		u.tell(path, nil, "")
@@ -76,20 +76,6 @@ func (u *ephemeralUse) tell(path cty.Path, rng *hcl.Range, because string) {
 	d := diag.List{{Summary: "Invalid use of an ephemeral value", Detail: detail, Path: path, Subject: rng}}
 	u.diags = append(u.diags, d.InConfigBody(u.b.Config.Body)...)
 }
-
-// originsIn returns where the part e of the resource's body became ephemeral.
-func (b *ResourceBlock) originsIn(e hcl.Expression) []*origin {
-	var out []*origin
-	for _, x := range b.body {
-		if x.Range().Filename == e.Range().Filename && x.Range().Overlaps(e.Range()) {
-			out = merged(out, b.module.origins(refsIn(x, e)))
-		}
-	}
-	return out
-}
-
-// writeOnlyAt reports whether the path leads to or into a write-only attribute.
-func writeOnlyAt(b *schema.Block, path cty.Path) bool { return b.InWriteOnly(path) }
 
 // writeOnlySibling returns the path of the write-only variant of an attribute, "" if it has none.
 func writeOnlySibling(b *schema.Block, path cty.Path) string {

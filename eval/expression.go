@@ -30,13 +30,11 @@ func (m *Module) Expression(src, filename string, functions map[string]function.
 		tokens, _ := hclsyntax.LexExpression([]byte(src), filename, hcl.InitialPos)
 		return nil, config.InExpression(diag.Syntax(hd, tokens), []byte(src), filename)
 	}
-	c := &compiler{cfg: &Config{}}
-	x := c.expr(m.block, parsed, use{})
-	m.block.checkRefs(c)
-	if c.diags.HasErrors() {
-		return nil, c.diags
+	x, diags := m.block.compileExpr(parsed, repetition{})
+	if diags.HasErrors() {
+		return nil, diags
 	}
-	return &Expression{module: m, expr: x, functions: functions}, c.diags
+	return &Expression{module: m, expr: x, functions: functions}, diags
 }
 
 func (x *Expression) scope(t *future.Task, s *Session) *scope {

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/future"
 )
 
@@ -48,7 +49,7 @@ func (v *Value) guardReads(t *future.Task) *reads {
 func (m *Module) Guarded() []*Value {
 	var out []*Value
 	for _, group := range []map[string]*Value{m.variables, m.outputs} {
-		for _, v := range inOrder(group) {
+		for _, v := range diag.InOrder(group) {
 			if v.guard != nil {
 				out = append(out, v)
 			}
@@ -89,7 +90,7 @@ func (v *Value) Unmet() bool {
 // CheckVariables evaluates the validation conditions of the module's variables.
 func (m *Module) CheckVariables(t *future.Task) bool {
 	ok := true
-	for _, v := range inOrder(m.variables) {
+	for _, v := range diag.InOrder(m.variables) {
 		ok = v.Holds(t) && ok
 	}
 	return ok
@@ -99,7 +100,7 @@ func (m *Module) CheckVariables(t *future.Task) bool {
 // preconditions have errors, which were reported.
 func (m *Module) OutputPreconditions(t *future.Task, due func(*Value) bool) []*Value {
 	var unmet []*Value
-	for _, v := range inOrder(m.outputs) {
+	for _, v := range diag.InOrder(m.outputs) {
 		if v.guard != nil && (due == nil || due(v)) && !v.Holds(t) {
 			unmet = append(unmet, v)
 		}
@@ -111,7 +112,7 @@ func (m *Module) OutputPreconditions(t *future.Task, due func(*Value) bool) []*V
 // anything else.
 func (m *Module) CheckVariablesEarly(t *future.Task) bool {
 	ok := true
-	for _, v := range inOrder(m.variables) {
+	for _, v := range diag.InOrder(m.variables) {
 		if !v.block.conditionsLeadToObjects() {
 			ok = v.Holds(t) && ok
 		}
@@ -121,7 +122,7 @@ func (m *Module) CheckVariablesEarly(t *future.Task) bool {
 
 // CheckVariablesClosed evaluates those validation conditions of the module's variables that need nothing to be open.
 func (m *Module) CheckVariablesClosed(t *future.Task) {
-	for _, v := range inOrder(m.variables) {
+	for _, v := range diag.InOrder(m.variables) {
 		for _, c := range v.block.conds {
 			if m.block.opensOf(c.cond, c.msg).empty() {
 				v.check(t, c)
@@ -137,7 +138,7 @@ func (v *Value) check(t *future.Task, c condition) bool {
 		got := m.condition(t, v, c, v.Addr(), "Module output value precondition failed")
 		m.run.mild(got.failure)
 		m.run.Report(got.all())
-		m.run.Checks.Add("output", joinAddr2(m.block.cfg.Path, "output."+v.block.name), v.Addr(), got.status, got.message)
+		m.run.Checks.Add("output", v.block.blockName(), v.Addr(), got.status, got.message)
 		return !got.all().HasErrors()
 	}
 	got := m.condition(t, v, c, "", "Invalid value for variable")
@@ -148,7 +149,7 @@ func (v *Value) check(t *future.Task, c condition) bool {
 	}
 	m.run.Report(got.all())
 	if m.run.opt.Phase != Validating {
-		m.run.Checks.Add("var", joinAddr2(m.block.cfg.Path, "var."+v.block.name), v.Addr(), got.status, got.message)
+		m.run.Checks.Add("var", v.block.blockName(), v.Addr(), got.status, got.message)
 	}
 	return got.holds()
 }

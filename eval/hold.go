@@ -70,9 +70,6 @@ func (sc *scope) holdModules(call *Call) {
 	}
 }
 
-// holds reports whether depends_on, of the block or of a module around it, names something ephemeral.
-func (b *ResourceBlock) holds() bool { return !b.held.empty() }
-
 // held collects what depends_on holds open, of the instance and of the modules around it. Of a module it is told by blocks.
 func (c *useCollector) held(in *Instance, sc *scope) {
 	b := in.Resource.Block

@@ -59,19 +59,11 @@ func (r *Run) importBlock(t *future.Task, b *config.Import) ([]ImportTarget, dia
 
 // rootExpr compiles an expression of an import block, which is not part of a compiled block.
 func (r *Run) rootExpr(e hcl.Expression, rp *rep) (*lang.Expr, diag.List) {
-	x, diags := lang.Compile(e)
-	lang.Propose(diags, r.Root.block.cfg.MeantBy)
-	if diags.HasErrors() {
-		return x, diags
-	}
-	var u use
+	var repeat repetition
 	if rp != nil {
-		u.repeat = rp.of.repeat
+		repeat = rp.of.repeat
 	}
-	for _, ref := range x.Refs {
-		diags = append(diags, r.Root.block.checkRef(ref, u)...)
-	}
-	return x, diags
+	return r.Root.block.compileExpr(e, repeat)
 }
 
 func (r *Run) importTarget(t *future.Task, b *config.Import, rp *rep) (ImportTarget, diag.List) {

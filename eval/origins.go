@@ -127,7 +127,7 @@ func (m *moduleBlock) originsOfRef(ref *lang.Ref, p *provenance) []*origin {
 		case *valueBlock:
 			out = b.origins(ref.Rest, p)
 		case outputsOf:
-			for _, o := range inOrder(b.outputs) {
+			for _, o := range diag.InOrder(b.outputs) {
 				out = merged(out, o.origins(ref.Rest, p))
 			}
 		}
@@ -152,7 +152,7 @@ func (v *valueBlock) origins(rest hcl.Traversal, p *provenance) []*origin {
 	key := portion{v: v}
 	var refs []lang.Ref
 	if v.expr != nil {
-		e := descend(v.expr.Expression, rest)
+		e := lang.Descend(v.expr.Expression, rest)
 		key.from, key.to = e.Range().Start.Byte, e.Range().End.Byte
 		refs = refsIn(v.expr, e)
 	}
@@ -169,56 +169,6 @@ func (v *valueBlock) origins(rest hcl.Traversal, p *provenance) []*origin {
 	}
 	p.known[key] = out
 	return out
-}
-
-// descend follows a traversal into an expression as far as it is written out there.
-func descend(e hcl.Expression, rest hcl.Traversal) hcl.Expression {
-	for _, step := range rest {
-		var key cty.Value
-		switch step := step.(type) {
-		case hcl.TraverseAttr:
-			key = cty.StringVal(step.Name)
-		case hcl.TraverseIndex:
-			key = step.Key
-		default:
-			return e
-		}
-		next := element(e, key)
-		if next == nil {
-			return e
-		}
-		e = next
-	}
-	return e
-}
-
-// element returns the element of a written-out object or tuple; nil if there is none, or it cannot be told
-// which it is.
-func element(e hcl.Expression, key cty.Value) hcl.Expression {
-	if key.IsMarked() || !key.IsKnown() || key.IsNull() {
-		return nil
-	}
-	if items, diags := hcl.ExprList(e); !diags.HasErrors() && key.Type() == cty.Number {
-		if n, _ := key.AsBigFloat().Int64(); n >= 0 && n < int64(len(items)) {
-			return items[n]
-		}
-		return nil
-	}
-	pairs, diags := hcl.ExprMap(e)
-	if diags.HasErrors() || key.Type() != cty.String {
-		return nil
-	}
-	var found hcl.Expression
-	for _, pair := range pairs {
-		name, diags := pair.Key.Value(nil)
-		if diags.HasErrors() || name.Type() != cty.String || !name.IsKnown() {
-			return nil // a computed key, which may be this one
-		}
-		if name.AsString() == key.AsString() {
-			found = pair.Value
-		}
-	}
-	return found
 }
 
 // refsIn returns those references of x that stand in its part e and bring something ephemeral along.
@@ -266,4 +216,15 @@ func (m *moduleBlock) refuseEphemeral(v cty.Value, x *lang.Expr, why string) dia
 	return diag.List{{
 		Summary: "Invalid use of an ephemeral value", Detail: why + m.becauseOf(x), Subject: x.Range().Ptr(), Expression: x.Expression,
 	}}
+}
+
+// because says in a sentence why the part e of the resource's body is ephemeral. It returns false if the body does not tell.
+func (b *ResourceBlock) because(e hcl.Expression) (string, bool) {
+	var out []*origin
+	for _, x := range b.body {
+		if x.Range().Filename == e.Range().Filename && x.Range().Overlaps(e.Range()) {
+			out = merged(out, b.module.origins(refsIn(x, e)))
+		}
+	}
+	return because(out), len(out) > 0
 }

@@ -5,6 +5,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/lang"
 )
 
 // place is an expression that may have given a part of a decoded body.
@@ -88,7 +91,7 @@ func blockPlaces(block *hcl.Block, rest cty.Path, v cty.Value, at cty.Path) []pl
 func everything(body hcl.Body, at cty.Path) []place {
 	var out []place
 	attrs, _ := body.JustAttributes() // what is said about blocks is of no interest here
-	for _, attr := range inOrder(attrs) {
+	for _, attr := range diag.InOrder(attrs) {
 		out = append(out, place{path: append(slices.Clip(at), cty.GetAttrStep{Name: attr.Name}), expr: attr.Expr})
 	}
 	return out
@@ -162,7 +165,7 @@ func descendPath(e hcl.Expression, path cty.Path) hcl.Expression {
 		case cty.IndexStep:
 			key = step.Key
 		}
-		next := element(e, key)
+		next := lang.Element(e, key)
 		if next == nil {
 			return e
 		}

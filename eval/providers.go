@@ -2,8 +2,6 @@ package eval
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -241,19 +239,6 @@ func (r *Run) compiledKey(e hcl.Expression) *lang.Expr {
 	return x
 }
 
-// localName returns the name by which m knows a provider.
-func (m *moduleBlock) localName(p addr.Provider, like string) string {
-	if m.cfg.ProviderFor(like) == p {
-		return like
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.cfg.Required)) {
-		if m.cfg.Required[name].Source == p {
-			return name
-		}
-	}
-	return p.Type
-}
-
 // ProviderByAddr returns the provider configuration at an address that a state recorded. It fails with an explanation if the configuration has none: only the
 // root module has configurations without a block. Another one never takes its place, since that may work on other regions or accounts.
 func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderObject, diag.List) {
@@ -299,7 +284,7 @@ func missingProvider(pc addr.ProviderConfig) diag.List {
 
 // ValidateProviders evaluates every provider block of a module object, for validation. f is called with each configuration without marks.
 func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
-	for _, b := range inOrder(m.block.providers) {
+	for _, b := range diag.InOrder(m.block.providers) {
 		if b.cfg.Empty() {
 			continue // what is missing may come from the caller of the module
 		}
@@ -316,15 +301,3 @@ func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, c
 
 // Secret reports whether a provider configuration carries an ephemeral value.
 func Secret(v cty.Value) bool { return value.Contains(v, value.Ephemeral) }
-
-// providerBlockFor follows a provider reference to the block that it means, whatever the instances of modules are; nil if there is none.
-func (m *moduleBlock) providerBlockFor(ref config.ProviderRef) *providerBlock {
-	if passed := m.cfg.Passed(ref); passed != nil {
-		return m.parent.providerBlockFor(*passed)
-	}
-	b := m.providers[ref.String()]
-	if b != nil || ref.Alias != "" || m.parent == nil {
-		return b
-	}
-	return m.parent.providerBlockFor(config.ProviderRef{Name: m.parent.localName(m.cfg.ProviderFor(ref.Name), ref.Name)})
-}

@@ -28,20 +28,6 @@ type repeated struct {
 	keys     future.Cell[*expansion]
 }
 
-// Repeat is the form of repetition.
-type Repeat uint8
-
-// The forms of repetition.
-const (
-	Single  Repeat = iota // one instance without a key
-	Counted               // count
-	ForEach               // for_each
-	Enabled               // one instance or none
-)
-
-// keyed reports whether instances are told apart by keys.
-func (r Repeat) keyed() bool { return r == Counted || r == ForEach }
-
 // expansion is the outcome of a count, for_each or enabled argument.
 type expansion struct {
 	form   Repeat
@@ -62,18 +48,6 @@ func (e *expansion) has(k addr.Key) bool {
 		return ok
 	default:
 		return k == addr.NoKey && len(e.keys) == 1
-	}
-}
-
-// argument returns the name of the argument that decides how often a block is there.
-func (r repetition) argument() string {
-	switch formOf(r) {
-	case Counted:
-		return "count"
-	case ForEach:
-		return "for_each"
-	default:
-		return "enabled"
 	}
 }
 
@@ -175,19 +149,6 @@ type Call struct {
 
 // Addr returns the address of the call without an instance key.
 func (c *Call) Addr() addr.ModuleInstance { return c.module.Addr.Child(c.block.cfg.Name, addr.NoKey) }
-
-func formOf(r repetition) Repeat {
-	switch {
-	case r.count != nil:
-		return Counted
-	case r.forEach != nil:
-		return ForEach
-	case r.enabled != nil:
-		return Enabled
-	default:
-		return Single
-	}
-}
 
 // Children returns the module instances of the call, ordered by key.
 func (c *Call) Children(t *future.Task, via *hcl.Range) []*Module {

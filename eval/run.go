@@ -93,7 +93,7 @@ type Stats struct {
 }
 
 // NewRun starts a walk. Nothing is evaluated until it is demanded.
-func (c *Config) NewRun(opt Options) *Run {
+func NewRun(c *Config, opt Options) *Run {
 	r := &Run{
 		Diags: &Collector{}, Checks: newChecks(), cfg: c, opt: opt,
 		providers: map[addr.ProviderConfig]*ProviderObject{}, keyExprs: map[hcl.Expression]*lang.Expr{},
@@ -193,33 +193,6 @@ func (r *Run) terraformValue(name string) cty.Value {
 // Report adds diagnostics to the run's.
 func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }
 
-// EachResource calls f for every compiled resource block of the tree.
-func (c *Config) EachResource(f func(*ResourceBlock)) {
-	for _, m := range c.modules {
-		for _, b := range m.resources {
-			f(b)
-		}
-	}
-}
-
-// DeclaresType reports whether a type is that of the objects of a resource block, or the one that a variable declares, so that whoever knows the
-// configuration and its providers knows all of it.
-func (c *Config) DeclaresType(ty cty.Type) bool {
-	for _, m := range c.modules {
-		for _, b := range m.resources {
-			if b.Schema.Block.Type().Equals(ty) {
-				return true
-			}
-		}
-		for _, v := range m.cfg.Variables {
-			if v.Type.Equals(ty) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Resources returns the resource objects of the module in source order.
 func (m *Module) Resources() []*Resource {
 	out := make([]*Resource, 0, len(m.resources))
@@ -255,18 +228,18 @@ func (m *Module) Outputs() []*Value {
 func (m *Module) Resource(r addr.Resource) *Resource { return m.resources[r] }
 
 // BlockClaims returns what planning the blocks of the called module, and of those that it calls, may use.
-func (c *Call) BlockClaims() []Use { return c.block.child.blockClaims(nil) }
+func (c *Call) BlockClaims() []Use { return moduleClaims(c.block.child, nil) }
 
-func (m *moduleBlock) blockClaims(into []Use) []Use {
+func moduleClaims(m *moduleBlock, into []Use) []Use {
 	for _, b := range m.resources {
-		into = append(into, b.BlockClaims()...)
+		into = append(into, BlockClaims(b)...)
 	}
 	for _, b := range m.checks {
-		into = append(into, b.opens.uses()...)
+		into = append(into, usesOf(b.opens)...)
 	}
 	for _, c := range m.calls {
 		if c.child != nil {
-			into = c.child.blockClaims(into)
+			into = moduleClaims(c.child, into)
 		}
 	}
 	return into

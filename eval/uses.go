@@ -92,8 +92,8 @@ func (in *Instance) Claims(t *future.Task) []Use {
 }
 
 // BlockClaims is Claims for all instances of the block, before they are known.
-func (b *ResourceBlock) BlockClaims() []Use {
-	out := b.BlockUses()
+func BlockClaims(b *ResourceBlock) []Use {
+	out := BlockUses(b)
 	if b.Config.Addr.Mode == addr.Ephemeral && b.HasConditions() {
 		out = append(out, Use{Kind: UseBlock, Block: b.Config.Config()})
 	}
@@ -102,15 +102,16 @@ func (b *ResourceBlock) BlockClaims() []Use {
 
 // BlockUses returns what any instance of the resource may use, before its instances are known. Of provider configurations only those count that come
 // from ephemeral resources. What is used by block leads back to nothing that uses it, since blocks that open each other in a circle are refused.
-func (b *ResourceBlock) BlockUses() []Use {
-	out := b.opens.uses()
+func BlockUses(b *ResourceBlock) []Use {
+	out := usesOf(b.opens)
 	if p := b.module.providerBlockFor(b.Config.ProviderRef()); p != nil && !p.opens.empty() {
 		out = append(out, configurationUse(p.module.cfg.Path, p.source, p.cfg.Alias))
 	}
 	return out
 }
 
-func (s *openSet) uses() []Use {
+// usesOf returns a set of blocks as uses.
+func usesOf(s *openSet) []Use {
 	var out []Use
 	if s != nil {
 		for r := range s.all {
@@ -131,7 +132,7 @@ func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 		return r.UsesOf(t, Use{Kind: UseBlock, Block: u.Instance.Config()})
 	case UseBlock:
 		if b := r.cfg.modules[u.Block.Module]; b != nil && b.resources[u.Block.Resource] != nil {
-			return b.resources[u.Block.Resource].BlockUses()
+			return BlockUses(b.resources[u.Block.Resource])
 		}
 	case UseProvider:
 		if p, diags := r.ProviderByAddr(t, u.Provider); !diags.HasErrors() {
@@ -140,7 +141,7 @@ func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 	case UseConfiguration:
 		for _, b := range r.cfg.modules[u.Block.Module].providers {
 			if b.source == u.Provider.Provider && b.cfg.Alias == u.Provider.Alias {
-				return b.opens.uses()
+				return usesOf(b.opens)
 			}
 		}
 	}

@@ -27,11 +27,9 @@ type Value struct {
 	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
 }
 
-var valuePrefix = [...]string{variableValue: "var.", localValue: "local.", outputValue: "output."}
-
 // Addr returns the absolute address, for messages.
 func (v *Value) Addr() string {
-	return joinAddr(v.module.Addr, valuePrefix[v.block.kind]+v.block.name)
+	return joinAddr(v.module.Addr, v.block.localName())
 }
 
 // opens reports whether evaluating v may open ephemeral resources, so that its value belongs in a session.
@@ -85,9 +83,6 @@ func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 	got, _, ok = v.module.run.rehearse(func(cold *Session) (cty.Value, diag.List) { return v.Get(t, cold, nil), nil })
 	return got, ok
 }
-
-// NullsEphemeral reports whether ephemeralasnull is called anywhere in the configuration, so that outputs may need ephemeral values.
-func (c *Config) NullsEphemeral() bool { return c.nullsEphemeral }
 
 // refuses reports whether v is declared such that it cannot be ephemeral.
 func (v *Value) refuses() bool {

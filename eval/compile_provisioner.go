@@ -1,0 +1,219 @@
+package eval
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/lang/marked"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+var provisionerSchemas = map[string]*schema.Block{
+	"local-exec": {Attributes: map[string]*schema.Attribute{
+		"command":     {Type: cty.String, Required: true},
+		"interpreter": {Type: cty.List(cty.String), Optional: true},
+		"working_dir": {Type: cty.String, Optional: true},
+		"environment": {Type: cty.Map(cty.String), Optional: true},
+		"quiet":       {Type: cty.Bool, Optional: true},
+	}},
+	"remote-exec": {Attributes: map[string]*schema.Attribute{
+		"inline":  {Type: cty.List(cty.String), Optional: true},
+		"script":  {Type: cty.String, Optional: true},
+		"scripts": {Type: cty.List(cty.String), Optional: true},
+	}},
+	"file": {Attributes: map[string]*schema.Attribute{
+		"source":      {Type: cty.String, Optional: true},
+		"content":     {Type: cty.String, Optional: true},
+		"destination": {Type: cty.String, Required: true},
+	}},
+}
+
+// remoteProvisioners are the types that work on another machine and so need a connection.
+var remoteProvisioners = map[string]bool{"remote-exec": true, "file": true}
+
+// ProvisionerSchema returns the schema of a built-in provisioner's arguments, nil if there is no such provisioner.
+func ProvisionerSchema(typeName string) *schema.Block { return provisionerSchemas[typeName] }
+
+// provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the connection of those without their own. idle has
+// the expressions of connections that no provisioner of creation evaluates.
+func (c *compiler) provisioners(
+	m *moduleBlock, list []*config.Provisioner, outer *config.Connection, u use,
+) (creating, departing []provisionerBlock, idle []*lang.Expr) {
+	shared := c.connection(m, outer, u)
+	idle = expressions(shared)
+	for _, p := range list {
+		b := c.provisioner(m, p, u)
+		if b.schema == nil {
+			continue // there is no such type, which was reported
+		}
+		own := c.connection(m, p.Connection, u)
+		c.connect(&b, outer, shared, own)
+		if p.Destroy {
+			departing = append(departing, b)
+			continue
+		}
+		creating = append(creating, b)
+		idle = append(idle, expressions(own)...)
+	}
+	idle = slices.DeleteFunc(idle, func(x *lang.Expr) bool {
+		return slices.ContainsFunc(creating, func(b provisionerBlock) bool { return slices.Contains(b.exprs, x) })
+	})
+	return creating, departing, idle
+}
+
+func (c *compiler) provisioner(m *moduleBlock, p *config.Provisioner, u use) provisionerBlock {
+	b := provisionerBlock{cfg: p, schema: ProvisionerSchema(p.Type)}
+	if b.schema == nil {
+		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
+			"There is no provisioner %q.%s Mayfly has the provisioners local-exec, remote-exec, and file. It does not load plugins with others. If there is a program for the task, run it with local-exec.",
+			p.Type, diag.DidYouMean(p.Type, []string{"local-exec", "remote-exec", "file"}))...)
+		return b
+	}
+	b.exprs = c.body(m, p.Body, b.schema, u)
+	b.view = marked.Body(p.Body, lang.Expressions(b.exprs))
+	return b
+}
+
+// connectionSchema describes connection blocks. Arguments of WinRM are known, so that it is the type of the connection that is refused.
+var connectionSchema = func() *schema.Block {
+	b := &schema.Block{Attributes: map[string]*schema.Attribute{"host": {Type: cty.String, Required: true}}}
+	for ty, names := range map[cty.Type][]string{
+		cty.String: {
+			"type", "user", "password", "timeout", "script_path", "target_platform", "private_key", "certificate", "agent_identity", "host_key",
+			"cacert", "proxy_scheme", "proxy_host", "proxy_user_name", "proxy_user_password", "bastion_user", "bastion_password", "bastion_host",
+			"bastion_host_key", "bastion_private_key", "bastion_certificate",
+		},
+		cty.Number: {"port", "proxy_port", "bastion_port"},
+		cty.Bool:   {"agent", "https", "insecure", "use_ntlm"},
+	} {
+		for _, name := range names {
+			b.Attributes[name] = &schema.Attribute{Type: ty, Optional: true}
+		}
+	}
+	return b
+}()
+
+// connectionArg is one argument of a connection block.
+type connectionArg struct {
+	attr *hcl.Attribute
+	expr *lang.Expr
+}
+
+// connection compiles a connection block by itself: what is wrong in it is said even if no provisioner uses it.
+func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) map[string]connectionArg {
+	if conn == nil {
+		return nil
+	}
+	attrs, diags := conn.Body.JustAttributes()
+	c.diags = append(c.diags, diag.FromHCL(diags)...)
+	out := map[string]connectionArg{}
+	for name, a := range attrs {
+		x := c.expr(m, a.Expr, u)
+		if connectionSchema.Attributes[name] == nil {
+			meant := diag.Nearest(name, slices.Collect(maps.Keys(connectionSchema.Attributes)))
+			c.diags = append(c.diags, diag.At(a.NameRange, "Unsupported argument", "A connection block has no argument named %q.%s",
+				name, diag.DidYouMean(name, []string{meant}))...)
+			if meant == "" || attrs[meant] != nil {
+				continue
+			}
+			name = meant // it is not missing as well
+		}
+		known := *a
+		known.Expr = x.Expression
+		out[name] = connectionArg{&known, x}
+	}
+	return out
+}
+
+// expressions returns those of a connection block in the order of its arguments' names.
+func expressions(conn map[string]connectionArg) []*lang.Expr {
+	var out []*lang.Expr
+	for _, name := range slices.Sorted(maps.Keys(conn)) {
+		out = append(out, conn[name].expr)
+	}
+	return out
+}
+
+// connect gives a provisioner the arguments of the outer connection block, overridden by those of its own. What is overridden is not evaluated, and
+// opens nothing; for a provisioner that works on this machine, all of it is evaluated while validating only.
+func (c *compiler) connect(p *provisionerBlock, outer *config.Connection, shared, own map[string]connectionArg) {
+	args := maps.Clone(shared)
+	if args == nil {
+		args = map[string]connectionArg{}
+	}
+	maps.Copy(args, own)
+	body := &connectionBody{attrs: hcl.Attributes{}}
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		body.attrs[name] = args[name].attr
+		p.connection = append(p.connection, args[name].expr)
+	}
+	remote := p.isRemote()
+	switch {
+	case p.cfg.Connection != nil:
+		body.rng = p.cfg.Connection.Range
+	case outer != nil:
+		body.rng = outer.Range
+	case !remote:
+		return
+	default:
+		c.diags = append(c.diags, diag.At(p.cfg.Range, "Missing connection block",
+			"The %q provisioner works on another machine: a \"connection\" block in it, or in the resource, has to say how to reach that. Its argument \"host\" is the least it needs.", p.cfg.Type)...)
+		return
+	}
+	if remote {
+		p.exprs = slices.Concat(p.exprs, p.connection)
+	}
+	p.connected = body
+}
+
+// isRemote reports whether the provisioner works on another machine.
+func (p *provisionerBlock) isRemote() bool { return remoteProvisioners[p.cfg.Type] }
+
+// connectionBody is the body of a connection block, merged from those of resource and provisioner. It has known arguments only.
+type connectionBody struct {
+	attrs hcl.Attributes
+	rng   hcl.Range
+}
+
+// Content implements hcl.Body.
+func (b *connectionBody) Content(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
+	content, _, diags := b.PartialContent(s)
+	return content, diags
+}
+
+// PartialContent implements hcl.Body. Nothing remains: arguments that the schema of connections doesn't have were reported when compiling.
+func (b *connectionBody) PartialContent(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	content := &hcl.BodyContent{Attributes: hcl.Attributes{}, MissingItemRange: b.rng}
+	for _, want := range s.Attributes {
+		if a := b.attrs[want.Name]; a != nil {
+			content.Attributes[want.Name] = a
+		} else if want.Required {
+			diags = append(diags, &hcl.Diagnostic{
+				Severity: hcl.DiagError, Summary: "Missing required argument",
+				Detail:  "The argument \"" + want.Name + "\" is required, but no definition was found in this connection block, nor in another one that it would complete.",
+				Subject: b.rng.Ptr(),
+			})
+		}
+	}
+	return content, &connectionBody{rng: b.rng}, diags
+}
+
+// JustAttributes implements hcl.Body.
+func (b *connectionBody) JustAttributes() (hcl.Attributes, hcl.Diagnostics) { return b.attrs, nil }
+
+// MissingItemRange implements hcl.Body.
+func (b *connectionBody) MissingItemRange() hcl.Range { return b.rng }
+
+func (p *provisionerBlock) connectionBody() hcl.Body {
+	if p.connected == nil {
+		return nil
+	}
+	return p.connected
+}
