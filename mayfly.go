@@ -26,7 +26,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
-	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -59,7 +59,7 @@ type Project struct {
 
 	opt      Options
 	engine   *engine.Engine
-	compiled *eval.Config
+	compiled *blocks.Config
 }
 
 // Open loads a configuration. The diagnostics may have errors although a Project is returned: its Tree then serves for showing sources.
@@ -103,7 +103,7 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 func (p *Project) Close() { p.engine.Close() }
 
 // compile compiles the configuration once.
-func (p *Project) compile(ctx context.Context) (*eval.Config, diag.List) {
+func (p *Project) compile(ctx context.Context) (*blocks.Config, diag.List) {
 	if p.compiled != nil {
 		return p.compiled, nil
 	}

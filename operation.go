@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
-	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -140,7 +140,7 @@ func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag
 	return planned, append(diags, more...)
 }
 
-func (o *Operation) request(cfg *eval.Config, opt PlanOptions) engine.PlanRequest {
+func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequest {
 	req := engine.PlanRequest{
 		Config: cfg, State: o.State(), Mode: opt.Mode, Variables: opt.Variables, Targets: opt.Targets, Excludes: opt.Excludes,
 		ForceReplace: opt.ForceReplace, SkipRefresh: opt.SkipRefresh, LazyEphemeral: opt.LazyEphemeral,

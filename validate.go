@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 )
 
 // Validate checks the configuration without state and variables. It opens nothing and changes nothing.
@@ -14,7 +14,7 @@ func (p *Project) Validate(ctx context.Context) diag.List {
 }
 
 // validated adds what validating finds to what compiling has found. Evaluating goes on after errors, so that all are found in one run.
-func (p *Project) validated(ctx context.Context, cfg *eval.Config, found diag.List) diag.List {
+func (p *Project) validated(ctx context.Context, cfg *blocks.Config, found diag.List) diag.List {
 	if cfg == nil {
 		return found
 	}
@@ -22,7 +22,7 @@ func (p *Project) validated(ctx context.Context, cfg *eval.Config, found diag.Li
 }
 
 // sound compiles the configuration for an operation that needs it free of errors. If it has any, all that validating finds is among the diagnostics.
-func (o *Operation) sound(ctx context.Context) (*eval.Config, diag.List) {
+func (o *Operation) sound(ctx context.Context) (*blocks.Config, diag.List) {
 	cfg, diags := o.p.compile(ctx)
 	if diags.HasErrors() {
 		diags = o.p.validated(ctx, cfg, diags)

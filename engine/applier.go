@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -18,7 +19,7 @@ import (
 
 // ApplyRequest is what an apply works from.
 type ApplyRequest struct {
-	Config    *eval.Config
+	Config    *blocks.Config
 	Plan      *plan.Plan
 	Variables map[string]cty.Value // as for PlanRequest, ephemeral ones included
 	Journal   state.Journal        // makes each result durable before anything that depends on it starts
@@ -156,7 +157,7 @@ func (a *applier) claimConditions() {
 	if a.req.Plan.Mode != plan.Normal {
 		return
 	}
-	a.req.Config.EachResource(func(b *eval.ResourceBlock) {
+	a.req.Config.EachResource(func(b *blocks.Resource) {
 		if b.Config.Addr.Mode == addr.Ephemeral && b.HasConditions() {
 			a.pool.Claim(eval.BlockUses(b)...)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -78,7 +79,7 @@ func (e *Engine) Stats() Stats {
 }
 
 // Schemas gives access to the schemas of providers, starting them as needed.
-func (e *Engine) Schemas() eval.Schemas { return e.providers }
+func (e *Engine) Schemas() blocks.Schemas { return e.providers }
 
 // Catalog returns what a provider offers, starting it if needed.
 func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog, diag.List) {
@@ -86,9 +87,9 @@ func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog
 }
 
 // Compile loads the schemas of the tree's providers and compiles the configuration.
-func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*eval.Config, diag.List) {
+func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*blocks.Config, diag.List) {
 	e.providers.ctx = ctx
-	cfg, diags := eval.Compile(tree, e.providers)
+	cfg, diags := blocks.Compile(tree, e.providers)
 	return cfg, append(refuse(tree), diags...)
 }
 
@@ -119,7 +120,7 @@ func (e *Engine) functions(phase eval.Phase, stamp time.Time) map[string]functio
 	return funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: phase != eval.Applying, PlanTimestamp: stamp})
 }
 
-func (e *Engine) run(cfg *eval.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) *eval.Run {
+func (e *Engine) run(cfg *blocks.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) *eval.Run {
 	return eval.NewRun(cfg, e.runOptions(phase, host, variables, stamp))
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang/generate"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -129,7 +130,7 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 }
 
 // written writes the block for an imported object.
-func (s *subject) written(u undeclared, v cty.Value, cfg *eval.Config) (string, bool) {
+func (s *subject) written(u undeclared, v cty.Value, cfg *blocks.Config) (string, bool) {
 	v, ok := s.suggested(v)
 	if !ok {
 		return "", false

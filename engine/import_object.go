@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -18,7 +19,7 @@ import (
 
 // ImportRequest asks for one object to be taken into a state.
 type ImportRequest struct {
-	Config    *eval.Config         // may have errors in blocks that the import does not need
+	Config    *blocks.Config       // may have errors in blocks that the import does not need
 	State     *state.State         // not changed
 	Variables map[string]cty.Value // of the root module, set ones only, unmarked, of the declared type
 	To        addr.Instance        // for which Config has a managed resource block

@@ -6,6 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -136,7 +137,7 @@ func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 }
 
 // claimOutputs claims what evaluating the outputs of the root module may use: without ephemeralasnull they need nothing to be open.
-func (w *walk) claimOutputs(t *future.Task, cfg *eval.Config) {
+func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) {
 	if !cfg.NullsEphemeral() {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -20,7 +21,7 @@ import (
 
 // PlanRequest is what a plan is made from.
 type PlanRequest struct {
-	Config    *eval.Config
+	Config    *blocks.Config
 	State     *state.State // not changed
 	Meta      state.Meta
 	Mode      plan.Mode
@@ -194,7 +195,7 @@ func (p *planner) planVariables() {
 
 // claimAll claims, for every block, what its instances may use, before any instance is known. visit trades these claims for exact ones.
 func (p *planner) claimAll() {
-	p.req.Config.EachResource(func(b *eval.ResourceBlock) { p.pool.Claim(eval.BlockClaims(b)...) })
+	p.req.Config.EachResource(func(b *blocks.Resource) { p.pool.Claim(eval.BlockClaims(b)...) })
 	eval.EachCheck(p.req.Config, func(uses []eval.Use) { p.pool.Claim(uses...) })
 	p.pool.Claim(p.stateProviders()...)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/provider/builtin"
@@ -53,7 +54,7 @@ func (s *subject) report(diags diag.List) {
 
 // asked has the provider validate a configuration of the block, which has no marks, unless it had no remarks on just that while the whole configuration
 // was validated.
-func (s *subject) asked(mode addr.Mode, b *eval.ResourceBlock, config cty.Value) diag.List {
+func (s *subject) asked(mode addr.Mode, b *blocks.Resource, config cty.Value) diag.List {
 	if s.valid.accepts(b, config) {
 		return nil
 	}

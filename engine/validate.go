@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/value"
@@ -16,15 +17,15 @@ import (
 
 // Validate checks a configuration without state, variables or configured providers: every expression is evaluated with unknown values, and
 // providers validate what is known. It opens nothing.
-func (e *Engine) Validate(ctx context.Context, cfg *eval.Config) diag.List {
+func (e *Engine) Validate(ctx context.Context, cfg *blocks.Config) diag.List {
 	return e.validate(ctx, ctx, cfg).diags
 }
 
 // validation is what validating a configuration has found.
 type validation struct {
-	cfg   *eval.Config
+	cfg   *blocks.Config
 	diags diag.List
-	// accepted has the configurations that providers found nothing to remark on, without marks, by *eval.ResourceBlock and addr.ProviderConfig.
+	// accepted has the configurations that providers found nothing to remark on, without marks, by *blocks.Resource and addr.ProviderConfig.
 	// Nothing ephemeral is in them: it is unknown while validating.
 	accepted sync.Map
 }
@@ -40,7 +41,7 @@ func (v *validation) accepts(block any, config cty.Value) bool {
 
 // validate validates a configuration, unless the engine has done so before. Whatever plans begins with it: what is wrong is reported before anything is
 // opened, read or asked about a real object.
-func (e *Engine) validate(ctx, soft context.Context, cfg *eval.Config) *validation {
+func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *validation {
 	if e.valid != nil && e.valid.cfg == cfg {
 		return e.valid
 	}

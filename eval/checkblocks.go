@@ -7,16 +7,17 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
 // EachCheck calls f with what each check block of the tree may use.
-func EachCheck(c *Config, f func(uses []Use)) {
-	for _, m := range c.modules {
-		for _, b := range m.checks {
-			f(usesOf(b.opens))
+func EachCheck(c *blocks.Config, f func(uses []Use)) {
+	for _, m := range c.Modules {
+		for _, b := range m.Checks {
+			f(usesOf(b.Opens))
 		}
 	}
 }
@@ -24,19 +25,19 @@ func EachCheck(c *Config, f func(uses []Use)) {
 // DeclareChecks records every block of the configuration with conditions, those of ephemeral resources apart, without objects and with the given status,
 // which holds for those that turn out to have none.
 func (r *Run) DeclareChecks(status state.CheckStatus) {
-	for _, m := range r.cfg.modules {
-		for _, b := range m.checks {
-			r.Checks.declare("check", b.blockName(), status)
+	for _, m := range r.cfg.Modules {
+		for _, b := range m.Checks {
+			r.Checks.declare("check", b.Address(), status)
 		}
-		for _, b := range m.resources {
+		for _, b := range m.Resources {
 			if b.HasConditions() && b.Config.Addr.Mode != addr.Ephemeral {
 				r.Checks.declare("resource", b.Config.Config().String(), status)
 			}
 		}
-		for kind, values := range map[string]map[string]*valueBlock{"output": m.outputs, "var": m.variables} {
+		for kind, values := range map[string]map[string]*blocks.Value{"output": m.Outputs, "var": m.Variables} {
 			for _, b := range values {
-				if len(b.conds) > 0 {
-					r.Checks.declare(kind, b.blockName(), status)
+				if len(b.Conditions) > 0 {
+					r.Checks.declare(kind, b.Address(), status)
 				}
 			}
 		}
@@ -46,7 +47,7 @@ func (r *Run) DeclareChecks(status state.CheckStatus) {
 // Check is a check object: a check block in one module instance.
 type Check struct {
 	Module *Module
-	block  *checkBlock
+	block  *blocks.Check
 	reads  future.Cell[*reads]
 }
 
@@ -80,29 +81,29 @@ func (r *Run) Check(address string) *Check {
 }
 
 // Addr returns the absolute address, such as "module.a[0].check.health".
-func (c *Check) Addr() string { return joinAddr(c.Module.Addr, "check."+c.block.cfg.Name) }
+func (c *Check) Addr() string { return joinAddr(c.Module.Addr, "check."+c.block.Config.Name) }
 
 // Nested returns the instance of the nested data or ephemeral block, nil if there is none.
 func (c *Check) Nested() *Instance {
-	if c.block.nested == nil {
+	if c.block.Nested == nil {
 		return nil
 	}
-	return c.Module.resources[c.block.nested.Config.Addr].Instance(addr.NoKey)
+	return c.Module.resources[c.block.Nested.Config.Addr].Instance(addr.NoKey)
 }
 
 // BlockUses returns what the check may use, before the instances of its module are known.
-func (c *Check) BlockUses() []Use { return usesOf(c.block.opens) }
+func (c *Check) BlockUses() []Use { return usesOf(c.block.Opens) }
 
 // Uses returns the ephemeral instances that evaluating the check may open. What a nested data block uses is not among them: reading it is an operation
 // of its own.
 func (c *Check) Uses(t *future.Task) []Use {
-	if c.block.opens.empty() {
+	if c.block.Opens.Empty() {
 		return nil
 	}
 	u := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
 	sc := &scope{m: c.Module, t: t}
-	for _, a := range c.block.asserts {
-		u.exprs(sc, a.cond, a.msg)
+	for _, a := range c.block.Assertions {
+		u.exprs(sc, a.Expr, a.Message)
 	}
 	if in := c.Nested(); in != nil && in.Config().Addr.Mode == addr.Ephemeral {
 		u.uses[Use{Kind: UseInstance, Instance: in.Addr()}] = struct{}{}
@@ -117,8 +118,8 @@ func (c *Check) readSet(t *future.Task) *reads {
 		if in := c.Nested(); in != nil {
 			out.resources = append(out.resources, resourceRead{res: in.Resource, via: &in.Config().Range})
 		}
-		for _, a := range c.block.asserts {
-			sc.collectReads(out, a.cond, a.msg)
+		for _, a := range c.block.Assertions {
+			sc.collectReads(out, a.Expr, a.Message)
 		}
 		return out
 	})
@@ -151,7 +152,7 @@ func (c *Check) OpenNested(t *future.Task, s *Session) {
 // Evaluate evaluates the assertions and records the results. An assertion that is not met is a warning; one that is no condition at all is an error.
 // With announce set, one that cannot be decided yet is said to be decided later, unless the walk has failed.
 func (c *Check) Evaluate(t *future.Task, s *Session, announce bool) {
-	for _, a := range c.block.asserts {
+	for _, a := range c.block.Assertions {
 		status, message, diags := c.assert(&scope{m: c.Module, t: t, sess: s, address: c.Addr()}, a, announce)
 		c.Module.run.Report(diags)
 		c.record(status, message)
@@ -160,7 +161,7 @@ func (c *Check) Evaluate(t *future.Task, s *Session, announce bool) {
 
 const failedAssertion = "Check block assertion failed"
 
-func (c *Check) assert(sc *scope, a condition, announce bool) (state.CheckStatus, string, diag.List) {
+func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.CheckStatus, string, diag.List) {
 	r := c.Module.run
 	v := r.condition(sc, a, failedAssertion)
 	switch {
@@ -168,7 +169,7 @@ func (c *Check) assert(sc *scope, a condition, announce bool) (state.CheckStatus
 		v.diags.AsWarnings() // that it is not met is the news, not what is wrong with its message
 		v.failure.AsWarnings()
 	case v.status == state.CheckUnknown && announce && !r.Diags.HasErrors():
-		v.failure = r.about(sc, a.cond, diag.Diagnostic{
+		v.failure = r.about(sc, a.Expr, diag.Diagnostic{
 			Severity: diag.Warning, Summary: "Check block assertion known after apply", Address: sc.address,
 			Detail: "The condition could not be evaluated at this time, a result will be known when this plan is applied.",
 		})
@@ -186,13 +187,13 @@ func (c *Check) Fail(why string) { c.record(state.CheckFail, why) }
 func (c *Check) Undecided() { c.record(state.CheckUnknown, "") }
 
 func (c *Check) record(status state.CheckStatus, failure string) {
-	c.Module.run.Checks.Add("check", c.block.blockName(), c.Addr(), status, failure)
+	c.Module.run.Checks.Add("check", c.block.Address(), c.Addr(), status, failure)
 }
 
 // ValidateChecks evaluates the assertions of the module's checks with unknown values. Whether they are met is nothing to tell from that.
 func (m *Module) ValidateChecks(t *future.Task) {
 	for _, c := range m.CheckBlocks() {
-		for _, a := range c.block.asserts {
+		for _, a := range c.block.Assertions {
 			m.run.Report(m.run.condition(&scope{m: m, t: t, address: c.Addr()}, a, failedAssertion).diags)
 		}
 	}

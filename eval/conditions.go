@@ -13,6 +13,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -22,23 +23,23 @@ import (
 
 // HasConditions reports whether the resource declares preconditions or postconditions.
 func (in *Instance) HasConditions() bool {
-	return len(in.Resource.Block.pre)+len(in.Resource.Block.post) > 0
+	return len(in.Resource.Block.Preconditions)+len(in.Resource.Block.Postconditions) > 0
 }
 
 // Preconditions evaluates the preconditions and reports failures; false means that the instance must not be worked on.
 func (in *Instance) Preconditions(t *future.Task, s *Session) bool {
-	return in.conditions(in.Resource.Block.pre, "Resource precondition failed", in.scope(t, s))
+	return in.conditions(in.Resource.Block.Preconditions, "Resource precondition failed", in.scope(t, s))
 }
 
 // Postconditions evaluates the postconditions with self as given and reports failures; false means that one failed.
 func (in *Instance) Postconditions(t *future.Task, s *Session, self cty.Value) bool {
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
-	return in.conditions(in.Resource.Block.post, "Resource postcondition failed", sc)
+	return in.conditions(in.Resource.Block.Postconditions, "Resource postcondition failed", sc)
 }
 
 // conditions evaluates conditions of the resource. While validating, one that fails is no error: the resource may have no instances.
-func (in *Instance) conditions(conds []condition, failed string, sc *scope) bool {
+func (in *Instance) conditions(conds []blocks.Condition, failed string, sc *scope) bool {
 	ok := true
 	for _, c := range conds {
 		v := in.Run().condition(sc, c, failed)
@@ -76,7 +77,7 @@ func (v verdict) all() diag.List { return slices.Concat(v.diags, v.failure) }
 func (v verdict) holds() bool { return v.status == state.CheckPass || v.status == state.CheckUnknown }
 
 // condition evaluates one condition. The message of a failed one is hidden if it is sensitive or ephemeral.
-func (r *Run) condition(sc *scope, c condition, failed string) verdict {
+func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 	v := r.decide(sc, c)
 	if v.status != state.CheckFail {
 		v.diags = append(v.diags, r.tryMessage(sc, c)...)
@@ -87,13 +88,13 @@ func (r *Run) condition(sc *scope, c condition, failed string) verdict {
 	if hidden.what != "" {
 		message = hidden.message(c)
 	}
-	v.failure = r.about(sc, c.cond, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address, Parts: r.compared(sc, c.cond)})
+	v.failure = r.about(sc, c.Expr, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address, Parts: r.compared(sc, c.Expr)})
 	return v
 }
 
 // decide evaluates the condition alone.
-func (r *Run) decide(sc *scope, c condition) verdict {
-	v, diags := r.eval(sc, c.cond)
+func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
+	v, diags := r.eval(sc, c.Expr)
 	if diags.HasErrors() {
 		return verdict{status: state.CheckError, diags: diags}
 	}
@@ -101,7 +102,7 @@ func (r *Run) decide(sc *scope, c condition) verdict {
 	v, err := convert.Convert(given, cty.Bool)
 	switch {
 	case err != nil || v.IsNull():
-		diags = append(diags, r.about(sc, c.cond, diag.Diagnostic{
+		diags = append(diags, r.about(sc, c.Expr, diag.Diagnostic{
 			Summary: "Invalid condition result", Detail: "A condition must be true or false, but this one is " + value.Kind(given) + ".", Address: sc.address,
 		})...)
 		return verdict{status: state.CheckError, diags: diags}
@@ -157,8 +158,8 @@ func partPath(p cty.Path) string {
 
 // tryMessage evaluates the message of a condition that has not failed, without opening anything, so that mistakes in it are not found only when it is
 // needed. A message without references is tried while validating and not again.
-func (r *Run) tryMessage(sc *scope, c condition) diag.List {
-	if r.opt.Phase == Applying || r.opt.Phase == Planning && (c.msg == nil || len(c.msg.Refs) == 0) {
+func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
+	if r.opt.Phase == Applying || r.opt.Phase == Planning && (c.Message == nil || len(c.Message.Refs) == 0) {
 		return nil
 	}
 	cold := *sc
@@ -166,7 +167,7 @@ func (r *Run) tryMessage(sc *scope, c condition) diag.List {
 	cold.sess.cold = true
 	defer cold.sess.End()
 	_, hidden, diags := r.conditionMessage(&cold, c)
-	if hidden.what != "" && r.opt.Phase == Planning && !c.validation {
+	if hidden.what != "" && r.opt.Phase == Planning && !c.Validation {
 		diags = append(diags, hidden.warning(c))
 	}
 	return diags
@@ -185,21 +186,21 @@ func hidingMark(v cty.Value) hiding {
 	return hiding{}
 }
 
-func (h hiding) warning(c condition) diag.Diagnostic {
+func (h hiding) warning(c blocks.Condition) diag.Diagnostic {
 	return diag.Diagnostic{
 		Severity: diag.Warning, Summary: "Error message refers to " + h.what + " values",
 		Detail:  "The message of this condition is made from " + h.what + " values, so it is not shown when the condition fails. " + h.remedy + ".",
-		Subject: c.msg.Range().Ptr(),
+		Subject: c.Message.Range().Ptr(),
 	}
 }
 
 // message takes the place of the message.
-func (h hiding) message(c condition) string {
-	return "The error message refers to " + h.what + " values, so it is not shown. " + h.remedy + placeText(c.msg.Range().Ptr()) + "."
+func (h hiding) message(c blocks.Condition) string {
+	return "The error message refers to " + h.what + " values, so it is not shown. " + h.remedy + blocks.PlaceText(c.Message.Range().Ptr()) + "."
 }
 
-func (r *Run) conditionMessage(sc *scope, c condition) (string, hiding, diag.List) {
-	v, diags := r.eval(sc, c.msg)
+func (r *Run) conditionMessage(sc *scope, c blocks.Condition) (string, hiding, diag.List) {
+	v, diags := r.eval(sc, c.Message)
 	if diags.HasErrors() {
 		return "This condition was not met, and its error message could not be evaluated.", hiding{}, diags
 	}
@@ -211,12 +212,12 @@ func (r *Run) conditionMessage(sc *scope, c condition) (string, hiding, diag.Lis
 	message := ""
 	switch {
 	case err != nil:
-		diags = append(diags, diag.At(c.msg.Range(), "Invalid error message", "Unsuitable value for error message: %s.", err)...)
+		diags = append(diags, diag.At(c.Message.Range(), "Invalid error message", "Unsuitable value for error message: %s.", err)...)
 	case v.IsNull():
-		diags = append(diags, diag.At(c.msg.Range(), "Invalid error message", "Unsuitable value for error message: must not be null.")...)
+		diags = append(diags, diag.At(c.Message.Range(), "Invalid error message", "Unsuitable value for error message: must not be null.")...)
 	case v.IsKnown():
 		if message = strings.TrimSpace(v.AsString()); message == "" {
-			message = "This condition was not met, and its error message" + placeText(c.msg.Range().Ptr()) + " is empty."
+			message = "This condition was not met, and its error message" + blocks.PlaceText(c.Message.Range().Ptr()) + " is empty."
 		}
 	}
 	return cmp.Or(message, "This condition was not met."), hiding{}, diags
@@ -224,7 +225,7 @@ func (r *Run) conditionMessage(sc *scope, c condition) (string, hiding, diag.Lis
 
 // PreventDestroy evaluates lifecycle.prevent_destroy.
 func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
-	x := in.Resource.Block.prevent
+	x := in.Resource.Block.Prevent
 	if x == nil {
 		return false, nil
 	}
@@ -232,7 +233,7 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 	if diags.HasErrors() {
 		return true, diags
 	}
-	more := in.Resource.Module.block.refuseEphemeral(v, x, "An ephemeral value cannot decide whether an object may be destroyed.")
+	more := in.Resource.Module.block.RefuseEphemeral(v, x, "An ephemeral value cannot decide whether an object may be destroyed.")
 	diags = append(diags, more.WithAddress(in.Addr().String())...)
 	v, _ = v.UnmarkDeep()
 	v, err := convert.Convert(v, cty.Bool)
@@ -246,7 +247,7 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 }
 
 // HasConditions reports whether conditions are declared in the module or below it.
-func (m *Module) HasConditions() bool { return m.block.hasConditions() }
+func (m *Module) HasConditions() bool { return m.block.HasConditions() }
 
 // Output returns the named output of the module, nil if it has none.
 func (m *Module) Output(name string) *Value { return m.outputs[name] }

@@ -5,6 +5,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 )
 
@@ -13,7 +14,7 @@ import (
 func (in *Instance) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
-	return in.Run().connection(sc, &in.Resource.Block.provisioners[index])
+	return in.Run().connection(sc, &in.Resource.Block.Provisioners[index])
 }
 
 // EvalConnection evaluates the connection of one provisioner, as that of Instance does. self is the object that is about to be destroyed.
@@ -27,13 +28,13 @@ func (d *Departure) EvalConnection(t *future.Task, s *Session, index int, self c
 	return d.run.connection(sc, p)
 }
 
-func (r *Run) connection(sc *scope, p *provisionerBlock) (cty.Value, diag.List) {
-	used := p.isRemote()
-	if p.connected == nil || !used && r.opt.Phase != Validating {
+func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
+	used := p.IsRemote()
+	if p.Connected == nil || !used && r.opt.Phase != Validating {
 		return cty.NilVal, nil
 	}
 	r.Stats.Evaluations.Add(1)
-	v, diags := connectionSchema.Decode(p.connected, r.context(sc, p.connection...))
+	v, diags := blocks.ConnectionSchema.Decode(p.Connected, r.context(sc, p.Connection...))
 	if !used { // no more than its arguments must be right
 		v = cty.NilVal
 	}
@@ -42,8 +43,8 @@ func (r *Run) connection(sc *scope, p *provisionerBlock) (cty.Value, diag.List) 
 
 // ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if there is none.
 func (in *Instance) ConnectionBody(index int) hcl.Body {
-	return in.Resource.Block.provisioners[index].connectionBody()
+	return in.Resource.Block.Provisioners[index].ConnectionBody()
 }
 
 // ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if there is none.
-func (d *Departure) ConnectionBody(index int) hcl.Body { return d.blocks[index].connectionBody() }
+func (d *Departure) ConnectionBody(index int) hcl.Body { return d.blocks[index].ConnectionBody() }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/value"
@@ -179,7 +180,7 @@ func (b *builder) addResource(ref *lang.Ref) {
 	}
 	p.loose = p.loose || ref.Index == nil
 	key, ok := b.sc.key(ref.Index, res.Form())
-	if !ok || !res.repeat.repeated() {
+	if !ok || !res.repeat.Repeated() {
 		p.whole = true
 		return
 	}
@@ -194,7 +195,7 @@ var nowhere = addr.IntKey(-1)
 
 // key evaluates the instance key of a reference to something repeated; false if there is none or it cannot be told. Like indexing a tuple or an
 // object does, it takes numbers for strings and the other way round.
-func (sc *scope) key(idx *lang.Index, form Repeat) (addr.Key, bool) {
+func (sc *scope) key(idx *lang.Index, form blocks.Form) (addr.Key, bool) {
 	if idx == nil {
 		return addr.NoKey, false
 	}
@@ -221,15 +222,15 @@ func (sc *scope) ownKey(x *lang.Expr) (addr.Key, bool) {
 		return addr.NoKey, false
 	}
 	ref := &x.Refs[0]
-	plain := ref.Kind == lang.Each && ref.Name == "key" && sc.rep.of.repeat.forEach != nil || ref.Kind == lang.Count && sc.rep.of.repeat.count != nil
+	plain := ref.Kind == lang.Each && ref.Name == "key" && sc.rep.of.repeat.ForEach != nil || ref.Kind == lang.Count && sc.rep.of.repeat.Count != nil
 	return sc.rep.key, plain && len(ref.Rest) == 0 && ref.Range == x.Range()
 }
 
-func keyFor(form Repeat, k addr.Key) addr.Key {
+func keyFor(form blocks.Form, k addr.Key) addr.Key {
 	switch {
-	case form == ForEach && k.Kind() == addr.KeyInt:
+	case form == blocks.ForEach && k.Kind() == addr.KeyInt:
 		return addr.StringKey(keyText(k))
-	case form == Counted && k.Kind() == addr.KeyString:
+	case form == blocks.Counted && k.Kind() == addr.KeyString:
 		if v, err := convert.Convert(k.Value(), cty.Number); err == nil {
 			if n, err := addr.KeyFromValue(v); err == nil {
 				return n
@@ -242,7 +243,7 @@ func keyFor(form Repeat, k addr.Key) addr.Key {
 
 func (b *builder) addModule(ref *lang.Ref) {
 	call := b.sc.m.calls[ref.Name]
-	if call == nil || call.block.child == nil {
+	if call == nil || call.block.Child == nil {
 		b.missing = append(b.missing, ref)
 		return
 	}
@@ -254,20 +255,20 @@ func (b *builder) addModule(ref *lang.Ref) {
 		p = &modulePart{all: map[string]*hcl.Range{}, keys: map[addr.Key]map[string]*hcl.Range{}}
 		b.modules[call] = p
 	}
-	form := formOf(call.repeat)
+	form := blocks.FormOf(call.repeat)
 	key, ok := b.sc.key(ref.Index, form)
 	switch {
 	case !ok && ref.Index != nil && b.run.opt.Phase == Validating: // of one instance, whichever it is
 		key = nowhere
 		fallthrough
-	case ok && form.keyed():
+	case ok && form.Keyed():
 		if p.keys[key] == nil {
 			p.keys[key] = map[string]*hcl.Range{}
 		}
 		p.keys[key][ref.Output] = &ref.Range
 	default:
 		name := ref.Output
-		if form.keyed() {
+		if form.Keyed() {
 			name = "" // x.y of a repeated module is an error or a splat: HCL tells which
 		}
 		p.all[name] = &ref.Range
@@ -285,7 +286,7 @@ func (b *builder) variables() map[string]cty.Value {
 	b.resourceVariables(vars)
 	modules := make(map[string]cty.Value, len(b.modules))
 	for call, p := range b.modules {
-		modules[call.block.cfg.Name] = b.moduleValue(call, p)
+		modules[call.block.Config.Name] = b.moduleValue(call, p)
 	}
 	for _, ref := range b.missing {
 		if ref.Kind == lang.Module {
@@ -353,10 +354,10 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 // just these: as an object by key, which indexes like the tuple or object of all instances.
 func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 	t, s := b.sc.t, b.sc.sess
-	if !res.repeat.repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
+	if !res.repeat.Repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
 		return b.sc.self()
 	}
-	if b.run.opt.Phase == Validating && res.Form().keyed() && p.loose {
+	if b.run.opt.Phase == Validating && res.Form().Keyed() && p.loose {
 		v, _ := res.whole(t, s, p.via).Unmark() // how many ephemeral instances there are is not ephemeral
 		return v
 	}
@@ -378,7 +379,7 @@ func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 			attrs[keyText(key)] = in.get(t, s, via)
 		}
 	}
-	if len(attrs) == 0 && e.form == Counted {
+	if len(attrs) == 0 && e.form == blocks.Counted {
 		return cty.EmptyTupleVal
 	}
 	return cty.ObjectVal(attrs)
@@ -394,7 +395,7 @@ func keyText(k addr.Key) string {
 }
 
 func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
-	if !call.repeat.repeated() {
+	if !call.repeat.Repeated() {
 		return b.outputs(call.Child(addr.NoKey), p.all)
 	}
 	var via *hcl.Range
@@ -408,7 +409,7 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 		}
 		return cty.DynamicVal
 	}
-	if len(p.all) > 0 || e.form == Enabled {
+	if len(p.all) > 0 || e.form == blocks.Enabled {
 		if outputs := namesOf(p.all); len(p.all) > 0 && !call.mayOpen(outputs...) {
 			return call.shared(b, e, p, outputs, via)
 		}
@@ -420,7 +421,7 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 			attrs[keyText(key)] = b.outputs(call.Child(key), names)
 		}
 	}
-	if len(attrs) == 0 && e.form == Counted {
+	if len(attrs) == 0 && e.form == blocks.Counted {
 		return cty.EmptyTupleVal
 	}
 	return cty.ObjectVal(attrs)
@@ -434,21 +435,21 @@ func onlyEphemeral(call *Call, p *modulePart) bool {
 		names = slices.AppendSeq(names, maps.Keys(part))
 	}
 	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool {
-		o := call.block.child.outputs[name]
-		return o == nil || o.opens.empty() && !o.output.Ephemeral
+		o := call.block.Child.Outputs[name]
+		return o == nil || o.Opens.Empty() && !o.Output.Ephemeral
 	})
 }
 
 func (b *builder) allChildren(call *Call, e *expansion, p *modulePart) cty.Value {
 	b.run.Stats.Evaluations.Add(int64(len(e.keys)))
 	switch e.form {
-	case Counted:
+	case blocks.Counted:
 		elems := make([]cty.Value, len(e.keys))
 		for i, k := range e.keys {
 			elems[i] = b.outputs(call.Child(k), p.all)
 		}
 		return cty.TupleVal(elems)
-	case ForEach:
+	case blocks.ForEach:
 		attrs := make(map[string]cty.Value, len(e.keys))
 		for _, k := range e.keys {
 			attrs[k.Str()] = b.outputs(call.Child(k), p.all)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 )
 
@@ -31,7 +32,7 @@ func (r *Run) reportCycle(c *future.Cycle) {
 		}
 		vias[i], _ = frames[(i+1)%n].Via.(*hcl.Range)
 	}
-	r.Report(cycleDiag(names, vias))
+	r.Report(blocks.Cycle(names, vias))
 }
 
 func labelText(label any) string {

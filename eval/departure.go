@@ -6,6 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -18,7 +19,7 @@ type Departure struct {
 	module *Module // whose names their expressions mean
 	addr   addr.Instance
 	rep    *rep
-	blocks []provisionerBlock
+	blocks []blocks.Provisioner
 }
 
 // Departure returns the departure of the object at the address, nil if it has no destroy-time provisioners.
@@ -29,10 +30,10 @@ func (r *Run) Departure(a addr.Instance) *Departure {
 	d := &Departure{run: r, addr: a, module: r.Module(a.Module)}
 	if d.module != nil && d.module.resources[a.Resource] != nil {
 		res := d.module.resources[a.Resource]
-		d.rep, d.blocks = res.rep(a.Key), res.Block.departing
+		d.rep, d.blocks = res.rep(a.Key), res.Block.DestroyProvisioners
 	} else if removal := r.cfg.Tree.Removal(a.Config()); removal != nil && removal.Destroy {
 		d.module = r.Module(outer(a.Module, len(removal.Module().Path.Calls())))
-		d.rep, d.blocks = &rep{key: a.Key, of: &repeated{module: d.module}}, r.cfg.removed[removal]
+		d.rep, d.blocks = &rep{key: a.Key, of: &repeated{module: d.module}}, r.cfg.Removed[removal]
 	}
 	if len(d.blocks) == 0 {
 		return nil
@@ -51,11 +52,11 @@ func outer(m addr.ModuleInstance, depth int) addr.ModuleInstance {
 // Removals returns the departures that removed blocks of the module object declare, each for an instance without keys. They are for validation.
 func (m *Module) Removals() []*Departure {
 	var out []*Departure
-	for _, removal := range m.block.cfg.Removed {
-		if blocks := m.run.cfg.removed[removal]; len(blocks) > 0 {
+	for _, removal := range m.block.Config.Removed {
+		if blocks := m.run.cfg.Removed[removal]; len(blocks) > 0 {
 			target := removal.Target()
 			at := m.Addr
-			for _, call := range target.Module.Calls()[len(m.block.cfg.Path.Calls()):] {
+			for _, call := range target.Module.Calls()[len(m.block.Config.Path.Calls()):] {
 				at = at.Child(call, addr.NoKey)
 			}
 			a := addr.AbsResource{Module: at, Resource: target.Resource}.Instance(addr.NoKey)
@@ -87,12 +88,12 @@ func (d *Departure) EvalProvisioner(t *future.Task, s *Session, index int, self 
 }
 
 // checkKeys reports references to a key that the object doesn't have: it may have been made before the block was repeated as it is now.
-func (d *Departure) checkKeys(p *provisionerBlock) diag.List {
+func (d *Departure) checkKeys(p *blocks.Provisioner) diag.List {
 	if d.run.opt.Phase == Validating {
 		return nil
 	}
 	var diags diag.List
-	for _, x := range p.exprs {
+	for _, x := range p.Exprs {
 		for _, ref := range x.Refs {
 			want := map[lang.Kind]addr.KeyKind{lang.Each: addr.KeyString, lang.Count: addr.KeyInt}
 			if kind, keyed := want[ref.Kind]; keyed && d.addr.Key.Kind() != kind {
@@ -109,7 +110,7 @@ func (d *Departure) Uses(t *future.Task) []Use {
 	c := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
 	sc := d.scope(t, nil)
 	for i := range d.blocks {
-		c.exprs(sc, d.blocks[i].exprs...)
+		c.exprs(sc, d.blocks[i].Exprs...)
 	}
 	return c.list()
 }
@@ -117,7 +118,7 @@ func (d *Departure) Uses(t *future.Task) []Use {
 func (d *Departure) readSet(t *future.Task) *reads {
 	out, sc := &reads{}, d.scope(t, nil)
 	for i := range d.blocks {
-		sc.collectReads(out, d.blocks[i].exprs...)
+		sc.collectReads(out, d.blocks[i].Exprs...)
 	}
 	return out
 }

@@ -9,17 +9,18 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
 // warnDeprecated warns of a value that comes from deprecated outputs, where expressions refer to these outputs themselves, and not again where the value is
 // passed on. It is for planning, in which all are evaluated and values are known.
-func (r *Run) warnDeprecated(m *moduleBlock, v cty.Value, exprs []*lang.Expr, at func(cty.Path) *hcl.Range) {
-	if r.opt.Phase != Planning || !r.cfg.deprecates {
+func (r *Run) warnDeprecated(m *blocks.Module, v cty.Value, exprs []*lang.Expr, at func(cty.Path) *hcl.Range) {
+	if r.opt.Phase != Planning || !r.cfg.Deprecates {
 		return
 	}
-	from := m.deprecatedOutputs(exprs)
+	from := m.DeprecatedOutputs(exprs)
 	if len(from) == 0 || !value.IsMarked(v) {
 		return
 	}
@@ -31,8 +32,8 @@ func (r *Run) warnDeprecated(m *moduleBlock, v cty.Value, exprs []*lang.Expr, at
 				continue
 			}
 			r.Report(diag.List{{
-				Severity: diag.Warning, Summary: "Value derived from a deprecated source", Subject: at(pm.Path), Extra: o.of,
-				Detail: "This value comes from " + o.name + ", which is deprecated: " + d.Message,
+				Severity: diag.Warning, Summary: "Value derived from a deprecated source", Subject: at(pm.Path), Extra: o.Deprecation,
+				Detail: "This value comes from " + o.Name + ", which is deprecated: " + d.Message,
 			}})
 		}
 	}
@@ -59,7 +60,7 @@ func rangeInBody(body hcl.Body) func(cty.Path) *hcl.Range {
 
 // warnRootVariable warns of a value for a deprecated variable of the root module.
 func (v *Value) warnRootVariable() {
-	b := v.block.variable
+	b := v.block.Variable
 	if b.Deprecated == "" || v.module.run.opt.Phase != Planning {
 		return
 	}

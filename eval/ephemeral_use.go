@@ -9,12 +9,13 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
 // checkEphemeralUse reports ephemeral values outside write-only attributes of a resource or data block, each expression that brings some once.
-func checkEphemeralUse(v cty.Value, b *ResourceBlock) diag.List {
+func checkEphemeralUse(v cty.Value, b *blocks.Resource) diag.List {
 	if !value.Contains(v, value.Ephemeral) {
 		return nil
 	}
@@ -29,7 +30,7 @@ func checkEphemeralUse(v cty.Value, b *ResourceBlock) diag.List {
 }
 
 type ephemeralUse struct {
-	b     *ResourceBlock
+	b     *blocks.Resource
 	told  map[hcl.Range]struct{}
 	diags diag.List
 }
@@ -41,7 +42,7 @@ func (u *ephemeralUse) at(path cty.Path, v cty.Value) {
 		if p.each && attrs || u.b.Schema.Block.InWriteOnly(p.path) {
 			continue // an attribute is enough: the loop may have nothing to do with it
 		}
-		because, ok := u.b.because(p.expr)
+		because, ok := u.b.Because(p.expr)
 		if !ok {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -37,8 +38,8 @@ func (sc *scope) explain(exprs []*lang.Expr, diags diag.List) diag.List {
 // advised adds to the detail of an error about a step what to do about it.
 func (sc *scope) advised(detail string, step lang.Step, parts []shownPart) string {
 	advice := step.Advice()
-	if call := sc.callOf(step); call != nil && step.Attr == "" && !formOf(call.repeat).keyed() {
-		name := "module." + call.block.cfg.Name
+	if call := sc.callOf(step); call != nil && step.Attr == "" && !blocks.FormOf(call.repeat).Keyed() {
+		name := "module." + call.block.Config.Name
 		advice = name + " has neither \"count\" nor \"for_each\" set, so references to it have no index: " + name + ".OUTPUT."
 	}
 	for _, p := range parts {
@@ -113,11 +114,11 @@ func (sc *scope) partsIn(x *lang.Expr) []shownPart {
 				name = "resource." + name
 			}
 		case lang.Module:
-			if call := sc.m.calls[ref.Name]; call != nil && call.block.child != nil {
+			if call := sc.m.calls[ref.Name]; call != nil && call.block.Child != nil {
 				of = &call.repeated
 			}
 		}
-		if of == nil || !formOf(of.repeat).keyed() {
+		if of == nil || !blocks.FormOf(of.repeat).Keyed() {
 			continue
 		}
 		if e, known := of.keys.Peek(); known && e != nil && !e.failed && !e.generic {
@@ -129,7 +130,7 @@ func (sc *scope) partsIn(x *lang.Expr) []shownPart {
 
 // shape says what the whole is.
 func (p shownPart) shape() string {
-	if p.e.form == Counted {
+	if p.e.form == blocks.Counted {
 		return value.TupleShape(len(p.e.keys))
 	}
 	return value.ObjectShape(len(p.e.keys), p.names())
@@ -148,7 +149,7 @@ func (p shownPart) names() []string {
 
 // advice says how instances are referred to, after a step that leads to none.
 func (p shownPart) advice(step lang.Step) string {
-	n, counted := len(p.e.keys), p.e.form == Counted
+	n, counted := len(p.e.keys), p.e.form == blocks.Counted
 	switch {
 	case step.Attr != "":
 		return step.Advice()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 )
@@ -30,7 +31,7 @@ func (m *Module) Expression(src, filename string, functions map[string]function.
 		tokens, _ := hclsyntax.LexExpression([]byte(src), filename, hcl.InitialPos)
 		return nil, config.InExpression(diag.Syntax(hd, tokens), []byte(src), filename)
 	}
-	x, diags := m.block.compileExpr(parsed, repetition{})
+	x, diags := m.block.CompileExpr(parsed, blocks.Repetition{})
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -53,7 +54,7 @@ func (x *Expression) Prepare(t *future.Task) {
 // configuration is reported to the run; the diagnostics are about the expression itself.
 func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
 	run := x.module.run
-	if !x.module.block.opensOf(x.expr).empty() {
+	if !x.module.block.OpensOf(x.expr).Empty() {
 		v, diags, holds := run.rehearse(func(cold *Session) (cty.Value, diag.List) { return run.eval(x.scope(t, cold), x.expr) })
 		if holds && (!x.expr.NullsEphemeral || v.IsWhollyKnown()) {
 			return v, diags

@@ -51,9 +51,9 @@ func (sc *scope) functionName(name string) (functionName, bool) {
 	if len(parts) == 4 {
 		fn.ref.Alias = parts[2]
 	}
-	fn.source = sc.m.block.cfg.ProviderFor(fn.ref.Name)
-	declared, diags := sc.m.run.cfg.schemas.Functions(fn.source)
-	if fn.absent = diags.HasErrors() && !sc.m.block.cfg.Uses(fn.ref.Name); !fn.absent {
+	fn.source = sc.m.block.Config.ProviderFor(fn.ref.Name)
+	declared, diags := sc.m.run.cfg.Schemas.Functions(fn.source)
+	if fn.absent = diags.HasErrors() && !sc.m.block.Config.Uses(fn.ref.Name); !fn.absent {
 		sc.m.run.Report(diags)
 	}
 	fn.known = declared[fn.name]
@@ -69,7 +69,7 @@ func (fn functionName) provider(sc *scope) (*ProviderObject, error) {
 	switch {
 	case diags.HasErrors():
 		return nil, fmt.Errorf("there is no provider configuration %q", fn.ref)
-	case found.block != nil && found.block.each != nil:
+	case found.block != nil && found.block.ForEach != nil:
 		return nil, fmt.Errorf("the provider configuration %q has for_each, and functions of one of its instances cannot be called", fn.ref)
 	}
 	po := sc.m.run.provider(sc.t, found, fn.source, fn.ref)
@@ -118,7 +118,7 @@ func (r *Run) functionOf(sc *scope, fn functionName) function.Function {
 
 // alternatives names the function that may have been meant, or those that the provider has.
 func (r *Run) alternatives(fn functionName) string {
-	declared, diags := r.cfg.schemas.Functions(fn.source)
+	declared, diags := r.cfg.Schemas.Functions(fn.source)
 	if diags.HasErrors() || len(declared) == 0 {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 )
 
@@ -16,9 +17,9 @@ type guard struct {
 	holds future.Cell[bool]
 }
 
-func newValue(m *Module, b *valueBlock) *Value {
+func newValue(m *Module, b *blocks.Value) *Value {
 	v := &Value{module: m, block: b}
-	if len(b.conds) > 0 {
+	if len(b.Conditions) > 0 {
 		v.guard = &guard{}
 	}
 	return v
@@ -33,8 +34,8 @@ func (v *Value) guardReads(t *future.Task) *reads {
 	}
 	got, cycle := v.guard.reads.Get(t, v, nil, func() *reads {
 		out, sc := &reads{}, &scope{m: v.module, t: t}
-		for _, c := range v.block.conds {
-			sc.collectReads(out, c.cond, c.msg)
+		for _, c := range v.block.Conditions {
+			sc.collectReads(out, c.Expr, c.Message)
 		}
 		out.values = slices.DeleteFunc(out.values, func(r valueRead) bool { return r.Value == v })
 		return out
@@ -66,7 +67,7 @@ func (v *Value) Holds(t *future.Task) bool {
 	}
 	got, cycle := v.guard.holds.Get(t, v, v.rangePtr(), func() bool {
 		ok := true
-		for _, c := range v.block.conds {
+		for _, c := range v.block.Conditions {
 			ok = v.check(t, c) && ok
 		}
 		return ok
@@ -113,7 +114,7 @@ func (m *Module) OutputPreconditions(t *future.Task, due func(*Value) bool) []*V
 func (m *Module) CheckVariablesEarly(t *future.Task) bool {
 	ok := true
 	for _, v := range diag.InOrder(m.variables) {
-		if !v.block.conditionsLeadToObjects() {
+		if !v.block.ConditionsLeadToObjects() {
 			ok = v.Holds(t) && ok
 		}
 	}
@@ -123,8 +124,8 @@ func (m *Module) CheckVariablesEarly(t *future.Task) bool {
 // CheckVariablesClosed evaluates those validation conditions of the module's variables that need nothing to be open.
 func (m *Module) CheckVariablesClosed(t *future.Task) {
 	for _, v := range diag.InOrder(m.variables) {
-		for _, c := range v.block.conds {
-			if m.block.opensOf(c.cond, c.msg).empty() {
+		for _, c := range v.block.Conditions {
+			if m.block.OpensOf(c.Expr, c.Message).Empty() {
 				v.check(t, c)
 			}
 		}
@@ -132,40 +133,40 @@ func (m *Module) CheckVariablesClosed(t *future.Task) {
 }
 
 // check evaluates one condition and records its result.
-func (v *Value) check(t *future.Task, c condition) bool {
+func (v *Value) check(t *future.Task, c blocks.Condition) bool {
 	m := v.module
-	if v.block.kind == outputValue {
+	if v.block.Kind == blocks.OutputValue {
 		got := m.condition(t, v, c, v.Addr(), "Module output value precondition failed")
 		m.run.mild(got.failure)
 		m.run.Report(got.all())
-		m.run.Checks.Add("output", v.block.blockName(), v.Addr(), got.status, got.message)
+		m.run.Checks.Add("output", v.block.Address(), v.Addr(), got.status, got.message)
 		return !got.all().HasErrors()
 	}
 	got := m.condition(t, v, c, "", "Invalid value for variable")
 	for i := range got.failure {
 		d := &got.failure[i]
-		d.Context, d.Subject = d.Subject, v.block.rng.Ptr()
-		d.Detail += "\n\nThis was checked by the validation rule at " + c.cfg.Range.String() + "."
+		d.Context, d.Subject = d.Subject, v.block.Range.Ptr()
+		d.Detail += "\n\nThis was checked by the validation rule at " + c.Config.Range.String() + "."
 	}
 	m.run.Report(got.all())
 	if m.run.opt.Phase != Validating {
-		m.run.Checks.Add("var", v.block.blockName(), v.Addr(), got.status, got.message)
+		m.run.Checks.Add("var", v.block.Address(), v.Addr(), got.status, got.message)
 	}
 	return got.holds()
 }
 
 // condition evaluates a condition of a variable or an output, in a session of its own. What it may open is opened within a slot.
-func (m *Module) condition(t *future.Task, v *Value, c condition, address, failed string) (out verdict) {
+func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, address, failed string) (out verdict) {
 	sc := &scope{m: m, t: t, address: address}
 	if m.run.opt.Phase == Validating {
 		sc.tested = v
 		return m.run.condition(sc, c, failed)
 	}
 	needs := &reads{}
-	sc.collectReads(needs, c.cond, c.msg)
+	sc.collectReads(needs, c.Expr, c.Message)
 	p := preparer{t: t, seen: map[any]struct{}{}}
 	p.reads(needs)
-	if m.block.opensOf(c.cond, c.msg).empty() {
+	if m.block.OpensOf(c.Expr, c.Message).Empty() {
 		sc.sess = NewSession()
 		defer sc.sess.End()
 		return m.run.condition(sc, c, failed)
@@ -182,7 +183,7 @@ func (m *Module) condition(t *future.Task, v *Value, c condition, address, faile
 // InputsHold reports whether the conditions hold of the variables and outputs that work on the instance uses: those that its configuration leads to,
 // through values, ephemeral resources and its provider's configuration. What does not hold is reported once. The task must be in no slot.
 func (in *Instance) InputsHold(t *future.Task) bool {
-	return !in.Run().cfg.guarded || in.inputsHold(t)
+	return !in.Run().cfg.HasGuards || in.inputsHold(t)
 }
 
 func (in *Instance) inputsHold(t *future.Task) bool {
@@ -192,12 +193,12 @@ func (in *Instance) inputsHold(t *future.Task) bool {
 
 // InputsHold reports whether the conditions hold of the variables and outputs that the value comes from.
 func (v *Value) InputsHold(t *future.Task) bool {
-	return !v.module.run.cfg.guarded || v.readSet(t).hold(t)
+	return !v.module.run.cfg.HasGuards || v.readSet(t).hold(t)
 }
 
 // InputsHold reports whether the conditions hold of the variables and outputs that the assertions refer to.
 func (c *Check) InputsHold(t *future.Task) bool {
-	return !c.Module.run.cfg.guarded || c.readSet(t).hold(t)
+	return !c.Module.run.cfg.HasGuards || c.readSet(t).hold(t)
 }
 
 // once finds out about something in the run's graph of reads once, however many lead to it. A cycle is reported where the values are demanded.

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 )
@@ -11,18 +12,18 @@ import (
 // the host.
 func (in *Instance) Hold(t *future.Task, s *Session) {
 	b := in.Resource.Block
-	if !b.holds() {
+	if !b.HoldsOpen() {
 		return
 	}
 	sc := in.scope(t, s)
-	for i := range b.dependsOn {
-		sc.hold(&b.dependsOn[i])
+	for i := range b.DependsOn {
+		sc.hold(&b.DependsOn[i])
 	}
 	for m := in.Resource.Module; m.call != nil; m = m.call.module {
 		outer := m.callScope(t)
 		outer.sess = s
-		for i := range m.call.block.dependsOn {
-			outer.hold(&m.call.block.dependsOn[i])
+		for i := range m.call.block.DependsOn {
+			outer.hold(&m.call.block.DependsOn[i])
 		}
 	}
 }
@@ -34,7 +35,7 @@ func (sc *scope) hold(ref *lang.Ref) {
 			sc.holdResource(res, ref)
 		}
 	case lang.Module:
-		if call := sc.m.calls[ref.Name]; call != nil && call.block.child != nil && call.holdsEphemeral() {
+		if call := sc.m.calls[ref.Name]; call != nil && call.block.Child != nil && call.holdsEphemeral() {
 			sc.holdModules(call)
 		}
 	}
@@ -44,7 +45,7 @@ func (sc *scope) holdResource(res *Resource, ref *lang.Ref) {
 	key, one := sc.key(ref.Index, res.Form())
 	instances, _ := res.Instances(sc.t)
 	for _, dep := range instances {
-		if !one || !res.repeat.repeated() || dep.Addr().Key == key {
+		if !one || !res.repeat.Repeated() || dep.Addr().Key == key {
 			dep.get(sc.t, sc.sess, &ref.Range)
 		}
 	}
@@ -73,12 +74,12 @@ func (sc *scope) holdModules(call *Call) {
 // held collects what depends_on holds open, of the instance and of the modules around it. Of a module it is told by blocks.
 func (c *useCollector) held(in *Instance, sc *scope) {
 	b := in.Resource.Block
-	if !b.holds() {
+	if !b.HoldsOpen() {
 		return
 	}
-	c.dependsOn(sc, b.dependsOn)
+	c.dependsOn(sc, b.DependsOn)
 	for m := in.Resource.Module; m.call != nil; m = m.call.module {
-		c.dependsOn(m.callScope(c.t), m.call.block.dependsOn)
+		c.dependsOn(m.callScope(c.t), m.call.block.DependsOn)
 	}
 }
 
@@ -88,7 +89,7 @@ func (c *useCollector) dependsOn(sc *scope, refs []lang.Ref) {
 			c.ref(sc, &refs[i])
 			continue
 		}
-		for r := range heldBy(refs[i:i+1], sc.m.block).all {
+		for r := range blocks.HeldBy(refs[i:i+1], sc.m.block).All {
 			c.uses[Use{Kind: UseBlock, Block: r}] = struct{}{}
 		}
 	}
@@ -102,7 +103,7 @@ func (r *Run) HeldInstance(t *future.Task, a addr.Instance) *Instance {
 	}
 	m := r.Module(a.Module)
 	in := m.resources[a.Resource].Instance(a.Key)
-	if !in.Resource.Block.holds() {
+	if !in.Resource.Block.HoldsOpen() {
 		return nil
 	}
 	for ; m.call != nil; m = m.call.module {

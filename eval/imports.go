@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/value"
@@ -47,7 +48,7 @@ func (r *Run) importBlock(t *future.Task, b *config.Import) ([]ImportTarget, dia
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	each := &repeated{module: r.Root, repeat: repetition{forEach: x}, name: "import", sequences: true}
+	each := &repeated{module: r.Root, repeat: blocks.Repetition{ForEach: x}, name: "import", sequences: true}
 	var out []ImportTarget
 	for _, k := range each.expand(t, nil).keys {
 		target, more := r.importTarget(t, b, &rep{key: k, of: each})
@@ -59,11 +60,11 @@ func (r *Run) importBlock(t *future.Task, b *config.Import) ([]ImportTarget, dia
 
 // rootExpr compiles an expression of an import block, which is not part of a compiled block.
 func (r *Run) rootExpr(e hcl.Expression, rp *rep) (*lang.Expr, diag.List) {
-	var repeat repetition
+	var repeat blocks.Repetition
 	if rp != nil {
 		repeat = rp.of.repeat
 	}
-	return r.Root.block.compileExpr(e, repeat)
+	return r.Root.block.CompileExpr(e, repeat)
 }
 
 func (r *Run) importTarget(t *future.Task, b *config.Import, rp *rep) (ImportTarget, diag.List) {
@@ -86,7 +87,7 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *rep) (ImportTar
 	if diags = append(diags, more...); diags.HasErrors() {
 		return target, diags
 	}
-	if refused := r.Root.block.refuseEphemeral(v, x, "The "+what+" of an import must not be ephemeral: it is kept in the plan."); refused != nil {
+	if refused := r.Root.block.RefuseEphemeral(v, x, "The "+what+" of an import must not be ephemeral: it is kept in the plan."); refused != nil {
 		return target, append(diags, refused...)
 	}
 	refused := func(format string, args ...any) diag.List {
@@ -155,7 +156,7 @@ func (sc *scope) importKey(e hcl.Expression) (cty.Value, diag.List) {
 	if diags.HasErrors() {
 		return v, diags
 	}
-	if refused := sc.m.block.refuseEphemeral(v, x, "An ephemeral value cannot choose the instance to import to: its address is kept in the plan and in the state."); refused != nil {
+	if refused := sc.m.block.RefuseEphemeral(v, x, "An ephemeral value cannot choose the instance to import to: its address is kept in the plan and in the state."); refused != nil {
 		return v, refused
 	}
 	if value.Contains(v, value.Sensitive) {
@@ -181,7 +182,7 @@ func (r *Run) ImportProvider(t *future.Task, b *config.Import, to addr.Resource)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	source := r.Root.block.cfg.ProviderFor(ref.Name)
+	source := r.Root.block.Config.ProviderFor(ref.Name)
 	if po := r.provider(t, found, source, ref); po != nil {
 		return po, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -198,7 +199,7 @@ func (h *kitHost) taken() string {
 // world is a configuration with a run over it.
 type world struct {
 	tb   testing.TB
-	cfg  *Config
+	cfg  *blocks.Config
 	run  *Run
 	host *kitHost
 	task *future.Task
@@ -224,13 +225,13 @@ func files(text string) fstest.MapFS {
 }
 
 // compile loads and compiles; diagnostics of both are returned as text.
-func compile(tb testing.TB, text string) (*Config, diag.List) {
+func compile(tb testing.TB, text string) (*blocks.Config, diag.List) {
 	tb.Helper()
 	tree, diags := (&config.Loader{FS: files(text)}).Load(".")
 	if diags.HasErrors() {
 		tb.Fatalf("the configuration does not load:\n%s", lines(diags))
 	}
-	cfg, more := Compile(tree, newKitSchemas())
+	cfg, more := blocks.Compile(tree, newKitSchemas())
 	return cfg, append(diags, more...)
 }
 
@@ -243,7 +244,7 @@ func open(tb testing.TB, phase Phase, text string, vars map[string]cty.Value) *w
 	return cfgWorld(tb, cfg, phase, vars)
 }
 
-func cfgWorld(tb testing.TB, cfg *Config, phase Phase, vars map[string]cty.Value) *world {
+func cfgWorld(tb testing.TB, cfg *blocks.Config, phase Phase, vars map[string]cty.Value) *world {
 	h := &kitHost{opened: map[string]int{}, live: map[string]int{}, sessions: map[*future.Task]int{}}
 	run := NewRun(cfg, Options{Phase: phase, Host: h, Variables: vars, Functions: kitFunctions(), Workspace: "default", RootDir: ".", WorkDir: "/w"})
 	return &world{tb: tb, cfg: cfg, run: run, host: h, task: &future.Task{}}

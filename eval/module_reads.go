@@ -81,8 +81,8 @@ func (c *Call) collectPart(into *reads, t *future.Task, p part) {
 
 // mayOpen reports whether evaluating one of the outputs, or any if a name is empty, may open ephemeral resources.
 func (c *Call) mayOpen(outputs ...string) bool {
-	for name, o := range c.block.child.outputs {
-		if !o.opens.empty() && (slices.Contains(outputs, name) || slices.Contains(outputs, "")) {
+	for name, o := range c.block.Child.Outputs {
+		if !o.Opens.Empty() && (slices.Contains(outputs, name) || slices.Contains(outputs, "")) {
 			return true
 		}
 	}
@@ -90,7 +90,7 @@ func (c *Call) mayOpen(outputs ...string) bool {
 }
 
 // holdsEphemeral reports whether the called module, or one below it, declares ephemeral resources.
-func (c *Call) holdsEphemeral() bool { return !c.block.child.ephemerals().empty() }
+func (c *Call) holdsEphemeral() bool { return !c.block.Child.Ephemerals().Empty() }
 
 // prepare demands the durable values of a part of all instances.
 func (c *Call) prepare(t *future.Task, p part) {
@@ -158,7 +158,7 @@ func (c *Call) keyless(m addr.ModuleInstance) (addr.ModuleInstance, bool) {
 	if len(steps) < len(mine) {
 		return m, false
 	}
-	out, call := c.module.Addr, c.block.cfg.Name
+	out, call := c.module.Addr, c.block.Config.Name
 	if len(mine) > 1 && steps[len(mine)-2] != out {
 		return m, false
 	}
@@ -222,7 +222,7 @@ func (r *Run) modulesOf(t *future.Task, within addr.ModuleInstance, path addr.Mo
 	for _, name := range path.Calls()[len(within.Path()):] {
 		var next []*Module
 		for _, m := range modules {
-			if call := m.calls[name]; call != nil && call.block.child != nil {
+			if call := m.calls[name]; call != nil && call.block.Child != nil {
 				next = append(next, call.Children(t, nil)...)
 			}
 		}

@@ -158,7 +158,7 @@ func TestE3_ProvenanceIsLinear(t *testing.T) {
 	}
 	fmt.Fprintf(&sb, "}\nresource \"sim_thing\" \"a\" {\n  name = local.l%d\n}\n", n-1)
 	w := open(t, Validating, sb.String(), nil)
-	found := w.cfg.modules[w.run.Root.block.cfg.Path].origins(w.run.Root.locals[fmt.Sprintf("l%d", n-1)].block.expr.Refs)
+	found := w.cfg.Modules[w.run.Root.block.Config.Path].Origins(w.run.Root.locals[fmt.Sprintf("l%d", n-1)].block.Expr.Refs)
 	if len(found) != 1 {
 		t.Fatalf("%d origins", len(found))
 	}

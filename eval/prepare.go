@@ -79,7 +79,7 @@ func (p *preparer) first(what any) bool {
 	return true
 }
 
-func (v *Value) rangePtr() *hcl.Range { return &v.block.rng }
+func (v *Value) rangePtr() *hcl.Range { return &v.block.Range }
 
 // Prepare demands everything durable that the value needs.
 func (v *Value) Prepare(t *future.Task) {

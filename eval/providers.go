@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -21,7 +22,7 @@ type ProviderObject struct {
 
 	run    *Run
 	module *Module
-	block  *providerBlock // nil for an implied configuration
+	block  *blocks.Provider // nil for an implied configuration
 	schema *schema.Schema
 	each   *repeated
 	reads  future.Cell[*reads]
@@ -32,11 +33,11 @@ func (p *ProviderObject) Body() hcl.Body {
 	if p.block == nil {
 		return nil
 	}
-	return p.block.cfg.Body
+	return p.block.Config.Body
 }
 
 // Opens reports whether the configuration may come from ephemeral resources.
-func (p *ProviderObject) Opens() bool { return p.block != nil && !p.block.opens.empty() }
+func (p *ProviderObject) Opens() bool { return p.block != nil && !p.block.Opens.Empty() }
 
 // Present reports whether the provider block has this instance, as far as that can be told.
 func (p *ProviderObject) Present(t *future.Task) bool {
@@ -57,9 +58,9 @@ func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.L
 	}
 	sc := p.scope(t, s)
 	if sc.rep != nil && !p.each.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
-		return cty.DynamicVal, diag.At(p.block.cfg.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address)
+		return cty.DynamicVal, diag.At(p.block.Config.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address)
 	}
-	v, diags := p.run.decode(sc, p.schema.Block, p.block.view, p.block.body)
+	v, diags := p.run.decode(sc, p.schema.Block, p.block.View, p.block.Body)
 	return v, diags.WithAddress(p.Addr.String())
 }
 
@@ -86,8 +87,8 @@ func (p *ProviderObject) readSet(t *future.Task) *reads {
 		out := &reads{}
 		if p.block != nil {
 			sc := p.scope(t, nil)
-			sc.collectReads(out, p.block.each)
-			sc.collectReads(out, p.block.body...)
+			sc.collectReads(out, p.block.ForEach)
+			sc.collectReads(out, p.block.Body...)
 		}
 		return out
 	})
@@ -106,7 +107,7 @@ func (p *ProviderObject) Prepare(t *future.Task) {
 // providerRef is a provider configuration found by following names up the module tree.
 type providerRef struct {
 	module *Module
-	block  *providerBlock
+	block  *blocks.Provider
 	key    *lang.Expr // in keyScope
 	scope  func(t *future.Task) *scope
 }
@@ -115,7 +116,7 @@ type providerRef struct {
 func (in *Instance) Provider(t *future.Task) *ProviderObject {
 	b := in.Resource.Block
 	ref := b.Config.ProviderRef()
-	found, diags := in.Resource.Module.findProvider(ref, b.providerKey, func(t *future.Task) *scope { return in.scope(t, nil) })
+	found, diags := in.Resource.Module.findProvider(ref, b.ProviderKey, func(t *future.Task) *scope { return in.scope(t, nil) })
 	if diags.HasErrors() {
 		in.Run().Report(diags)
 		return nil
@@ -124,24 +125,24 @@ func (in *Instance) Provider(t *future.Task) *ProviderObject {
 }
 
 func (r *Run) provider(t *future.Task, found providerRef, source addr.Provider, ref config.ProviderRef) *ProviderObject {
-	pc := addr.ProviderConfig{Module: found.module.block.cfg.Path.Instance(), Provider: source}
+	pc := addr.ProviderConfig{Module: found.module.block.Config.Path.Instance(), Provider: source}
 	if found.block == nil {
 		return r.providerObject(pc, found)
 	}
-	pc.Alias = found.block.cfg.Alias
-	if found.block.each == nil {
+	pc.Alias = found.block.Config.Alias
+	if found.block.ForEach == nil {
 		return r.providerObject(pc, found)
 	}
 	if found.key == nil {
 		if r.opt.Phase == Validating {
 			return r.providerObject(pc, found)
 		}
-		r.Report(diag.At(ref.Range, "Provider instance key required", "The provider block %q has for_each, so a reference to it must choose an instance, like %s[each.key].", found.block.cfg.Ref(), ref))
+		r.Report(diag.At(ref.Range, "Provider instance key required", "The provider block %q has for_each, so a reference to it must choose an instance, like %s[each.key].", found.block.Config.Ref(), ref))
 		return nil
 	}
 	v, diags := r.eval(found.scope(t), found.key)
 	if !diags.HasErrors() {
-		diags = append(diags, found.module.block.refuseEphemeral(v, found.key, "An ephemeral value cannot choose a provider instance: the choice is kept in the state.")...)
+		diags = append(diags, found.module.block.RefuseEphemeral(v, found.key, "An ephemeral value cannot choose a provider instance: the choice is kept in the state.")...)
 	}
 	v, _ = v.Unmark()
 	if !diags.HasErrors() && !v.IsKnown() && r.opt.Phase == Validating {
@@ -167,12 +168,12 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 	}
 	p := &ProviderObject{Addr: pc, run: r, module: found.module, block: found.block}
 	if p.block != nil {
-		p.schema = p.block.schema
-		if p.block.each != nil {
-			p.each = &repeated{module: p.module, repeat: repetition{forEach: p.block.each}, name: pc.String()}
+		p.schema = p.block.Schema
+		if p.block.ForEach != nil {
+			p.each = &repeated{module: p.module, repeat: blocks.Repetition{ForEach: p.block.ForEach}, name: pc.String()}
 		}
 	} else {
-		s, diags := r.cfg.schemas.Provider(pc.Provider)
+		s, diags := r.cfg.Schemas.Provider(pc.Provider)
 		r.Report(diags)
 		if s == nil {
 			s = &schema.Schema{Block: &schema.Block{}}
@@ -185,10 +186,10 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 
 // findProvider follows a provider reference from a module to the block that it means: passed by the call, declared here, or inherited.
 func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func(*future.Task) *scope) (providerRef, diag.List) {
-	if passed := m.block.cfg.Passed(ref); passed != nil {
+	if passed := m.block.Config.Passed(ref); passed != nil {
 		return m.call.module.findProvider(*passed, m.run.compiledKey(passed.KeyExpr), m.callScope)
 	}
-	if b := m.block.providers[ref.String()]; b != nil {
+	if b := m.block.Providers[ref.String()]; b != nil {
 		return providerRef{module: m, block: b, key: key, scope: scope}, nil
 	}
 	if ref.Alias != "" {
@@ -198,13 +199,13 @@ func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func
 		return providerRef{module: m}, nil
 	}
 	parent := m.call.module
-	name := parent.block.localName(m.block.cfg.ProviderFor(ref.Name), ref.Name)
+	name := parent.block.LocalName(m.block.Config.ProviderFor(ref.Name), ref.Name)
 	return parent.findProvider(config.ProviderRef{Name: name, Range: ref.Range}, nil, nil)
 }
 
 // expectedProvider stands in for a configuration that the caller of m has to pass and does not. A module that is validated by itself has no caller.
 func (m *Module) expectedProvider(ref config.ProviderRef) (providerRef, diag.List) {
-	expected := m.block.cfg.ExpectedAlias(ref)
+	expected := m.block.Config.ExpectedAlias(ref)
 	switch {
 	case expected == nil:
 		return providerRef{}, diag.At(ref.Range, "Provider configuration not present", "This module has no provider %q block with alias = %q.", ref.Name, ref.Alias)
@@ -246,8 +247,8 @@ func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderO
 	if m == nil {
 		return nil, missingProvider(pc)
 	}
-	name := config.ProviderRef{Name: m.block.localName(pc.Provider, pc.Provider.Type), Alias: pc.Alias}
-	if b := m.block.providers[name.String()]; b != nil && b.source == pc.Provider {
+	name := config.ProviderRef{Name: m.block.LocalName(pc.Provider, pc.Provider.Type), Alias: pc.Alias}
+	if b := m.block.Providers[name.String()]; b != nil && b.Source == pc.Provider {
 		return r.providerObject(pc, providerRef{module: m, block: b}), nil
 	}
 	if pc.Alias != "" || !m.Addr.IsRoot() {
@@ -259,21 +260,21 @@ func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderO
 // ProviderOf returns the address of the provider configuration that works on an instance of which a state recorded one. It is the one of the block if the
 // configuration still declares that, which may have another name by now. Nothing is evaluated: of a provider block with for_each, the recorded instance stays.
 func (r *Run) ProviderOf(a addr.Instance, recorded addr.ProviderConfig) addr.ProviderConfig {
-	m := r.cfg.modules[a.Module.Module()]
-	if m == nil || m.resources[a.Resource] == nil || m.resources[a.Resource].Provider != recorded.Provider {
+	m := r.cfg.Modules[a.Module.Module()]
+	if m == nil || m.Resources[a.Resource] == nil || m.Resources[a.Resource].Provider != recorded.Provider {
 		return recorded
 	}
 	pc := addr.ProviderConfig{Provider: recorded.Provider}
-	b := m.providerBlockFor(m.resources[a.Resource].Config.ProviderRef())
+	b := m.ProviderFor(m.Resources[a.Resource].Config.ProviderRef())
 	switch {
 	case b == nil:
 		return pc
-	case b.each != nil && recorded.Key == addr.NoKey:
+	case b.ForEach != nil && recorded.Key == addr.NoKey:
 		return recorded
-	case b.each != nil:
+	case b.ForEach != nil:
 		pc.Key = recorded.Key
 	}
-	pc.Module, pc.Alias = b.module.cfg.Path.Instance(), b.cfg.Alias
+	pc.Module, pc.Alias = b.Module.Config.Path.Instance(), b.Config.Alias
 	return pc
 }
 
@@ -284,18 +285,18 @@ func missingProvider(pc addr.ProviderConfig) diag.List {
 
 // ValidateProviders evaluates every provider block of a module object, for validation. f is called with each configuration without marks.
 func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
-	for _, b := range diag.InOrder(m.block.providers) {
-		if b.cfg.Empty() {
+	for _, b := range diag.InOrder(m.block.Providers) {
+		if b.Config.Empty() {
 			continue // what is missing may come from the caller of the module
 		}
-		pc := addr.ProviderConfig{Module: m.block.cfg.Path.Instance(), Provider: b.source, Alias: b.cfg.Alias}
+		pc := addr.ProviderConfig{Module: m.block.Config.Path.Instance(), Provider: b.Source, Alias: b.Config.Alias}
 		p := m.run.providerObject(pc, providerRef{module: m, block: b})
 		v, diags := p.EvalBody(t, nil)
 		if !diags.HasErrors() {
 			plain, _ := v.UnmarkDeep()
-			diags = append(diags, f(pc, plain).InConfigBody(b.cfg.Body)...)
+			diags = append(diags, f(pc, plain).InConfigBody(b.Config.Body)...)
 		}
-		m.run.Report(diags.WithAddress(fmt.Sprintf("provider[%q]", b.source.String())))
+		m.run.Report(diags.WithAddress(fmt.Sprintf("provider[%q]", b.Source.String())))
 	}
 }
 

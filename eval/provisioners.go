@@ -5,18 +5,19 @@ import (
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 )
 
 // Provisioners returns the provisioner blocks that run when the instance is created, in order.
 func (in *Instance) Provisioners() []*config.Provisioner {
-	return provisionerConfigs(in.Resource.Block.provisioners)
+	return provisionerConfigs(in.Resource.Block.Provisioners)
 }
 
-func provisionerConfigs(blocks []provisionerBlock) []*config.Provisioner {
+func provisionerConfigs(blocks []blocks.Provisioner) []*config.Provisioner {
 	out := make([]*config.Provisioner, len(blocks))
 	for i := range blocks {
-		out[i] = blocks[i].cfg
+		out[i] = blocks[i].Config
 	}
 	return out
 }
@@ -25,10 +26,10 @@ func provisionerConfigs(blocks []provisionerBlock) []*config.Provisioner {
 func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
-	return in.Run().provisioner(sc, &in.Resource.Block.provisioners[index])
+	return in.Run().provisioner(sc, &in.Resource.Block.Provisioners[index])
 }
 
-func (r *Run) provisioner(sc *scope, p *provisionerBlock) (cty.Value, diag.List) {
-	v, diags := r.decode(sc, p.schema, p.view, p.exprs)
+func (r *Run) provisioner(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
+	v, diags := r.decode(sc, p.Schema, p.View, p.Exprs)
 	return v, diags.WithAddress(sc.address)
 }

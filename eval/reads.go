@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -57,7 +58,7 @@ func (sc *scope) collectRefs(into *reads, refs []lang.Ref) {
 			sc.collectModule(into, ref)
 		case lang.Each:
 			if ref.Name == "value" && sc.rep != nil {
-				sc.collectReads(into, sc.rep.of.repeat.forEach)
+				sc.collectReads(into, sc.rep.of.repeat.ForEach)
 			}
 		}
 	}
@@ -82,7 +83,7 @@ func (sc *scope) collectResource(into *reads, ref *lang.Ref) {
 	if res == nil {
 		return
 	}
-	if !res.repeat.repeated() {
+	if !res.repeat.Repeated() {
 		into.resources = append(into.resources, resourceRead{res: res, via: &ref.Range})
 		return
 	}
@@ -94,21 +95,21 @@ func (sc *scope) collectResource(into *reads, ref *lang.Ref) {
 
 func (sc *scope) collectModule(into *reads, ref *lang.Ref) {
 	call := sc.m.calls[ref.Name]
-	if call == nil || call.block.child == nil {
+	if call == nil || call.block.Child == nil {
 		return
 	}
 	into.calls = append(into.calls, call)
-	form := formOf(call.repeat)
+	form := blocks.FormOf(call.repeat)
 	key, one := sc.key(ref.Index, form)
 	e := call.expand(sc.t, &ref.Range)
-	if one && form.keyed() {
+	if one && form.Keyed() {
 		if e.has(key) {
 			call.Child(key).collectOutputs(into, ref.Output, &ref.Range)
 		}
 		return
 	}
 	name := ref.Output
-	if form.keyed() {
+	if form.Keyed() {
 		name = "" // a splat, or an error that HCL explains
 	}
 	sc.collectPart(into, call, part{output: name}, call.mayOpen(name))
@@ -116,7 +117,7 @@ func (sc *scope) collectModule(into *reads, ref *lang.Ref) {
 
 // collectPart adds a part of all instances of a call: as one read, unless there is but one instance in all or the parts must be looked at one by one.
 func (sc *scope) collectPart(into *reads, call *Call, p part, singly bool) {
-	if n := len(call.expand(sc.t, nil).keys); !singly && (n > 1 || n == 1 && call.repeat.repeated() && call.module.repeated()) {
+	if n := len(call.expand(sc.t, nil).keys); !singly && (n > 1 || n == 1 && call.repeat.Repeated() && call.module.repeated()) {
 		into.modules = append(into.modules, moduleRead{call: call, part: p})
 		return
 	}
@@ -126,7 +127,7 @@ func (sc *scope) collectPart(into *reads, call *Call, p part, singly bool) {
 // repeated reports whether the module object is one of several instances, or within one of them.
 func (m *Module) repeated() bool {
 	for ; m.call != nil; m = m.call.module {
-		if m.call.repeat.repeated() {
+		if m.call.repeat.Repeated() {
 			return true
 		}
 	}
@@ -142,7 +143,7 @@ func (sc *scope) collectDependsOn(into *reads, refs []lang.Ref) {
 			continue
 		}
 		call := sc.m.calls[ref.Name]
-		if call == nil || call.block.child == nil {
+		if call == nil || call.block.Child == nil {
 			continue
 		}
 		into.calls = append(into.calls, call)
@@ -167,7 +168,7 @@ func (m *Module) collectAll(into *reads, t *future.Task) {
 		into.resources = append(into.resources, resourceRead{res: res, all: true})
 	}
 	for _, call := range m.calls {
-		if call.block.child == nil {
+		if call.block.Child == nil {
 			continue
 		}
 		sc := &scope{m: m, t: t}
@@ -179,22 +180,22 @@ func (m *Module) collectAll(into *reads, t *future.Task) {
 func (in *Instance) readSet(t *future.Task) *reads {
 	got, cycle := in.reads.Get(t, in, nil, func() *reads {
 		b, out, sc := in.Resource.Block, &reads{}, in.scope(t, nil)
-		sc.collectReads(out, b.body...)
-		for _, c := range b.pre {
-			sc.collectReads(out, c.cond, c.msg)
+		sc.collectReads(out, b.Body...)
+		for _, c := range b.Preconditions {
+			sc.collectReads(out, c.Expr, c.Message)
 		}
-		sc.collectReads(out, b.triggers...)
+		sc.collectReads(out, b.Triggers...)
 		after := &reads{} // evaluated once the object exists, so that it may be referred to by its own address
-		for _, c := range b.post {
-			sc.collectReads(after, c.cond, c.msg)
+		for _, c := range b.Postconditions {
+			sc.collectReads(after, c.Expr, c.Message)
 		}
-		for _, p := range slices.Concat(b.provisioners, b.departing) {
-			sc.collectReads(after, p.exprs...)
+		for _, p := range slices.Concat(b.Provisioners, b.DestroyProvisioners) {
+			sc.collectReads(after, p.Exprs...)
 		}
-		sc.collectReads(after, b.idle...)
+		sc.collectReads(after, b.IdleConnections...)
 		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.res == in.Resource && !r.all && r.key == in.Key })
 		out.add(after)
-		sc.collectReads(out, b.providerKey)
+		sc.collectReads(out, b.ProviderKey)
 		if p := in.Provider(t); p != nil {
 			out.providers = append(out.providers, p)
 		}
@@ -211,8 +212,8 @@ func (r *Resource) objectReads(t *future.Task) *reads {
 	got, cycle := r.reads.Get(t, r, nil, func() *reads {
 		out := &reads{}
 		sc := &scope{m: r.Module, t: t}
-		sc.collectReads(out, r.repeat.count, r.repeat.forEach, r.repeat.enabled)
-		sc.collectDependsOn(out, r.Block.dependsOn)
+		sc.collectReads(out, r.repeat.Count, r.repeat.ForEach, r.repeat.Enabled)
+		sc.collectDependsOn(out, r.Block.DependsOn)
 		r.Module.collectSurroundings(out, t)
 		return out
 	})
@@ -234,7 +235,7 @@ func (m *Module) collectSurroundings(into *reads, t *future.Task) {
 func (m *Module) collectAwaited(into *reads, t *future.Task) {
 	if m.call != nil {
 		sc := &scope{m: m.call.module, t: t}
-		sc.collectDependsOn(into, m.call.block.dependsOn)
+		sc.collectDependsOn(into, m.call.block.DependsOn)
 	}
 }
 
@@ -242,13 +243,13 @@ func (v *Value) readSet(t *future.Task) *reads {
 	got, cycle := v.reads.Get(t, v, nil, func() *reads {
 		out := &reads{}
 		sc := &scope{m: v.module, t: t}
-		if v.block.kind == variableValue {
+		if v.block.Kind == blocks.VariableValue {
 			if v.module.call == nil {
 				return out
 			}
 			sc = &scope{m: v.module.call.module, rep: v.module.call.rep(v.module.key), t: t}
 		}
-		sc.collectReads(out, v.block.expr)
+		sc.collectReads(out, v.block.Expr)
 		v.collectAwaited(out, t)
 		return out
 	})
@@ -261,10 +262,10 @@ func (v *Value) readSet(t *future.Task) *reads {
 // collectAwaited adds what has to be there before an output is used, whether or not its value comes from it: what its depends_on argument names, and those
 // of the calls around.
 func (v *Value) collectAwaited(into *reads, t *future.Task) {
-	if v.block.kind != outputValue {
+	if v.block.Kind != blocks.OutputValue {
 		return
 	}
-	(&scope{m: v.module, t: t}).collectDependsOn(into, v.block.dependsOn)
+	(&scope{m: v.module, t: t}).collectDependsOn(into, v.block.DependsOn)
 	for m := v.module; m.call != nil; m = m.call.module {
 		m.collectAwaited(into, t)
 	}
@@ -338,7 +339,7 @@ func (f *flattener) reads(r *reads) {
 		if f.visit(c) {
 			sub := &reads{}
 			sc := &scope{m: c.module, t: f.t}
-			sc.collectReads(sub, c.repeat.count, c.repeat.forEach, c.repeat.enabled)
+			sc.collectReads(sub, c.repeat.Count, c.repeat.ForEach, c.repeat.Enabled)
 			f.reads(sub)
 			if c.excluded() && c.expand(f.t, nil).failed { // what depends on anything in it is excluded too
 				f.deps[plan.Dep{Resource: addr.AbsResource{Module: c.Addr()}}] = struct{}{}
@@ -443,10 +444,10 @@ func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
 	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
 	b, sub, direct := in.Resource.Block, &reads{}, &reads{}
 	sc := &scope{m: in.Resource.Module, t: t}
-	sc.collectDependsOn(sub, b.dependsOn)
+	sc.collectDependsOn(sub, b.DependsOn)
 	direct.add(in.readSet(t))
-	sc.collectReads(direct, in.Resource.repeat.count, in.Resource.repeat.forEach, in.Resource.repeat.enabled)
-	if len(b.pre)+len(b.post) > 0 {
+	sc.collectReads(direct, in.Resource.repeat.Count, in.Resource.repeat.ForEach, in.Resource.repeat.Enabled)
+	if len(b.Preconditions)+len(b.Postconditions) > 0 {
 		sub.values = append(sub.values, direct.values...)
 	}
 	for _, rr := range direct.resources {
@@ -464,7 +465,7 @@ func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
 func (in *Instance) ModuleWaitDeps(t *future.Task) []plan.Dep {
 	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
 	sub := &reads{}
-	named := slices.DeleteFunc(slices.Clone(in.Resource.Block.dependsOn), func(ref lang.Ref) bool { return ref.Kind != lang.Module })
+	named := slices.DeleteFunc(slices.Clone(in.Resource.Block.DependsOn), func(ref lang.Ref) bool { return ref.Kind != lang.Module })
 	(&scope{m: in.Resource.Module, t: t}).collectDependsOn(sub, named)
 	in.Resource.Module.collectSurroundings(sub, t)
 	sub.calls = nil
@@ -492,7 +493,7 @@ func (in *Instance) ExplicitDeps(t *future.Task) []plan.Dep {
 func (in *Instance) explicitReads(t *future.Task) *reads {
 	out := &reads{}
 	sc := &scope{m: in.Resource.Module, t: t}
-	sc.collectDependsOn(out, in.Resource.Block.dependsOn)
+	sc.collectDependsOn(out, in.Resource.Block.DependsOn)
 	in.Resource.Module.collectSurroundings(out, t)
 	out.calls = nil // what repetition of modules reads is no reason to wait
 	return out

@@ -9,16 +9,17 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 )
 
 // repeated is what resources and module calls share: how often they are there.
 type repeated struct {
 	module *Module
-	repeat repetition
+	repeat blocks.Repetition
 	name   string       // for messages
 	target *addr.Target // what -exclude names it by, nil for what it cannot name
-	block  any          // what is repeated: a *ResourceBlock or *callBlock, nil for anything else
+	block  any          // what is repeated: a *blocks.Resource or *blocks.Call, nil for anything else
 	// ephemeral says that it is an ephemeral block.
 	ephemeral bool
 	// sequences says that for_each may be a tuple or list too, whose indexes are the keys. They are part of no address: they would change with the order.
@@ -30,7 +31,7 @@ type repeated struct {
 
 // expansion is the outcome of a count, for_each or enabled argument.
 type expansion struct {
-	form   Repeat
+	form   blocks.Form
 	keys   []addr.Key
 	values map[addr.Key]cty.Value // ForEach only
 	// failed says that the instances could not be told; the reason was reported. There are no keys then.
@@ -41,9 +42,9 @@ type expansion struct {
 
 func (e *expansion) has(k addr.Key) bool {
 	switch e.form {
-	case Counted:
+	case blocks.Counted:
 		return k.Kind() == addr.KeyInt && k.Int() >= 0 && k.Int() < len(e.keys)
-	case ForEach:
+	case blocks.ForEach:
 		_, ok := e.values[k]
 		return ok
 	default:
@@ -51,14 +52,14 @@ func (e *expansion) has(k addr.Key) bool {
 	}
 }
 
-var singleExpansion = &expansion{form: Single, keys: []addr.Key{addr.NoKey}}
+var singleExpansion = &expansion{form: blocks.Single, keys: []addr.Key{addr.NoKey}}
 
 // expand returns the instances, evaluating the arguments on first demand.
 func (r *repeated) expand(t *future.Task, via *hcl.Range) *expansion {
 	if e, ok := r.keys.Peek(); ok {
 		return e
 	}
-	e, cycle := r.keys.Get(t, r.repeat.argument()+" of "+r.name, via, func() *expansion { return r.evaluate(t) })
+	e, cycle := r.keys.Get(t, r.repeat.Argument()+" of "+r.name, via, func() *expansion { return r.evaluate(t) })
 	if cycle != nil {
 		r.module.run.reportCycle(cycle)
 		return failedExpansion
@@ -73,17 +74,17 @@ var failedExpansion = &expansion{failed: true}
 
 func (r *repeated) evaluate(t *future.Task) *expansion {
 	run := r.module.run
-	if r.recorded != nil && r.repeat.repeated() {
-		return recordedExpansion(formOf(r.repeat), r.recorded())
+	if r.recorded != nil && r.repeat.Repeated() {
+		return recordedExpansion(blocks.FormOf(r.repeat), r.recorded())
 	}
 	var e *expansion
 	var diags diag.List
 	switch {
-	case r.repeat.count != nil:
+	case r.repeat.Count != nil:
 		e, diags = r.count(t)
-	case r.repeat.forEach != nil:
+	case r.repeat.ForEach != nil:
 		e, diags = r.forEach(t)
-	case r.repeat.enabled != nil:
+	case r.repeat.Enabled != nil:
 		e, diags = r.enabled(t)
 	default:
 		return singleExpansion
@@ -105,10 +106,10 @@ func (r *repeated) evaluate(t *future.Task) *expansion {
 
 // recordedExpansion is an expansion to the given keys, as far as they are of the form. Without any, the instances cannot be told. What each.value is for
 // them is not known.
-func recordedExpansion(form Repeat, recorded []addr.Key) *expansion {
+func recordedExpansion(form blocks.Form, recorded []addr.Key) *expansion {
 	e := &expansion{form: form}
 	switch form {
-	case Counted:
+	case blocks.Counted:
 		n := 0
 		for _, k := range recorded {
 			if k.Kind() == addr.KeyInt {
@@ -118,7 +119,7 @@ func recordedExpansion(form Repeat, recorded []addr.Key) *expansion {
 		for i := range n {
 			e.keys = append(e.keys, addr.IntKey(i))
 		}
-	case ForEach:
+	case blocks.ForEach:
 		e.values = map[addr.Key]cty.Value{}
 		for _, k := range recorded {
 			if k.Kind() == addr.KeyString {
@@ -139,7 +140,7 @@ func recordedExpansion(form Repeat, recorded []addr.Key) *expansion {
 // Call is a module call object.
 type Call struct {
 	repeated
-	block *callBlock
+	block *blocks.Call
 
 	mu       sync.Mutex
 	children map[addr.Key]*Module
@@ -148,7 +149,9 @@ type Call struct {
 }
 
 // Addr returns the address of the call without an instance key.
-func (c *Call) Addr() addr.ModuleInstance { return c.module.Addr.Child(c.block.cfg.Name, addr.NoKey) }
+func (c *Call) Addr() addr.ModuleInstance {
+	return c.module.Addr.Child(c.block.Config.Name, addr.NoKey)
+}
 
 // Children returns the module instances of the call, ordered by key.
 func (c *Call) Children(t *future.Task, via *hcl.Range) []*Module {
@@ -165,8 +168,8 @@ func (c *Call) Child(k addr.Key) *Module {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.children[k]
-	if m == nil && c.block.child != nil {
-		m = c.module.run.newModule(c.module.Addr.Child(c.block.cfg.Name, k), c.block.child, c)
+	if m == nil && c.block.Child != nil {
+		m = c.module.run.newModule(c.module.Addr.Child(c.block.Config.Name, k), c.block.Child, c)
 		c.children[k] = m
 	}
 	return m

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/value"
@@ -18,7 +19,7 @@ import (
 
 // unsuitable returns the error about the value of a repetition argument, with the values in play.
 func (r *repeated) unsuitable(t *future.Task, x *lang.Expr, format string, args ...any) diag.List {
-	d := diag.Diagnostic{Summary: "Invalid " + r.repeat.argument() + " argument", Detail: fmt.Sprintf(format, args...)}
+	d := diag.Diagnostic{Summary: "Invalid " + r.repeat.Argument() + " argument", Detail: fmt.Sprintf(format, args...)}
 	return r.module.run.about(&scope{m: r.module, t: t}, x, d)
 }
 
@@ -29,19 +30,19 @@ func (r *repeated) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool
 	if diags.HasErrors() {
 		return v, false, diags
 	}
-	form := formOf(r.repeat)
-	if value.Contains(v, value.Ephemeral) && (!r.ephemeral || form == ForEach || !r.module.block.onlyApplying(x)) {
-		return v, true, append(diags, r.unsuitable(t, x, "An ephemeral value cannot decide which instances exist: %s Use a value that isn't ephemeral.%s", r.keysReason(), r.module.block.becauseOf(x))...)
+	form := blocks.FormOf(r.repeat)
+	if value.Contains(v, value.Ephemeral) && (!r.ephemeral || form == blocks.ForEach || !r.module.block.OnlyApplying(x)) {
+		return v, true, append(diags, r.unsuitable(t, x, "An ephemeral value cannot decide which instances exist: %s Use a value that isn't ephemeral.%s", r.keysReason(), r.module.block.BecauseOf(x))...)
 	}
-	if form == ForEach && value.Has(v, value.Sensitive) { // elements may be: they are no keys
+	if form == blocks.ForEach && value.Has(v, value.Sensitive) { // elements may be: they are no keys
 		return v, true, append(diags, r.unsuitable(t, x, "Sensitive values, or values derived from them, cannot be used as for_each arguments, because the keys are shown in addresses. If the keys are not secret, use nonsensitive().")...)
 	}
 	_, secret = value.Redacted(v.Marks())
 	v, _ = v.Unmark()
 	switch {
 	case v.IsNull():
-		none := map[Repeat]string{Counted: "0", ForEach: "{}", Enabled: "false"}[form]
-		diags = append(diags, r.unsuitable(t, x, "The %s argument must not be null. For no instances, use %s.", r.repeat.argument(), none)...)
+		none := map[blocks.Form]string{blocks.Counted: "0", blocks.ForEach: "{}", blocks.Enabled: "false"}[form]
+		diags = append(diags, r.unsuitable(t, x, "The %s argument must not be null. For no instances, use %s.", r.repeat.Argument(), none)...)
 	case !v.IsKnown() && r.module.run.opt.Phase != Validating:
 		diags = append(diags, r.undecided(t, x)...)
 	}
@@ -58,8 +59,8 @@ func (r *repeated) keysReason() string {
 
 // undecided returns the error about instances that cannot be told before apply.
 func (r *repeated) undecided(t *future.Task, x *lang.Expr) diag.List {
-	why := "The value of " + r.repeat.argument() + " is known only after apply, so the instances cannot be planned. Use a value that is known in advance."
-	if formOf(r.repeat) == ForEach {
+	why := "The value of " + r.repeat.Argument() + " is known only after apply, so the instances cannot be planned. Use a value that is known in advance."
+	if blocks.FormOf(r.repeat) == blocks.ForEach {
 		why = "The keys of for_each are known only after apply, so the instances cannot be planned. Use a map whose keys are written in the configuration, with what is known only after apply in its values."
 	}
 	if r.target != nil {
@@ -71,7 +72,7 @@ func (r *repeated) undecided(t *future.Task, x *lang.Expr) diag.List {
 }
 
 func (r *repeated) count(t *future.Task) (*expansion, diag.List) {
-	x, e := r.repeat.count, &expansion{form: Counted}
+	x, e := r.repeat.Count, &expansion{form: blocks.Counted}
 	given, secret, diags := r.value(t, x)
 	if diags.HasErrors() {
 		return e, diags
@@ -100,7 +101,7 @@ func (r *repeated) count(t *future.Task) (*expansion, diag.List) {
 const maxCount = 10_000_000
 
 func (r *repeated) forEach(t *future.Task) (*expansion, diag.List) {
-	x, e := r.repeat.forEach, &expansion{form: ForEach}
+	x, e := r.repeat.ForEach, &expansion{form: blocks.ForEach}
 	v, _, diags := r.value(t, x)
 	if diags.HasErrors() || !v.IsKnown() {
 		return e, diags
@@ -120,7 +121,7 @@ func (r *repeated) forEach(t *future.Task) (*expansion, diag.List) {
 			if r.module.run.opt.Phase != Validating {
 				diags = append(diags, r.undecided(t, x)...)
 			}
-			return &expansion{form: ForEach}, diags
+			return &expansion{form: blocks.ForEach}, diags
 		}
 		key, err := addr.KeyFromValue(k)
 		if err != nil || !sequence && key.Kind() != addr.KeyString {
@@ -168,7 +169,7 @@ func holds(ty cty.Type, fits func(cty.Type) bool) bool {
 }
 
 func (r *repeated) enabled(t *future.Task) (*expansion, diag.List) {
-	x, e := r.repeat.enabled, &expansion{form: Enabled}
+	x, e := r.repeat.Enabled, &expansion{form: blocks.Enabled}
 	given, _, diags := r.value(t, x)
 	if diags.HasErrors() {
 		return e, diags

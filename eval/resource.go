@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -19,7 +20,7 @@ import (
 // Resource is a resource object: a resource, data or ephemeral block in one module instance.
 type Resource struct {
 	repeated
-	Block  *ResourceBlock
+	Block  *blocks.Resource
 	Module *Module
 
 	mu        sync.Mutex
@@ -46,7 +47,7 @@ func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
 }
 
 // Form returns the form of repetition.
-func (r *Resource) Form() Repeat { return formOf(r.repeat) }
+func (r *Resource) Form() blocks.Form { return blocks.FormOf(r.repeat) }
 
 // Instance returns the instance with the given key, whether or not the arguments say that it exists.
 func (r *Resource) Instance(k addr.Key) *Instance {
@@ -79,7 +80,7 @@ func (in *Instance) Addr() addr.Instance { return in.Resource.Addr().Instance(in
 func (in *Instance) Config() *config.Resource { return in.Resource.Block.Config }
 
 // Alone reports whether neither the block nor a module around it is repeated.
-func (in *Instance) Alone() bool { return in.Resource.Block.single() }
+func (in *Instance) Alone() bool { return in.Resource.Block.Single() }
 
 // Run returns the walk that the instance belongs to.
 func (in *Instance) Run() *Run { return in.Resource.Module.run }
@@ -120,7 +121,7 @@ func (r *Resource) whole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	if r.Block.Config.Addr.Mode == addr.Ephemeral {
 		return r.collect(t, s, via)
 	}
-	if !r.repeat.repeated() {
+	if !r.repeat.Repeated() {
 		return r.Instance(addr.NoKey).get(t, s, via)
 	}
 	got, cycle := r.all.Get(t, r, via, func() cty.Value { return r.collect(t, nil, via) })
@@ -142,13 +143,13 @@ func (r *Resource) collect(t *future.Task, s *Session, via *hcl.Range) cty.Value
 	}
 	r.Module.run.Stats.Evaluations.Add(int64(len(e.keys)))
 	switch e.form {
-	case Counted:
+	case blocks.Counted:
 		elems := make([]cty.Value, len(e.keys))
 		for i, k := range e.keys {
 			elems[i] = r.Instance(k).get(t, s, via)
 		}
 		return cty.TupleVal(elems)
-	case ForEach:
+	case blocks.ForEach:
 		attrs := make(map[string]cty.Value, len(e.keys))
 		for _, k := range e.keys {
 			attrs[k.Str()] = r.Instance(k).get(t, s, via)
@@ -164,7 +165,7 @@ func (r *Resource) collect(t *future.Task, s *Session, via *hcl.Range) cty.Value
 
 // rep returns the repetition data for the given key.
 func (r *repeated) rep(k addr.Key) *rep {
-	if !r.repeat.repeated() {
+	if !r.repeat.Repeated() {
 		return nil
 	}
 	return &rep{key: k, of: r}
@@ -206,7 +207,7 @@ func (in *Instance) scope(t *future.Task, s *Session) *scope {
 // EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from ephemeral resources is unknown.
 func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b := in.Resource.Block
-	if s == nil || s.cold || in.Run().opt.Phase == Validating || b.Config.Addr.Mode == addr.Ephemeral || !b.bodyOpens() {
+	if s == nil || s.cold || in.Run().opt.Phase == Validating || b.Config.Addr.Mode == addr.Ephemeral || !b.BodyOpens() {
 		return in.evalBody(t, s)
 	}
 	v, diags, holds := in.Run().rehearse(func(cold *Session) (cty.Value, diag.List) { return in.evalBody(t, cold) })
@@ -218,7 +219,7 @@ func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) 
 
 func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b := in.Resource.Block
-	v, diags := in.Run().decode(in.scope(t, s), b.Schema.Block, b.view, b.body)
+	v, diags := in.Run().decode(in.scope(t, s), b.Schema.Block, b.View, b.Body)
 	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
 		diags = append(diags, checkEphemeralUse(v, b)...)
 	}

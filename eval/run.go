@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -76,7 +77,7 @@ type Run struct {
 	Checks *Checks
 	Stats  Stats
 
-	cfg *Config
+	cfg *blocks.Config
 	opt Options
 
 	undecided syncSet  // of the blocks whose instances cannot be told yet
@@ -93,12 +94,12 @@ type Stats struct {
 }
 
 // NewRun starts a walk. Nothing is evaluated until it is demanded.
-func NewRun(c *Config, opt Options) *Run {
+func NewRun(c *blocks.Config, opt Options) *Run {
 	r := &Run{
 		Diags: &Collector{}, Checks: newChecks(), cfg: c, opt: opt,
 		providers: map[addr.ProviderConfig]*ProviderObject{}, keyExprs: map[hcl.Expression]*lang.Expr{},
 	}
-	r.Root = r.newModule(addr.RootInstance, c.modules[addr.RootModule], nil)
+	r.Root = r.newModule(addr.RootInstance, c.Modules[addr.RootModule], nil)
 	return r
 }
 
@@ -110,7 +111,7 @@ type Module struct {
 	Addr addr.ModuleInstance
 
 	run       *Run
-	block     *moduleBlock
+	block     *blocks.Module
 	call      *Call // nil for the root
 	key       addr.Key
 	variables map[string]*Value
@@ -121,26 +122,26 @@ type Module struct {
 	checks    map[string]*Check
 }
 
-func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Module {
+func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Module {
 	m := &Module{
 		Addr: a, run: r, block: b, call: call,
-		variables: make(map[string]*Value, len(b.variables)), locals: make(map[string]*Value, len(b.locals)), outputs: make(map[string]*Value, len(b.outputs)),
-		resources: make(map[addr.Resource]*Resource, len(b.resources)), calls: make(map[string]*Call, len(b.calls)),
-		checks: make(map[string]*Check, len(b.checks)),
+		variables: make(map[string]*Value, len(b.Variables)), locals: make(map[string]*Value, len(b.Locals)), outputs: make(map[string]*Value, len(b.Outputs)),
+		resources: make(map[addr.Resource]*Resource, len(b.Resources)), calls: make(map[string]*Call, len(b.Calls)),
+		checks: make(map[string]*Check, len(b.Checks)),
 	}
 	_, _, m.key = a.Parent()
-	for name, vb := range b.variables {
+	for name, vb := range b.Variables {
 		m.variables[name] = newValue(m, vb)
 	}
-	for name, vb := range b.locals {
+	for name, vb := range b.Locals {
 		m.locals[name] = newValue(m, vb)
 	}
-	for name, vb := range b.outputs {
+	for name, vb := range b.Outputs {
 		m.outputs[name] = newValue(m, vb)
 	}
-	for a, rb := range b.resources {
+	for a, rb := range b.Resources {
 		res := &Resource{Block: rb, Module: m, instances: map[addr.Key]*Instance{}}
-		res.repeated = repeated{module: m, repeat: rb.repeat, name: res.Addr().String(), ephemeral: a.Mode == addr.Ephemeral}
+		res.repeated = repeated{module: m, repeat: rb.Repeat, name: res.Addr().String(), ephemeral: a.Mode == addr.Ephemeral}
 		res.block = rb
 		res.target = &addr.Target{Module: m.Addr, Resource: &rb.Config.Addr}
 		if r.opt.Recorded != nil && a.Mode != addr.Ephemeral {
@@ -148,14 +149,14 @@ func (r *Run) newModule(a addr.ModuleInstance, b *moduleBlock, call *Call) *Modu
 		}
 		m.resources[a] = res
 	}
-	for name, cb := range b.calls {
+	for name, cb := range b.Calls {
 		c := &Call{block: cb, children: map[addr.Key]*Module{}}
-		c.repeated = repeated{module: m, repeat: cb.repeat, name: joinAddr(a, "module."+name)}
+		c.repeated = repeated{module: m, repeat: cb.Repeat, name: joinAddr(a, "module."+name)}
 		c.repeated.block = cb
 		c.target = &addr.Target{Module: c.Addr()}
 		m.calls[name] = c
 	}
-	for name, cb := range b.checks {
+	for name, cb := range b.Checks {
 		m.checks[name] = &Check{Module: m, block: cb}
 	}
 	return m
@@ -172,7 +173,7 @@ func joinAddr(m addr.ModuleInstance, rest string) string {
 func (m *Module) pathValue(name string) cty.Value {
 	switch name {
 	case "module":
-		return cty.StringVal(m.block.cfg.Dir)
+		return cty.StringVal(m.block.Config.Dir)
 	case "root":
 		return cty.StringVal(m.run.opt.RootDir)
 	default:
@@ -196,7 +197,7 @@ func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }
 // Resources returns the resource objects of the module in source order.
 func (m *Module) Resources() []*Resource {
 	out := make([]*Resource, 0, len(m.resources))
-	for _, cfg := range m.block.cfg.Order {
+	for _, cfg := range m.block.Config.Order {
 		if r := m.resources[cfg.Addr]; r != nil {
 			out = append(out, r)
 		}
@@ -208,7 +209,7 @@ func (m *Module) Resources() []*Resource {
 func (m *Module) Calls() []*Call {
 	out := make([]*Call, 0, len(m.calls))
 	for _, name := range slices.Sorted(maps.Keys(m.calls)) {
-		if m.calls[name].block.child != nil {
+		if m.calls[name].block.Child != nil {
 			out = append(out, m.calls[name])
 		}
 	}
@@ -228,32 +229,32 @@ func (m *Module) Outputs() []*Value {
 func (m *Module) Resource(r addr.Resource) *Resource { return m.resources[r] }
 
 // BlockClaims returns what planning the blocks of the called module, and of those that it calls, may use.
-func (c *Call) BlockClaims() []Use { return moduleClaims(c.block.child, nil) }
+func (c *Call) BlockClaims() []Use { return moduleClaims(c.block.Child, nil) }
 
-func moduleClaims(m *moduleBlock, into []Use) []Use {
-	for _, b := range m.resources {
+func moduleClaims(m *blocks.Module, into []Use) []Use {
+	for _, b := range m.Resources {
 		into = append(into, BlockClaims(b)...)
 	}
-	for _, b := range m.checks {
-		into = append(into, usesOf(b.opens)...)
+	for _, b := range m.Checks {
+		into = append(into, usesOf(b.Opens)...)
 	}
-	for _, c := range m.calls {
-		if c.child != nil {
-			into = moduleClaims(c.child, into)
+	for _, c := range m.Calls {
+		if c.Child != nil {
+			into = moduleClaims(c.Child, into)
 		}
 	}
 	return into
 }
 
 // ProviderMeta returns the provider_meta block of the module for the provider of the given resource block, nil if there is none.
-func (m *Module) ProviderMeta(b *ResourceBlock) *config.ProviderMeta {
+func (m *Module) ProviderMeta(b *blocks.Resource) *config.ProviderMeta {
 	return m.ProviderMetaFor(b.Provider)
 }
 
 // ProviderMetaFor returns the provider_meta block of the module for a provider, nil if there is none.
 func (m *Module) ProviderMetaFor(p addr.Provider) *config.ProviderMeta {
-	for name, meta := range m.block.cfg.ProviderMeta {
-		if m.block.cfg.ProviderFor(name) == p {
+	for name, meta := range m.block.Config.ProviderMeta {
+		if m.block.Config.ProviderFor(name) == p {
 			return meta
 		}
 	}

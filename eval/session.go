@@ -37,7 +37,7 @@ func (r *Run) rehearse(eval func(*Session) (cty.Value, diag.List)) (cty.Value, d
 	cold.cold = true
 	defer cold.End()
 	v, diags := eval(cold)
-	holds := !diags.HasErrors() && !value.Contains(v, value.Ephemeral) && (!r.cfg.nullsEphemeral || v.IsWhollyKnown())
+	holds := !diags.HasErrors() && !value.Contains(v, value.Ephemeral) && (!r.cfg.NullsEphemeral() || v.IsWhollyKnown())
 	return v, diags, holds
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -16,7 +17,7 @@ import (
 // an attribute, that attribute changes. changeFor gives the planned change of an instance.
 func (in *Instance) Triggered(t *future.Task, changeFor func(addr.Instance) *plan.Change) bool {
 	sc := in.scope(t, nil)
-	for _, x := range in.Resource.Block.triggers {
+	for _, x := range in.Resource.Block.Triggers {
 		for i := range x.Refs {
 			ref := &x.Refs[i]
 			if ref.Kind == lang.Resource && sc.triggeredBy(ref, changeFor) {
@@ -38,7 +39,7 @@ func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.
 		c := changeFor(in.Addr())
 		return c != nil && attributeChanges(c, ref.Rest)
 	}
-	if key, ok := sc.key(ref.Index, res.Form()); ok && res.repeat.repeated() {
+	if key, ok := sc.key(ref.Index, res.Form()); ok && res.repeat.Repeated() {
 		return res.expand(sc.t, &ref.Range).has(key) && triggers(res.Instance(key))
 	}
 	// What all instances together do is the same for each instance of the block that refers to them, so it is found out once.
@@ -82,7 +83,7 @@ func (r *Run) WhyGone(a addr.Instance) plan.Reason {
 	for _, step := range a.Module.Path() {
 		_, name, key := step.Parent()
 		call := m.calls[name]
-		if call == nil || call.block.child == nil {
+		if call == nil || call.block.Child == nil {
 			return plan.DeleteNoConfig // as other engines have it: no module instance is left that could lack the resource
 		}
 		if !call.expand(t, nil).has(key) {
@@ -95,11 +96,11 @@ func (r *Run) WhyGone(a addr.Instance) plan.Reason {
 		return plan.DeleteNoConfig
 	}
 	switch e := res.expand(t, nil); {
-	case e.form == Enabled && a.Key == addr.NoKey:
+	case e.form == blocks.Enabled && a.Key == addr.NoKey:
 		return plan.DeleteDisabled
-	case e.form == Counted && a.Key.Kind() == addr.KeyInt:
+	case e.form == blocks.Counted && a.Key.Kind() == addr.KeyInt:
 		return plan.DeleteCountIndex
-	case e.form == ForEach && a.Key.Kind() == addr.KeyString:
+	case e.form == blocks.ForEach && a.Key.Kind() == addr.KeyString:
 		return plan.DeleteEachKey
 	}
 	return plan.DeleteRepetition
@@ -112,7 +113,7 @@ func (r *Run) Find(t *future.Task, a addr.Instance) (in *Instance, ok bool) {
 	for _, step := range a.Module.Path() {
 		_, name, key := step.Parent()
 		call := m.calls[name]
-		if call == nil || call.block.child == nil {
+		if call == nil || call.block.Child == nil {
 			return nil, true
 		}
 		if e := call.expand(t, nil); e.failed || !e.has(key) {

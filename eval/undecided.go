@@ -1,6 +1,9 @@
 package eval
 
-import "github.com/mayfly-iac/mayfly/diag"
+import (
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
+)
 
 // reportUndecided reports that the instances of a block cannot be told yet, if that is news: nothing of the block is left out on purpose, and it does not
 // follow from an error that was reported, or from another block whose instances cannot be told.
@@ -9,7 +12,7 @@ func (r *repeated) reportUndecided(diags diag.List) {
 	if r.excluded() || run.Diags.certain() {
 		return
 	}
-	if !r.module.block.repetitionNeeds(r.repeat, func(n node) bool { return run.undecided.has(n) }) {
+	if !r.module.block.RepetitionNeeds(r.repeat, func(n blocks.Node) bool { return run.undecided.has(n) }) {
 		run.Report(diags.WithAddress(r.name))
 	}
 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 )
@@ -56,16 +57,16 @@ func (in *Instance) Uses(t *future.Task) []Use {
 	if p := in.Provider(t); p != nil {
 		c.uses[Use{Kind: UseProvider, Provider: p.Addr}] = struct{}{}
 	}
-	if !b.opens.empty() {
+	if !b.Opens.Empty() {
 		sc := in.scope(t, nil)
-		c.exprs(sc, b.body...)
-		for _, conds := range [][]condition{b.pre, b.post} {
+		c.exprs(sc, b.Body...)
+		for _, conds := range [][]blocks.Condition{b.Preconditions, b.Postconditions} {
 			for _, cond := range conds {
-				c.exprs(sc, cond.cond, cond.msg)
+				c.exprs(sc, cond.Expr, cond.Message)
 			}
 		}
-		for _, p := range b.provisioners {
-			c.exprs(sc, p.exprs...)
+		for _, p := range b.Provisioners {
+			c.exprs(sc, p.Exprs...)
 		}
 		c.held(in, sc)
 	}
@@ -78,7 +79,7 @@ func (p *ProviderObject) Uses(t *future.Task) []Use {
 		return nil
 	}
 	c := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
-	c.exprs(p.scope(t, nil), p.block.body...)
+	c.exprs(p.scope(t, nil), p.block.Body...)
 	return c.list()
 }
 
@@ -92,7 +93,7 @@ func (in *Instance) Claims(t *future.Task) []Use {
 }
 
 // BlockClaims is Claims for all instances of the block, before they are known.
-func BlockClaims(b *ResourceBlock) []Use {
+func BlockClaims(b *blocks.Resource) []Use {
 	out := BlockUses(b)
 	if b.Config.Addr.Mode == addr.Ephemeral && b.HasConditions() {
 		out = append(out, Use{Kind: UseBlock, Block: b.Config.Config()})
@@ -102,19 +103,19 @@ func BlockClaims(b *ResourceBlock) []Use {
 
 // BlockUses returns what any instance of the resource may use, before its instances are known. Of provider configurations only those count that come
 // from ephemeral resources. What is used by block leads back to nothing that uses it, since blocks that open each other in a circle are refused.
-func BlockUses(b *ResourceBlock) []Use {
-	out := usesOf(b.opens)
-	if p := b.module.providerBlockFor(b.Config.ProviderRef()); p != nil && !p.opens.empty() {
-		out = append(out, configurationUse(p.module.cfg.Path, p.source, p.cfg.Alias))
+func BlockUses(b *blocks.Resource) []Use {
+	out := usesOf(b.Opens)
+	if p := b.Module.ProviderFor(b.Config.ProviderRef()); p != nil && !p.Opens.Empty() {
+		out = append(out, configurationUse(p.Module.Config.Path, p.Source, p.Config.Alias))
 	}
 	return out
 }
 
 // usesOf returns a set of blocks as uses.
-func usesOf(s *openSet) []Use {
+func usesOf(s *blocks.OpenSet) []Use {
 	var out []Use
 	if s != nil {
-		for r := range s.all {
+		for r := range s.All {
 			out = append(out, Use{Kind: UseBlock, Block: r})
 		}
 	}
@@ -131,17 +132,17 @@ func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 	case UseResource:
 		return r.UsesOf(t, Use{Kind: UseBlock, Block: u.Instance.Config()})
 	case UseBlock:
-		if b := r.cfg.modules[u.Block.Module]; b != nil && b.resources[u.Block.Resource] != nil {
-			return BlockUses(b.resources[u.Block.Resource])
+		if b := r.cfg.Modules[u.Block.Module]; b != nil && b.Resources[u.Block.Resource] != nil {
+			return BlockUses(b.Resources[u.Block.Resource])
 		}
 	case UseProvider:
 		if p, diags := r.ProviderByAddr(t, u.Provider); !diags.HasErrors() {
 			return p.Uses(t)
 		}
 	case UseConfiguration:
-		for _, b := range r.cfg.modules[u.Block.Module].providers {
-			if b.source == u.Provider.Provider && b.cfg.Alias == u.Provider.Alias {
-				return usesOf(b.opens)
+		for _, b := range r.cfg.Modules[u.Block.Module].Providers {
+			if b.Source == u.Provider.Provider && b.Config.Alias == u.Provider.Alias {
+				return usesOf(b.Opens)
 			}
 		}
 	}
@@ -199,7 +200,7 @@ func (c *useCollector) ref(sc *scope, ref *lang.Ref) {
 
 func (c *useCollector) ephemeral(sc *scope, res *Resource, ref *lang.Ref) {
 	u := Use{Kind: UseInstance, Instance: res.Addr().Instance(addr.NoKey)}
-	if res.repeat.repeated() && res.Form() != Enabled {
+	if res.repeat.Repeated() && res.Form() != blocks.Enabled {
 		key, ok := sc.keyEarly(ref.Index, res.Form())
 		if key == nowhere {
 			return
@@ -213,7 +214,7 @@ func (c *useCollector) ephemeral(sc *scope, res *Resource, ref *lang.Ref) {
 }
 
 // keyEarly is key for references whose key depends on nothing but the instance's own.
-func (sc *scope) keyEarly(idx *lang.Index, form Repeat) (addr.Key, bool) {
+func (sc *scope) keyEarly(idx *lang.Index, form blocks.Form) (addr.Key, bool) {
 	if idx != nil && idx.Expr != nil {
 		for _, ref := range idx.Expr.Refs {
 			if ref.Kind != lang.Count && (ref.Kind != lang.Each || ref.Name != "key") {
@@ -242,10 +243,10 @@ func (v *Value) earlyUses(t *future.Task) []Use {
 	got, cycle := v.uses.Get(t, v, nil, func() []Use {
 		sub := useCollector{t: t, seen: map[any]struct{}{v: {}}, uses: map[Use]struct{}{}}
 		sc := &scope{m: v.module, t: t}
-		if v.block.kind == variableValue && v.module.call != nil {
+		if v.block.Kind == blocks.VariableValue && v.module.call != nil {
 			sc = v.module.callScope(t)
 		}
-		sub.exprs(sc, v.block.expr)
+		sub.exprs(sc, v.block.Expr)
 		return sub.list()
 	})
 	if cycle != nil {
@@ -256,18 +257,18 @@ func (v *Value) earlyUses(t *future.Task) []Use {
 
 func (c *useCollector) module(sc *scope, ref *lang.Ref) {
 	call := sc.m.calls[ref.Name]
-	if call == nil || call.block.child == nil {
+	if call == nil || call.block.Child == nil {
 		return
 	}
-	form := formOf(call.repeat)
+	form := blocks.FormOf(call.repeat)
 	key, ok := sc.keyEarly(ref.Index, form)
 	switch {
-	case !form.keyed():
+	case !form.Keyed():
 		c.outputs(call.Child(addr.NoKey), ref.Output)
 	case ok:
 		c.outputs(call.Child(key), ref.Output)
 	default:
-		for r := range sc.m.block.opensOfRef(ref).all {
+		for r := range sc.m.block.OpensOfRef(ref).All {
 			c.uses[Use{Kind: UseBlock, Block: r}] = struct{}{}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -17,7 +18,7 @@ import (
 // Value is a variable, local or output of a module object.
 type Value struct {
 	module *Module
-	block  *valueBlock
+	block  *blocks.Value
 	cell   future.Cell[cty.Value]
 	reads  future.Cell[*reads]
 	gather future.Cell[*reads]
@@ -29,11 +30,11 @@ type Value struct {
 
 // Addr returns the absolute address, for messages.
 func (v *Value) Addr() string {
-	return joinAddr(v.module.Addr, v.block.localName())
+	return joinAddr(v.module.Addr, v.block.LocalName())
 }
 
 // opens reports whether evaluating v may open ephemeral resources, so that its value belongs in a session.
-func (v *Value) opens() bool { return !v.block.opens.empty() }
+func (v *Value) opens() bool { return !v.block.Opens.Empty() }
 
 // Get returns the value. A value that comes from ephemeral resources is evaluated within s, once per session; without a session it is unknown
 // and marked ephemeral.
@@ -86,7 +87,7 @@ func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 
 // refuses reports whether v is declared such that it cannot be ephemeral.
 func (v *Value) refuses() bool {
-	return v.block.variable != nil && !v.block.variable.Ephemeral || v.block.output != nil && !v.block.output.Ephemeral
+	return v.block.Variable != nil && !v.block.Variable.Ephemeral || v.block.Output != nil && !v.block.Output.Ephemeral
 }
 
 // compute evaluates v and reports what is wrong. Of a value in a circle only the circle is reported, and it is unknown: what else is wrong would depend
@@ -94,13 +95,13 @@ func (v *Value) refuses() bool {
 func (v *Value) compute(t *future.Task, s *Session) cty.Value {
 	var got cty.Value
 	var diags diag.List
-	switch v.block.kind {
-	case variableValue:
+	switch v.block.Kind {
+	case blocks.VariableValue:
 		got, diags = v.variable(t, s)
-	case outputValue:
+	case blocks.OutputValue:
 		got, diags = v.output(t, s)
 	default:
-		got, diags = v.module.run.eval(&scope{m: v.module, t: t, sess: s}, v.block.expr)
+		got, diags = v.module.run.eval(&scope{m: v.module, t: t, sess: s}, v.block.Expr)
 	}
 	if v.circular.Load() {
 		return cty.DynamicVal
@@ -112,7 +113,7 @@ func (v *Value) compute(t *future.Task, s *Session) cty.Value {
 func (v *Value) variable(t *future.Task, s *Session) (cty.Value, diag.List) {
 	got, diags := v.converted(t, s)
 	if v.module.run.opt.Phase == Validating { // valid means valid for all values, also where this one leads to no instance at all
-		got = cty.UnknownVal(v.block.variable.Type).WithMarks(got.Marks())
+		got = cty.UnknownVal(v.block.Variable.Type).WithMarks(got.Marks())
 	}
 	return v.declaredMarks(got), diags
 }
@@ -133,16 +134,16 @@ func (v *Value) converted(t *future.Task, s *Session) (cty.Value, diag.List) {
 		diags = append(diags, more...)
 	}
 	if diags.HasErrors() {
-		got = cty.UnknownVal(v.block.variable.Type)
+		got = cty.UnknownVal(v.block.Variable.Type)
 	}
 	return got, diags
 }
 
 func (v *Value) declaredMarks(got cty.Value) cty.Value {
-	if v.block.variable.Sensitive {
+	if v.block.Variable.Sensitive {
 		got = got.Mark(value.Sensitive)
 	}
-	if v.block.variable.Ephemeral {
+	if v.block.Variable.Ephemeral {
 		got = got.Mark(value.Ephemeral)
 	}
 	return got
@@ -150,7 +151,7 @@ func (v *Value) declaredMarks(got cty.Value) cty.Value {
 
 // given returns the value that the variable was given or its default, not yet converted.
 func (v *Value) given(t *future.Task, s *Session) (cty.Value, diag.List) {
-	b, run, m := v.block.variable, v.module.run, v.module
+	b, run, m := v.block.Variable, v.module.run, v.module
 	if m.call == nil {
 		if got, ok := run.opt.Variables[b.Name]; ok {
 			v.warnRootVariable()
@@ -165,13 +166,13 @@ func (v *Value) given(t *future.Task, s *Session) (cty.Value, diag.List) {
 		}
 		return b.Default, nil
 	}
-	if v.block.expr == nil {
+	if v.block.Expr == nil {
 		if b.Required() {
 			return cty.UnknownVal(b.Type), nil // reported when the configuration was loaded
 		}
 		return b.Default, nil
 	}
-	got, diags := run.eval(&scope{m: m.call.module, rep: m.call.rep(m.key), t: t, sess: s}, v.block.expr)
+	got, diags := run.eval(&scope{m: m.call.module, rep: m.call.rep(m.key), t: t, sess: s}, v.block.Expr)
 	if diags.HasErrors() {
 		return got, diags
 	}
@@ -179,8 +180,8 @@ func (v *Value) given(t *future.Task, s *Session) (cty.Value, diag.List) {
 		return got, append(diags, diag.Diagnostic{
 			Summary: "Invalid usage of ephemeral value",
 			Detail: "Variable `" + b.Name + "` is not marked as ephemeral. Therefore, it cannot reference an ephemeral value. " +
-				"In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true" + m.block.parent.becauseOf(v.block.expr),
-			Subject: v.block.expr.Range().Ptr(), Expression: v.block.expr.Expression,
+				"In case this is actually wanted, you can add the following attribute to its declaration:\n  ephemeral = true" + m.block.Parent.BecauseOf(v.block.Expr),
+			Subject: v.block.Expr.Range().Ptr(), Expression: v.block.Expr.Expression,
 		})
 	}
 	return got, diags
@@ -188,10 +189,10 @@ func (v *Value) given(t *future.Task, s *Session) (cty.Value, diag.List) {
 
 // convert brings a given value to the variable's type. Messages never show the value: it may be secret.
 func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
-	b := v.block.variable
+	b := v.block.Variable
 	if got.IsNull() && !b.Nullable {
 		if b.Required() {
-			return got, diag.At(v.block.rng, "Required variable not set", "The variable %q must not be null: it is declared with nullable = false.", b.Name)
+			return got, diag.At(v.block.Range, "Required variable not set", "The variable %q must not be null: it is declared with nullable = false.", b.Name)
 		}
 		got = b.Default
 	}
@@ -200,14 +201,14 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 		if value.Contains(got, value.Sensitive) || value.Contains(got, value.Ephemeral) { // the error may tell keys
 			err = fmt.Errorf("%s required", b.Type.FriendlyNameForConstraint())
 		}
-		return got, diag.At(v.block.rng, "Invalid value for input variable", "The value given for %s is not suitable: %s.", v.Addr(), err)
+		return got, diag.At(v.block.Range, "Invalid value for input variable", "The value given for %s is not suitable: %s.", v.Addr(), err)
 	}
 	return out, nil
 }
 
 func (v *Value) output(t *future.Task, s *Session) (cty.Value, diag.List) {
-	b, run := v.block.output, v.module.run
-	got, diags := run.eval(&scope{m: v.module, t: t, sess: s}, v.block.expr)
+	b, run := v.block.Output, v.module.run
+	got, diags := run.eval(&scope{m: v.module, t: t, sess: s}, v.block.Expr)
 	if !diags.HasErrors() {
 		diags = append(diags, v.checkOutput(got)...)
 	}
@@ -221,13 +222,13 @@ func (v *Value) output(t *future.Task, s *Session) (cty.Value, diag.List) {
 		got = got.Mark(value.Ephemeral)
 	}
 	if b.Deprecated != "" && v.module.call != nil {
-		got = got.Mark(value.Deprecated{By: v.module.block.outputAddr(b.Name), Message: b.Deprecated})
+		got = got.Mark(value.Deprecated{By: v.module.block.OutputAddr(b.Name), Message: b.Deprecated})
 	}
 	return got, diags
 }
 
 func (v *Value) checkOutput(got cty.Value) diag.List {
-	b := v.block.output
+	b := v.block.Output
 	rng := b.Expr.Range()
 	if value.Contains(got, value.Ephemeral) && !b.Ephemeral {
 		d := diag.Diagnostic{
@@ -240,7 +241,7 @@ func (v *Value) checkOutput(got cty.Value) diag.List {
 			d.Detail = "An output of the root module is stored in the state, so it can neither hold an ephemeral value nor be marked as ephemeral. " +
 				"To output the rest of the value, pass it through ephemeralasnull, which puts null in place of the ephemeral parts."
 		}
-		d.Detail += v.module.block.becauseOf(v.block.expr)
+		d.Detail += v.module.block.BecauseOf(v.block.Expr)
 		return diag.List{d}
 	}
 	if v.module.call == nil && !b.Sensitive && value.Contains(got, value.Sensitive) {
@@ -251,7 +252,7 @@ func (v *Value) checkOutput(got cty.Value) diag.List {
 }
 
 // Config returns the block of an output.
-func (v *Value) Output() *config.Output { return v.block.output }
+func (v *Value) Output() *config.Output { return v.block.Output }
 
 // ParseModule finds the module object at a, creating the objects on the way.
 func (r *Run) Module(a addr.ModuleInstance) *Module {

@@ -73,8 +73,13 @@ var rules = map[string]rule{
 	"plan":          {may: []string{"addr", "diag", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
 	"plan/planfile": {may: []string{"addr", "diag", "schema", "value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
 
+	"eval/blocks": {
+		may:  []string{"addr", "diag", "schema", "config", "lang", "lang/marked", "plan", "value"},
+		pure: true, modules: []string{hcl, cty},
+		why: "what refers to what is known before anything is evaluated: no value of a run, no state and no host can matter here",
+	},
 	"eval": {
-		may:  []string{"addr", "bounds", "diag", "future", "schema", "unify", "value", "config", "lang", "lang/funcs", "lang/marked", "plan", "state"},
+		may:  []string{"addr", "bounds", "diag", "future", "schema", "unify", "value", "config", "lang", "lang/funcs", "plan", "state", "eval/blocks"},
 		pure: true, modules: []string{hcl, cty},
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},
@@ -83,7 +88,7 @@ var rules = map[string]rule{
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine": {
-		may: []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "remote", "lang", "lang/funcs", "lang/generate", "plan", "eval"},
+		may: []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "remote", "lang", "lang/funcs", "lang/generate", "plan", "eval", "eval/blocks"},
 		why: "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
 
@@ -118,7 +123,7 @@ var rules = map[string]rule{
 	".": {
 		may: []string{
 			"addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/grpc", "provider/builtin", "provider/keep",
-			"plan", "plan/planfile", "eval", "eval/static", "engine",
+			"plan", "plan/planfile", "eval", "eval/blocks", "eval/static", "engine",
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",
 	},

@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"maps"
@@ -16,7 +16,8 @@ import (
 // few is how many names a message lists where none is near.
 const few = 8
 
-// didYouMeanOr proposes the candidate nearest to name. If none is near, it lists the candidates, if they are few, after the words in otherwise.
+// didYouMeanOr proposes the candidate nearest to name. If none is near, it lists the candidates, if they are
+// few, after the words in otherwise.
 func didYouMeanOr(name string, candidates []string, otherwise string) string {
 	if proposal := diag.DidYouMean(name, candidates); proposal != "" || len(candidates) == 0 || len(candidates) > few {
 		return proposal
@@ -26,32 +27,32 @@ func didYouMeanOr(name string, candidates []string, otherwise string) string {
 
 func keys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func (m *moduleBlock) undeclaredVariable(ref lang.Ref) diag.List {
+func (m *Module) undeclaredVariable(ref lang.Ref) diag.List {
 	hint := " To declare it, write: variable \"" + ref.Name + "\" {}"
-	if m.locals[ref.Name] != nil {
+	if m.Locals[ref.Name] != nil {
 		hint = " Did you mean local." + ref.Name + "?"
-	} else if near := diag.Nearest(ref.Name, keys(m.variables)); near != "" {
+	} else if near := diag.Nearest(ref.Name, keys(m.Variables)); near != "" {
 		hint = " Did you mean var." + near + "?"
 	}
 	return diag.At(ref.Range, "Reference to undeclared input variable", "This module declares no input variable named %q.%s", ref.Name, hint)
 }
 
-func (m *moduleBlock) undeclaredLocal(ref lang.Ref) diag.List {
+func (m *Module) undeclaredLocal(ref lang.Ref) diag.List {
 	hint := ""
-	if m.variables[ref.Name] != nil {
+	if m.Variables[ref.Name] != nil {
 		hint = " Did you mean var." + ref.Name + "?"
-	} else if near := diag.Nearest(ref.Name, keys(m.locals)); near != "" {
+	} else if near := diag.Nearest(ref.Name, keys(m.Locals)); near != "" {
 		hint = " Did you mean local." + near + "?"
 	}
 	return diag.At(ref.Range, "Reference to undeclared local value", "This module declares no local value named %q.%s", ref.Name, hint)
 }
 
-func (m *moduleBlock) undeclaredCall(ref lang.Ref) diag.List {
+func (m *Module) undeclaredCall(ref lang.Ref) diag.List {
 	hint := ""
-	if near := diag.Nearest(ref.Name, keys(m.calls)); near != "" {
+	if near := diag.Nearest(ref.Name, keys(m.Calls)); near != "" {
 		hint = " Did you mean module." + near + "?"
 	}
-	if calls := keys(m.calls); hint == "" && len(calls) > 0 && len(calls) <= few {
+	if calls := keys(m.Calls); hint == "" && len(calls) > 0 && len(calls) <= few {
 		hint = " The modules called here are " + diag.Names(calls) + "."
 		if len(calls) == 1 {
 			hint = " The only one is " + diag.Names(calls) + "."
@@ -60,16 +61,16 @@ func (m *moduleBlock) undeclaredCall(ref lang.Ref) diag.List {
 	return diag.At(ref.Range, "Reference to undeclared module", "No module named %q is called here.%s", ref.Name, hint)
 }
 
-func (call *callBlock) undeclaredOutput(ref lang.Ref) diag.List {
-	outputs, hint := keys(call.child.outputs), ""
+func (call *Call) undeclaredOutput(ref lang.Ref) diag.List {
+	outputs, hint := keys(call.Child.Outputs), ""
 	switch inner := firstAttr(ref.Rest); {
-	case call.child.declaresType(ref.Output) || len(outputs) == 0:
+	case call.Child.declaresType(ref.Output) || len(outputs) == 0:
 		hint = " To use a value from within the module, declare an output for it there."
-	case call.child.variables[ref.Output] != nil:
+	case call.Child.Variables[ref.Output] != nil:
 		hint = " It has a variable of that name: to use its value here, declare an output for it there."
 	case diag.Nearest(ref.Output, outputs) != "":
 		hint = diag.DidYouMean(ref.Output, outputs)
-	case ref.Output == "outputs" && call.child.outputs[inner] != nil:
+	case ref.Output == "outputs" && call.Child.Outputs[inner] != nil:
 		hint = " Did you mean module." + ref.Name + "." + inner + "?"
 	case len(outputs) == 1:
 		hint = " Its only output is " + diag.Names(outputs) + "."
@@ -88,17 +89,17 @@ func firstAttr(t hcl.Traversal) string {
 	return step.Name
 }
 
-func (m *moduleBlock) declaresType(name string) bool {
-	return slices.ContainsFunc(m.cfg.Order, func(r *config.Resource) bool { return r.Addr.Type == name || name == r.Addr.Mode.String() })
+func (m *Module) declaresType(name string) bool {
+	return slices.ContainsFunc(m.Config.Order, func(r *config.Resource) bool { return r.Addr.Type == name || name == r.Addr.Mode.String() })
 }
 
-func (m *moduleBlock) undeclaredResource(ref lang.Ref) diag.List {
+func (m *Module) undeclaredResource(ref lang.Ref) diag.List {
 	what := map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data source", addr.Ephemeral: "ephemeral resource"}[ref.Resource.Mode]
 	return diag.At(ref.Range, "Reference to undeclared resource", "This module declares no %s %q %q.%s", what, ref.Resource.Type, ref.Resource.Name, m.resourceHint(ref))
 }
 
 // resourceHint says what else a reference to a resource that is not declared may mean.
-func (m *moduleBlock) resourceHint(ref lang.Ref) string {
+func (m *Module) resourceHint(ref lang.Ref) string {
 	if near := m.nearestResource(ref.Resource); near != "" {
 		return " Did you mean " + near + "?"
 	}
@@ -107,13 +108,13 @@ func (m *moduleBlock) resourceHint(ref lang.Ref) string {
 			return " Did you mean " + meant + "?"
 		}
 	}
-	for up := m.parent; up != nil; up = up.parent {
-		if up.cfg.Resources[ref.Resource] != nil {
+	for up := m.Parent; up != nil; up = up.Parent {
+		if up.Config.Resources[ref.Resource] != nil {
 			return " A module that calls this one does, but a module can refer to nothing outside of it. Declare a variable here, and pass the value in from there."
 		}
 	}
-	for _, name := range keys(m.cfg.Children) {
-		if child := m.cfg.Children[name]; child.Resources[ref.Resource] != nil {
+	for _, name := range keys(m.Config.Children) {
+		if child := m.Config.Children[name]; child.Resources[ref.Resource] != nil {
 			return " The module " + name + " does: declare an output for the value there, and refer to module." + name + ".OUTPUT."
 		}
 	}
@@ -124,9 +125,9 @@ func (m *moduleBlock) resourceHint(ref lang.Ref) string {
 }
 
 // sameType lists the declared resources of the type of r, if they are few.
-func (m *moduleBlock) sameType(r addr.Resource) string {
+func (m *Module) sameType(r addr.Resource) string {
 	var same []string
-	for _, known := range m.cfg.Order {
+	for _, known := range m.Config.Order {
 		if known.Addr.Type == r.Type && known.Addr.Mode == r.Mode {
 			same = append(same, known.Addr.String())
 		}
@@ -137,11 +138,11 @@ func (m *moduleBlock) sameType(r addr.Resource) string {
 	return " It declares " + diag.Series("and", same) + "."
 }
 
-// nearestResource returns the declared resource that is most like r: one of the same type and name in another mode, one of the same type, or one of the
-// same name; "" if there is none.
-func (m *moduleBlock) nearestResource(r addr.Resource) string {
+// nearestResource returns the declared resource that is most like r: one of the same type and name in another
+// mode, one of the same type, or one of the same name; "" if there is none.
+func (m *Module) nearestResource(r addr.Resource) string {
 	names, types := map[string]addr.Resource{}, map[string]addr.Resource{}
-	for _, known := range m.cfg.Order {
+	for _, known := range m.Config.Order {
 		k := known.Addr
 		switch {
 		case k.Type == r.Type && k.Name == r.Name:
@@ -161,15 +162,16 @@ func (m *moduleBlock) nearestResource(r addr.Resource) string {
 	return ""
 }
 
-// meantByRoot recognises a variable, local value, or module that is written without its prefix, or with another word for it.
-func (m *moduleBlock) meantByRoot(ref lang.Ref) string {
+// meantByRoot recognises a variable, local value, or module that is written without its prefix, or with
+// another word for it.
+func (m *Module) meantByRoot(ref lang.Ref) string {
 	root, name := ref.Root, ref.Resource.Name
 	switch {
-	case m.variables[root] != nil:
+	case m.Variables[root] != nil:
 		return "var." + root + "." + name
-	case m.locals[root] != nil:
+	case m.Locals[root] != nil:
 		return "local." + root + "." + name
-	case m.calls[root] != nil:
+	case m.Calls[root] != nil:
 		return "module." + root + "." + name
 	}
 	prefix := config.Prefix(root)
@@ -179,7 +181,7 @@ func (m *moduleBlock) meantByRoot(ref lang.Ref) string {
 	switch {
 	case prefix == "":
 		return ""
-	case prefix == "var" && m.variables[name] == nil, prefix == "local" && m.locals[name] == nil, prefix == "module" && m.calls[name] == nil:
+	case prefix == "var" && m.Variables[name] == nil, prefix == "local" && m.Locals[name] == nil, prefix == "module" && m.Calls[name] == nil:
 		return ""
 	}
 	return prefix + "." + name

@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"maps"
@@ -37,19 +37,21 @@ var provisionerSchemas = map[string]*schema.Block{
 // remoteProvisioners are the types that work on another machine and so need a connection.
 var remoteProvisioners = map[string]bool{"remote-exec": true, "file": true}
 
-// ProvisionerSchema returns the schema of a built-in provisioner's arguments, nil if there is no such provisioner.
+// ProvisionerSchema returns the schema of a built-in provisioner's arguments, nil if there is no such
+// provisioner.
 func ProvisionerSchema(typeName string) *schema.Block { return provisionerSchemas[typeName] }
 
-// provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the connection of those without their own. idle has
-// the expressions of connections that no provisioner of creation evaluates.
+// provisioners compiles provisioner blocks, those of creation and those of destruction apart. outer is the
+// connection of those without their own. idle has the expressions of connections that no provisioner of
+// creation evaluates.
 func (c *compiler) provisioners(
-	m *moduleBlock, list []*config.Provisioner, outer *config.Connection, u use,
-) (creating, departing []provisionerBlock, idle []*lang.Expr) {
+	m *Module, list []*config.Provisioner, outer *config.Connection, u site,
+) (creating, departing []Provisioner, idle []*lang.Expr) {
 	shared := c.connection(m, outer, u)
 	idle = expressions(shared)
 	for _, p := range list {
 		b := c.provisioner(m, p, u)
-		if b.schema == nil {
+		if b.Schema == nil {
 			continue // there is no such type, which was reported
 		}
 		own := c.connection(m, p.Connection, u)
@@ -62,26 +64,27 @@ func (c *compiler) provisioners(
 		idle = append(idle, expressions(own)...)
 	}
 	idle = slices.DeleteFunc(idle, func(x *lang.Expr) bool {
-		return slices.ContainsFunc(creating, func(b provisionerBlock) bool { return slices.Contains(b.exprs, x) })
+		return slices.ContainsFunc(creating, func(b Provisioner) bool { return slices.Contains(b.Exprs, x) })
 	})
 	return creating, departing, idle
 }
 
-func (c *compiler) provisioner(m *moduleBlock, p *config.Provisioner, u use) provisionerBlock {
-	b := provisionerBlock{cfg: p, schema: ProvisionerSchema(p.Type)}
-	if b.schema == nil {
+func (c *compiler) provisioner(m *Module, p *config.Provisioner, u site) Provisioner {
+	b := Provisioner{Config: p, Schema: ProvisionerSchema(p.Type)}
+	if b.Schema == nil {
 		c.diags = append(c.diags, diag.At(p.Range, "Unsupported provisioner type",
 			"There is no provisioner %q.%s Mayfly has the provisioners local-exec, remote-exec, and file. It does not load plugins with others. If there is a program for the task, run it with local-exec.",
 			p.Type, diag.DidYouMean(p.Type, []string{"local-exec", "remote-exec", "file"}))...)
 		return b
 	}
-	b.exprs = c.body(m, p.Body, b.schema, u)
-	b.view = marked.Body(p.Body, lang.Expressions(b.exprs))
+	b.Exprs = c.body(m, p.Body, b.Schema, u)
+	b.View = marked.Body(p.Body, lang.Expressions(b.Exprs))
 	return b
 }
 
-// connectionSchema describes connection blocks. Arguments of WinRM are known, so that it is the type of the connection that is refused.
-var connectionSchema = func() *schema.Block {
+// connectionSchema describes connection blocks. Arguments of WinRM are known, so that it is the type of the
+// connection that is refused.
+var ConnectionSchema = func() *schema.Block {
 	b := &schema.Block{Attributes: map[string]*schema.Attribute{"host": {Type: cty.String, Required: true}}}
 	for ty, names := range map[cty.Type][]string{
 		cty.String: {
@@ -105,8 +108,9 @@ type connectionArg struct {
 	expr *lang.Expr
 }
 
-// connection compiles a connection block by itself: what is wrong in it is said even if no provisioner uses it.
-func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) map[string]connectionArg {
+// connection compiles a connection block by itself: what is wrong in it is said even if no provisioner uses
+// it.
+func (c *compiler) connection(m *Module, conn *config.Connection, u site) map[string]connectionArg {
 	if conn == nil {
 		return nil
 	}
@@ -115,8 +119,8 @@ func (c *compiler) connection(m *moduleBlock, conn *config.Connection, u use) ma
 	out := map[string]connectionArg{}
 	for name, a := range attrs {
 		x := c.expr(m, a.Expr, u)
-		if connectionSchema.Attributes[name] == nil {
-			meant := diag.Nearest(name, slices.Collect(maps.Keys(connectionSchema.Attributes)))
+		if ConnectionSchema.Attributes[name] == nil {
+			meant := diag.Nearest(name, slices.Collect(maps.Keys(ConnectionSchema.Attributes)))
 			c.diags = append(c.diags, diag.At(a.NameRange, "Unsupported argument", "A connection block has no argument named %q.%s",
 				name, diag.DidYouMean(name, []string{meant}))...)
 			if meant == "" || attrs[meant] != nil {
@@ -140,9 +144,10 @@ func expressions(conn map[string]connectionArg) []*lang.Expr {
 	return out
 }
 
-// connect gives a provisioner the arguments of the outer connection block, overridden by those of its own. What is overridden is not evaluated, and
-// opens nothing; for a provisioner that works on this machine, all of it is evaluated while validating only.
-func (c *compiler) connect(p *provisionerBlock, outer *config.Connection, shared, own map[string]connectionArg) {
+// connect gives a provisioner the arguments of the outer connection block, overridden by those of its own.
+// What is overridden is not evaluated, and opens nothing; for a provisioner that works on this machine, all
+// of it is evaluated while validating only.
+func (c *compiler) connect(p *Provisioner, outer *config.Connection, shared, own map[string]connectionArg) {
 	args := maps.Clone(shared)
 	if args == nil {
 		args = map[string]connectionArg{}
@@ -151,31 +156,32 @@ func (c *compiler) connect(p *provisionerBlock, outer *config.Connection, shared
 	body := &connectionBody{attrs: hcl.Attributes{}}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		body.attrs[name] = args[name].attr
-		p.connection = append(p.connection, args[name].expr)
+		p.Connection = append(p.Connection, args[name].expr)
 	}
-	remote := p.isRemote()
+	remote := p.IsRemote()
 	switch {
-	case p.cfg.Connection != nil:
-		body.rng = p.cfg.Connection.Range
+	case p.Config.Connection != nil:
+		body.rng = p.Config.Connection.Range
 	case outer != nil:
 		body.rng = outer.Range
 	case !remote:
 		return
 	default:
-		c.diags = append(c.diags, diag.At(p.cfg.Range, "Missing connection block",
-			"The %q provisioner works on another machine: a \"connection\" block in it, or in the resource, has to say how to reach that. Its argument \"host\" is the least it needs.", p.cfg.Type)...)
+		c.diags = append(c.diags, diag.At(p.Config.Range, "Missing connection block",
+			"The %q provisioner works on another machine: a \"connection\" block in it, or in the resource, has to say how to reach that. Its argument \"host\" is the least it needs.", p.Config.Type)...)
 		return
 	}
 	if remote {
-		p.exprs = slices.Concat(p.exprs, p.connection)
+		p.Exprs = slices.Concat(p.Exprs, p.Connection)
 	}
-	p.connected = body
+	p.Connected = body
 }
 
-// isRemote reports whether the provisioner works on another machine.
-func (p *provisionerBlock) isRemote() bool { return remoteProvisioners[p.cfg.Type] }
+// IsRemote reports whether the provisioner works on another machine.
+func (p *Provisioner) IsRemote() bool { return remoteProvisioners[p.Config.Type] }
 
-// connectionBody is the body of a connection block, merged from those of resource and provisioner. It has known arguments only.
+// connectionBody is the body of a connection block, merged from those of resource and provisioner. It has
+// known arguments only.
 type connectionBody struct {
 	attrs hcl.Attributes
 	rng   hcl.Range
@@ -187,7 +193,8 @@ func (b *connectionBody) Content(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagn
 	return content, diags
 }
 
-// PartialContent implements hcl.Body. Nothing remains: arguments that the schema of connections doesn't have were reported when compiling.
+// PartialContent implements hcl.Body. Nothing remains: arguments that the schema of connections doesn't have
+// were reported when compiling.
 func (b *connectionBody) PartialContent(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	content := &hcl.BodyContent{Attributes: hcl.Attributes{}, MissingItemRange: b.rng}
@@ -211,9 +218,11 @@ func (b *connectionBody) JustAttributes() (hcl.Attributes, hcl.Diagnostics) { re
 // MissingItemRange implements hcl.Body.
 func (b *connectionBody) MissingItemRange() hcl.Range { return b.rng }
 
-func (p *provisionerBlock) connectionBody() hcl.Body {
-	if p.connected == nil {
+// ConnectionBody returns the connection that holds for the provisioner, merged from those of the resource and
+// the provisioner; nil without one.
+func (p *Provisioner) ConnectionBody() hcl.Body {
+	if p.Connected == nil {
 		return nil
 	}
-	return p.connected
+	return p.Connected
 }

@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"fmt"
@@ -13,9 +13,10 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// checkRefs reports references to what is not declared or not available where they are, and marks them as invalid.
-func (m *moduleBlock) checkRefs(c *compiler) {
-	for _, u := range c.uses[m] {
+// checkRefs reports references to what is not declared or not available where they are, and marks them as
+// invalid.
+func (m *Module) checkRefs(c *compiler) {
+	for _, u := range c.sites[m] {
 		for i := range u.refs {
 			ref := &u.refs[i]
 			if ref.Invalid {
@@ -28,14 +29,14 @@ func (m *moduleBlock) checkRefs(c *compiler) {
 	}
 }
 
-func (m *moduleBlock) checkRef(ref lang.Ref, u use) diag.List {
+func (m *Module) checkRef(ref lang.Ref, u site) diag.List {
 	switch ref.Kind {
 	case lang.Variable:
-		if m.variables[ref.Name] == nil {
+		if m.Variables[ref.Name] == nil {
 			return m.undeclaredVariable(ref)
 		}
 	case lang.Local:
-		if m.locals[ref.Name] == nil {
+		if m.Locals[ref.Name] == nil {
 			return m.undeclaredLocal(ref)
 		}
 	case lang.Resource:
@@ -43,12 +44,12 @@ func (m *moduleBlock) checkRef(ref lang.Ref, u use) diag.List {
 	case lang.Module:
 		return m.checkModuleRef(ref, u)
 	case lang.Each:
-		if u.repeat.forEach == nil && !u.anyKey {
+		if u.repeat.ForEach == nil && !u.anyKey {
 			return diag.At(ref.Range, `Reference to "each" in context without for_each`,
 				`The "each" object can be used only in blocks whose for_each argument is set.%s`, elementHint(ref, ref.Name))
 		}
 	case lang.Count:
-		if u.repeat.count == nil && !u.anyKey {
+		if u.repeat.Count == nil && !u.anyKey {
 			return diag.At(ref.Range, `Reference to "count" in non-counted context`,
 				`The "count" object can be used only in blocks whose count argument is set.`)
 		}
@@ -71,24 +72,24 @@ func elementHint(ref lang.Ref, part string) string {
 	return fmt.Sprintf(" In the content of this dynamic block, the current element is %s.%s.", ref.Iterators[n-1], part)
 }
 
-func (m *moduleBlock) checkResourceRef(ref lang.Ref, u use) diag.List {
-	if r := m.cfg.Resources[ref.Resource]; r != nil && r.Check != nil && r.Check != u.check {
+func (m *Module) checkResourceRef(ref lang.Ref, u site) diag.List {
+	if r := m.Config.Resources[ref.Resource]; r != nil && r.Check != nil && r.Check != u.check {
 		return diag.At(ref.Range, "Reference to scoped resource",
 			"%s is nested in the check %q, and nothing but the assertions of that check can refer to it. Declare it outside of the check to use it here.", ref.Resource, r.Check.Name)
 	}
-	if b := m.resources[ref.Resource]; b != nil {
+	if b := m.Resources[ref.Resource]; b != nil {
 		return b.checkRest(ref, u)
 	}
-	if m.cfg.Resources[ref.Resource] != nil {
+	if m.Config.Resources[ref.Resource] != nil {
 		return nil // declared, but it did not compile, which was reported
 	}
 	return m.undeclaredResource(ref)
 }
 
 // checkRest checks the attribute that a reference names, and that the reference says of which instance.
-func (b *ResourceBlock) checkRest(ref lang.Ref, u use) diag.List {
-	form := formOf(b.repeat)
-	if ref.Index != nil && !form.keyed() {
+func (b *Resource) checkRest(ref lang.Ref, u site) diag.List {
+	form := FormOf(b.Repeat)
+	if ref.Index != nil && !form.Keyed() {
 		return b.checkNoIndex(ref)
 	}
 	if len(ref.Rest) == 0 {
@@ -98,14 +99,15 @@ func (b *ResourceBlock) checkRest(ref lang.Ref, u use) diag.List {
 	if !ok {
 		return nil
 	}
-	if form.keyed() && ref.Index == nil {
-		return missingKey(ref, b.repeat, u, "resource", ref.Resource.String(), attr.Name)
+	if form.Keyed() && ref.Index == nil {
+		return missingKey(ref, b.Repeat, u, "resource", ref.Resource.String(), attr.Name)
 	}
 	return b.checkAttribute(ref)
 }
 
-// checkNoIndex refuses a constant index of a resource that has a single instance, unless the index is the name of an attribute.
-func (b *ResourceBlock) checkNoIndex(ref lang.Ref) diag.List {
+// checkNoIndex refuses a constant index of a resource that has a single instance, unless the index is the
+// name of an attribute.
+func (b *Resource) checkNoIndex(ref lang.Ref) diag.List {
 	if ref.Index.Expr != nil {
 		return nil
 	}
@@ -117,18 +119,18 @@ func (b *ResourceBlock) checkNoIndex(ref lang.Ref) diag.List {
 }
 
 // missingKey reports a reference to an attribute of something repeated, of all instances at once.
-func missingKey(ref lang.Ref, repeat repetition, u use, what, object, attr string) diag.List {
+func missingKey(ref lang.Ref, repeat Repetition, u site, what, object, attr string) diag.List {
 	arg, key, all := "count", "[0]", object+"[*]."+attr
-	if repeat.forEach != nil {
+	if repeat.ForEach != nil {
 		arg, key, all = "for_each", `["KEY"]`, "[for x in "+object+" : x."+attr+"]"
-		if k, ok := firstKey(repeat.forEach); ok {
+		if k, ok := firstKey(repeat.ForEach); ok {
 			key = fmt.Sprintf("[%q]", k)
 		}
 	}
 	switch {
-	case repeat.count != nil && u.repeat.count != nil:
+	case repeat.Count != nil && u.repeat.Count != nil:
 		key = "[count.index]"
-	case repeat.forEach != nil && u.repeat.forEach != nil:
+	case repeat.ForEach != nil && u.repeat.ForEach != nil:
 		key = "[each.key]"
 	}
 	return diag.At(ref.Range, "Missing "+what+" instance key",
@@ -137,7 +139,7 @@ func missingKey(ref lang.Ref, repeat repetition, u use, what, object, attr strin
 }
 
 // checkAttribute checks that the attribute that ref.Rest begins with exists.
-func (b *ResourceBlock) checkAttribute(ref lang.Ref) diag.List {
+func (b *Resource) checkAttribute(ref lang.Ref) diag.List {
 	attr, ok := ref.Rest[0].(hcl.TraverseAttr)
 	if !ok || b.hasAttribute(attr.Name) {
 		return nil
@@ -148,22 +150,22 @@ func (b *ResourceBlock) checkAttribute(ref lang.Ref) diag.List {
 		attr.Name, didYouMeanOr(attr.Name, names, "It has"))
 }
 
-func (b *ResourceBlock) hasAttribute(name string) bool {
+func (b *Resource) hasAttribute(name string) bool {
 	return b.Schema.Block.Attributes[name] != nil || b.Schema.Block.Blocks[name] != nil
 }
 
-func (m *moduleBlock) checkModuleRef(ref lang.Ref, u use) diag.List {
-	call := m.calls[ref.Name]
+func (m *Module) checkModuleRef(ref lang.Ref, u site) diag.List {
+	call := m.Calls[ref.Name]
 	if call == nil {
 		return m.undeclaredCall(ref)
 	}
-	if call.child == nil || ref.Output == "" || ref.Narrowed || ref.Guarded { // evaluating tells whether an output is missed
+	if call.Child == nil || ref.Output == "" || ref.Narrowed || ref.Guarded { // evaluating tells whether an output is missed
 		return nil
 	}
-	if formOf(call.repeat).keyed() && ref.Index == nil {
-		return missingKey(ref, call.repeat, u, "module", "module."+ref.Name, ref.Output)
+	if FormOf(call.Repeat).Keyed() && ref.Index == nil {
+		return missingKey(ref, call.Repeat, u, "module", "module."+ref.Name, ref.Output)
 	}
-	if call.child.outputs[ref.Output] == nil {
+	if call.Child.Outputs[ref.Output] == nil {
 		return call.undeclaredOutput(ref)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"slices"
@@ -14,24 +14,24 @@ import (
 // checkWriteOnlyOutputs reports outputs of the root module that refer to write-only attributes, directly or
 // through values of any module, and are not sensitive. Such an attribute is always null, but who writes that
 // means the secret.
-func (m *moduleBlock) checkWriteOnlyOutputs(c *compiler) {
-	for _, o := range diag.InOrder(m.outputs) {
-		if o.output.Sensitive || o.output.Ephemeral {
+func (m *Module) checkWriteOnlyOutputs(c *compiler) {
+	for _, o := range diag.InOrder(m.Outputs) {
+		if o.Output.Sensitive || o.Output.Ephemeral {
 			continue
 		}
-		s := writeOnlySearch{seen: map[*valueBlock]struct{}{}}
-		if found := s.expr(m, o.expr, nil); found != "" {
-			c.diags = append(c.diags, diag.At(o.expr.Range(), "Output refers to a write-only attribute",
-				"The output %q refers to a write-only attribute of %s, which holds a secret and is null when it is read. Do not output it, or add the argument\n    sensitive = true", o.name, found)...)
+		s := writeOnlySearch{seen: map[*Value]struct{}{}}
+		if found := s.expr(m, o.Expr, nil); found != "" {
+			c.diags = append(c.diags, diag.At(o.Expr.Range(), "Output refers to a write-only attribute",
+				"The output %q refers to a write-only attribute of %s, which holds a secret and is null when it is read. Do not output it, or add the argument\n    sensitive = true", o.Name, found)...)
 		}
 	}
 }
 
-type writeOnlySearch struct{ seen map[*valueBlock]struct{} }
+type writeOnlySearch struct{ seen map[*Value]struct{} }
 
 // expr returns the address of a resource a write-only attribute of which x refers to, "" if there is none.
 // The names are those of the attributes that are read of what x gives.
-func (s *writeOnlySearch) expr(m *moduleBlock, x *lang.Expr, names *readNames) string {
+func (s *writeOnlySearch) expr(m *Module, x *lang.Expr, names *readNames) string {
 	if x == nil || len(x.Refs) == 0 {
 		return ""
 	}
@@ -44,25 +44,25 @@ func (s *writeOnlySearch) expr(m *moduleBlock, x *lang.Expr, names *readNames) s
 	return ""
 }
 
-func (s *writeOnlySearch) ref(m *moduleBlock, ref *lang.Ref, names *readNames) string {
+func (s *writeOnlySearch) ref(m *Module, ref *lang.Ref, names *readNames) string {
 	for to := range m.targets(ref) {
 		switch b := to.(type) {
-		case *ResourceBlock:
+		case *Resource:
 			path := attributePath(ref.Rest)
 			if b.Schema.Block.InWriteOnly(path) || len(path) == 0 && names.any(b.topLevelWriteOnly) {
-				return b.blockName()
+				return b.Address()
 			}
-		case *valueBlock:
+		case *Value:
 			return s.value(b, names)
 		case outputsOf:
-			return s.outputs(b.moduleBlock, names)
+			return s.outputs(b.Module, names)
 		}
 	}
 	return ""
 }
 
-func (s *writeOnlySearch) outputs(m *moduleBlock, names *readNames) string {
-	for name, o := range diag.InOrder(m.outputs) {
+func (s *writeOnlySearch) outputs(m *Module, names *readNames) string {
+	for name, o := range diag.InOrder(m.Outputs) {
 		if !names.any(func(read string) bool { return read == name }) {
 			continue
 		}
@@ -73,12 +73,12 @@ func (s *writeOnlySearch) outputs(m *moduleBlock, names *readNames) string {
 	return ""
 }
 
-func (s *writeOnlySearch) value(v *valueBlock, names *readNames) string {
+func (s *writeOnlySearch) value(v *Value, names *readNames) string {
 	if _, ok := s.seen[v]; ok {
 		return ""
 	}
 	s.seen[v] = struct{}{}
-	return s.expr(v.writtenIn(), v.expr, names)
+	return s.expr(v.writtenIn(), v.Expr, names)
 }
 
 // readNames are the names of attributes that an expression reads, and those that the ones around it read of
@@ -97,7 +97,7 @@ func (r *readNames) any(match func(string) bool) bool {
 	return false
 }
 
-func (b *ResourceBlock) topLevelWriteOnly(name string) bool {
+func (b *Resource) topLevelWriteOnly(name string) bool {
 	a := b.Schema.Block.Attributes[name]
 	return a != nil && a.WriteOnly
 }

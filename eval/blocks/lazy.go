@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
@@ -8,20 +8,20 @@ import (
 // configure a provider, to check a condition, for a depends_on, or to open another ephemeral block that is
 // needed. Conditions of an ephemeral block itself need nothing: they are checked when it is opened for
 // somebody. Provisioners don't run in a plan. It is computed once, on first use.
-func (c *Config) needed() *openSet {
+func (c *Config) needed() *OpenSet {
 	c.neededOnce.Do(func() {
 		n := neededCollector{cfg: c, set: map[addr.ConfigResource]struct{}{}}
 		for b := range c.eachNode {
 			n.block(b)
 		}
-		c.neededSet = &openSet{all: n.set}
+		c.neededSet = &OpenSet{All: n.set}
 	})
 	return c.neededSet
 }
 
 // OnlyWriteOnly reports whether nothing but write-only arguments can make a plan open the block, so that a
 // lazy plan does without it.
-func (b *ResourceBlock) OnlyWriteOnly(c *Config) bool {
+func (b *Resource) OnlyWriteOnly(c *Config) bool {
 	return !c.needed().has(b.Config.Config())
 }
 
@@ -31,17 +31,17 @@ type neededCollector struct {
 }
 
 // block adds what a plan needs for the sake of a block, besides write-only arguments.
-func (n *neededCollector) block(b node) {
+func (n *neededCollector) block(b Node) {
 	switch b := b.(type) {
-	case *providerBlock:
-		n.add(b.opens)
-	case *checkBlock:
-		n.add(b.opens)
-	case *callBlock:
-		n.add(heldBy(b.dependsOn, b.module))
-	case *valueBlock:
+	case *Provider:
+		n.add(b.Opens)
+	case *Check:
+		n.add(b.Opens)
+	case *Call:
+		n.add(HeldBy(b.DependsOn, b.Module))
+	case *Value:
 		n.add(opensOf(b, inPrecondition))
-	case *ResourceBlock:
+	case *Resource:
 		if !isEphemeral(b) {
 			n.add(opensOf(b, inPrecondition|inPostcondition))
 			n.add(b.held)
@@ -50,17 +50,17 @@ func (n *neededCollector) block(b node) {
 }
 
 // add adds the blocks and everything that opening them may open.
-func (n *neededCollector) add(s *openSet) {
+func (n *neededCollector) add(s *OpenSet) {
 	if s == nil {
 		return
 	}
-	for a := range s.all {
+	for a := range s.All {
 		if _, ok := n.set[a]; ok {
 			continue
 		}
 		n.set[a] = struct{}{}
-		if m := n.cfg.modules[a.Module]; m != nil && m.resources[a.Resource] != nil {
-			n.add(m.resources[a.Resource].opens)
+		if m := n.cfg.Modules[a.Module]; m != nil && m.Resources[a.Resource] != nil {
+			n.add(m.Resources[a.Resource].Opens)
 		}
 	}
 }

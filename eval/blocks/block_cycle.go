@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ func (c *Config) BlockCycles() diag.List {
 		}
 	}}
 	for n := range c.eachNode {
-		if _, ok := n.(*ResourceBlock); ok {
+		if _, ok := n.(*Resource); ok {
 			s.from(n)
 		}
 	}
@@ -26,12 +26,12 @@ func (c *Config) BlockCycles() diag.List {
 }
 
 // forAllInstances reports whether every instance of a node has to wait for what the edge leads to.
-func forAllInstances(from node, e edge) bool {
+func forAllInstances(from Node, e edge) bool {
 	if e.role&(inPrevention|inProviderKey|toCall) != 0 || refersBack(from, e) || picksInstance(e) {
 		return false
 	}
 	switch from.(type) {
-	case *valueBlock:
+	case *Value:
 		return e.role&(inBody|inDependsOn) != 0
 	case insideOf:
 		return e.role == toPart
@@ -46,31 +46,31 @@ func picksInstance(e edge) bool {
 		return false
 	}
 	switch to := e.to.(type) {
-	case *ResourceBlock:
-		return formOf(to.repeat).keyed()
-	case *valueBlock:
-		return e.ref.Kind == lang.Module && formOf(to.module.call().repeat).keyed()
+	case *Resource:
+		return FormOf(to.Repeat).Keyed()
+	case *Value:
+		return e.ref.Kind == lang.Module && FormOf(to.Module.call().Repeat).Keyed()
 	case outputsOf:
-		return formOf(to.call().repeat).keyed()
+		return FormOf(to.call().Repeat).Keyed()
 	case insideOf:
-		return formOf(to.call().repeat).keyed()
+		return FormOf(to.call().Repeat).Keyed()
 	default:
 		return false
 	}
 }
 
 // isRepeated reports whether the node is a resource that is repeated, or in a module that is.
-func isRepeated(n node) bool {
-	r, ok := n.(*ResourceBlock)
-	return ok && !r.single()
+func isRepeated(n Node) bool {
+	r, ok := n.(*Resource)
+	return ok && !r.Single()
 }
 
-// single reports whether neither the block nor a module around it is repeated.
-func (b *ResourceBlock) single() bool {
-	for m := b.module; m.parent != nil; m = m.parent {
-		if m.call().repeat.repeated() {
+// Single reports whether neither the block nor a module around it is repeated.
+func (b *Resource) Single() bool {
+	for m := b.Module; m.Parent != nil; m = m.Parent {
+		if m.call().Repeat.Repeated() {
 			return false
 		}
 	}
-	return !b.repeat.repeated()
+	return !b.Repeat.Repeated()
 }

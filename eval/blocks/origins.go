@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"slices"
@@ -41,7 +41,7 @@ func (o *origin) String() string {
 }
 
 // because tells in a sentence why what the references lead to is ephemeral; "" if that cannot be told.
-func (m *moduleBlock) because(refs []lang.Ref) string { return because(m.origins(refs)) }
+func (m *Module) because(refs []lang.Ref) string { return because(m.Origins(refs)) }
 
 func because(found []*origin) string {
 	switch len(found) {
@@ -62,18 +62,18 @@ func because(found []*origin) string {
 	return sb.String()
 }
 
-// onlyApplying reports whether terraform.applying is the one ephemeral source of the expression.
-func (m *moduleBlock) onlyApplying(x *lang.Expr) bool {
-	found := m.origins(refsIn(x, x.Expression))
+// OnlyApplying reports whether terraform.applying is the one ephemeral source of the expression.
+func (m *Module) OnlyApplying(x *lang.Expr) bool {
+	found := m.Origins(refsIn(x, x.Expression))
 	return len(found) > 0 && !slices.ContainsFunc(found, func(o *origin) bool { return !o.applying })
 }
 
-// origins finds the ephemeral sources of references of the module without evaluating anything, at most one
+// Origins finds the ephemeral sources of references of the module without evaluating anything, at most one
 // more than are told.
-func (m *moduleBlock) origins(refs []lang.Ref) []*origin {
+func (m *Module) Origins(refs []lang.Ref) []*origin {
 	root := m
-	for root.parent != nil {
-		root = root.parent
+	for root.Parent != nil {
+		root = root.Parent
 	}
 	root.provenance.mu.Lock()
 	defer root.provenance.mu.Unlock()
@@ -91,11 +91,11 @@ type provenance struct {
 
 // portion is a value or a literal part of one.
 type portion struct {
-	v        *valueBlock
+	v        *Value
 	from, to int // bytes of the expression
 }
 
-func (m *moduleBlock) originsOf(refs []lang.Ref, p *provenance) []*origin {
+func (m *Module) originsOf(refs []lang.Ref, p *provenance) []*origin {
 	var out []*origin
 	for i := range refs {
 		out = merged(out, m.originsOfRef(&refs[i], p))
@@ -113,21 +113,21 @@ func merged(out, more []*origin) []*origin {
 	return out
 }
 
-func (m *moduleBlock) originsOfRef(ref *lang.Ref, p *provenance) []*origin {
+func (m *Module) originsOfRef(ref *lang.Ref, p *provenance) []*origin {
 	if ref.Kind == lang.Terraform && ref.Name == "applying" {
 		return source(ref.Root+".applying", true)
 	}
 	var out []*origin
 	for to := range m.targets(ref) {
 		switch b := to.(type) {
-		case *ResourceBlock:
+		case *Resource:
 			if isEphemeral(b) {
-				out = source(b.blockName(), false)
+				out = source(b.Address(), false)
 			}
-		case *valueBlock:
+		case *Value:
 			out = b.origins(ref.Rest, p)
 		case outputsOf:
-			for _, o := range diag.InOrder(b.outputs) {
+			for _, o := range diag.InOrder(b.Outputs) {
 				out = merged(out, o.origins(ref.Rest, p))
 			}
 		}
@@ -141,20 +141,20 @@ func source(name string, applying bool) []*origin {
 
 // origins follows a value, or the part of it that rest leads to, to the sources of its expression. A variable
 // or output has no origins unless it is declared ephemeral, and is a source itself if it has no other.
-func (v *valueBlock) origins(rest hcl.Traversal, p *provenance) []*origin {
-	name := v.blockName()
+func (v *Value) origins(rest hcl.Traversal, p *provenance) []*origin {
+	name := v.Address()
 	switch {
-	case v.kind == variableValue && !v.variable.Ephemeral, v.kind == outputValue && !v.output.Ephemeral:
+	case v.Kind == VariableValue && !v.Variable.Ephemeral, v.Kind == OutputValue && !v.Output.Ephemeral:
 		return nil
-	case v.kind == outputValue:
-		name = v.module.outputAddr(v.name)
+	case v.Kind == OutputValue:
+		name = v.Module.OutputAddr(v.Name)
 	}
 	key := portion{v: v}
 	var refs []lang.Ref
-	if v.expr != nil {
-		e := lang.Descend(v.expr.Expression, rest)
+	if v.Expr != nil {
+		e := lang.Descend(v.Expr.Expression, rest)
 		key.from, key.to = e.Range().Start.Byte, e.Range().End.Byte
-		refs = refsIn(v.expr, e)
+		refs = refsIn(v.Expr, e)
 	}
 	if known, ok := p.known[key]; ok {
 		return known
@@ -164,7 +164,7 @@ func (v *valueBlock) origins(rest hcl.Traversal, p *provenance) []*origin {
 	for _, o := range v.writtenIn().originsOf(refs, p) {
 		out = append(out, &origin{name: name, from: o, source: o.source, applying: o.applying})
 	}
-	if len(out) == 0 && v.kind != localValue {
+	if len(out) == 0 && v.Kind != LocalValue {
 		out = source(name, false)
 	}
 	p.known[key] = out
@@ -199,31 +199,32 @@ func nulledRanges(e hcl.Expression) []hcl.Range {
 	return out
 }
 
-// becauseOf is because for all of an expression of the module.
-func (m *moduleBlock) becauseOf(x *lang.Expr) string {
+// BecauseOf is because for all of an expression of the module.
+func (m *Module) BecauseOf(x *lang.Expr) string {
 	if x == nil {
 		return ""
 	}
 	return m.because(refsIn(x, x.Expression))
 }
 
-// refuseEphemeral returns an error if v, which x gives in the module, carries an ephemeral value, saying why
+// RefuseEphemeral returns an error if v, which x gives in the module, carries an ephemeral value, saying why
 // it must not and where it came from.
-func (m *moduleBlock) refuseEphemeral(v cty.Value, x *lang.Expr, why string) diag.List {
+func (m *Module) RefuseEphemeral(v cty.Value, x *lang.Expr, why string) diag.List {
 	if !value.Contains(v, value.Ephemeral) {
 		return nil
 	}
 	return diag.List{{
-		Summary: "Invalid use of an ephemeral value", Detail: why + m.becauseOf(x), Subject: x.Range().Ptr(), Expression: x.Expression,
+		Summary: "Invalid use of an ephemeral value", Detail: why + m.BecauseOf(x), Subject: x.Range().Ptr(), Expression: x.Expression,
 	}}
 }
 
-// because says in a sentence why the part e of the resource's body is ephemeral. It returns false if the body does not tell.
-func (b *ResourceBlock) because(e hcl.Expression) (string, bool) {
+// Because says in a sentence why the part e of the resource's body is ephemeral. It returns false if the body
+// does not tell.
+func (b *Resource) Because(e hcl.Expression) (string, bool) {
 	var out []*origin
-	for _, x := range b.body {
+	for _, x := range b.Body {
 		if x.Range().Filename == e.Range().Filename && x.Range().Overlaps(e.Range()) {
-			out = merged(out, b.module.origins(refsIn(x, e)))
+			out = merged(out, b.Module.Origins(refsIn(x, e)))
 		}
 	}
 	return because(out), len(out) > 0

@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"

@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ func (c *Config) openCycles() diag.List {
 		}
 	}}
 	for n := range c.eachNode {
-		if v, ok := n.(*valueBlock); isEphemeral(n) || ok && !v.opens.empty() {
+		if v, ok := n.(*Value); isEphemeral(n) || ok && !v.Opens.Empty() {
 			s.from(n)
 		}
 	}
@@ -26,17 +26,17 @@ func (c *Config) openCycles() diag.List {
 }
 
 // opening reports whether a node that opens something has to wait for what the edge leads to.
-func opening(from node, e edge) bool {
-	if r, ok := e.to.(*ResourceBlock); ok && r.Config.Addr.Mode != addr.Ephemeral || refersBack(from, e) {
+func opening(from Node, e edge) bool {
+	if r, ok := e.to.(*Resource); ok && r.Config.Addr.Mode != addr.Ephemeral || refersBack(from, e) {
 		return false
 	}
-	if p, ok := e.to.(*providerBlock); ok {
-		return !p.opens.empty()
+	if p, ok := e.to.(*Provider); ok {
+		return !p.Opens.Empty()
 	}
 	switch from.(type) {
-	case *ResourceBlock:
+	case *Resource:
 		return e.role&(inBody|inPrecondition|inPostcondition|inDependsOn|aroundIt) != 0
-	case *callBlock:
+	case *Call:
 		return e.role&(inDependsOn|aroundIt) != 0
 	case insideOf, outputsOf:
 		return true
@@ -47,7 +47,7 @@ func opening(from node, e edge) bool {
 
 // unseenByDemand reports whether demand does not meet a cycle through the node. It meets those of values that
 // open nothing.
-func unseenByDemand(n node) bool {
-	v, ok := n.(*valueBlock)
-	return !ok || !v.opens.empty()
+func unseenByDemand(n Node) bool {
+	v, ok := n.(*Value)
+	return !ok || !v.Opens.Empty()
 }

@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"slices"
@@ -11,20 +11,20 @@ import (
 // search walks the graph of blocks depth first, each node once, along the edges that follow accepts.
 type search struct {
 	// follow reports whether the walk takes an edge of the node from.
-	follow func(from node, e edge) bool
+	follow func(from Node, e edge) bool
 	// cycle, if set, is called for each edge that leads back to a node on the way, with the edges from there
 	// on: the last of them leads to where the first one starts.
 	cycle func(path []edge)
 	// found, if set, reports whether the walk ends at a node.
-	found func(node) bool
+	found func(Node) bool
 
-	seen map[node]bool // true for what is on the way, false for what has been left
+	seen map[Node]bool // true for what is on the way, false for what has been left
 	way  []edge        // way[i] is how the walk came to the i-th node on it
 }
 
 // from walks from a node that the search may have seen. It reports whether it came to the target; way leads
 // there then.
-func (s *search) from(start node) bool { return s.visit(edge{to: start}) }
+func (s *search) from(start Node) bool { return s.visit(edge{to: start}) }
 
 func (s *search) visit(e edge) bool {
 	n := e.to
@@ -36,7 +36,7 @@ func (s *search) visit(e edge) bool {
 		return false
 	}
 	if s.seen == nil {
-		s.seen = map[node]bool{}
+		s.seen = map[Node]bool{}
 	}
 	s.seen[n] = true
 	s.way = append(s.way, e)
@@ -57,7 +57,7 @@ func (s *search) visit(e edge) bool {
 func names(path []edge) []string {
 	var out []string
 	for _, e := range path {
-		if name := e.to.blockName(); len(out) == 0 || out[len(out)-1] != name {
+		if name := e.to.Address(); len(out) == 0 || out[len(out)-1] != name {
 			out = append(out, name)
 		}
 	}
@@ -70,21 +70,21 @@ func cycleOf(path []edge) diag.List {
 	var vias []*hcl.Range
 	for i, e := range path {
 		from := path[(i+len(path)-1)%len(path)].to
-		if from.blockName() == e.to.blockName() && len(path) > 1 {
+		if from.Address() == e.to.Address() && len(path) > 1 {
 			continue // from a module to what is in it
 		}
-		names, vias = append(names, from.blockName()), append(vias, e.via)
+		names, vias = append(names, from.Address()), append(vias, e.via)
 	}
-	return cycleDiag(names, vias)
+	return Cycle(names, vias)
 }
 
 // refersBack reports whether an edge is a reference of a block to its own object, where that exists already.
-func refersBack(from node, e edge) bool { return e.to == from && e.role&afterwards != 0 }
+func refersBack(from Node, e edge) bool { return e.to == from && e.role&afterwards != 0 }
 
-// repetitionNeeds reports whether a repetition that stands in the module depends on a node that found reports, directly or
-// through others.
-func (m *moduleBlock) repetitionNeeds(r repetition, found func(node) bool) bool {
-	s := search{found: found, follow: func(_ node, e edge) bool {
+// RepetitionNeeds reports whether a repetition that stands in the module depends on a node that found
+// reports, directly or through others.
+func (m *Module) RepetitionNeeds(r Repetition, found func(Node) bool) bool {
+	s := search{found: found, follow: func(_ Node, e edge) bool {
 		return e.role&(inRepetition|inBody|toCall|toOutput) != 0
 	}}
 	needs := false
@@ -95,17 +95,17 @@ func (m *moduleBlock) repetitionNeeds(r repetition, found func(node) bool) bool 
 	return needs
 }
 
-// conditionsLeadToObjects reports whether the conditions of a variable or output refer to resources or modules, directly or
-// through local values.
-func (v *valueBlock) conditionsLeadToObjects() bool {
+// ConditionsLeadToObjects reports whether the conditions of a variable or output refer to resources or
+// modules, directly or through local values.
+func (v *Value) ConditionsLeadToObjects() bool {
 	s := search{
-		found: func(n node) bool {
-			b, ok := n.(*valueBlock)
-			return !ok || b.kind == outputValue
+		found: func(n Node) bool {
+			b, ok := n.(*Value)
+			return !ok || b.Kind == OutputValue
 		},
-		follow: func(from node, _ edge) bool {
-			b, ok := from.(*valueBlock)
-			return ok && b.kind == localValue
+		follow: func(from Node, _ edge) bool {
+			b, ok := from.(*Value)
+			return ok && b.Kind == LocalValue
 		},
 	}
 	for e := range v.edges {

@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"slices"
@@ -16,24 +16,24 @@ import (
 // opened anew while that goes.
 func (c *compiler) departures() {
 	for _, path := range c.sorted() {
-		m := c.cfg.modules[path]
-		for _, r := range m.cfg.Order {
-			if b := m.resources[r.Addr]; b != nil {
-				c.departing(m, b, b.departing)
+		m := c.cfg.Modules[path]
+		for _, r := range m.Config.Order {
+			if b := m.Resources[r.Addr]; b != nil {
+				c.departing(m, b, b.DestroyProvisioners)
 			}
 		}
-		for _, r := range m.cfg.Removed {
-			c.departing(m, nil, c.cfg.removed[r])
+		for _, r := range m.Config.Removed {
+			c.departing(m, nil, c.cfg.Removed[r])
 		}
 	}
 }
 
 // departing checks the destroy-time provisioners of a resource block; b is nil for those of a removed block,
 // which nothing can depend on.
-func (c *compiler) departing(m *moduleBlock, b *ResourceBlock, blocks []provisionerBlock) {
+func (c *compiler) departing(m *Module, b *Resource, blocks []Provisioner) {
 	seen := map[hcl.Range]struct{}{} // several provisioners may share a connection
 	for i := range blocks {
-		for _, x := range slices.Concat(blocks[i].exprs, blocks[i].connection) {
+		for _, x := range slices.Concat(blocks[i].Exprs, blocks[i].Connection) {
 			for j := range x.Refs {
 				ref := &x.Refs[j]
 				if _, again := seen[ref.Range]; again {
@@ -46,7 +46,7 @@ func (c *compiler) departing(m *moduleBlock, b *ResourceBlock, blocks []provisio
 	}
 }
 
-func (c *compiler) departingRef(m *moduleBlock, b *ResourceBlock, ref *lang.Ref) {
+func (c *compiler) departingRef(m *Module, b *Resource, ref *lang.Ref) {
 	if !m.lastsUntilDestroy(ref) {
 		c.diags = append(c.diags, diag.At(ref.Range, "Invalid reference from destroy provisioner", config.DestroyReferences)...)
 		return
@@ -54,22 +54,22 @@ func (c *compiler) departingRef(m *moduleBlock, b *ResourceBlock, ref *lang.Ref)
 	if b == nil {
 		return
 	}
-	path := search{found: func(n node) bool { return n == node(b) }, follow: neededToOpen}
+	path := search{found: func(n Node) bool { return n == Node(b) }, follow: neededToOpen}
 	for e := range m.references(ref) {
 		if !path.visit(e) {
 			continue
 		}
 		c.diags = append(c.diags, diag.At(ref.Range, "Ephemeral value depends on the destroyed resource",
 			"When this provisioner runs, %s is about to be destroyed, and what is ephemeral is opened anew for it. This value leads back there: %s. Use something ephemeral that does not depend on the resource, or read what is needed through \"self\".",
-			b.blockName(), strings.Join(names(path.way), " ← "))...)
+			b.Address(), strings.Join(names(path.way), " ← "))...)
 		return
 	}
 }
 
 // neededToOpen reports whether evaluating a node, or opening it, needs what the edge leads to.
-func neededToOpen(from node, e edge) bool {
+func neededToOpen(from Node, e edge) bool {
 	switch from.(type) {
-	case *valueBlock:
+	case *Value:
 		return e.role&(inBody|inDependsOn|toCall) != 0
 	case insideOf:
 		return e.role == toPart
@@ -80,34 +80,34 @@ func neededToOpen(from node, e edge) bool {
 
 // lastsUntilDestroy reports whether a destroy-time provisioner may use the reference. References by address
 // to anything that is not ephemeral are refused when the configuration is loaded.
-func (m *moduleBlock) lastsUntilDestroy(ref *lang.Ref) bool {
+func (m *Module) lastsUntilDestroy(ref *lang.Ref) bool {
 	if ref.Kind == lang.Resource {
 		return true
 	}
 	for to := range m.targets(ref) {
-		return declaredEphemeral(to, map[node]struct{}{})
+		return declaredEphemeral(to, map[Node]struct{}{})
 	}
 	return true // not declared, which is reported
 }
 
 // declaredEphemeral reports whether what a reference leads to is ephemeral by its declaration; a local value
 // is if one of its references is.
-func declaredEphemeral(n node, seen map[node]struct{}) bool {
+func declaredEphemeral(n Node, seen map[Node]struct{}) bool {
 	switch b := n.(type) {
-	case *ResourceBlock:
+	case *Resource:
 		return isEphemeral(b)
-	case *valueBlock:
-		switch b.kind {
-		case variableValue:
-			return b.variable.Ephemeral
-		case outputValue:
-			return b.output.Ephemeral
+	case *Value:
+		switch b.Kind {
+		case VariableValue:
+			return b.Variable.Ephemeral
+		case OutputValue:
+			return b.Output.Ephemeral
 		}
 		if _, again := seen[b]; again {
 			return false
 		}
 		seen[b] = struct{}{}
-		if slices.ContainsFunc(b.expr.Refs, func(ref lang.Ref) bool { return ref.Kind == lang.Terraform && ref.Name == "applying" }) {
+		if slices.ContainsFunc(b.Expr.Refs, func(ref lang.Ref) bool { return ref.Kind == lang.Terraform && ref.Name == "applying" }) {
 			return true
 		}
 		for e := range b.edges {

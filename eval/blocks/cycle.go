@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"fmt"
@@ -13,11 +13,12 @@ import (
 // mostInCycle bounds the names in the summary of a cycle.
 const mostInCycle = 4
 
-// cycleDiag returns the error for a cycle in which names[i] waits for the next name because of vias[i], which may be nil.
-func cycleDiag(names []string, vias []*hcl.Range) diag.List {
+// Cycle returns the error for a cycle in which names[i] waits for the next name because of vias[i], which may
+// be nil.
+func Cycle(names []string, vias []*hcl.Range) diag.List {
 	n, start := len(names), slices.Index(names, slices.Min(names))
 	if n == 1 {
-		return diag.List{{Summary: "Self-referential block", Detail: names[0] + " refers to itself" + placeText(vias[0]) + ", so it can never be evaluated.", Subject: vias[0]}}
+		return diag.List{{Summary: "Self-referential block", Detail: names[0] + " refers to itself" + PlaceText(vias[0]) + ", so it can never be evaluated.", Subject: vias[0]}}
 	}
 	var sb strings.Builder
 	sb.WriteString("These objects wait for each other, so none of them can be evaluated first:\n")
@@ -25,7 +26,7 @@ func cycleDiag(names []string, vias []*hcl.Range) diag.List {
 	var ordered []string
 	for i := range n {
 		at := (start + i) % n
-		fmt.Fprintf(&sb, "\n  %s waits for %s%s", names[at], names[(at+1)%n], placeText(vias[at]))
+		fmt.Fprintf(&sb, "\n  %s waits for %s%s", names[at], names[(at+1)%n], PlaceText(vias[at]))
 		if subject == nil {
 			subject = vias[at]
 		}
@@ -40,8 +41,8 @@ func cycleDiag(names []string, vias []*hcl.Range) diag.List {
 	return diag.List{{Summary: "Cycle: " + strings.Join(ordered, ", "), Detail: sb.String(), Subject: subject}}
 }
 
-// placeText returns a place after a space, in parentheses; "" for none.
-func placeText(rng *hcl.Range) string {
+// PlaceText returns a place after a space, in parentheses; "" for none.
+func PlaceText(rng *hcl.Range) string {
 	if rng == nil {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"github.com/hashicorp/hcl/v2"
@@ -10,9 +10,9 @@ import (
 	"github.com/mayfly-iac/mayfly/lang/marked"
 )
 
-func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
-	b := &ResourceBlock{Config: r, Provider: m.cfg.ProviderFor(r.ProviderRef().Name), module: m}
-	s, diags := c.cfg.schemas.Resource(b.Provider, r.Addr.Mode, r.Addr.Type)
+func (c *compiler) resource(m *Module, r *config.Resource) *Resource {
+	b := &Resource{Config: r, Provider: m.Config.ProviderFor(r.ProviderRef().Name), Module: m}
+	s, diags := c.cfg.Schemas.Resource(b.Provider, r.Addr.Mode, r.Addr.Type)
 	c.diags = append(c.diags, diags...)
 	if s == nil {
 		if !diags.HasErrors() {
@@ -20,33 +20,33 @@ func (c *compiler) resource(m *moduleBlock, r *config.Resource) *ResourceBlock {
 		}
 		attrs, _ := r.Body.JustAttributes() // without a schema, this much can be checked
 		for _, a := range attrs {
-			c.expr(m, a.Expr, use{repeat: c.repetition(m, r.Repeat)})
+			c.expr(m, a.Expr, site{repeat: c.repetition(m, r.Repeat)})
 		}
 		return nil
 	}
 	b.Schema = s
-	b.repeat = c.repetition(m, r.Repeat)
-	inside := use{repeat: b.repeat, check: r.Check}
-	after := use{repeat: b.repeat, self: true, check: r.Check}
-	b.body = c.body(m, r.Body, s.Block, inside)
-	b.view = marked.Body(r.Body, lang.Expressions(b.body))
-	b.dependsOn = c.traversals(m, r.DependsOn, use{})
-	b.pre = c.conditions(m, r.Lifecycle.Preconditions, inside)
-	b.post = c.conditions(m, r.Lifecycle.Postconditions, after)
-	b.prevent = c.expr(m, r.Lifecycle.PreventDestroy, use{})
+	b.Repeat = c.repetition(m, r.Repeat)
+	inside := site{repeat: b.Repeat, check: r.Check}
+	after := site{repeat: b.Repeat, self: true, check: r.Check}
+	b.Body = c.body(m, r.Body, s.Block, inside)
+	b.View = marked.Body(r.Body, lang.Expressions(b.Body))
+	b.DependsOn = c.traversals(m, r.DependsOn, site{})
+	b.Preconditions = c.conditions(m, r.Lifecycle.Preconditions, inside)
+	b.Postconditions = c.conditions(m, r.Lifecycle.Postconditions, after)
+	b.Prevent = c.expr(m, r.Lifecycle.PreventDestroy, site{})
 	for _, t := range r.Lifecycle.ReplaceTriggeredBy {
-		b.triggers = append(b.triggers, c.expr(m, t, inside))
+		b.Triggers = append(b.Triggers, c.expr(m, t, inside))
 	}
 	if r.Provider != nil {
-		b.providerKey = c.expr(m, r.Provider.KeyExpr, inside)
+		b.ProviderKey = c.expr(m, r.Provider.KeyExpr, inside)
 	}
 	c.ignored(b)
-	b.provisioners, b.departing, b.idle = c.provisioners(m, r.Provisioners, r.Connection, after)
+	b.Provisioners, b.DestroyProvisioners, b.IdleConnections = c.provisioners(m, r.Provisioners, r.Connection, after)
 	return b
 }
 
 // ignored checks that what ignore_changes names exists.
-func (c *compiler) ignored(b *ResourceBlock) {
+func (c *compiler) ignored(b *Resource) {
 	for _, t := range b.Config.Lifecycle.IgnoreChanges {
 		ref := lang.Ref{Resource: b.Config.Addr}
 		switch step := t[0].(type) {
@@ -61,8 +61,9 @@ func (c *compiler) ignored(b *ResourceBlock) {
 	}
 }
 
-// unknownType explains a type that the provider does not have: the nearest name, and the same name in another mode.
-func (c *compiler) unknownType(b *ResourceBlock) diag.List {
+// unknownType explains a type that the provider does not have: the nearest name, and the same name in another
+// mode.
+func (c *compiler) unknownType(b *Resource) diag.List {
 	r := b.Config.Addr
 	what := map[addr.Mode]string{addr.Managed: "resource type", addr.Data: "data source", addr.Ephemeral: "ephemeral resource type"}
 	article := map[addr.Mode]string{addr.Managed: "a", addr.Data: "a", addr.Ephemeral: "an"}
@@ -71,10 +72,10 @@ func (c *compiler) unknownType(b *ResourceBlock) diag.List {
 		if other == r.Mode {
 			continue
 		}
-		if s, _ := c.cfg.schemas.Resource(b.Provider, other, r.Type); s != nil {
+		if s, _ := c.cfg.Schemas.Resource(b.Provider, other, r.Type); s != nil {
 			detail += " It has " + article[other] + " " + what[other] + " of that name: did you intend " + article[other] + " \"" + other.String() + "\" block?"
 			return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s", detail)
 		}
 	}
-	return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s%s", detail, diag.DidYouMean(r.Type, c.cfg.schemas.Types(b.Provider, r.Mode)))
+	return diag.At(b.Config.TypeRange, "Invalid "+what[r.Mode], "%s%s", detail, diag.DidYouMean(r.Type, c.cfg.Schemas.Types(b.Provider, r.Mode)))
 }

@@ -1,0 +1,101 @@
+package blocks
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+)
+
+// EachResource calls f for every compiled resource block of the tree.
+func (c *Config) EachResource(f func(*Resource)) {
+	for _, m := range c.Modules {
+		for _, b := range m.Resources {
+			f(b)
+		}
+	}
+}
+
+// DeclaresType reports whether a type is that of the objects of a resource block, or the one that a variable
+// declares, so that whoever knows the configuration and its providers knows all of it.
+func (c *Config) DeclaresType(ty cty.Type) bool {
+	for _, m := range c.Modules {
+		for _, b := range m.Resources {
+			if b.Schema.Block.Type().Equals(ty) {
+				return true
+			}
+		}
+		for _, v := range m.Config.Variables {
+			if v.Type.Equals(ty) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// NullsEphemeral reports whether ephemeralasnull is called anywhere in the configuration, so that outputs may
+// need ephemeral values.
+func (c *Config) NullsEphemeral() bool { return c.nullsEphemeral }
+
+// HasConditions reports whether the block declares preconditions or postconditions.
+func (b *Resource) HasConditions() bool { return len(b.Preconditions)+len(b.Postconditions) > 0 }
+
+// HoldsOpen reports whether depends_on, of the block or of a module around it, names something ephemeral.
+func (b *Resource) HoldsOpen() bool { return !b.held.Empty() }
+
+// HasConditions reports whether conditions are declared in the module or below it.
+func (b *Module) HasConditions() bool {
+	for _, r := range b.Resources {
+		if r.HasConditions() {
+			return true
+		}
+	}
+	for _, group := range []map[string]*Value{b.Variables, b.Outputs} {
+		for _, v := range group {
+			if len(v.Conditions) > 0 {
+				return true
+			}
+		}
+	}
+	for _, c := range b.Calls {
+		if c.Child != nil && c.Child.HasConditions() {
+			return true
+		}
+	}
+	return false
+}
+
+var valuePrefix = [...]string{VariableValue: "var.", LocalValue: "local.", OutputValue: "output."}
+
+// LocalName returns the address of the value within its module.
+func (v *Value) LocalName() string { return valuePrefix[v.Kind] + v.Name }
+
+// LocalName returns the name by which the module knows a provider: like, if that is one of them.
+func (m *Module) LocalName(p addr.Provider, like string) string {
+	if m.Config.ProviderFor(like) == p {
+		return like
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Config.Required)) {
+		if m.Config.Required[name].Source == p {
+			return name
+		}
+	}
+	return p.Type
+}
+
+// ProviderFor follows a provider reference to the block that it means, whatever the instances of modules are;
+// nil if there is none.
+func (m *Module) ProviderFor(ref config.ProviderRef) *Provider {
+	if passed := m.Config.Passed(ref); passed != nil {
+		return m.Parent.ProviderFor(*passed)
+	}
+	b := m.Providers[ref.String()]
+	if b != nil || ref.Alias != "" || m.Parent == nil {
+		return b
+	}
+	return m.Parent.ProviderFor(config.ProviderRef{Name: m.Parent.LocalName(m.Config.ProviderFor(ref.Name), ref.Name)})
+}

@@ -1,0 +1,171 @@
+package blocks
+
+import (
+	"maps"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/lang"
+)
+
+// OpenSet is a set of ephemeral resource blocks. Sets are shared, never changed.
+type OpenSet struct {
+	// All has the addresses of the blocks. It must not be changed.
+	All map[addr.ConfigResource]struct{}
+}
+
+var noOpens = &OpenSet{}
+
+// Empty reports whether nothing is in the set. A nil set is empty.
+func (s *OpenSet) Empty() bool { return s == nil || len(s.All) == 0 }
+
+func (s *OpenSet) has(r addr.ConfigResource) bool {
+	if s == nil {
+		return false
+	}
+	_, ok := s.All[r]
+	return ok
+}
+
+func (s *OpenSet) union(o *OpenSet) *OpenSet {
+	if o.Empty() || o == s {
+		return s
+	}
+	if s.Empty() {
+		return o
+	}
+	u := &OpenSet{All: maps.Clone(s.All)}
+	maps.Copy(u.All, o.All)
+	return u
+}
+
+func single(r addr.ConfigResource) *OpenSet {
+	return &OpenSet{All: map[addr.ConfigResource]struct{}{r: {}}}
+}
+
+// computeOpens finds what evaluating each block may open, so that nothing is computed any more when runs
+// share the configuration.
+func (c *Config) computeOpens() {
+	for _, m := range c.Modules {
+		m.Ephemerals()
+	}
+	for n := range c.eachNode {
+		switch b := n.(type) {
+		case *Value:
+			b.computeOpens()
+		case *Provider:
+			b.Opens = opensOf(b, inBody)
+		case *Check:
+			b.Opens = opensOf(b, inPrecondition|toPart)
+		case *Resource:
+			b.throughBody = opensOf(b, inBody)
+			b.held = HeldBy(b.DependsOn, b.Module).union(b.Module.heldAround())
+			b.Opens = b.throughBody.union(opensOf(b, inPrecondition|inPostcondition|inProvisioner)).union(b.held)
+		}
+	}
+}
+
+// computeOpens is recursive along references. A cycle, which evaluation reports, ends at the value that is
+// being computed.
+func (v *Value) computeOpens() *OpenSet {
+	if v.Opens == nil {
+		v.Opens = noOpens
+		v.Opens = opensOf(v, inBody)
+	}
+	return v.Opens
+}
+
+// opensOf returns what evaluating the references of a node in the given roles may open.
+func opensOf(n Node, roles role) *OpenSet {
+	set := noOpens
+	for e := range n.edges {
+		if e.role&roles != 0 {
+			set = set.union(openedBy(e.to))
+		}
+	}
+	return set
+}
+
+// openedBy returns what using a node may open: an ephemeral block, and what a value is made from.
+func openedBy(n Node) *OpenSet {
+	switch b := n.(type) {
+	case *Value:
+		return b.computeOpens()
+	case outputsOf:
+		return opensOf(b, toOutput)
+	case *Resource:
+		if isEphemeral(b) {
+			return single(b.Config.Config())
+		}
+	}
+	return noOpens
+}
+
+// OpensOf returns what evaluating expressions in the module may open. Nil expressions open nothing.
+func (m *Module) OpensOf(exprs ...*lang.Expr) *OpenSet {
+	set := noOpens
+	for _, x := range exprs {
+		if x == nil {
+			continue
+		}
+		for i := range x.Refs {
+			set = set.union(m.OpensOfRef(&x.Refs[i]))
+		}
+	}
+	return set
+}
+
+// OpensOfRef returns what using what a reference in the module leads to may open.
+func (m *Module) OpensOfRef(ref *lang.Ref) *OpenSet {
+	set := noOpens
+	for to := range m.targets(ref) {
+		set = set.union(openedBy(to))
+	}
+	return set
+}
+
+// BodyOpens reports whether evaluating the body may open ephemeral resources.
+func (r *Resource) BodyOpens() bool { return !r.throughBody.Empty() }
+
+// HeldBy returns the ephemeral blocks that depends_on arguments in the module name, those within modules
+// included.
+func HeldBy(refs []lang.Ref, m *Module) *OpenSet {
+	set := noOpens
+	for i := range refs {
+		switch to := m.explicitTarget(&refs[i]).(type) {
+		case *Resource:
+			set = set.union(openedBy(to))
+		case insideOf:
+			set = set.union(to.Ephemerals())
+		}
+	}
+	return set
+}
+
+// heldAround returns the ephemeral blocks that the depends_on arguments of the calls around the module name.
+func (m *Module) heldAround() *OpenSet {
+	call := m.call()
+	if call == nil {
+		return noOpens
+	}
+	if m.held == nil {
+		m.held = m.Parent.heldAround().union(HeldBy(call.DependsOn, m.Parent))
+	}
+	return m.held
+}
+
+// Ephemerals returns the ephemeral blocks of the module and of those below it.
+func (m *Module) Ephemerals() *OpenSet {
+	if m.within == nil {
+		all := map[addr.ConfigResource]struct{}{}
+		for e := range (insideOf{m}).edges {
+			switch b := e.to.(type) {
+			case insideOf:
+				maps.Copy(all, b.Ephemerals().All)
+			case *Resource:
+				maps.Copy(all, openedBy(b).All)
+			}
+		}
+		m.within = &OpenSet{All: all}
+	}
+	return m.within
+}
