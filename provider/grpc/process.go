@@ -107,6 +107,13 @@ func (p *process) Start(context.Context) (err error) {
 	return nil
 }
 
+// begun reports whether it was tried to start the process.
+func (p *process) begun() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cmd.Process != nil || p.startErr != nil || p.killed
+}
+
 // run starts the process and waits for its end. It keeps its thread until then: the system that ends a process with its parent means the thread
 // that started it, and the runtime ends threads at will.
 func (p *process) run(started chan<- error) {

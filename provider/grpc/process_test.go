@@ -145,6 +145,18 @@ func TestStartFailures(t *testing.T) {
 	}
 }
 
+// TestStartWithoutTemporaryFiles says at once what is wrong: the socket of a plugin needs a directory.
+func TestStartWithoutTemporaryFiles(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing")
+	t.Setenv(tempVariable(), missing)
+	begin := time.Now()
+	_, diags := Start(t.Context(), Command{Path: "provider", Name: fakeName})
+	wantOne(t, diags, diag.Error, "could not be started", missing, tempVariable())
+	if d := time.Since(begin); d > exitTime {
+		t.Errorf("it took %s", d)
+	}
+}
+
 func TestStartInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
@@ -183,6 +185,13 @@ func startReason(c Command, proc *process, err error) string {
 	if proc.startErr != nil {
 		return execReason(c.Path, proc.startErr)
 	}
+	if !proc.begun() {
+		if _, ok := errors.AsType[*fs.PathError](err); ok { // of making a directory for the socket
+			return fmt.Sprintf("%s cannot be used as the directory for temporary files: %s. Set the environment variable %s to one in which this user may "+
+				"create files, or unset it.", os.TempDir(), diag.Reason(err), tempVariable())
+		}
+		return fmt.Sprintf("%s.", err)
+	}
 	fields := proc.handshakeFields()
 	if len(fields) == 0 {
 		select {
@@ -207,6 +216,14 @@ func startReason(c Command, proc *process, err error) string {
 		return "it doesn't serve over gRPC. Use a newer version of the provider."
 	}
 	return fmt.Sprintf("%s.", err)
+}
+
+// tempVariable is the name of the environment variable that says where temporary files go.
+func tempVariable() string {
+	if runtime.GOOS == "windows" {
+		return "TMP"
+	}
+	return "TMPDIR"
 }
 
 func execReason(path string, err error) string {
