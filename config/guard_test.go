@@ -151,7 +151,7 @@ func TestSelectFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	primary, override := selectFiles(entries)
-	if d := cmp.Diff([]string{"a.tf.json", "a.tofu", "b.tofu.json", "c.tf", "my_override_not.tf"}, primary); d != "" {
+	if d := cmp.Diff([]string{"a.tf.json", "a.tofu", "b.tofu.json", "c.tf", "my_override_not.tf", "pipe.tf"}, primary); d != "" {
 		t.Error("primary", d)
 	}
 	if d := cmp.Diff([]string{"_override.tf", "override.tf", "override.tofu.json", "x_override.tofu"}, override); d != "" {

@@ -17,6 +17,7 @@ import (
 	hcljson "github.com/hashicorp/hcl/v2/json"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // FS is where configuration files are read from. Names are slash separated and relative to the working directory, or absolute.
@@ -27,10 +28,19 @@ type FS interface {
 }
 
 // OSFS reads from the operating system's file system.
-type OSFS struct{}
+type OSFS struct {
+	// Pipes lets ReadFile wait for what writes to a pipe, as for a file that a person has named. Otherwise a pipe is an error.
+	Pipes bool
+}
 
-// ReadFile reads the whole file.
-func (OSFS) ReadFile(name string) ([]byte, error) { return os.ReadFile(filepath.FromSlash(name)) }
+// ReadFile reads the whole file, which must not be larger than a configuration or values file may be.
+func (f OSFS) ReadFile(name string) ([]byte, error) {
+	read := safefile.Read
+	if f.Pipes {
+		read = safefile.ReadStream
+	}
+	return read(filepath.FromSlash(name), maxFileSize)
+}
 
 // ReadDir lists a directory, sorted by name.
 func (OSFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(filepath.FromSlash(name)) }
@@ -65,17 +75,12 @@ func ignoredName(name string) bool {
 		(strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#"))
 }
 
-// regular reports whether a directory entry can be read to its end: a pipe or a device might block for ever.
-func regular(e fs.DirEntry) bool {
-	const special = fs.ModeDir | fs.ModeNamedPipe | fs.ModeSocket | fs.ModeDevice | fs.ModeCharDevice
-	return e.Type()&special == 0
-}
-
-// selectFiles picks the configuration files out of a directory listing: primary files and override files, each sorted by name.
+// selectFiles picks the configuration files out of a directory listing: primary files and override files, each sorted by name. What is no
+// regular file is among them: to pass over a pipe or device would be to take what it is there for as removed from the configuration.
 func selectFiles(entries []fs.DirEntry) (primary, override []string) {
 	names := map[string]bool{}
 	for _, e := range entries {
-		if _, _, ok := splitName(e.Name()); ok && regular(e) {
+		if _, _, ok := splitName(e.Name()); ok && !e.IsDir() {
 			names[e.Name()] = true
 		}
 	}
@@ -98,13 +103,13 @@ func selectFiles(entries []fs.DirEntry) (primary, override []string) {
 // readChecked reads a file and refuses what no parser should see. The returned bytes have no byte order mark.
 func readChecked(fsys FS, name string) ([]byte, diag.List) {
 	src, err := fsys.ReadFile(name)
+	if errors.Is(err, safefile.ErrTooLarge) || len(src) > maxFileSize {
+		return nil, diag.At(startOf(name), "File too large",
+			"The file %q has more than %d bytes, which is the most that is accepted. Split it into several files, or load bulk data with a function such as jsondecode(file(...)).",
+			name, maxFileSize)
+	}
 	if err != nil {
 		return nil, diag.Errorf("Failed to read file", "The file %q could not be read: %s.", name, diag.Reason(err))
-	}
-	if len(src) > maxFileSize {
-		return nil, diag.At(startOf(name), "File too large",
-			"The file %q has %d bytes; at most %d are accepted. Split it into several files, or load bulk data with a function such as jsondecode(file(...)).",
-			name, len(src), maxFileSize)
 	}
 	return checkEncoding(src, name)
 }

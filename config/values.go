@@ -122,7 +122,7 @@ func (l *Loader) AutoVarsFiles(rootDir string) []string {
 	for _, e := range entries {
 		name := e.Name()
 		switch {
-		case ignoredName(name) || !regular(e) && !e.IsDir(): // a directory is an error when it is read
+		case ignoredName(name): // anything else is read, and an error if it is a directory or a pipe
 		case name == "terraform.tfvars" || name == "terraform.tfvars.json":
 			fixed = append(fixed, name)
 		case strings.HasSuffix(name, ".auto.tfvars") || strings.HasSuffix(name, ".auto.tfvars.json"):

@@ -11,7 +11,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // ErrTooLarge is wrapped by errors about files that are larger than their limit.
@@ -20,49 +22,133 @@ var ErrTooLarge = errors.New("the file is too large")
 // ErrUnsuitable is wrapped by errors about what is no file in the sense of the function.
 var ErrUnsuitable = errors.New("not a regular file")
 
+// maxEndless bounds what is read of a pipe or a device, in bytes: nothing says beforehand how much there is.
+const maxEndless = 256 << 20
+
 // Read returns the content of a regular file of at most limit bytes, or of a character device that ends,
 // such as /dev/null. It never waits for another process: pipes and sockets fail with ErrUnsuitable. Other
 // errors are those of os.ReadFile.
 func Read(path string, limit int64) ([]byte, error) {
-	// Without O_NONBLOCK, opening a pipe waits for a writer.
-	return read(path, syscall.O_NONBLOCK, limit, fs.ModeDir|fs.ModeNamedPipe|fs.ModeSocket|fs.ModeIrregular)
+	return read(path, limit, fs.ModeDir|fs.ModeNamedPipe|fs.ModeSocket|fs.ModeIrregular)
 }
 
 // ReadStream is Read for a path that a person gave, which may also be a pipe, as the shell's <(command)
-// is. It waits for the writer then.
+// is. It waits for what is written, and for the time patience for something to open the pipe to write.
 func ReadStream(path string, limit int64) ([]byte, error) {
-	return read(path, 0, limit, fs.ModeDir|fs.ModeSocket|fs.ModeIrregular)
+	return read(path, limit, fs.ModeDir|fs.ModeSocket|fs.ModeIrregular)
 }
 
-func read(path string, flag int, limit int64, refused fs.FileMode) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|flag, 0)
+// Open opens a regular file or the null device to be read piece by piece. Anything else fails with
+// ErrUnsuitable, but for a directory, which cannot be read. Other errors are those of os.Open.
+func Open(path string) (*os.File, error) {
+	f, info, err := open(path)
+	if err != nil || info.Mode().IsRegular() || info.IsDir() {
+		return f, err
+	}
+	if null, err := os.Stat(os.DevNull); err == nil && os.SameFile(info, null) {
+		return f, nil
+	}
+	return nil, errors.Join(unsuitable(path, info.Mode()), f.Close())
+}
+
+func open(path string) (*os.File, fs.FileInfo, error) {
+	// Without O_NONBLOCK, opening a pipe waits for a writer.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+func unsuitable(path string, mode fs.FileMode) error {
+	return &fs.PathError{Op: "read", Path: path, Err: unsuitableError(Kind(mode))}
+}
+
+// unsuitableError is ErrUnsuitable with the kind of what is there.
+type unsuitableError string
+
+func (e unsuitableError) Error() string {
+	if e == unsuitableError(Kind(fs.ModeDir)) {
+		return "it is " + string(e)
+	}
+	return fmt.Sprintf("it is %s, %s", string(e), ErrUnsuitable)
+}
+
+func (unsuitableError) Unwrap() error { return ErrUnsuitable }
+
+func read(path string, limit int64, refused fs.FileMode) ([]byte, error) {
+	f, info, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	// A block device is a disk: it has the mode of a device, but not that of a character device.
 	if mode := info.Mode(); mode&refused != 0 || mode&(fs.ModeDevice|fs.ModeCharDevice) == fs.ModeDevice {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is %s, %w", Kind(mode), ErrUnsuitable)}
+		return nil, unsuitable(path, mode)
+	}
+	if !info.Mode().IsRegular() {
+		limit = min(limit, maxEndless)
 	}
 	size := info.Size()
 	if size > limit {
 		return nil, tooLarge(path, limit)
 	}
+	var r io.Reader = f
+	if info.Mode()&fs.ModeNamedPipe != 0 {
+		if r, err = awaitWriter(f); err != nil {
+			return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+		}
+	}
 	var buf bytes.Buffer
 	if size < 1<<30 {
 		buf.Grow(int(size) + bytes.MinRead)
 	}
-	if _, err := buf.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
+	if _, err := buf.ReadFrom(io.LimitReader(r, limit+1)); err != nil {
 		return nil, err
 	}
 	if int64(buf.Len()) > limit {
 		return nil, tooLarge(path, limit)
 	}
 	return buf.Bytes(), nil
+}
+
+// ErrNoWriter is wrapped by errors about pipes that nothing writes to.
+var ErrNoWriter = errors.New("it is a named pipe that nothing writes to")
+
+// patience is how long ReadStream waits for something to open a named pipe to write to it.
+var patience = 10 * time.Second
+
+// awaitWriter returns what is written to the pipe f, once there is some of it. Until something has opened a
+// named pipe to write, reading finds its end. Pipes without a name have had their writers from the start.
+func awaitWriter(f *os.File) (io.Reader, error) {
+	if err := block(f); err != nil {
+		return nil, err
+	}
+	first := make([]byte, 1)
+	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		n, err := f.Read(first)
+		switch {
+		case n > 0:
+			return io.MultiReader(bytes.NewReader(first), f), nil
+		case !errors.Is(err, io.EOF):
+			return nil, err
+		case !named(f.Name()):
+			return bytes.NewReader(nil), nil
+		case time.Since(begin) > patience:
+			return nil, ErrNoWriter
+		}
+	}
+}
+
+// named reports whether path leads to something that has a name in a directory, which the descriptors of
+// processes have not.
+func named(path string) bool {
+	_, err := filepath.EvalSymlinks(path)
+	return err == nil
 }
 
 func tooLarge(path string, limit int64) error {

@@ -4,9 +4,11 @@ package safefile
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,5 +37,53 @@ func TestPipe(t *testing.T) {
 	b, err := ReadStream(path, 100)
 	if err := errors.Join(err, <-written); err != nil || string(b) != "piped" {
 		t.Errorf("ReadStream of a pipe: %q, %v", b, err)
+	}
+	if _, err := Open(path); !errors.Is(err, ErrUnsuitable) {
+		t.Errorf("Open of a pipe: %v", err)
+	}
+	if _, err := Open("/dev/zero"); !errors.Is(err, ErrUnsuitable) {
+		t.Errorf("Open of a device: %v", err)
+	}
+	for _, path := range []string{os.DevNull, "safefile.go"} {
+		f, err := Open(path)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		defer f.Close()
+	}
+	defer func(was time.Duration) { patience = was }(patience)
+	patience = 0
+	if _, err := ReadStream(path, 100); !errors.Is(err, ErrNoWriter) {
+		t.Errorf("ReadStream of a pipe without a writer: %v", err)
+	}
+}
+
+// TestPipeWithoutName reads what a shell's <(command) stands for: the writer may have ended before, with or
+// without having written, and may take its time.
+func TestPipeWithoutName(t *testing.T) {
+	if _, err := os.Stat("/dev/fd"); err != nil {
+		t.Skip("descriptors have no paths on this system")
+	}
+	for _, text := range []string{"", "text"} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		path := fmt.Sprintf("/dev/fd/%d", r.Fd())
+		if _, err := w.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		more := ""
+		if text != "" {
+			more = " and more"
+			time.AfterFunc(20*time.Millisecond, func() { _, _ = w.WriteString(more); _ = w.Close() })
+		} else if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := ReadStream(path, 100); err != nil || string(b) != text+more {
+			t.Errorf("%q: %q, %v", text+more, b, err)
+		}
 	}
 }

@@ -112,7 +112,7 @@ func (b *backendConfig) override(text string) diag.List {
 		}
 		return nil
 	}
-	file, diags := config.LoadVarsFile(config.OSFS{}, text, backendArguments)
+	file, diags := config.LoadVarsFile(config.OSFS{Pipes: true}, text, backendArguments)
 	if diags.HasErrors() {
 		return diags
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state/store/local"
 )
 
@@ -61,7 +62,7 @@ func (b backendConfig) hash() uint64 {
 
 // recorded returns the backend that init recorded; ok is false if it recorded none.
 func (d *directory) recorded() (r recordedBackend, ok bool, diags diag.List) {
-	src, err := os.ReadFile(d.recordPath())
+	src, err := safefile.Read(d.recordPath(), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, false, nil
 	}
@@ -129,7 +130,7 @@ func (d *directory) record(b, block backendConfig) error {
 		return err
 	}
 	out = append(out, '\n')
-	if old, err := os.ReadFile(d.recordPath()); err == nil && bytes.Equal(old, out) {
+	if old, err := safefile.Read(d.recordPath(), maxRecord); err == nil && bytes.Equal(old, out) {
 		return nil
 	}
 	if err := os.MkdirAll(d.dataDir, 0o755); err != nil {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -125,19 +123,17 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 
 // addressLines reads a file of addresses, one per line; empty lines and those that begin with # don't count.
 func addressLines(name string) ([]string, error) {
-	f, err := os.Open(name)
+	src, err := readGiven(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
 	var out []string
-	sc := bufio.NewScanner(f)
-	for sc.Scan() {
-		if s := strings.TrimSpace(sc.Text()); s != "" && !strings.HasPrefix(s, "#") {
-			out = append(out, s)
+	for line := range strings.Lines(string(src)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			out = append(out, line)
 		}
 	}
-	return out, sc.Err()
+	return out, nil
 }
 
 // changeRun is one run of a command that plans and perhaps applies.

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // The functions that shells call to complete a word.
@@ -149,7 +150,7 @@ func (a *app) setUpShells(remove bool) int {
 
 // apply makes the file have the set-up once, or not at all, and reports whether that took a change.
 func (s shellSetUp) apply(remove bool) (changed bool, err error) {
-	before, err := os.ReadFile(s.path)
+	before, err := safefile.Read(s.path, maxRecord)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		return false, err

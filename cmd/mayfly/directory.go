@@ -19,6 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 	"github.com/mayfly-iac/mayfly/install/modules"
 	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -169,7 +170,7 @@ func (d *directory) workspace() (name string, fromEnv bool, diags diag.List) {
 		}
 		return name, true, nil
 	}
-	text, err := os.ReadFile(d.workspacePath())
+	text, err := safefile.Read(d.workspacePath(), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return store.DefaultWorkspace, false, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // fileOption is a file that an option or argument names.
@@ -13,6 +14,18 @@ type fileOption struct {
 	path   string // "" if it was not given
 	reads  bool   // that the file is only read
 }
+
+const (
+	// maxRecord bounds the small files that commands keep beside a configuration, in bytes.
+	maxRecord = 16 << 20
+	// maxGiven bounds a file that the command line names, in bytes.
+	maxGiven = 2 << 30
+	// maxInput bounds what is read of standard input as a file, in bytes.
+	maxInput = 256 << 20
+)
+
+// readGiven reads a file that a person has named, which may be a pipe.
+func readGiven(path string) ([]byte, error) { return safefile.ReadStream(path, maxGiven) }
 
 // checkFiles refuses two options for the same file, of which the one would destroy what the other has written or is about to read.
 func checkFiles(files []fileOption) diag.List {

@@ -22,6 +22,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/modules"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/plan/planfile"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -56,7 +57,7 @@ func (r *changeRun) save(p *plan.Plan, path string) diag.List {
 }
 
 func readOptional(path string) ([]byte, error) {
-	src, err := os.ReadFile(path)
+	src, err := safefile.Read(path, maxGiven)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -76,10 +77,24 @@ func (s *session) packages() map[addr.Provider]string {
 
 // openPlan reads a saved plan and makes it the content of the directory: its configuration, not that on disk, is what is applied.
 func (d *directory) openPlan(path string) (*planfile.File, diag.List) {
-	src, err := os.ReadFile(path)
+	src, diags := readPlan(path)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return d.usePlan(src, path)
+}
+
+// readPlan reads the file of a saved plan.
+func readPlan(path string) ([]byte, diag.List) {
+	src, err := readGiven(path)
 	if err != nil {
 		return nil, diag.Errorf("Failed to load plan file", "The file %s could not be read: %s.", path, diag.Reason(err))
 	}
+	return src, nil
+}
+
+// usePlan is openPlan for a file that was read already.
+func (d *directory) usePlan(src []byte, path string) (*planfile.File, diag.List) {
 	if !planfile.Is(src) {
 		return nil, diag.Errorf("Failed to load plan file", "The file %s is not a saved plan. To save one, run: mayfly plan -out=FILE", path)
 	}

@@ -73,7 +73,11 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	case f.module != "":
 		return a.showModule(f)
 	case f.plan != "":
-		return a.showPlan(ctx, f, f.plan)
+		src, diags := readPlan(f.plan)
+		if !a.report(diags) {
+			return exitError
+		}
+		return a.showPlan(ctx, f, src, f.plan)
 	case len(args) == 0:
 		file, diags := a.readState(ctx, stateFlags{})
 		if !a.report(diags) {
@@ -81,14 +85,14 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 		}
 		return a.showState(ctx, f, file)
 	}
-	isPlan, err := planfile.IsFile(args[0])
+	src, err := readGiven(args[0]) // once: from a pipe it comes once
 	if err != nil {
 		return a.fail("Failed to read the given file", "The file %s could not be read: %s.", args[0], diag.Reason(err))
 	}
-	if isPlan {
-		return a.showPlan(ctx, f, args[0])
+	if planfile.Is(src) {
+		return a.showPlan(ctx, f, src, args[0])
 	}
-	file, diags := stateFile(args[0])
+	file, diags := shownState(src, args[0])
 	if !a.report(diags) {
 		return exitError
 	}

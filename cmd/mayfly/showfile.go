@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
@@ -11,10 +10,15 @@ import (
 
 // stateFile reads a state for showing it.
 func stateFile(path string) (*state.File, diag.List) {
-	src, err := os.ReadFile(path)
+	src, err := readGiven(path)
 	if err != nil {
 		return nil, diag.Errorf("Failed to read the given file", "The file %s could not be read: %s.", path, diag.Reason(err))
 	}
+	return shownState(src, path)
+}
+
+// shownState is stateFile for what was read already.
+func shownState(src []byte, path string) (*state.File, diag.List) {
 	f, err := state.Read(src)
 	if err == nil {
 		return f, nil

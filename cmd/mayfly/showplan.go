@@ -11,10 +11,10 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// showPlan shows a saved plan.
-func (a *app) showPlan(ctx context.Context, opt *showFlags, path string) int {
+// showPlan shows the saved plan src, which was read from path.
+func (a *app) showPlan(ctx context.Context, opt *showFlags, src []byte, path string) int {
 	d := a.directory()
-	f, diags := d.openPlan(path)
+	f, diags := d.usePlan(src, path)
 	if !a.report(diags) {
 		return exitError
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"os"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -39,9 +39,13 @@ func (a *app) statePushCommand() *cli.Command {
 
 func (a *app) readFileOrStdin(name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(a.in)
+		src, err := io.ReadAll(io.LimitReader(a.in, maxInput+1))
+		if len(src) > maxInput {
+			err = safefile.ErrTooLarge
+		}
+		return src, err
 	}
-	return os.ReadFile(name)
+	return readGiven(name)
 }
 
 // push stores a file as it is: its serial and lineage are kept.

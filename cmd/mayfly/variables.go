@@ -43,11 +43,11 @@ func (a *app) gather(root *config.Module, given []givenVariable) (*inputs, diag.
 	maps.Copy(in.candidates, a.answers)
 	var diags diag.List
 	for _, file := range (&config.Loader{}).AutoVarsFiles(".") {
-		diags = append(diags, in.file(file)...)
+		diags = append(diags, in.file(config.OSFS{}, file)...)
 	}
 	for _, g := range given {
 		if g.file {
-			diags = append(diags, in.file(g.text)...)
+			diags = append(diags, in.file(config.OSFS{Pipes: true}, g.text)...)
 			continue
 		}
 		name, text, ok := strings.Cut(g.text, "=")
@@ -96,8 +96,8 @@ func textCandidate(text, from string) candidate {
 	return func(v *config.Variable) (cty.Value, diag.List) { return config.ParseVariableValue(v, text, from) }
 }
 
-func (in *inputs) file(name string) diag.List {
-	file, diags := config.LoadVarsFile(config.OSFS{}, name, in.root.Variables)
+func (in *inputs) file(from config.FS, name string) diag.List {
+	file, diags := config.LoadVarsFile(from, name, in.root.Variables)
 	in.unread = in.unread || diags.HasErrors()
 	for _, key := range slices.Sorted(maps.Keys(file.Values)) {
 		val := file.Values[key]

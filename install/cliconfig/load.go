@@ -13,6 +13,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/internal/plainhcl"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // Load reads the configuration files that env leads to and applies the variables that override them. Settings
@@ -64,7 +65,11 @@ func (l *loader) warnAt(rng hcl.Range, summary, format string, args ...any) {
 }
 
 func (l *loader) file(path string, explicit bool) {
-	src, err := os.ReadFile(path)
+	read := safefile.Read
+	if explicit {
+		read = safefile.ReadStream
+	}
+	src, err := read(path, plainhcl.MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && explicit:
 		l.add(diag.Warnf("Unable to open CLI configuration file",

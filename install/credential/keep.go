@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/install/internal/atomicfile"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // Keeper keeps tokens for later runs.
@@ -93,9 +94,12 @@ type document struct {
 
 const credentialsKey = "credentials"
 
+// maxCredentials bounds the file of credentials, in bytes.
+const maxCredentials = 16 << 20
+
 func (k *FileKeeper) read() (*document, error) {
 	d := &document{top: map[string]json.RawMessage{}, hosts: map[string]json.RawMessage{}}
-	src, err := os.ReadFile(k.Path)
+	src, err := safefile.Read(k.Path, maxCredentials)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(bytes.TrimSpace(src)) == 0 {
 		return d, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
@@ -18,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/internal/atomicfile"
 	"github.com/mayfly-iac/mayfly/install/internal/plainhcl"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 const header = `# This file is maintained automatically by "mayfly init".
@@ -26,7 +26,7 @@ const header = `# This file is maintained automatically by "mayfly init".
 
 // Read reads the lock file at path. A file that doesn't exist is an empty lock. The lock is never nil; with errors it is what could be understood.
 func Read(path string) (*Lock, diag.List) {
-	src, err := os.ReadFile(path)
+	src, err := safefile.Read(path, plainhcl.MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return New(), nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/internal/atomicfile"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // Record is an entry of the module manifest: where the content of a module call lies.
@@ -41,10 +42,13 @@ func cleanSource(source string) string {
 	return clean
 }
 
+// maxManifest bounds the module manifest, in bytes.
+const maxManifest = 256 << 20
+
 // Read reads the module manifest in the data directory; a missing one has no records.
 func Read(dataDir string) ([]Record, diag.List) {
 	file := manifestPath(dataDir)
-	src, err := os.ReadFile(file)
+	src, err := safefile.Read(file, maxManifest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -68,7 +72,7 @@ func Write(dataDir string, records []Record) error {
 	failed := func(err error) error {
 		return fmt.Errorf("the file %s, which says where modules are installed, could not be written: %s", file, diag.Reason(err))
 	}
-	old, err := os.ReadFile(file)
+	old, err := safefile.Read(file, maxManifest)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return failed(err)
 	}

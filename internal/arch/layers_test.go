@@ -48,7 +48,7 @@ var rules = map[string]rule{
 	"schema": {may: []string{"addr", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes and nothing more"},
 
-	"config":        {may: []string{"addr", "bounds", "diag", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
+	"config":        {may: []string{"addr", "bounds", "diag", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
 	"config/format": {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
 	"state":         {may: []string{"addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
 	"provider":      {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
@@ -69,7 +69,7 @@ var rules = map[string]rule{
 		pure: true, modules: []string{hcl, cty},
 		why: "which marks a result has follows from the expression alone, whatever its references mean",
 	},
-	"lang/funcs":    {may: []string{"bounds", "diag", "value", "unify"}, why: "functions see arguments, not the configuration that calls them; a template has places of its own"},
+	"lang/funcs":    {may: []string{"bounds", "diag", "safefile", "value", "unify"}, why: "functions see arguments, not the configuration that calls them; a template has places of its own"},
 	"plan":          {may: []string{"addr", "diag", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},
 	"plan/planfile": {may: []string{"addr", "diag", "schema", "value", "state", "plan"}, why: "a codec needs the model that it encodes and nothing that could put a secret in it"},
 
@@ -98,16 +98,16 @@ var rules = map[string]rule{
 	"state/store/storetest": {may: []string{"addr", "diag", "schema", "value", "state", "state/store"}, why: "the conformance suite tests stores through their interface only"},
 	"install":               {may: []string{"addr", "constraint", "diag", "config", "state", "install/..."}, why: "packages are found and checked by address; nothing of them is run here"},
 	"install/web":           {why: "requests are the same whatever is asked for"},
-	"install/credential":    {may: []string{"diag", "install/cliconfig", "install/internal/atomicfile"}, why: "who holds tokens should know little else"},
+	"install/credential":    {may: []string{"diag", "safefile", "install/cliconfig", "install/internal/atomicfile"}, why: "who holds tokens should know little else"},
 	"install/login":         {may: []string{"install/cliconfig", "install/web"}, why: "who obtains tokens need not know where they are kept"},
 	"install/registry":      {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/fetch":         {may: []string{"install/ocimirror", "install/web"}, why: "packages are got by address, whoever wants them and for whatever reason"},
-	"install/modules":       {may: []string{"addr", "diag", "config", "install/fetch", "install/registry", "install/web", "install/internal/..."}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
+	"install/modules":       {may: []string{"addr", "diag", "safefile", "config", "install/fetch", "install/registry", "install/web", "install/internal/..."}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
 	"install/netmirror":     {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":     {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
-	"install/cliconfig":     {may: []string{"addr", "diag", "install/internal/..."}, why: "settings are read for install, not by it"},
+	"install/cliconfig":     {may: []string{"addr", "diag", "safefile", "install/internal/..."}, why: "settings are read for install, not by it"},
 	"install/schemacache":   {modules: none, why: "a cache that understood what it keeps would have to be trusted"},
-	"install/lockfile":      {may: []string{"addr", "constraint", "diag", "install/internal/..."}, why: "a file format is usable without an installer"},
+	"install/lockfile":      {may: []string{"addr", "constraint", "diag", "safefile", "install/internal/..."}, why: "a file format is usable without an installer"},
 
 	"install/internal/plainhcl":   {may: []string{"diag"}, why: "a helper for two file formats"},
 	"install/internal/atomicfile": {why: "a helper that replaces files"},
@@ -129,7 +129,7 @@ var rules = map[string]rule{
 	},
 	"cmd/mayfly": {
 		may: []string{
-			".", "addr", "diag", "value", "schema", "config", "config/format", "state", "state/store", "state/store/local", "provider", "provider/grpc", "plan",
+			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/store", "state/store/local", "provider", "provider/grpc", "plan",
 			"plan/planfile", "engine", "view", "view/timeline", "install/...", "lang/funcs",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",

@@ -20,6 +20,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 )
@@ -101,7 +102,7 @@ func (f files) open(p string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(full)
+	file, err := safefile.Open(full)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("no file exists at %q; this function works only with files that are distributed as part of the "+

@@ -8,8 +8,6 @@ package planfile
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -63,24 +61,6 @@ const zipMagic = "PK\x03\x04"
 // are zip files too, of one of its peers. Read tells these apart.
 func Is(header []byte) bool {
 	return len(header) >= len(zipMagic) && string(header[:len(zipMagic)]) == zipMagic
-}
-
-// IsFile is Is for the file at path. A directory is no saved plan; that a file cannot be read is an error.
-func IsFile(path string) (bool, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || info.IsDir() {
-		return false, err
-	}
-	header := make([]byte, len(zipMagic))
-	n, err := io.ReadFull(f, header)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return false, err
-	}
-	return Is(header[:n]), nil
 }
 
 // Names of the entries. Configuration files stand below configDir under their own path if that is one inside the root directory, or else

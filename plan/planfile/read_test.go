@@ -3,11 +3,8 @@ package planfile
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -202,69 +199,12 @@ type brokenReader struct{}
 func (brokenReader) ReadAt([]byte, int64) (int, error) { return 0, io.ErrClosedPipe }
 
 func TestIs(t *testing.T) {
-	dir := t.TempDir()
 	for name, test := range map[string]struct {
 		content []byte
 		want    bool
 	}{"plan": {write(t, fullFile(t)), true}, "peer": {zipOf(t, "tfplan", ""), true}, "state": {[]byte("{}"), false}, "empty": {nil, false}} {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, test.content, 0o600); err != nil {
-			t.Fatal(err)
+		if got := Is(test.content); got != test.want {
+			t.Errorf("%s: %v", name, got)
 		}
-		if got, err := IsFile(path); got != test.want || err != nil {
-			t.Errorf("%s: %v, %v", name, got, err)
-		}
-	}
-	if got, err := IsFile(dir); got || err != nil {
-		t.Errorf("a directory: %v, %v", got, err)
-	}
-	if _, err := IsFile(filepath.Join(dir, "gone")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file that isn't there: %v", err)
-	}
-}
-
-func FuzzRead(f *testing.F) {
-	f.Add(write(f, fullFile(f)))
-	f.Add(write(f, &File{Plan: &plan.Plan{}, Version: "1"}))
-	f.Add(zipOf(f, "tfplan", ""))
-	f.Fuzz(func(t *testing.T, src []byte) { readAgain(t, src) })
-}
-
-// FuzzContent leaves the zip format alone, whose checksums stop most of what a fuzzer invents.
-func FuzzContent(f *testing.F) {
-	e := newEncoder()
-	file, doc := fullFile(f), &document{Changes: 1}
-	line, err := e.change(fullChange(f))
-	if err != nil {
-		f.Fatal(err)
-	}
-	if err := e.document(doc, file); err != nil {
-		f.Fatal(err)
-	}
-	doc.tables, doc.Changes, doc.Drift = e.tables, 1, 0
-	a, _ := json.Marshal(doc)
-	b, _ := json.Marshal(line)
-	f.Add(string(a), string(b))
-	f.Fuzz(func(t *testing.T, doc, changes string) {
-		readAgain(t, zipOf(t, "mayfly", `{"format":1,"version":"1"}`, "plan.json", doc, "changes.jsonl", changes))
-	})
-}
-
-// readAgain checks that what can be read can be written, and is read back the same.
-func readAgain(t *testing.T, src []byte) {
-	file, err := decodeBytes(src)
-	if err != nil {
-		return
-	}
-	var buf bytes.Buffer
-	if err := Write(&buf, file); err != nil {
-		return
-	}
-	back, err := decodeBytes(buf.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(file, back, options); diff != "" {
-		t.Error(diff)
 	}
 }
