@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -392,4 +393,29 @@ output "y" { value = sim_thing.x.size }`
 	if x := w.output("x"); x != "cty.NumberIntVal(2)" {
 		t.Errorf("outputs: x = %s", x)
 	}
+}
+
+// TestValidationsOfRestrictedPlans evaluates a validation that refers to a data source only if the plan includes that.
+func TestValidationsOfRestrictedPlans(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+variable "v" {
+  default = "x"
+  validation {
+    condition     = var.v == data.sim_lookup.d.name
+    error_message = "v is not the name"
+  }
+}
+resource "sim_thing" "x" { name = "x" }
+resource "sim_thing" "y" { name = "y" }
+data "sim_lookup" "d" { name = "x" }`)
+	w.ok(command{targets: []string{"sim_thing.x"}})
+	bad := map[string]cty.Value{"v": cty.StringVal("y")}
+	w.fails(command{vars: bad}, "v is not the name")
+	w.fails(command{vars: bad, targets: []string{"data.sim_lookup.d"}}, "v is not the name")
+	r := w.ok(command{vars: bad, targets: []string{"sim_thing.y"}, planOnly: true})
+	if n := r.log().Count(simlog.Filter{RPC: "ReadDataSource"}); n != 0 {
+		t.Errorf("%d data sources were read for a validation", n)
+	}
+	w.ok(command{vars: bad, excludes: []string{"data.sim_lookup.d"}, planOnly: true})
 }

@@ -20,7 +20,7 @@ func (p *planner) finishOutputs(pool *future.Pool) {
 	}
 	p.unplanned = &lacking{instances: p.run.InstancesOf, missing: func(a addr.Instance) bool { return !p.planned(a) }}
 	if p.restricted() {
-		pool.Go(func(t *future.Task) { p.guard("preconditions of outputs", func() { p.checkSelected(t, p.run.Root) }) })
+		pool.Go(func(t *future.Task) { p.guard("conditions", func() { p.checkSelected(t, p.run.Root) }) })
 	}
 	declared := map[string]bool{}
 	for _, o := range p.run.Root.Outputs() {
@@ -41,7 +41,7 @@ func (p *planner) finishOutputs(pool *future.Pool) {
 }
 
 func (p *planner) planOutput(t *future.Task, o *eval.Value) {
-	if !p.outputSelected(t, o) {
+	if !p.valueSelected(t, o) {
 		return
 	}
 	v, ok := p.rootOutput(t, o)
@@ -75,22 +75,32 @@ func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 // restricted reports whether -target or -exclude leaves out parts of the configuration.
 func (p *planner) restricted() bool { return len(p.req.Targets)+len(p.req.Excludes) > 0 }
 
-// outputSelected reports whether an output is part of a plan restricted by -target or -exclude: if all that it depends on is. One that depends on nothing
-// belongs to no selection.
-func (p *planner) outputSelected(t *future.Task, o *eval.Value) bool {
+// valueSelected reports whether an output or a variable is part of a plan restricted by -target or -exclude: if all that it depends on is. One that
+// depends on nothing belongs to no selection.
+func (p *planner) valueSelected(t *future.Task, v *eval.Value) bool {
 	if !p.restricted() {
 		return true
 	}
-	deps := o.Deps(t)
+	deps := v.Deps(t)
 	return len(deps) > 0 && !p.unplanned.any(t, deps)
 }
 
-// checkSelected evaluates the preconditions of those outputs of a module object, and below it, that a restricted plan includes.
+// variablesFirst tells which variables of a module are checked before it is planned; nil stands for all. A restricted plan must not read what it leaves out
+// for their sake, so there it is those that depend on nothing.
+func (p *planner) variablesFirst(t *future.Task) func(*eval.Value) bool {
+	if !p.restricted() || p.req.Mode == plan.Destroy {
+		return nil
+	}
+	return func(v *eval.Value) bool { return len(v.Deps(t)) == 0 }
+}
+
+// checkSelected evaluates the conditions of those variables and outputs of a module object, and below it, that a restricted plan includes.
 func (p *planner) checkSelected(t *future.Task, m *eval.Module) {
 	if !m.HasConditions() {
 		return
 	}
-	m.OutputPreconditions(t, func(o *eval.Value) bool { return p.outputSelected(t, o) })
+	m.CheckVariables(t, func(v *eval.Value) bool { return p.valueSelected(t, v) })
+	m.OutputPreconditions(t, func(o *eval.Value) bool { return p.valueSelected(t, o) })
 	for _, c := range m.Calls() {
 		if p.unplanned.any(t, c.Deps(t)) {
 			continue // how many there are of it is not known without what the plan leaves out

@@ -221,7 +221,7 @@ func (p *planner) stateProviders() []eval.Use {
 
 // visit queues the work of a module object: first everything that tells which instances there are, then the instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
-	m.CheckVariables(t)
+	m.CheckVariables(t, p.variablesFirst(t))
 	calls, resources := p.targeted(m)
 	p.mu.Lock()
 	p.expands += len(calls) + len(resources)

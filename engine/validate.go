@@ -82,7 +82,7 @@ func (v *validator) Open(_ *future.Task, _ *eval.Session, in *eval.Instance) cty
 }
 
 func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
-	m.CheckVariables(t)
+	m.CheckVariables(t, nil)
 	m.ValidateProviders(t, v.provider)
 	m.ValidateValues(t)
 	m.ValidateChecks(t)

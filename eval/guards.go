@@ -88,13 +88,13 @@ func (v *Value) Unmet() bool {
 	return known && !holds
 }
 
-// CheckVariables evaluates the validation conditions of the module's variables.
-func (m *Module) CheckVariables(t *future.Task) bool {
-	ok := true
+// CheckVariables evaluates the validation conditions of the module's variables, or of those that are due if that is not nil.
+func (m *Module) CheckVariables(t *future.Task, due func(*Value) bool) {
 	for _, v := range diag.InOrder(m.variables) {
-		ok = v.Holds(t) && ok
+		if v.guard != nil && (due == nil || due(v)) {
+			v.Holds(t)
+		}
 	}
-	return ok
 }
 
 // OutputPreconditions evaluates the preconditions of the module's outputs, or of those that are due if that is not nil. It returns the outputs whose

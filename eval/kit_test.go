@@ -334,7 +334,7 @@ func useTexts(uses []Use) string {
 
 // everything demands all of a module and of those below it, as a planner or validator does.
 func (w *world) everything(t *future.Task, m *Module) {
-	m.CheckVariables(t)
+	m.CheckVariables(t, nil)
 	if w.run.Phase() == Validating {
 		m.ValidateProviders(t, func(addr.ProviderConfig, cty.Value) diag.List { return nil })
 		m.ValidateValues(t)

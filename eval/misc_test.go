@@ -312,7 +312,7 @@ variable "c" {
 	first := ""
 	for range 20 {
 		w := planned(t, text)
-		w.run.Root.CheckVariables(w.task)
+		w.run.Root.CheckVariables(w.task, nil)
 		var got string
 		for _, d := range w.run.Diags.List() {
 			got += d.Detail[:2]
