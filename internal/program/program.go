@@ -4,19 +4,24 @@
 package program
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
 // Module is the path prefix of the packages that Build takes.
 const Module = "github.com/mayfly-iac/mayfly/"
 
+// parallel is how many tests with processes run at once for each processor: most of their time they wait.
+const parallel = 3
+
 // Main runs a package's tests with what prepare makes ready in a directory of their own, and ends the process. It is for TestMain. name is that of the
-// package.
+// package. Tests run in parallel as far as -parallel allows, which by default is more of them than there are processors.
 func Main(m interface{ Run() int }, name string, prepare func(dir string) error) {
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "mayfly-"+name+"-*")
@@ -29,8 +34,22 @@ func Main(m interface{ Run() int }, name string, prepare func(dir string) error)
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+		if err := raiseParallel(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		return m.Run()
 	}())
+}
+
+func raiseParallel() error {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", strconv.Itoa(parallel*runtime.GOMAXPROCS(0)))
 }
 
 // Build compiles commands of this module, given by their folders such as "cmd/mayfly", into dir. The result has the executables' paths by
@@ -60,7 +79,7 @@ func compile(pkg, path string) []string {
 }
 
 // Isolate makes this process's environment one in which the programs find nothing of the user's: no settings, no variables, and a home
-// directory of their own in dir.
+// directory of their own in dir. They collect garbage less often than usual, since most of them end before that pays.
 func Isolate(dir string) error {
 	home, settings := filepath.Join(dir, "home"), filepath.Join(dir, "settings.tfrc")
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -74,7 +93,7 @@ func Isolate(dir string) error {
 			os.Unsetenv(name)
 		}
 	}
-	for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "TF_CLI_CONFIG_FILE": settings} {
+	for name, value := range map[string]string{"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "TF_CLI_CONFIG_FILE": settings, "GOGC": "400"} {
 		if err := os.Setenv(name, value); err != nil {
 			return err
 		}
