@@ -154,7 +154,7 @@ func TestE32CheckWaitsForConfig(t *testing.T) {
 // open for them what others use before.
 func TestE40CheckIsConsumer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "direct" { name = "direct" }
 ephemeral "sim_secret" "shared" { name = "shared" }
 ephemeral "sim_secret" "idle" { name = "idle" }
@@ -178,31 +178,32 @@ check "c" {
     condition     = ephemeral.sim_secret.direct.value != "" && local.shared != "" && module.m[1].value != ""
     error_message = "no"
   }
-}`)
-	w.file("m/main.tf", prelude+`
+}`, func(t *testing.T, w *world) {
+		w.file("m/main.tf", prelude+`
 ephemeral "sim_secret" "s" { name = "inner" }
 output "value" {
   value     = ephemeral.sim_secret.s.value
   ephemeral = true
 }`)
-	r := w.ok(command{})
-	r.checks([]string{"check.c pass"}, []string{"check.c pass"})
-	for _, log := range []simlog.Log{r.planLog, r.applyLog} {
-		for _, name := range []string{"direct", "shared", "inner"} {
-			window(t, log, name)
+		r := w.ok(command{})
+		r.checks([]string{"check.c pass"}, []string{"check.c pass"})
+		for _, log := range []simlog.Log{r.planLog, r.applyLog} {
+			for _, name := range []string{"direct", "shared", "inner"} {
+				window(t, log, name)
+			}
 		}
-	}
-	last := call(t, r.applyLog, simlog.Filter{RPC: "ApplyResourceChange", Name: "last"})
-	before(t, "opened for the check before the changes were made", last.End.T, window(t, r.applyLog, "direct").Open.Begin.T)
-	if !window(t, r.applyLog, "shared").Covers(last) {
-		t.Error("what the check still needs was closed and opened again, or closed too early")
-	}
-	if opens(r.log(), "idle") != 0 {
-		t.Error("an ephemeral that nobody uses was opened")
-	}
-	if n := opens(w.ok(command{planOnly: true, targets: []string{"sim_slow.last"}}).log(), "direct"); n != 0 {
-		t.Errorf("-target: %d openings", n)
-	}
+		last := call(t, r.applyLog, simlog.Filter{RPC: "ApplyResourceChange", Name: "last"})
+		before(t, "opened for the check before the changes were made", last.End.T, window(t, r.applyLog, "direct").Open.Begin.T)
+		if !window(t, r.applyLog, "shared").Covers(last) {
+			t.Error("what the check still needs was closed and opened again, or closed too early")
+		}
+		if opens(r.log(), "idle") != 0 {
+			t.Error("an ephemeral that nobody uses was opened")
+		}
+		if n := opens(w.ok(command{planOnly: true, targets: []string{"sim_slow.last"}}).log(), "direct"); n != 0 {
+			t.Errorf("-target: %d openings", n)
+		}
+	})
 }
 
 // TestE40CheckOutsideFailure has the ephemeral resource that a check refers to fail: it is not the check's, so it is an error.
@@ -227,29 +228,30 @@ check "c" {
 func TestE32InterruptedCheck(t *testing.T) {
 	t.Parallel()
 	for _, hard := range []bool{false, true} {
-		w := newWorld(t, nested("open_delay = \"400ms\"\n"))
-		soft, cancel := context.WithCancel(t.Context())
-		ctx, insist := context.WithCancel(t.Context())
-		if !hard {
-			insist = func() {}
-		}
-		opened := 0
-		r := w.run(command{soft: soft, ctx: ctx, onEvent: func(ev engine.Event) {
-			if ev.Kind == engine.Started && ev.Op == engine.OpOpen {
-				if opened++; opened == 2 {
-					time.AfterFunc(100*time.Millisecond, func() { cancel(); insist() })
-				}
+		inVirtualTime(t, nested("open_delay = \"400ms\"\n"), func(t *testing.T, w *world) {
+			soft, cancel := context.WithCancel(t.Context())
+			ctx, insist := context.WithCancel(t.Context())
+			if !hard {
+				insist = func() {}
 			}
-		}})
-		cancel()
-		w.has("sim_thing.a")
-		if n := r.errors(); n != 0 && !hard {
-			t.Errorf("%s", texts(r.diags()))
-		}
-		left := w.openLeases()
-		if left != 0 {
-			t.Errorf("hard %v: %d still open", hard, left)
-		}
+			opened := 0
+			r := w.run(command{soft: soft, ctx: ctx, onEvent: func(ev engine.Event) {
+				if ev.Kind == engine.Started && ev.Op == engine.OpOpen {
+					if opened++; opened == 2 {
+						time.AfterFunc(100*time.Millisecond, func() { cancel(); insist() })
+					}
+				}
+			}})
+			cancel()
+			w.has("sim_thing.a")
+			if n := r.errors(); n != 0 && !hard {
+				t.Errorf("%s", texts(r.diags()))
+			}
+			left := w.openLeases()
+			if left != 0 {
+				t.Errorf("hard %v: %d still open", hard, left)
+			}
+		})
 	}
 }
 

@@ -389,26 +389,27 @@ func TestInterruptedCheck(t *testing.T) {
 	for _, nth := range []int{1, 2} {
 		t.Run(fmt.Sprint(nth), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, strings.NewReplacer("SIZE", "1", "OTHER", "1").Replace(nestedData))
-			w.ok(command{targets: []string{"sim_thing.a"}})
-			w.rules = fmt.Sprintf(`[{"rpc":"ReadDataSource","nth":%d,"shared":true,"do":"hang-until-stop"}]`, nth)
-			soft, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			started := 0
-			r := w.run(command{soft: soft, onEvent: func(ev engine.Event) {
-				if ev.Kind == engine.Started && ev.Op == engine.OpRead {
-					if started++; started == nth {
-						time.AfterFunc(100*time.Millisecond, cancel) // the call is on its way
+			inVirtualTime(t, strings.NewReplacer("SIZE", "1", "OTHER", "1").Replace(nestedData), func(t *testing.T, w *world) {
+				w.ok(command{targets: []string{"sim_thing.a"}})
+				w.rules = fmt.Sprintf(`[{"rpc":"ReadDataSource","nth":%d,"shared":true,"do":"hang-until-stop"}]`, nth)
+				soft, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				started := 0
+				r := w.run(command{soft: soft, onEvent: func(ev engine.Event) {
+					if ev.Kind == engine.Started && ev.Op == engine.OpRead {
+						if started++; started == nth {
+							time.AfterFunc(100*time.Millisecond, cancel) // the call is on its way
+						}
 					}
+				}})
+				if nth == 1 {
+					r.wants(diag.Error, "Interrupted")
+					return
 				}
-			}})
-			if nth == 1 {
-				r.wants(diag.Error, "Interrupted")
-				return
-			}
-			w.has("sim_thing.a", "sim_thing.other")
-			r.checks([]string{"check.c pass"}, []string{"check.c unknown"})
-			r.wants(diag.Warning, "Checks not completed")
+				w.has("sim_thing.a", "sim_thing.other")
+				r.checks([]string{"check.c pass"}, []string{"check.c unknown"})
+				r.wants(diag.Warning, "Checks not completed")
+			})
 		})
 	}
 }

@@ -219,19 +219,20 @@ output "label" { value = data.sim_lookup.d.id }`)
 
 func TestParallelismBound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 resource "sim_slow" "x" {
   count        = 8
   name         = "x${count.index}"
   create_delay = "40ms"
   plan_delay   = "20ms"
-}`)
-	r := w.ok(command{parallelism: 3})
-	for _, rpc := range []string{"PlanResourceChange", "ApplyResourceChange"} {
-		if got := r.log().MaxConcurrency(simlog.Filter{RPC: rpc}); got != 3 {
-			t.Errorf("%s: %d at once, want 3", rpc, got)
+}`, func(t *testing.T, w *world) {
+		r := w.ok(command{parallelism: 3})
+		for _, rpc := range []string{"PlanResourceChange", "ApplyResourceChange"} {
+			if got := r.log().MaxConcurrency(simlog.Filter{RPC: rpc}); got != 3 {
+				t.Errorf("%s: %d at once, want 3", rpc, got)
+			}
 		}
-	}
+	})
 }
 
 // TestResultIsDurableBeforeItsDependent reads the journal's order.

@@ -278,19 +278,20 @@ locals { token = ephemeral.sim_token.t.value }`)
 // TestE82_ExpiredIsNotUsed makes an error of each expression that needs what could not be renewed, and of no other.
 func TestE82_ExpiredIsNotUsed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" {
   name         = "s"
   renew_after  = "50ms"
   expire_after = "10s"
   fail_on      = "renew"
-}`)
-	k := w.talk(false, nil)
-	k.shows("ephemeral.sim_secret.s.opened", "(ephemeral value)")
-	time.Sleep(200 * time.Millisecond) // the provider process tells the time by its own clock
-	k.fails("ephemeral.sim_secret.s.opened", "Ephemeral resource expired")
-	k.shows("1 + 1", "2")
-	k.fails("ephemeral.sim_secret.s.opened", "Ephemeral resource expired")
+}`, func(t *testing.T, w *world) {
+		k := w.talk(false, nil)
+		k.shows("ephemeral.sim_secret.s.opened", "(ephemeral value)")
+		time.Sleep(200 * time.Millisecond) // the provider process tells the time by its own clock
+		k.fails("ephemeral.sim_secret.s.opened", "Ephemeral resource expired")
+		k.shows("1 + 1", "2")
+		k.fails("ephemeral.sim_secret.s.opened", "Ephemeral resource expired")
+	})
 }
 
 // TestE82_SecretsInErrors shows no part of a value in the errors of an expression.

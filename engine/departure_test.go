@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -84,7 +86,7 @@ func TestE72ClosedInEveryEnding(t *testing.T) {
 // TestE72WindowAroundTheStep runs the provisioners before the destruction, and what is used is open until that is over.
 func TestE72WindowAroundTheStep(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, departing("", "", "true")+`
+	inVirtualTime(t, departing("", "", "true")+`
 resource "sim_slow" "tail" {
   name         = "tail"
   delete_delay = "1s"
@@ -94,24 +96,35 @@ resource "sim_thing" "plain" {
   name              = "plain"
   secret_wo         = ephemeral.sim_secret.other.value
   secret_wo_version = 1
-}`)
-	w.ok(command{})
-	r := w.ok(command{mode: plan.Destroy})
-	if n := opens(r.log(), "other"); n != 0 {
-		t.Errorf("E40: %d openings for an object without destroy-time provisioners", n)
-	}
-	if n := opens(r.planLog, ""); n != 0 {
-		t.Errorf("E40: %d openings in plan", n)
-	}
-	s, x := window(t, r.applyLog, "s"), applyOf(t, r.applyLog, "x")
-	before(t, "opened after the destruction had begun", s.Open.End.T, x.Begin.T)
-	before(t, "closed before the destruction was over", x.End.T, s.Closes[0].Begin.T)
-	before(t, "E51: open for longer than the step", s.Closes[0].Begin.T, applyOf(t, r.applyLog, "tail").End.T)
-	if got := r.kinds(engine.OpProvision, "sim_thing.x"); !slices.Equal(got, []engine.EventKind{engine.Started, engine.Output, engine.Completed}) {
-		t.Errorf("events of the provisioner = %v", got)
-	}
-	if got := w.journal.trail; !slices.Contains(got, "begin provision sim_thing.x") {
-		t.Errorf("journal: %q", got)
+}`, func(t *testing.T, w *world) {
+		w.ok(command{})
+		r := w.ok(command{mode: plan.Destroy})
+		if n := opens(r.log(), "other"); n != 0 {
+			t.Errorf("E40: %d openings for an object without destroy-time provisioners", n)
+		}
+		if n := opens(r.planLog, ""); n != 0 {
+			t.Errorf("E40: %d openings in plan", n)
+		}
+		s, x := window(t, r.applyLog, "s"), applyOf(t, r.applyLog, "x")
+		before(t, "opened after the destruction had begun", s.Open.End.T, x.Begin.T)
+		before(t, "closed before the destruction was over", x.End.T, s.Closes[0].Begin.T)
+		before(t, "E51: open for longer than the step", s.Closes[0].Begin.T, applyOf(t, r.applyLog, "tail").End.T)
+		if got := r.kinds(engine.OpProvision, "sim_thing.x"); !slices.Equal(got, []engine.EventKind{engine.Started, engine.Output, engine.Completed}) {
+			t.Errorf("events of the provisioner = %v", got)
+		}
+		if got := w.journal.trail; !slices.Contains(got, "begin provision sim_thing.x") {
+			t.Errorf("journal: %q", got)
+		}
+	})
+}
+
+// awaitFile waits until another process has made a file, for half a minute at most.
+func awaitFile(path string) {
+	for range 1500 {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
@@ -121,13 +134,14 @@ func TestInterruptedDeparture(t *testing.T) {
 	for _, onFailure := range []string{"fail", "continue"} {
 		t.Run(onFailure, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, departing("", "", "exec sleep 30\"\n    on_failure = \""+onFailure))
+			begun := filepath.Join(t.TempDir(), "begun") // what the command prints is not shown
+			w := newWorld(t, departing("", "", "touch "+begun+"; exec sleep 30\"\n    on_failure = \""+onFailure))
 			w.ok(command{})
 			soft, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			begin := time.Now()
 			r := w.fails(command{mode: plan.Destroy, soft: soft, onEvent: during(engine.OpProvision, "sim_thing.x", func() {
-				time.Sleep(100 * time.Millisecond)
+				awaitFile(begun)
 				cancel()
 			})}, "interrupted")
 			if d := time.Since(begin); d > 15*time.Second {

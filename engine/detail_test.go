@@ -190,21 +190,22 @@ resource "sim_thing" "bad" {
 
 func TestE84_InterruptsAreTold(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `resource "sim_slow" "a" {
+	inVirtualTime(t, `resource "sim_slow" "a" {
   name         = "a"
   create_delay = "300ms"
-}`)
-	soft, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	d := &details{}
-	w.run(command{observer: d, soft: soft, onEvent: func(e engine.Event) {
-		if e.Kind == engine.Started && e.Op == engine.OpCreate {
-			interrupt()
+}`, func(t *testing.T, w *world) {
+		soft, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		d := &details{}
+		w.run(command{observer: d, soft: soft, onEvent: func(e engine.Event) {
+			if e.Kind == engine.Started && e.Op == engine.OpCreate {
+				interrupt()
+			}
+		}})
+		if !slices.ContainsFunc(d.details, func(e engine.Event) bool { return e.Op == engine.OpInterrupt }) {
+			t.Error("the interrupt was not told")
 		}
-	}})
-	if !slices.ContainsFunc(d.details, func(e engine.Event) bool { return e.Op == engine.OpInterrupt }) {
-		t.Error("the interrupt was not told")
-	}
+	})
 }
 
 // An observer that does not ask is told nothing of it, not even beside one that does.
@@ -224,10 +225,10 @@ func TestE84_DetailsAreForThoseWhoAsk(t *testing.T) {
 	}
 }
 
-// The events of opening, renewing and closing are as long as the provider's calls, and not much longer.
+// The events of opening, renewing and closing are as long as the provider's calls.
 func TestE84_TimesAreThoseOfTheCalls(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" {
   name        = "s"
   open_delay  = "120ms"
@@ -239,33 +240,33 @@ resource "sim_slow" "a" {
   name         = "a"
   create_delay = "1500ms"
   depends_on   = [ephemeral.sim_secret.s]
-}`)
-	d := &details{}
-	r := w.ok(command{observer: d})
-	for op, rpc := range map[engine.Operation]string{
-		engine.OpOpen: "OpenEphemeralResource", engine.OpRenew: "RenewEphemeralResource", engine.OpClose: "CloseEphemeralResource",
-	} {
-		calls := r.log().Calls(simlog.Filter{RPC: rpc})
-		var begins, ends []time.Time
-		for _, e := range d.events {
-			if e.Op == op && e.Kind == engine.Started {
-				begins = append(begins, e.Time)
-			} else if e.Op == op {
-				ends = append(ends, e.Time)
+}`, func(t *testing.T, w *world) {
+		d := &details{}
+		r := w.ok(command{observer: d})
+		for op, rpc := range map[engine.Operation]string{
+			engine.OpOpen: "OpenEphemeralResource", engine.OpRenew: "RenewEphemeralResource", engine.OpClose: "CloseEphemeralResource",
+		} {
+			calls := r.log().Calls(simlog.Filter{RPC: rpc})
+			var begins, ends []time.Time
+			for _, e := range d.events {
+				if e.Op == op && e.Kind == engine.Started {
+					begins = append(begins, e.Time)
+				} else if e.Op == op {
+					ends = append(ends, e.Time)
+				}
+			}
+			if len(calls) == 0 || len(begins) != len(calls) || len(ends) != len(calls) {
+				t.Fatalf("%s: %d calls, %d begins and %d ends in the events", op, len(calls), len(begins), len(ends))
+			}
+			for i, c := range calls {
+				at, until := c.Begin.Wall, c.End.Wall
+				if begins[i].After(at) || ends[i].Before(until) {
+					t.Errorf("%s from %s to %s, the call from %s to %s", op, begins[i], ends[i], at, until)
+				}
+				if extra := ends[i].Sub(begins[i]) - c.Duration(); extra > instant {
+					t.Errorf("%s lasts %s longer than the call", op, extra)
+				}
 			}
 		}
-		if len(calls) == 0 || len(begins) != len(calls) || len(ends) != len(calls) {
-			t.Fatalf("%s: %d calls, %d begins and %d ends in the events", op, len(calls), len(begins), len(ends))
-		}
-		for i, c := range calls {
-			at, until := c.Begin.Wall, c.End.Wall
-			if begins[i].After(at) || ends[i].Before(until) {
-				t.Errorf("%s from %s to %s, the call from %s to %s", op, begins[i], ends[i], at, until)
-			}
-			const slack = 500 * time.Millisecond // of a busy machine; the things between calls take longer
-			if extra := ends[i].Sub(begins[i]) - c.Duration(); extra > slack {
-				t.Errorf("%s lasts %s longer than the call", op, extra)
-			}
-		}
-	}
+	})
 }

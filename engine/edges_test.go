@@ -116,7 +116,7 @@ resource "sim_thing" "follows" {
 // TestEphemeralsThroughModules passes a secret down by an ephemeral variable and up by an ephemeral output, per module instance.
 func TestEphemeralsThroughModules(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 locals { delays = { a = "0s", b = "1s" } }
 module "source" {
   source   = "./source"
@@ -129,15 +129,15 @@ module "sink" {
   name     = "x-${each.key}"
   delay    = each.value
   secret   = module.source[each.key].lease
-}`)
-	w.file("source/main.tf", prelude+`
+}`, func(t *testing.T, w *world) {
+		w.file("source/main.tf", prelude+`
 variable "name" {}
 ephemeral "sim_secret" "s" { name = var.name }
 output "lease" {
   value     = ephemeral.sim_secret.s.lease
   ephemeral = true
 }`)
-	w.file("sink/main.tf", prelude+`
+		w.file("sink/main.tf", prelude+`
 variable "name" {}
 variable "delay" {}
 variable "secret" { ephemeral = true }
@@ -147,12 +147,13 @@ resource "sim_thing" "x" {
   delay     = var.delay
   secret_wo = local.both.lease
 }`)
-	r := w.ok(command{})
-	_, end := window(t, r.applyLog, "a").Span()
-	before(t, "the window of a was closed only after the work on b", end, applyOf(t, r.applyLog, "x-b").End.T)
-	if !window(t, r.applyLog, "b").Covers(applyOf(t, r.applyLog, "x-b")) {
-		t.Error("the window of b does not cover its consumer")
-	}
+		r := w.ok(command{})
+		_, end := window(t, r.applyLog, "a").Span()
+		before(t, "the window of a was closed only after the work on b", end, applyOf(t, r.applyLog, "x-b").End.T)
+		if !window(t, r.applyLog, "b").Covers(applyOf(t, r.applyLog, "x-b")) {
+			t.Error("the window of b does not cover its consumer")
+		}
+	})
 }
 
 // TestFailedOpeningBlocksItsConsumersOnly tells one error, whatever the number of consumers.

@@ -14,7 +14,7 @@ import (
 // TestE51WindowPerInstance closes each instance of a for_each when its own consumer is done.
 func TestE51WindowPerInstance(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 locals { delays = { a = "0s", b = "1s" } }
 ephemeral "sim_secret" "s" {
   for_each = local.delays
@@ -25,20 +25,21 @@ resource "sim_thing" "x" {
   name      = "x-${each.key}"
   delay     = each.value
   secret_wo = ephemeral.sim_secret.s[each.key].lease
-}`)
-	r := w.ok(command{})
-	slow := applyOf(t, r.applyLog, "x-b")
-	_, end := window(t, r.applyLog, "a").Span()
-	before(t, "the window of a was closed only after the work on b", end, slow.End.T)
-	if !window(t, r.applyLog, "b").Covers(slow) {
-		t.Error("the window of b does not cover its consumer")
-	}
+}`, func(t *testing.T, w *world) {
+		r := w.ok(command{})
+		slow := applyOf(t, r.applyLog, "x-b")
+		_, end := window(t, r.applyLog, "a").Span()
+		before(t, "the window of a was closed only after the work on b", end, slow.End.T)
+		if !window(t, r.applyLog, "b").Covers(slow) {
+			t.Error("the window of b does not cover its consumer")
+		}
+	})
 }
 
 // TestE51WindowInTheMiddle holds a lease only around its consumer, not around what comes before and after.
 func TestE51WindowInTheMiddle(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 resource "sim_slow" "slow" {
   name         = "slow"
   create_delay = "600ms"
@@ -54,24 +55,25 @@ resource "sim_slow" "tail" {
   name         = "tail"
   trigger      = sim_thing.uses.id
   create_delay = "1s"
-}`)
-	r := w.ok(command{})
-	o, uses := window(t, r.applyLog, "s"), applyOf(t, r.applyLog, "uses")
-	start, end := o.Span()
-	before(t, "opened before the slow predecessor was done", applyOf(t, r.applyLog, "slow").End.T, o.Open.Begin.T)
-	before(t, "closed after the tail was done", end, applyOf(t, r.applyLog, "tail").End.T)
-	if !o.Covers(uses) {
-		t.Error("the window does not cover its consumer")
-	}
-	if slack := time.Duration(end-start) - uses.Duration(); slack > 700*time.Millisecond {
-		t.Errorf("the window is %s longer than its consumer's work", slack)
-	}
+}`, func(t *testing.T, w *world) {
+		r := w.ok(command{})
+		o, uses := window(t, r.applyLog, "s"), applyOf(t, r.applyLog, "uses")
+		start, end := o.Span()
+		before(t, "opened before the slow predecessor was done", applyOf(t, r.applyLog, "slow").End.T, o.Open.Begin.T)
+		before(t, "closed after the tail was done", end, applyOf(t, r.applyLog, "tail").End.T)
+		if !o.Covers(uses) {
+			t.Error("the window does not cover its consumer")
+		}
+		if slack := time.Duration(end-start) - uses.Duration(); slack > instant {
+			t.Errorf("the window is %s longer than its consumer's work", slack)
+		}
+	})
 }
 
 // TestE51SharedByTwo keeps an instance open for its last consumer and opens it once.
 func TestE51SharedByTwo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" { name = "s" }
 resource "sim_thing" "x" {
   name      = "x"
@@ -82,14 +84,15 @@ resource "sim_thing" "y" {
   delay     = "100ms"
   json      = jsonencode(sim_thing.x.id)
   secret_wo = ephemeral.sim_secret.s.lease
-}`)
-	r := w.ok(command{})
-	o := window(t, r.applyLog, "s")
-	for _, name := range []string{"x", "y"} {
-		if !o.Covers(applyOf(t, r.applyLog, name)) {
-			t.Errorf("the window does not cover %s", name)
+}`, func(t *testing.T, w *world) {
+		r := w.ok(command{})
+		o := window(t, r.applyLog, "s")
+		for _, name := range []string{"x", "y"} {
+			if !o.Covers(applyOf(t, r.applyLog, name)) {
+				t.Errorf("the window does not cover %s", name)
+			}
 		}
-	}
+	})
 }
 
 // TestE52ChainCloses closes what was opened with another's value first. The provider complains if the order is wrong.
@@ -121,7 +124,7 @@ resource "sim_thing" "x" {
 // provider had opened before.
 func TestE52ProviderStopsFirst(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" { name = "s" }
 provider "sim" {
   alias = "p"
@@ -140,19 +143,20 @@ resource "sim_slow" "tail" {
   name         = "tail"
   trigger      = sim_thing.x.id
   create_delay = "2s"
-}`)
-	r := w.ok(command{})
-	outer, inner := window(t, r.applyLog, "s"), window(t, r.applyLog, "inner")
-	before(t, "the outer was closed before the inner", inner.Closes[0].End.T, outer.Closes[0].Begin.T)
-	if inner.PID == outer.PID {
-		t.Error("both were opened by one process")
-	}
-	for _, e := range r.applyLog {
-		if e.PID == inner.PID && e.T > outer.Closes[0].Begin.T {
-			t.Errorf("%s was called on the provider after its configuration's source was closed", e.RPC)
+}`, func(t *testing.T, w *world) {
+		r := w.ok(command{})
+		outer, inner := window(t, r.applyLog, "s"), window(t, r.applyLog, "inner")
+		before(t, "the outer was closed before the inner", inner.Closes[0].End.T, outer.Closes[0].Begin.T)
+		if inner.PID == outer.PID {
+			t.Error("both were opened by one process")
 		}
-	}
-	before(t, "E70: the provider lived longer than its work", outer.Closes[0].Begin.T, applyOf(t, r.applyLog, "tail").End.T)
+		for _, e := range r.applyLog {
+			if e.PID == inner.PID && e.T > outer.Closes[0].Begin.T {
+				t.Errorf("%s was called on the provider after its configuration's source was closed", e.RPC)
+			}
+		}
+		before(t, "E70: the provider lived longer than its work", outer.Closes[0].Begin.T, applyOf(t, r.applyLog, "tail").End.T)
+	})
 }
 
 // TestE53ClosedInEveryEnding relies on the check that every command makes: nothing is left open, nothing closed twice.
@@ -237,27 +241,28 @@ resource "sim_thing" "x" {
 
 func TestE54CloseIsBounded(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" { name = "s" }
 resource "sim_thing" "x" {
   name      = "x"
   secret_wo = ephemeral.sim_secret.s.lease
-}`)
-	w.rules = rules(`{"rpc":"CloseEphemeralResource","do":"hang"}`)
-	w.unclosed = true
-	begin := time.Now()
-	r := w.fails(command{closeLimit: 300 * time.Millisecond}, "ephemeral.sim_secret.s", "300ms")
-	if d := time.Since(begin); d > 20*time.Second {
-		t.Errorf("the command took %s", d)
-	}
-	r.wants(diag.Warning, "ephemeral.sim_secret.s") // of the plan
-	w.has("sim_thing.x")
+}`, func(t *testing.T, w *world) {
+		w.rules = rules(`{"rpc":"CloseEphemeralResource","do":"hang"}`)
+		w.unclosed = true
+		begin := time.Now()
+		r := w.fails(command{closeLimit: 300 * time.Millisecond}, "ephemeral.sim_secret.s", "300ms")
+		if d := time.Since(begin); d > 20*time.Second {
+			t.Errorf("the command took %s", d)
+		}
+		r.wants(diag.Warning, "ephemeral.sim_secret.s") // of the plan
+		w.has("sim_thing.x")
+	})
 }
 
 // TestE54LatestPrivate closes with the private data of the last renewal; the provider complains otherwise.
 func TestE54LatestPrivate(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" {
   name        = "s"
   renew_after = "10ms"
@@ -266,20 +271,21 @@ resource "sim_thing" "x" {
   name      = "x"
   delay     = "1300ms"
   secret_wo = ephemeral.sim_secret.s.lease
-}`)
-	r := w.ok(command{})
-	o := window(t, r.applyLog, "s")
-	if len(o.Renewals) < 2 {
-		t.Errorf("%d renewals in 1.3 s", len(o.Renewals))
-	}
-	if !strings.Contains(string(o.Closes[0].Begin.Private), `"renewals":`) || string(o.Closes[0].Begin.Private) == string(o.Open.End.Private) {
-		t.Errorf("closed with %s", o.Closes[0].Begin.Private)
-	}
+}`, func(t *testing.T, w *world) {
+		r := w.ok(command{})
+		o := window(t, r.applyLog, "s")
+		if len(o.Renewals) != 2 { // at 10 ms and a second later
+			t.Errorf("%d renewals in 1.3 s", len(o.Renewals))
+		}
+		if !strings.Contains(string(o.Closes[0].Begin.Private), `"renewals":`) || string(o.Closes[0].Begin.Private) == string(o.Open.End.Private) {
+			t.Errorf("closed with %s", o.Closes[0].Begin.Private)
+		}
+	})
 }
 
 func TestE50RenewedInTheBackground(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" {
   name         = "s"
   renew_after  = "150ms"
@@ -289,37 +295,39 @@ resource "sim_thing" "x" {
   name      = "x"
   delay     = "500ms"
   secret_wo = ephemeral.sim_secret.s.lease
-}`)
-	r := w.ok(command{})
-	o, uses := window(t, r.applyLog, "s"), applyOf(t, r.applyLog, "x")
-	if len(o.Renewals) == 0 || o.Renewals[0].Begin.T > uses.End.T {
-		t.Errorf("no renewal during the long call: %d", len(o.Renewals))
-	}
-	for _, renewal := range o.Renewals {
-		before(t, "renewed after closing began", renewal.End.T, o.Closes[0].Begin.T)
-	}
-	if got := r.kinds(engine.OpRenew, "ephemeral.sim_secret.s"); len(got) < 2 {
-		t.Errorf("events = %v", got)
-	}
+}`, func(t *testing.T, w *world) {
+		r := w.ok(command{})
+		o, uses := window(t, r.applyLog, "s"), applyOf(t, r.applyLog, "x")
+		if len(o.Renewals) == 0 || o.Renewals[0].Begin.T > uses.End.T {
+			t.Errorf("no renewal during the long call: %d", len(o.Renewals))
+		}
+		for _, renewal := range o.Renewals {
+			before(t, "renewed after closing began", renewal.End.T, o.Closes[0].Begin.T)
+		}
+		if got := r.kinds(engine.OpRenew, "ephemeral.sim_secret.s"); len(got) < 2 {
+			t.Errorf("events = %v", got)
+		}
+	})
 }
 
 // TestE50RenewedBeforeUse reaches the second consumer after the time for renewal, which lies in the past from the start.
 func TestE50RenewedBeforeUse(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, secretUser)
-	w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"renew-at","text":"-1h"}`)
-	r := w.ok(command{})
-	o := window(t, r.applyLog, "s")
-	if len(o.Renewals) != 1 {
-		t.Fatalf("%d renewals, want 1: a time in the past is renewed once and does not spin", len(o.Renewals))
-	}
-	before(t, "the value was used before the renewal was through", o.Renewals[0].End.T, applyOf(t, r.applyLog, "x").Begin.T)
+	inVirtualTime(t, secretUser, func(t *testing.T, w *world) {
+		w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"renew-at","text":"-1h"}`)
+		r := w.ok(command{})
+		o := window(t, r.applyLog, "s")
+		if len(o.Renewals) != 1 {
+			t.Fatalf("%d renewals, want 1: a time in the past is renewed once and does not spin", len(o.Renewals))
+		}
+		before(t, "the value was used before the renewal was through", o.Renewals[0].End.T, applyOf(t, r.applyLog, "x").Begin.T)
+	})
 }
 
 // TestE50RenewalFails ends the uses of a lease that cannot be renewed: what runs finishes, what has not started is blocked.
 func TestE50RenewalFails(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" {
   name        = "s"
   renew_after = "200ms"
@@ -338,18 +346,19 @@ resource "sim_thing" "second" {
 resource "sim_thing" "third" {
   name = "third"
   json = jsonencode(sim_thing.second.id)
-}`)
-	r := w.fails(command{}, "Ephemeral resource expired", "ephemeral.sim_secret.s")
-	r.wants(diag.Error, "asked to fail on renew")
-	r.did("create first")
-	w.has("sim_thing.first")
-	told := 0
-	for _, d := range r.applyDiags {
-		if strings.Contains(d.String(), "asked to fail on renew") {
-			told++
+}`, func(t *testing.T, w *world) {
+		r := w.fails(command{}, "Ephemeral resource expired", "ephemeral.sim_secret.s")
+		r.wants(diag.Error, "asked to fail on renew")
+		r.did("create first")
+		w.has("sim_thing.first")
+		told := 0
+		for _, d := range r.applyDiags {
+			if strings.Contains(d.String(), "asked to fail on renew") {
+				told++
+			}
 		}
-	}
-	if told != 1 {
-		t.Errorf("the provider's error was told %d times", told)
-	}
+		if told != 1 {
+			t.Errorf("the provider's error was told %d times", told)
+		}
+	})
 }

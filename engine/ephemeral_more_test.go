@@ -29,7 +29,7 @@ func TestE50FailedRenewalIsTriedAgain(t *testing.T) {
 // TestE54RenewalThatHangs does not keep the instance from being closed, nor the run from ending.
 func TestE54RenewalThatHangs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" {
   name        = "s"
   renew_after = "100ms"
@@ -38,15 +38,16 @@ resource "sim_thing" "x" {
   name      = "x"
   delay     = "300ms"
   secret_wo = ephemeral.sim_secret.s.lease
-}`)
-	w.rules = rules(`{"rpc":"RenewEphemeralResource","do":"hang"}`)
-	begin := time.Now()
-	r := w.run(command{closeLimit: 400 * time.Millisecond})
-	if d := time.Since(begin); d > 15*time.Second {
-		t.Errorf("the command took %s", d)
-	}
-	window(t, r.applyLog, "s")
-	w.has("sim_thing.x")
+}`, func(t *testing.T, w *world) {
+		w.rules = rules(`{"rpc":"RenewEphemeralResource","do":"hang"}`)
+		begin := time.Now()
+		r := w.run(command{closeLimit: 400 * time.Millisecond})
+		if d := time.Since(begin); d > 15*time.Second {
+			t.Errorf("the command took %s", d)
+		}
+		window(t, r.applyLog, "s")
+		w.has("sim_thing.x")
+	})
 }
 
 // TestE53CrashWhileClosing tells which lease may still be live.
@@ -62,35 +63,37 @@ func TestE53CrashWhileClosing(t *testing.T) {
 // TestE53InterruptWhileOpening waits for an opening that is under way, and closes it.
 func TestE53InterruptWhileOpening(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, secretUser)
-	w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"delay","ms":400}`)
-	soft, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	r := w.run(command{soft: soft, onEvent: during(engine.OpOpen, "ephemeral.sim_secret.s", cancel)})
-	if r.errors() == 0 {
-		t.Error("the interrupted command has no error")
-	}
-	r.did()
-	if len(r.log().Windows()) != 1 {
-		t.Error("nothing was opened")
-	}
+	inVirtualTime(t, secretUser, func(t *testing.T, w *world) {
+		w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"delay","ms":400}`)
+		soft, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r := w.run(command{soft: soft, onEvent: during(engine.OpOpen, "ephemeral.sim_secret.s", cancel)})
+		if r.errors() == 0 {
+			t.Error("the interrupted command has no error")
+		}
+		r.did()
+		if len(r.log().Windows()) != 1 {
+			t.Error("nothing was opened")
+		}
+	})
 }
 
 // TestE53HardCancelWhileOpening gives up an opening; a late answer is closed all the same or never counted as open.
 func TestE53HardCancelWhileOpening(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, secretUser)
-	w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"hang"}`)
-	hard, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	begin := time.Now()
-	r := w.run(command{ctx: hard, onEvent: during(engine.OpOpen, "ephemeral.sim_secret.s", func() {
-		time.Sleep(50 * time.Millisecond)
-		cancel()
-	})})
-	if d := time.Since(begin); d > 15*time.Second || !r.planDiags.HasErrors() {
-		t.Errorf("took %s; %s", d, texts(r.diags()))
-	}
+	inVirtualTime(t, secretUser, func(t *testing.T, w *world) {
+		w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"hang"}`)
+		hard, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		begin := time.Now()
+		r := w.run(command{ctx: hard, onEvent: during(engine.OpOpen, "ephemeral.sim_secret.s", func() {
+			time.Sleep(50 * time.Millisecond)
+			cancel()
+		})})
+		if d := time.Since(begin); d > 15*time.Second || !r.planDiags.HasErrors() {
+			t.Errorf("took %s; %s", d, texts(r.diags()))
+		}
+	})
 }
 
 // TestE35ApplyingDecidesCount opens a tunnel in the apply phase only.

@@ -66,7 +66,7 @@ func TestE70LifeThroughASecretProvider(t *testing.T) {
 // TestE70RenewedForAProvider renews the lease for as long as the provider that was configured with it works.
 func TestE70RenewedForAProvider(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" {
   name         = "s"
   renew_after  = "100ms"
@@ -80,12 +80,13 @@ resource "sim_slow" "x" {
   provider     = sim.p
   name         = "x"
   create_delay = "400ms"
-}`)
-	r := w.ok(command{})
-	o, uses := window(t, r.applyLog, "s"), applyOf(t, r.applyLog, "x")
-	if len(o.Renewals) == 0 || o.Renewals[0].Begin.T > uses.End.T {
-		t.Errorf("%d renewals during the work of the provider", len(o.Renewals))
-	}
+}`, func(t *testing.T, w *world) {
+		r := w.ok(command{})
+		o, uses := window(t, r.applyLog, "s"), applyOf(t, r.applyLog, "x")
+		if len(o.Renewals) == 0 || o.Renewals[0].Begin.T > uses.End.T {
+			t.Errorf("%d renewals during the work of the provider", len(o.Renewals))
+		}
+	})
 }
 
 // TestE70ImportThroughASecretProvider imports with a provider whose token is ephemeral.

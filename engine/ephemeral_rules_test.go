@@ -32,27 +32,28 @@ func TestE43ClosedWithoutPrivateData(t *testing.T) {
 // TestE53AbandonedOpeningIsClosed insists on the end while an instance is being opened. What the provider opens a little later is closed.
 func TestE53AbandonedOpeningIsClosed(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, secretUser)
-	w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"delay","ms":500}`)
-	hard, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	r := w.run(command{ctx: hard, onEvent: during(engine.OpOpen, "ephemeral.sim_secret.s", func() {
-		time.Sleep(100 * time.Millisecond) // the call is on its way
-		cancel()
-	})})
-	if r.errors() == 0 || len(r.log().Windows()) != 1 {
-		t.Errorf("%d openings; %s", len(r.log().Windows()), texts(r.diags()))
-	}
-	r.did()
+	inVirtualTime(t, secretUser, func(t *testing.T, w *world) {
+		w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"delay","ms":500}`)
+		hard, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r := w.run(command{ctx: hard, onEvent: during(engine.OpOpen, "ephemeral.sim_secret.s", func() {
+			time.Sleep(100 * time.Millisecond) // the call is on its way
+			cancel()
+		})})
+		if r.errors() == 0 || len(r.log().Windows()) != 1 {
+			t.Errorf("%d openings; %s", len(r.log().Windows()), texts(r.diags()))
+		}
+		r.did()
+	})
 }
 
 // TestE50ProviderOfExpired does not work with a provider any more once what it was configured with could not be renewed.
 func TestE50ProviderOfExpired(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" {
   name        = "s"
-  renew_after = "3s" # a process is started meanwhile
+  renew_after = "3s"
   fail_on     = "renew"
 }
 provider "sim" {
@@ -68,16 +69,17 @@ resource "sim_thing" "second" {
   provider = sim.p
   name     = "second"
   json     = jsonencode(sim_thing.first.id)
-}`)
-	r := w.fails(command{}, "Ephemeral resource expired", "ephemeral.sim_secret.s")
-	r.did("create first")
-	w.has("sim_thing.first")
+}`, func(t *testing.T, w *world) {
+		r := w.fails(command{}, "Ephemeral resource expired", "ephemeral.sim_secret.s")
+		r.did("create first")
+		w.has("sim_thing.first")
+	})
 }
 
 // TestE50ProvisionerOfExpired does not hand an expired value to a provisioner that runs after a long creation.
 func TestE50ProvisionerOfExpired(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" {
   name        = "s"
   renew_after = "200ms"
@@ -91,23 +93,24 @@ resource "sim_thing" "x" {
     command     = "echo ran"
     environment = { V = ephemeral.sim_secret.s.lease }
   }
-}`)
-	r := w.fails(command{}, "Ephemeral resource expired", "ephemeral.sim_secret.s")
-	for _, ev := range r.events {
-		if ev.Op == engine.OpProvision {
-			t.Errorf("the provisioner ran: %v", ev.Kind)
+}`, func(t *testing.T, w *world) {
+		r := w.fails(command{}, "Ephemeral resource expired", "ephemeral.sim_secret.s")
+		for _, ev := range r.events {
+			if ev.Op == engine.OpProvision {
+				t.Errorf("the provisioner ran: %v", ev.Kind)
+			}
 		}
-	}
-	if o, ok := find(w.addresses(), "sim_thing.x"); !ok {
-		t.Errorf("the created object is lost: %v", o)
-	}
+		if o, ok := find(w.addresses(), "sim_thing.x"); !ok {
+			t.Errorf("the created object is lost: %v", o)
+		}
+	})
 }
 
 // TestE50SaidOnce shows what the provider says about a renewal that fails again and again once, as a warning as long as nothing uses the
 // instance, and pauses in between.
 func TestE50SaidOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" {
   name        = "s"
   renew_after = "50ms"
@@ -116,31 +119,32 @@ resource "sim_thing" "x" {
   name      = "x"
   delay     = "3500ms"
   secret_wo = ephemeral.sim_secret.s.lease
-}`)
-	w.rules = rules(`{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"first words","nth":1}`, `{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"other words","nth":2}`,
-		`{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"third words","nth":3}`, `{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"fourth words","nth":4}`)
-	r := w.ok(command{})
-	r.wants(diag.Warning, "first words", "Nothing has used it since")
-	if text := texts(r.diags()); strings.Contains(text, "other words") || strings.Contains(text, "third words") {
-		t.Errorf("a failure was told more than once:\n%s", text)
-	}
-	r.did("create x")
-	o := window(t, r.applyLog, "s")
-	if n := len(o.Renewals); n < 2 || n > 3 { // at 50 ms, 1.05 s and 3.05 s
-		t.Errorf("%d attempts in 3.5 s, want growing pauses from one second on", n)
-	}
+}`, func(t *testing.T, w *world) {
+		w.rules = rules(`{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"first words","nth":1}`, `{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"other words","nth":2}`,
+			`{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"third words","nth":3}`, `{"rpc":"RenewEphemeralResource","do":"rpc-error","text":"fourth words","nth":4}`)
+		r := w.ok(command{})
+		r.wants(diag.Warning, "first words", "Nothing has used it since")
+		if text := texts(r.diags()); strings.Contains(text, "other words") || strings.Contains(text, "third words") {
+			t.Errorf("a failure was told more than once:\n%s", text)
+		}
+		r.did("create x")
+		o := window(t, r.applyLog, "s")
+		if n := len(o.Renewals); n != 3 { // at 50 ms, 1.05 s and 3.05 s
+			t.Errorf("%d attempts in 3.5 s, want growing pauses from one second on", n)
+		}
+	})
 }
 
 // TestE44ConditionsOpenWithinTheLimit opens for conditions of variables and outputs within the limit of operations at once.
 func TestE44ConditionsOpenWithinTheLimit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 module "m" {
   source = "./m"
   count  = 4
   name   = "m${count.index}"
-}`)
-	w.file("m/main.tf", prelude+`
+}`, func(t *testing.T, w *world) {
+		w.file("m/main.tf", prelude+`
 variable "name" {
   type = string
   validation {
@@ -159,10 +163,11 @@ output "o" {
     error_message = "not open"
   }
 }`)
-	r := w.ok(command{parallelism: 1})
-	if got := r.log().MaxConcurrency(simlog.Filter{RPC: "OpenEphemeralResource"}); got != 1 {
-		t.Errorf("%d openings at once, want 1", got)
-	}
+		r := w.ok(command{parallelism: 1})
+		if got := r.log().MaxConcurrency(simlog.Filter{RPC: "OpenEphemeralResource"}); got != 1 {
+			t.Errorf("%d openings at once, want 1", got)
+		}
+	})
 }
 
 // TestE33HeldWhileDestroyed keeps a tunnel open while the object that depends on it is read and destroyed, and one named by the call of its module.

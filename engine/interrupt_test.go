@@ -39,39 +39,50 @@ func during(op engine.Operation, object string, f func()) func(engine.Event) {
 	}
 }
 
+// atLine returns an observer that calls f for each such line that a command prints.
+func atLine(line string, f func()) func(engine.Event) {
+	return func(ev engine.Event) {
+		if ev.Kind == engine.Output && ev.Line == line {
+			f()
+		}
+	}
+}
+
 // TestSoftInterrupt interrupts a slow apply once: what runs comes to its end, nothing new starts, all is recorded and closed.
 func TestSoftInterrupt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.Replace(slowChain, "SLOW", "30s", 1))
-	soft, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	begin := time.Now()
-	r := w.fails(command{soft: soft, onEvent: during(engine.OpCreate, "sim_thing.slow", func() {
-		time.Sleep(100 * time.Millisecond) // the call is on its way
-		cancel()
-	})}, "interrupted")
-	if d := time.Since(begin); d > 15*time.Second {
-		t.Errorf("the provider was not asked to stop: the command took %s", d)
-	}
-	r.did("create quick", "create slow")
-	w.has("sim_thing.quick")
-	if n := r.applyLog.Count(simlog.Filter{RPC: "StopProvider"}); n == 0 {
-		t.Error("no provider was asked to stop")
-	}
-	w.config(strings.Replace(slowChain, "SLOW", "0s", 1))
-	w.ok(command{}).plans("sim_thing.next create", "sim_thing.slow create")
+	inVirtualTime(t, strings.Replace(slowChain, "SLOW", "30s", 1), func(t *testing.T, w *world) {
+		soft, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		begin := time.Now()
+		r := w.fails(command{soft: soft, onEvent: during(engine.OpCreate, "sim_thing.slow", func() {
+			time.Sleep(100 * time.Millisecond) // the call is on its way
+			cancel()
+		})}, "interrupted")
+		if d := time.Since(begin); d > 15*time.Second {
+			t.Errorf("the provider was not asked to stop: the command took %s", d)
+		}
+		r.did("create quick", "create slow")
+		w.has("sim_thing.quick")
+		if n := r.applyLog.Count(simlog.Filter{RPC: "StopProvider"}); n == 0 {
+			t.Error("no provider was asked to stop")
+		}
+		w.config(strings.Replace(slowChain, "SLOW", "0s", 1))
+		w.ok(command{}).plans("sim_thing.next create", "sim_thing.slow create")
+	})
 }
 
 // TestSoftInterruptLetsFinish has a provider that does not heed a stop: its result is kept.
 func TestSoftInterruptLetsFinish(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, strings.Replace(slowChain, `"SLOW"`, "null", 1))
-	w.rules = rules(`{"rpc":"ApplyResourceChange","name":"slow","do":"delay","ms":700}`)
-	soft, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	r := w.fails(command{soft: soft, onEvent: during(engine.OpCreate, "sim_thing.slow", cancel)}, "Apply interrupted")
-	r.did("create quick", "create slow")
-	w.has("sim_thing.quick", "sim_thing.slow")
+	inVirtualTime(t, strings.Replace(slowChain, `"SLOW"`, "null", 1), func(t *testing.T, w *world) {
+		w.rules = rules(`{"rpc":"ApplyResourceChange","name":"slow","do":"delay","ms":700}`)
+		soft, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r := w.fails(command{soft: soft, onEvent: during(engine.OpCreate, "sim_thing.slow", cancel)}, "Apply interrupted")
+		r.did("create quick", "create slow")
+		w.has("sim_thing.quick", "sim_thing.slow")
+	})
 }
 
 // TestHardCancel gives up a call that hangs. The state has what was done before, and everything that answers is closed.
@@ -80,33 +91,34 @@ func TestHardCancel(t *testing.T) {
 	for _, deed := range []string{"hang", "hang-until-stop", "answer-late"} {
 		t.Run(deed, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, strings.Replace(slowChain, "SLOW", "0s", 1))
-			w.rules = rules(`{"rpc":"ApplyResourceChange","name":"slow","do":"` + deed + `"}`)
-			w.faulty = deed == "answer-late" // it goes on after it was given up, when its secret is closed
-			hard, cancelHard := context.WithCancel(t.Context())
-			defer cancelHard()
-			soft, cancelSoft := context.WithCancel(hard)
-			defer cancelSoft()
-			words := "sim_thing.slow"
-			if deed == "answer-late" {
-				words = "was interrupted" // the answer may come just before the second interrupt: it counts then
-			}
-			begin := time.Now()
-			w.fails(command{ctx: hard, soft: soft, onEvent: during(engine.OpCreate, "sim_thing.slow", func() {
-				time.Sleep(150 * time.Millisecond)
-				cancelSoft()
-				time.Sleep(50 * time.Millisecond)
-				cancelHard()
-			})}, words)
-			if d := time.Since(begin); d > 20*time.Second {
-				t.Errorf("the command took %s", d)
-			}
-			if _, ok := find(w.addresses(), "sim_thing.quick"); !ok {
-				t.Errorf("the state lost what was done before: %q", w.addresses())
-			}
-			if _, ok := find(w.addresses(), "sim_thing.next"); ok {
-				t.Error("something new was started")
-			}
+			inVirtualTime(t, strings.Replace(slowChain, "SLOW", "0s", 1), func(t *testing.T, w *world) {
+				w.rules = rules(`{"rpc":"ApplyResourceChange","name":"slow","do":"` + deed + `"}`)
+				w.faulty = deed == "answer-late" // it goes on after it was given up, when its secret is closed
+				hard, cancelHard := context.WithCancel(t.Context())
+				defer cancelHard()
+				soft, cancelSoft := context.WithCancel(hard)
+				defer cancelSoft()
+				words := "sim_thing.slow"
+				if deed == "answer-late" {
+					words = "was interrupted" // the answer may come just before the second interrupt: it counts then
+				}
+				begin := time.Now()
+				w.fails(command{ctx: hard, soft: soft, onEvent: during(engine.OpCreate, "sim_thing.slow", func() {
+					time.Sleep(150 * time.Millisecond)
+					cancelSoft()
+					time.Sleep(50 * time.Millisecond)
+					cancelHard()
+				})}, words)
+				if d := time.Since(begin); d > 20*time.Second {
+					t.Errorf("the command took %s", d)
+				}
+				if _, ok := find(w.addresses(), "sim_thing.quick"); !ok {
+					t.Errorf("the state lost what was done before: %q", w.addresses())
+				}
+				if _, ok := find(w.addresses(), "sim_thing.next"); ok {
+					t.Error("something new was started")
+				}
+			})
 		})
 	}
 }
@@ -114,7 +126,7 @@ func TestHardCancel(t *testing.T) {
 // TestInterruptInPlan ends a plan early; what was opened is closed.
 func TestInterruptInPlan(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" { name = "s" }
 provider "sim" {
   alias = "p"
@@ -128,22 +140,23 @@ resource "sim_slow" "a" {
 resource "sim_slow" "b" {
   name    = "b"
   trigger = sim_slow.a.serial
-}`)
-	w.ok(command{})
-	soft, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	begin := time.Now()
-	r := w.run(command{soft: soft, onEvent: during(engine.OpRefresh, "sim_slow.a", func() {
-		time.Sleep(50 * time.Millisecond)
-		cancel()
-	})})
-	if !r.planDiags.HasErrors() || r.applied != nil {
-		t.Errorf("an interrupted plan was applied: %s", texts(r.diags()))
-	}
-	if d := time.Since(begin); d > 15*time.Second {
-		t.Errorf("the command took %s", d)
-	}
-	w.has("sim_slow.a", "sim_slow.b")
+}`, func(t *testing.T, w *world) {
+		w.ok(command{})
+		soft, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		begin := time.Now()
+		r := w.run(command{soft: soft, onEvent: during(engine.OpRefresh, "sim_slow.a", func() {
+			time.Sleep(50 * time.Millisecond)
+			cancel()
+		})})
+		if !r.planDiags.HasErrors() || r.applied != nil {
+			t.Errorf("an interrupted plan was applied: %s", texts(r.diags()))
+		}
+		if d := time.Since(begin); d > 15*time.Second {
+			t.Errorf("the command took %s", d)
+		}
+		w.has("sim_slow.a", "sim_slow.b")
+	})
 }
 
 // TestInterruptBeforeApply starts nothing.
@@ -166,15 +179,12 @@ func TestInterruptedProvisioner(t *testing.T) {
 	w := newWorld(t, `
 resource "sim_thing" "x" {
   name = "x"
-  provisioner "local-exec" { command = "exec sleep 30" }
+  provisioner "local-exec" { command = "echo begun; exec sleep 30" }
 }`)
 	soft, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	begin := time.Now()
-	w.fails(command{soft: soft, onEvent: during(engine.OpProvision, "sim_thing.x", func() {
-		time.Sleep(100 * time.Millisecond)
-		cancel()
-	})}, "local-exec provisioner error")
+	w.fails(command{soft: soft, onEvent: atLine("begun", cancel)}, "local-exec provisioner error")
 	if d := time.Since(begin); d > 15*time.Second {
 		t.Errorf("the command took %s", d)
 	}
@@ -326,7 +336,7 @@ func TestOneSchemaCallPerProcess(t *testing.T) {
 // TestE53SoftInterruptLeavesQueue has more steps ready than slots: those that wait for one when the interrupt comes are not begun, and open nothing.
 func TestE53SoftInterruptLeavesQueue(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `
+	inVirtualTime(t, `
 ephemeral "sim_secret" "s" {
   count = 5
   name  = "s${count.index}"
@@ -336,32 +346,34 @@ resource "sim_thing" "x" {
   name              = "x${count.index}"
   secret_wo         = ephemeral.sim_secret.s[count.index].lease
   secret_wo_version = 1
-}`)
-	w.rules = rules(`{"rpc":"ApplyResourceChange","do":"delay","ms":500}`)
-	soft, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	started := false
-	r := w.fails(command{soft: soft, parallelism: 1, onEvent: func(ev engine.Event) {
-		if ev.Kind == engine.Started && ev.Op == engine.OpCreate && !started {
-			started = true
-			go cancel()
+}`, func(t *testing.T, w *world) {
+		w.rules = rules(`{"rpc":"ApplyResourceChange","do":"delay","ms":500}`)
+		soft, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		started := false
+		r := w.fails(command{soft: soft, parallelism: 1, onEvent: func(ev engine.Event) {
+			if ev.Kind == engine.Started && ev.Op == engine.OpCreate && !started {
+				started = true
+				go cancel()
+			}
+		}}, "Apply interrupted")
+		if n := r.applyLog.Count(simlog.Filter{RPC: "ApplyResourceChange"}); n != 1 {
+			t.Errorf("%d things were made, not the one that was under way", n)
 		}
-	}}, "Apply interrupted")
-	if n := r.applyLog.Count(simlog.Filter{RPC: "ApplyResourceChange"}); n != 1 {
-		t.Errorf("%d things were made, not the one that was under way", n)
-	}
-	if n := len(r.applyLog.Windows()); n != 1 {
-		t.Errorf("%d secrets were opened, not the one that was in use", n)
-	}
+		if n := len(r.applyLog.Windows()); n != 1 {
+			t.Errorf("%d secrets were opened, not the one that was in use", n)
+		}
+	})
 }
 
 // TestE53InterruptedPlanSaysSo interrupts a plan while its only instances are being read.
 func TestE53InterruptedPlanSaysSo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)
-	w.ok(command{})
-	w.rules = rules(`{"rpc":"ReadResource","do":"delay","ms":500}`)
-	soft, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	w.fails(command{planOnly: true, soft: soft, onEvent: during(engine.OpRefresh, "sim_thing.x", cancel)}, "Planning was interrupted")
+	inVirtualTime(t, `resource "sim_thing" "x" { name = "x" }`, func(t *testing.T, w *world) {
+		w.ok(command{})
+		w.rules = rules(`{"rpc":"ReadResource","do":"delay","ms":500}`)
+		soft, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		w.fails(command{planOnly: true, soft: soft, onEvent: during(engine.OpRefresh, "sim_thing.x", cancel)}, "Planning was interrupted")
+	})
 }

@@ -51,6 +51,7 @@ type world struct {
 	env   map[string]string // of the providers, besides what the kit sets
 
 	launcher provider.Launcher // in place of the one that starts processes
+	virtual  bool              // providers are within this process; see inVirtualTime
 
 	seen      int // entries of the transcript that earlier commands wrote
 	journal   *spy
@@ -141,9 +142,11 @@ func (w *world) environ() []string {
 }
 
 func (w *world) engine(c *command, observe func(engine.Event)) *engine.Engine {
-	launcher := w.processes()
-	if w.launcher != nil {
-		launcher = w.launcher
+	launcher := w.launcher
+	if launcher == nil && w.virtual {
+		launcher = w.within()
+	} else if launcher == nil {
+		launcher = w.processes()
 	}
 	return engine.New(engine.Options{
 		Launcher: launcher,

@@ -24,6 +24,7 @@ type nursery struct {
 	options simprovider.Options
 
 	mu     sync.Mutex
+	last   int                          // number of the last child, which is its process in the transcript
 	tokens map[*child]string            // the lease that each running provider was configured with
 	open   map[*child]map[string]string // private data of the opening → lease, by the provider that opened it
 }
@@ -34,7 +35,12 @@ func newNursery(t *testing.T, o simprovider.Options) *nursery {
 
 // Launch implements provider.Launcher.
 func (n *nursery) Launch(context.Context, addr.Provider) (provider.Provider, diag.List) {
-	server, err := simprovider.New6(n.options)
+	n.mu.Lock()
+	n.last++
+	o := n.options
+	o.PID = n.last
+	n.mu.Unlock()
+	server, err := simprovider.New6(o)
 	if err != nil {
 		return nil, diag.Errorf("Test provider", "%s", err)
 	}

@@ -20,8 +20,9 @@ const Module = "github.com/mayfly-iac/mayfly/"
 // parallel is how many tests with processes run at once for each processor: most of their time they wait.
 const parallel = 3
 
-// Main runs a package's tests with what prepare makes ready in a directory of their own, and ends the process. It is for TestMain. name is that of the
-// package. Tests run in parallel as far as -parallel allows, which by default is more of them than there are processors.
+// Main runs a package's tests with what prepare makes ready in a directory of their own, and ends the process.
+// It is for TestMain. name is that of the package. Unless -parallel is given, more tests run at once than there
+// are processors.
 func Main(m interface{ Run() int }, name string, prepare func(dir string) error) {
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "mayfly-"+name+"-*")
@@ -69,8 +70,8 @@ func Build(dir string, folders ...string) (map[string]string, error) {
 	return out, nil
 }
 
-// compile returns the arguments with which go makes the executable of a package at path. Linking takes seconds, and of go's commands only run keeps its
-// result for the next package's tests: what it runs here is a copying of the executable.
+// compile returns the arguments with which go makes the executable of a package at path. Linking takes seconds,
+// and of go's commands only run keeps the executable for the next package's tests. What it runs here copies it.
 func compile(pkg, path string) []string {
 	if runtime.GOOS == "windows" {
 		return []string{"build", "-o", path, pkg}
@@ -78,8 +79,9 @@ func compile(pkg, path string) []string {
 	return []string{"run", "-exec=cp", pkg, path}
 }
 
-// Isolate makes this process's environment one in which the programs find nothing of the user's: no settings, no variables, and a home
-// directory of their own in dir. They collect garbage less often than usual, since most of them end before that pays.
+// Isolate makes this process's environment one in which the programs find nothing of the user's: no settings, no
+// variables, and a home directory of their own in dir. They collect garbage less often than usual, since most of
+// them end before that pays.
 func Isolate(dir string) error {
 	home, settings := filepath.Join(dir, "home"), filepath.Join(dir, "settings.tfrc")
 	if err := os.MkdirAll(home, 0o700); err != nil {

@@ -97,8 +97,8 @@ func Run(t *testing.T, dir string) {
 	})
 }
 
-// BuildMirror makes a filesystem mirror in dir, which has the test provider in all Versions. Its executables are scripts that start the provider, because
-// every run of a program hashes them.
+// BuildMirror makes a filesystem mirror in dir, which has the test provider in all Versions. Its executables are
+// scripts that start the provider, because every run of a program hashes them.
 func BuildMirror(dir string) error {
 	sim, err := buildSim()
 	if err != nil {

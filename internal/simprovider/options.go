@@ -36,6 +36,8 @@ type Options struct {
 	Lenient bool
 	// Clock gives the monotonic nanoseconds of the transcript; nil takes the wall clock, which a synctest bubble makes virtual.
 	Clock func() int64
+	// PID is the process that the transcript names; 0 takes this one.
+	PID int
 	// Exit ends the process for the rules that crash it; nil takes os.Exit. An Exit that returns lets the call go on with an error.
 	Exit func(code int)
 }
@@ -106,6 +108,9 @@ func newCore(o Options, protocol int) (*core, error) {
 	if o.Clock == nil {
 		o.Clock = func() int64 { return time.Now().UnixNano() }
 	}
+	if o.PID == 0 {
+		o.PID = os.Getpid()
+	}
 	if o.Exit == nil {
 		o.Exit = os.Exit
 	}
@@ -118,7 +123,7 @@ func newCore(o Options, protocol int) (*core, error) {
 		return nil, err
 	}
 	cl.lenient = o.Lenient
-	rec, err := newRecorder(o.Log, o.Clock)
+	rec, err := newRecorder(o.Log, o.Clock, o.PID)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 // recorder appends transcript entries to a file, one write per line, so that several processes may share the file.
 type recorder struct {
 	clock func() int64
+	pid   int
 
 	mu   sync.Mutex
 	file *os.File // nil records nothing
@@ -25,8 +26,8 @@ type recorder struct {
 // calls numbers the calls of this process: of all its servers, since they may share a transcript.
 var calls atomic.Int64
 
-func newRecorder(path string, clock func() int64) (*recorder, error) {
-	r := &recorder{clock: clock}
+func newRecorder(path string, clock func() int64, pid int) (*recorder, error) {
+	r := &recorder{clock: clock, pid: pid}
 	if path == "" {
 		return r, nil
 	}
@@ -45,7 +46,7 @@ func (r *recorder) write(e simlog.Entry) {
 	if r.file == nil {
 		return
 	}
-	e.T, e.Wall, e.PID = r.clock(), time.Now(), os.Getpid()
+	e.T, e.Wall, e.PID = r.clock(), time.Now(), r.pid
 	line, err := json.Marshal(e)
 	if err == nil {
 		_, err = r.file.Write(append(line, '\n'))

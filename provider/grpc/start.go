@@ -112,7 +112,8 @@ func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 	return cl, nil
 }
 
-// encrypt tells the process whom it may serve, and returns the settings of the connection to it, nil for one without encryption.
+// encrypt tells the process whom it may serve, and returns the settings of the connection to it, nil for one
+// without encryption.
 func encrypt(c Command, proc *process) (*tls.Config, error) {
 	if c.Plain {
 		return nil, nil
