@@ -87,3 +87,39 @@ func TestPipeWithoutName(t *testing.T) {
 		}
 	}
 }
+
+// TestPrivate writes to files that everyone may read, and to what is no file.
+func TestPrivate(t *testing.T) {
+	dir := t.TempDir()
+	for name, test := range map[string]struct {
+		open func(string) (*os.File, error)
+		want string
+	}{"Create": {Create, "new"}, "Append": {Append, "old content, new"}} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, []byte("old content, "), 0o600), os.Chmod(path, 0o666), os.Symlink(path, path+".link")); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []string{path + ".link", path + ".missing", os.DevNull} {
+			f, err := test.open(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = f.WriteString("new")
+			if err := errors.Join(err, f.Close()); err != nil {
+				t.Error(err)
+			}
+		}
+		for file, want := range map[string]string{path: test.want, path + ".missing": "new"} {
+			info, err := os.Lstat(file)
+			if err != nil || info.Mode() != 0o600 {
+				t.Errorf("%s: %s is %v, %v", name, file, info.Mode(), err)
+			}
+			if b, err := os.ReadFile(file); err != nil || string(b) != want {
+				t.Errorf("%s: %s has %q, %v", name, file, b, err)
+			}
+		}
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().Perm() != 0o666 {
+		t.Errorf("the null device is %v, %v", info.Mode(), err)
+	}
+}

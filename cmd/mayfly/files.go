@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -26,6 +27,16 @@ const (
 
 // readGiven reads a file that a person has named, which may be a pipe.
 func readGiven(path string) ([]byte, error) { return safefile.ReadStream(path, maxGiven) }
+
+// writePrivate makes content that of the file at path, which only its owner may read then.
+func writePrivate(path string, content []byte) error {
+	f, err := safefile.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
+}
 
 // checkFiles refuses two options for the same file, of which the one would destroy what the other has written or is about to read.
 func checkFiles(files []fileOption) diag.List {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // providerLog returns the receiver of providers' log lines: nil, which drops them, unless TF_LOG_PROVIDER or TF_LOG asks for them. They go to
@@ -51,7 +51,7 @@ func (a *app) logTo(asked string) (write func(source, line string), stop func())
 	lines := &logLines{out: a.env.Stderr}
 	stop = lines.flush
 	if path := a.vars["TF_LOG_PATH"]; path != "" {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		f, err := safefile.Append(path)
 		if err != nil {
 			fmt.Fprintf(a.env.Stderr, "The log file of TF_LOG_PATH cannot be opened: %s\n", err)
 		} else {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/view"
 )
 
@@ -45,7 +45,7 @@ func (m *machineFlags) begin(a *app) bool {
 	if m.into == "" {
 		return true
 	}
-	f, err := os.OpenFile(m.into, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := safefile.Create(m.into)
 	if err != nil {
 		return a.report(diag.Errorf("Invalid argument", "The file %q of -json-into cannot be written: %s.", m.into, diag.Reason(err)))
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,7 +47,7 @@ func (r *changeRun) save(p *plan.Plan, path string) diag.List {
 		err = planfile.Write(&buf, f)
 	}
 	if err == nil {
-		err = os.WriteFile(path, buf.Bytes(), 0o600)
+		err = writePrivate(path, buf.Bytes())
 	}
 	if err != nil {
 		return diag.Errorf("Failed to write plan file", "The plan file %s could not be written: %s.", path, diag.Reason(err))
