@@ -105,7 +105,7 @@ func (d *decoder) duplicate(b, first *hcl.Block) {
 			word = "ephemeral resource"
 		}
 		summary = fmt.Sprintf("Duplicate %s %q configuration", word, b.Labels[0])
-		detail = fmt.Sprintf("A block for the %s %s named %q already stands at %s. Rename one of them.",
+		detail = fmt.Sprintf("A block for the %s %s named %q is already at %s. Rename one of them.",
 			b.Labels[0], kind, b.Labels[1], at)
 	case "provider":
 		summary = "Duplicate provider configuration"

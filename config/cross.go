@@ -204,7 +204,7 @@ func (c *checker) emptyBlocks(m *Module) {
 			effect = "The caller does so, and the block has no effect"
 		}
 		c.warnAt(p.Range, "Redundant empty provider block",
-			"In a module that is called by others, an empty provider block is an old way to expect a configuration from the caller. %s. %s",
+			"An empty provider block in a called module is an outdated way to expect a configuration from the caller. %s. %s",
 			effect, insteadOfEmpty(m, p))
 	}
 }
@@ -288,7 +288,7 @@ func (c *checker) providerForEach(m *Module) {
 			continue
 		}
 		c.warnAt(r.Repeat.ForEach.Range(), "Provider configuration for_each matches resource",
-			"%s and the provider configuration %q have the same for_each expression. When an element goes away, so does the provider instance that would destroy the object. Let the provider's collection keep elements for at least one run longer.",
+			"%s and the provider configuration %q have the same for_each expression. When an element goes away, so does the provider instance that would destroy the object. Keep each element in the provider's collection for at least one more run after it has left the other one.",
 			r.Addr, fmt.Sprint(r.Provider))
 	}
 }

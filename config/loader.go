@@ -167,7 +167,7 @@ func (r *loadRun) parseAll(dir string, names []string) []hcl.Body {
 		r.tree.Sources[file] = src
 		body, diags := parse(src, file)
 		r.diags = append(r.diags, diags...)
-		bodies = append(bodies, body)
+		bodies = append(bodies, diag.Named(body))
 	}
 	return bodies
 }

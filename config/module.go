@@ -190,7 +190,7 @@ func (d *decoder) passedProviders(attr *hcl.Attribute) []PassedProvider {
 		}
 		if child.KeyExpr != nil {
 			d.errorAt(child.Range, "Invalid provider configuration reference",
-				"The name of a provider configuration inside the module can't have an instance key. A module gets single instances; put the key on the right-hand side.")
+				"The name of a provider configuration inside the module can't have an instance key. A module is given single instances: put the key on the right-hand side.")
 			continue
 		}
 		if first, dup := seen[child.String()]; dup {

@@ -62,7 +62,7 @@ func (d *decoder) provisioner(block *hcl.Block) *Provisioner {
 }
 
 // DestroyReferences says what a destroy-time provisioner may refer to, for errors about anything else.
-const DestroyReferences = "When this provisioner runs, other objects may already be gone. It and its connection can use only \"self\", \"count.index\", \"each.key\", \"path\" and \"terraform\", and what is ephemeral and doesn't depend on the destroyed resource: ephemeral resources, ephemeral variables, and outputs and local values made from them. Keep what else it needs in an argument of the resource and read it through \"self\"."
+const DestroyReferences = "When this provisioner runs, other objects may already be gone. It and its connection can use only \"self\", \"count.index\", \"each.key\", \"path\" and \"terraform\", and what is ephemeral and doesn't depend on the destroyed resource: ephemeral resources, ephemeral variables, and outputs and local values made from them. Keep anything else that it needs in an argument of the resource, and read it through \"self\"."
 
 // destroyReferences checks what a destroy-time provisioner refers to: when it runs, other objects may be gone already, while ephemeral
 // resources are opened for it. Whether values with names are ephemeral is not known here.

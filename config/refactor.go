@@ -78,8 +78,8 @@ func (d *decoder) removed(block *hcl.Block) {
 	if lc := d.single(content, "lifecycle", "lifecycle block"); lc != nil {
 		r.Destroy = d.flag(d.content(lc.Body, removedLifecycleSchema), "destroy", false)
 	} else if !incomplete {
-		d.warnAt(block.DefRange, "Removed block without a decision",
-			"This block does not say whether the object is to be destroyed, so it is only forgotten. Add a block lifecycle { destroy = false } if that is what you want, or lifecycle { destroy = true }.")
+		d.warnAt(block.DefRange, "Removed block without \"destroy\"",
+			"This block does not say whether the object is to be destroyed, so the object is only forgotten. Add a block lifecycle { destroy = false } if that is what you want, or lifecycle { destroy = true }.")
 	}
 	r.Connection = d.connection(content)
 	r.Provisioners = d.provisioners(content, r.Connection)
@@ -93,7 +93,7 @@ func (d *decoder) removed(block *hcl.Block) {
 	}
 	if !r.Destroy && len(r.Provisioners) > 0 {
 		d.warnAt(block.DefRange, "Removed block provisioners will not be executed",
-			"This block asks for the object to be forgotten, not destroyed, so that its destroy-time provisioners have no occasion to run. Set \"destroy = true\" in its lifecycle block, or take them away.")
+			"This block asks for the object to be forgotten, not destroyed, so its destroy-time provisioners never run. Set \"destroy = true\" in its lifecycle block, or remove the provisioners.")
 	}
 	if ok {
 		r.From, r.target = a.traversal, a.target
@@ -149,7 +149,7 @@ func (d *decoder) importBlock(block *hcl.Block) {
 	case id == nil && identity == nil && misnamed:
 	case id == nil && identity == nil:
 		d.errorAt(block.DefRange, "Missing required import argument",
-			"Say which existing object to import, with \"id\" or \"identity\".")
+			"An import block needs the argument \"id\" or \"identity\", which says which existing object to import.")
 	case id != nil && identity != nil:
 		d.errorAt(identity.Range, "Invalid combination of \"id\" and \"identity\"", "Only one of \"id\" and \"identity\" can be given. The other is at %s.", id.Range)
 	case id != nil:
@@ -251,6 +251,6 @@ func (d *decoder) nested(r *Resource, typ string) {
 	}
 	if !r.Lifecycle.Range.Empty() {
 		d.errorAt(r.Lifecycle.Range, "Invalid lifecycle block",
-			"A %s block in a check lives and fails with the check. Remove the lifecycle block.", typ)
+			"A %s block nested in a check cannot have a lifecycle block. Remove it.", typ)
 	}
 }

@@ -38,7 +38,7 @@ func (d *decoder) wholeObject(t hcl.Traversal) bool {
 		steps = 3
 	case "each", "count", "self", "path", "terraform", "tofu":
 		d.semanticAt(t.SourceRange(), "Invalid depends_on reference",
-			"%q is not an object that something can depend on. Refer to resources, module calls, variables or local values.", t.RootName())
+			"Nothing can depend on %q. Refer to resources, module calls, variables or local values.", t.RootName())
 		return false
 	}
 	if len(t) < steps {

@@ -64,10 +64,10 @@ func (c *checker) stillDeclared(t *Tree, r *Removed, target addr.ConfigResource)
 	case m == nil:
 	case target.Resource == (addr.Resource{}):
 		c.semanticAt(r.Range, "Removed module block still exists",
-			"This block says that %s is removed, but the configuration still calls it, at %s. Take away the module block, or this one.", target.Module, m.Call.Range)
+			"This block says that %s is removed, but the configuration still calls it, at %s. Remove either the module block or this one.", target.Module, m.Call.Range)
 	case m.Resources[target.Resource] != nil:
 		c.semanticAt(r.Range, "Removed resource is still declared",
-			"This block says that %s is removed, but the configuration still declares it, at %s. Take away the resource block, or this one.", target, m.Resources[target.Resource].Range)
+			"This block says that %s is removed, but the configuration still declares it, at %s. Remove either the resource block or this one.", target, m.Resources[target.Resource].Range)
 	}
 }
 
@@ -80,7 +80,7 @@ func (c *checker) movedAndRemoved(t *Tree, m *Module, mv *Moved) {
 	}
 	if r := t.removals[absolute(m, from)]; r != nil {
 		c.semanticAt(r.Range, "Conflicting moved and removed blocks",
-			"This block says that %s is removed, and the moved block at %s that it has become something else. Only one of them can be.", targetName(r.Target()), mv.Range)
+			"This block says that %s is removed, but the moved block at %s says that it has become something else. Remove one of the two blocks.", targetName(r.Target()), mv.Range)
 	}
 }
 

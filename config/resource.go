@@ -30,7 +30,7 @@ func (d *decoder) resource(block *hcl.Block) {
 func (d *decoder) addResource(r *Resource) {
 	if first := d.m.Resources[r.Addr]; first != nil {
 		d.errorAt(r.Range, fmt.Sprintf("Duplicate %s %q configuration", r.Addr.Mode, r.Addr.Type),
-			"A block for the %s %s named %q already stands at %s. Rename one of them.",
+			"A block for the %s %s named %q is already at %s. Rename one of them.",
 			r.Addr.Type, modeNames[r.Addr.Mode], r.Addr.Name, first.Range)
 		return
 	}
@@ -157,7 +157,7 @@ func (d *decoder) managedOnlyArguments(mode addr.Mode, content *hcl.BodyContent)
 				"The lifecycle argument %q cannot be used in ephemeral resources. This is meant to be used strictly in \"resource\" blocks.", attr.Name)
 		} else {
 			d.errorAt(attr.NameRange, "Invalid data resource lifecycle argument",
-				"The argument %q steers how objects are changed, but a data block only reads. Remove it.", attr.Name)
+				"The argument %q controls how objects are changed, but a data block only reads. Remove it.", attr.Name)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (d *decoder) language(s setting) {
 		d.hcl(diags)
 		if c := d.requireVersion(inner.Attributes["opentofu"]); c != nil && c.allows(beforeCompatibleWith) {
 			d.warnAt(c.Range, "Ineffective version constraint",
-				"Versions of OpenTofu before 1.12.0 do not read compatible_with, so the constraint cannot keep them away. Exclude them here, as \">= 1.12.0\" does. What earlier versions are to heed stands as required_version in a terraform block, in a file whose name ends in .tofu.")
+				"Versions of OpenTofu before 1.12.0 do not read compatible_with, so the constraint cannot keep them away. Exclude them here, as \">= 1.12.0\" does. For earlier versions, set required_version in a terraform block, in a file whose name ends in .tofu.")
 		}
 	}
 }
@@ -69,7 +69,7 @@ func (d *decoder) experiments(attr *hcl.Attribute) {
 	for _, e := range exprs {
 		name := hcl.ExprAsKeyword(e)
 		if name == "" {
-			d.errorAt(e.Range(), "Invalid experiment keyword", "Experiments are given as bare words.")
+			d.errorAt(e.Range(), "Invalid experiment keyword", "Experiments are written as words without quotes.")
 			continue
 		}
 		d.errorAt(e.Range(), "Unknown experiment keyword", "There is no current experiment with the keyword %q. Remove it from the list.", name)
@@ -117,7 +117,7 @@ func (d *decoder) terraform(s setting, st *settingsState) {
 func (d *decoder) backend(b *hcl.Block, override bool, st *settingsState) {
 	if !d.m.Path.IsRoot() {
 		d.warnAt(b.DefRange, "Backend configuration ignored",
-			"Only the root module says where the state is kept. The %s block in %s has no effect; remove it unless this module is also used on its own.", b.Type, d.m.Path)
+			"Only the root module decides where the state is kept. The %s block in %s has no effect; remove it unless this module is also used on its own.", b.Type, d.m.Path)
 		return
 	}
 	if b.Type == "cloud" {

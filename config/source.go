@@ -129,14 +129,14 @@ func parse(src []byte, name string) (hcl.Body, diag.List) {
 		if hd.HasErrors() {
 			return hcl.EmptyBody(), jsonProblem(hd, src, name)
 		}
-		return diag.Named(file.Body), diag.FromHCL(hd)
+		return file.Body, diag.FromHCL(hd)
 	}
 	file, hd := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
 	diags := limit(syntax(hd, src, name), name)
 	if file == nil || file.Body == nil {
 		return hcl.EmptyBody(), diags
 	}
-	return diag.Named(file.Body), diags
+	return file.Body, diags
 }
 
 // syntax converts what the parser reports about a file.

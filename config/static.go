@@ -49,7 +49,7 @@ func (l *Loader) Resolve(m *Module, call *ModuleCall) diag.List {
 func (l *Loader) staticText(m *Module, name string, expr hcl.Expression) (string, diag.List) {
 	if l.Static == nil {
 		return "", diag.At(expr.Range(), "Unsupported module "+name,
-			"The argument %q of a module is an expression, and nothing was set up here to evaluate it before the configuration is complete. Write it without references.", name)
+			"The argument %q of this module call is an expression, which cannot be evaluated here. Write it without references.", name)
 	}
 	v, diags := l.Static(m, expr)
 	if diags.HasErrors() {
@@ -76,7 +76,7 @@ func versionOfLocal(rng hcl.Range, source string) diag.List {
 
 func badConstraint(rng hcl.Range) diag.List {
 	return diag.At(rng, "Invalid version constraint",
-		"This string does not use correct version constraint syntax. Write for example \">= 1.2.0\" or \"~> 3.1\", with commas between several conditions.")
+		"This is not a valid version constraint. Write for example \">= 1.2.0\" or \"~> 3.1\", with commas between several conditions.")
 }
 
 // constant returns the value of an expression that refers to nothing and calls no function.

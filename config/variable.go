@@ -69,7 +69,7 @@ func (d *decoder) deprecated(content *hcl.BodyContent) string {
 	msg := d.static(attr, cty.String)
 	if msg != cty.NilVal && strings.TrimSpace(msg.AsString()) == "" {
 		d.errorAt(attr.Expr.Range(), "Invalid `deprecated` value",
-			"The \"deprecated\" argument must not be empty. It should say what to use instead.")
+			"The \"deprecated\" argument must not be empty: say in it what to use instead.")
 		return ""
 	}
 	if msg == cty.NilVal {

@@ -32,7 +32,7 @@ func (d *decoder) requireVersion(attr *hcl.Attribute) *VersionConstraint {
 	for _, part := range parts {
 		if part.Prerelease() {
 			d.errorAt(c.Range, "Invalid required_version constraint",
-				"%q names a pre-release, which no constraint can ask for: pre-releases are taken for the release that they lead to. Leave out what follows the dash.", strings.TrimSpace(part.String()))
+				"%q names a pre-release, but constraints are compared with releases only: a pre-release counts as the release that it leads to. Remove the dash and what follows it.", strings.TrimSpace(part.String()))
 			return nil
 		}
 	}
@@ -62,7 +62,7 @@ func (m *Module) incompatible(v string) diag.List {
 			what = m.Path.String()
 		}
 		diags = append(diags, diag.At(c.Range, "Incompatible module",
-			"%s requires a version of OpenTofu that is %s, and this program is compatible with version %s. Use a program that meets the constraint, or change the constraint if you know that the module works with this version.",
+			"%s requires a version of OpenTofu that is %s, but this program is compatible with version %s. Use a program that meets the constraint, or change the constraint if you know that the module works with this version.",
 			what, c.Text, v)...)
 	}
 	return diags

@@ -226,9 +226,9 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	}
 	pool.Wait()
 	if a.ctx.Err() != nil {
-		a.run.Report(diag.Errorf("Apply given up", "The apply was interrupted twice, so what was under way was given up: objects may have been made or changed of which the state knows nothing. Everything that was finished is recorded. Compare with the provider's own records before you plan and apply again."))
+		a.run.Report(diag.Errorf("Apply aborted", "The apply was interrupted twice, so operations that were under way were abandoned. They may have created or changed objects that the state does not have. Everything that was finished is recorded. Check what exists on the provider's side before you plan and apply again."))
 	} else if a.interrupted() {
-		a.run.Report(diag.Errorf("Apply interrupted", "The apply was interrupted. What was under way has ended, finished or cancelled, and what became of it is recorded. Nothing else was started. Plan and apply again to continue."))
+		a.run.Report(diag.Errorf("Apply interrupted", "The apply was interrupted. Operations that were under way were finished or cancelled, and their results are recorded. Nothing else was started. Plan and apply again to continue."))
 	}
 }
 
@@ -299,7 +299,7 @@ func (a *applier) newDeposedKey(i addr.Instance) (addr.Deposed, error) {
 }
 
 func journalFailed(err error) diag.List {
-	return diag.Errorf("Result could not be recorded", "Writing to the journal of the state failed, so nothing further is started: %s. What was done so far is kept in memory and written at the end if possible.", err)
+	return diag.Errorf("Result could not be recorded", "Writing to the journal of the state failed, so no further changes are started: %s. The results so far are kept in memory and written at the end if possible.", err)
 }
 
 // mergeChecks lays the results of the apply over those of the plan.

@@ -117,7 +117,7 @@ func (ia *instanceApply) evaluate() bool {
 func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identity cty.Value, legacy, ok bool) {
 	first, err := ia.change.After.Unmarked()
 	if err == nil && !ia.change.After.Type().Equals(ia.block().Type()) {
-		err = errors.New("it does not fit the provider's schema, as if the provider had changed since the plan was made")
+		err = errors.New("it does not fit the provider's schema; the provider may have changed since the plan was made")
 	}
 	if err != nil {
 		ia.report(diag.Errorf("Plan cannot be read", "The planned object of %s cannot be used: %s. Make a new plan.", ia.obj, err))

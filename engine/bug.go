@@ -15,7 +15,7 @@ func bug(what string, r any) diag.List {
 	if err, ok := r.(runtime.Error); ok {
 		reason = err.Error()
 	}
-	return diag.Errorf("Bug in Mayfly", "While working on %s, the program met %s at %s. What was done before is kept. Please report this together with the configuration that leads to it.", what, reason, place())
+	return diag.Errorf("Bug in Mayfly", "While working on %s, the program encountered %s at %s. What was done before is kept. Please report this, with the configuration that causes it.", what, reason, place())
 }
 
 // place returns the innermost frame of this module below the panic.

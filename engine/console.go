@@ -163,7 +163,7 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 	}
 	if value.Contains(v, value.TypeValue) {
 		return cty.DynamicVal, append(diags, diag.Errorf("Invalid use of type function",
-			"A type is no value that something could hold or be compared with: the function \"type\" must be the whole of the expression.")...)
+			"A type is not a value that can be stored or compared: the function \"type\" must be the whole expression.")...)
 	}
 	return value.WithholdEphemeral(v), diags
 }

@@ -120,7 +120,7 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 func (o *opener) deferred(config cty.Value) (lease.Opened[opened], error) {
 	if o.run.Phase() == eval.Applying {
 		o.report(diag.Errorf("Ephemeral resource configuration still unknown",
-			"%s cannot be opened: its configuration is not wholly known even now, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", o.in.Addr()))
+			"%s cannot be opened: its configuration is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", o.in.Addr()))
 		return lease.Opened[opened]{}, errReported
 	}
 	o.event(Event{Kind: Deferred, Op: OpOpen, Object: o.object()})
@@ -182,7 +182,7 @@ func (o *opener) callWithGrace(f func(context.Context) (provider.OpenResponse, d
 	resp, diags := f(ctx)
 	if ctx.Err() != nil && !resp.Opened {
 		diags = append(diags, diag.Errorf("Ephemeral resource may still be live",
-			"Opening %s was given up while its provider was at it, so what it stands for (a lease, a token, a tunnel) may exist until it expires by itself.", o.in.Addr()).WithAddress(o.in.Addr().String())...)
+			"Opening %s was abandoned before its provider had answered, so what it stands for (a lease, a token, a tunnel) may exist until it expires by itself.", o.in.Addr()).WithAddress(o.in.Addr().String())...)
 	}
 	return resp, diags
 }
@@ -230,7 +230,7 @@ func (o *opener) callClose(ctx context.Context) {
 	}
 	done(diags, "", "")
 	if diags.HasErrors() {
-		use, why := eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()}, "What the provider said follows."
+		use, why := eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()}, "The provider's message follows."
 		if onlyRepeats(diags) {
 			why = "Its provider is no longer running."
 		}

@@ -80,7 +80,7 @@ func (p *planner) undeclaredImport(t eval.ImportTarget, imp *importTarget) {
 	switch {
 	case !p.generating:
 		p.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",
-			"The configuration for the import of %s does not exist. Write a resource block for it, whose arguments will be compared with the real object, or let one be written: mayfly plan -generate-config-out=generated.tf", t.To))
+			"The configuration for the import of %s does not exist. Write a resource block for it, whose arguments will be compared with the real object, or generate one: mayfly plan -generate-config-out=generated.tf", t.To))
 	case !t.To.Module.IsRoot():
 		p.run.Report(diag.At(t.Block.Range, "Cannot generate configuration in a module",
 			"The configuration for the import of %s does not exist, and it can be generated in the root module only. Write the resource block in the module.", t.To))

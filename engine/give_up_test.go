@@ -79,7 +79,7 @@ resource "sim_thing" "x" {
 			defer cancel()
 			w.launcher = &answering{Launcher: w.processes(), giveUp: cancel, closing: make(chan struct{}), answered: make(chan struct{})}
 			c.ctx = hard
-			w.fails(c, "Apply given up")
+			w.fails(c, "Apply aborted")
 			w.has(left...)
 		})
 	}

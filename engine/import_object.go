@@ -100,7 +100,7 @@ func (im *importer) instance(t *future.Task, to addr.Instance) *eval.Instance {
 	in, ok := im.run.Find(t, to)
 	if in == nil && ok {
 		im.run.Report(diag.Errorf("Configuration for import target does not exist",
-			"The configuration has a block for %s, but no instance %s: its count, for_each or enabled argument says so, or that of a module around it. Check the instance key.", to.Abs(), to))
+			"The configuration has a block for %s, but no instance %s: its count, for_each, or enabled argument rules it out, or that of a module around it. Check the instance key.", to.Abs(), to))
 	}
 	return in
 }
@@ -109,7 +109,7 @@ func (im *importer) instance(t *future.Task, to addr.Instance) *eval.Instance {
 func unknownConfiguration(po *eval.ProviderObject, cfg cty.Value) diag.List {
 	d := diag.Diagnostic{
 		Summary: "Invalid provider configuration",
-		Detail: fmt.Sprintf("The configuration of %s depends on what is known only after apply, so the provider cannot be used yet. Apply first what this refers to, with -target if need be.",
+		Detail: fmt.Sprintf("The configuration of %s depends on what is known only after apply, so the provider cannot be used yet. Apply what it refers to first, if necessary with -target.",
 			po.Addr),
 		Extra: diag.Unknown{},
 	}

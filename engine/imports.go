@@ -50,7 +50,7 @@ func (p *planner) resolveImports() {
 		}
 		if target.Block.Provider != nil && p.generated[target.To] == nil {
 			p.run.Report(diag.At(target.Block.Provider.Range, "Invalid import provider argument",
-				"%s is declared, so its own provider imports the object. The provider argument of an import block is for generating configuration: remove it here.", target.To))
+				"The provider argument of an import block is for generating configuration, but %s is already declared, with a provider of its own. Remove the argument.", target.To))
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (p *planner) unusedImports() {
 			continue
 		}
 		p.run.Report(diag.At(*imp.rng, "Configuration for import target does not exist",
-			"The configuration declares no instance %s: its count, for_each or enabled argument says so, or that of a module around it. Correct the address or the argument.", a))
+			"The configuration declares no instance %s: its count, for_each, or enabled argument rules it out, or that of a module around it. Correct the address or the argument.", a))
 	}
 }
 

@@ -57,9 +57,9 @@ func (mv *move) ambiguous(from, to map[string]*move) diag.List {
 	from[f], to[t] = mv, mv
 	switch {
 	case a != nil && a.to.String() != t:
-		return diag.At(mv.rng, "Ambiguous move statements", "%s is moved to %s here, and to %s at %s. It can become one thing only.", f, t, a.to, a.rng)
+		return diag.At(mv.rng, "Ambiguous move statements", "%s is moved to %s here, and to %s at %s. It can move to one address only.", f, t, a.to, a.rng)
 	case b != nil && b.from.String() != f:
-		return diag.At(mv.rng, "Ambiguous move statements", "%s is moved to %s here, as is %s at %s. Only one thing can have become it.", f, t, b.from, b.rng)
+		return diag.At(mv.rng, "Ambiguous move statements", "%s is moved to %s here, and so is %s at %s. Only one of them can move there.", f, t, b.from, b.rng)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func parseMove(m *config.Module, b *config.Moved) (move, diag.List) {
 	}
 	if r := mv.from.Resource; r != nil {
 		if r.Mode != addr.Managed || mv.to.Resource.Mode != addr.Managed {
-			return mv, diag.At(b.Range, "Invalid \"moved\" addresses", "Only managed resources can be moved: what data and ephemeral blocks give is not kept.")
+			return mv, diag.At(b.Range, "Invalid \"moved\" addresses", "Only managed resources can be moved: data sources and ephemeral resources have no state to move.")
 		}
 		declared := m.Resources[*r]
 		if declared != nil && mv.from.Module.IsRoot() && mv.from.Key == addr.NoKey && *mv.from.Resource != *mv.to.Resource {

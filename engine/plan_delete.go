@@ -106,7 +106,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	po.Prepare(t)
 	if !po.Present(t) {
 		p.run.Report(diag.Errorf("Provider instance not present",
-			"The state has %s, which was made with %s, and the for_each of that provider block has no such key any more, so nobody can destroy the object. Put the key back, apply without what the object was declared by, and take the key out after that. To leave the object alone, drop it from the state instead: mayfly state rm '%s'",
+			"The state has %s, which was made with %s, and the for_each of that provider block no longer has that key, so the object cannot be destroyed. Put the key back, apply, and remove the key after that. To leave the object alone, remove it from the state instead: mayfly state rm '%s'",
 			o.obj, o.provider, o.obj.Instance).WithAddress(o.obj.Instance.String()))
 		return
 	}

@@ -115,6 +115,6 @@ func (p *planner) warnForgotten() {
 	}
 	if n > 0 {
 		p.run.Report(diag.Warnf("Resource will be removed from the state",
-			"Applying this plan makes Mayfly forget objects, which go on to exist:\n%s\n\nTo manage them again, they must be imported.", names.String()))
+			"Applying this plan makes Mayfly forget these objects, which continue to exist:\n%s\n\nTo manage them again, import them.", names.String()))
 	}
 }

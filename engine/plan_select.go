@@ -71,7 +71,7 @@ func (p *planner) refusePartialMoves() {
 		why, advice = "the -exclude options name some of them", "Leave out these options"
 	}
 	p.run.Report(diag.Errorf("Moved resource instances excluded by targeting",
-		"Objects in the state have new addresses in the configuration, and %s. The state would have them moved although the plan does not show it. %s:\n\n  %s", why, advice, strings.Join(out, "\n  ")))
+		"Objects in the state have new addresses in the configuration, and %s. The state would have them at the new addresses although the plan does not show that. %s:\n\n  %s", why, advice, strings.Join(out, "\n  ")))
 }
 
 // declaredDeps returns what the configuration says the object depends on, if it still declares it.

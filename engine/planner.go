@@ -185,7 +185,7 @@ func (p *planner) planVariables() {
 		}
 		d, err := value.Seal(v, v.Type(), nil)
 		if err != nil {
-			p.run.Report(diag.At(cfg.Range, "Invalid value for input variable", "The value of %q cannot be kept with the plan: %s.", name, err))
+			p.run.Report(diag.At(cfg.Range, "Invalid value for input variable", "The value of the variable %q cannot be stored in the plan: %s.", name, err))
 			continue
 		}
 		p.plan.Variables[name] = d

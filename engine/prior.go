@@ -136,7 +136,7 @@ func (s *subject) accept(v cty.Value, diags diag.List, what string, known bool) 
 	for _, path := range leaks {
 		diags = append(diags, diag.Diagnostic{
 			Summary: leakSummary(what),
-			Detail: fmt.Sprintf("The provider %s returned a value for the write-only attribute %s in the %s of %s. Such values must never be returned. The value was dropped and not stored; what the state has otherwise is kept.\n\nThis is a bug in the provider.",
+			Detail: fmt.Sprintf("The provider %s returned a value for the write-only attribute %s in the %s of %s. Such values must never be returned. The value was dropped, and the rest of the state is kept.\n\nThis is a bug in the provider.",
 				s.source.ForDisplay(), schema.PathString(path), what, s.obj),
 			Path: path,
 		})
@@ -231,7 +231,7 @@ func (s *subject) refreshed(pr prior, meta cty.Value) (prior, bool) {
 }
 
 func (s *subject) deferredAnswer(doing, reason string) diag.List {
-	return diag.Errorf("Provider deferred a change", "The provider %s answered while %s %s that it must be done later (%s), although deferring was not allowed. This is a bug in the provider.",
+	return diag.Errorf("Provider deferred a change", "While %[2]s %[3]s, the provider %[1]s answered that this must be done later (%[4]s), although deferring was not allowed. This is a bug in the provider.",
 		s.source.ForDisplay(), doing, s.obj, reason)
 }
 

@@ -50,7 +50,7 @@ type provisioning struct {
 func (pv *provisioning) run(interrupted string) bool {
 	for i, p := range pv.of.Provisioners() {
 		if pv.interrupted() {
-			pv.walk.run.Report(diag.Errorf("Provisioning interrupted", "The provisioners of %s were not all run before the interrupt, so it %s.", pv.obj, interrupted).WithAddress(pv.obj.Instance.String()))
+			pv.walk.run.Report(diag.Errorf("Provisioning interrupted", "Not all provisioners of %s had run before the interrupt, so it %s.", pv.obj, interrupted).WithAddress(pv.obj.Instance.String()))
 			return false
 		}
 		if !pv.one(i, p) {

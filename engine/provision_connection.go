@@ -117,22 +117,22 @@ func checkConnection(marked cty.Value) diag.List {
 		return problem("type", "WinRM is not supported",
 			"Connections of type \"winrm\" are not made. Windows comes with an OpenSSH server: enable that, and use type \"ssh\" with target_platform = \"windows\".")
 	default:
-		return problem("type", invalidConnection, "%s is no type of connection. The type is \"ssh\", or left out.", quoted("type"))
+		return problem("type", invalidConnection, "%s is not a type of connection. Set the type to \"ssh\", or leave it out.", quoted("type"))
 	}
 	if h := conn.GetAttr("host"); h.IsKnown() && text(conn, "host") == "" {
-		diags = append(diags, problem("host", invalidConnection, "The host is empty: there is nothing to connect to. If it is an address that the resource gets later than its creation, another one has to be used.")...)
+		diags = append(diags, problem("host", invalidConnection, "The host is empty, so there is nothing to connect to. If the resource gets this address only some time after it was created, use another one.")...)
 	}
 	if !slices.Contains([]string{"", "unix", "windows"}, text(conn, "target_platform")) {
-		diags = append(diags, problem("target_platform", invalidConnection, "%s is no platform that is known: \"unix\" and \"windows\" are.", quoted("target_platform"))...)
+		diags = append(diags, problem("target_platform", invalidConnection, "%s is not a known platform. Use \"unix\" or \"windows\".", quoted("target_platform"))...)
 	}
 	if s := text(conn, "timeout"); s != "" {
 		if d, err := time.ParseDuration(s); err != nil || d <= 0 {
-			diags = append(diags, problem("timeout", invalidConnection, "%s is no time to wait. Write it with its unit, such as \"30s\" or \"5m\".", quoted("timeout"))...)
+			diags = append(diags, problem("timeout", invalidConnection, "%s is not a duration. Write it with a unit, such as \"30s\" or \"5m\".", quoted("timeout"))...)
 		}
 	}
 	for _, name := range []string{"port", "bastion_port", "proxy_port"} {
 		if v := conn.GetAttr(name); v.IsKnown() && !v.IsNull() && port(conn, name) == 0 {
-			diags = append(diags, problem(name, invalidConnection, "A port is a whole number from 1 to 65535.")...)
+			diags = append(diags, problem(name, invalidConnection, "The port must be a whole number from 1 to 65535.")...)
 		}
 	}
 	if conn.GetAttr("private_key").IsKnown() && conn.GetAttr("bastion_private_key").IsKnown() {

@@ -22,7 +22,7 @@ func staleWriteOnly(obj addr.Object, paths []cty.Path) diag.List {
 	}
 	return diag.List{{
 		Severity: diag.Warning, Summary: "State holds a write-only value",
-		Detail: fmt.Sprintf("The state has a value for %s of %s, which is write-only and belongs in no state. It is taken for null, and removed when the state is next written. Backups and older versions of the state still have it, so replace the secret.",
+		Detail: fmt.Sprintf("The state has a value for %s of %s, which is write-only and belongs in no state. It is treated as null, and is removed when the state is next written. Backups and older versions of the state still have it, so replace the secret.",
 			strings.Join(names, ", "), obj),
 		Address: obj.Instance.String(),
 	}}

@@ -216,7 +216,7 @@ func (w *walk) reportAcquire(u eval.Use, err error) {
 			f.fail()
 		}
 		w.run.Report(w.mildUse(u, diag.Errorf("Ephemeral resource expired",
-			"%s could not be renewed, so its value may no longer be valid and is not used any more. The error of its provider is shown as well.", useText(u)).WithAddress(useText(u))))
+			"%s could not be renewed, so its value may no longer be valid and is not used any more. The provider's own error is shown separately.", useText(u)).WithAddress(useText(u))))
 	case errors.Is(err, errReported):
 	default:
 		w.run.Report(diag.Errorf("Operation interrupted", "%s was not opened: %s.", useText(u), err).WithAddress(useText(u)))

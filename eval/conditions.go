@@ -181,7 +181,7 @@ func hidingMark(v cty.Value) hiding {
 	case value.Contains(v, value.Ephemeral):
 		return hiding{"ephemeral", "Leave them out"}
 	case value.Contains(v, value.Sensitive):
-		return hiding{"sensitive", "Leave them out, or use the nonsensitive function, if the message gives nothing away"}
+		return hiding{"sensitive", "Leave them out, or use the nonsensitive function, if the message reveals no secret"}
 	}
 	return hiding{}
 }

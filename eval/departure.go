@@ -98,7 +98,7 @@ func (d *Departure) checkKeys(p *blocks.Provisioner) diag.List {
 			want := map[lang.Kind]addr.KeyKind{lang.Each: addr.KeyString, lang.Count: addr.KeyInt}
 			if kind, keyed := want[ref.Kind]; keyed && d.addr.Key.Kind() != kind {
 				diags = append(diags, diag.At(ref.Range, "Invalid reference from destroy provisioner",
-					"%s.%s has no value for %s, whose instance key is not of that kind.", ref.Root, ref.Name, d.addr).WithAddress(d.addr.String())...)
+					"%s.%s has no value for %s, whose instance key is of another kind.", ref.Root, ref.Name, d.addr).WithAddress(d.addr.String())...)
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func (u *ephemeralUse) tell(path cty.Path, rng *hcl.Range, because string) {
 	if sibling := writeOnlySibling(u.b.Schema.Block, path); sibling != "" {
 		detail += fmt.Sprintf(" The write-only attribute %q is meant for such values.", sibling)
 	}
-	detail += because + "\n\nIf null may stand in its place, pass it through the ephemeralasnull function."
+	detail += because + "\n\nIf null will do in its place, pass it through the ephemeralasnull function."
 	d := diag.List{{Summary: "Invalid use of an ephemeral value", Detail: detail, Path: path, Subject: rng}}
 	u.diags = append(u.diags, d.InConfigBody(u.b.Config.Body)...)
 }

@@ -74,7 +74,7 @@ func (fn functionName) provider(sc *scope) (*ProviderObject, error) {
 	}
 	po := sc.m.run.provider(sc.t, found, fn.source, fn.ref)
 	if po != nil && po.Opens() {
-		return nil, fmt.Errorf("the provider configuration %q comes from ephemeral values, and functions need a provider that lasts", fn.ref)
+		return nil, fmt.Errorf("the provider configuration %q comes from ephemeral values, so functions of the provider cannot be called", fn.ref)
 	}
 	return po, nil
 }

@@ -168,7 +168,7 @@ func (sc *scope) importKey(e hcl.Expression) (cty.Value, diag.List) {
 			return v, diag.At(e.Range(), summary, "The instance key is not suitable: %s.", err)
 		}
 	} else if run.opt.Phase != Validating {
-		return v, diag.At(e.Range(), summary, "The instance key depends on what is known only after apply, so it cannot be told now which instance to import to. Use values that are known when planning.")
+		return v, diag.At(e.Range(), summary, "The instance key depends on what is known only after apply, so the instance to import to is not known yet. Use values that are known when planning.")
 	}
 	return v, nil
 }

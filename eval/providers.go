@@ -69,7 +69,7 @@ func (p *ProviderObject) implied() (cty.Value, diag.List) {
 	v, diags := p.schema.Block.Decode(hcl.EmptyBody(), nil)
 	for i := range diags {
 		diags[i].Subject = nil
-		diags[i].Detail += fmt.Sprintf(" The root module has no provider block for %s: add one, with what it needs.", p.Addr.Provider.ForDisplay())
+		diags[i].Detail += fmt.Sprintf(" The root module has no provider block for %s: add one, with the arguments that it requires.", p.Addr.Provider.ForDisplay())
 	}
 	return v, diags.WithAddress(p.Addr.String())
 }
@@ -280,7 +280,7 @@ func (r *Run) ProviderOf(a addr.Instance, recorded addr.ProviderConfig) addr.Pro
 
 func missingProvider(pc addr.ProviderConfig) diag.List {
 	return diag.Errorf("Provider configuration not present",
-		"The state has objects that were made with the provider configuration %s, which is no longer in the configuration. Put the provider block back until these objects are destroyed, or remove them from the state.", pc)
+		"The state has objects that were made with the provider configuration %s, which is no longer in the configuration. Put the provider block back until these objects are destroyed, or remove the objects from the state.", pc)
 }
 
 // ValidateProviders evaluates every provider block of a module object, for validation. f is called with each configuration without marks.

@@ -52,9 +52,9 @@ func (r *repeated) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool
 // keysReason says why keys must not be secret.
 func (r *repeated) keysReason() string {
 	if r.ephemeral {
-		return "their keys are part of addresses, which are shown, and the value must not be. Only whether apply is under way (tofu.applying, terraform.applying) may decide about count and enabled of an ephemeral block."
+		return "their keys are part of addresses, which are shown. Of ephemeral values, only tofu.applying and terraform.applying can be used in count and enabled of an ephemeral block."
 	}
-	return "their keys are kept in the state, and the value must not be."
+	return "their keys are kept in the state, which must not hold ephemeral values."
 }
 
 // undecided returns the error about instances that cannot be told before apply.
@@ -64,7 +64,7 @@ func (r *repeated) undecided(t *future.Task, x *lang.Expr) diag.List {
 		why = "The keys of for_each are known only after apply, so the instances cannot be planned. Use a map whose keys are written in the configuration, with what is known only after apply in its values."
 	}
 	if r.target != nil {
-		why += "\n\nTo create everything else first, and this in a second step, run:\n  mayfly apply -exclude=" + diag.Argument(r.name) + "\n  mayfly apply"
+		why += "\n\nTo create everything else first, then this, run:\n  mayfly apply -exclude=" + diag.Argument(r.name) + "\n  mayfly apply"
 	}
 	diags := r.unsuitable(t, x, "%s", why)
 	diags[0].Extra = diag.Unknown{}

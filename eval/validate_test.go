@@ -301,7 +301,7 @@ resource "sim_thing" "a" {
 resource "sim_thing" "a" {
   provisioner "remote-exec" {}
   provisioner "local-exec" { command = "x" }
-}`, `error: main.tf:3,3-28: Missing connection block: The "remote-exec" provisioner works on another machine: a "connection" block in it, or in the resource, has to say how to reach that. Its argument "host" is the least it needs.`},
+}`, `error: main.tf:3,3-28: Missing connection block: The "remote-exec" provisioner works on another machine: add a "connection" block, in it or in the resource, that says how to reach that machine. It needs at least the argument "host".`},
 	{"argument of a connection", `
 resource "sim_thing" "a" {
   connection { hots = "x" }

@@ -365,7 +365,7 @@ output "bad" {
 // Ephemeral values outside of write-only attributes are refused where they stand, with the way by which they got there.
 func TestE3_InvalidUse(t *testing.T) {
 	const why = `cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.`
-	const tail = `\n\nIf null may stand in its place, pass it through the ephemeralasnull function.`
+	const tail = `\n\nIf null will do in its place, pass it through the ephemeralasnull function.`
 	for _, c := range []struct{ name, body, want string }{
 		{"attribute", `name = var.password`, `main.tf:12,10-22: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of var.password.` + tail},
 		{"through locals", `name = local.url`, `main.tf:12,10-19: Invalid use of an ephemeral value: "name" ` + why + `\n\nThe value is ephemeral because of local.url ← local.inner ← var.password.` + tail},
@@ -426,7 +426,7 @@ data "sim_data" "d" { name = ephemeral.sim_secret.s.token }
 data "sim_data" "ok" { depends_on = [ephemeral.sim_secret.s] }`)
 	w.demand(w.task, w.instance("data.sim_data.d"))
 	w.demand(w.task, w.instance("data.sim_data.ok"))
-	want := `error: data.sim_data.d: main.tf:3,30-58: Invalid use of an ephemeral value: "name" cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.\n\nThe value is ephemeral because of ephemeral.sim_secret.s.\n\nIf null may stand in its place, pass it through the ephemeralasnull function.`
+	want := `error: data.sim_data.d: main.tf:3,30-58: Invalid use of an ephemeral value: "name" cannot accept an ephemeral value because it belongs to a data block, whose arguments are written to the state.\n\nThe value is ephemeral because of ephemeral.sim_secret.s.\n\nIf null will do in its place, pass it through the ephemeralasnull function.`
 	if d := cmp.Diff(want, w.errors()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

@@ -46,7 +46,7 @@ func Redact(diags diag.List, ctx *hcl.EvalContext, again func(*hcl.EvalContext) 
 		if call, ok := d.Extra.(hclsyntax.FunctionCallDiagExtra); ok && call.FunctionCallError() != nil && !inLoop {
 			continue
 		}
-		d.Detail = "What exactly is wrong here is not shown, because it could reveal a part of a value: " + word + "."
+		d.Detail = "The details are not shown here, because they could reveal a part of a value: " + word + "."
 		if _, ok := d.Extra.(hclsyntax.FunctionCallDiagExtra); ok && inLoop {
 			d.Extra = nil // it has the error of the function, which saw an element without its marks
 		}

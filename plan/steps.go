@@ -227,7 +227,7 @@ func (b *stepBuilder) acyclic() diag.List {
 	if done == len(b.steps) {
 		return nil
 	}
-	return diag.Errorf("Contradicting order of changes", "The planned changes cannot be put in an order, because they wait for each other:\n%s\n\n"+
+	return diag.Errorf("Contradicting order of changes", "The planned changes cannot be ordered, because they wait for each other:\n%s\n\n"+
 		"Remove one of these dependencies.", b.describeCycle(needs))
 }
 

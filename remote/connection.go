@@ -143,7 +143,7 @@ func (h *Host) check(prefix string) []Problem {
 	}
 	const maxPort = 65535
 	if h.Port < 0 || h.Port > maxPort {
-		out = append(out, Problem{prefix + "port", "A port is a whole number from 1 to 65535."})
+		out = append(out, Problem{prefix + "port", "The port must be a whole number from 1 to 65535."})
 	}
 	return out
 }

@@ -60,7 +60,7 @@ func (c *compiler) departingRef(m *Module, b *Resource, ref *lang.Ref) {
 			continue
 		}
 		c.diags = append(c.diags, diag.At(ref.Range, "Ephemeral value depends on the destroyed resource",
-			"When this provisioner runs, %s is about to be destroyed, and what is ephemeral is opened anew for it. This value leads back there: %s. Use something ephemeral that does not depend on the resource, or read what is needed through \"self\".",
+			"When this provisioner runs, %s is about to be destroyed, and ephemeral resources are opened again for it. This value depends on that resource: %s. Use an ephemeral value that does not depend on it, or read what is needed through \"self\".",
 			b.Address(), strings.Join(names(path.way), " ← "))...)
 		return
 	}

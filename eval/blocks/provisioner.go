@@ -168,7 +168,7 @@ func (c *compiler) connect(p *Provisioner, outer *config.Connection, shared, own
 		return
 	default:
 		c.diags = append(c.diags, diag.At(p.Config.Range, "Missing connection block",
-			"The %q provisioner works on another machine: a \"connection\" block in it, or in the resource, has to say how to reach that. Its argument \"host\" is the least it needs.", p.Config.Type)...)
+			"The %q provisioner works on another machine: add a \"connection\" block, in it or in the resource, that says how to reach that machine. It needs at least the argument \"host\".", p.Config.Type)...)
 		return
 	}
 	if remote {

@@ -75,7 +75,7 @@ func elementHint(ref lang.Ref, part string) string {
 func (m *Module) checkResourceRef(ref lang.Ref, u site) diag.List {
 	if r := m.Config.Resources[ref.Resource]; r != nil && r.Check != nil && r.Check != u.check {
 		return diag.At(ref.Range, "Reference to scoped resource",
-			"%s is nested in the check %q, and nothing but the assertions of that check can refer to it. Declare it outside of the check to use it here.", ref.Resource, r.Check.Name)
+			"%s is nested in the check %q, so only the assertions of that check can refer to it. To use it here, declare it outside of the check.", ref.Resource, r.Check.Name)
 	}
 	if b := m.Resources[ref.Resource]; b != nil {
 		return b.checkRest(ref, u)

@@ -60,13 +60,13 @@ func (e *Evaluator) Eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 	}{{value.Ephemeral, "Ephemeral value not allowed"}, {value.Sensitive, "Sensitive value not allowed"}} {
 		if value.Contains(v, secret.mark) {
 			return cty.DynamicVal, append(diags, diag.At(expr.Range(), secret.summary,
-				"Where modules and the state are is recorded in files and shown, so it must not come from a value that is %s. Use another value here.", secret.mark)...)
+				"The locations of modules and of the state are shown and recorded in files, so they must not come from a value that is %s. Use another value here.", secret.mark)...)
 		}
 	}
 	v, _ = v.UnmarkDeep()
 	if !v.IsWhollyKnown() {
 		return cty.DynamicVal, append(diags, diag.At(expr.Range(), "Value not known in time",
-			"This must be known before the configuration is complete, but it depends on something that is known when it is applied only, such as the current time.")...)
+			"This must be known when the configuration is loaded, but it depends on something that is known only after apply, such as the current time.")...)
 	}
 	return v, diags
 }
@@ -79,7 +79,7 @@ func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 	}
 	if len(compiled.Functions) > 0 {
 		return cty.DynamicVal, append(diags, diag.At(expr.Range(), "Value not known in time",
-			"The function %s belongs to a provider, and providers are installed and started only after modules and backend are known. Use the functions of the language here.", compiled.Functions[0])...)
+			"The function %s belongs to a provider, but providers start only after modules and backend are known. Use built-in functions here.", compiled.Functions[0])...)
 	}
 	roots := map[string]map[string]cty.Value{}
 	for _, ref := range compiled.Refs {
@@ -139,7 +139,7 @@ func (e *Evaluator) ref(m *config.Module, ref lang.Ref) (cty.Value, diag.List) {
 		return cty.StringVal(name), diags
 	}
 	return cty.DynamicVal, diag.At(ref.Range, "Value not known in time",
-		"Where modules come from and where the state is must be known before anything is planned, so %s can't be used for it: only variables, local values that need nothing else, path.module, path.root, path.cwd, terraform.workspace and functions can.", ref)
+		"The locations of modules and of the state must be known before anything is planned, so %s cannot be used here. Use only variables, local values made from these, path.module, path.root, path.cwd, terraform.workspace, and functions.", ref)
 }
 
 // once evaluates an object at its first use. An object that needs itself is an error.
@@ -165,7 +165,7 @@ func (e *Evaluator) variable(m *config.Module, v *config.Variable) (cty.Value, d
 	if val == cty.NilVal || val.IsNull() && !v.Nullable {
 		if v.Required() {
 			return cty.DynamicVal, append(diags, diag.At(v.Range, "No value for required variable",
-				"The variable %q decides where a module comes from or where the state is kept. It has no default, so it needs a value: with -var, in a file for -var-file, or in the environment variable TF_VAR_%s.", v.Name, v.Name)...)
+				"The variable %q decides where a module comes from or where the state is kept, and it has no default. Give it a value with -var, in a file for -var-file, or in the environment variable TF_VAR_%s.", v.Name, v.Name)...)
 		}
 		val = v.Default
 	}

@@ -36,7 +36,7 @@ func (f *File) check() error {
 func checkSubject(c *plan.Change) error {
 	r := c.Addr.Resource
 	if r.Type == "" || r.Name == "" || r.Mode == addr.Ephemeral {
-		return corrupt("it has a change of something that is no resource")
+		return corrupt("it has a change of something that is not a resource")
 	}
 	if c.Provider.Provider.Type == "" {
 		return corrupt("its change of %s names no provider", c.Object())

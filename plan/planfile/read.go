@@ -82,7 +82,7 @@ func open(r io.ReaderAt, size int64) (*reader, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		if errors.Is(err, zip.ErrFormat) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			return nil, corrupt("its directory cannot be found, as if writing or copying the file had been cut off")
+			return nil, corrupt("its directory is missing: the file may have been cut off when it was written or copied")
 		}
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (p *reader) changes(name string, count int, d *decoder) ([]*plan.Change, er
 		}
 	})
 	if err == nil && len(changes) != count {
-		err = corrupt("it announces %d changes in its entry %q, which has %d", count, name, len(changes))
+		err = corrupt("it records %d changes for its entry %q, which has %d", count, name, len(changes))
 	}
 	return changes, err
 }
@@ -253,7 +253,7 @@ func (p *reader) parts(f *File, doc *document) (err error) {
 	}
 	if doc.PriorIsBase {
 		if f.Plan.Base == nil || f.Plan.Prior != nil {
-			return corrupt("its states contradict what it says about them")
+			return corrupt("its states do not match what it records about them")
 		}
 		f.Plan.Prior = f.Plan.Base.Copy()
 	}
@@ -305,7 +305,7 @@ func firstSentence(err error) string {
 func (p *reader) allUsed() error {
 	for _, name := range sortedKeys(p.entries) {
 		if !p.used[name] {
-			return corrupt("its entry %q belongs to nothing", name)
+			return corrupt("nothing in it refers to its entry %q", name)
 		}
 	}
 	return nil

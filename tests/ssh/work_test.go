@@ -245,7 +245,7 @@ resource "terraform_data" "y" {
 	s.says(out, `on main.tf line 4`, `needs one of the arguments "inline", "script", "scripts"`, `takes only one of the arguments "inline", "script", "scripts"`,
 		"The list is empty", "An element of the list is null", `needs one of the arguments "source", "content"`, `The argument "destination" is required`,
 		`takes only one of the arguments "source", "content"`, "The destination is empty", `An argument named "inlin" is not expected here`,
-		`The argument "host" is required`, "WinRM is not supported", `"telnet" is no type of connection`, "a number is required",
-		"A port is a whole number from 1 to 65535", `"5" is no time to wait`, `"vms" is no platform`, "If it is the name of a file", `"socks5"`,
+		`The argument "host" is required`, "WinRM is not supported", `"telnet" is not a type of connection`, "a number is required",
+		"The port must be a whole number from 1 to 65535", `"5" is not a duration`, `"vms" is not a known platform`, "If it is the name of a file", `"socks5"`,
 		"not a public key in OpenSSH's format")
 }
