@@ -85,7 +85,7 @@ func jsonValuesHints(hd hcl.Diagnostics) diag.List {
 // mistake.
 func valuesHints(hd hcl.Diagnostics, body hcl.Body, src []byte, vars map[string]*Variable) diag.List {
 	diags := diag.FromHCL(hd)
-	native, _ := body.(*hclsyntax.Body)
+	native := diag.Native(body)
 	for i := range diags {
 		hint := "This file only sets values, as in name = \"value\" or name = { ... }. "
 		if native != nil {

@@ -14,6 +14,15 @@ import (
 // misspelt is no further error. Bodies of nested blocks are seen in the same way.
 func Named(body hcl.Body) hcl.Body { return namedBody{Body: body} }
 
+// Native returns the body of native syntax behind a view from Named, nil if the body has another syntax.
+func Native(body hcl.Body) *hclsyntax.Body {
+	if b, ok := body.(namedBody); ok {
+		body = b.Body
+	}
+	native, _ := body.(*hclsyntax.Body)
+	return native
+}
+
 type namedBody struct {
 	hcl.Body
 	taken hcl.BodySchema
