@@ -30,6 +30,8 @@ func (sc *scope) explain(exprs []*lang.Expr, diags diag.List) diag.List {
 		}
 		if step, ok := lang.FailedStep(d.Expression, d.EvalContext); ok {
 			d.Detail = sc.advised(d.Detail, step, parts)
+		} else {
+			d.Detail += remedy(x, d)
 		}
 	}
 	return diags

@@ -104,8 +104,20 @@ func (s Step) Advice() string {
 		return adviceOnIndexes(of.LengthInt())
 	case ty.IsSetType() && s.Attr != "" && s.Path != nil:
 		return fmt.Sprintf("For the attribute of every element: [for x in %s : x.%s].", diag.Reference(s.Path), s.Attr)
+	case ty.IsSetType():
+		return fmt.Sprintf("If it has one element: one(%s). To use indexes, make it a list: tolist(%s).", s.of(), s.of())
+	case ty == cty.String && s.Attr == "" && s.Key.Type() == cty.Number:
+		return fmt.Sprintf("For one character: substr(%s, INDEX, 1).", s.of())
 	}
 	return ""
+}
+
+// of returns what the step was to be taken from as it is written, or a word for it.
+func (s Step) of() string {
+	if s.Path == nil {
+		return "VALUE"
+	}
+	return diag.Reference(s.Path)
 }
 
 func (s Step) adviceOnNull() string {

@@ -1,0 +1,228 @@
+package eval
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// remedy returns sentences, after a space, on how to write what may have been meant by an expression that has an error in x; "" if there is nothing to add, or
+// it could reveal a value.
+func remedy(x *lang.Expr, d *diag.Diagnostic) string {
+	node, ok := x.Source.(hclsyntax.Node)
+	if !ok {
+		return ""
+	}
+	v, hd := d.Expression.Value(d.EvalContext)
+	if _, secret := value.Redacted(v.Marks()); secret {
+		return ""
+	}
+	v, _ = v.Unmark()
+	calls, _ := d.Extra.(hclsyntax.FunctionCallDiagExtra)
+	out := ""
+	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
+		call, isCall := n.(*hclsyntax.FunctionCallExpr)
+		switch {
+		case isCall && calls != nil && call.Name == calls.CalledFunctionName() && call.Range().Overlaps(d.Expression.Range()):
+			out = callRemedy(call, d)
+		case !isCall && calls == nil && !hd.HasErrors():
+			if found := partRemedy(n, d.Expression.Range(), v); found != "" {
+				out = found
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+// partRemedy is the remedy if the part of n at rng, whose value is v, does not suit n.
+func partRemedy(n hclsyntax.Node, rng hcl.Range, v cty.Value) string {
+	switch n := n.(type) {
+	case *hclsyntax.BinaryOpExpr:
+		if n.LHS.Range() == rng || n.RHS.Range() == rng {
+			return operandRemedy(n, v)
+		}
+	case *hclsyntax.TemplateExpr:
+		for _, part := range n.Parts {
+			if part.Range() == rng {
+				return interpolationRemedy(written(part, "VALUE"), v)
+			}
+		}
+	case *hclsyntax.ConditionalExpr:
+		if n.Condition.Range() == rng {
+			return conditionRemedy(written(n.Condition, "VALUE"), v)
+		}
+	case *hclsyntax.ForExpr:
+		if n.CollExpr.Range() == rng {
+			return collectionRemedy(n, v)
+		}
+	}
+	return ""
+}
+
+// written returns a reference or a constant as it is written, or another text for any other expression.
+func written(e hcl.Expression, other string) string {
+	if t, diags := hcl.AbsTraversalForExpr(e); !diags.HasErrors() {
+		return diag.Reference(t)
+	}
+	v, diags := e.Value(nil)
+	if diags.HasErrors() || v.IsMarked() || !v.IsKnown() || v.IsNull() {
+		return other
+	}
+	switch v.Type() {
+	case cty.Number, cty.Bool:
+		return strings.TrimPrefix(value.Statement(v, false), "is ")
+	case cty.String:
+		if text := v.AsString(); len(text) <= longestWritten && !strings.ContainsAny(text, "\n\"$%\\") {
+			return strconv.Quote(text)
+		}
+	}
+	return other
+}
+
+// longestWritten is how many bytes a constant has at most that is repeated in a message.
+const longestWritten = 40
+
+func operandRemedy(n *hclsyntax.BinaryOpExpr, v cty.Value) string {
+	isText := v.Type() == cty.String && !v.IsNull()
+	switch n.Op {
+	case hclsyntax.OpAdd:
+		if isText {
+			return fmt.Sprintf(" The operator + adds numbers. To join text, write: \"%s%s\"", piece(n.LHS, "A"), piece(n.RHS, "B"))
+		}
+	case hclsyntax.OpLessThan, hclsyntax.OpLessThanOrEqual, hclsyntax.OpGreaterThan, hclsyntax.OpGreaterThanOrEqual:
+		if isText {
+			return " Only numbers can be compared in this way."
+		}
+	case hclsyntax.OpLogicalOr:
+		if v.Type() != cty.Bool {
+			return fmt.Sprintf(" The operator || is for conditions. For another value in place of null: coalesce(%s, %s).", written(n.LHS, "VALUE"), written(n.RHS, "OTHER"))
+		}
+	}
+	return ""
+}
+
+// piece returns an expression as a part of a string in quotes.
+func piece(e hcl.Expression, other string) string {
+	text := written(e, other)
+	if unquoted, err := strconv.Unquote(text); err == nil {
+		return unquoted
+	}
+	return "${" + text + "}"
+}
+
+func interpolationRemedy(name string, v cty.Value) string {
+	ty := v.Type()
+	switch {
+	case v.IsNull():
+		return fmt.Sprintf(" For no text in that case: ${%s == null ? \"\" : %s}.", name, name)
+	case holds(ty, cty.Type.IsPrimitiveType):
+		return fmt.Sprintf(" To put its elements into the text: ${join(\", \", %s)}.", name)
+	case !ty.IsPrimitiveType():
+		return fmt.Sprintf(" To put it into the text as JSON: ${jsonencode(%s)}.", name)
+	}
+	return ""
+}
+
+func conditionRemedy(name string, v cty.Value) string {
+	ty := v.Type()
+	switch {
+	case v.IsNull():
+		return fmt.Sprintf(" To take null for false: coalesce(%s, false).", name)
+	case ty == cty.String:
+		return fmt.Sprintf(" Compare it with something, as in %s == \"...\".", name)
+	case ty == cty.Number:
+		return fmt.Sprintf(" Compare it with something, as in %s > 0.", name)
+	case ty.IsCollectionType() || ty.IsTupleType() || ty.IsObjectType():
+		return fmt.Sprintf(" To test whether it has elements: length(%s) > 0.", name)
+	}
+	return ""
+}
+
+func collectionRemedy(n *hclsyntax.ForExpr, v cty.Value) string {
+	name := written(n.CollExpr, "VALUE")
+	switch ty := v.Type(); {
+	case v.IsNull() && name == "VALUE":
+	case v.IsNull():
+		empty := "[]"
+		if n.KeyVar != "" {
+			empty = "{}"
+		}
+		return fmt.Sprintf(" For no elements in that case: %s == null ? %s : %s.", name, empty, name)
+	case ty == cty.String:
+		return fmt.Sprintf(" To split text at commas: split(\",\", %s).", name)
+	case ty == cty.Number:
+		return fmt.Sprintf(" For the numbers below it: range(%s).", name)
+	}
+	return ""
+}
+
+// callRemedy is the remedy for a call of a function that does not accept its arguments. It tries others, but not with a provider.
+func callRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
+	fn, ok := functionIn(d.EvalContext, call.Name)
+	if !ok || strings.HasPrefix(call.Name, "provider::") || call.ExpandFinal {
+		return ""
+	}
+	var args []cty.Value
+	for _, e := range call.Args {
+		v, hd := e.Value(d.EvalContext)
+		if hd.HasErrors() || v.ContainsMarked() || !v.IsWhollyKnown() {
+			return ""
+		}
+		args = append(args, v)
+	}
+	if len(args) == 2 && accepts(fn, args[1], args[0]) {
+		return " The arguments seem to be in the wrong order."
+	}
+	if len(args) != 1 || !holds(args[0].Type(), func(cty.Type) bool { return true }) || args[0].IsNull() || args[0].LengthInt() == 0 {
+		return ""
+	}
+	name, elems := written(call.Args[0], "VALUE"), args[0].AsValueSlice()
+	switch {
+	case fn.VarParam() != nil && accepts(fn, elems...):
+		return fmt.Sprintf(" To pass its elements as arguments: %s(%s...).", call.Name, name)
+	case fn.VarParam() == nil && accepts(fn, elems[0]):
+		return fmt.Sprintf(" To call it for every element: [for x in %s : %s(x)].", name, call.Name)
+	}
+	return ""
+}
+
+func functionIn(ctx *hcl.EvalContext, name string) (function.Function, bool) {
+	for ; ctx != nil; ctx = ctx.Parent() {
+		if fn, ok := ctx.Functions[name]; ok {
+			return fn, true
+		}
+	}
+	return function.Function{}, false
+}
+
+// accepts reports whether a function has a result for the arguments, converted as a call in the language does.
+func accepts(fn function.Function, args ...cty.Value) bool {
+	params := fn.Params()
+	if len(args) < len(params) || len(args) > len(params) && fn.VarParam() == nil {
+		return false
+	}
+	for i := range args {
+		param := fn.VarParam()
+		if i < len(params) {
+			param = &params[i]
+		}
+		v, err := convert.Convert(args[i], param.Type)
+		if err != nil {
+			return false
+		}
+		args[i] = v
+	}
+	_, err := fn.Call(args)
+	return err == nil
+}
