@@ -12,29 +12,51 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// explain adds to errors of evaluating expressions what the reader needs to correct them. It changes the list and returns it.
+// explain adds to errors of evaluating expressions what the reader needs to correct them. Of errors in an expression that have one remedy, it keeps the first. It
+// changes the list and returns it.
 func (sc *scope) explain(exprs []*lang.Expr, diags diag.List) diag.List {
-	for i := range diags {
-		d := &diags[i]
-		if d.Severity != diag.Error || d.Expression == nil || d.EvalContext == nil {
-			continue
-		}
-		x := containing(exprs, d.Expression.Range())
-		if x == nil {
-			continue
-		}
-		d.Expression = sourceOf(x, d.Expression)
-		parts := sc.partsIn(x)
-		for _, p := range parts {
-			d.State(p.name, "is "+p.shape())
-		}
-		if step, ok := lang.FailedStep(d.Expression, d.EvalContext); ok {
-			d.Detail = sc.advised(d.Detail, step, parts)
-		} else {
-			d.Detail += remedy(x, d)
-		}
+	type remedied struct {
+		x      *lang.Expr
+		remedy string
 	}
-	return diags
+	given := map[remedied]bool{}
+	out := diags[:0]
+	for _, d := range diags {
+		x, remedy := sc.explainOne(exprs, &d)
+		r := remedied{x, remedy}
+		if remedy != "" && given[r] {
+			continue
+		}
+		given[r] = true
+		out = append(out, d)
+	}
+	return out
+}
+
+// explainOne explains one error. It returns the expression that has the error and the remedy that was added, if any.
+func (sc *scope) explainOne(exprs []*lang.Expr, d *diag.Diagnostic) (x *lang.Expr, added string) {
+	if d.Severity != diag.Error || d.Expression == nil || d.EvalContext == nil {
+		return nil, ""
+	}
+	if call, ok := d.Extra.(hclsyntax.FunctionCallUnknownDiagExtra); ok {
+		d.Detail = sc.unknownFunction(call, d.EvalContext)
+		return nil, ""
+	}
+	if x = containing(exprs, d.Expression.Range()); x == nil {
+		return nil, ""
+	}
+	d.Expression = sourceOf(x, d.Expression)
+	parts := sc.partsIn(x)
+	for _, p := range parts {
+		d.State(p.name, "is "+p.shape())
+	}
+	if step, ok := lang.FailedStep(d.Expression, d.EvalContext); ok {
+		d.Detail = sc.advised(d.Detail, step, parts)
+		return x, ""
+	}
+	added = remedy(x, d)
+	d.Detail += added
+	return x, added
 }
 
 // advised adds to the detail of an error about a step what to do about it.

@@ -32,9 +32,12 @@ func remedy(x *lang.Expr, d *diag.Diagnostic) string {
 	out := ""
 	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics {
 		call, isCall := n.(*hclsyntax.FunctionCallExpr)
+		splat, isSplat := n.(*hclsyntax.SplatExpr)
 		switch {
 		case isCall && calls != nil && call.Name == calls.CalledFunctionName() && call.Range().Overlaps(d.Expression.Range()):
 			out = callRemedy(call, d)
+		case isSplat && splat.Each.Range() == d.Expression.Range():
+			out = splatRemedy(splat, d.EvalContext)
 		case !isCall && calls == nil && !hd.HasErrors():
 			if found := partRemedy(n, d.Expression.Range(), v); found != "" {
 				out = found
@@ -195,6 +198,42 @@ func callRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
 		return fmt.Sprintf(" To call it for every element: [for x in %s : %s(x)].", name, call.Name)
 	}
 	return ""
+}
+
+// splatRemedy is the remedy for a splat expression on a map or an object, which counts as a single element.
+func splatRemedy(splat *hclsyntax.SplatExpr, ctx *hcl.EvalContext) string {
+	of, hd := splat.Source.Value(ctx)
+	_, secret := value.Redacted(of.Marks())
+	each, ok := splat.Each.(*hclsyntax.RelativeTraversalExpr)
+	if hd.HasErrors() || secret || !ok || !of.Type().IsMapType() && !of.Type().IsObjectType() {
+		return ""
+	}
+	return fmt.Sprintf(" A map or object counts as one element for [*]. For all of its elements: [for x in %s : x%s].", written(splat.Source, "VALUE"), diag.Reference(each.Traversal))
+}
+
+// unknownFunction says which function may have been meant by one that does not exist.
+func (sc *scope) unknownFunction(call hclsyntax.FunctionCallUnknownDiagExtra, ctx *hcl.EvalContext) string {
+	name, namespace := call.CalledFunctionName(), call.CalledFunctionNamespace()
+	var names []string
+	for ; ctx != nil; ctx = ctx.Parent() {
+		for known := range ctx.Functions {
+			if within, ok := strings.CutPrefix(known, namespace); ok && !strings.Contains(within, "::") {
+				names = append(names, within)
+			}
+		}
+	}
+	provider := strings.TrimSuffix(namespace, "::")
+	switch {
+	case len(names) > 0:
+		text := fmt.Sprintf("There is no function named %q.", namespace+name)
+		if near := diag.Nearest(name, names); near != "" {
+			text += fmt.Sprintf(" Did you mean %q?", namespace+near)
+		}
+		return text
+	case sc.m.block.cfg.Uses(provider) || provider == "terraform":
+		return fmt.Sprintf("There are no functions in namespace %q. Did you mean provider::%s%s?", namespace, namespace, name)
+	}
+	return fmt.Sprintf("There are no functions in namespace %q. Functions of a provider are called as provider::PROVIDER::FUNCTION.", namespace)
 }
 
 func functionIn(ctx *hcl.EvalContext, name string) (function.Function, bool) {

@@ -104,7 +104,7 @@ func (s Step) Advice() string {
 		return adviceOnIndexes(of.LengthInt())
 	case ty.IsSetType() && s.Attr != "" && s.Path != nil:
 		return fmt.Sprintf("For the attribute of every element: [for x in %s : x.%s].", diag.Reference(s.Path), s.Attr)
-	case ty.IsSetType():
+	case ty.IsSetType() && s.Attr == "":
 		return fmt.Sprintf("If it has one element: one(%s). To use indexes, make it a list: tolist(%s).", s.of(), s.of())
 	case ty == cty.String && s.Attr == "" && s.Key.Type() == cty.Number:
 		return fmt.Sprintf("For one character: substr(%s, INDEX, 1).", s.of())
