@@ -39,7 +39,7 @@ func (sc *scope) explainOne(exprs []*lang.Expr, d *diag.Diagnostic) (x *lang.Exp
 		return nil, ""
 	}
 	if call, ok := d.Extra.(hclsyntax.FunctionCallUnknownDiagExtra); ok {
-		d.Detail = sc.unknownFunction(call, d.EvalContext)
+		d.Detail += sc.namespaceHint(call, d.EvalContext)
 		return nil, ""
 	}
 	if x = containing(exprs, d.Expression.Range()); x == nil {

@@ -49,7 +49,7 @@ func TestErrorsAreExplained(t *testing.T) {
 		{`join(["a"], "b")`, `The arguments seem to be in the wrong order.`, ``},
 		{`{ a = { n = 1 } }[*].n`, `For all of its elements: [for x in VALUE : x.n].`, ``},
 		{`uper("a")`, `There is no function named "uper". Did you mean "upper"?`, ``},
-		{`core::uper("a")`, `Did you mean "core::upper"?`, ``},
+		{`core::uper("a")`, `Did you mean core::upper?`, ``},
 		{`terraform::encode_tfvars({})`, `Did you mean provider::terraform::encode_tfvars?`, ``},
 		{`other::thing()`, `Functions of a provider are called as provider::PROVIDER::FUNCTION.`, ``},
 		{`toset(["a"])[0]`, `To use indexes, make it a list: tolist(VALUE).`, ``},

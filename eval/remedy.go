@@ -211,29 +211,20 @@ func splatRemedy(splat *hclsyntax.SplatExpr, ctx *hcl.EvalContext) string {
 	return fmt.Sprintf(" A map or object counts as one element for [*]. For all of its elements: [for x in %s : x%s].", written(splat.Source, "VALUE"), diag.Reference(each.Traversal))
 }
 
-// unknownFunction says which function may have been meant by one that does not exist.
-func (sc *scope) unknownFunction(call hclsyntax.FunctionCallUnknownDiagExtra, ctx *hcl.EvalContext) string {
-	name, namespace := call.CalledFunctionName(), call.CalledFunctionNamespace()
-	var names []string
+// namespaceHint says how functions of providers are called, for a call in a namespace that has no functions.
+func (sc *scope) namespaceHint(call hclsyntax.FunctionCallUnknownDiagExtra, ctx *hcl.EvalContext) string {
+	namespace := call.CalledFunctionNamespace()
 	for ; ctx != nil; ctx = ctx.Parent() {
 		for known := range ctx.Functions {
-			if within, ok := strings.CutPrefix(known, namespace); ok && !strings.Contains(within, "::") {
-				names = append(names, within)
+			if strings.HasPrefix(known, namespace) {
+				return ""
 			}
 		}
 	}
-	provider := strings.TrimSuffix(namespace, "::")
-	switch {
-	case len(names) > 0:
-		text := fmt.Sprintf("There is no function named %q.", namespace+name)
-		if near := diag.Nearest(name, names); near != "" {
-			text += fmt.Sprintf(" Did you mean %q?", namespace+near)
-		}
-		return text
-	case sc.m.block.cfg.Uses(provider) || provider == "terraform":
-		return fmt.Sprintf("There are no functions in namespace %q. Did you mean provider::%s%s?", namespace, namespace, name)
+	if provider := strings.TrimSuffix(namespace, "::"); sc.m.block.Config.Uses(provider) || provider == "terraform" {
+		return fmt.Sprintf(" Did you mean provider::%s%s?", namespace, call.CalledFunctionName())
 	}
-	return fmt.Sprintf("There are no functions in namespace %q. Functions of a provider are called as provider::PROVIDER::FUNCTION.", namespace)
+	return " Functions of a provider are called as provider::PROVIDER::FUNCTION."
 }
 
 func functionIn(ctx *hcl.EvalContext, name string) (function.Function, bool) {
