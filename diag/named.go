@@ -28,15 +28,6 @@ type namedBody struct {
 	taken hcl.BodySchema
 }
 
-// Native returns a body in native syntax as the parser has made it, from a view of it or itself; nil if the syntax is another one.
-func Native(body hcl.Body) *hclsyntax.Body {
-	if named, ok := body.(namedBody); ok {
-		body = named.Body
-	}
-	native, _ := body.(*hclsyntax.Body)
-	return native
-}
-
 // Content implements hcl.Body.
 func (b namedBody) Content(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
 	content, diags := b.Body.Content(s)
