@@ -166,6 +166,19 @@ func (p *Plan) Changed() bool {
 	return p.Mode == RefreshOnly && len(p.Drift) > 0
 }
 
+// RemovesData reports whether applying a plan to destroy takes results of data sources out of the state. No change tells of that.
+func (p *Plan) RemovesData() bool {
+	if p.Mode != Destroy || p.Base == nil || p.Prior == nil {
+		return false
+	}
+	for a := range p.Base.AllInstances() {
+		if a.Resource.Mode == addr.Data && p.Prior.Instance(a) == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // Counts are the figures of the summary line.
 type Counts struct{ Import, Add, Change, Destroy, Forget int }
 

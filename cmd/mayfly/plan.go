@@ -63,7 +63,7 @@ func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 			return code
 		}
 	}
-	if f.detailed && p.Changed() {
+	if f.detailed && (p.Changed() || p.RemovesData()) {
 		return exitChanges
 	}
 	return exitOK
