@@ -106,6 +106,7 @@ type planner struct {
 	changes   map[addr.Object]*plan.Change
 	drift     []*plan.Change
 	desired   map[addr.Instance]struct{}      // what the configuration declares
+	called    []addr.ModuleInstance           // of module calls
 	included  map[addr.Instance]struct{}      // planned or read, of a plan restricted by -target or -exclude
 	unknown   map[addr.AbsResource]struct{}   // resource objects whose instances could not be told
 	broken    plan.Instances                  // that could not be planned
@@ -163,6 +164,7 @@ func (p *planner) makePlan() {
 	if p.interrupted() {
 		p.run.Report(interruptedPlan())
 	}
+	p.warnUnmatched()
 	p.collect()
 	p.warnForgotten()
 }
@@ -299,6 +301,9 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	}
 	p.mu.Lock()
 	p.expands += len(children)
+	for _, child := range children {
+		p.called = append(p.called, child.Addr)
+	}
 	p.mu.Unlock()
 	for _, child := range children {
 		pool.Go(func(t *future.Task) { p.visit(pool, t, child) })

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// warnUnmatched warns of -target and -exclude options that name nothing: neither an object of the state nor a block of the configuration, or an instance
+// that their resource or module does not have. Its cost is linear in the instances and options.
+func (p *planner) warnUnmatched() {
+	if !p.restricted() || p.run.Diags.HasErrors() {
+		return
+	}
+	var there *inventory
+	for _, o := range []struct {
+		name, none string
+		targets    []addr.Target
+		set        *addr.TargetSet
+	}{
+		{"-target", "selects nothing", p.req.Targets, p.selection.targets},
+		{"-exclude", "leaves nothing out", p.req.Excludes, p.selection.excludes},
+	} {
+		matched := make([]bool, len(o.targets))
+		for a := range p.known {
+			o.set.Selecting(a, func(i int) { matched[i] = true })
+		}
+		for i, t := range o.targets {
+			if matched[i] {
+				continue
+			}
+			if there == nil {
+				there = p.inventory()
+			}
+			if why := there.lacks(t); why != "" {
+				p.run.Report(diag.Warnf("Nothing matches "+o.name, "The option %s=%q %s. %s", o.name, t, o.none, why))
+			}
+		}
+	}
+}
+
+// known yields the instances that the configuration declares, as far as that was found out, and those of the state, at their earlier addresses too.
+func (p *planner) known(yield func(addr.Instance) bool) {
+	for a := range p.desired {
+		if !yield(a) {
+			return
+		}
+	}
+	for _, st := range []*state.State{p.req.State, p.prior} {
+		for a := range st.AllInstances() {
+			if !yield(a) {
+				return
+			}
+		}
+	}
+}
+
+// inventory is what addresses can name: blocks, and the known instances of each.
+type inventory struct {
+	resources map[addr.ConfigResource][]string
+	modules   map[addr.Module][]addr.ModuleInstance
+}
+
+func (p *planner) inventory() *inventory {
+	v := &inventory{map[addr.ConfigResource][]string{}, map[addr.Module][]addr.ModuleInstance{}}
+	for path, m := range p.req.Config.Tree.Modules {
+		v.modules[path] = nil
+		for r := range m.Resources {
+			v.resources[addr.ConfigResource{Module: path, Resource: r}] = nil
+		}
+	}
+	instances, modules := map[addr.Instance]bool{}, map[addr.ModuleInstance]bool{}
+	addModules := func(path []addr.ModuleInstance) {
+		for _, m := range path {
+			if !modules[m] {
+				modules[m] = true
+				v.modules[m.Module()] = append(v.modules[m.Module()], m)
+			}
+		}
+	}
+	for a := range p.known {
+		if !instances[a] {
+			instances[a] = true
+			v.resources[a.Config()] = append(v.resources[a.Config()], a.String())
+		}
+		addModules(a.Module.Path())
+	}
+	addModules(p.called)
+	return v
+}
+
+// lacks says what there is in place of a target that selects no instance of a resource; "" if that is no mistake that can be told: there is its block, of
+// which there may be no instances, or it was not found out which there are.
+func (v *inventory) lacks(t addr.Target) string {
+	path := t.Module.Module()
+	modules, declared := v.modules[path]
+	var others []string
+	if t.Resource != nil {
+		others, declared = v.resources[addr.ConfigResource{Module: path, Resource: *t.Resource}]
+	}
+	if !declared {
+		return fmt.Sprintf("Neither the configuration nor the state has that address.%s", v.proposal(t))
+	}
+	within := addr.Target{Module: t.Module}
+	if len(modules) > 0 && !slices.ContainsFunc(modules, within.SelectsModule) {
+		others = nil
+		for _, m := range modules {
+			others = append(others, m.String())
+		}
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	slices.Sort(others)
+	return fmt.Sprintf("There is no such instance. There is %s.", firstFew(others))
+}
+
+// maxInstancesShown bounds the instances that a warning lists.
+const maxInstancesShown = 8
+
+func firstFew(list []string) string {
+	if n := len(list) - maxInstancesShown; n > 0 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(list[:maxInstancesShown], ", "), n)
+	}
+	return strings.Join(list, ", ")
+}
+
+// proposal asks whether a block with a similar address was meant: the same resource in another module, one in the same module whose type or name is similar, or a
+// module with a similar name.
+func (v *inventory) proposal(t addr.Target) string {
+	found := v.nearModule(t.Module.Module())
+	if t.Resource != nil {
+		found = v.nearResource(addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource})
+	}
+	if found == "" {
+		return ""
+	}
+	return fmt.Sprintf(" Did you mean %s?", found)
+}
+
+func (v *inventory) nearModule(m addr.Module) string {
+	meant := map[string]string{}
+	parent, call := m.Parent()
+	for other := range v.modules {
+		if p, name := other.Parent(); !other.IsRoot() && p == parent {
+			meant[name] = other.String()
+		}
+	}
+	return meant[diag.Nearest(call, keysOf(meant))]
+}
+
+func (v *inventory) nearResource(wanted addr.ConfigResource) string {
+	names, types := map[string]string{}, map[string]string{} // addresses by what is different in them
+	var elsewhere []string
+	for r := range v.resources {
+		switch {
+		case r.Resource == wanted.Resource:
+			elsewhere = append(elsewhere, r.String())
+		case r.Module != wanted.Module || r.Resource.Mode != wanted.Resource.Mode:
+		case r.Resource.Type == wanted.Resource.Type:
+			names[r.Resource.Name] = r.String()
+		case r.Resource.Name == wanted.Resource.Name:
+			types[r.Resource.Type] = r.String()
+		}
+	}
+	if found := names[diag.Nearest(wanted.Resource.Name, keysOf(names))]; found != "" {
+		return found
+	}
+	if found := types[diag.Nearest(wanted.Resource.Type, keysOf(types))]; found != "" {
+		return found
+	}
+	slices.Sort(elsewhere)
+	if len(elsewhere) == 0 {
+		return ""
+	}
+	return elsewhere[0]
+}
+
+func keysOf(m map[string]string) []string { return slices.Collect(maps.Keys(m)) }
