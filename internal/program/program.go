@@ -21,8 +21,7 @@ const Module = "github.com/mayfly-iac/mayfly/"
 const parallel = 3
 
 // Main runs a package's tests with what prepare makes ready in a directory of their own, and ends the process.
-// It is for TestMain. name is that of the package. Unless -parallel is given, more tests run at once than there
-// are processors.
+// It is for TestMain. name is that of the package.
 func Main(m interface{ Run() int }, name string, prepare func(dir string) error) {
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "mayfly-"+name+"-*")
@@ -35,7 +34,7 @@ func Main(m interface{ Run() int }, name string, prepare func(dir string) error)
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		if err := raiseParallel(); err != nil {
+		if err := RaiseParallel(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -43,7 +42,8 @@ func Main(m interface{ Run() int }, name string, prepare func(dir string) error)
 	}())
 }
 
-func raiseParallel() error {
+// RaiseParallel lets more tests run at once than there are processors, unless -parallel is given.
+func RaiseParallel() error {
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })

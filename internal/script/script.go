@@ -69,6 +69,10 @@ func (t tests) Run() int {
 		built, err := program.Build(dir, simFolder)
 		return built[simFolder], err
 	})
+	if err := program.RaiseParallel(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return t.m.Run()
 }
 
