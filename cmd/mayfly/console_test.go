@@ -73,7 +73,7 @@ func TestConsoleLines(t *testing.T) {
 		"1\nexit\n2\n":             {stdout: "1\n"},
 		"[1,\nexit\n":              {},
 		"<<E\nexit\nE\n":           {stdout: "<<EOT\nexit\n\nEOT\n"},
-		"[1,\n":                    {code: exitError, stderr: "Missing expression"},
+		"[1,\n":                    {code: exitError, stderr: "Unclosed bracket"},
 		"quit\n":                   {code: exitError, stderr: "Invalid reference"},
 		"1\nnope(1)\n2\n":          {code: exitError, stdout: "1\n", stderr: "no function named \"nope\""},
 		"var.x\n":                  {code: exitError, stderr: "undeclared input variable"},
