@@ -62,6 +62,11 @@ var rules = map[string]rule{
 
 	"remote": {modules: []string{"golang.org/x/crypto", "golang.org/x/net", "github.com/pkg/sftp", "github.com/xanzy/ssh-agent"}, why: "work on other machines is given plain settings; what they mean in a configuration, and what of them is secret, is decided above"},
 
+	"provision": {
+		may: []string{"diag", "remote", "value"},
+		why: "provisioners are given arguments and where to write: when they run, and what follows from it, is decided above",
+	},
+
 	"lang":          {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{hcl, cty}, why: "references are found before anything is evaluated"},
 	"lang/generate": {may: []string{"addr", "schema"}, pure: true, modules: []string{hcl, cty}, why: "text is written from a schema and an object; where the object came from is no matter of its syntax"},
 	"lang/marked": {
@@ -88,8 +93,9 @@ var rules = map[string]rule{
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine": {
-		may: []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "remote", "lang", "lang/funcs", "lang/generate", "plan", "eval", "eval/blocks"},
-		why: "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
+		may:  []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "provision", "lang", "lang/funcs", "lang/generate", "plan", "eval", "eval/blocks"},
+		pure: true,
+		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
 
 	"state/store":           {may: []string{"addr", "diag", "state"}, why: "where a state is kept must not depend on what made it"},

@@ -1,4 +1,4 @@
-package engine
+package provision
 
 import (
 	"cmp"
@@ -10,96 +10,16 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/eval"
-	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/remote"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// evalProvisioner evaluates the arguments of a provisioner and its connection, which is cty.NilVal if it has no use for one, and checks what is known
-// of them. The values may carry marks; the diagnostics quote none that has one. It is used before the provisioner runs too, with a nil session and
-// unknown values, so that mistakes are found before anything is made.
-func evalProvisioner(
-	t *future.Task, s *eval.Session, of provisioners, index int, self cty.Value, at addr.Instance,
-) (args, conn cty.Value, diags diag.List) {
-	args, diags = of.EvalProvisioner(t, s, index, self)
-	conn, more := of.EvalConnection(t, s, index, self)
-	if !diags.HasErrors() {
-		p := of.Provisioners()[index]
-		diags = append(diags, argumentProblems(p, args).InConfigBody(p.Body).WithAddress(at.String())...)
-	}
-	diags = append(diags, more...)
-	if !more.HasErrors() && conn != cty.NilVal {
-		diags = append(diags, checkConnection(conn).InConfigBody(of.ConnectionBody(index)).WithAddress(at.String())...)
-	}
-	return args, conn, diags
-}
-
-// alternatives are the arguments of which a provisioner takes exactly one.
-var alternatives = map[string][]string{
-	"remote-exec": {"inline", "script", "scripts"},
-	"file":        {"source", "content"},
-}
-
-// argumentProblems reports what the types of arguments cannot tell.
-func argumentProblems(p *config.Provisioner, args cty.Value) diag.List {
-	args, _ = args.UnmarkDeep()
-	if !args.IsKnown() {
-		return nil
-	}
-	var given, possible []string
-	for _, name := range alternatives[p.Type] {
-		switch v := args.GetAttr(name); {
-		case !v.IsKnown():
-			possible = append(possible, name)
-		case !v.IsNull():
-			given = append(given, name)
-		}
-	}
-	names := "\"" + strings.Join(alternatives[p.Type], "\", \"") + "\""
-	switch {
-	case len(alternatives[p.Type]) > 0 && len(given)+len(possible) == 0:
-		return problem("", "Missing provisioner argument", "A %q provisioner needs one of the arguments %s.", p.Type, names)
-	case len(given) > 1:
-		return problem(given[1], "Conflicting provisioner arguments", "A %q provisioner takes only one of the arguments %s.", p.Type, names)
-	case slices.Contains(given, "inline") || slices.Contains(given, "scripts"):
-		return checkList(args.GetAttr(given[0]), given[0])
-	case p.Type == "file" && args.GetAttr("destination").IsKnown() && text(args, "destination") == "":
-		return problem("destination", "Invalid provisioner argument", "The destination is empty: give the name of a file or directory on the host.")
-	}
-	return nil
-}
-
-func checkList(v cty.Value, name string) diag.List {
-	if v.LengthInt() == 0 {
-		return problem(name, "Invalid provisioner argument", "The list is empty, so there is nothing to run.")
-	}
-	for i, e := range v.AsValueSlice() {
-		if e.IsNull() {
-			d := problem(name, "Invalid provisioner argument", "An element of the list is null.")
-			d[0].Path = d[0].Path.IndexInt(i)
-			return d
-		}
-	}
-	return nil
-}
-
-// problem returns an error about an argument, or about the block if name is empty.
-func problem(name, summary, format string, args ...any) diag.List {
-	d := diag.Errorf(summary, format, args...)
-	if name != "" {
-		d[0].Path = cty.GetAttrPath(name)
-	}
-	return d
-}
-
 const invalidConnection = "Invalid connection argument"
 
-// checkConnection checks a connection, as far as it is known.
-func checkConnection(marked cty.Value) diag.List {
+// CheckConnection reports what is wrong with a connection, as far as it is known. It may carry marks; no
+// diagnostic quotes a value that does. The paths of the diagnostics are within the connection.
+func CheckConnection(marked cty.Value) diag.List {
 	conn, _ := marked.UnmarkDeep()
 	if !conn.IsKnown() {
 		return nil

@@ -1,4 +1,4 @@
-package engine
+package provision
 
 import (
 	"bytes"
@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// descendants stops a process and all that it has started, directly or not, so that they start nothing more, and returns them without the process itself. What
-// outlived its parent cannot be told from others.
+// descendants stops a process and all that it has started, directly or not, so that they start nothing more,
+// and returns them without the process itself. What outlived its parent cannot be told from others.
 func descendants(pid int) []int {
 	_ = syscall.Kill(pid, syscall.SIGSTOP) // one that has ended has no children either
 	found := map[int]struct{}{pid: {}}

@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package engine
+package provision
 
 // descendants returns nothing: the system has no files that tell which processes there are.
 func descendants(int) []int { return nil }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package engine
+package provision
 
 import (
 	"os"
@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// grouped prepares a command to be ended together with what it starts. It gets a process group of its own, unless there is a terminal: programs that ask for a
-// password there must stay in the terminal's group, which the interrupt key reaches as a whole.
+// grouped prepares a command to be ended together with what it starts. It gets a process group of its own,
+// unless there is a terminal: programs that ask for a password there must stay in the terminal's group, which
+// the interrupt key reaches as a whole.
 func grouped(cmd *exec.Cmd) {
 	if f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err == nil {
 		_ = f.Close() // nothing was written

@@ -1,6 +1,6 @@
 //go:build unix
 
-package engine
+package provision
 
 import (
 	"bufio"
@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestEndGroup ends a shell whose child, and the child's child, ignore interrupts: in a group of their own, and in the one of a terminal, where they
-// are known by their parents.
+// TestEndGroup ends a shell whose child, and the child's child, ignore interrupts: in a group of their own,
+// and in the one of a terminal, where they are known by their parents.
 func TestEndGroup(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		if !own && runtime.GOOS != "linux" {

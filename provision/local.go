@@ -1,0 +1,180 @@
+package provision
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// localExec runs a command on this machine.
+type localExec struct {
+	work
+	quiet bool
+}
+
+// outputTail is how much of a failed command's output its error shows.
+const outputTail = 8 << 10
+
+func (le *localExec) execute(args cty.Value) error {
+	command := ""
+	if v := args.GetAttr("command"); !v.IsNull() {
+		command = v.AsString()
+	}
+	if strings.TrimSpace(command) == "" {
+		return errors.New("failed: the command is null or empty")
+	}
+	argv := interpreter(args.GetAttr("interpreter"))
+	argv = append(argv, command)
+	le.quiet = !args.GetAttr("quiet").IsNull() && args.GetAttr("quiet").True()
+	ctx, cancel := context.WithCancel(le.hard)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(append([]string(nil), le.Environ...), environment(args.GetAttr("environment"))...)
+	cmd.Dir = le.WorkDir
+	if dir := args.GetAttr("working_dir"); !dir.IsNull() && dir.AsString() != "" {
+		cmd.Dir = dir.AsString()
+		if !filepath.IsAbs(cmd.Dir) {
+			cmd.Dir = filepath.Join(le.WorkDir, cmd.Dir)
+		}
+	}
+	cmd.WaitDelay = 5 * time.Second
+	grouped(cmd)
+	switch {
+	case le.secret != "":
+		le.Output(le.secret)
+	case le.quiet:
+		le.Output("local-exec: Executing: Suppressed by quiet=true")
+	default:
+		le.Output("Executing: " + quoteArgs(argv))
+	}
+	return le.result(le.runOutput(cmd), argv)
+}
+
+type commandResult struct {
+	tail string
+	err  error
+}
+
+// runOutput runs the command and passes on its output line by line.
+func (le *localExec) runOutput(cmd *exec.Cmd) commandResult {
+	pr, pw, err := os.Pipe()
+	if err != nil {
+		return commandResult{err: err}
+	}
+	defer func() { _ = pr.Close() }()
+	cmd.Stdout, cmd.Stderr = pw, pw
+	if err := cmd.Start(); err != nil {
+		_ = pw.Close()
+		return commandResult{err: err}
+	}
+	_ = pw.Close()
+	stop := context.AfterFunc(le.soft, func() { interruptGroup(cmd) })
+	defer stop()
+	read := make(chan string, 1)
+	go func() { read <- le.copyOutput(pr) }()
+	err = cmd.Wait()
+	for {
+		select {
+		case tail := <-read:
+			return commandResult{tail, err}
+		case <-time.After(cmd.WaitDelay):
+		}
+		if !le.Behind() || le.soft.Err() != nil { // something that the command left running still holds its output
+			return commandResult{err: err}
+		}
+	}
+}
+
+func (le *localExec) copyOutput(r io.Reader) string {
+	var tail strings.Builder
+	hidden := false
+	br := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, err := br.ReadString('\n')
+		if line != "" {
+			if le.secret == "" {
+				le.Output(strings.TrimRight(line, "\r\n"))
+				if tail.Len() < outputTail {
+					tail.WriteString(line)
+				}
+			} else if !hidden {
+				hidden = true
+				le.Output(le.secret)
+			}
+		}
+		if err != nil {
+			return tail.String()
+		}
+	}
+}
+
+// result describes a failure. With secrets in the arguments, command line and output stay hidden and only the
+// exit status is told.
+func (le *localExec) result(r commandResult, argv []string) error {
+	if r.err == nil {
+		return nil
+	}
+	status := "it could not be started"
+	var exit *exec.ExitError
+	if errors.As(r.err, &exit) {
+		status = exit.Error()
+	}
+	if le.secret != "" {
+		if errno := syscall.Errno(0); errors.As(r.err, &errno) { // the reason alone: the error itself has the path
+			status += " (" + errno.Error() + ")"
+		}
+		return fmt.Errorf("%s: %s. The command line is hidden for the same reason", le.secret, status)
+	}
+	if exit == nil {
+		status = r.err.Error()
+	}
+	return fmt.Errorf("'%s': %s. Output: %s", argv[len(argv)-1], status, r.tail)
+}
+
+func interpreter(v cty.Value) []string {
+	if !v.IsNull() && v.LengthInt() > 0 {
+		var argv []string
+		for _, e := range v.AsValueSlice() {
+			if !e.IsNull() {
+				argv = append(argv, e.AsString())
+			}
+		}
+		return argv
+	}
+	if runtime.GOOS == "windows" {
+		return []string{"cmd", "/C"}
+	}
+	return []string{"/bin/sh", "-c"}
+}
+
+func environment(v cty.Value) []string {
+	var env []string
+	if v.IsNull() {
+		return nil
+	}
+	for name, e := range v.AsValueMap() {
+		if !e.IsNull() {
+			env = append(env, name+"="+e.AsString())
+		}
+	}
+	return env
+}
+
+func quoteArgs(argv []string) string {
+	quoted := make([]string, len(argv))
+	for i, a := range argv {
+		quoted[i] = fmt.Sprintf("%q", a)
+	}
+	return "[" + strings.Join(quoted, " ") + "]"
+}

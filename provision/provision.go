@@ -1,0 +1,80 @@
+// Package provision runs provisioners: commands on this machine and work on others. It is where the engine
+// meets the operating system.
+//
+// A provisioner is given evaluated arguments, which may carry marks. If they do, nothing of them, of the
+// connection or of the output is in what it reports.
+//
+// It may import diag, remote and value. It must not know blocks, sessions, plans or when a provisioner runs.
+package provision
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// Provisioner is one provisioner with its arguments.
+type Provisioner struct {
+	// Type is local-exec, remote-exec or file.
+	Type string
+	// Arguments is the decoded block, wholly known. It may carry marks.
+	Arguments cty.Value
+	// Connection is the decoded connection block, wholly known, or cty.NilVal. It may carry marks.
+	Connection cty.Value
+	// Environ is the environment of commands, as "name=value".
+	Environ []string
+	// WorkDir is the absolute directory that relative names refer to.
+	WorkDir string
+	// Output is called with each line to show, without line end, by one goroutine at a time. It may block.
+	Output func(line string)
+	// Behind reports whether Output blocks for lack of a reader, so that a command that has ended may still
+	// have output.
+	Behind func() bool
+}
+
+// Run runs the provisioner until it ends or a context does: soft asks a command to end, hard kills it with
+// all that it has started. The error names what failed; if an argument carries a mark, it quotes neither
+// arguments nor output.
+func (p *Provisioner) Run(hard, soft context.Context) error {
+	w := work{Provisioner: p, hard: hard, soft: soft, secret: p.hidden()}
+	args, _ := p.Arguments.UnmarkDeep()
+	switch p.Type {
+	case "local-exec":
+		if err := (&localExec{work: w}).execute(args); err != nil {
+			return fmt.Errorf("Error running command %w", err)
+		}
+		return nil
+	case "remote-exec", "file":
+		return (&remoteWork{work: w}).execute(args)
+	default:
+		return fmt.Errorf("of type %q: there is no such provisioner", p.Type)
+	}
+}
+
+// work is a provisioner that runs.
+type work struct {
+	*Provisioner
+	hard, soft context.Context
+	secret     string // shown in place of output and in errors; "" to show everything
+}
+
+// hidden returns what is shown in place of all output if an argument carries a mark, "" if output may be
+// shown.
+func (p *Provisioner) hidden() string {
+	has := func(m value.Mark) bool { return value.Contains(p.Arguments, m) || value.Contains(p.Connection, m) }
+	var words []string
+	if has(value.Sensitive) {
+		words = append(words, "sensitive")
+	}
+	if has(value.Ephemeral) {
+		words = append(words, "ephemeral")
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "(output suppressed due to " + strings.Join(words, ", ") + " value in config)"
+}
