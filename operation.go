@@ -102,7 +102,7 @@ func (o *Operation) unlock() diag.List {
 	id := o.lock
 	o.lock = ""
 	if err := o.p.opt.Store.Unlock(context.Background(), id); err != nil {
-		return diag.Errorf("Error releasing the state lock", "%s\n\nThe lock may still be held, and then nothing else can change the state until it is released.", diag.Sentence(err))
+		return diag.Errorf("Error releasing the state lock", "%s\n\nThe lock may still be held. If so, no other run can change the state until it is released.", diag.Sentence(err))
 	}
 	return nil
 }

@@ -68,13 +68,13 @@ func (o *Operation) unrecorded(s *state.State) string {
 	}
 	for a := range objects(before) {
 		if s.Object(a) == nil {
-			line(a, "exists no more", "")
+			line(a, "no longer exists", "")
 		}
 	}
 	if sb.Len() == 0 {
-		return "No object has changed: only outputs or other records of the state are lost, which the next apply makes anew."
+		return "No object has changed: only outputs or other records of the state are lost, and the next apply creates them again."
 	}
-	return "What this run did is recorded nowhere but here. Keep this list, fix the cause, and then import what exists now and remove from the state what exists no more:" + sb.String()
+	return "The results of this run are recorded only here. Keep this list and fix the cause. Then import the objects that now exist, and remove from the state those that no longer do:" + sb.String()
 }
 
 // objects iterates over the objects of a state in its order, current ones before deposed ones.

@@ -23,7 +23,7 @@ func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirem
 		lock = lockfile.New()
 	}
 	if opts.Upgrade && opts.Readonly {
-		return nil, lock, diag.Errorf("Conflicting options", "Upgrading providers changes the dependency lock file. Leave out one of -upgrade and -lockfile=readonly.")
+		return nil, lock, diag.Errorf("Conflicting options", "Upgrading providers changes the dependency lock file. Omit either -upgrade or -lockfile=readonly.")
 	}
 	sel, rest, diags := i.local(reqs)
 	if diags.HasErrors() {
@@ -225,7 +225,7 @@ func warnings(r *Requirement, places []searched) diag.List {
 			continue
 		}
 		for _, text := range w.Warnings(r.Provider) {
-			diags = append(diags, r.errorf("Warning of the provider registry", "The registry says about provider %s: %s", r.Provider.ForDisplay(), text).AsWarnings()...)
+			diags = append(diags, r.errorf("Warning from the provider registry", "The registry reports about provider %s: %s", r.Provider.ForDisplay(), text).AsWarnings()...)
 		}
 	}
 	return diags

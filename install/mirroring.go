@@ -28,7 +28,7 @@ func (i *Installer) MirrorPlatforms(ctx context.Context, reqs map[addr.Provider]
 	diags := i.each(ctx, reqs, ours, platforms, dir, obs, func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, archive *temporary) error {
 		p, v := c.req.Provider, c.version
 		if archive == nil {
-			return fmt.Errorf("it is not packed as an archive, as a mirror needs it")
+			return fmt.Errorf("it is not an archive, as a mirror requires")
 		}
 		if err := republished(c.locked, pkg.Sums, hashes); err != nil {
 			return err

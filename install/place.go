@@ -222,7 +222,7 @@ func (d demand) check(hashes ...lockfile.Hash) error {
 }
 
 // errGiven says that a package isn't what its source says it is.
-var errGiven = errors.New("the package does not have any of the checksums that the place it comes from gives; it was damaged or changed on the way")
+var errGiven = errors.New("the package matches none of the checksums that its source gives: it was damaged or changed on the way")
 
 // putDir installs an unpacked package: as a link to it, so that it takes no space, else as a copy.
 func putDir(src, dst string, locked lockfile.Entry) (lockfile.Hash, error) {

@@ -80,7 +80,7 @@ func republished(locked lockfile.Entry, sums, hashes []lockfile.Hash) error {
 	if !locked.HasArchives() || len(sums) == 0 || locked.Matches(sums...) || locked.Matches(hashes...) {
 		return nil
 	}
-	return fmt.Errorf("none of the checksums that its publisher gives now is among those in the lock file: the version was published again with other content, which may be an attack. "+
+	return fmt.Errorf("none of the checksums that its publisher now gives is in the lock file: the version was published again with other content, which may be an attack. "+
 		"If you trust it, remove the provider's block from %s first", lockfile.FileName)
 }
 

@@ -227,7 +227,7 @@ func TestMirrorOfUnpackedPackages(t *testing.T) {
 	f := newNetFixture(t)
 	f.unpacked(cloud, "1.0.0", "linux_amd64", "x")
 	f.inst.Sources = MirrorDirs(f.mirror)
-	f.wantError(f.inst.MirrorPlatforms(context.Background(), f.reqs(need(cloud, "1.0.0")), nil, []Platform{linux}, t.TempDir(), f.log), "not packed as an archive")
+	f.wantError(f.inst.MirrorPlatforms(context.Background(), f.reqs(need(cloud, "1.0.0")), nil, []Platform{linux}, t.TempDir(), f.log), "not an archive")
 }
 
 func TestParsePlatform(t *testing.T) {

@@ -44,7 +44,7 @@ func (i *Installer) unexplained(ctx context.Context, o obtained, all []obtained)
 	for _, h := range o.locked.Hashes {
 		comparable := strings.HasPrefix(string(h), "h1:") || h.Archive() && o.pkg.Packed
 		if comparable && (h == same || !elsewhere[h]) {
-			return fmt.Errorf("it has none of the checksums in the lock file, and nothing shows that those are for other platforms: the package may have been changed, which may be an attack. "+
+			return fmt.Errorf("it matches none of the checksums in the lock file, and these may well be for this platform: the package may have been changed, which may be an attack. "+
 				"If you trust it, remove the provider's block from %s first", lockfile.FileName)
 		}
 	}

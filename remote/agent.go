@@ -30,7 +30,7 @@ func (c *Connection) openAgent() (*keyring, error) {
 		return nil, nil
 	}
 	if !agentAvailable(c.AgentSocket) {
-		return nil, finalError("the connection asks for an authentication agent, and there is none: SSH_AUTH_SOCK, or Pageant on Windows, tells where it is")
+		return nil, finalError("the connection requires an authentication agent, but there is none: set SSH_AUTH_SOCK, or start Pageant on Windows")
 	}
 	a, conn, err := dialAgent(c.AgentSocket)
 	if err != nil && c.Agent == AgentIfAny {

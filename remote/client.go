@@ -101,7 +101,7 @@ func (c *Client) Run(ctx, soft context.Context, command string, line func(string
 func (c *Client) run(ctx, soft context.Context, p process, line func(string)) error {
 	s, err := c.ssh.NewSession()
 	if err != nil {
-		return &Error{public: "the host opened no session", err: err}
+		return &Error{public: "the host did not open a session", err: err}
 	}
 	defer func() { _ = s.Close() }()
 	p.client, p.session = c, s
@@ -145,7 +145,7 @@ func ending(ctx, soft context.Context, err error) error {
 	case exit != nil:
 		return err
 	}
-	return &Error{public: "the connection ended before the command did", detail: "(if the command restarts the host, let it do so in the background and end before)", err: err}
+	return &Error{public: "the connection ended before the command did", detail: "(if the command restarts the host, make it do so in the background and exit before that)", err: err}
 }
 
 // pass reads the streams to their ends.

@@ -58,11 +58,11 @@ func Dial(ctx context.Context, c *Connection, notify func(reason string)) (*Clie
 	d.keyring.close()
 	switch {
 	case ctx.Err() != nil:
-		return nil, &Error{public: "interrupted before there was a connection", err: ctx.Err(), final: true}
+		return nil, &Error{public: "interrupted before a connection was made", err: ctx.Err(), final: true}
 	case isFinal(last):
 		return nil, last
 	}
-	return nil, &Error{public: "there was no connection in time", detail: fmt.Sprintf("(%s)", timeout), err: last}
+	return nil, &Error{public: "no connection was made in time", detail: fmt.Sprintf("(%s)", timeout), err: last}
 }
 
 // dialer is a connection with its keys parsed.
@@ -207,9 +207,9 @@ func (l *login) refused(ctx context.Context, h handshaken) error {
 	case ctx.Err() != nil:
 		return &Error{public: "the host did not finish the login", detail: where, err: ctx.Err()}
 	case errors.As(err, &own):
-		return &Error{public: "the host was not believed", detail: where, err: own, final: own.final}
+		return &Error{public: "the host could not be verified", detail: where, err: own, final: own.final}
 	case !h.believed && l.pin != nil && errors.As(err, &kind):
-		return &Error{public: "the host was not believed, since it may have no key of the kind that the connection asks for", detail: where, err: err, final: true}
+		return &Error{public: "the host could not be verified; it may not have a key of the kind that the connection requires", detail: where, err: err, final: true}
 	case !h.believed:
 		return &Error{public: "the host did not speak SSH as expected", detail: where, err: err}
 	}

@@ -16,7 +16,7 @@ import (
 func (h *Host) signers() ([]ssh.Signer, *Problem) {
 	if !h.PrivateKey.Given() {
 		if h.Certificate.Given() {
-			return nil, &Problem{"certificate", "A certificate is used together with the private key that it belongs to, which is missing."}
+			return nil, &Problem{"certificate", "A certificate needs the private key that it belongs to, which is missing."}
 		}
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func keyProblem(text string, err error) string {
 	block, _ := pem.Decode([]byte(text))
 	switch {
 	case errors.As(err, &locked):
-		return "The private key is protected by a passphrase, and a connection has no argument for that. Use a copy of the key without a passphrase (see \"ssh-keygen -p\"), or an SSH agent."
+		return "The private key is protected by a passphrase, which a connection has no argument for. Use a copy of the key without a passphrase (see \"ssh-keygen -p\"), or an SSH agent."
 	case strings.HasPrefix(strings.TrimSpace(text), "PuTTY-User-Key-File"):
 		return "The private key is in PuTTY's own format. PuTTYgen can export it in that of OpenSSH."
 	case strings.HasPrefix(strings.TrimSpace(text), "ssh-"), strings.HasPrefix(strings.TrimSpace(text), "ecdsa-"):
@@ -91,7 +91,7 @@ func checkHost(pinned ssh.PublicKey) ssh.HostKeyCallback {
 			return finalError("the host's key is not the one that the connection asks for, so this may be another machine")
 		}
 		if err := certs.CheckHostKey(address, from, key); err != nil {
-			return &Error{public: "the host's certificate does not hold for it", err: err, final: true}
+			return &Error{public: "the host's certificate is not valid for it", err: err, final: true}
 		}
 		return nil
 	}
@@ -118,7 +118,7 @@ func hostAlgorithms(pinned ssh.PublicKey) []string {
 // methods tells in words how the login was tried.
 func methods(words []string) string {
 	if len(words) == 0 {
-		return "without any key or password, since the connection has none and there is no agent"
+		return "without a key or password: the connection has none, and there is no agent"
 	}
 	return fmt.Sprintf("with %s", strings.Join(words, ", "))
 }

@@ -104,7 +104,7 @@ func TestAgent(t *testing.T) {
 	t.Run("switched off", func(t *testing.T) {
 		s := serve(t, accepts(k))
 		_, err := remote.Dial(t.Context(), &remote.Connection{Target: s.host(), AgentSocket: socket, Agent: remote.AgentNever, Timeout: time.Millisecond * 200}, nil)
-		if err == nil || !strings.Contains(err.Error(), "without any key or password") {
+		if err == nil || !strings.Contains(err.Error(), "without a key or password") {
 			t.Errorf("error = %v", err)
 		}
 	})
@@ -190,9 +190,9 @@ func TestHostKey(t *testing.T) {
 		{"authority", own, ca, ""},
 		{"key of a certificate", own, k, ""},
 		{"another key", plain, newKey(t, "ed25519"), "not the one that the connection asks for"},
-		{"another kind", plain, newKey(t, "ecdsa"), "no key of the kind"},
+		{"another kind", plain, newKey(t, "ecdsa"), "not have a key of the kind"},
 		{"another authority", own, newKey(t, "ed25519"), "not the one that the connection asks for"},
-		{"certificate of another host", certified("example.com"), ca, "certificate does not hold"},
+		{"certificate of another host", certified("example.com"), ca, "certificate is not valid"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := c.server.logins.Load()
@@ -205,7 +205,7 @@ func TestHostKey(t *testing.T) {
 			switch {
 			case c.want == "" && err != nil:
 				t.Error(err)
-			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(remote.Public(err), "not believed")):
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(remote.Public(err), "could not be verified")):
 				t.Errorf("error = %v, want %q", err, c.want)
 			case c.server.logins.Load() != before+1:
 				t.Errorf("%d attempts: a host that is not believed must not be tried again", c.server.logins.Load()-before)

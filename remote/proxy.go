@@ -30,7 +30,7 @@ func (p *Proxy) dial(ctx context.Context, address string) (net.Conn, error) {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return nil, &Error{public: "the proxy made no connection", detail: "to " + address, err: err, final: isFinal(err)}
+		return nil, &Error{public: "the proxy did not make a connection", detail: "to " + address, err: err, final: isFinal(err)}
 	}
 	return through, nil
 }
@@ -87,5 +87,5 @@ func (p *Proxy) socks(ctx context.Context, address string) (net.Conn, error) {
 			return conn, nil
 		}
 	}
-	return nil, &Error{public: "the proxy made no connection", detail: "to " + address, err: err}
+	return nil, &Error{public: "the proxy did not make a connection", detail: "to " + address, err: err}
 }

@@ -104,7 +104,7 @@ func TestRunScript(t *testing.T) {
 		{"failure", "s_%RAND%.sh", "#!/bin/sh\necho at $0; exit 3", `^at \./s_\d+\.sh$`, "exit status 3"},
 		{"home", "~/a dir's/s.sh", "#!/bin/sh\necho $0", `^a dir's/s\.sh$`, ""},
 		{"other interpreter", "s.sh", "#!/bin/cat\ntext", `text`, ""},
-		{"no directory", "none/s.sh", "", `^$`, "the directory for it is not there"},
+		{"no directory", "none/s.sh", "", `^$`, "the directory for it does not exist"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

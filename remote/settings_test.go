@@ -75,7 +75,7 @@ func TestCheck(t *testing.T) {
 		{"some text", remote.Connection{Target: remote.Host{PrivateKey: remote.NewSecret("c4nary\nc4nary\n")}}, "private_key", "PEM"},
 		{"public key", remote.Connection{Target: remote.Host{PrivateKey: remote.NewSecret(k.line)}}, "private_key", "public key"},
 		{"PuTTY", remote.Connection{Target: remote.Host{PrivateKey: remote.NewSecret("PuTTY-User-Key-File-3: c4nary")}}, "private_key", "PuTTYgen"},
-		{"certificate alone", remote.Connection{Target: remote.Host{Certificate: foreign}}, "certificate", "together with the private key"},
+		{"certificate alone", remote.Connection{Target: remote.Host{Certificate: foreign}}, "certificate", "needs the private key"},
 		{"foreign certificate", remote.Connection{Target: remote.Host{PrivateKey: remote.NewSecret(k.pem), Certificate: foreign}}, "certificate", "another private key"},
 		{"no certificate", remote.Connection{Target: remote.Host{PrivateKey: remote.NewSecret(k.pem), Certificate: remote.NewSecret(k.line)}}, "certificate", "not an OpenSSH certificate"},
 		{"host key", remote.Connection{Target: remote.Host{HostKey: remote.NewSecret("SHA256:c4nary")}}, "host_key", "not a public key"},

@@ -61,7 +61,7 @@ type files struct {
 func (c *Client) files(ctx context.Context) (*files, error) {
 	s, err := c.ssh.NewSession()
 	if err != nil {
-		return nil, &Error{public: "the host opened no session", err: err}
+		return nil, &Error{public: "the host did not open a session", err: err}
 	}
 	release := c.guard(ctx, s)
 	fail := func(err error) (*files, error) {
@@ -95,7 +95,7 @@ func (f *files) failed(ctx context.Context, what, name string, err error) error 
 		return &Error{public: "interrupted: " + what, detail: "(" + name + ")", err: ctx.Err()}
 	case errors.Is(err, fs.ErrNotExist):
 		if dir := path.Dir(name); !f.isDir(dir) {
-			return &Error{public: what + ": the directory for it is not there", detail: "(" + dir + "). A remote-exec provisioner before this one can make it"}
+			return &Error{public: what + ": the directory for it does not exist", detail: "(" + dir + "). A remote-exec provisioner before this one can create it"}
 		}
 	}
 	return &Error{public: what, detail: "(" + name + ")", err: err}
@@ -168,14 +168,14 @@ func (u *uploader) restrict(name string, mode fs.FileMode) {
 
 // dir copies the content of a directory. above are the directories around it.
 func (u *uploader) dir(from, to string, above []fs.FileInfo) error {
-	const what, mode = "the directory could not be made on the host", 0o755
+	const what, mode = "the directory could not be created on the host", 0o755
 	self, err := os.Stat(from)
 	if err != nil {
 		return &Error{public: "the source could not be read", err: err}
 	}
 	for _, a := range above {
 		if os.SameFile(a, self) {
-			return &Error{public: "the source has a symbolic link to a directory around it, which would be copied without end", detail: "(" + from + ")"}
+			return &Error{public: "the source has a symbolic link to a directory that contains it, so copying would never end", detail: "(" + from + ")"}
 		}
 	}
 	if !u.isDir(to) {
@@ -205,7 +205,7 @@ func (u *uploader) entry(from, to string, above []fs.FileInfo) error {
 	case info.IsDir():
 		return u.dir(from, to, above)
 	case !info.Mode().IsRegular():
-		return &Error{public: "the source has something that is neither a file nor a directory", detail: "(" + from + ")"}
+		return &Error{public: "the source contains something that is neither a file nor a directory", detail: "(" + from + ")"}
 	}
 	return u.file(from, to)
 }

@@ -134,11 +134,11 @@ func TestUploadErrors(t *testing.T) {
 	tree(t, s.home, map[string]string{"f1le": "x"})
 	for _, c := range []struct{ source, destination, want string }{
 		{"n0ne", "x", "source could not be read"},
-		{"n4me", "n0ne/x", "the directory for it is not there"},
-		{"d", "n0ne/x", "the directory for it is not there"},
-		{"d", "f1le/x", "could not be made"},
+		{"n4me", "n0ne/x", "the directory for it does not exist"},
+		{"d", "n0ne/x", "the directory for it does not exist"},
+		{"d", "f1le/x", "could not be created"},
 		{"n4me", "", "destination is empty"},
-		{"loop", "new", "without end"},
+		{"loop", "new", "would never end"},
 		{"broken", "other", "source could not be read"},
 	} {
 		err := client.Upload(t.Context(), filepath.Join(local, c.source), c.destination)

@@ -132,9 +132,9 @@ func TestUnusableFiles(t *testing.T) {
 		kind error
 		says string
 	}{
-		"truncated":           {whole[:len(whole)/2], ErrCorrupt, "cut off"},
-		"truncated early":     {`{`, ErrCorrupt, "cut off"},
-		"zeros at the end":    {whole[:200] + strings.Repeat("\x00", 300), ErrCorrupt, "cut off"},
+		"truncated":           {whole[:len(whole)/2], ErrCorrupt, "ends in the middle"},
+		"truncated early":     {`{`, ErrCorrupt, "ends in the middle"},
+		"zeros at the end":    {whole[:200] + strings.Repeat("\x00", 300), ErrCorrupt, "ends in the middle"},
 		"only zeros":          {strings.Repeat("\x00", 300), ErrCorrupt, ""},
 		"two files":           {whole + whole, ErrCorrupt, "line"},
 		"not an object":       {`[]`, ErrCorrupt, ""},
@@ -178,7 +178,7 @@ func TestUnusableFiles(t *testing.T) {
 		"legacy name":         {`{"version":3,"modules":[{"path":["root"],"resources":{"a.b!":{"primary":{"id":"x"}}}}]}`, ErrCorrupt, "identifier"},
 		"legacy provider":     {`{"version":3,"modules":[{"path":["root"],"resources":{"a.b":{"provider":"!!","primary":{"id":"x"}}}}]}`, ErrCorrupt, "provider"},
 		"old provider":        {strings.Replace(inst(`"status":""`), `provider[\"registry.terraform.io/a/b\"]`, "provider.!", 1), ErrCorrupt, "provider"},
-		"legacy truncated":    {`{"version":3,"modules":[{"path":["roo`, ErrCorrupt, "cut off"},
+		"legacy truncated":    {`{"version":3,"modules":[{"path":["roo`, ErrCorrupt, "ends in the middle"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := Read([]byte(test.src))

@@ -59,7 +59,7 @@ func read(src []byte, complete bool) (*File, error) {
 		return nil, err
 	}
 	if f.Serial == math.MaxUint64 {
-		return nil, corrupt("its serial number is the greatest that there can be, so no state can follow it")
+		return nil, corrupt("its serial number is the highest possible, so no state can follow it")
 	}
 	if f.Lineage == "" {
 		// Files before version 3 have no lineage, and others write files of version 4 without one. It is
@@ -131,7 +131,7 @@ func jsonError(src []byte, err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
 		if syntax.Offset >= int64(len(bytes.TrimRight(src, " \n\r\t\x00"))) {
-			return corrupt("it ends in the middle (after %d bytes), as if writing it had been cut off", len(src))
+			return corrupt("it ends in the middle (after %d bytes): writing it was probably interrupted", len(src))
 		}
 		line := 1 + bytes.Count(src[:syntax.Offset], []byte{'\n'})
 		return corrupt("it is not valid JSON from line %d on", line)

@@ -133,7 +133,7 @@ func (s *memberScan) close() {
 	}
 	info := partInfos[top.part]
 	if s.complete && !top.array && info.required != "" && !s.has(top, info.required) {
-		s.fail("%s has no %q, which is an empty list where there are none", info.name, info.required)
+		s.fail("%s has no %q; if there are none, this must be an empty list", info.name, info.required)
 	}
 	s.names = s.names[:top.first]
 	s.open = s.open[:len(s.open)-1]

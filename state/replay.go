@@ -160,7 +160,7 @@ func (j *JournalFile) findFolded() error {
 		}
 		sum, err := hex.DecodeString(r.Folded.Sum)
 		if err != nil || len(sum) != 32 {
-			return fmt.Errorf("%w: a checksum in it is not one", ErrJournalCorrupt)
+			return fmt.Errorf("%w: it has an invalid checksum", ErrJournalCorrupt)
 		}
 		j.Folded = &Folded{Serial: r.Folded.Serial, Sum: [32]byte(sum)}
 	}

@@ -108,7 +108,7 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 			return a.fail("Approval required", "The plan has changes, and with -input=false Mayfly does not ask for approval. Apply a saved plan, or use -auto-approve.")
 		}
 		if p.Changed() && r.unseen {
-			return a.fail("The plan was not seen", "What reads standard output has ended, so the plan could not be shown, and there is no asking for approval. Nothing was changed.")
+			return a.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")
 		}
 		switch yes, err := r.confirm(p); {
 		case errors.Is(err, errNoAnswer):

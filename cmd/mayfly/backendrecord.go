@@ -96,7 +96,7 @@ func (d *directory) recorded() (r recordedBackend, ok bool, diags diag.List) {
 
 func badRecord(path string, err error) diag.List {
 	return diag.Errorf("Cannot read the recorded backend",
-		"The file %s, in which \"mayfly init\" records the backend, is damaged: %s. To record the backend anew, run: mayfly init -reconfigure", path, err)
+		"The file %s, in which \"mayfly init\" records the backend, is damaged: %s. To record the backend again, run: mayfly init -reconfigure", path, err)
 }
 
 // record remembers a backend, and the block that it is for, for the commands that follow; a configuration without one removes the record.
@@ -156,11 +156,11 @@ func (d *directory) backend() (backendConfig, diag.List) {
 	case ok && (d.root == nil || have.holdsFor(want)):
 		return have.backendConfig, nil // init may have completed it with -backend-config
 	case ok:
-		return want, initRequired("The backend in the configuration is not the one that this directory was initialized for, so the state may be elsewhere. " + moveOrLeave)
+		return want, initRequired("The configuration has another backend than this directory was initialized for, so the state may be elsewhere. " + moveOrLeave)
 	case want.samePlace(backendConfig{}):
 		return want, nil
 	default:
-		return want, initRequired(fmt.Sprintf("The configuration says that the state is in %s, and this directory was not initialized for that. Run: mayfly init", want.place()))
+		return want, initRequired(fmt.Sprintf("The configuration puts the state into %s, but this directory was not initialized for that. Run: mayfly init", want.place()))
 	}
 }
 
@@ -183,7 +183,7 @@ func (d *directory) selfInit(ctx context.Context) diag.List {
 			return diags
 		}
 		if len(left) > 0 {
-			return initRequired(fmt.Sprintf("The configuration says that the state is in %s, and there is state in %s, where it is without a backend block. %s", want.place(), bare.place(), moveOrLeave))
+			return initRequired(fmt.Sprintf("The configuration puts the state into %s, but there is state in %s, where it is kept without a backend block. %s", want.place(), bare.place(), moveOrLeave))
 		}
 	}
 	if err := d.record(want, want); err != nil {
@@ -192,7 +192,7 @@ func (d *directory) selfInit(ctx context.Context) diag.List {
 	return nil
 }
 
-const moveOrLeave = `Run "mayfly init -migrate-state" to bring the state along, or "mayfly init -reconfigure" to leave it where it is.`
+const moveOrLeave = `Run "mayfly init -migrate-state" to copy the state to the new place, or "mayfly init -reconfigure" to leave it where it is.`
 
 func initRequired(why string) diag.List {
 	return diag.Errorf("Backend initialization required, please run \"mayfly init\"", "%s", why)

@@ -69,11 +69,11 @@ func (c *changeFlags) check() diag.List {
 	case c.destroy && c.refreshOnly:
 		return diag.Errorf("Incompatible plan mode options", "The -destroy and -refresh-only options are mutually exclusive.")
 	case c.refreshOnly && !c.refresh:
-		return diag.Errorf("Incompatible refresh options", "The options -refresh-only and -refresh=false cannot be used together: the one asks for what the other switches off.")
+		return diag.Errorf("Incompatible refresh options", "The options -refresh-only and -refresh=false cannot be used together: one asks for what the other turns off.")
 	case c.parallelism < 1:
 		return diag.Errorf("Invalid parallelism", "The value of -parallelism must be at least 1, not %d.", c.parallelism)
 	case len(c.targets)+len(c.targetFiles) > 0 && len(c.excludes)+len(c.excludeFiles) > 0:
-		return diag.Errorf("Invalid combination of arguments", "-target and -exclude cannot be used together, nor their forms with files.")
+		return diag.Errorf("Invalid combination of arguments", "-target and -exclude cannot be used together, and neither can -target-file and -exclude-file.")
 	case len(c.replace) > 0 && (c.destroy || c.refreshOnly):
 		return diag.Errorf("Incompatible options", "-replace cannot be used with -destroy or -refresh-only, because such plans create nothing.")
 	}
@@ -94,7 +94,7 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 		for _, file := range files {
 			lines, err := addressLines(file)
 			if err != nil {
-				diags = append(diags, diag.Errorf("Cannot read addresses", "The file of -%s-file=%s could not be read: %s.", option, file, diag.Reason(err))...)
+				diags = append(diags, diag.Errorf("Cannot read addresses", "The file given with -%s-file, %s, could not be read: %s.", option, file, diag.Reason(err))...)
 			}
 			values = append(values, lines...)
 		}
@@ -380,5 +380,5 @@ func (a *app) paintDone(s string) string {
 // leftBehind is the error for a destroy after which something still exists, as the configuration asked.
 func leftBehind(n int) diag.List {
 	return diag.Errorf("Destroy was successful but left behind forgotten instances",
-		"The configuration says that some objects (%d) must not be destroyed, so they were only removed from the state. They still exist, and may still cost money. The plan shows which they are.\n\nTo treat this as a success, use -suppress-forget-errors.", n)
+		"The configuration forbids destroying some objects (%d), so they were only removed from the state. They still exist, and may still cost money. The plan lists them.\n\nTo treat this as a success, use -suppress-forget-errors.", n)
 }

@@ -117,7 +117,7 @@ var globalOptions = []proposal{
 	{"-help", "Show this text, or the help of a command."},
 	{"-version", "Same as the command \"version\"."},
 	{"-pedantic", "Take warnings for errors."},
-	{"-install-autocomplete", "Have the shells of this user complete commands, options and addresses."},
+	{"-install-autocomplete", "Set up the shells of this user to complete commands, options and addresses."},
 	{"-uninstall-autocomplete", "Undo -install-autocomplete."},
 }
 

@@ -39,7 +39,7 @@ func (a *app) completionCommand() *cli.Command {
 				return a.wrote(err)
 			})
 	}
-	return a.group("completion", "Write functions for a shell that complete commands", "Writes functions for a shell, with which it completes what is being typed after \"mayfly\". To set up a shell for good: mayfly -install-autocomplete",
+	return a.group("completion", "Write functions for a shell that complete commands", "Writes functions with which a shell completes what is typed after \"mayfly\". To set up a shell permanently: mayfly -install-autocomplete",
 		shell("bash", bashCompletion), shell("zsh", zshCompletion), shell("fish", fishCompletion))
 }
 
@@ -178,7 +178,7 @@ func (s shellSetUp) applyWhole(before string, missing, remove bool) (changed boo
 	ours := strings.HasSuffix(strings.TrimRight(before, "\n"), setUpMark)
 	switch {
 	case !missing && !ours && !remove:
-		return false, errors.New("it is there already, and not by -install-autocomplete")
+		return false, errors.New("it is already there, but -install-autocomplete did not create it")
 	case remove && (missing || !ours):
 		return false, nil
 	case remove:

@@ -31,10 +31,10 @@ func (a *app) consoleCommand() *cli.Command {
 	f := &consoleFlags{}
 	flags := append(f.variableFlags.flags(), f.lockFlags.flags()...)
 	flags = append(flags,
-		boolFlag("plan", "Make a plan first, and evaluate with the objects as applying it would make them. By default they are as the state has them.", &f.planned),
+		boolFlag("plan", "Make a plan first, and evaluate with the objects as applying it would make them. By default, objects are as the state has them.", &f.planned),
 		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.stateFlags.state),
 		f.machineFlags.intoFlag("a stream of JSON messages with the values"),
-		boolFlag("input", "Without consequence: the console asks for nothing. Variables without a value are unknown.", &f.input),
+		boolFlag("input", "Has no effect: the console asks for nothing. Variables without a value are unknown.", &f.input),
 	)
 	return a.command("console", "Try expressions at an interactive command prompt", "",
 		"Evaluates expressions of the configuration language, one after the other, about the root module and its state. They are read from standard input, "+
@@ -62,7 +62,7 @@ type lineSource interface {
 }
 
 // errAbandoned is returned for an expression that the user has given up.
-var errAbandoned = errors.New("the expression was given up")
+var errAbandoned = errors.New("the expression was abandoned")
 
 func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	a.document = true // values alone go to standard output
@@ -91,7 +91,7 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 		if soft.Err() != nil {
 			return exitError
 		}
-		a.report(diag.Warnf("Values may be missing", "In the expressions that follow, values that the errors above are about are unknown."))
+		a.report(diag.Warnf("Values may be missing", "In the expressions that follow, the values that these errors are about are unknown."))
 	}
 	a.sources = maps.Clone(a.sources)
 	if a.sources == nil {

@@ -93,7 +93,7 @@ func (d *directory) loadRequired(command string) diag.List { return d.required(c
 func (d *directory) required(command string, load func() diag.List) diag.List {
 	if !d.loader.IsConfigDir(d.path) {
 		return diag.Errorf("No configuration files",
-			"The command %s needs a configuration, but this directory has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json. Create one, or go to another directory with -chdir.%s", command, instead[command])
+			"The command %s needs a configuration, but this directory has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json. Create one, or use another directory with -chdir.%s", command, instead[command])
 	}
 	return load()
 }

@@ -46,7 +46,7 @@ func checkFiles(files []fileOption) diag.List {
 			if f.reads && other.reads || state && (f.option == "-state-out" || other.option == "-state-out") || !sameFile(f.path, other.path) {
 				continue
 			}
-			return diag.Errorf("Conflicting files", "Both %s and %s name the file %s, and what is written for the one would take the place of the other. Give each a file of its own. Nothing was done.", other.option, f.option, f.path)
+			return diag.Errorf("Conflicting files", "Both %s and %s name the file %s, so one would overwrite the other. Give each a file of its own. Nothing was done.", other.option, f.option, f.path)
 		}
 	}
 	return nil

@@ -42,15 +42,15 @@ func (a *app) fmtCommand() *cli.Command {
 	f := &formatting{app: a, list: true, write: true}
 	flags := []cli.Flag{
 		boolFlag("list", "Don't list the files whose style differs. Never done for standard input.", &f.list),
-		boolFlag("write", "Don't change the files. Nor are they with -check.", &f.write),
+		boolFlag("write", "Don't change the files. -check does not change them either.", &f.write),
 		boolFlag("diff", "Show what differs.", &f.diff),
 		boolFlag("check", "Change nothing, and exit with status 3 if a file is not in the standard style.", &f.check),
-		boolFlag("recursive", "Work on the directories below, too.", &f.recursive),
+		boolFlag("recursive", "Also format the files in subdirectories.", &f.recursive),
 	}
 	return a.command("fmt", "Reformat your configuration in the standard style", "[DIRECTORY or FILE or -]...",
 		"Rewrites files of the native syntax in the standard style: configuration (.tf, .tofu), values of variables (.tfvars) and tests (.tftest.hcl, .tofutest.hcl). "+
 			"It works on the files in the current directory or in the given ones, on given files, or, with a dash as the only argument, from standard input to standard output.\n\n"+
-			"The exit status is 0, or 2 if there were errors, or 3 if -check has found something to do.",
+			"The exit status is 0, or 2 if there were errors, or 3 if -check has found a file to format.",
 		flags, f.run)
 }
 

@@ -17,7 +17,7 @@ func (a *app) forceUnlockCommand() *cli.Command {
 	force := false
 	flags := append(vars.flags(), boolFlag("force", "Don't ask for approval.", &force))
 	return a.messageCommand("force-unlock", "Release a stuck lock on the current workspace", "LOCK_ID",
-		"Removes the lock on the state of the selected workspace that a run has left which ended without doing so. Nothing else is changed. The lock on a local state ends with the process that holds it, and cannot be taken from one that is running.",
+		"Removes the lock that a run which ended abnormally has left on the state of the selected workspace. Nothing else is changed. The lock on a local state ends with the process that holds it, and cannot be taken from one that is running.",
 		append(flags, in.flags(a)...), func(ctx context.Context, args []string) int {
 			if len(args) == 0 || len(args) > 2 || len(args) == 2 && !isWorkingDir(args[1]) {
 				return a.argsError("force-unlock", "one argument, the ID of the lock; for another directory, use -chdir")

@@ -69,7 +69,7 @@ func (r *changeRun) unfinished(diags diag.List) diag.List {
 	if r.written == "" || !diags.HasErrors() {
 		return nil
 	}
-	return diag.Warnf("Generated configuration is kept", "The generated configuration was written to %s, and there were errors after that. Correct what is wrong in it, or remove it to have it generated anew, and plan again.", r.written)
+	return diag.Warnf("Generated configuration is kept", "The generated configuration was written to %s before the errors occurred. Correct it, or remove the file to have it generated again, and plan again.", r.written)
 }
 
 // writeNew writes a file that must not exist yet.

@@ -29,7 +29,7 @@ func (a *app) graphCommand() *cli.Command {
 		intFlag("module-depth", "Has no effect. Accepted, with a number `N`, for compatibility.", &f.moduleDepth),
 		boolFlag("verbose", "Has no effect. Accepted for compatibility.", &f.verbose))
 	return a.command("graph", "Generate a Graphviz graph of the steps in an operation", "",
-		"Writes what waits for what, block by block, in the DOT language that Graphviz reads. The type plan-destroy goes by the state, all others by the configuration, or by a saved plan.",
+		"Writes which blocks wait for which, in the DOT language that Graphviz reads. The type plan-destroy is made from the state, all others from the configuration or a saved plan.",
 		flags, func(ctx context.Context, args []string) int {
 			a.document = true
 			if len(args) > 0 {

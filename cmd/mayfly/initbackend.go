@@ -73,7 +73,7 @@ func (a *app) migrate(ctx context.Context, from, to backendConfig, f *initFlags)
 	}
 	if !f.migrate && !f.force {
 		return diag.Errorf("Backend configuration changed",
-			"The backend was used with another configuration before, and there is state in it. To bring the state along, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")
+			"The backend had another configuration before, and there is state in it. To copy the state to the new place, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")
 	}
 	if !f.force {
 		if ds := a.confirmMigration(ctx, f.input, len(files)); ds.HasErrors() {

@@ -30,7 +30,7 @@ const (
 func (a *app) loginCommand() *cli.Command {
 	var in inputFlag
 	return a.command("login", "Obtain and save credentials for a remote host", "HOST",
-		"Asks a host for an API token, with the browser or by asking for it here, and keeps it for the commands that talk to that host. It goes to the credentials helper that the CLI configuration names, or into the file credentials.tfrc.json of the CLI configuration directory, which only you may read.",
+		"Obtains an API token from a host, through the browser or by asking for it here, and keeps it for the commands that talk to that host. The token is given to the credentials helper that the CLI configuration names, or written to the file credentials.tfrc.json in the CLI configuration directory, which only you can read.",
 		in.flags(a), func(ctx context.Context, args []string) int {
 			if len(args) != 1 {
 				return a.argsError("login", "exactly one argument, the host to log in to")
@@ -50,7 +50,7 @@ func (a *app) loginCommand() *cli.Command {
 
 func (a *app) logoutCommand() *cli.Command {
 	return a.command("logout", "Remove locally-stored credentials for a remote host", "HOST",
-		"Removes the API token for a host from where login keeps it. The token itself remains valid until it is revoked at the host.",
+		"Removes the API token that login has stored for a host. The token itself remains valid until it is revoked at the host.",
 		nil, func(ctx context.Context, args []string) int {
 			if len(args) != 1 {
 				return a.argsError("logout", "exactly one argument, the host to log out of")
@@ -115,7 +115,7 @@ func (l *loginRun) login(ctx context.Context) diag.List {
 		if len(ds) > 0 {
 			return append(diags, ds...)
 		}
-		return append(diags, diag.Errorf("Host does not support logging in", "The host %s neither offers to log in by OAuth (%s) nor has a page on which API tokens are made. If it has another way to get one, put the token into the environment variable %s or into a credentials block of the CLI configuration.",
+		return append(diags, diag.Errorf("Host does not support logging in", "The host %s neither offers logins by OAuth (%s) nor has a page for creating API tokens. If you can get a token in another way, put it into the environment variable %s or into a credentials block of the CLI configuration.",
 			l.host.ForDisplay(), loginService, cliconfig.TokenVariable(l.host))...)
 	}
 	if client == nil {
@@ -130,7 +130,7 @@ func (l *loginRun) login(ctx context.Context) diag.List {
 		return ds
 	}
 	if err := l.keeper.Store(ctx, l.host, token); err != nil {
-		return diag.Errorf("Failed to save the API token", "The host %s has given a token, which could not be kept: %s.", l.host.ForDisplay(), err)
+		return diag.Errorf("Failed to save the API token", "The host %s has issued a token, but it could not be stored: %s.", l.host.ForDisplay(), err)
 	}
 	l.app.say("\n%s\n\nIt was saved %s\n\nCommands that talk to %s use it from now on.\n", l.app.paintDone("Success! Mayfly has obtained an API token for "+l.host.ForDisplay()+"."), l.place(), l.host.ForDisplay())
 	return nil
@@ -144,7 +144,7 @@ func (l *loginRun) oauthClient(services *disco.Host) (*disco.OAuthClient, diag.L
 	case errors.As(err, &absent):
 		return nil, nil
 	case err != nil:
-		return nil, diag.Errorf("Host does not support logging in", "What the host %s says about logging in cannot be used: %s.", l.host.ForDisplay(), err)
+		return nil, diag.Errorf("Host does not support logging in", "The login settings that the host %s announces cannot be used: %s.", l.host.ForDisplay(), err)
 	case client.SupportedGrantTypes.Has(disco.OAuthAuthzCodeGrant), client.SupportedGrantTypes.Has(disco.OAuthOwnerPasswordGrant):
 		return client, nil
 	}
@@ -180,10 +180,10 @@ func (l *loginRun) shadowed(ctx context.Context) diag.List {
 	origin := l.dir.user.TokenOrigins[l.host]
 	file, _ := l.keeper.(*credential.FileKeeper)
 	if origin != "" && (file == nil || origin != file.Path) {
-		return diag.Warnf("Another token goes first", "There is a token for %s in %s. While it is there, it is used instead of the one that is about to be stored.", l.host.ForDisplay(), origin)
+		return diag.Warnf("Another token takes precedence", "There is a token for %s in %s. As long as it is there, it is used instead of the one that is about to be stored.", l.host.ForDisplay(), origin)
 	}
 	if _, explicit := l.dir.cliEnvironment().MainFile(); explicit && file != nil {
-		return diag.Warnf("The file with the token will not be read", "The CLI configuration is in a file that an environment variable names, and then the directory with %s is not looked at. Commands use the token when TF_CLI_CONFIG_FILE is not set.", file.Path)
+		return diag.Warnf("The file with the token will not be read", "An environment variable names the file of the CLI configuration, so the directory with %s is not read. Commands use the token only when TF_CLI_CONFIG_FILE is not set.", file.Path)
 	}
 	if has, err := l.keeper.Has(ctx, l.host); err == nil && has {
 		l.app.say("\nThere is a token for %s already, which will be replaced.", l.host.ForDisplay())
@@ -206,7 +206,7 @@ func (l *loginRun) token(ctx context.Context, client *disco.OAuthClient, tokens 
 			Client: client, Transport: transport, Title: "Mayfly",
 			Visit: func(address string) {
 				l.visit("sign in", address)
-				l.app.say("Mayfly waits for the host to send the browser back.\n")
+				l.app.say("Waiting for the host to send the browser back.\n")
 			},
 			Ignored: func() {
 				l.app.notice("A request that did not belong to this login was refused. Mayfly is still waiting.")
@@ -246,17 +246,17 @@ func (l *loginRun) pasted(ctx context.Context, service *url.URL) (cliconfig.Secr
 	token := cliconfig.NewSecret(text)
 	name, valid := l.network.Account(ctx, service, token)
 	if !valid {
-		return token, diag.Errorf("Token is invalid", "The host %s does not accept this token. Nothing was stored. Make another one, or copy all of it.", l.host.ForDisplay())
+		return token, diag.Errorf("Token is invalid", "The host %s does not accept this token. Nothing was stored. Check that you copied all of it, or create another one.", l.host.ForDisplay())
 	}
 	if name != "" {
-		l.app.say("The token is that of the account %s.", name)
+		l.app.say("The token belongs to the account %s.", name)
 	}
 	return token, nil
 }
 
 // visit opens the person's browser, and shows the address in case that fails, or opens the wrong one.
 func (l *loginRun) visit(what, address string) {
-	l.app.say("To %s, open this address in a browser, unless that has happened by itself:\n    %s\n", what, address)
+	l.app.say("To %s, open this address in a browser, if it has not opened by itself:\n    %s\n", what, address)
 	browser.Stdout, browser.Stderr = io.Discard, io.Discard
 	go func() { _ = browser.OpenURL(address) }() // some browsers return when they end; without any, the person has the address
 }
@@ -274,7 +274,7 @@ func (l *loginRun) logout(ctx context.Context) diag.List {
 	elsewhere := origin != "" && (!isFile || origin != file.Path)
 	if !has {
 		if elsewhere {
-			return diag.Warnf("Credentials are configured by hand", "There is a token for %s in %s, where login does not put them. Remove it there.", l.host.ForDisplay(), origin)
+			return diag.Warnf("Credentials are configured manually", "There is a token for %s in %s, where login does not store tokens. Remove it there.", l.host.ForDisplay(), origin)
 		}
 		l.app.say("No credentials for %s are stored.\n", l.host.ForDisplay())
 		return nil
@@ -285,7 +285,7 @@ func (l *loginRun) logout(ctx context.Context) diag.List {
 	}
 	l.app.say("%s", l.app.paintDone("Success! Mayfly has removed the stored API token for "+l.host.ForDisplay()+"."))
 	if elsewhere {
-		return diag.Warnf("Another token is still configured", "There is a token for %s in %s as well, which is still used.", l.host.ForDisplay(), origin)
+		return diag.Warnf("Another token is still configured", "There is another token for %s in %s, which is still used.", l.host.ForDisplay(), origin)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func (m *machineFlags) intoFlag(what string) cli.Flag {
 // begin opens the file. With -json, a contradiction is told in the form that programs expect.
 func (m *machineFlags) begin(a *app) bool {
 	if m.json && m.into != "" {
-		return a.report(diag.Errorf("Invalid output format", "The options -json and -json-into cannot be used together: the one writes to standard output instead of text, the other to a file besides it."))
+		return a.report(diag.Errorf("Invalid output format", "The options -json and -json-into cannot be used together: one writes to standard output instead of text, the other to a file in addition to it."))
 	}
 	if diags := checkFiles(append(m.beside, fileOption{"-json-into", m.into, false})); diags.HasErrors() {
 		return a.report(diags)

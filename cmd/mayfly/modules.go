@@ -26,7 +26,7 @@ func (a *app) getCommand() *cli.Command {
 	flags := append(vars.flags(), boolFlag("update", "Install the newest versions of modules that the constraints allow.", &update),
 		stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
 	return a.messageCommand("get", "Install or upgrade the modules of the configuration", "",
-		"Puts the modules that the configuration calls in place, and those that they call. What is there already is kept. \"mayfly init\" does the same.",
+		"Installs the modules that the configuration calls, and those that they call. Modules that are already installed are kept. \"mayfly init\" does the same.",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) > 0 {
 				return a.argsError("get", "no arguments; for another directory, use -chdir")
@@ -125,7 +125,7 @@ func (l *moduleLines) line(format string, args ...any) {
 func (a *app) copyModule(ctx context.Context, d *directory, source string) bool {
 	entries, err := os.ReadDir(".")
 	if err != nil || len(entries) > 0 {
-		a.fail("Can't populate non-empty directory", "With -from-module, the directory must be empty, so that nothing in it is overwritten. Go to an empty one with -chdir.")
+		a.fail("Can't populate non-empty directory", "With -from-module, the directory must be empty, so that nothing in it is overwritten. Use an empty one with -chdir.")
 		return false
 	}
 	_, soft, stop := a.interruptible(ctx)

@@ -20,7 +20,7 @@ const (
 )
 
 // errUnread is the error of writing to a reader that took nothing for too long.
-var errUnread = errors.New("its reader did not go on reading, and the program was interrupted")
+var errUnread = errors.New("its reader stopped reading, and the program was interrupted")
 
 // outlet writes for a program that must be able to end although nobody reads what it writes: a pager that waits, a terminal that is held, a full pipe. Writing
 // waits for the reader, however long that takes, until patience is over. It is safe for concurrent use.

@@ -25,7 +25,7 @@ type outputFlags struct {
 func (a *app) outputCommand() *cli.Command {
 	f := &outputFlags{}
 	flags := append(append(f.variableFlags.flags(), f.machineFlags.flags("JSON")...),
-		boolFlag("raw", "Write the text of one output as it is, without quotes and line end.", &f.raw),
+		boolFlag("raw", "Write the text of one output as it is, without quotes and without a line break at the end.", &f.raw),
 		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
 		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.state),
 	)

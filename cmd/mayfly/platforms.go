@@ -46,8 +46,8 @@ func (a *app) providersLockCommand() *cli.Command {
 		stringFlag("fs-mirror", "Take the packages from the filesystem mirror in `DIR`.", &f.fsMirror),
 		stringFlag("net-mirror", "Take the packages from the network mirror at `URL`.", &f.netMirror))
 	return a.messageCommand("lock", "Write checksums for several platforms to the dependency lock file", "[PROVIDER...]",
-		"Adds the checksums of the packages for all platforms given to the dependency lock file, so that a project can be used on machines of different kinds. "+
-			"Packages come from the providers' own registries whatever the CLI configuration says. Without arguments, all providers that the configuration needs are locked.",
+		"Adds the checksums of the packages for all platforms given to the dependency lock file, so that a project can be used on different platforms. "+
+			"Packages come from the providers' own registries, regardless of the CLI configuration. Without arguments, all providers that the configuration needs are locked.",
 		flags, func(ctx context.Context, args []string) int { return a.providersLock(ctx, f, args) })
 }
 

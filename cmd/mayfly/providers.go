@@ -98,11 +98,11 @@ func (a *app) providersSchemaCommand() *cli.Command {
 	asJSON := false
 	var vars variableFlags
 	return a.command("schema", "Show schemas for the providers used in the configuration", "", "Writes the schemas of the providers that the configuration and the state need, as a JSON document.",
-		append(vars.flags(), boolFlag("json", "Write JSON; required, since there is no other form.", &asJSON)),
+		append(vars.flags(), boolFlag("json", "Write a JSON document. This option is required.", &asJSON)),
 		func(ctx context.Context, args []string) int {
 			a.document = true
 			if !asJSON {
-				return a.fail("Missing option", "The command providers schema requires the -json option: there is no other form of its output.")
+				return a.fail("Missing option", "The command \"providers schema\" requires the option -json: it can write only JSON.")
 			}
 			if len(args) > 0 {
 				return a.argsError("providers schema", "no arguments")

@@ -228,7 +228,7 @@ func (r *changeRun) checkPackages(f *planfile.File) diag.List {
 	var diags diag.List
 	for _, p := range slices.SortedFunc(maps.Keys(f.Providers), func(x, y addr.Provider) int { return strings.Compare(x.String(), y.String()) }) {
 		if have[p] != f.Providers[p] {
-			diags = append(diags, diag.Errorf("Inconsistent provider packages", "The installed package of provider %s is not the one that the plan was made with, so what it would do may differ from what was planned. Make a new plan.", p.ForDisplay())...)
+			diags = append(diags, diag.Errorf("Inconsistent provider packages", "The installed package of provider %s is not the one that the plan was made with, so its results may differ from the plan. Make a new plan.", p.ForDisplay())...)
 		}
 	}
 	return diags
@@ -299,10 +299,10 @@ func missingEphemeral(vars []*config.Variable) diag.List {
 	for _, v := range vars {
 		summary, fallback := "No value for required ephemeral variable", ""
 		if !v.Required() {
-			summary, fallback = "No value for ephemeral variable", " Its default does not take the place of that value; to apply with the default, make a new plan without it."
+			summary, fallback = "No value for ephemeral variable", " Its default is not used in place of that value. To apply with the default, make a new plan without the variable."
 		}
 		diags = append(diags, diag.At(v.Range, summary,
-			"The ephemeral variable %q was set when the plan was made. Since its value is in no file, it must be given again to apply the plan: use -var, -var-file or the environment variable TF_VAR_%s.%s", v.Name, v.Name, fallback)...)
+			"The ephemeral variable %q was set when the plan was made. Since ephemeral values are never saved, it must be given again to apply the plan: use -var, -var-file or the environment variable TF_VAR_%s.%s", v.Name, v.Name, fallback)...)
 	}
 	return diags
 }

@@ -45,9 +45,9 @@ func (f *showFlags) check(args []string) diag.List {
 	}
 	switch {
 	case chosen > 1:
-		return diag.Errorf("Conflicting object types to show", "Use only one of -state, -plan=FILE, -config and -module=DIR: each of them shows something else.")
+		return diag.Errorf("Conflicting object types to show", "Use only one of -state, -plan=FILE, -config and -module=DIR: each shows something different.")
 	case chosen == 1 && len(args) > 0:
-		return diag.Errorf("Unexpected command line arguments", "An option already says what to show, so the argument %q is not expected.", args[0])
+		return diag.Errorf("Unexpected command line arguments", "An option already selects what to show, so the argument %q is not expected.", args[0])
 	case len(args) > 1:
 		return diag.Errorf("Wrong number of arguments", "The command show expects at most one argument, a file with a saved plan or a state. For its usage, run: mayfly show -help")
 	case f.config && !f.json:

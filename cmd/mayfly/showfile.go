@@ -41,7 +41,7 @@ func notState(src []byte) string {
 	case err != nil || head["version"] != nil || head["encrypted_data"] != nil:
 		return ""
 	case head["format_version"] != nil:
-		return ", but a document as \"mayfly show -json\" writes it for other programs"
+		return ", but a document that \"mayfly show -json\" writes for other programs"
 	}
 	return ": the JSON document in it has no format version"
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) stateCommand() *cli.Command {
-	return a.group("state", "Advanced state management", "Looks at the state and changes it by hand. Real objects are never touched.",
+	return a.group("state", "Advanced state management", "Shows the state, and changes it without a plan. Real objects are never touched.",
 		alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), a.stateReplaceProviderCommand(),
 		alias(a.stateRmCommand(), "remove"), a.stateShowCommand())
 }
@@ -168,7 +168,7 @@ func (a *app) stateRmCommand() *cli.Command {
 	dryRun := false
 	flags := append(files.flags(), lock.flags()...)
 	flags = append(flags, boolFlag("dry-run", "Only show what would be removed.", &dryRun))
-	return a.messageCommand("rm", "Remove instances from the state", "ADDRESS...", "Makes Mayfly forget objects, which continue to exist. Addresses of modules and resources stand for all that they contain.",
+	return a.messageCommand("rm", "Remove instances from the state", "ADDRESS...", "Makes Mayfly forget objects, which continue to exist. The address of a module or resource stands for everything in it.",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) == 0 {
 				return a.argsError("state rm", "at least one address")

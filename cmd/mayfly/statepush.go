@@ -16,8 +16,8 @@ import (
 func (a *app) statePushCommand() *cli.Command {
 	var lock lockFlags
 	force := false
-	flags := append(lock.flags(), boolFlag("force", "Write it even if it is older, or of another lineage.", &force))
-	return a.messageCommand("push", "Update remote state from a local state file", "FILE", "Replaces the state of the selected workspace by a state file, or by what standard input has if the file is \"-\".",
+	flags := append(lock.flags(), boolFlag("force", "Write the state even if it is older, or of another lineage.", &force))
+	return a.messageCommand("push", "Update remote state from a local state file", "FILE", "Replaces the state of the selected workspace by a state file, or by standard input if the file is \"-\".",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) != 1 {
 				return a.argsError("state push", "one argument, a state file or \"-\"")

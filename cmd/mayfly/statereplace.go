@@ -27,10 +27,10 @@ func (a *app) stateReplaceProviderCommand() *cli.Command {
 	flags = append(flags, f.inputFlag.flags(a)...)
 	flags = append(flags, boolFlag("auto-approve", "Don't ask for approval.", &f.autoApprove))
 	return a.messageCommand("replace-provider", "Replace provider in the state", "FROM_PROVIDER TO_PROVIDER",
-		"Gives the objects of one provider to another, in all modules, for example to one of the same kind with another source address. The objects stay as they are, so the other provider must understand them.",
+		"Assigns the objects of one provider to another in all modules, for example after a provider has moved to another source address. The objects are not changed, so the other provider must support them.",
 		flags, func(ctx context.Context, args []string) int {
 			if len(args) != 2 {
-				return a.argsError("state replace-provider", "two arguments, the source addresses of the provider that is and of the one to be")
+				return a.argsError("state replace-provider", "two arguments, the source addresses of the old provider and of the new one")
 			}
 			var ps [2]addr.Provider
 			for i, which := range []string{"from", "to"} {
@@ -42,7 +42,7 @@ func (a *app) stateReplaceProviderCommand() *cli.Command {
 			}
 			return a.changeState(ctx, "state-replace-provider", f.stamped(), f.lockFlags, func(c *stateChange) (bool, int) {
 				if c.op.File == nil {
-					return false, a.fail("No state file was found", "There is no state in which a provider could be replaced. Run this command where Mayfly has been run, or name a state file with -state.")
+					return false, a.fail("No state file was found", "There is no state in which a provider could be replaced. Run this command in the directory of a configuration that was applied, or name a state file with -state.")
 				}
 				return c.replaceProvider(ctx, ps[0], ps[1], f)
 			})

@@ -9,12 +9,12 @@ import (
 )
 
 func (a *app) taintCommand() *cli.Command {
-	return a.taintingCommand("taint", "Mark a resource instance as not fully functional", "Marks a resource instance as damaged, so that the next plan replaces it. To the same end without changing the state: apply -replace=ADDRESS", true,
+	return a.taintingCommand("taint", "Mark a resource instance as not fully functional", "Marks a resource instance as damaged, so that the next plan replaces it. To get the same result without changing the state, run: mayfly apply -replace=ADDRESS", true,
 		"Resource instance %s has been marked as tainted.")
 }
 
 func (a *app) untaintCommand() *cli.Command {
-	return a.taintingCommand("untaint", "Remove the 'tainted' state from a resource instance", "Takes the mark of damage from a resource instance, so that the next plan does not replace it.", false,
+	return a.taintingCommand("untaint", "Remove the 'tainted' state from a resource instance", "Removes the mark that a resource instance is damaged, so that the next plan does not replace it.", false,
 		"Resource instance %s has been successfully untainted.")
 }
 

@@ -16,7 +16,7 @@ func (a *app) validateCommand() *cli.Command {
 	flags := append(append(vars.flags(), m.flags("the result as a JSON document")...),
 		stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
 	return a.command("validate", "Check whether the configuration is valid", "",
-		"Checks the configuration by itself: no state is read, no variable needed and no remote system reached.",
+		"Checks the configuration by itself: it reads no state, needs no variables, and contacts no remote system.",
 		flags, func(ctx context.Context, args []string) int {
 			a.document = m.json
 			if !m.begin(a) {

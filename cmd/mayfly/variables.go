@@ -74,9 +74,9 @@ func (in *inputs) malformedOption(text string) diag.List {
 		in.meant[name] = true
 	}
 	if v == nil || v.Secret() {
-		return diag.Errorf("Invalid -var option", "The -var option must be of the form -var=\"name=value\", and what was given has no equals sign after a name.")
+		return diag.Errorf("Invalid -var option", "The -var option must be of the form -var=\"name=value\", but the value given has no equals sign after a name.")
 	}
-	return diag.Errorf("Invalid -var option", "The -var option must be of the form -var=\"name=value\", and %q has no equals sign after the name. Write for example: -var=\"%s=...\"", text, name)
+	return diag.Errorf("Invalid -var option", "The -var option must be of the form -var=\"name=value\", but %q has no equals sign after the name. Write for example: -var=\"%s=...\"", text, name)
 }
 
 func isNameCharacter(r rune) bool {
@@ -103,7 +103,7 @@ func (in *inputs) file(from config.FS, name string) diag.List {
 		val := file.Values[key]
 		if in.root.Variables[key] == nil {
 			d := diag.Warnf("Value for undeclared variable",
-				"The root module declares no variable %q, to which the file %q gives a value. Correct the name, or remove it. Values that many configurations share can come from TF_VAR_ environment variables instead, which are not checked.", key, name)
+				"The file %[2]q gives a value to the variable %[1]q, which the root module does not declare. Correct the name, or remove it. For values that several configurations share, use TF_VAR_ environment variables instead, which may name undeclared variables.", key, name)
 			d[0].Subject = val.NameRange.Ptr()
 			diags = append(diags, d...)
 			continue

@@ -19,7 +19,7 @@ import (
 )
 
 func (a *app) workspaceCommand() *cli.Command {
-	return a.group("workspace", "Workspace management", "A workspace is a state of its own for the same configuration.",
+	return a.group("workspace", "Workspace management", "Each workspace has a state of its own for the same configuration.",
 		a.workspaceDeleteCommand(), a.workspaceListCommand(), a.workspaceNewCommand(), a.workspaceSelectCommand(), a.workspaceShowCommand())
 }
 
@@ -96,7 +96,7 @@ func (a *app) workspaceShowCommand() *cli.Command {
 
 func (a *app) workspaceSelectCommand() *cli.Command {
 	create := false
-	return a.messageCommand("select", "Select a workspace", "NAME", "Makes another workspace the one that commands in this directory work on.",
+	return a.messageCommand("select", "Select a workspace", "NAME", "Selects the workspace that commands in this directory work on.",
 		[]cli.Flag{boolFlag("or-create", "Create the workspace if there is none of that name.", &create)},
 		func(ctx context.Context, args []string) int {
 			if len(args) != 1 {

@@ -102,7 +102,7 @@ func (l *loader) block(b *hcl.Block) {
 		l.oci(b)
 	default:
 		l.warnAt(b.DefRange, "Ignored block in CLI configuration",
-			"Blocks of type %q have no effect any more. To use plugins from a directory of yours, write a filesystem_mirror block in provider_installation.", b.Type)
+			"Blocks of type %q no longer have an effect. To use plugins from a directory, write a filesystem_mirror block in provider_installation.", b.Type)
 	}
 }
 
@@ -194,7 +194,7 @@ func (l *loader) oci(b *hcl.Block) {
 		prefix, s = b.Labels[0], ociSchema
 	}
 	if first, dup := l.config.OCI[prefix]; dup {
-		l.errorAt(b.DefRange, "Duplicate OCI credentials", "There already are credentials for the same repositories at %s.", first.Range)
+		l.errorAt(b.DefRange, "Duplicate OCI credentials", "Credentials for the same repositories are already at %s.", first.Range)
 		return
 	}
 	attrs := l.known(b.Body, s).Attributes

@@ -32,7 +32,7 @@ func (l *loader) installation(b *hcl.Block) {
 	content, hd := b.Body.Content(installationSchema)
 	diags := plainhcl.Blind(hd)
 	for i := range diags {
-		diags[i].Detail += " The installation methods are filesystem_mirror, network_mirror, oci_mirror and direct, and a dev_overrides block may stand beside them."
+		diags[i].Detail += " The installation methods are filesystem_mirror, network_mirror, oci_mirror and direct, and there may be a dev_overrides block beside them."
 	}
 	l.add(diags)
 	if attr := content.Attributes["dev_overrides"]; attr != nil {
@@ -95,13 +95,13 @@ func (l *loader) template(b *hcl.Block, attr *hcl.Attribute, include []Pattern) 
 	for _, t := range attr.Expr.Variables() {
 		used[t.RootName()] = true
 		if len(t) != 1 || !slices.Contains(templateVariables, t.RootName()) {
-			l.errorAt(t.SourceRange(), "Invalid repository template", "A repository template can refer to ${hostname}, ${namespace} and ${type} only.")
+			l.errorAt(t.SourceRange(), "Invalid repository template", "A repository template can refer only to ${hostname}, ${namespace}, and ${type}.")
 		}
 	}
 	for _, name := range templateVariables {
 		if !used[name] && !same(include, name) {
 			l.errorAt(attr.Expr.Range(), "Invalid repository template",
-				"The repository template must have ${%s} in it, unless all patterns of the argument \"include\" have the same %s.", name, name)
+				"The repository template must contain ${%s}, unless all patterns of the argument \"include\" have the same %s.", name, name)
 		}
 	}
 	return attr.Expr

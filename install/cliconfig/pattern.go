@@ -35,10 +35,10 @@ func ParsePattern(s string) (Pattern, error) {
 	case 3:
 		x.Host, x.Namespace, x.Type = parts[0], parts[1], parts[2]
 	default:
-		return x, errors.New("it must have the form HOST/NAMESPACE/TYPE, where * stands for anything")
+		return x, errors.New("it must have the form HOST/NAMESPACE/TYPE, where * matches anything")
 	}
 	if x.Host == wildcard && (x.Namespace != wildcard || x.Type != wildcard) || x.Namespace == wildcard && x.Type != wildcard {
-		return x, errors.New("after a * only * may follow")
+		return x, errors.New("after a *, all further parts must be *")
 	}
 	return x, x.normalise(len(parts) == 3)
 }

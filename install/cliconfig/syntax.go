@@ -114,7 +114,7 @@ func (p *parser) item(body *hclsyntax.Body) {
 		p.take(hclsyntax.TokenEqual)
 		p.labelled(block, body)
 	case next.Type == hclsyntax.TokenEqual && plainBlocks[name]:
-		p.fail("Unexpected equals sign", "%s is a block: its brace follows the name, without an equals sign.", name)
+		p.fail("Unexpected equals sign", "%s is a block: write the brace right after the name, without an equals sign.", name)
 	case next.Type == hclsyntax.TokenEqual && len(labels) == 0:
 		p.next()
 		p.attribute(body, name, rng, next.Range, p.value(name))
@@ -131,7 +131,7 @@ func (p *parser) item(body *hclsyntax.Body) {
 // braces reads the body of a block.
 func (p *parser) braces(block *hclsyntax.Block) {
 	if block.OpenBraceRange = p.peek().Range; !p.take(hclsyntax.TokenOBrace) {
-		p.fail("Invalid CLI configuration", "A block in braces must follow here.")
+		p.fail("Invalid CLI configuration", "A block in braces is expected here.")
 	}
 	block.Body = p.body(hclsyntax.TokenCBrace)
 	block.CloseBraceRange = p.next().Range
@@ -192,9 +192,9 @@ func (p *parser) name() (string, hcl.Range, bool) {
 	case hclsyntax.TokenEOF:
 		p.fail("Unclosed block", "A closing brace is missing: the file ends within a block.")
 	case hclsyntax.TokenCBrace:
-		p.fail("Invalid CLI configuration", "There is a closing brace too many.")
+		p.fail("Invalid CLI configuration", "There is one closing brace too many.")
 	default:
-		p.fail("Invalid CLI configuration", "The name of an argument or a block must stand here.")
+		p.fail("Invalid CLI configuration", "The name of an argument or a block is expected here.")
 	}
 	return "", hcl.Range{}, false
 }
@@ -216,9 +216,9 @@ func (p *parser) value(name string) hclsyntax.Expression {
 		}
 		p.fail("Unsupported value", "This file holds plain values. References and function calls are not supported here, and text must be in quotes.")
 	case hclsyntax.TokenEOF:
-		p.fail("Missing value", "A value must stand here.")
+		p.fail("Missing value", "A value is expected here.")
 	default:
-		p.fail("Unsupported value", "A string, a number, true, false, a list or an object must stand here.")
+		p.fail("Unsupported value", "A string, a number, true, false, a list, or an object is expected here.")
 	}
 	return nothing(p.peek().Range)
 }
@@ -276,7 +276,7 @@ func (p *parser) list(name string) hclsyntax.Expression {
 	for !p.failed() && p.peek().Type != hclsyntax.TokenCBrack {
 		list.Exprs = append(list.Exprs, p.value(name))
 		if !p.take(hclsyntax.TokenComma) && p.peek().Type != hclsyntax.TokenCBrack {
-			p.fail("Invalid list", "A comma or the end of the list must follow here.")
+			p.fail("Invalid list", "A comma or the end of the list is expected here.")
 		}
 	}
 	list.SrcRange = hcl.RangeBetween(open.Range, p.next().Range)

@@ -71,7 +71,7 @@ func (h *helper) ForHost(ctx context.Context, host svchost.Hostname) (svcauth.Ho
 	cmd := exec.CommandContext(ctx, program, append(append([]string{}, h.block.Args...), "get", host.String())...)
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("the credentials helper %q, configured at %s, has no answer for %s: %w; to see what it says, run %s with the arguments \"get %s\"",
+		return nil, fmt.Errorf("the credentials helper %q, configured at %s, gave no answer for %s: %w; to see its output, run %s with the arguments \"get %s\"",
 			h.block.Name, h.block.Range, host.ForDisplay(), err, program, host)
 	}
 	var answer struct{ Token string }

@@ -36,7 +36,7 @@ func NewKeeper(cfg *cliconfig.Config, env cliconfig.Environment) (Keeper, error)
 	}
 	path := env.CredentialsFile()
 	if path == "" {
-		return nil, errors.New("there is no place to keep tokens: the home directory is unknown")
+		return nil, errors.New("tokens cannot be stored: the home directory is unknown")
 	}
 	return &FileKeeper{Path: path}, nil
 }
@@ -112,7 +112,7 @@ func (k *FileKeeper) read() (*document, error) {
 	}
 	if err != nil || d.top == nil {
 		// The decoder's message could quote from the file.
-		return nil, fmt.Errorf("the file %s is not a JSON object of credentials, so it is left as it is; correct it, or move it away", k.Path)
+		return nil, fmt.Errorf("the file %s is not a JSON object of credentials, and was not changed; correct it, or move it away", k.Path)
 	}
 	if d.hosts == nil {
 		d.hosts = map[string]json.RawMessage{}

@@ -70,7 +70,7 @@ func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) err
 	case errors.As(err, &status):
 		return status
 	case errors.As(err, &sum):
-		return fmt.Errorf("its checksum is %s, and the address demands %s: it was damaged or changed on the way", hex.EncodeToString(sum.Actual), hex.EncodeToString(sum.Expected))
+		return fmt.Errorf("its checksum is %s, but the address requires %s: it was damaged or changed on the way", hex.EncodeToString(sum.Actual), hex.EncodeToString(sum.Expected))
 	case errors.As(err, &transport):
 		return transport
 	case scheme == "git":
@@ -79,12 +79,12 @@ func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) err
 	text := web.Reason(err).Error()
 	for _, known := range []struct{ has, say string }{
 		{"entry contains '..'", "the archive has an entry whose name points outside of the package: %s"},
-		{"too many files", "it is larger than what is accepted: %s"},
-		{"larger than limit", "it is larger than what is accepted: %s"},
+		{"too many files", "it is larger than the limit: %s"},
+		{"larger than limit", "it is larger than the limit: %s"},
 		{"Error parsing netrc file", "the user's netrc file is malformed"},
-		{"no source URL was returned", "the server answers with neither an archive nor the address of one (a header X-Terraform-Get or a meta element terraform-get). If it is an archive, say of what kind with \"?archive=zip\" or the like"},
+		{"no source URL was returned", "the server sends neither an archive nor the address of one (a header X-Terraform-Get or a meta element terraform-get). If it is an archive, add its format to the address, such as \"?archive=zip\""},
 		{"no getter available for X-Terraform-Get", "the server names an address that can't be downloaded from: %s"},
-		{"too many X-Terraform-Get redirects", "the server leads from one address to the next without end"},
+		{"too many X-Terraform-Get redirects", "the server redirects from one address to the next without end"},
 	} {
 		if strings.Contains(text, known.has) {
 			if text = known.say; strings.Contains(known.say, "%s") {
@@ -112,7 +112,7 @@ func explainGit(pkg string, err error) error {
 	case strings.Contains(lower, "invalid ref:"), ref != "" && strings.Contains(lower, "remote branch"), ref != "" && strings.Contains(lower, "pathspec"):
 		return fmt.Errorf("the repository has no branch, tag or commit %q", ref)
 	case containsAny(lower, "could not read username", "could not read password", "authentication failed", "permission denied", "terminal prompts disabled", "returned error: 403", "returned error: 401"):
-		return fmt.Errorf("the server denied access, or needs a login that git does not have. Check that you can read the repository with: git ls-remote ADDRESS. git reported: %s", said)
+		return fmt.Errorf("the server denied access, or requires a login that git does not have. Check that you can read the repository with: git ls-remote ADDRESS. git reported: %s", said)
 	case containsAny(lower, "host key verification failed"):
 		return fmt.Errorf("the key of the server is not known to ssh. Connect to the server once with ssh to check and accept its key. git reported: %s", said)
 	case containsAny(lower, "not found", "does not appear to be a git repository", "does not exist", "no such file"):

@@ -53,7 +53,7 @@ func TestChecksum(t *testing.T) {
 	sum := fmt.Sprintf("%x", sha(k.files["/fixed.zip"]))
 	k.gets(k.server.URL+"/fixed.zip?checksum=sha256:"+sum, "main.tf")
 	k.files["/fixed.zip"] = zipOf(map[string]string{"main.tf": "y"})
-	k.fails(k.server.URL+"/fixed.zip?checksum=sha256:"+sum, "the address demands "+sum, "changed on the way")
+	k.fails(k.server.URL+"/fixed.zip?checksum=sha256:"+sum, "the address requires "+sum, "changed on the way")
 }
 
 func TestServersNameOtherAddresses(t *testing.T) {
@@ -102,8 +102,8 @@ func TestHostileArchives(t *testing.T) {
 	k.files["/big.zip"] = make([]byte, 2<<20)
 	k.fails(url+"/up.zip", "points outside of the package")
 	k.fails(url+"/up.tar.gz", "points outside of the package")
-	k.fails(url+"/many.zip", "larger than what is accepted", "too many files")
-	k.fails(url+"/bomb.tar.gz", "larger than what is accepted")
+	k.fails(url+"/many.zip", "larger than the limit", "too many files")
+	k.fails(url+"/bomb.tar.gz", "larger than the limit")
 	k.fails(url+"/big.zip", "limit of 1048576 bytes")
 	// What stands for a link in an archive does not become one, so that nothing can be written through it.
 	k.files["/link.tar.gz"] = tgzOf(&tar.Header{Name: "l", Typeflag: tar.TypeSymlink, Linkname: "/etc"}, &tar.Header{Name: "l/passwd", Size: 1})

@@ -41,7 +41,7 @@ func (s Source) String() string {
 }
 
 // ErrUnknown says that an address has no form that leads anywhere.
-var ErrUnknown = errors.New("it is not the address of anything that can be downloaded")
+var ErrUnknown = errors.New("nothing can be downloaded from this address")
 
 var (
 	detectors = []getter.Detector{
@@ -74,7 +74,7 @@ func Parse(text string) (Source, error) {
 		return Source{}, err
 	}
 	if !slices.Contains(schemes, scheme) {
-		return Source{}, fmt.Errorf("nothing can be downloaded by %.20q; it can by %s", scheme, strings.Join(schemes, ", "))
+		return Source{}, fmt.Errorf("%.20q is not a supported way to download; supported are %s", scheme, strings.Join(schemes, ", "))
 	}
 	if scheme == "oci" && u.Host == "" {
 		return Source{}, errors.New("the address of an OCI artifact has the form oci://REGISTRY/REPOSITORY?tag=TAG")

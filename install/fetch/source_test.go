@@ -29,14 +29,14 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		"modules/net":                         "not the address of anything",
-		"gitlab.com/acme/net":                 "not the address of anything",
-		"hg::https://example.com/net":         `nothing can be downloaded by "hg"`,
-		"ftp://example.com/net.zip":           `nothing can be downloaded by "ftp"`,
+		"modules/net":                         "nothing can be downloaded from this address",
+		"gitlab.com/acme/net":                 "nothing can be downloaded from this address",
+		"hg::https://example.com/net":         `"hg" is not a supported way`,
+		"ftp://example.com/net.zip":           `"ftp" is not a supported way`,
 		"git::https://example.com/n//../../x": "points outside of the package",
 		"bitbucket.org/acme":                  "bitbucket.org/NAME/REPOSITORY",
 		"oci:///net":                          "oci://REGISTRY/REPOSITORY",
-		"":                                    "not the address of anything",
+		"":                                    "nothing can be downloaded from this address",
 	} {
 		if got, err := Parse(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %s, %v; want %s", in, got, err, want)

@@ -85,7 +85,7 @@ func parse(src []byte, filename string) (*Lock, diag.List) {
 	l := New()
 	if rng, found := plainhcl.Conflict(src, filename); found {
 		return l, diag.At(rng, "Merge conflict in dependency lock file",
-			"The lock file has the marks of a merge that was not completed. Choose one of the two versions and remove the marks, or restore the file from version control, and run \"mayfly init\".")
+			"The lock file has conflict markers of an unfinished merge. Choose one of the two versions and remove the markers, or restore the file from version control, and run \"mayfly init\".")
 	}
 	body, diags := plainhcl.Parse(src, filename)
 	if diags.HasErrors() {

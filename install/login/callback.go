@@ -62,7 +62,7 @@ func (c *callback) wait(ctx context.Context, limit time.Duration) (string, error
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	case <-timer.C:
-		return "", fmt.Errorf("nobody signed in within %s", limit)
+		return "", fmt.Errorf("there was no login within %s", limit)
 	case o := <-c.outcome:
 		return o.code, o.err
 	}
@@ -78,12 +78,12 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(c.state)) != 1 {
 		c.ignored()
-		c.page(w, http.StatusBadRequest, "This is not the answer to the login that was begun. Nothing was done.")
+		c.page(w, http.StatusBadRequest, "This response does not belong to the login that is in progress. Nothing was done.")
 		return
 	}
 	o := read(q)
 	if o.err != nil {
-		c.page(w, http.StatusBadRequest, "The login has failed. The terminal says why; you can close this page.")
+		c.page(w, http.StatusBadRequest, "The login failed. The terminal shows why. You can close this page.")
 	} else {
 		c.page(w, http.StatusOK, "The login continues in the terminal. You can close this page.")
 	}
@@ -96,9 +96,9 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func read(q url.Values) outcome {
 	switch code := q.Get("code"); {
 	case q.Get("error") != "":
-		return outcome{err: fmt.Errorf("the host refuses: %s", refusal(q.Get("error")))}
+		return outcome{err: fmt.Errorf("the host refused: %s", refusal(q.Get("error")))}
 	case code == "":
-		return outcome{err: fmt.Errorf("the host has sent the browser back without an authorization code")}
+		return outcome{err: fmt.Errorf("the host sent the browser back without an authorization code")}
 	default:
 		return outcome{code: code}
 	}
@@ -120,12 +120,12 @@ func (c *callback) page(w http.ResponseWriter, status int, text string) {
 // refusals are the error codes of OAuth, in words.
 var refusals = map[string]string{
 	"access_denied":             "access was denied",
-	"invalid_grant":             "the name and password, or what proved the login, is wrong or was used before (invalid_grant)",
+	"invalid_grant":             "the name and password, or the authorization code, are wrong or were used before (invalid_grant)",
 	"invalid_client":            "it does not know this program as a client (invalid_client)",
-	"unauthorized_client":       "it does not let this program log in so (unauthorized_client)",
+	"unauthorized_client":       "it does not allow this program to log in this way (unauthorized_client)",
 	"invalid_scope":             "it does not know the scopes that it announces (invalid_scope)",
-	"server_error":              "it has met an error of its own (server_error)",
-	"temporarily_unavailable":   "it is not available at present (temporarily_unavailable)",
+	"server_error":              "it had an internal error (server_error)",
+	"temporarily_unavailable":   "it is temporarily unavailable (temporarily_unavailable)",
 	"unsupported_grant_type":    "it does not support what it announces (unsupported_grant_type)",
 	"unsupported_response_type": "it does not support what it announces (unsupported_response_type)",
 }
@@ -139,5 +139,5 @@ func refusal(code string) string {
 	if len(code) <= longest && strings.Trim(code, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == "" {
 		return "the reason has the code " + code
 	}
-	return "the reason has a code that is not one of the standard"
+	return "the reason has a code that the standard does not define"
 }

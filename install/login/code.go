@@ -100,7 +100,7 @@ func listen(ctx context.Context, least, most uint16) (net.Listener, uint16, erro
 		}
 		first = cmp.Or(first, err)
 	}
-	return nil, 0, fmt.Errorf("no port from %d to %d of this machine, to which the host would send the browser back, is free: %w", least, most, first)
+	return nil, 0, fmt.Errorf("this machine has no free port from %d to %d, to which the host could send the browser back: %w", least, most, first)
 }
 
 // exchange asks the token service. No redirect is followed: it would take what proves the login to another address.
@@ -128,7 +128,7 @@ func explain(ctx context.Context, u *url.URL, err error) error {
 		if errors.As(err, &ue) {
 			return fmt.Errorf("no answer from the token service at %s: %w", at, web.Reason(err))
 		}
-		return fmt.Errorf("the answer of the token service at %s has no token that could be used", at)
+		return fmt.Errorf("the answer of the token service at %s has no usable token", at)
 	}
 	code := 0
 	if answer.Response != nil {
@@ -138,7 +138,7 @@ func explain(ctx context.Context, u *url.URL, err error) error {
 	case code >= http.StatusMultipleChoices && code < http.StatusBadRequest:
 		return fmt.Errorf("the token service at %s redirects to another address (status %d), which is not followed", at, code)
 	case answer.ErrorCode != "":
-		return fmt.Errorf("the token service at %s refuses: %s", at, refusal(answer.ErrorCode))
+		return fmt.Errorf("the token service at %s refused: %s", at, refusal(answer.ErrorCode))
 	}
 	return fmt.Errorf("the token service at %s answers %d %s", at, code, http.StatusText(code))
 }

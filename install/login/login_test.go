@@ -61,7 +61,7 @@ func visitor(t *testing.T, s *registrytest.Server, pages chan<- string) func(str
 func TestCode(t *testing.T) {
 	for fault, want := range map[string]string{
 		"": "", "state": "", "denied": "access was denied", "code": "without an authorization code", "reused": "used before",
-		"broken": "answers 500 Internal Server Error", "empty": "has no token that could be used", "redirect": "redirects to another address",
+		"broken": "answers 500 Internal Server Error", "empty": "has no usable token", "redirect": "redirects to another address",
 	} {
 		t.Run("fault "+fault, func(t *testing.T) {
 			s, client := start(t, fault)
@@ -126,7 +126,7 @@ func TestCodeProvesPossession(t *testing.T) {
 func TestCodeLimits(t *testing.T) {
 	_, client := start(t, "")
 	nobody := func(string) {}
-	if _, err := (&Code{Client: client, Visit: nobody, Wait: time.Millisecond}).Token(t.Context()); err == nil || !strings.Contains(err.Error(), "nobody signed in within 1ms") {
+	if _, err := (&Code{Client: client, Visit: nobody, Wait: time.Millisecond}).Token(t.Context()); err == nil || !strings.Contains(err.Error(), "there was no login within 1ms") {
 		t.Errorf("nobody signs in: %v", err)
 	}
 	plain := *client
@@ -146,7 +146,7 @@ func TestCodeLimits(t *testing.T) {
 	narrow := *client
 	narrow.MinPort = uint16(taken.Addr().(*net.TCPAddr).Port)
 	narrow.MaxPort = narrow.MinPort
-	if _, err := (&Code{Client: &narrow, Visit: nobody}).Token(t.Context()); err == nil || !strings.Contains(err.Error(), "no port") {
+	if _, err := (&Code{Client: &narrow, Visit: nobody}).Token(t.Context()); err == nil || !strings.Contains(err.Error(), "no free port") {
 		t.Errorf("no port: %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func TestPassword(t *testing.T) {
 func TestRefusal(t *testing.T) {
 	for code, want := range map[string]string{
 		"access_denied": "access was denied", "needs_mfa": "the reason has the code needs_mfa",
-		"<script>": "the reason has a code that is not one of the standard", strings.Repeat("x", 61): "the reason has a code that is not one of the standard",
+		"<script>": "the reason has a code that the standard does not define", strings.Repeat("x", 61): "the reason has a code that the standard does not define",
 	} {
 		if got := refusal(code); got != want {
 			t.Errorf("%q: %s", code, got)

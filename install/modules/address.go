@@ -53,7 +53,7 @@ func parseText(source string, versioned bool) (address, error) {
 		return address{registry: &m}, nil
 	}
 	if versioned {
-		return address{}, fmt.Errorf("with a version it must be a module in a registry, NAMESPACE/NAME/SYSTEM or HOST/NAMESPACE/NAME/SYSTEM, and %w. To get it from elsewhere, remove the version", registryErr)
+		return address{}, fmt.Errorf("since it has a version, it must be a module in a registry, NAMESPACE/NAME/SYSTEM or HOST/NAMESPACE/NAME/SYSTEM, but %w. To get it from elsewhere, remove the version", registryErr)
 	}
 	s, err := fetch.Parse(source)
 	if errors.Is(err, fetch.ErrUnknown) {

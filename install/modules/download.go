@@ -76,7 +76,7 @@ func (r *run) download(tasks []*task) {
 		}
 	}
 	if r.ctx.Err() != nil {
-		r.errorf(nil, "Installation interrupted", "Not all modules were installed. Run \"mayfly init\" to go on.")
+		r.errorf(nil, "Installation interrupted", "Not all modules were installed. Run \"mayfly init\" to install the rest.")
 	}
 }
 
@@ -168,7 +168,7 @@ func (r *run) choose(t *task) (*version.Version, error) {
 		return v, nil
 	}
 	if t.call.Version.Text == "" {
-		r.errorf(t.call, "Module has no versions", "The registry has no version of module %q (%s) that may be selected without naming it. It has: %s.", t.call.Name, t.address, versionsText(l.versions))
+		r.errorf(t.call, "Module has no versions", "The registry has only versions of module %q (%s) that must be requested exactly, such as pre-releases: %s.", t.call.Name, t.address, versionsText(l.versions))
 	} else {
 		r.errorf(t.call, "Unresolvable module version constraint", "No available version of module %q (%s) matches its constraint %q. Available are %s.", t.call.Name, t.address, t.call.Version.Text, versionsText(l.versions))
 	}
@@ -310,7 +310,7 @@ func inside(pkg, subdir string) (string, error) {
 		case err != nil:
 			return "", fmt.Errorf("the pattern %q is malformed", subdir)
 		case len(matches) != 1:
-			return "", fmt.Errorf("%d directories of the package fit the pattern %q, and it must be one", len(matches), subdir)
+			return "", fmt.Errorf("%d directories of the package match the pattern %q, but it must match exactly one", len(matches), subdir)
 		}
 		subdir = matches[0]
 	}

@@ -31,10 +31,10 @@ func Installed(dataDir string) func(parent *config.Module, call *config.ModuleCa
 		case !ok || !isDir(r.Dir):
 			return "", diag.At(call.SrcRange, "Module not installed", "Module %q is not installed yet. Run \"mayfly init\" to install all modules of this configuration.", call.Name)
 		case r.Source != a.String():
-			return "", diag.At(call.SrcRange, "Module source has changed", "What is installed for module %q comes from another source. Run \"mayfly init\" to install it from the one that is written here.", call.Name)
+			return "", diag.At(call.SrcRange, "Module source has changed", "Module %q was installed from another source. Run \"mayfly init\" to install it from this one.", call.Name)
 		case a.registry != nil && !r.satisfies(call):
 			return "", diag.At(call.SrcRange, "Module version requirements have changed",
-				"Version %s is installed for module %q, which its constraint %q doesn't allow any more. Run \"mayfly init\" to install another one.", r.Version, call.Name, call.Version.Text)
+				"Version %s of module %q is installed, but its constraint %q no longer allows that version. Run \"mayfly init\" to install another one.", r.Version, call.Name, call.Version.Text)
 		}
 		return r.Dir, nil
 	}

@@ -138,7 +138,7 @@ func (r *run) level(parents []*installed) []*installed {
 				continue
 			}
 			if a.local == "" && p.repeats(a.String()) > maxRepeats {
-				r.errorf(call, "Module calls itself", "The module %q comes from %s, as do the modules around this call, so the calls would never end. A module can't contain itself.", call.Name, fetch.Show(a.String()))
+				r.errorf(call, "Module calls itself", "The module %q comes from %s, like a module that contains this call, so the calls would never end. A module cannot contain itself.", call.Name, fetch.Show(a.String()))
 				continue
 			}
 			tasks = append(tasks, &task{parent: p, call: call, address: a, key: key(p.module, call)})
@@ -163,7 +163,7 @@ func (r *run) enter(t *task) *installed {
 		record.Dir = path.Join(t.parent.module.Dir, filepath.ToSlash(t.address.local))
 		if pkg != "" && record.Dir != pkg && !strings.HasPrefix(record.Dir, pkg+"/") {
 			r.errorf(t.call, "Local module path escapes module package",
-				"The source %q points outside of the package that the calling module came with, to what is not known to be there on every machine. Call the other module by an address of its own.", t.call.Source)
+				"The source %q points outside of the package that the calling module came with, so it may be missing on other machines. Call the other module by an address of its own.", t.call.Source)
 			return nil
 		}
 	}

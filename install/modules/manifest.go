@@ -58,7 +58,7 @@ func Read(dataDir string) ([]Record, diag.List) {
 	}
 	if err != nil {
 		return nil, diag.Errorf("Failed to read the module manifest",
-			"The file %s, which says where modules are installed, could not be read: %s. Remove it and run \"mayfly init\".", file, diag.Reason(err))
+			"The file %s, which records where modules are installed, could not be read: %s. Remove it and run \"mayfly init\".", file, diag.Reason(err))
 	}
 	for i, r := range m.Modules {
 		m.Modules[i].Dir = path.Clean(filepath.ToSlash(r.Dir))
@@ -70,7 +70,7 @@ func Read(dataDir string) ([]Record, diag.List) {
 func Write(dataDir string, records []Record) error {
 	file := manifestPath(dataDir)
 	failed := func(err error) error {
-		return fmt.Errorf("the file %s, which says where modules are installed, could not be written: %s", file, diag.Reason(err))
+		return fmt.Errorf("the file %s, which records where modules are installed, could not be written: %s", file, diag.Reason(err))
 	}
 	old, err := safefile.Read(file, maxManifest)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

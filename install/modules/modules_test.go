@@ -229,7 +229,7 @@ func TestProblems(t *testing.T) {
 		call("out", "https://example.com/a.zip//s", "") + call("g", "https://example.com/a.zip//t*", "") + call("bad", "acme/net", "") + call("rv", "https://example.com/a.zip", "1.0") +
 		call("local", "./nowhere", "") + call("secret", "https://ann:hunter2hunter2@example.com/none.zip", "")})
 	w.fails("Unresolvable module version constraint", "Available are 2.0.0-rc1, 1.0.0", "has no module registry.opentofu.org/acme/none/sim",
-		`the package has no directory "none"`, "Local module path escapes module package", `2 directories of the package fit the pattern "t*"`,
+		`the package has no directory "none"`, "Local module path escapes module package", `2 directories of the package match the pattern "t*"`,
 		`"./acme/net"`, "remove the version", "nowhere", "REDACTED@example.com/none.zip")
 	if text := fmt.Sprint(w.install(false)); strings.Contains(text, "hunter2") {
 		t.Errorf("a password is shown: %s", text)

@@ -27,7 +27,7 @@ func blob(ctx context.Context, client *web.Client, repo *remote.Repository, d de
 		return nil, err
 	})
 	if err == nil && "sha256:"+got != d.Digest {
-		err = fmt.Errorf("what %s has under the digest %s has another one, sha256:%s: it was damaged or changed on the way", name(repo), d.Digest, got)
+		err = fmt.Errorf("the content that %s has under the digest %s has the digest sha256:%s: it was damaged or changed on the way", name(repo), d.Digest, got)
 	}
 	return err
 }

@@ -76,7 +76,7 @@ func (k *Keyring) ambient(ctx context.Context, host string) (auth.Credential, er
 		cred, err := store.Get(ctx, credentials.ServerAddressFromHostname(host))
 		if err != nil {
 			// The cause is the output of a program that handles passwords.
-			return auth.EmptyCredential, fmt.Errorf("the credentials for %s that %s leads to can't be had; try to log in again with the tool that wrote it", host, file)
+			return auth.EmptyCredential, fmt.Errorf("the credentials for %s that %s refers to cannot be obtained; try to log in again with the tool that wrote it", host, file)
 		}
 		if cred != auth.EmptyCredential {
 			return cred, nil

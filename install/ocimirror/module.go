@@ -40,7 +40,7 @@ func (m *Modules) Download(ctx context.Context, repository, tag, digest string, 
 		reference = defaultTag
 	}
 	if _, ok := sum(digest); digest != "" && !ok {
-		return fmt.Errorf("the digest %.100q is none of the form sha256:HEXADECIMAL", digest)
+		return fmt.Errorf("the digest %.100q does not have the form sha256:HEXADECIMAL", digest)
 	}
 	repo, err := m.open(repository, m.web.Documents())
 	if err != nil {

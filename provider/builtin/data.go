@@ -135,7 +135,7 @@ func (*builtin) UpgradeResource(_ context.Context, req provider.UpgradeRequest) 
 		return cty.NilVal, diag.Errorf("Object from a newer version", "The object was stored in version %d of the schema of %s; this program knows up to %d. "+
 			"Use the newer program that stored it.", req.Version, req.Type, s.Version)
 	case req.JSON == nil && req.Flatmap != nil:
-		return cty.NilVal, diag.Errorf("Object in an unknown form", "The object of type %s is stored in a form that is older than the type itself. "+
+		return cty.NilVal, diag.Errorf("Object in an unknown form", "The object of type %s is stored in a form that this type never had. "+
 			"Remove it from the state; if it still matters, import it again by its id.", req.Type)
 	}
 	v, err := decodeObject(s.Block, req.JSON)

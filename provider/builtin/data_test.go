@@ -226,7 +226,7 @@ func TestUpgradeTerraformData(t *testing.T) {
 			JSON: []byte(`{"id":"i","input_wo":{"value":"x","type":"string"}}`),
 		}, object(attrs{"id": str("i")}), ""},
 		"newer":    {provider.UpgradeRequest{Type: dataType, Version: 1, JSON: []byte(`{}`)}, cty.NilVal, "newer version"},
-		"flat":     {provider.UpgradeRequest{Type: dataType, Flatmap: map[string]string{"id": "i"}}, cty.NilVal, "older than the type"},
+		"flat":     {provider.UpgradeRequest{Type: dataType, Flatmap: map[string]string{"id": "i"}}, cty.NilVal, "a form that this type never had"},
 		"damaged":  {provider.UpgradeRequest{Type: dataType, JSON: []byte(`{"id":["s3cret"]}`)}, cty.NilVal, "attribute id does not fit"},
 		"null":     {provider.UpgradeRequest{Type: dataType, JSON: []byte(`null`)}, cty.NilVal, "not a JSON object"},
 		"not JSON": {provider.UpgradeRequest{Type: dataType}, cty.NilVal, "not a JSON object"},

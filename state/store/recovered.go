@@ -45,10 +45,10 @@ func (r *Recovered) Diags() diag.List {
 	}
 	var l diag.List
 	if r.Empty != "" {
-		l = append(l, diag.Warnf("State file is empty", "The file %s is there but has no content, so there is taken to be no state. If there should be one, restore it before you apply anything.", r.Empty)...)
+		l = append(l, diag.Warnf("State file is empty", "The file %s is empty, so Mayfly assumes that there is no state. If there should be one, restore it before you apply anything.", r.Empty)...)
 	}
 	if r.Unreadable != "" {
-		l = append(l, diag.Warnf("Unreadable journal was set aside", "A run that did not end properly left a journal in which no record can be read. It is kept as %s, and the state was left as it is. Such a run normally has not changed anything yet. Compare the plan with the real objects, and then delete the file.",
+		l = append(l, diag.Warnf("Unreadable journal was set aside", "A run that ended abnormally left a journal without a readable record. The journal is kept as %s, and the state was not changed. Normally, such a run has not changed any objects yet. Compare the plan with the real objects, and then delete the file.",
 			r.Unreadable)...)
 	}
 	if r.Saved {
@@ -60,7 +60,7 @@ func (r *Recovered) Diags() diag.List {
 func (r *Recovered) journalDiags() diag.List {
 	var l diag.List
 	if r.Changes > 0 {
-		l = append(l, diag.Warnf("An interrupted run was recovered", "The last run did not end properly. Its %d completed changes were found in %s and are now part of the state.",
+		l = append(l, diag.Warnf("An interrupted run was recovered", "The last run ended abnormally. Its %d completed changes were found in %s, and are now part of the state.",
 			r.Changes, r.Path)...)
 	}
 	if len(r.Unfinished) > 0 {
@@ -68,8 +68,8 @@ func (r *Recovered) journalDiags() diag.List {
 		for _, u := range r.Unfinished {
 			fmt.Fprintf(&sb, "\n  - %s (%s)", u.Object, u.Action)
 		}
-		l = append(l, diag.Warnf("Operations were interrupted", "The last run ended while these operations were under way, so it is not known what became of them:%s\n\n"+
-			"Look at the real objects. An object that was created without being recorded must be imported or deleted by hand.", sb.String())...)
+		l = append(l, diag.Warnf("Operations were interrupted", "The last run ended while these operations were under way, so their results are not known:%s\n\n"+
+			"Check the real objects. Import or delete any object that was created without being recorded.", sb.String())...)
 	}
 	return l
 }

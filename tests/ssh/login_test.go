@@ -106,7 +106,7 @@ func TestWrongHostKey(t *testing.T) {
 	s.write("given_key", k.pem)
 	s.write("given_host", newKey(t).line)
 	begin := time.Now()
-	s.says(s.apply(1), "remote-exec provisioner error", "the host was not believed")
+	s.says(s.apply(1), "remote-exec provisioner error", "the host could not be verified")
 	if time.Since(begin) > time.Minute {
 		t.Error("it was tried again")
 	}
@@ -131,5 +131,5 @@ provisioner "file" {
 }
 }`)
 	s.says(s.apply(1), "terraform_data.x (file): No connection yet, trying again: the host could not be reached: the connection was refused",
-		"Error connecting: there was no connection in time (1.5s): the host could not be reached: dial tcp 127.0.0.1:1")
+		"Error connecting: no connection was made in time (1.5s): the host could not be reached: dial tcp 127.0.0.1:1")
 }

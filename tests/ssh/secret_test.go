@@ -136,7 +136,7 @@ provisioner "file" {
 	s.env = []string{`TF_VAR_where={"host":"127.0.0.9","user":"n0body","port":1}`}
 	out := s.apply(1)
 	s.says(out, "Host: (hidden)", "User: (hidden)", "No connection yet, trying again: the host could not be reached: the connection was refused",
-		suppressed+": error connecting: there was no connection in time")
+		suppressed+": error connecting: no connection was made in time")
 	s.hides(out, "127.0.0.9", "n0body")
 }
 
@@ -248,7 +248,7 @@ func TestE71RefusedPassword(t *testing.T) {
 	var refused atomic.Int32
 	s := secrets(t, passwordServer(t, "another word", &refused))
 	out := s.apply(1)
-	s.says(out, "(output suppressed due to sensitive, ephemeral value in config): error connecting: there was no connection in time: the host did not accept the login, which was tried with the password")
+	s.says(out, "(output suppressed due to sensitive, ephemeral value in config): error connecting: no connection was made in time: the host did not accept the login, which was tried with the password")
 	s.hides(out, "CANARY", "got ")
 	if refused.Load() == 0 {
 		t.Error("no password was tried")

@@ -23,9 +23,9 @@ func (m *Manager) checkEmpty() error {
 		trace = "there is a backup of it in " + backup
 		remedy = fmt.Sprintf("To restore the backup, run: cp %s %s", backup, m.paths.read)
 	} else if info != nil && info.Operation != "OperationTypePlan" {
-		trace = fmt.Sprintf("a run of %s that was working on it since %s did not end as it should (%s)",
+		trace = fmt.Sprintf("a run of %s that has worked on it since %s ended abnormally (%s)",
 			info.Who, info.Created.Local().Format(time.DateTime), m.paths.info)
-		remedy = "Restore it from a copy of yours"
+		remedy = "Restore it from a copy"
 	}
 	if trace == "" {
 		return nil

@@ -274,7 +274,7 @@ func (m *Manager) prepareWrite() error {
 		return err
 	}
 	if m.recovered != nil && m.recovered.Changes > 0 && !(loaded && f != nil && f.Meta == known) {
-		return fmt.Errorf("results of an interrupted run were recovered into %s just now, and what was to be written does not contain them. Run the command again", m.paths.write)
+		return fmt.Errorf("results of an interrupted run have just been recovered into %s, and the state that was to be written does not have them. Run the command again", m.paths.write)
 	}
 	return nil
 }

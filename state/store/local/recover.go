@@ -145,11 +145,11 @@ func (m *Manager) refuse(err error, missing []addr.Object) error {
 	if err == nil {
 		return nil
 	}
-	lacks := "It may name objects that no state holds."
+	lacks := "It may name objects that are in no state."
 	if len(missing) > 0 {
-		lacks = "The state doesn't have what it says of these objects:" + listed(missing)
+		lacks = "The state does not have what it records about these objects:" + listed(missing)
 	}
-	return fmt.Errorf("%w.\n\nThe journal %s is that of a run that did not end properly. %s\n\nNothing has been changed. If the state that the journal continues can be restored, "+
+	return fmt.Errorf("%w.\n\nThe journal %s was left by a run that ended abnormally. %s\n\nNothing has been changed. If the state that the journal continues can be restored, "+
 		"restore it, and the results are taken from the journal. To go on without them, move the journal away:\n    %s\nIf that run kept its state in another file, "+
 		"such as %s, store that file next:\n    mayfly state push %s\nThen plan, and import what exists but is missing from the state",
 		err, m.paths.journal, lacks, moveAway(m.paths.journal), store.RescueName, store.RescueName)

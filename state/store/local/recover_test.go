@@ -205,7 +205,7 @@ func TestForeignJournalIsKept(t *testing.T) {
 					t.Errorf("got %v", err)
 					continue
 				}
-				for _, part := range []string{"of these objects:\n  - test_thing.a[1]", moveAway(path + journalSuffix), "mayfly state push " + store.RescueName} {
+				for _, part := range []string{"about these objects:\n  - test_thing.a[1]", moveAway(path + journalSuffix), "mayfly state push " + store.RescueName} {
 					if !strings.Contains(err.Error(), part) {
 						t.Errorf("no %q in %v", part, err)
 					}
