@@ -188,3 +188,54 @@ func TestOutletWaitsForASlowReader(t *testing.T) {
 		o.close()
 	})
 }
+
+// TestInterruptAtPrompt interrupts where an answer is awaited. Nothing is under way, so nothing is said to be waited for.
+func TestInterruptAtPrompt(t *testing.T) {
+	for name, test := range map[string]struct{ config, want string }{
+		"approval": {"output \"o\" { value = 1 }\n", "Interrupted before there was an answer. Nothing was changed."},
+		"variable": {"variable \"v\" {}\n", "Interrupted before there was a value for var.v. Nothing was changed."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if err := os.WriteFile("main.tf", []byte(test.config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			typed, keys := io.Pipe()
+			defer keys.Close()
+			signals := make(chan chan<- os.Signal, 1)
+			prompt := &watcher{text: "Enter a value:", seen: make(chan struct{})}
+			var stderr bytes.Buffer
+			env := environment{Stdin: typed, Stdout: prompt, Stderr: &stderr, Environ: os.Environ(), Notify: func(c chan<- os.Signal) func() {
+				signals <- c
+				return func() {}
+			}}
+			done := make(chan int, 1)
+			go func() { done <- run(t.Context(), []string{"apply"}, env) }()
+			<-prompt.seen
+			(<-signals) <- os.Interrupt
+			if code := <-done; code != exitError {
+				t.Errorf("exit status %d", code)
+			}
+			text := strings.Join(strings.Fields(stderr.String()), " ")
+			if !strings.Contains(text, test.want) || strings.Contains(text, "under way") || strings.Count(text, "Error:") != 1 {
+				t.Errorf("standard error:\n%s", stderr.String())
+			}
+		})
+	}
+}
+
+// watcher is a stream that tells when a text was written to it.
+type watcher struct {
+	text string
+	seen chan struct{}
+	got  strings.Builder
+}
+
+func (w *watcher) Write(p []byte) (int, error) {
+	before := strings.Contains(w.got.String(), w.text)
+	w.got.Write(p)
+	if !before && strings.Contains(w.got.String(), w.text) {
+		close(w.seen)
+	}
+	return len(p), nil
+}

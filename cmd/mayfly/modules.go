@@ -226,7 +226,7 @@ func (d *directory) staticValue(in *inputs, v *config.Variable) (cty.Value, diag
 		return cty.NilVal, nil
 	}
 	if err != nil {
-		return cty.NilVal, diag.Errorf("Error asking for input", "The value of var.%s could not be read: %s.", v.Name, err)
+		return cty.NilVal, unanswered(v, err)
 	}
 	c := textCandidate(text, "the prompt")
 	if d.app.answers == nil {

@@ -116,6 +116,15 @@ func (in *inputs) file(from config.FS, name string) diag.List {
 	return diags.WithSource(name, file.Source)
 }
 
+// unanswered reports that there is no value because asking for it failed.
+func unanswered(v *config.Variable, err error) diag.List {
+	const summary = "Error asking for input"
+	if errors.Is(err, errInterrupted) {
+		return diag.Errorf(summary, "Interrupted before there was a value for var.%s. Nothing was changed.", v.Name)
+	}
+	return diag.Errorf(summary, "The value of var.%s could not be read: %s.", v.Name, err)
+}
+
 // values converts what the routes gave.
 func (in *inputs) values() (mayfly.Variables, diag.List) {
 	out := mayfly.Variables{}
@@ -148,7 +157,7 @@ func (in *inputs) complete(ctx context.Context, names []string, ask bool, missin
 			ask = false
 			left = append(left, v)
 		case err != nil:
-			return diag.Errorf("Error asking for input", "The value of var.%s could not be read: %s.", v.Name, err)
+			return unanswered(v, err)
 		default:
 			in.candidates[name] = textCandidate(text, "the prompt")
 		}
