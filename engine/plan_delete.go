@@ -100,9 +100,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		}
 		return
 	}
-	if !p.mayDestroy(t, o) {
-		return
-	}
+	allowed := p.mayDestroy(t, o) // if not, the plan, which cannot be applied then, shows why the object would be destroyed
 	po.Prepare(t)
 	if !po.Present(t) {
 		p.run.Report(diag.Errorf("Provider instance not present",
@@ -135,7 +133,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		}
 		planned = true
 		if p.req.Mode != plan.RefreshOnly && !pr.value.IsNull() {
-			planned = dp.delete(pr, o.reason)
+			planned = dp.delete(pr, o.reason) && allowed
 		}
 	})
 }
