@@ -145,10 +145,17 @@ func (b namedBody) unknown(s *hcl.BodySchema) map[hcl.Range]unknownName {
 	return out
 }
 
+// inLifecycle are the arguments and blocks that a lifecycle block has, in the one kind of block or another.
+var inLifecycle = []string{
+	"create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by", "destroy", "precondition", "postcondition",
+}
+
 // hint returns a sentence, after a space, on what may have been meant, and notes it.
 func (b namedBody) hint(n unknownName, s *hcl.BodySchema, meant map[string]bool) string {
 	arguments, blocks := slices.Concat(argumentNames(s), argumentNames(&b.taken)), slices.Concat(blockTypes(s), blockTypes(&b.taken))
 	switch {
+	case slices.Contains(inLifecycle, n.name) && slices.Contains(blocks, "lifecycle"):
+		return fmt.Sprintf(" Write %q in the lifecycle block.", n.name)
 	case n.json:
 		arguments = append(arguments, blocks...)
 	case n.block && slices.Contains(arguments, n.name):

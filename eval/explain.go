@@ -54,7 +54,7 @@ func (sc *scope) explainOne(exprs []*lang.Expr, d *diag.Diagnostic) (x *lang.Exp
 		d.Detail = sc.advised(d.Detail, step, parts)
 		return x, ""
 	}
-	added = remedy(x, d)
+	added = sc.remedy(x, d)
 	d.Detail += added
 	return x, added
 }

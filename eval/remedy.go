@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 
 // remedy returns sentences, after a space, on how to write what may have been meant by an expression that has an error in x; "" if there is nothing to add, or
 // it could reveal a value.
-func remedy(x *lang.Expr, d *diag.Diagnostic) string {
+func (sc *scope) remedy(x *lang.Expr, d *diag.Diagnostic) string {
 	node, ok := x.Source.(hclsyntax.Node)
 	if !ok {
 		return ""
@@ -35,7 +36,9 @@ func remedy(x *lang.Expr, d *diag.Diagnostic) string {
 		splat, isSplat := n.(*hclsyntax.SplatExpr)
 		switch {
 		case isCall && calls != nil && call.Name == calls.CalledFunctionName() && call.Range().Overlaps(d.Expression.Range()):
-			out = callRemedy(call, d)
+			if out = sc.pathRemedy(call, d); out == "" {
+				out = callRemedy(call, d)
+			}
 		case isSplat && splat.Each.Range() == d.Expression.Range():
 			out = splatRemedy(splat, d.EvalContext)
 		case !isCall && calls == nil && !hd.HasErrors():
@@ -168,6 +171,19 @@ func collectionRemedy(n *hclsyntax.ForExpr, v cty.Value) string {
 		return fmt.Sprintf(" For the numbers below it: range(%s).", name)
 	}
 	return ""
+}
+
+// pathRemedy is the remedy for the name of a file that a module gives without saying that the file is one of its own.
+func (sc *scope) pathRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
+	fn, ok := functionIn(d.EvalContext, call.Name)
+	if !ok || sc.m.Addr.IsRoot() || len(call.Args) == 0 || len(fn.Params()) == 0 || fn.Params()[0].Name != "path" || call.Args[0].Range() != d.Expression.Range() {
+		return ""
+	}
+	name, err := strconv.Unquote(written(call.Args[0], ""))
+	if err != nil || filepath.IsAbs(name) || strings.HasPrefix(name, "~") {
+		return ""
+	}
+	return fmt.Sprintf(" A relative path starts at the directory of the root module. For a file of this module, write \"${path.module}/%s\".", strings.TrimPrefix(name, "./"))
 }
 
 // callRemedy is the remedy for a call of a function that does not accept its arguments. It tries others, but not with a provider.
