@@ -36,7 +36,7 @@ func TestBastion(t *testing.T) {
 
 	lost := c.Target
 	lost.Port = closedPort(t)
-	_, err := remote.Dial(t.Context(), &remote.Connection{Target: lost, Bastion: c.Bastion, Timeout: 200 * time.Millisecond}, nil)
+	_, err := remote.Dial(t.Context(), &remote.Connection{Target: lost, Bastion: c.Bastion, Timeout: 2 * time.Second}, nil)
 	if err == nil || !strings.Contains(err.Error(), "bastion host could not reach the target") || strings.Contains(remote.Public(err), "127.") {
 		t.Errorf("error of a target that is not there = %v", err)
 	}
@@ -114,7 +114,7 @@ func TestSecureProxy(t *testing.T) {
 	p.StartTLS()
 	t.Cleanup(p.Close)
 	_, err := remote.Dial(t.Context(), &remote.Connection{
-		Target: remote.Host{Address: "127.0.0.1", Port: 22}, Timeout: 300 * time.Millisecond,
+		Target: remote.Host{Address: "127.0.0.1", Port: 22}, Timeout: 2 * time.Second,
 		Proxy: &remote.Proxy{Scheme: "https", Address: "127.0.0.1", Port: p.Listener.Addr().(*net.TCPAddr).Port},
 	}, nil)
 	if err == nil || !strings.Contains(err.Error(), "certificate") {

@@ -103,7 +103,7 @@ func TestAgent(t *testing.T) {
 	}
 	t.Run("switched off", func(t *testing.T) {
 		s := serve(t, accepts(k))
-		_, err := remote.Dial(t.Context(), &remote.Connection{Target: s.host(), AgentSocket: socket, Agent: remote.AgentNever, Timeout: time.Millisecond * 200}, nil)
+		_, err := remote.Dial(t.Context(), &remote.Connection{Target: s.host(), AgentSocket: socket, Agent: remote.AgentNever, Timeout: 2 * time.Second}, nil)
 		if err == nil || !strings.Contains(err.Error(), "without a key or password") {
 			t.Errorf("error = %v", err)
 		}

@@ -26,7 +26,7 @@ func TestStatusLine(t *testing.T) {
 		t.Error("there is a line for nothing")
 	}
 	stop := a.showStatus(p)
-	eventually(t, "the line is drawn", func() bool { return strings.Contains(seen.String(), "0/1 done, 0 running, 0s elapsed") })
+	eventually(t, "the line is drawn", func() bool { return strings.Contains(seen.String(), "0/1 done, 0 running, ") })
 	if _, err := (above{&a.live, slave}).Write([]byte("above\n")); err != nil {
 		t.Error(err)
 	}

@@ -188,7 +188,7 @@ func TestNoStepDownFromEncryption(t *testing.T) {
 func TestServersThatFail(t *testing.T) {
 	k := newKit(t)
 	k.archives()
-	k.opts.Stall = 300 * time.Millisecond
+	k.opts.Stall = time.Second
 	failures := 0
 	var fail func(w http.ResponseWriter, r *http.Request)
 	k.handle = func(w http.ResponseWriter, r *http.Request) bool {

@@ -73,6 +73,7 @@ func unix(t *testing.T) {
 
 // TestEveryShape runs all shapes at a small size, with both kinds of resources.
 func TestEveryShape(t *testing.T) {
+	t.Parallel()
 	unix(t)
 	names := map[string]int{}
 	for _, row := range run(t, "-n", "20", "-shape", "[^sp]") {
@@ -93,6 +94,7 @@ func TestEveryShape(t *testing.T) {
 
 // TestCallsPerInstance holds the number of provider calls: what one more instance costs in each command.
 func TestCallsPerInstance(t *testing.T) {
+	t.Parallel()
 	unix(t)
 	rows := run(t, "-n", "10,30", "-shape", "independent", "-kind", "plugin")
 	calls := map[string][]int{}
@@ -114,6 +116,7 @@ func TestCallsPerInstance(t *testing.T) {
 
 // TestEngines has the program compared with itself and with another one.
 func TestEngines(t *testing.T) {
+	t.Parallel()
 	unix(t)
 	told := filepath.Join(t.TempDir(), "told")
 	rows := run(t, "-shape", "start", "-vs", built["cmd/mayfly"]+","+engine(t, `printf %s "$BENCH_COUNTS" >`+told))
@@ -131,6 +134,7 @@ func TestEngines(t *testing.T) {
 
 // TestSchemaSizes checks that the jobs that are no shapes take sizes, and that the second plan has the schemas from the cache.
 func TestSchemaSizes(t *testing.T) {
+	t.Parallel()
 	unix(t)
 	rows := run(t, "-shape", "schema", "-n", "20,40")
 	if len(rows) != 4 || rows[0]["n"] != "20" || rows[3]["n"] != "40" || rows[0]["growth"] != "" || !strings.HasSuffix(rows[3]["growth"], " for 2") {
@@ -157,6 +161,7 @@ func engine(t *testing.T, script string) string {
 
 // TestFailingEngine has an engine that cannot apply beside one that can: the table goes on.
 func TestFailingEngine(t *testing.T) {
+	t.Parallel()
 	unix(t)
 	args := []string{"-binary", built["cmd/mayfly"], "-vs", engine(t, `[ "$1" != apply ] || { echo cannot apply >&2; exit 1; }`), "-dir", t.TempDir(), "-n", "5", "-shape", "count|independent", "-kind", "terraform_data"}
 	cmd := exec.Command(built["benchmarks"], args...)
@@ -180,15 +185,16 @@ func TestFailingEngine(t *testing.T) {
 
 // TestTimeout checks that what an engine has started ends with it: here a process that would write a file later, and holds the engine's output open.
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	unix(t)
 	mark := filepath.Join(t.TempDir(), "mark")
-	slow := engine(t, "(sleep 3; echo >"+mark+") & echo $! >"+mark+".pid; wait")
+	slow := engine(t, "(sleep 60; echo >"+mark+") & echo $! >"+mark+".pid; wait")
 	begin := time.Now()
-	out, err := exec.Command(built["benchmarks"], "-binary", slow, "-dir", t.TempDir(), "-shape", "start", "-timeout", "300ms").Output()
+	out, err := exec.Command(built["benchmarks"], "-binary", slow, "-dir", t.TempDir(), "-shape", "start", "-timeout", "2s").Output()
 	if err != nil || !strings.Contains(string(out), "over ") {
 		t.Errorf("error %v:\n%s", err, out)
 	}
-	if took := time.Since(begin); took > 2500*time.Millisecond {
+	if took := time.Since(begin); took > 30*time.Second {
 		t.Errorf("it took %s: the process that the engine had started was waited for", took)
 	}
 	pid, err := os.ReadFile(mark + ".pid")
@@ -204,13 +210,17 @@ func TestTimeout(t *testing.T) {
 
 // TestSecrets checks that the time for which ephemeral instances are open is measured.
 func TestSecrets(t *testing.T) {
+	t.Parallel()
 	unix(t)
 	rows := run(t, "-shape", "password")
 	if len(rows) != 2 || rows[1]["open s"] == "" {
 		t.Fatalf("rows: %v", rows)
 	}
-	if open, err := strconv.ParseFloat(rows[1]["open s"], 64); err != nil || open < 0.9 || open > 4 {
-		t.Errorf("the password was open for %s s, want about one second", rows[1]["open s"])
+	open, err := strconv.ParseFloat(rows[1]["open s"], 64)
+	wall, err2 := strconv.ParseFloat(rows[1]["wall s"], 64)
+	const rest = 5 // seconds at least that the work before and after takes
+	if err != nil || err2 != nil || open < 0.9 || wall-open < rest {
+		t.Errorf("the password was open for %s s of %s s, want about one second", rows[1]["open s"], rows[1]["wall s"])
 	}
 	if target := rows[1]["target"]; !strings.Contains(target, "1.1 s open") || !strings.Contains(target, "1 process") {
 		t.Errorf("the target is %q", target)
@@ -218,6 +228,7 @@ func TestSecrets(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	for name, args := range map[string][]string{
 		"no engine":    {},
 		"no program":   {"-binary", "/nonexistent/engine"},

@@ -158,7 +158,7 @@ func (s *site) interrupted(command string, calls simlog.Filter, at moment, sig s
 	}
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		s.Fatalf("the program did not end:\n%s", out)
 	}
 	// What a plugin was doing goes on after its engine is gone. One that has nothing to do may stay: it has noticed nothing.
