@@ -86,7 +86,8 @@ func (w *planWriter) relevantDrift() ([]drifted, error) {
 // driftOf returns the object before with what relevant attributes have become.
 func driftOf(c *plan.Change, before, after cty.Value, relevant []relevantAttribute) cty.Value {
 	old, marksBefore := before.UnmarkDeepWithPaths()
-	now, marksAfter := cty.NullVal(old.Type()), []cty.PathValueMarks(nil)
+	var now cty.Value
+	var marksAfter []cty.PathValueMarks
 	gone := !orAbsentDeep(after)
 	if gone {
 		now = nullAttributes(old)
