@@ -70,7 +70,7 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 	}
 	if opt.WorkDir == "" {
 		if opt.WorkDir, err = os.Getwd(); err != nil {
-			return nil, diag.Errorf("Cannot tell the working directory", "%s.", err)
+			return nil, diag.Errorf("Working directory not found", "%s", diag.Sentence(err))
 		}
 	}
 	if opt.Workspace == "" {

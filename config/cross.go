@@ -172,7 +172,7 @@ func (c *checker) passedChild(m *Module, p PassedProvider) {
 			"The configuration %q of %s is given by the provider block at %s and can't be passed as well. Remove that block, or this entry.", ref.String(), m.Path, own.Range)
 	case own == nil && m.Required[ref.Name] == nil:
 		c.warnAt(ref.Range, "Reference to undefined provider",
-			"There is no explicit declaration for local provider name %q in %s, so it is taken for %q. Add it to required_providers there, or remove this entry.",
+			"There is no explicit declaration for local provider name %q in %s, so it means %q. Add it to required_providers there, or remove this entry.",
 			ref.String(), m.Path, m.ProviderFor(ref.Name).ForDisplay())
 	case ref.Alias != "" && !m.HasAlias(ref):
 		c.errorAt(ref.Range, "Reference to undefined provider",
@@ -188,7 +188,7 @@ func (c *checker) passedParent(m *Module, ref ProviderRef) {
 		return
 	}
 	c.warnAt(ref.Range, "Reference to undefined provider",
-		"There is no explicit declaration for local provider name %q in %s, so it is taken for %q. Add it to required_providers there, with its source.",
+		"There is no explicit declaration for local provider name %q in %s, so it means %q. Add it to required_providers there, with its source.",
 		ref.Name, moduleName(m), m.ProviderFor(ref.Name).ForDisplay())
 }
 

@@ -15,7 +15,7 @@ func refuse(tree *config.Tree) diag.List {
 	}
 	for _, m := range tree.SortedModules() {
 		if m.Encryption != nil {
-			no(m.Encryption.Range, "encryption of state and plan", "The state would be stored in the clear.")
+			no(m.Encryption.Range, "encryption of state and plan", "The state would be stored unencrypted.")
 		}
 	}
 	return diags

@@ -241,7 +241,7 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 		return false, diags
 	}
 	if err != nil || v.IsNull() || !v.IsKnown() {
-		return true, append(diags, diag.At(x.Range(), "Invalid prevent_destroy argument", "prevent_destroy must be true or false, and known before apply.")...)
+		return true, append(diags, diag.At(x.Range(), "Invalid prevent_destroy argument", "The argument prevent_destroy must be true or false, and known before apply.")...)
 	}
 	return v.True(), diags
 }

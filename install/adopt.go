@@ -45,5 +45,5 @@ func (from adopted) warn(next, before *lockfile.Lock) diag.List {
 	}
 	return diag.Warnf("Dependency lock file entries automatically updated",
 		"Terraform selected these providers at its own registry. They are now selected at the default registry:%s\n\n"+
-			"Their versions stay the same. The packages there are built separately, so the checksums were recorded anew.", names.String())
+			"Their versions stay the same. The packages there are built separately, so their checksums were recorded again.", names.String())
 }

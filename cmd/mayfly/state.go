@@ -115,7 +115,7 @@ func (a *app) stateShowCommand() *cli.Command {
 }
 
 func (a *app) statePullCommand() *cli.Command {
-	return a.command("pull", "Pull current state and output to stdout", "", "Writes the state file of the selected workspace to standard output, in the current format. It holds sensitive values in the clear.",
+	return a.command("pull", "Pull current state and output to stdout", "", "Writes the state file of the selected workspace to standard output, in the current format. It holds sensitive values unencrypted.",
 		nil, func(ctx context.Context, args []string) int {
 			a.document = true
 			if len(args) > 0 {
