@@ -143,6 +143,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	if len(more) == 0 {
 		v.found.accepted.Store(in.Resource.Block, plain)
 	}
+	more = append(more, in.Resource.Block.Schema.Block.UnversionedUses(plain)...)
 	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))
 }
 

@@ -277,3 +277,28 @@ resource "sim_vault" "v" { name = "v" }
 		t.Errorf("the state still has the values: %s", text)
 	}
 }
+
+// TestWriteOnlyWithoutVersion warns of it once, for all instances and in one phase.
+func TestWriteOnlyWithoutVersion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `
+resource "sim_thing" "x" {
+  count     = 2
+  name      = "x${count.index}"
+  secret_wo = "s"
+}
+resource "sim_thing" "y" {
+  name              = "y"
+  secret_wo         = "s"
+  secret_wo_version = 1
+}`)
+	var warned int
+	for _, d := range w.ok(command{}).diags() {
+		if d.Summary == "Write-only value without a version" {
+			warned++
+		}
+	}
+	if warned != 1 {
+		t.Errorf("%d warnings, want 1", warned)
+	}
+}

@@ -1,11 +1,15 @@
 package schema
 
 import (
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 // NullWriteOnly returns v, an object of the block's type, with null in place of all write-only attributes, of
@@ -70,6 +74,56 @@ func writeOnlyNames(attrs map[string]*Attribute, yield func(string) bool) bool {
 		}
 	}
 	return true
+}
+
+// UnversionedUses returns a warning, with its path, for each write-only attribute NAME_wo that is set in v, a configuration of the block, although NAME_wo_version
+// beside it is not: providers see a change of such a value by its version alone. Within sets there are no paths to tell of.
+func (b *Block) UnversionedUses(v cty.Value) diag.List {
+	if !b.HasWriteOnly() {
+		return nil
+	}
+	var list diag.List
+	for _, path := range b.WriteOnlyPaths(v) {
+		last, ok := path[len(path)-1].(cty.GetAttrStep)
+		if !ok || !strings.HasSuffix(last.Name, "_wo") {
+			continue
+		}
+		version := path[:len(path)-1].GetAttr(last.Name + "_version")
+		if a := b.attributeAt(version); a == nil || a.Computed {
+			continue
+		}
+		if given, err := version.Apply(v); err == nil && given.IsNull() {
+			list = append(list, diag.Diagnostic{
+				Severity: diag.Warning, Summary: "Write-only value without a version", Path: path,
+				Detail: fmt.Sprintf("The argument %q is write-only: it is kept nowhere, so a plan cannot tell that its value has changed, and a new value alone is not sent to the provider. Set %q too, and change it whenever the value changes.", last.Name, last.Name+"_version"),
+			})
+		}
+	}
+	return list
+}
+
+// attributeAt returns the attribute that a path leads to, nil if there is none.
+func (b *Block) attributeAt(path cty.Path) *Attribute {
+	attrs, blocks := b.Attributes, b.Blocks
+	var found *Attribute
+	for _, step := range path {
+		name, ok := step.(cty.GetAttrStep)
+		if !ok {
+			continue
+		}
+		found = attrs[name.Name]
+		switch nested := blocks[name.Name]; {
+		case found != nil && found.Nested != nil:
+			attrs, blocks = found.Nested.Attributes, nil
+		case found != nil:
+			attrs, blocks = nil, nil
+		case nested != nil:
+			attrs, blocks = nested.Attributes, nested.Blocks
+		default:
+			return nil
+		}
+	}
+	return found
 }
 
 func (b *Block) nullWriteOnly(v cty.Value) cty.Value {
