@@ -53,6 +53,8 @@ type compiler struct {
 	// warned has the arguments of deprecated variables: a module that is called twice is compiled twice, and
 	// warned of once.
 	warned map[hcl.Range]struct{}
+	// schemaErrors has the texts of what reading schemas reported: a provider that cannot be started is one error.
+	schemaErrors map[string]struct{}
 }
 
 type site struct {
@@ -234,10 +236,25 @@ func (c *compiler) call(m *Module, call *config.ModuleCall) *Call {
 	return b
 }
 
+// noSchema reports why a schema cannot be had, unless another block had the same answer.
+func (c *compiler) noSchema(diags diag.List) {
+	for _, d := range diags {
+		text := d.Summary + "\n" + d.Detail
+		if _, again := c.schemaErrors[text]; again {
+			continue
+		}
+		if c.schemaErrors == nil {
+			c.schemaErrors = map[string]struct{}{}
+		}
+		c.schemaErrors[text] = struct{}{}
+		c.diags = append(c.diags, d)
+	}
+}
+
 func (c *compiler) provider(m *Module, p *config.Provider) *Provider {
 	b := &Provider{Config: p, Module: m, Source: m.Config.ProviderFor(p.Name)}
 	s, diags := c.cfg.Schemas.Provider(b.Source)
-	c.diags = append(c.diags, diags...)
+	c.noSchema(diags)
 	if s == nil {
 		s = &schema.Schema{Block: &schema.Block{}}
 	}

@@ -184,6 +184,30 @@ provider: provider.a.x`},
 	}
 }
 
+// brokenSchemas is a provider that cannot be started.
+type brokenSchemas struct{ anySchemas }
+
+func (brokenSchemas) Provider(addr.Provider) (*schema.Schema, diag.List) {
+	return nil, diag.Errorf("The provider did not start", "There is no room.")
+}
+
+func (s brokenSchemas) Resource(p addr.Provider, _ addr.Mode, _ string) (*schema.Schema, diag.List) {
+	_, diags := s.Provider(p)
+	return nil, diags
+}
+
+// TestBrokenProvider has several blocks of a provider that cannot be started, which is one error.
+func TestBrokenProvider(t *testing.T) {
+	files := fstest.MapFS{"main.tf": {Data: []byte("provider \"a\" {}\nresource \"a_thing\" \"one\" {}\nresource \"a_thing\" \"two\" {}\n")}}
+	tree, diags := (&config.Loader{FS: files}).Load(".")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	if _, diags := Compile(tree, brokenSchemas{}); len(diags) != 1 || diags[0].Summary != "The provider did not start" {
+		t.Errorf("%v, want one error", diags)
+	}
+}
+
 // TestSearch walks a ring with a way out, and counts how often each node is met.
 func TestSearch(t *testing.T) {
 	cfg, diags := compileText(t, `
