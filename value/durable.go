@@ -26,7 +26,7 @@ type sealed struct {
 var ErrSecret = errors.New("an ephemeral value cannot be stored")
 
 // ErrInfinite is returned by Seal for infinite numbers, such as the result of 1/0: the JSON of a state has no way to write them.
-var ErrInfinite = errors.New("an infinite number cannot be stored")
+var ErrInfinite = errors.New("infinite numbers, such as the result of a division by zero, cannot be written to a state")
 
 // How msgpack writes the infinities. Other values may contain the same bytes, so they only tell that a closer look is needed.
 var (
@@ -66,6 +66,9 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 	}
 	if bytes.Contains(packed, packedInf) || bytes.Contains(packed, packedNegInf) {
 		if path, found := infinity(v); found {
+			if len(path) == 0 {
+				return Durable{}, ErrInfinite
+			}
 			return Durable{}, fmt.Errorf("%w: at %s", ErrInfinite, where(path))
 		}
 	}

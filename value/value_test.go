@@ -88,7 +88,7 @@ func TestSealRefusesInfinity(t *testing.T) {
 		v    cty.Value
 		path string
 	}{
-		{inf, "the value as a whole"},
+		{inf, "division by zero"},
 		{cty.ObjectVal(obj{"a": cty.TupleVal([]cty.Value{str("x"), neg})}), "a[1]"},
 		{cty.MapVal(obj{"k": inf.Mark(Sensitive)}), `["k"]`},
 	}

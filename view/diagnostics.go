@@ -122,8 +122,11 @@ func writeDiagnostic(sb *strings.Builder, d JSONDiagnostic, others int, o Option
 
 // writeSource writes what the diagnostic is about, and reports whether it wrote anything.
 func writeSource(sb *strings.Builder, d JSONDiagnostic, o Options) bool {
-	if d.Address != "" {
+	switch {
+	case d.Address != "" && d.Range != nil:
 		sb.WriteString("  with " + visible(d.Address) + ",\n")
+	case d.Address != "":
+		sb.WriteString("  with " + visible(d.Address) + "\n")
 	}
 	if d.Range == nil {
 		return d.Address != ""

@@ -135,7 +135,7 @@ func (f *formatting) target(arg string) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		f.problem(diag.Errorf("Invalid file or directory path", "There is no file or directory at %s: %s.", arg, diag.Reason(err)))
+		f.problem(diag.Errorf("Invalid file or directory path", "The file or directory %s could not be read: %s.", arg, diag.Reason(err)))
 	case info.IsDir():
 		f.directory(path)
 	case !formatted(path):

@@ -99,7 +99,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	}
 	a.progress("\n%s", a.paintDone("Mayfly has been successfully initialized!"))
 	if a.vars["TF_IN_AUTOMATION"] == "" {
-		a.progress("\nTo see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell when that is needed.")
+		a.progress("\nTo see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell you when that is needed.")
 	}
 	return exitOK
 }
