@@ -26,7 +26,7 @@ type Resource struct {
 	mu        sync.Mutex
 	instances map[addr.Key]*Instance
 	all       future.Cell[cty.Value]
-	triggers  sync.Map // *lang.Ref to all instances, in replace_triggered_by → whether a change of theirs triggers it
+	triggers  sync.Map // *lang.Ref to all instances, in replace_triggered_by → *future.Cell[bool]: whether a change of theirs triggers it
 	reads     future.Cell[*reads]
 	deps      future.Cell[[]plan.Dep]
 }

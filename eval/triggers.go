@@ -43,12 +43,14 @@ func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.
 		return res.expand(sc.t, &ref.Range).has(key) && triggers(res.Instance(key))
 	}
 	// What all instances together do is the same for each instance of the block that refers to them, so it is found out once.
-	if got, ok := res.triggers.Load(ref); ok {
-		return got.(bool)
+	cell, _ := res.triggers.LoadOrStore(ref, &future.Cell[bool]{})
+	got, cycle := cell.(*future.Cell[bool]).Get(sc.t, res, &ref.Range, func() bool {
+		instances, _ := res.Instances(sc.t)
+		return slices.ContainsFunc(instances, triggers)
+	})
+	if cycle != nil {
+		sc.m.run.reportCycle(cycle)
 	}
-	instances, _ := res.Instances(sc.t)
-	got := slices.ContainsFunc(instances, triggers)
-	res.triggers.Store(ref, got)
 	return got
 }
 
