@@ -119,7 +119,7 @@ func (d *directory) cliEnvironment() cliconfig.Environment {
 func (d *directory) readReattach() diag.List {
 	running, err := grpcprovider.ParseReattach(d.app.vars["TF_REATTACH_PROVIDERS"])
 	if err != nil {
-		return diag.Errorf("Invalid TF_REATTACH_PROVIDERS", "The environment variable TF_REATTACH_PROVIDERS could not be understood: %s.", err)
+		return diag.Errorf("Invalid TF_REATTACH_PROVIDERS", "The environment variable TF_REATTACH_PROVIDERS could not be understood: %s.", strings.TrimSuffix(err.Error(), "."))
 	}
 	d.running = running
 	return nil
