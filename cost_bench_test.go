@@ -39,7 +39,8 @@ func planned(b *testing.B, op *mayfly.Operation) *plan.Plan {
 	return out
 }
 
-// BenchmarkPlan is the planner alone, on a configuration that is loaded: everything is created, and then nothing is changed.
+// BenchmarkPlan is the planner alone, on a configuration that is loaded: everything is created, and then
+// nothing is changed.
 func BenchmarkPlan(b *testing.B) {
 	for _, shape := range work.Shapes {
 		_, op := begin(b, shape, 1000, nil)

@@ -60,7 +60,8 @@ func (c *calls) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Conte
 // HandleConn implements stats.Handler.
 func (c *calls) HandleConn(context.Context, stats.ConnStats) {}
 
-// serve runs the provider of the benchmarks in this process, behind a connection, and returns how to reach it.
+// serve runs the provider of the benchmarks in this process, behind a connection, and returns how to reach
+// it.
 func serve(t *testing.T, c *calls) *plugin.ReattachConfig {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -116,8 +117,8 @@ func (w *written) Write(b []byte) (int, error) { *w += written(len(b)); return l
 
 var versions = view.Versions{Compat: "1.12.6", Product: "0"}
 
-// life takes a configuration from nothing to nothing with a provider behind a connection, renders whatever can be rendered on the way, and returns what of
-// everything there was.
+// life takes a configuration from nothing to nothing with a provider behind a connection, renders whatever
+// can be rendered on the way, and returns what of everything there was.
 func life(t *testing.T, files map[string]string) map[string]int64 {
 	t.Helper()
 	source, err := addr.ParseProvider(bench.Address)
@@ -188,8 +189,9 @@ func rendered(t *testing.T, out map[string]int64, human io.Writer, p *mayfly.Pro
 	}
 }
 
-// TestCostOfPluginsIsLinear counts the calls of a provider by method, their bytes, and the bytes of everything that is written or shown, at N and 2N. What
-// there is once in a run is in both counts, and may be all of one: calls that only start a provider must not become more at all.
+// TestCostOfPluginsIsLinear counts the calls of a provider by method, their bytes, and the bytes of
+// everything that is written or shown, at N and 2N. What there is once in a run is in both counts, and may be
+// all of one: calls that only start a provider must not become more at all.
 func TestCostOfPluginsIsLinear(t *testing.T) {
 	const n = 40
 	shapes := append(work.Shapes[:len(work.Shapes):len(work.Shapes)], work.Shape{

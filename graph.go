@@ -7,8 +7,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Graph returns what waits for what when the configuration is planned or applied, by blocks. It needs no state and no variables, and holds no values. For the
-// order of a plan's changes see plan.Plan.Graph, for that of a state's destruction plan.DestroyGraph.
+// Graph returns what waits for what when the configuration is planned or applied, by blocks. It needs no
+// state and no variables, and holds no values. For the order of a plan's changes see plan.Plan.Graph, for
+// that of a state's destruction plan.DestroyGraph.
 func (p *Project) Graph(ctx context.Context) (*plan.Graph, diag.List) {
 	cfg, diags := p.compile(ctx)
 	if cfg == nil || diags.HasErrors() {

@@ -33,12 +33,13 @@ func mustProvider(s string) addr.Provider {
 // Embedded reports whether a provider is part of the program and needs no installation.
 func Embedded(p addr.Provider) bool { return p == addr.BuiltinProvider || p == KeepProvider }
 
-// Launcher starts providers: those that are part of the program, those that somebody runs already, and installed ones. The zero value knows only
-// the first kind. It implements provider.Launcher.
+// Launcher starts providers: those that are part of the program, those that somebody runs already, and
+// installed ones. The zero value knows only the first kind. It implements provider.Launcher.
 type Launcher struct {
 	// Executable returns the installed executable of a provider.
 	Executable func(addr.Provider) (path string, ok bool)
-	// Schemas returns the cache of what an installed provider answers when it is asked for its schemas; nil for none. It may be nil itself.
+	// Schemas returns the cache of what an installed provider answers when it is asked for its schemas; nil
+	// for none. It may be nil itself.
 	Schemas func(addr.Provider) grpcprovider.SchemaCache
 	// Reattach are providers that run already and are only connected to.
 	Reattach map[addr.Provider]*plugin.ReattachConfig
@@ -94,7 +95,8 @@ var quietSDK sync.Once
 // keep serves the embedded provider over an in-memory connection: the same path that a plugin process takes.
 func (l *Launcher) keep() (provider.Provider, diag.List) {
 	quietSDK.Do(func() {
-		// The plugin SDK logs every call to standard error unless told otherwise, and writes protocol messages, secrets included, to this directory.
+		// The plugin SDK logs every call to standard error unless told otherwise, and writes protocol
+		// messages, secrets included, to this directory.
 		if os.Getenv("TF_LOG_SDK") == "" {
 			_ = os.Setenv("TF_LOG_SDK", "off")
 		}

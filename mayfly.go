@@ -1,4 +1,5 @@
-// Package mayfly is the engine as a library: it opens a configuration, validates, plans and applies it, and keeps its state.
+// Package mayfly is the engine as a library: it opens a configuration, validates, plans and applies it, and
+// keeps its state.
 //
 //	manager, err := local.New(local.Options{Dir: "infra"}).Manager(store.DefaultWorkspace)
 //	p, diags := mayfly.Open(ctx, mayfly.Options{Dir: "infra", Launcher: &mayfly.Launcher{}, Store: manager})
@@ -8,8 +9,9 @@
 //	planned, diags := op.Plan(ctx, mayfly.PlanOptions{})
 //	applied, diags := op.Apply(ctx, planned, mayfly.ApplyOptions{})
 //
-// Diagnostics are values, never printed here. A Project and its Operations belong to one goroutine; the work inside is concurrent.
-// Ephemeral values exist only while an operation uses them, and no result of this package holds one.
+// Diagnostics are values, never printed here. A Project and its Operations belong to one goroutine; the work
+// inside is concurrent. Ephemeral values exist only while an operation uses them, and no result of this
+// package holds one.
 package mayfly
 
 import (
@@ -31,8 +33,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// CompatibleVersion is the language and document version that the program is compatible with: what modules say about versions of OpenTofu is checked
-// against it, and it is in the state and JSON documents, where tools look for it.
+// CompatibleVersion is the language and document version that the program is compatible with: what modules
+// say about versions of OpenTofu is checked against it, and it is in the state and JSON documents, where
+// tools look for it.
 const CompatibleVersion = "1.12.6"
 
 // Options say what to work on and with what.
@@ -62,7 +65,8 @@ type Project struct {
 	compiled *blocks.Config
 }
 
-// Open loads a configuration. The diagnostics may have errors although a Project is returned: its Tree then serves for showing sources.
+// Open loads a configuration. The diagnostics may have errors although a Project is returned: its Tree then
+// serves for showing sources.
 func Open(_ context.Context, opt Options) (*Project, diag.List) {
 	var err error
 	if opt.Dir == "" {
@@ -128,5 +132,6 @@ func (p *Project) Stats() engine.Stats { return p.engine.Stats() }
 // errNoStore is what operations on the state of a project without one end with.
 var errNoStore = errors.New("the project was opened without a store for its state")
 
-// Variables are values of the root module's input variables, as converted to their types. A variable that is absent takes its default.
+// Variables are values of the root module's input variables, as converted to their types. A variable that is
+// absent takes its default.
 type Variables map[string]cty.Value

@@ -23,7 +23,8 @@ type Operation struct {
 	// File is the state as it was read, nil if there is none yet.
 	File *state.File
 
-	// ours is the state of File with the providers of Terraform's registry at our default one; nil once a new one was written.
+	// ours is the state of File with the providers of Terraform's registry at our default one; nil once a new
+	// one was written.
 	ours *state.State
 
 	p    *Project
@@ -92,7 +93,8 @@ func (p *Project) random() interface{ Read([]byte) (int, error) } {
 // Flush waits until the observer has received every event so far, and returns what went wrong in it.
 func (o *Operation) Flush() diag.List { return o.p.engine.Flush() }
 
-// End unlocks the state, and returns when the observer has received every event. It is safe to call more than once.
+// End unlocks the state, and returns when the observer has received every event. It is safe to call more than
+// once.
 func (o *Operation) End() diag.List { return append(o.unlock(), o.Flush()...) }
 
 func (o *Operation) unlock() diag.List {
@@ -130,7 +132,8 @@ type PlanOptions struct {
 	Soft              context.Context     // ends on the first interrupt: what runs is finished, nothing new starts
 }
 
-// Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then. The observer may receive the last events later.
+// Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then. The
+// observer may receive the last events later.
 func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag.List) {
 	cfg, diags := o.sound(ctx)
 	if diags.HasErrors() {
@@ -152,8 +155,9 @@ func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequ
 	return req
 }
 
-// Generate imports what import blocks name and no resource block declares, and writes blocks for it. Nothing is stored. To plan with them, add their
-// text to the configuration, give the project the new tree with Reload, and the blocks to Plan.
+// Generate imports what import blocks name and no resource block declares, and writes blocks for it. Nothing
+// is stored. To plan with them, add their text to the configuration, give the project the new tree with
+// Reload, and the blocks to Plan.
 func (o *Operation) Generate(ctx context.Context, opt PlanOptions) ([]*engine.Generated, diag.List) {
 	cfg, diags := o.sound(ctx)
 	if diags.HasErrors() {
@@ -169,8 +173,9 @@ type ImportOptions struct {
 	Soft      context.Context // ends on the first interrupt
 }
 
-// Import takes an existing object into the state as that of an instance for which the configuration has a resource block, and stores the state. Errors
-// in parts of the configuration that the import does not need are left to the next plan.
+// Import takes an existing object into the state as that of an instance for which the configuration has a
+// resource block, and stores the state. Errors in parts of the configuration that the import does not need
+// are left to the next plan.
 func (o *Operation) Import(ctx context.Context, to addr.Instance, id string, opt ImportOptions) diag.List {
 	cfg, wrong := o.p.compile(ctx)
 	if cfg == nil {
@@ -185,8 +190,8 @@ func (o *Operation) Import(ctx context.Context, to addr.Instance, id string, opt
 	return append(diags, o.Write(imported)...)
 }
 
-// causes returns the errors that explain why something failed: if it only says that something is not known, what is wrong with the configuration is the
-// cause.
+// causes returns the errors that explain why something failed: if it only says that something is not known,
+// what is wrong with the configuration is the cause.
 func causes(wrong, failed diag.List) diag.List {
 	onlyUnknown := !slices.ContainsFunc(failed, func(d diag.Diagnostic) bool { return d.Severity == diag.Error && d.Extra != diag.Unknown{} })
 	if wrong.HasErrors() && onlyUnknown {
@@ -202,9 +207,10 @@ type ConsoleOptions struct {
 	Soft      context.Context // ends on the first interrupt; what is evaluated afterwards fails
 }
 
-// Console starts a console, whose Evaluate evaluates expressions about the root module. It changes nothing. What expressions open stays open until the
-// console is closed, which must be before the operation ends. The console is nil only if the configuration cannot be evaluated at all; errors beside one
-// are about values that expressions then see as unknown.
+// Console starts a console, whose Evaluate evaluates expressions about the root module. It changes nothing.
+// What expressions open stays open until the console is closed, which must be before the operation ends. The
+// console is nil only if the configuration cannot be evaluated at all; errors beside one are about values
+// that expressions then see as unknown.
 func (o *Operation) Console(ctx context.Context, opt ConsoleOptions) (*engine.Console, diag.List) {
 	cfg, diags := o.p.compile(ctx)
 	if cfg == nil {
@@ -225,8 +231,8 @@ type ApplyOptions struct {
 	Soft      context.Context
 }
 
-// Apply carries out a plan that was made from the state as this operation read it, and stores the new state, also when something failed. The observer may
-// receive the last events later.
+// Apply carries out a plan that was made from the state as this operation read it, and stores the new state,
+// also when something failed. The observer may receive the last events later.
 func (o *Operation) Apply(ctx context.Context, planned *plan.Plan, opt ApplyOptions) (*engine.Applied, diag.List) {
 	cfg, diags := o.p.compile(ctx)
 	if diags.HasErrors() {
@@ -257,7 +263,8 @@ func (o *Operation) base() (*state.File, error) {
 	return o.File, nil
 }
 
-// Write stores a new state if it differs from the one that was read. If that fails, the state is kept in a file beside the configuration.
+// Write stores a new state if it differs from the one that was read. If that fails, the state is kept in a
+// file beside the configuration.
 func (o *Operation) Write(s *state.State) diag.List {
 	base, err := o.base()
 	if err != nil {

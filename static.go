@@ -8,5 +8,6 @@ import (
 // StaticOptions say what sources of modules and arguments of backends are evaluated with; see Static.
 type StaticOptions = static.Options
 
-// Static returns an evaluator for the expressions that must be known before a configuration is complete, for config.Loader.
+// Static returns an evaluator for the expressions that must be known before a configuration is complete, for
+// config.Loader.
 func Static(o StaticOptions) config.Static { return static.New(o).Eval }

@@ -13,7 +13,8 @@ func (p *Project) Validate(ctx context.Context) diag.List {
 	return p.validated(ctx, cfg, diags)
 }
 
-// validated adds what validating finds to what compiling has found. Evaluating goes on after errors, so that all are found in one run.
+// validated adds what validating finds to what compiling has found. Evaluating goes on after errors, so that
+// all are found in one run.
 func (p *Project) validated(ctx context.Context, cfg *blocks.Config, found diag.List) diag.List {
 	if cfg == nil {
 		return found
@@ -21,7 +22,8 @@ func (p *Project) validated(ctx context.Context, cfg *blocks.Config, found diag.
 	return append(found, p.engine.Validate(ctx, cfg).Except(found)...)
 }
 
-// sound compiles the configuration for an operation that needs it free of errors. If it has any, all that validating finds is among the diagnostics.
+// sound compiles the configuration for an operation that needs it free of errors. If it has any, all that
+// validating finds is among the diagnostics.
 func (o *Operation) sound(ctx context.Context) (*blocks.Config, diag.List) {
 	cfg, diags := o.p.compile(ctx)
 	if diags.HasErrors() {

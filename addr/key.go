@@ -8,7 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Key is an instance key: none, an integer (count) or a string (for_each). It is comparable; the zero value is NoKey.
+// Key is an instance key: none, an integer (count) or a string (for_each). It is comparable; the zero value
+// is NoKey.
 type Key struct {
 	kind KeyKind
 	n    int

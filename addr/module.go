@@ -5,8 +5,8 @@ import (
 	"unique"
 )
 
-// Module is the static path of a module in the configuration tree: the names of the module calls from the root.
-// The root module is the empty path. It carries no instance keys; see ModuleInstance for those.
+// Module is the static path of a module in the configuration tree: the names of the module calls from the
+// root. The root module is the empty path. It carries no instance keys; see ModuleInstance for those.
 type Module struct{ h unique.Handle[moduleNode] }
 
 type moduleNode struct {
@@ -25,7 +25,8 @@ func (m Module) Child(call string) Module {
 	return Module{unique.Make(moduleNode{m, call})}
 }
 
-// Parent returns the calling module and the name of the call. It must not be used on the root module, for which it returns the root and "".
+// Parent returns the calling module and the name of the call. It must not be used on the root module, for
+// which it returns the root and "".
 func (m Module) Parent() (Module, string) {
 	if m.IsRoot() {
 		return m, ""
@@ -46,7 +47,8 @@ func (m Module) Calls() []string {
 	return calls
 }
 
-// Instance returns the instance of m whose path has no keys. It stands for what all instances of m have in common.
+// Instance returns the instance of m whose path has no keys. It stands for what all instances of m have in
+// common.
 func (m Module) Instance() ModuleInstance {
 	out := RootInstance
 	for _, call := range m.Calls() {
@@ -68,8 +70,9 @@ func (m Module) String() string {
 	return sb.String()
 }
 
-// ModuleInstance is the path of one instance of a module: call names with instance keys. Values are interned, so they are cheap to copy,
-// comparable with ==, and usable as map keys. The zero value is the root module instance.
+// ModuleInstance is the path of one instance of a module: call names with instance keys. Values are interned,
+// so they are cheap to copy, comparable with ==, and usable as map keys. The zero value is the root module
+// instance.
 type ModuleInstance struct {
 	h unique.Handle[moduleInstanceNode]
 }
@@ -92,7 +95,8 @@ func (m ModuleInstance) Child(call string, key Key) ModuleInstance {
 	return ModuleInstance{unique.Make(moduleInstanceNode{parent: m, module: m.Module().Child(call), call: call, key: key})}
 }
 
-// Parent returns the calling module instance, the call's name and the instance key. For the root it returns the root, "" and NoKey.
+// Parent returns the calling module instance, the call's name and the instance key. For the root it returns
+// the root, "" and NoKey.
 func (m ModuleInstance) Parent() (ModuleInstance, string, Key) {
 	if m.IsRoot() {
 		return m, "", NoKey

@@ -13,7 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/bounds"
 )
 
-// ParseTraversal parses the text of an address into a traversal. Errors are the part of a sentence that names the text.
+// ParseTraversal parses the text of an address into a traversal. Errors are the part of a sentence that names
+// the text.
 func ParseTraversal(s string) (hcl.Traversal, error) {
 	if excess := bounds.Native([]byte(s), ""); excess != nil {
 		return nil, excess.Err
@@ -71,7 +72,8 @@ type Target struct {
 	Module   ModuleInstance
 	Resource *Resource // nil selects everything in the module
 	Key      Key       // NoKey selects all instances of the resource
-	// ModuleKeyless reports that the last module step has no key, so that all instances of the call are selected.
+	// ModuleKeyless reports that the last module step has no key, so that all instances of the call are
+	// selected.
 	ModuleKeyless bool
 }
 
@@ -121,7 +123,8 @@ func (t Target) String() string {
 	return Instance{t.Module, *t.Resource, t.Key}.String()
 }
 
-// Selects reports whether the target covers the instance. A module step without a key covers all instances of that call.
+// Selects reports whether the target covers the instance. A module step without a key covers all instances of
+// that call.
 func (t Target) Selects(i Instance) bool {
 	if t.Resource != nil {
 		return *t.Resource == i.Resource && (t.Key == NoKey || t.Key == i.Key) && matchModule(t.Module, i.Module, true)
@@ -142,7 +145,8 @@ func (t Target) Touches(r AbsResource) bool {
 	return matchModule(t.Module, r.Module, false)
 }
 
-// TouchesModule reports whether the target selects something in instances of the module call m (whose last step has no key), or below.
+// TouchesModule reports whether the target selects something in instances of the module call m (whose last
+// step has no key), or below.
 func (t Target) TouchesModule(m ModuleInstance) bool {
 	p, q := t.Module.Path(), m.Path()
 	for i := range min(len(p), len(q)) {
@@ -156,7 +160,8 @@ func (t Target) TouchesModule(m ModuleInstance) bool {
 	return len(p) >= len(q) || t.Resource == nil
 }
 
-// matchModule reports whether m is (exact) or lies at or below pattern, where a step without a key matches any key.
+// matchModule reports whether m is (exact) or lies at or below pattern, where a step without a key matches
+// any key.
 func matchModule(pattern, m ModuleInstance, exact bool) bool {
 	p, q := pattern.Path(), m.Path()
 	if len(q) < len(p) || exact && len(q) != len(p) {
@@ -224,7 +229,8 @@ func stepName(s hcl.Traverser) string {
 	}
 }
 
-// KeyFromValue converts the value of an index step to an instance key. The value must be a known string or whole number.
+// KeyFromValue converts the value of an index step to an instance key. The value must be a known string or
+// whole number.
 func KeyFromValue(v cty.Value) (Key, error) {
 	v, _ = v.Unmark()
 	if v.IsKnown() && !v.IsNull() {

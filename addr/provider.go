@@ -24,8 +24,9 @@ const DefaultNamespace = "hashicorp"
 // BuiltinProvider is the provider that is part of the program: terraform_data and terraform_remote_state.
 var BuiltinProvider = registry.NewProvider(registry.TransitionalBuiltInProviderHost, registry.BuiltInProviderNamespace, "terraform")
 
-// DefaultProvider returns the provider that a local name stands for when required_providers doesn't say: hashicorp/NAME,
-// or the built-in provider for "terraform". A name that no provider can have gives an address that no registry knows.
+// DefaultProvider returns the provider that a local name stands for when required_providers doesn't say:
+// hashicorp/NAME, or the built-in provider for "terraform". A name that no provider can have gives an address
+// that no registry knows.
 func DefaultProvider(name string) Provider {
 	if name == "terraform" {
 		return BuiltinProvider
@@ -49,7 +50,8 @@ func ParseProvider(s string) (Provider, error) {
 	return p, nil
 }
 
-// ProviderConfig names a provider configuration: a provider block, or the implied empty one of the root module.
+// ProviderConfig names a provider configuration: a provider block, or the implied empty one of the root
+// module.
 type ProviderConfig struct {
 	Module   ModuleInstance // without keys: the instances of a module share the configurations that it has of its own
 	Provider Provider
@@ -67,8 +69,9 @@ func (p ProviderConfig) String() string {
 	return s + p.Key.String()
 }
 
-// ParseProviderConfig parses the form written by ProviderConfig.String. Old state files have the module path without keys, and still older ones name
-// providers without a source address: "provider.aws" and "module.a.provider.aws.alias".
+// ParseProviderConfig parses the form written by ProviderConfig.String. Old state files have the module path
+// without keys, and still older ones name providers without a source address: "provider.aws" and
+// "module.a.provider.aws.alias".
 func ParseProviderConfig(s string) (ProviderConfig, error) {
 	bad := func(why any) (ProviderConfig, error) {
 		return ProviderConfig{}, fmt.Errorf("invalid provider configuration address %q: %v", s, why)

@@ -46,7 +46,8 @@ func (r Resource) String() string {
 	}
 }
 
-// Compare orders resources the way the state file does: data first, then managed, then ephemeral, each by type and name.
+// Compare orders resources the way the state file does: data first, then managed, then ephemeral, each by
+// type and name.
 func (r Resource) Compare(o Resource) int {
 	if c := cmp.Compare(modeOrder(r.Mode), modeOrder(o.Mode)); c != 0 {
 		return c

@@ -1,7 +1,7 @@
 package addr
 
-// TargetSet says of an instance which of many targets select it, at a cost that does not grow with their number. It is not changed once made and may
-// be used by several goroutines.
+// TargetSet says of an instance which of many targets select it, at a cost that does not grow with their
+// number. It is not changed once made and may be used by several goroutines.
 type TargetSet struct {
 	root targetNode
 	n    int
@@ -110,7 +110,8 @@ func (s *TargetSet) Touches(r AbsResource) bool {
 	return found
 }
 
-// TouchesModule reports whether one of the targets selects something in instances of the module call m (whose last step has no key), or below.
+// TouchesModule reports whether one of the targets selects something in instances of the module call m (whose
+// last step has no key), or below.
 func (s *TargetSet) TouchesModule(m ModuleInstance) bool {
 	parent, call, _ := m.Parent()
 	found := false
@@ -121,7 +122,8 @@ func (s *TargetSet) TouchesModule(m ModuleInstance) bool {
 	return found
 }
 
-// walk calls f with the nodes of path and of those above it, and whether it is one of path itself. A step without a key matches any.
+// walk calls f with the nodes of path and of those above it, and whether it is one of path itself. A step
+// without a key matches any.
 func (n *targetNode) walk(path []ModuleInstance, f func(n *targetNode, at bool)) {
 	f(n, len(path) == 0)
 	if len(path) == 0 || n.steps == nil {

@@ -55,7 +55,8 @@ func TestTargetSetIsItsTargets(t *testing.T) {
 	})
 }
 
-// TestTargetSetIgnoresOthers counts the targets that are looked at for one instance: those that select it, however many others there are.
+// TestTargetSetIgnoresOthers counts the targets that are looked at for one instance: those that select it,
+// however many others there are.
 func TestTargetSetIgnoresOthers(t *testing.T) {
 	r := Resource{Managed, "t", "n"}
 	for _, n := range []int{100, 1000} {

@@ -58,8 +58,8 @@ var targets = func() map[targetKey]target {
 	return all
 }()
 
-// verdict says what the target of a command is and whether figures keep to it, "" if there is none. A provider has one configuration in all jobs, so it shall
-// have one process.
+// verdict says what the target of a command is and whether figures keep to it, "" if there is none. A
+// provider has one configuration in all jobs, so it shall have one process.
 func verdict(j job, command string, f figures, growth float64) string {
 	t, some := targets[targetKey{j.name, j.kind, j.n, command}]
 	var limits, missed []string

@@ -1,6 +1,6 @@
-// Package bounds holds the limits of what a text or value may ask of the machine: how deep source text may nest, how
-// large a number may be, and how long a text. Parsers recurse for each level, and a goroutine that exhausts its stack
-// cannot be recovered from; printing a number takes the square of its digits.
+// Package bounds holds the limits of what a text or value may ask of the machine: how deep source text may
+// nest, how large a number may be, and how long a text. Parsers recurse for each level, and a goroutine that
+// exhausts its stack cannot be recovered from; printing a number takes the square of its digits.
 //
 // It may import HCL's and cty's packages. It must not know what a text or value is for.
 package bounds
@@ -15,8 +15,8 @@ import (
 const (
 	// MaxLevels bounds brackets within brackets.
 	MaxLevels = 1000
-	// MaxOperators bounds the operators, steps and template directives pending in one expression: each may be a level
-	// of its syntax tree.
+	// MaxOperators bounds the operators, steps and template directives pending in one expression: each may be
+	// a level of its syntax tree.
 	MaxOperators = 20_000
 )
 
@@ -30,8 +30,8 @@ type Excess struct {
 	Err   error
 }
 
-// Native returns the first excess of a file or expression in native syntax, or nil. Positions are counted from the start
-// of src. Its cost is linear, and it does not recurse.
+// Native returns the first excess of a file or expression in native syntax, or nil. Positions are counted
+// from the start of src. Its cost is linear, and it does not recurse.
 func Native(src []byte, filename string) *Excess {
 	if harmless(src) {
 		return nil
@@ -49,7 +49,8 @@ func Template(src []byte, filename string) *Excess {
 	return firstExcess(tokens)
 }
 
-// Levels returns an upper bound of the levels in the syntax tree of a text that Template accepts. It looks at bytes only.
+// Levels returns an upper bound of the levels in the syntax tree of a text that Template accepts. It looks at
+// bytes only.
 func Levels(src []byte) int {
 	levels := 0
 	for _, c := range src {
@@ -60,8 +61,9 @@ func Levels(src []byte) int {
 	return min(levels, MaxLevels+MaxOperators)
 }
 
-// harmless is a quick test that holds for nearly all files, so that few are scanned in full twice. Brackets in strings may deceive the count
-// of levels, but then the number of operators still bounds the recursion to what a stack can take.
+// harmless is a quick test that holds for nearly all files, so that few are scanned in full twice. Brackets
+// in strings may deceive the count of levels, but then the number of operators still bounds the recursion to
+// what a stack can take.
 func harmless(src []byte) bool {
 	operators, depth, digits := 0, 0, 0
 	for i, c := range src {
@@ -87,7 +89,8 @@ func harmless(src []byte) bool {
 	return operators <= 5*MaxOperators
 }
 
-// operatorBytes are those that operators and brackets consist of. All other bytes add nothing to the depth of a syntax tree.
+// operatorBytes are those that operators and brackets consist of. All other bytes add nothing to the depth of
+// a syntax tree.
 const operatorBytes = "([{!-+*/%&|<>=?:."
 
 // class sorts bytes into opening and closing brackets, other operators, digits and the rest.

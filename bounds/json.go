@@ -45,7 +45,8 @@ func JSON(src []byte, filename string) *Excess {
 	return nil
 }
 
-// CheckJSON returns ErrTooDeep or ErrNumber if a JSON document exceeds a bound, or nil. Strings are not looked into.
+// CheckJSON returns ErrTooDeep or ErrNumber if a JSON document exceeds a bound, or nil. Strings are not
+// looked into.
 func CheckJSON(src []byte) error {
 	depth := 0
 	for i := 0; i < len(src); i++ {
@@ -79,8 +80,8 @@ func isNumberByte(c byte) bool {
 	return class[c] == '0' || c == '.' || c == 'e' || c == 'E' || c == '+' || c == '-'
 }
 
-// stringExcess returns the bound that the text of a JSON string would exceed as a template, or as the expression of a
-// type constraint; or nil.
+// stringExcess returns the bound that the text of a JSON string would exceed as a template, or as the
+// expression of a type constraint; or nil.
 func stringExcess(text []byte) error {
 	if harmless(text) {
 		return nil

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// MaxDigits bounds the digits that a number may need on either side of the decimal point. The largest number of
-	// common floating-point formats has 309.
+	// MaxDigits bounds the digits that a number may need on either side of the decimal point. The largest
+	// number of common floating-point formats has 309.
 	MaxDigits = 10_000
 	// MaxText bounds what a function or template returns as one string, in bytes.
 	MaxText = 64 << 20
@@ -37,8 +37,8 @@ func isExponent(before []byte) bool {
 	return n > 1 && (before[n-1] == 'e' || before[n-1] == 'E') && (class[before[n-2]] == '0' || before[n-2] == '.')
 }
 
-// Printable reports whether a number, given as the text of a literal, is within MaxDigits. Text that is not a number is
-// not judged.
+// Printable reports whether a number, given as the text of a literal, is within MaxDigits. Text that is not a
+// number is not judged.
 func Printable(literal string) bool {
 	mantissa, exponent, has := strings.Cut(strings.ToLower(literal), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
@@ -58,7 +58,8 @@ func Printable(literal string) bool {
 // log10of2 is the logarithm of 2 to base 10, in thousandths.
 const log10of2 = 301
 
-// CheckValue returns ErrNumber or ErrText if v itself, not its elements, is a number or string that exceeds a bound.
+// CheckValue returns ErrNumber or ErrText if v itself, not its elements, is a number or string that exceeds a
+// bound.
 func CheckValue(v cty.Value) error {
 	if !v.Type().IsPrimitiveType() {
 		return nil
@@ -80,7 +81,8 @@ func CheckValue(v cty.Value) error {
 	return nil
 }
 
-// CheckNumbers returns ErrNumber if a number anywhere in v exceeds a bound. Its cost is linear in the size of v.
+// CheckNumbers returns ErrNumber if a number anywhere in v exceeds a bound. Its cost is linear in the size of
+// v.
 func CheckNumbers(v cty.Value) error {
 	return cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
 		if v.Type() == cty.Number {

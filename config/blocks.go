@@ -20,7 +20,8 @@ type decl struct {
 	key   string
 }
 
-// declKey identifies what a block declares, "" for blocks that declare nothing by name. For providers it looks at the alias.
+// declKey identifies what a block declares, "" for blocks that declare nothing by name. For providers it
+// looks at the alias.
 func declKey(b *hcl.Block) string {
 	switch b.Type {
 	case "variable", "output", "module", "resource", "data", "ephemeral", "check":
@@ -38,8 +39,8 @@ func declKey(b *hcl.Block) string {
 	}
 }
 
-// blocks reads the top level of the files of a module: declarations in order with overrides laid over, and apart from them the blocks
-// whose settings merge one by one.
+// blocks reads the top level of the files of a module: declarations in order with overrides laid over, and
+// apart from them the blocks whose settings merge one by one.
 type blocks struct {
 	decls    []*decl
 	byKey    map[string]*decl

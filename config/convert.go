@@ -9,8 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/unify"
 )
 
-// conform fills in the defaults of optional attributes and converts a value to the constraint, in linear time. Applying defaults to lists, sets and maps has the
-// library compare the types of all their elements, so that those go as tuples and objects, which the conversion makes collections of again.
+// conform fills in the defaults of optional attributes and converts a value to the constraint, in linear
+// time. Applying defaults to lists, sets and maps has the library compare the types of all their elements, so
+// that those go as tuples and objects, which the conversion makes collections of again.
 func (v *Variable) conform(val cty.Value) (cty.Value, error) {
 	if v.Defaults == nil || val.IsNull() {
 		return unify.Convert(val, v.Constraint)
@@ -21,7 +22,8 @@ func (v *Variable) conform(val cty.Value) (cty.Value, error) {
 	return unify.Convert(v.Defaults.Apply(val), v.Constraint) // whose error is about the value as it was given
 }
 
-// loosened returns a value with tuples and objects in place of the collections to whose elements defaults apply.
+// loosened returns a value with tuples and objects in place of the collections to whose elements defaults
+// apply.
 func loosened(val cty.Value, d *typeexpr.Defaults) cty.Value {
 	bare, marks := val.Unmark()
 	if d == nil || len(d.Children) == 0 || !bare.IsKnown() || bare.IsNull() || !bare.CanIterateElements() || bare.LengthInt() == 0 {

@@ -56,7 +56,8 @@ func drawArgument(t *rapid.T, depth int) cty.Value {
 	return v
 }
 
-// TestVariableConvertChangesNoResult holds the linear conversion of values of variables against the library's.
+// TestVariableConvertChangesNoResult holds the linear conversion of values of variables against the
+// library's.
 func TestVariableConvertChangesNoResult(t *testing.T) {
 	var variables []*config.Variable
 	for _, text := range constraints {

@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// crossCheck checks modules against each other and references to provider configurations: all that needs no evaluation and no schemas.
+// crossCheck checks modules against each other and references to provider configurations: all that needs no
+// evaluation and no schemas.
 func crossCheck(t *Tree) diag.List {
 	c := &checker{}
 	c.removals(t)
@@ -97,7 +98,8 @@ func (c *checker) providerRefs(m *Module) {
 	}
 }
 
-// providerRef checks that ref leads to a configuration of m, with an instance key exactly if that has several instances.
+// providerRef checks that ref leads to a configuration of m, with an instance key exactly if that has several
+// instances.
 func (c *checker) providerRef(m *Module, ref ProviderRef) bool {
 	if ref.Alias != "" && !m.HasAlias(ref) {
 		c.semanticAt(ref.Range, "Provider configuration not present",
@@ -181,7 +183,8 @@ func (c *checker) passedChild(m *Module, p PassedProvider) {
 	}
 }
 
-// passedParent warns of a default configuration that m passes on although it neither requires the provider nor configures it.
+// passedParent warns of a default configuration that m passes on although it neither requires the provider
+// nor configures it.
 func (c *checker) passedParent(m *Module, ref ProviderRef) {
 	own := m.Providers[ref.String()]
 	if ref.Alias != "" || m.Required[ref.Name] != nil || own != nil && !own.Empty() {
@@ -235,8 +238,8 @@ func (c *checker) inheritedAliases(m *Module) {
 	}
 }
 
-// repeated refuses provider configurations in modules that come in several instances or depend on others as a whole: a provider's
-// configuration must outlive the objects that it manages.
+// repeated refuses provider configurations in modules that come in several instances or depend on others as a
+// whole: a provider's configuration must outlive the objects that it manages.
 func (c *checker) repeated(m *Module) {
 	var own *Provider
 	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
@@ -276,8 +279,8 @@ func repeats(call *ModuleCall) []string {
 	return used
 }
 
-// providerForEach checks that resources don't take the key of a provider instance for granted: with the same expression as their own
-// for_each they couldn't be destroyed once the key is gone.
+// providerForEach checks that resources don't take the key of a provider instance for granted: with the same
+// expression as their own for_each they couldn't be destroyed once the key is gone.
 func (c *checker) providerForEach(m *Module) {
 	for _, r := range m.Order {
 		if r.Addr.Mode != addr.Managed || r.Provider == nil || r.Provider.KeyExpr == nil || r.Repeat.ForEach == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Semantic marks, as the Extra of a diagnostic, an error in what a configuration means rather than in its form: which modules and providers it needs is
-// known all the same.
+// Semantic marks, as the Extra of a diagnostic, an error in what a configuration means rather than in its
+// form: which modules and providers it needs is known all the same.
 type Semantic struct{}
 
 func semantic(rng hcl.Range, summary, format string, args ...any) diag.List {
@@ -59,7 +59,8 @@ func (d *decoder) hcl(diags hcl.Diagnostics) bool {
 	return !diags.HasErrors()
 }
 
-// schema builds a body schema; an argument name that ends in "!" is required. Block types are given as "type" or "type label ...".
+// schema builds a body schema; an argument name that ends in "!" is required. Block types are given as "type"
+// or "type label ...".
 func schema(attrs string, blocks ...string) *hcl.BodySchema {
 	s := &hcl.BodySchema{}
 	for _, name := range strings.Fields(attrs) {
@@ -80,8 +81,8 @@ func (d *decoder) content(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	return content
 }
 
-// attributes returns all arguments of a body that is to have no blocks. Unlike hcl.Body.JustAttributes, which looks at a body as it was
-// written, it doesn't mind blocks that were already taken out.
+// attributes returns all arguments of a body that is to have no blocks. Unlike hcl.Body.JustAttributes, which
+// looks at a body as it was written, it doesn't mind blocks that were already taken out.
 func (d *decoder) attributes(body hcl.Body) hcl.Attributes {
 	attrs, _ := body.JustAttributes()
 	s := &hcl.BodySchema{}
@@ -91,8 +92,8 @@ func (d *decoder) attributes(body hcl.Body) hcl.Attributes {
 	return d.content(body, s).Attributes
 }
 
-// partial takes the schema's items out of body and returns the rest, to which the content of a "_" block is added: there, arguments may
-// have names that are otherwise meta-arguments.
+// partial takes the schema's items out of body and returns the rest, to which the content of a "_" block is
+// added: there, arguments may have names that are otherwise meta-arguments.
 func (d *decoder) partial(body hcl.Body, s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body) {
 	s = &hcl.BodySchema{Attributes: s.Attributes, Blocks: append(slices.Clip(s.Blocks), hcl.BlockHeaderSchema{Type: "_"})}
 	content, rest, diags := body.PartialContent(s)
@@ -103,7 +104,8 @@ func (d *decoder) partial(body hcl.Body, s *hcl.BodySchema) (*hcl.BodyContent, h
 	return content, rest
 }
 
-// single returns the only block of a type, nil if there is none. More than one is reported, and the first returned.
+// single returns the only block of a type, nil if there is none. More than one is reported, and the first
+// returned.
 func (d *decoder) single(content *hcl.BodyContent, typ, what string) *hcl.Block {
 	var first *hcl.Block
 	for _, b := range content.Blocks {
@@ -119,7 +121,8 @@ func (d *decoder) single(content *hcl.BodyContent, typ, what string) *hcl.Block 
 	return first
 }
 
-// static evaluates an argument that must be a constant of the given type. It returns cty.NilVal, having reported it, for anything else.
+// static evaluates an argument that must be a constant of the given type. It returns cty.NilVal, having
+// reported it, for anything else.
 func (d *decoder) static(attr *hcl.Attribute, ty cty.Type) cty.Value {
 	v, diags := attr.Expr.Value(nil)
 	if !d.hcl(diags) {
@@ -194,8 +197,8 @@ func quotedText(expr hcl.Expression) (string, bool) {
 	return v.AsString(), true
 }
 
-// unquote returns expr itself, or the expression that stands in its quotes: the form that JSON needs wherever a reference is expected and
-// that old configurations use elsewhere, which gives a warning.
+// unquote returns expr itself, or the expression that stands in its quotes: the form that JSON needs wherever
+// a reference is expected and that old configurations use elsewhere, which gives a warning.
 func (d *decoder) unquote(expr hcl.Expression) hcl.Expression {
 	s, ok := quotedText(expr)
 	if !ok {
@@ -218,7 +221,8 @@ func (d *decoder) unquote(expr hcl.Expression) hcl.Expression {
 	return inner
 }
 
-// traversal interprets expr as an absolute reference without computed parts. It returns nil, having reported it, for anything else.
+// traversal interprets expr as an absolute reference without computed parts. It returns nil, having reported
+// it, for anything else.
 func (d *decoder) traversal(expr hcl.Expression) hcl.Traversal {
 	inner := d.unquote(expr)
 	if inner == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// InExpression words errors of the parser for a lone expression, which is no file. One about what is missing after its end is placed at its last character, where
-// there is something to be seen.
+// InExpression words errors of the parser for a lone expression, which is no file. One about what is missing
+// after its end is placed at its last character, where there is something to be seen.
 func InExpression(diags diag.List, src []byte, filename string) diag.List {
 	text := bytes.TrimRight(src, " \t\r\n")
 	for i := range diags {

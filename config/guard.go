@@ -49,8 +49,8 @@ func checkEncoding(src []byte, name string) ([]byte, diag.List) {
 		"The file %q is not encoded in UTF-8: the byte 0x%02x is invalid here. Save the file as UTF-8.", name, src[pos.Byte])...)
 }
 
-// checkBounds refuses source that would exhaust the stack of a parser or of a walk over its tree, or whose numbers could
-// not be printed in reasonable time.
+// checkBounds refuses source that would exhaust the stack of a parser or of a walk over its tree, or whose
+// numbers could not be printed in reasonable time.
 func checkBounds(src []byte, name string, isJSON bool) diag.List {
 	check := bounds.Native
 	if isJSON {
@@ -69,8 +69,8 @@ func checkBounds(src []byte, name string, isJSON bool) diag.List {
 	}
 }
 
-// Parseable reports whether source nests within the bounds that the parsers can take. The name tells the syntax. What Load refused for its
-// nesting is not parseable.
+// Parseable reports whether source nests within the bounds that the parsers can take. The name tells the
+// syntax. What Load refused for its nesting is not parseable.
 func Parseable(src []byte, name string) bool {
 	return !checkBounds(src, name, strings.HasSuffix(name, ".json")).HasErrors()
 }

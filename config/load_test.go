@@ -20,8 +20,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// TestLoad loads the files of each archive in testdata/load and compares the diagnostics, a dump of the model and the version check with
-// its last sections. Set MAYFLY_UPDATE_GOLDEN to rewrite those.
+// TestLoad loads the files of each archive in testdata/load and compares the diagnostics, a dump of the model
+// and the version check with its last sections. Set MAYFLY_UPDATE_GOLDEN to rewrite those.
 func TestLoad(t *testing.T) {
 	names, err := filepath.Glob("testdata/load/*.txtar")
 	if err != nil || len(names) == 0 {

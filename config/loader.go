@@ -15,25 +15,30 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// maxDepth bounds how deep module calls nest. Cycles are found before; only a directory that contains itself by a link gets here.
+// maxDepth bounds how deep module calls nest. Cycles are found before; only a directory that contains itself
+// by a link gets here.
 const maxDepth = 100
 
 // maxModules bounds the module calls of a configuration, which double with each level if each module has two.
 const maxModules = 50_000
 
-// Loader reads configurations. The zero value reads the operating system's files and refuses modules that aren't local directories.
-// A Loader must not be changed while it is in use; its methods may then be called concurrently if FS allows that.
+// Loader reads configurations. The zero value reads the operating system's files and refuses modules that
+// aren't local directories. A Loader must not be changed while it is in use; its methods may then be called
+// concurrently if FS allows that.
 type Loader struct {
 	// FS is where files are read from; nil stands for OSFS.
 	FS FS
-	// ModuleDir finds the directory of a call whose source isn't a local path, as installed before. If it is nil, such calls are errors.
+	// ModuleDir finds the directory of a call whose source isn't a local path, as installed before. If it is
+	// nil, such calls are errors.
 	ModuleDir func(parent *Module, call *ModuleCall) (dir string, diags diag.List)
-	// Static evaluates the sources and versions of calls, and the arguments of backends, that are expressions. If it is nil, those are errors.
+	// Static evaluates the sources and versions of calls, and the arguments of backends, that are
+	// expressions. If it is nil, those are errors.
 	Static Static
-	// Version is the language version, such as "1.12.6", that modules must be compatible with; "" accepts all modules.
+	// Version is the language version, such as "1.12.6", that modules must be compatible with; "" accepts all
+	// modules.
 	Version string
-	// EphemeralRootOutputs permits ephemeral outputs in the root module. Test runs set it, since they read the outputs of the module under
-	// test while it is open.
+	// EphemeralRootOutputs permits ephemeral outputs in the root module. Test runs set it, since they read
+	// the outputs of the module under test while it is open.
 	EphemeralRootOutputs bool
 }
 
@@ -44,9 +49,9 @@ func (l *Loader) fs() FS {
 	return l.FS
 }
 
-// Load reads the root module in rootDir and all modules that it calls, and checks them against each other. It reports all problems of all
-// modules, but of modules for other versions of the language only that; with errors, the tree is what could be understood and still serves to
-// show source snippets. It is never nil.
+// Load reads the root module in rootDir and all modules that it calls, and checks them against each other. It
+// reports all problems of all modules, but of modules for other versions of the language only that; with
+// errors, the tree is what could be understood and still serves to show source snippets. It is never nil.
 func (l *Loader) Load(rootDir string) (*Tree, diag.List) {
 	run := l.newRun()
 	root := run.module(rootDir, addr.RootModule)
@@ -73,7 +78,8 @@ func (l *Loader) IsConfigDir(dir string) bool {
 	return len(primary)+len(override) > 0
 }
 
-// loadRun is the state of one call of Load. Directories are read and parsed once, however many calls lead to them.
+// loadRun is the state of one call of Load. Directories are read and parsed once, however many calls lead to
+// them.
 type loadRun struct {
 	*Loader
 	tree         *Tree
@@ -83,8 +89,8 @@ type loadRun struct {
 	stopped      bool
 }
 
-// take returns what was found since the last time. What a module for another version of the language seems to have wrong is left out: it may be right
-// there.
+// take returns what was found since the last time. What a module for another version of the language seems to
+// have wrong is left out: it may be right there.
 func (r *loadRun) take() diag.List {
 	diags := r.diags
 	if r.incompatible.HasErrors() {

@@ -263,7 +263,8 @@ func TestProviderNames(t *testing.T) {
 	}
 }
 
-// TestOverlayPrefersOverride checks the rule of merging on random bodies: the override's value where it has one, else the base's.
+// TestOverlayPrefersOverride checks the rule of merging on random bodies: the override's value where it has
+// one, else the base's.
 func TestOverlayPrefersOverride(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.MapOf(rapid.SampledFrom([]string{"a", "b", "c", "d"}), rapid.IntRange(0, 9))

@@ -1,10 +1,13 @@
-// Package config holds the static model of a configuration: files parsed into a tree of modules whose blocks keep their expressions unevaluated.
+// Package config holds the static model of a configuration: files parsed into a tree of modules whose blocks
+// keep their expressions unevaluated.
 //
-// A Loader makes a Tree: it selects the files of a directory, parses them, lays override files over the others block by block (overlay),
-// decodes each block (decoder), follows module calls, and at the end checks modules against each other (checker).
+// A Loader makes a Tree: it selects the files of a directory, parses them, lays override files over the
+// others block by block (overlay), decodes each block (decoder), follows module calls, and at the end checks
+// modules against each other (checker).
 //
-// It may import addr, diag, HCL's packages, cty and the libraries for version constraints and provider addresses. It must not know
-// values of variables, provider schemas, state or plans, and it evaluates nothing beyond what the language demands to be static.
+// It may import addr, diag, HCL's packages, cty and the libraries for version constraints and provider
+// addresses. It must not know values of variables, provider schemas, state or plans, and it evaluates nothing
+// beyond what the language demands to be static.
 package config
 
 import (
@@ -70,7 +73,8 @@ type RequiredProvider struct {
 	SourceGiven bool
 }
 
-// ProviderRef names a provider configuration as written in a module: local name, optional alias, optional instance key expression.
+// ProviderRef names a provider configuration as written in a module: local name, optional alias, optional
+// instance key expression.
 type ProviderRef struct {
 	Name    string
 	Alias   string
@@ -193,7 +197,8 @@ type Resource struct {
 	Connection   *Connection
 	Range        hcl.Range // the block header
 	TypeRange    hcl.Range
-	// Check is the check block that r is nested in, nil for a block of its own. Failures of a nested block are warnings.
+	// Check is the check block that r is nested in, nil for a block of its own. Failures of a nested block
+	// are warnings.
 	Check *Check
 }
 
@@ -312,8 +317,8 @@ type ImportAddress struct {
 	Range hcl.Range
 }
 
-// ProviderRef returns the provider configuration that imports the object if no resource block says otherwise; ok is false if only the module that
-// To leads to could tell.
+// ProviderRef returns the provider configuration that imports the object if no resource block says otherwise;
+// ok is false if only the module that To leads to could tell.
 func (i *Import) ProviderRef() (ref ProviderRef, ok bool) {
 	switch {
 	case i.Provider != nil:

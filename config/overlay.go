@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// overlay is a body whose arguments and nested blocks are replaced by those of an override file: argument by argument, and all nested blocks
-// of a type at once. Blocks of the types in deep are overlaid in turn.
+// overlay is a body whose arguments and nested blocks are replaced by those of an override file: argument by
+// argument, and all nested blocks of a type at once. Blocks of the types in deep are overlaid in turn.
 type overlay struct {
 	base, over hcl.Body
 	deep       []string

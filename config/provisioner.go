@@ -19,7 +19,8 @@ func (d *decoder) connection(content *hcl.BodyContent) *Connection {
 	return &Connection{Body: rest, Range: block.DefRange}
 }
 
-// provisioners decodes the provisioner blocks in content. outer is the connection of the resource, which they use unless they have their own.
+// provisioners decodes the provisioner blocks in content. outer is the connection of the resource, which they
+// use unless they have their own.
 func (d *decoder) provisioners(content *hcl.BodyContent, outer *Connection) []*Provisioner {
 	var out []*Provisioner
 	for _, block := range content.Blocks.OfType("provisioner") {
@@ -64,8 +65,9 @@ func (d *decoder) provisioner(block *hcl.Block) *Provisioner {
 // DestroyReferences says what a destroy-time provisioner may refer to, for errors about anything else.
 const DestroyReferences = "When this provisioner runs, other objects may already be gone. It and its connection can use only \"self\", \"count.index\", \"each.key\", \"path\" and \"terraform\", and what is ephemeral and doesn't depend on the destroyed resource: ephemeral resources, ephemeral variables, and outputs and local values made from them. Keep anything else that it needs in an argument of the resource, and read it through \"self\"."
 
-// destroyReferences checks what a destroy-time provisioner refers to: when it runs, other objects may be gone already, while ephemeral
-// resources are opened for it. Whether values with names are ephemeral is not known here.
+// destroyReferences checks what a destroy-time provisioner refers to: when it runs, other objects may be gone
+// already, while ephemeral resources are opened for it. Whether values with names are ephemeral is not known
+// here.
 func (d *decoder) destroyReferences(body hcl.Body) {
 	// Blocks in the body are reported when it is decoded by the provisioner's schema.
 	attrs, _ := body.JustAttributes()

@@ -184,7 +184,8 @@ func (d *decoder) importID(attr *hcl.Attribute) {
 	}
 }
 
-// importTarget decodes a resource instance address whose keys may be expressions. The resource is nil in modules other than the root.
+// importTarget decodes a resource instance address whose keys may be expressions. The resource is nil in
+// modules other than the root.
 func (d *decoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.Resource, ok bool) {
 	const summary = "Invalid import address expression"
 	before := len(d.diags)
@@ -242,7 +243,8 @@ func (d *decoder) check(block *hcl.Block) {
 	d.m.Checks[c.Name] = c
 }
 
-// nested refuses what a block nested in a check can't have: it is a single instance whose lifecycle is that of the check.
+// nested refuses what a block nested in a check can't have: it is a single instance whose lifecycle is that
+// of the check.
 func (d *decoder) nested(r *Resource, typ string) {
 	for name, expr := range map[string]hcl.Expression{"count": r.Repeat.Count, "for_each": r.Repeat.ForEach} {
 		if expr != nil {

@@ -128,7 +128,8 @@ func (d *decoder) providerName(name string, rng hcl.Range, hint string) bool {
 	return err == nil && norm == name
 }
 
-// aliasHint says how to refer to the configuration that name stands for if its underscore is meant to separate an alias.
+// aliasHint says how to refer to the configuration that name stands for if its underscore is meant to
+// separate an alias.
 func aliasHint(name string) string {
 	provider, alias, found := strings.Cut(name, "_")
 	if !found || provider == "" || alias == "" {
@@ -137,7 +138,8 @@ func aliasHint(name string) string {
 	return fmt.Sprintf(" For the configuration of provider %q with the alias %q, write %s.%s.", provider, alias, provider, alias)
 }
 
-// ignoreChanges decodes an ignore_changes argument: the keyword all, or a list of paths relative to the resource.
+// ignoreChanges decodes an ignore_changes argument: the keyword all, or a list of paths relative to the
+// resource.
 func (d *decoder) ignoreChanges(attr *hcl.Attribute) (paths []hcl.Traversal, all bool) {
 	if hcl.ExprAsKeyword(attr.Expr) == "all" {
 		return nil, true
@@ -172,8 +174,8 @@ var notManaged = map[string]string{
 	"tofu": "a run-time value", "self": "the resource itself",
 }
 
-// replaceTriggers decodes replace_triggered_by: references to managed resources, their instances or attributes. Keys in brackets may use
-// count.index and each.key.
+// replaceTriggers decodes replace_triggered_by: references to managed resources, their instances or
+// attributes. Keys in brackets may use count.index and each.key.
 func (d *decoder) replaceTriggers(attr *hcl.Attribute) []hcl.Expression {
 	exprs, diags := hcl.ExprList(attr.Expr)
 	if !d.hcl(diags) {
@@ -221,8 +223,9 @@ func isRepetitionKey(t hcl.Traversal) bool {
 	return ok && (t.RootName() == "count" && a.Name == "index" || t.RootName() == "each" && a.Name == "key")
 }
 
-// flatten returns the steps of a reference whose index keys may be computed, and those keys by the index of their step; nil if expr is something else.
-// Computed keys appear in the steps as a string, which fits wherever a key does.
+// flatten returns the steps of a reference whose index keys may be computed, and those keys by the index of
+// their step; nil if expr is something else. Computed keys appear in the steps as a string, which fits
+// wherever a key does.
 func flatten(expr hcl.Expression) (t hcl.Traversal, keys map[int]hcl.Expression) {
 	var parts []hcl.Traversal
 	var computed []hcl.Expression // of the parts, nil for one that is written out

@@ -7,7 +7,8 @@ import (
 // Module returns the module that declares the block, in whose instances its expressions are evaluated.
 func (r *Removed) Module() *Module { return r.module }
 
-// Target returns what the block removes, seen from the root module. The resource is the zero value where that is a whole module.
+// Target returns what the block removes, seen from the root module. The resource is the zero value where that
+// is a whole module.
 func (r *Removed) Target() addr.ConfigResource { return absolute(r.module, r.target) }
 
 // absolute returns the block that a target relative to m is about.
@@ -22,8 +23,9 @@ func absolute(m *Module, t addr.Target) addr.ConfigResource {
 	return out
 }
 
-// Removal returns the removed block that says what becomes of the objects of a resource block that is no longer declared, nil if there is none. A
-// block about the resource goes before one about a module around it, and one about an inner module before one about an outer.
+// Removal returns the removed block that says what becomes of the objects of a resource block that is no
+// longer declared, nil if there is none. A block about the resource goes before one about a module around it,
+// and one about an inner module before one about an outer.
 func (t *Tree) Removal(r addr.ConfigResource) *Removed {
 	if found := t.removals[r]; found != nil {
 		return found
@@ -36,7 +38,8 @@ func (t *Tree) Removal(r addr.ConfigResource) *Removed {
 	return nil
 }
 
-// removals collects the removed blocks of the tree and reports those that contradict each other or other blocks.
+// removals collects the removed blocks of the tree and reports those that contradict each other or other
+// blocks.
 func (c *checker) removals(t *Tree) {
 	t.removals = map[addr.ConfigResource]*Removed{}
 	for _, m := range t.SortedModules() {
@@ -71,8 +74,8 @@ func (c *checker) stillDeclared(t *Tree, r *Removed, target addr.ConfigResource)
 	}
 }
 
-// movedAndRemoved reports a move of all of what a removed block names: nothing would be left to remove. A move of single instances, and one to what is
-// removed, leave something.
+// movedAndRemoved reports a move of all of what a removed block names: nothing would be left to remove. A
+// move of single instances, and one to what is removed, leave something.
 func (c *checker) movedAndRemoved(t *Tree, m *Module, mv *Moved) {
 	from, err := addr.TargetFromTraversal(mv.From)
 	if err != nil || keyed(from) {

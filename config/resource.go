@@ -162,7 +162,8 @@ func (d *decoder) managedOnlyArguments(mode addr.Mode, content *hcl.BodyContent)
 	}
 }
 
-// ImpliedProvider returns the local name of the provider that the type name stands for: what precedes the first underscore.
+// ImpliedProvider returns the local name of the provider that the type name stands for: what precedes the
+// first underscore.
 func (r *Resource) ImpliedProvider() string { return impliedProvider(r.Addr.Type) }
 
 func impliedProvider(typ string) string {

@@ -38,7 +38,8 @@ variable "v" {
 	},
 }
 
-// TestFormal tells errors of meaning from those of form, which keep it from being known what a configuration needs.
+// TestFormal tells errors of meaning from those of form, which keep it from being known what a configuration
+// needs.
 func TestFormal(t *testing.T) {
 	for formal, files := range semanticFiles {
 		for _, summary := range slices.Sorted(maps.Keys(files)) {

@@ -17,7 +17,8 @@ var (
 	compatSchema    = schema("opentofu")
 )
 
-// settingsState remembers what of the settings was set by which kind of file: an override replaces, a repetition is an error.
+// settingsState remembers what of the settings was set by which kind of file: an override replaces, a
+// repetition is an error.
 type settingsState struct {
 	required, state             *hcl.Block
 	requiredOverride, stateOver bool

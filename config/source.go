@@ -20,8 +20,9 @@ import (
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
-// FS is where configuration files are read from. Names are slash separated and relative to the working directory, or absolute.
-// Implementations must be safe for use by one goroutine at a time; testing/fstest.MapFS satisfies it.
+// FS is where configuration files are read from. Names are slash separated and relative to the working
+// directory, or absolute. Implementations must be safe for use by one goroutine at a time;
+// testing/fstest.MapFS satisfies it.
 type FS interface {
 	ReadFile(name string) ([]byte, error)
 	ReadDir(name string) ([]fs.DirEntry, error)
@@ -29,7 +30,8 @@ type FS interface {
 
 // OSFS reads from the operating system's file system.
 type OSFS struct {
-	// Pipes lets ReadFile wait for what writes to a pipe, as for a file that a person has named. Otherwise a pipe is an error.
+	// Pipes lets ReadFile wait for what writes to a pipe, as for a file that a person has named. Otherwise a
+	// pipe is an error.
 	Pipes bool
 }
 
@@ -45,10 +47,12 @@ func (f OSFS) ReadFile(name string) ([]byte, error) {
 // ReadDir lists a directory, sorted by name.
 func (OSFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(filepath.FromSlash(name)) }
 
-// maxFileSize bounds one configuration or values file, in bytes. Syntax trees take about fifty times the size of their source.
+// maxFileSize bounds one configuration or values file, in bytes. Syntax trees take about fifty times the size
+// of their source.
 const maxFileSize = 16 << 20
 
-// maxFileDiagnostics bounds the errors of each kind, of syntax and of structure, reported for one file: a file that isn't configuration at all has one per line.
+// maxFileDiagnostics bounds the errors of each kind, of syntax and of structure, reported for one file: a
+// file that isn't configuration at all has one per line.
 const maxFileDiagnostics = 100
 
 // suffixes of configuration files; where two share a base name and syntax, the first shadows the second.
@@ -75,8 +79,9 @@ func ignoredName(name string) bool {
 		(strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#"))
 }
 
-// selectFiles picks the configuration files out of a directory listing: primary files and override files, each sorted by name. What is no
-// regular file is among them: to pass over a pipe or device would be to take what it is there for as removed from the configuration.
+// selectFiles picks the configuration files out of a directory listing: primary files and override files,
+// each sorted by name. What is no regular file is among them: to pass over a pipe or device would be to take
+// what it is there for as removed from the configuration.
 func selectFiles(entries []fs.DirEntry) (primary, override []string) {
 	names := map[string]bool{}
 	for _, e := range entries {

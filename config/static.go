@@ -11,11 +11,13 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Static evaluates an expression of module m that must be known before the configuration is complete: a module source or version, or an argument of a
-// backend. The modules from the root to m and the calls between them are loaded. The value is not marked and wholly known unless there are errors.
+// Static evaluates an expression of module m that must be known before the configuration is complete: a
+// module source or version, or an argument of a backend. The modules from the root to m and the calls between
+// them are loaded. The value is not marked and wholly known unless there are errors.
 type Static func(m *Module, expr hcl.Expression) (cty.Value, diag.List)
 
-// Resolve makes the source and version of a call of m known, if they are expressions. It does so once: what it has reported it doesn't report again.
+// Resolve makes the source and version of a call of m known, if they are expressions. It does so once: what
+// it has reported it doesn't report again.
 func (l *Loader) Resolve(m *Module, call *ModuleCall) diag.List {
 	var diags diag.List
 	if expr := call.sourceExpr; expr != nil {
@@ -88,8 +90,8 @@ func constant(expr hcl.Expression) (cty.Value, bool) {
 	return v, !diags.HasErrors()
 }
 
-// staticBody is a body whose expressions, evaluated without a context, are evaluated statically. So whoever decodes a backend block need not know of
-// modules and variables.
+// staticBody is a body whose expressions, evaluated without a context, are evaluated statically. So whoever
+// decodes a backend block need not know of modules and variables.
 type staticBody struct {
 	hcl.Body
 	module *Module

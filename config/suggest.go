@@ -9,7 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Prefix returns what references of a kind begin with, for a word that people write in its place; "" if the word is none of these.
+// Prefix returns what references of a kind begin with, for a word that people write in its place; "" if the
+// word is none of these.
 func Prefix(word string) string {
 	switch word {
 	case "variable", "variables", "vars", "input", "inputs":
@@ -28,7 +29,8 @@ var literals = map[string]string{
 	"null": "null", "none": "null", "nil": "null", "undefined": "null",
 }
 
-// MeantBy returns sentences, after a space, on what someone may have meant who wrote a single word where a reference is expected, or as an interpolation.
+// MeantBy returns sentences, after a space, on what someone may have meant who wrote a single word where a
+// reference is expected, or as an interpolation.
 func (m *Module) MeantBy(word string, interpolated bool) string {
 	if meant := m.named(word); len(meant) > 0 {
 		return " Did you mean " + diag.Series("or", meant) + "?"

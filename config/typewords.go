@@ -23,7 +23,8 @@ var foreignTypes = map[string]string{
 	"array": "list", "slice": "list", "dict": "map", "hash": "map", "struct": "object", "dynamic": "any",
 }
 
-// typeErrors words errors about a type constraint: those about words that are not types say what may have been meant.
+// typeErrors words errors about a type constraint: those about words that are not types say what may have
+// been meant.
 func typeErrors(expr hcl.Expression, diags diag.List) diag.List {
 	unknown := unknownTypes(expr)
 	diags = slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {

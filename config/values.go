@@ -111,8 +111,9 @@ func parseValue(src []byte, filename string) (hcl.Expression, cty.Value, diag.Li
 	return expr, val, diag.FromHCL(hd)
 }
 
-// AutoVarsFiles lists the values files of the root module that are read without being named, in order of rising precedence:
-// terraform.tfvars, terraform.tfvars.json, then *.auto.tfvars and *.auto.tfvars.json by name.
+// AutoVarsFiles lists the values files of the root module that are read without being named, in order of
+// rising precedence: terraform.tfvars, terraform.tfvars.json, then *.auto.tfvars and *.auto.tfvars.json by
+// name.
 func (l *Loader) AutoVarsFiles(rootDir string) []string {
 	entries, err := l.fs().ReadDir(rootDir)
 	if err != nil {

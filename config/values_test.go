@@ -47,7 +47,8 @@ func TestParseVariableValue(t *testing.T) {
 	}
 }
 
-// TestE7_ConversionHidesValues has secrets in every place of a value from where conversion errors could take them.
+// TestE7_ConversionHidesValues has secrets in every place of a value from where conversion errors could take
+// them.
 func TestE7_ConversionHidesValues(t *testing.T) {
 	for _, mark := range []string{"sensitive", "ephemeral"} {
 		tree, _ := load("m.tf", "variable \"v\" {\n"+mark+" = true\ntype = object({ a = map(number) })\n}")

@@ -157,9 +157,9 @@ func (d *decoder) testsValue(v *Variable, c *Condition) {
 // Secret reports whether values of v must not be shown.
 func (v *Variable) Secret() bool { return v.Sensitive || v.Ephemeral }
 
-// Convert fits a value to the variable's type constraint, with the defaults of optional attributes filled in. The value may be unknown or
-// marked. It does not replace null by the variable's default. For sensitive and ephemeral variables the error tells no part of the value,
-// not even its keys.
+// Convert fits a value to the variable's type constraint, with the defaults of optional attributes filled in.
+// The value may be unknown or marked. It does not replace null by the variable's default. For sensitive and
+// ephemeral variables the error tells no part of the value, not even its keys.
 func (v *Variable) Convert(val cty.Value) (out cty.Value, err error) {
 	out, err = v.conform(val)
 	if err == nil {

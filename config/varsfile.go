@@ -81,8 +81,8 @@ func jsonValuesHints(hd hcl.Diagnostics) diag.List {
 	return diags
 }
 
-// valuesHints explains what a values file in native syntax has to be. What is wrong with its structure are blocks: people put declarations there by
-// mistake.
+// valuesHints explains what a values file in native syntax has to be. What is wrong with its structure are
+// blocks: people put declarations there by mistake.
 func valuesHints(hd hcl.Diagnostics, body hcl.Body, src []byte, vars map[string]*Variable) diag.List {
 	diags := diag.FromHCL(hd)
 	native := diag.Native(body)
@@ -100,8 +100,9 @@ func valuesHints(hd hcl.Diagnostics, body hcl.Body, src []byte, vars map[string]
 	return diags
 }
 
-// assignment returns the line that sets the variable that a block in a file of values seems to be for: a declaration with a default that can be shown
-// sets that, any other an object. It is "" if no variable is recognised.
+// assignment returns the line that sets the variable that a block in a file of values seems to be for: a
+// declaration with a default that can be shown sets that, any other an object. It is "" if no variable is
+// recognised.
 func assignment(block *hclsyntax.Block, src []byte, vars map[string]*Variable) string {
 	if block.Type != "variable" || len(block.Labels) != 1 {
 		if len(block.Labels) > 0 || vars[block.Type] == nil {
@@ -193,7 +194,8 @@ func coverGuessed(src []byte, isJSON bool, vars map[string]*Variable) []byte {
 	return out
 }
 
-// coverScalars overwrites the names and values in a valid JSON text with asterisks, so that its structure can be seen.
+// coverScalars overwrites the names and values in a valid JSON text with asterisks, so that its structure can
+// be seen.
 func coverScalars(text []byte) {
 	within, escaped := false, false
 	for i, b := range text {

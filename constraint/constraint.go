@@ -1,6 +1,7 @@
 // Package constraint writes version constraints of providers in their one normal form.
 //
-// It must not know where constraints are written or what they select: the lock file, the installer and the documents share the form.
+// It must not know where constraints are written or what they select: the lock file, the installer and the
+// documents share the form.
 package constraint
 
 import (
@@ -38,7 +39,8 @@ func operatorRank(op constraints.SelectionOp) int {
 	})
 }
 
-// Text returns constraints in the normal form, which is that of lock files: sorted by version, each written out in full and once.
+// Text returns constraints in the normal form, which is that of lock files: sorted by version, each written
+// out in full and once.
 func Text(spec constraints.IntersectionSpec) string {
 	sorted := slices.Clone(spec)
 	slices.SortStableFunc(sorted, func(a, b constraints.SelectionSpec) int {
@@ -63,7 +65,8 @@ func Text(spec constraints.IntersectionSpec) string {
 	return strings.Join(texts, ", ")
 }
 
-// Normal returns the normal form of all the constraints in some texts together. Texts that don't parse are returned as they are.
+// Normal returns the normal form of all the constraints in some texts together. Texts that don't parse are
+// returned as they are.
 func Normal(texts ...string) string {
 	all := strings.Join(slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }), ", ")
 	spec, err := constraints.ParseRubyStyleMulti(all)

@@ -1,6 +1,8 @@
-// Package diag holds diagnostics: the errors and warnings that a person can act on, with the place in the configuration they are about.
+// Package diag holds diagnostics: the errors and warnings that a person can act on, with the place in the
+// configuration they are about.
 //
-// It may import hcl (ranges, expressions) and cty (paths). It must not know how diagnostics are shown, nor any other package of this module.
+// It may import hcl (ranges, expressions) and cty (paths). It must not know how diagnostics are shown, nor
+// any other package of this module.
 package diag
 
 import (
@@ -33,8 +35,8 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// Diagnostic is one error or warning. Summary says what is wrong in a few words, Detail why it matters and what to do, in sentences.
-// Neither may contain a value that is sensitive or ephemeral.
+// Diagnostic is one error or warning. Summary says what is wrong in a few words, Detail why it matters and
+// what to do, in sentences. Neither may contain a value that is sensitive or ephemeral.
 type Diagnostic struct {
 	Severity Severity
 	Summary  string
@@ -51,11 +53,13 @@ type Diagnostic struct {
 	// Expression and EvalContext let the renderer show the values in play; it redacts marked ones.
 	Expression  hcl.Expression
 	EvalContext *hcl.EvalContext
-	// Statements says by reference what is to be shown of values that EvalContext does not have, or not as a whole, such as "is object with 3 attributes".
+	// Statements says by reference what is to be shown of values that EvalContext does not have, or not as a
+	// whole, such as "is object with 3 attributes".
 	Statements map[string]string
 	// Parts says the same of parts of Expression that are not references. Nothing secret is in it.
 	Parts []Part
-	// Path is an attribute path that a provider named, not yet resolved to a source range: see List.InConfigBody.
+	// Path is an attribute path that a provider named, not yet resolved to a source range: see
+	// List.InConfigBody.
 	Path cty.Path
 	// Extra steers control flow in code that knows the type; texts never do.
 	Extra any
@@ -68,20 +72,23 @@ type Part struct {
 	Statement string    // such as "is 3"
 }
 
-// CheckWarning marks, as the Extra of a diagnostic, what a check block found. Each stands for itself, however alike they are, and a later evaluation of
-// the check says anew how things are.
+// CheckWarning marks, as the Extra of a diagnostic, what a check block found. Each stands for itself, however
+// alike they are, and a later evaluation of the check says anew how things are.
 type CheckWarning struct{}
 
-// Unknown marks, as the Extra of a diagnostic, the error that a value is not known where it must be. Beside other errors it is likely to follow from them.
+// Unknown marks, as the Extra of a diagnostic, the error that a value is not known where it must be. Beside
+// other errors it is likely to follow from them.
 type Unknown struct{}
 
-// Deprecation marks, as the Extra of a diagnostic, the use of a part of a module that its author wants nobody to use any more.
+// Deprecation marks, as the Extra of a diagnostic, the use of a part of a module that its author wants nobody
+// to use any more.
 type Deprecation struct {
 	// Local says that the module is called by a relative path, so that it belongs to who calls it.
 	Local bool
 }
 
-// List is a collection of diagnostics in the order in which they were found. The zero value is empty and ready to use.
+// List is a collection of diagnostics in the order in which they were found. The zero value is empty and
+// ready to use.
 type List []Diagnostic
 
 // HasErrors reports whether any diagnostic is an error.
@@ -94,8 +101,8 @@ func (l List) HasErrors() bool {
 	return false
 }
 
-// Sorted returns the list in the order of the places in the source: file by file, from top to bottom, after what has no place. What is at the same
-// place stays in the order in which it was found.
+// Sorted returns the list in the order of the places in the source: file by file, from top to bottom, after
+// what has no place. What is at the same place stays in the order in which it was found.
 func (l List) Sorted() List {
 	l = slices.Clone(l)
 	slices.SortStableFunc(l, func(a, b Diagnostic) int {
@@ -145,7 +152,8 @@ func (d Diagnostic) String() string {
 	return sb.String()
 }
 
-// State says what is to be shown of a reference in the diagnostic's expression, in place of what EvalContext has.
+// State says what is to be shown of a reference in the diagnostic's expression, in place of what EvalContext
+// has.
 func (d *Diagnostic) State(reference, statement string) {
 	if d.Statements == nil {
 		d.Statements = map[string]string{}
@@ -196,8 +204,8 @@ func FromHCL(in hcl.Diagnostics) List {
 	return l
 }
 
-// TextError is the error of a function that finds a mistake in a text that it was given, such as a template. FromHCL turns it into a diagnostic about that
-// text, instead of one about the call.
+// TextError is the error of a function that finds a mistake in a text that it was given, such as a template.
+// FromHCL turns it into a diagnostic about that text, instead of one about the call.
 type TextError struct {
 	Diagnostic
 	By  *hcl.Range // the call in another text that made the function read this one; nil if there is none
@@ -246,7 +254,8 @@ func (l List) WithSource(filename string, text []byte) List {
 	return l
 }
 
-// Except returns the diagnostics whose summary and place none of the others has. What has no place is compared by its whole text.
+// Except returns the diagnostics whose summary and place none of the others has. What has no place is
+// compared by its whole text.
 func (l List) Except(others List) List {
 	seen := make(map[string]struct{}, len(others))
 	for _, d := range others {
@@ -276,8 +285,8 @@ func (l List) AsWarnings() List {
 	return l
 }
 
-// InConfigBody gives every diagnostic that has a Path and no Subject the source range of the deepest attribute or block of body that the
-// path leads to, or the body's own range. It returns the list.
+// InConfigBody gives every diagnostic that has a Path and no Subject the source range of the deepest
+// attribute or block of body that the path leads to, or the body's own range. It returns the list.
 func (l List) InConfigBody(body hcl.Body) List {
 	for i := range l {
 		d := &l[i]

@@ -9,9 +9,10 @@ import (
 	hcljson "github.com/hashicorp/hcl/v2/json"
 )
 
-// Named returns a view of a body as HCL's parsers make it, whose errors about arguments and blocks that should not be there propose the names that may have
-// been meant. Names that were taken out of the body before, by PartialContent, are among them. A required argument that is missing because its name is
-// misspelt is no further error. Bodies of nested blocks are seen in the same way.
+// Named returns a view of a body as HCL's parsers make it, whose errors about arguments and blocks that
+// should not be there propose the names that may have been meant. Names that were taken out of the body
+// before, by PartialContent, are among them. A required argument that is missing because its name is misspelt
+// is no further error. Bodies of nested blocks are seen in the same way.
 func Named(body hcl.Body) hcl.Body { return namedBody{Body: body} }
 
 // Native returns the body of native syntax behind a view from Named, nil if the body has another syntax.

@@ -10,12 +10,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Unbalanced marks, as the Extra of a diagnostic, the error that a bracket, quotation mark or heredoc is not closed. What else seems to be wrong in the file
-// from Line on is likely to follow from it.
+// Unbalanced marks, as the Extra of a diagnostic, the error that a bracket, quotation mark or heredoc is not
+// closed. What else seems to be wrong in the file from Line on is likely to follow from it.
 type Unbalanced struct{ Line int }
 
-// Syntax converts what HCL's parser reports about a text in native syntax that has the given tokens. A bracket, quotation mark or heredoc that is not
-// closed makes the parser stumble over much of what follows: all of that becomes one error, at the place where it opens. On any line, there is one error.
+// Syntax converts what HCL's parser reports about a text in native syntax that has the given tokens. A
+// bracket, quotation mark or heredoc that is not closed makes the parser stumble over much of what follows:
+// all of that becomes one error, at the place where it opens. On any line, there is one error.
 func Syntax(hd hcl.Diagnostics, tokens hclsyntax.Tokens) List {
 	diags := FromHCL(hd)
 	if !diags.HasErrors() {
@@ -80,8 +81,8 @@ var closers = map[hclsyntax.TokenType]hclsyntax.TokenType{
 	hclsyntax.TokenTemplateInterp: hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenTemplateControl: hclsyntax.TokenTemplateSeqEnd,
 }
 
-// unbalanced returns an error about the first token that opens something that is not closed, or that closes nothing; nil if there is none. What is above
-// the line is not affected.
+// unbalanced returns an error about the first token that opens something that is not closed, or that closes
+// nothing; nil if there is none. What is above the line is not affected.
 func unbalanced(tokens hclsyntax.Tokens) (d *Diagnostic, line int) {
 	b := &balance{tokens: tokens}
 	for i := 0; i < len(tokens) && d == nil; i++ {
@@ -152,7 +153,8 @@ func (b *balance) top() *opening {
 	return &b.open[len(b.open)-1]
 }
 
-// word handles the words that begin and end directives, and the end of a heredoc that was taken for a part of an expression.
+// word handles the words that begin and end directives, and the end of a heredoc that was taken for a part of
+// an expression.
 func (b *balance) word(i int, t hclsyntax.Token) *Diagnostic {
 	word := string(t.Bytes)
 	if n := len(b.open); n > 0 && b.top().Type == hclsyntax.TokenTemplateControl && b.is(i-1, hclsyntax.TokenTemplateControl) {
@@ -179,8 +181,8 @@ func (o *opening) marker() string {
 	return strings.TrimSpace(strings.TrimLeft(string(o.Bytes), "<-"))
 }
 
-// brokenQuote reports the quotation mark that is open where a line ends. If it is within an interpolation that began on the same line, it was meant to
-// close the string around.
+// brokenQuote reports the quotation mark that is open where a line ends. If it is within an interpolation
+// that began on the same line, it was meant to close the string around.
 func (b *balance) brokenQuote() *Diagnostic {
 	quote := b.top()
 	if quote == nil || quote.Type != hclsyntax.TokenOQuote {

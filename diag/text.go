@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Sentence returns the text of an error as a sentence, with a capital at its start and a full stop at its end. A text that
-// starts with a name, such as that of a file, keeps it as it is.
+// Sentence returns the text of an error as a sentence, with a capital at its start and a full stop at its
+// end. A text that starts with a name, such as that of a file, keeps it as it is.
 func Sentence(err error) string {
 	text := strings.TrimRight(err.Error(), ".")
 	first, _, _ := strings.Cut(text, " ")
@@ -40,7 +40,8 @@ var reasons = map[string]string{
 	"read-only file system": "the file system is read-only",
 }
 
-// Reason returns why an operation on a file failed, without the operation and the path: the message around it names both.
+// Reason returns why an operation on a file failed, without the operation and the path: the message around it
+// names both.
 func Reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -63,8 +63,8 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	return &Applied{State: a.state, Counts: a.counts}, withoutRepeats(diags)
 }
 
-// giveUpLate sets changing, and has it end once ctx has ended and everything that is open is closed, leased or not: a provider may
-// answer meanwhile. It returns what ends changing at the end of the apply.
+// giveUpLate sets changing, and has it end once ctx has ended and everything that is open is closed, leased
+// or not: a provider may answer meanwhile. It returns what ends changing at the end of the apply.
 func (a *applier) giveUpLate(ctx context.Context) (stop func()) {
 	changing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.changing = changing
@@ -152,7 +152,8 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 	return uses
 }
 
-// claimConditions claims what opening the ephemeral resources with conditions that nobody uses may use at the end.
+// claimConditions claims what opening the ephemeral resources with conditions that nobody uses may use at the
+// end.
 func (a *applier) claimConditions() {
 	if a.req.Plan.Mode != plan.Normal {
 		return
@@ -173,8 +174,8 @@ func (a *applier) instance(i addr.Instance) *eval.Instance {
 	return m.Resource(i.Resource).Instance(i.Key)
 }
 
-// runSteps carries out the steps in dependency order. After a failure, what depends on it is passed over; after an interrupt, everything not yet
-// started is.
+// runSteps carries out the steps in dependency order. After a failure, what depends on it is passed over;
+// after an interrupt, everything not yet started is.
 func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	pool := future.NewPool(a.workers())
 	needs := make([]int32, len(steps))
@@ -252,7 +253,8 @@ func (a *applier) step(t *future.Task, s *plan.Step) bool {
 	}
 }
 
-// block remembers that the instance has no final object, so that outputs that depend on it keep their old value.
+// block remembers that the instance has no final object, so that outputs that depend on it keep their old
+// value.
 func (a *applier) block(c *plan.Change) {
 	if c == nil {
 		return

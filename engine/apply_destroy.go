@@ -161,7 +161,8 @@ func (d *destruction) remaining(left cty.Value, resp provider.ApplyResponse) []s
 	return []state.ObjectChange{{Object: d.obj, Provider: d.change.Provider, New: o}}
 }
 
-// deletePrivate returns the private data for a destruction: planned for a plain one, the object's own for the old half of a replacement.
+// deletePrivate returns the private data for a destruction: planned for a plain one, the object's own for the
+// old half of a replacement.
 func deletePrivate(c *plan.Change, pr prior) []byte {
 	if c.Action == plan.Delete && c.PlannedPrivate != nil {
 		return c.PlannedPrivate
@@ -179,8 +180,8 @@ func (a *applier) forgetStep(c *plan.Change) bool {
 	return op.end(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider})
 }
 
-// departure returns what runs before the object of a change is destroyed, nil if nothing does: an object that never was complete, or was set aside for its
-// successor, gets no destroy-time provisioners.
+// departure returns what runs before the object of a change is destroyed, nil if nothing does: an object that
+// never was complete, or was set aside for its successor, gets no destroy-time provisioners.
 func (a *applier) departure(c *plan.Change) *eval.Departure {
 	if c.Action == plan.CreateThenDelete || c.Deposed != addr.Current {
 		return nil
@@ -239,7 +240,8 @@ func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 	return op.end(false, state.ObjectChange{Object: d.obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s, v)
 }
 
-// dropReads removes from the state what a plan to destroy read: provider configurations have it from the plan, and nothing else needs it any more.
+// dropReads removes from the state what a plan to destroy read: provider configurations have it from the
+// plan, and nothing else needs it any more.
 func (a *applier) dropReads() {
 	if a.req.Plan.Mode != plan.Destroy {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// finish evaluates what needs the final objects but is no step: outputs, conditions that planning could not decide, and the conditions of
-// ephemeral resources that nobody used.
+// finish evaluates what needs the final objects but is no step: outputs, conditions that planning could not
+// decide, and the conditions of ephemeral resources that nobody used.
 func (a *applier) finish() {
 	p := a.req.Plan
 	if p.Mode == plan.Destroy {
@@ -50,8 +50,8 @@ func (a *applier) finishDestroy() {
 	a.state.Outputs = map[string]*state.Output{}
 }
 
-// finishOutput stores the final value of an output. If something that it depends on has no final object, that is the planned value, as long as it was
-// known; otherwise the old one stays.
+// finishOutput stores the final value of an output. If something that it depends on has no final object, that
+// is the planned value, as long as it was known; otherwise the old one stays.
 func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.OutputChange) {
 	if o.Unmet() {
 		return // its old value stays
@@ -97,8 +97,8 @@ func (a *applier) anyBlocked(deps []plan.Dep) bool {
 	return slices.ContainsFunc(deps, a.blocked.Touched)
 }
 
-// anyLeftOut reports whether -exclude leaves one of the dependencies out, or -target or -exclude left it out before it ever was, so that it has no
-// object.
+// anyLeftOut reports whether -exclude leaves one of the dependencies out, or -target or -exclude left it out
+// before it ever was, so that it has no object.
 func (a *applier) anyLeftOut(t *future.Task, i addr.Instance, deps []plan.Dep) bool {
 	if len(a.req.Plan.Targets)+len(a.req.Plan.Excludes) == 0 {
 		return false
@@ -153,7 +153,8 @@ func (a *applier) finishConditions(pool *future.Pool) {
 	pool.Wait()
 }
 
-// finishGuarded evaluates the conditions of a variable or output, unless something that they need is not there.
+// finishGuarded evaluates the conditions of a variable or output, unless something that they need is not
+// there.
 func (a *applier) finishGuarded(t *future.Task, v *eval.Value) {
 	if deps := v.Deps(t); !a.anyBlocked(deps) && !a.anyLeftOut(t, addr.Instance{}, deps) && v.InputsHold(t) {
 		v.Holds(t)

@@ -31,7 +31,8 @@ type instanceApply struct {
 	before    prior
 	config    cty.Value
 	sensitive []cty.Path
-	// fresh says that the configuration has ephemeral values, which are not those that the plan was made with.
+	// fresh says that the configuration has ephemeral values, which are not those that the plan was made
+	// with.
 	fresh bool
 }
 
@@ -76,7 +77,8 @@ func (ia *instanceApply) apply() bool {
 	return ia.make(planned, private, identity, legacy)
 }
 
-// loadPrior takes the object that an update starts from; a creation, also that of a replacement, starts from nothing.
+// loadPrior takes the object that an update starts from; a creation, also that of a replacement, starts from
+// nothing.
 func (ia *instanceApply) loadPrior() bool {
 	ia.before = noPrior(ia.block())
 	if ia.change.Action != plan.Update {
@@ -165,8 +167,8 @@ func (ia *instanceApply) checkSecond(first cty.Value, resp provider.PlanResponse
 	return diags
 }
 
-// validate has the provider validate the configuration again if it says more than when it was planned: ephemeral values are others now, and
-// what was unknown is known.
+// validate has the provider validate the configuration again if it says more than when it was planned:
+// ephemeral values are others now, and what was unknown is known.
 func (ia *instanceApply) validate(first cty.Value) bool {
 	if !ia.fresh && !saysMore(ia.block(), ia.config, first) {
 		return true
@@ -194,7 +196,8 @@ func saysMore(b *schema.Block, config, planned cty.Value) bool {
 	return false
 }
 
-// nothingToDo ends an update that turned out, with final values, to change nothing but what the state says about the object.
+// nothingToDo ends an update that turned out, with final values, to change nothing but what the state says
+// about the object.
 func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 	op := ia.a.begin(ia.obj, "update")
 	if op == nil {
@@ -287,8 +290,8 @@ func (ia *instanceApply) newIdentity(id cty.Value, diags diag.List) (cty.Value, 
 	return got, diags
 }
 
-// provisioned runs the provisioners of a new object, which is recorded as tainted before: it exists, whatever becomes of this program meanwhile.
-// It returns the operation that ends with the final record.
+// provisioned runs the provisioners of a new object, which is recorded as tainted before: it exists, whatever
+// becomes of this program meanwhile. It returns the operation that ends with the final record.
 func (ia *instanceApply) provisioned(op *operation, o *outcome, resp provider.ApplyResponse) *operation {
 	tainted := ia.object(o.value, resp.Private, resp.Identity, true)
 	if tainted == nil || !op.end(false, ia.changeTo(tainted)) {
@@ -389,7 +392,8 @@ type outcome struct {
 	diags     diag.List
 }
 
-// outcome holds the answer of an apply call against the contract. Whatever exists is kept, whatever else is wrong with the answer.
+// outcome holds the answer of an apply call against the contract. Whatever exists is kept, whatever else is
+// wrong with the answer.
 func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse, diags diag.List, legacy bool) outcome {
 	o := outcome{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
 	if resp.New == cty.NilVal || resp.New.IsNull() {
@@ -427,7 +431,8 @@ func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse,
 	return o
 }
 
-// unusable is the outcome of an answer without an object that can be kept: an object that was there before stays as it was.
+// unusable is the outcome of an answer without an object that can be kept: an object that was there before
+// stays as it was.
 func (ia *instanceApply) unusable(o outcome, diags diag.List) outcome {
 	ia.report(diags)
 	o.failed, o.diags = true, diags

@@ -33,8 +33,8 @@ func (h *beforeHost) Open(t *future.Task, s *eval.Session, in *eval.Instance) ct
 	return h.openFor(t, s, in, h.asBefore(t, []eval.Use{use})[0])
 }
 
-// asBefore returns uses as the pool knows them that are made of the objects as they were: apart from those made of the final objects, where that makes
-// a difference.
+// asBefore returns uses as the pool knows them that are made of the objects as they were: apart from those
+// made of the final objects, where that makes a difference.
 func (a *applier) asBefore(t *future.Task, uses []eval.Use) []eval.Use {
 	out := slices.Clone(uses)
 	for i, u := range out {

@@ -7,7 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// recordPrior makes durable what planning changed without a provider's help: moved, refreshed, imported and upgraded objects, and data that was read.
+// recordPrior makes durable what planning changed without a provider's help: moved, refreshed, imported and
+// upgraded objects, and data that was read.
 func (a *applier) recordPrior() error {
 	a.relink()
 	base := a.req.Plan.Base
@@ -47,7 +48,8 @@ func (a *applier) recordPrior() error {
 	return nil
 }
 
-// tellImports reports the objects that are imported. That happened all at once, since no provider is asked for it.
+// tellImports reports the objects that are imported. That happened all at once, since no provider is asked
+// for it.
 func (a *applier) tellImports() {
 	for _, c := range a.req.Plan.Changes {
 		if c.Importing == nil {
@@ -59,7 +61,8 @@ func (a *applier) tellImports() {
 	}
 }
 
-// relink gives objects that the plan leaves as they are the dependencies, replace order and provider that the configuration now asks for.
+// relink gives objects that the plan leaves as they are the dependencies, replace order and provider that the
+// configuration now asks for.
 func (a *applier) relink() {
 	for _, c := range a.req.Plan.Changes {
 		if c.Action != plan.NoOp || c.Deposed != addr.Current {
@@ -103,8 +106,8 @@ func sameResources(a, b []addr.ConfigResource) bool {
 type operation struct {
 	*applier
 	id uint64
-	// told says, if set, that the operation has ended. It is called when the results are durable: what was said to be complete is in the state,
-	// whatever becomes of this program.
+	// told says, if set, that the operation has ended. It is called when the results are durable: what was
+	// said to be complete is in the state, whatever becomes of this program.
 	told func(diag.List)
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// bug describes a panic by its place in the program. What was panicked with is shown only if it is a runtime error: other values could
-// carry what must not be shown.
+// bug describes a panic by its place in the program. What was panicked with is shown only if it is a runtime
+// error: other values could carry what must not be shown.
 func bug(what string, r any) diag.List {
 	reason := "an unexpected condition"
 	if err, ok := r.(runtime.Error); ok {

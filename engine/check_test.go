@@ -23,8 +23,9 @@ import (
 // canary begins every secret that the tests and the provider use.
 const canary = "CANARY"
 
-// checkAlways checks what holds for every command, however it ended: no secret in anything that is kept or shown, every opening closed exactly
-// once, no complaint of the provider about the engine, every operation that began also ended.
+// checkAlways checks what holds for every command, however it ended: no secret in anything that is kept or
+// shown, every opening closed exactly once, no complaint of the provider about the engine, every operation
+// that began also ended.
 func (w *world) checkAlways(r *result) {
 	w.t.Helper()
 	for _, d := range r.diags() {

@@ -16,7 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// mild returns the diagnostics of an operation on the block: those of a block nested in a check are warnings, whatever went wrong.
+// mild returns the diagnostics of an operation on the block: those of a block nested in a check are warnings,
+// whatever went wrong.
 func mild(block *config.Resource, diags diag.List) diag.List {
 	if block.Check == nil {
 		return diags
@@ -43,8 +44,8 @@ func (w *walk) mildUse(u eval.Use, diags diag.List) diag.List {
 	return mild(m.Resource(u.Instance.Resource).Block.Config, diags)
 }
 
-// evaluateCheck evaluates the assertions of a check. What the check needs must have been prepared. With announce set, the results of what cannot be
-// decided now are announced for later.
+// evaluateCheck evaluates the assertions of a check. What the check needs must have been prepared. With
+// announce set, the results of what cannot be decided now are announced for later.
 func (w *walk) evaluateCheck(t *future.Task, c *eval.Check, announce bool) {
 	in := c.Nested()
 	if in != nil {
@@ -74,7 +75,8 @@ func (p *planner) checksDue() bool {
 	return p.req.Mode != plan.Destroy && len(p.req.Targets)+len(p.req.Excludes) == 0
 }
 
-// declareChecks makes every check block part of the plan's results, also those that this plan does not evaluate or that no module instance has.
+// declareChecks makes every check block part of the plan's results, also those that this plan does not
+// evaluate or that no module instance has.
 func (p *planner) declareChecks() {
 	status := state.CheckUnknown
 	if p.checksDue() {
@@ -112,8 +114,8 @@ func (p *planner) planCheck(t *future.Task, c *eval.Check) {
 	p.evaluateCheck(t, c, p.req.Mode == plan.Normal)
 }
 
-// readForCheck reads a data source that is nested in a check. A plan that is to be applied has it read again at the end: what was read before the
-// changes says nothing about the outcome.
+// readForCheck reads a data source that is nested in a check. A plan that is to be applied has it read again
+// at the end: what was read before the changes says nothing about the outcome.
 func (p *planner) readForCheck(d *dataRead, deps []plan.Dep) (cty.Value, bool) {
 	v, ok := d.read()
 	if !ok {
@@ -135,7 +137,8 @@ func (p *planner) readForCheck(d *dataRead, deps []plan.Dep) (cty.Value, bool) {
 	return cty.UnknownVal(d.block().Type()), true
 }
 
-// storable returns the first error in the form that results of checks keep. What a provider says that was given a secret is kept nowhere.
+// storable returns the first error in the form that results of checks keep. What a provider says that was
+// given a secret is kept nowhere.
 func (d *dataRead) storable(diags diag.List) string {
 	po := d.in.Provider(d.t)
 	secret := len(d.sensitive) > 0 || po.Opens()
@@ -154,8 +157,8 @@ func (d *dataRead) storable(diags diag.List) string {
 	}
 }
 
-// unreadable remembers that a data source that is nested in a check could not be read, and returns what that changes in the state: what an earlier run
-// read is not kept.
+// unreadable remembers that a data source that is nested in a check could not be read, and returns what that
+// changes in the state: what an earlier run read is not kept.
 func (a *applier) unreadable(d *dataRead) []state.ObjectChange {
 	if d.in.Config().Check == nil {
 		return nil
@@ -194,8 +197,8 @@ type dueCheck struct {
 	uses []eval.Use
 }
 
-// claimChecks finds the checks to evaluate and claims what they may use. Their objects are those of the plan: no repetition is evaluated before the
-// changes are made.
+// claimChecks finds the checks to evaluate and claims what they may use. Their objects are those of the plan:
+// no repetition is evaluated before the changes are made.
 func (a *applier) claimChecks(t *future.Task) {
 	if a.req.Plan.Mode != plan.Normal {
 		return
@@ -248,7 +251,8 @@ func (a *applier) finishChecks(pool *future.Pool) {
 	}
 }
 
-// plannedChecks returns the results that the plan recorded, as far as they still hold: a plan's changes may have altered what checks are about.
+// plannedChecks returns the results that the plan recorded, as far as they still hold: a plan's changes may
+// have altered what checks are about.
 func plannedChecks(p *plan.Plan) []state.CheckResult {
 	if p.Mode != plan.Normal {
 		return p.Checks

@@ -32,7 +32,8 @@ ARGS  }
 
 func nested(args string) string { return strings.Replace(nestedEphemeral, "ARGS", args, 1) }
 
-// TestE32CheckNestsEphemeral opens the ephemeral block of a check for its assertions, in the plan and again after the changes of the apply.
+// TestE32CheckNestsEphemeral opens the ephemeral block of a check for its assertions, in the plan and again
+// after the changes of the apply.
 func TestE32CheckNestsEphemeral(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nested(""))
@@ -77,7 +78,8 @@ check "c" {
 	window(t, r.applyLog, "s")
 }
 
-// TestE32CheckEphemeralFailures misbehaves in every way that an ephemeral can: all are warnings, and what was opened is closed exactly once.
+// TestE32CheckEphemeralFailures misbehaves in every way that an ephemeral can: all are warnings, and what was
+// opened is closed exactly once.
 func TestE32CheckEphemeralFailures(t *testing.T) {
 	t.Parallel()
 	rule := func(rpc, do string) string { return `[{"rpc":"` + rpc + `","name":"s","do":"` + do + `"}]` }
@@ -119,7 +121,8 @@ func TestE32CheckEphemeralFailures(t *testing.T) {
 	}
 }
 
-// TestE32CheckCrash ends the provider's process in the middle of opening: it is a warning of the plan that has nothing else to ask the provider.
+// TestE32CheckCrash ends the provider's process in the middle of opening: it is a warning of the plan that
+// has nothing else to ask the provider.
 func TestE32CheckCrash(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -150,8 +153,8 @@ func TestE32CheckWaitsForConfig(t *testing.T) {
 	}
 }
 
-// TestE40CheckIsConsumer opens an ephemeral resource for the assertions of a check alone, once in each phase, also by way of values and modules, and keeps
-// open for them what others use before.
+// TestE40CheckIsConsumer opens an ephemeral resource for the assertions of a check alone, once in each phase,
+// also by way of values and modules, and keeps open for them what others use before.
 func TestE40CheckIsConsumer(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, `
@@ -206,7 +209,8 @@ output "value" {
 	})
 }
 
-// TestE40CheckOutsideFailure has the ephemeral resource that a check refers to fail: it is not the check's, so it is an error.
+// TestE40CheckOutsideFailure has the ephemeral resource that a check refers to fail: it is not the check's,
+// so it is an error.
 func TestE40CheckOutsideFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -224,7 +228,8 @@ check "c" {
 	r.checks([]string{"check.c unknown"}, nil)
 }
 
-// TestE32InterruptedCheck interrupts while the ephemeral block of a check is being opened, or while it is used.
+// TestE32InterruptedCheck interrupts while the ephemeral block of a check is being opened, or while it is
+// used.
 func TestE32InterruptedCheck(t *testing.T) {
 	t.Parallel()
 	for _, hard := range []bool{false, true} {
@@ -255,7 +260,8 @@ func TestE32InterruptedCheck(t *testing.T) {
 	}
 }
 
-// TestE32CheckPerModuleOpens has an ephemeral of its own for each instance of a module, none of which stays open for another.
+// TestE32CheckPerModuleOpens has an ephemeral of its own for each instance of a module, none of which stays
+// open for another.
 func TestE32CheckPerModuleOpens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -282,7 +288,8 @@ check "c" {
 	}
 }
 
-// TestE32CheckThroughEphemeralProvider reads and opens with a provider that is itself configured from an ephemeral resource.
+// TestE32CheckThroughEphemeralProvider reads and opens with a provider that is itself configured from an
+// ephemeral resource.
 func TestE32CheckThroughEphemeralProvider(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `

@@ -18,7 +18,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// checkLines renders the results of check blocks, one object per line; blocks without objects stand for themselves.
+// checkLines renders the results of check blocks, one object per line; blocks without objects stand for
+// themselves.
 func checkLines(results []state.CheckResult) []string {
 	var out []string
 	for _, r := range results {
@@ -59,7 +60,8 @@ func reads(log simlog.Log, name string) int {
 	return log.Count(simlog.Filter{RPC: "ReadDataSource", Name: name})
 }
 
-// TestE34CheckIsDecidedWhenItCanBe evaluates checks in the plan and again, with what has become of it, at the end of the apply.
+// TestE34CheckIsDecidedWhenItCanBe evaluates checks in the plan and again, with what has become of it, at the
+// end of the apply.
 func TestE34CheckIsDecidedWhenItCanBe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -93,7 +95,8 @@ check "later" {
 	r.wants(diag.Warning, "check.later", "Check block assertion failed", "serial is 2")
 }
 
-// TestE34CheckPerModuleInstance has one object per instance of a module, and none for a module without instances.
+// TestE34CheckPerModuleInstance has one object per instance of a module, and none for a module without
+// instances.
 func TestE34CheckPerModuleInstance(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -143,7 +146,8 @@ check "c" {
   }
 }`
 
-// TestNestedDataIsReadAgain reads the data source of a check in the plan, and again when all changes are made.
+// TestNestedDataIsReadAgain reads the data source of a check in the plan, and again when all changes are
+// made.
 func TestNestedDataIsReadAgain(t *testing.T) {
 	t.Parallel()
 	text := func(size, other string) string {
@@ -171,7 +175,8 @@ func TestNestedDataIsReadAgain(t *testing.T) {
 	r.checks([]string{"check.c fail size is 2"}, []string{"check.c fail size is 2"})
 }
 
-// TestNestedDataOutage has the data source of a check fail in the apply: all changes are made, the check fails, and the state keeps no data from before.
+// TestNestedDataOutage has the data source of a check fail in the apply: all changes are made, the check
+// fails, and the state keeps no data from before.
 func TestNestedDataOutage(t *testing.T) {
 	t.Parallel()
 	text := strings.NewReplacer("SIZE", "1", "OTHER", "1").Replace(nestedData)
@@ -192,7 +197,8 @@ func TestNestedDataOutage(t *testing.T) {
 	}
 }
 
-// TestNestedDataWaits reads the data source of a check during apply only, if its configuration is not known or what it depends on is to change.
+// TestNestedDataWaits reads the data source of a check during apply only, if its configuration is not known
+// or what it depends on is to change.
 func TestNestedDataWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -358,7 +364,8 @@ func TestScopedNames(t *testing.T) {
 	}
 }
 
-// TestModuleDependsOnSkipsChecks keeps what checks read out of what depends_on of a module waits for and fails with.
+// TestModuleDependsOnSkipsChecks keeps what checks read out of what depends_on of a module waits for and
+// fails with.
 func TestModuleDependsOnSkipsChecks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `

@@ -8,8 +8,9 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// replacePaths returns those paths that the provider wants a replacement for and where prior and planned object really differ. A write-only attribute is
-// null on both sides, so for one the provider's word is taken.
+// replacePaths returns those paths that the provider wants a replacement for and where prior and planned
+// object really differ. A write-only attribute is null on both sides, so for one the provider's word is
+// taken.
 func replacePaths(b *schema.Block, prior, planned cty.Value, asked []cty.Path) []cty.Path {
 	var out []cty.Path
 	for _, path := range asked {
@@ -54,8 +55,8 @@ func without(a, b []cty.Path) []cty.Path {
 	return slices.DeleteFunc(slices.Clone(a), func(p cty.Path) bool { _, ok := have[schema.PathString(p)]; return ok })
 }
 
-// outsideWriteOnly returns the paths that don't lead into write-only attributes: what is sensitive there is no matter of the stored object, which has
-// nothing there.
+// outsideWriteOnly returns the paths that don't lead into write-only attributes: what is sensitive there is
+// no matter of the stored object, which has nothing there.
 func outsideWriteOnly(b *schema.Block, paths []cty.Path) []cty.Path {
 	if !b.HasWriteOnly() {
 		return paths

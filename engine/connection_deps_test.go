@@ -7,7 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// TestConnectionThatNothingUses makes an instance depend on what its connection refers to, without evaluating it: nothing ephemeral in it is opened.
+// TestConnectionThatNothingUses makes an instance depend on what its connection refers to, without evaluating
+// it: nothing ephemeral in it is opened.
 func TestConnectionThatNothingUses(t *testing.T) {
 	t.Parallel()
 	text := func(failOn, connection, provisioner string) string {

@@ -23,16 +23,18 @@ import (
 // ConsoleInput is the file name that diagnostics give to expressions of a console.
 const ConsoleInput = "<console-input>"
 
-// ConsoleRequest is what a console evaluates expressions about. Of the plan request, Config, State, Variables and Soft count always, and the rest if
-// Planned is set. Variables that are not set and have no default are unknown.
+// ConsoleRequest is what a console evaluates expressions about. Of the plan request, Config, State, Variables
+// and Soft count always, and the rest if Planned is set. Variables that are not set and have no default are
+// unknown.
 type ConsoleRequest struct {
 	PlanRequest
-	// Planned evaluates the objects as a plan would make them. Otherwise they are as the state has them, and nothing is read.
+	// Planned evaluates the objects as a plan would make them. Otherwise they are as the state has them, and
+	// nothing is read.
 	Planned bool
 }
 
-// Console evaluates expressions one after the other, as if they stood in the root module. What they open stays open, renewed as it needs, until Close.
-// It belongs to one goroutine.
+// Console evaluates expressions one after the other, as if they stood in the root module. What they open
+// stays open, renewed as it needs, until Close. It belongs to one goroutine.
 type Console struct {
 	walk      *walk
 	functions map[string]function.Function
@@ -44,8 +46,8 @@ type Console struct {
 	end       func()
 }
 
-// Console starts a console. It is returned also when the diagnostics have errors, which are about values of the configuration, and then must be closed
-// too.
+// Console starts a console. It is returned also when the diagnostics have errors, which are about values of
+// the configuration, and then must be closed too.
 func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, diag.List) {
 	if req.Soft == nil {
 		req.Soft = ctx
@@ -122,8 +124,9 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 	c.failed = c.walk.run.Diags.HasErrors()
 }
 
-// Evaluate evaluates the source text of one expression. Parts of the value that are ephemeral are unknown; the marks say which they are. A call of the
-// function type as the whole expression gives a value that funcs.TypeOf takes apart. Errors of one expression are of no consequence for the next.
+// Evaluate evaluates the source text of one expression. Parts of the value that are ephemeral are unknown;
+// the marks say which they are. A call of the function type as the whole expression gives a value that
+// funcs.TypeOf takes apart. Errors of one expression are of no consequence for the next.
 func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 	if c.failed && c.renew != nil {
 		c.walk = c.renew()
@@ -168,13 +171,15 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 	return value.WithholdEphemeral(v), diags
 }
 
-// Close closes everything that expressions have opened, and tells what went wrong in doing so. It is safe to call more than once.
+// Close closes everything that expressions have opened, and tells what went wrong in doing so. It is safe to
+// call more than once.
 func (c *Console) Close() diag.List {
 	c.end()
 	return withoutRepeats(c.walk.run.Diags.Take())
 }
 
-// Names returns the beginnings of all expressions: functions, each with an opening parenthesis, and what can be referred to.
+// Names returns the beginnings of all expressions: functions, each with an opening parenthesis, and what can
+// be referred to.
 func (c *Console) Names() []string {
 	var out []string
 	for name := range maps.Keys(c.functions) {

@@ -28,7 +28,8 @@ type talk struct {
 	end     func() *result
 }
 
-// talk starts a console on the configuration and the state of the world. What every command is checked for is checked when it ends.
+// talk starts a console on the configuration and the state of the world. What every command is checked for is
+// checked when it ends.
 func (w *world) talk(planned bool, vars map[string]cty.Value) *talk {
 	w.t.Helper()
 	r := &result{w: w}
@@ -254,7 +255,8 @@ func TestConsoleTypes(t *testing.T) {
 	}
 }
 
-// TestE82_FailedOpeningIsTriedAgain lets an expression succeed whose ephemeral resource could not be opened before.
+// TestE82_FailedOpeningIsTriedAgain lets an expression succeed whose ephemeral resource could not be opened
+// before.
 func TestE82_FailedOpeningIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -275,7 +277,8 @@ locals { token = ephemeral.sim_token.t.value }`)
 	}
 }
 
-// TestE82_ExpiredIsNotUsed makes an error of each expression that needs what could not be renewed, and of no other.
+// TestE82_ExpiredIsNotUsed makes an error of each expression that needs what could not be renewed, and of no
+// other.
 func TestE82_ExpiredIsNotUsed(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, `

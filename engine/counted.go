@@ -12,11 +12,13 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// stopAgain is how long before an interrupt a call must have begun to be sure to be with its provider when that is asked to stop.
+// stopAgain is how long before an interrupt a call must have begun to be sure to be with its provider when
+// that is asked to stop.
 const stopAgain = time.Second
 
-// counted counts the operations on a provider, and sees to it that an interrupt reaches each that does work: a provider cancels what it is doing when it is
-// asked to stop, and nothing that comes to it later. For a call that may have come later it is asked again.
+// counted counts the operations on a provider, and sees to it that an interrupt reaches each that does work:
+// a provider cancels what it is doing when it is asked to stop, and nothing that comes to it later. For a
+// call that may have come later it is asked again.
 type counted struct {
 	provider.Provider
 	calls   *atomic.Int64
@@ -40,7 +42,8 @@ func (c *counted) working(ctx context.Context) func() {
 	}
 }
 
-// stopLate asks the provider to stop once more for a call that is still under way, if none of the askings is sure to have come after the call.
+// stopLate asks the provider to stop once more for a call that is still under way, if none of the askings is
+// sure to have come after the call.
 func (c *counted) stopLate(ctx context.Context, begin time.Time, ended <-chan struct{}) {
 	tick := time.NewTicker(stopAgain)
 	defer tick.Stop()

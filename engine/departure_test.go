@@ -14,7 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// departing is a resource whose destroy-time provisioner uses something ephemeral; more stands in its block, command in the provisioner.
+// departing is a resource whose destroy-time provisioner uses something ephemeral; more stands in its block,
+// command in the provisioner.
 func departing(secret, more, command string) string {
 	return `
 ephemeral "sim_secret" "s" {
@@ -32,8 +33,8 @@ resource "sim_thing" "x" {
 }`
 }
 
-// TestE72ClosedInEveryEnding relies on the check that every command makes: what was opened is closed exactly once. The object stays in the state, and is
-// not tainted, unless it was destroyed.
+// TestE72ClosedInEveryEnding relies on the check that every command makes: what was opened is closed exactly
+// once. The object stays in the state, and is not tainted, unless it was destroyed.
 func TestE72ClosedInEveryEnding(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -83,7 +84,8 @@ func TestE72ClosedInEveryEnding(t *testing.T) {
 	}
 }
 
-// TestE72WindowAroundTheStep runs the provisioners before the destruction, and what is used is open until that is over.
+// TestE72WindowAroundTheStep runs the provisioners before the destruction, and what is used is open until
+// that is over.
 func TestE72WindowAroundTheStep(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, departing("", "", "true")+`
@@ -154,7 +156,8 @@ func TestInterruptedDeparture(t *testing.T) {
 	}
 }
 
-// TestE72ExcludedAndTargeted leaves an object whose provisioner needs what is excluded, and takes along what needs a targeted one.
+// TestE72ExcludedAndTargeted leaves an object whose provisioner needs what is excluded, and takes along what
+// needs a targeted one.
 func TestE72ExcludedAndTargeted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -178,7 +181,8 @@ resource "sim_thing" "y" { name = "y" }`)
 	w.has("sim_thing.y")
 }
 
-// TestForgetNeedsNoProvider forgets where the provider can no longer be configured, and would refuse each call.
+// TestForgetNeedsNoProvider forgets where the provider can no longer be configured, and would refuse each
+// call.
 func TestForgetNeedsNoProvider(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -236,8 +240,8 @@ resource "sim_thing" "y" {
 	}
 }
 
-// TestWhatTheStateSaysOfDestroying holds for deposed objects and for instances that the configuration no longer has, also while everything is destroyed,
-// and the block for the instances that it has.
+// TestWhatTheStateSaysOfDestroying holds for deposed objects and for instances that the configuration no
+// longer has, also while everything is destroyed, and the block for the instances that it has.
 func TestWhatTheStateSaysOfDestroying(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -260,7 +264,8 @@ resource "sim_thing" "x" {
 		`sim_thing.x["b"] update`, `sim_thing.x["c"] forget forgot_because_lifecycle_destroy_in_state`)
 }
 
-// TestE14DepartureAndCreationOpenTheirOwn opens what changes meanwhile twice: as it was for the old object's provisioner, as it is for the new one's.
+// TestE14DepartureAndCreationOpenTheirOwn opens what changes meanwhile twice: as it was for the old object's
+// provisioner, as it is for the new one's.
 func TestE14DepartureAndCreationOpenTheirOwn(t *testing.T) {
 	t.Parallel()
 	text := func(n string) string {
@@ -324,7 +329,8 @@ removed {
 	w.ok(command{}).didInAnyOrder("delete x-0", "delete x-1")
 }
 
-// TestRemovedWithinModules evaluates the provisioners of a removed block in the instance of the module that declares it.
+// TestRemovedWithinModules evaluates the provisioners of a removed block in the instance of the module that
+// declares it.
 func TestRemovedWithinModules(t *testing.T) {
 	t.Parallel()
 	const module = `

@@ -5,8 +5,8 @@ import (
 	"github.com/mayfly-iac/mayfly/eval"
 )
 
-// sessionOf starts the session of whoever is about to use ephemeral values. who is an *eval.Instance, an *eval.Value, an *eval.ProviderObject or
-// an addr.Object; it becomes text only if somebody observes uses.
+// sessionOf starts the session of whoever is about to use ephemeral values. who is an *eval.Instance, an
+// *eval.Value, an *eval.ProviderObject or an addr.Object; it becomes text only if somebody observes uses.
 func sessionOf(who any, op Operation) *eval.Session {
 	s := eval.NewSession()
 	s.User, s.Purpose = who, string(op)
@@ -24,7 +24,8 @@ func (e *Engine) detail(ev Event) {
 	e.events.add(ev, true)
 }
 
-// lasting reports something that begins now and ends when the returned function is called; ok then says whether it went well.
+// lasting reports something that begins now and ends when the returned function is called; ok then says
+// whether it went well.
 func (e *Engine) lasting(op Operation, obj addr.Object, ok *bool) func() {
 	if e.events.details == nil {
 		return func() {}
@@ -41,7 +42,8 @@ func (e *Engine) lasting(op Operation, obj addr.Object, ok *bool) func() {
 	}
 }
 
-// used reports that s holds a lease on what u names, an instance or a provider, until the returned function is called, which calls release.
+// used reports that s holds a lease on what u names, an instance or a provider, until the returned function
+// is called, which calls release.
 func (w *walk) used(s *eval.Session, u eval.Use, release func()) func() {
 	if w.events.details == nil {
 		return release

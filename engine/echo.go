@@ -10,12 +10,13 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// minEcho is the length in bytes from which a write-only value is looked for in what a provider answers. Shorter ones stand in other texts by chance.
+// minEcho is the length in bytes from which a write-only value is looked for in what a provider answers.
+// Shorter ones stand in other texts by chance.
 const minEcho = 8
 
-// withhold takes out of an answer the values of the resource's own write-only arguments that the provider copied into other attributes: the object is
-// stored, and they must not be. Each is an error that names the attribute; null takes its place. A text that other arguments of the configuration
-// hold as well is no copy.
+// withhold takes out of an answer the values of the resource's own write-only arguments that the provider
+// copied into other attributes: the object is stored, and they must not be. Each is an error that names the
+// attribute; null takes its place. A text that other arguments of the configuration hold as well is no copy.
 func (s *subject) withhold(config, v cty.Value, diags diag.List, what string) (cty.Value, diag.List) {
 	if v == cty.NilVal || v.IsNull() || config.IsNull() {
 		return v, diags

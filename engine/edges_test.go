@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// TestUpdateThatTurnsOutEmpty plans an update because of an unknown value that comes out as it was: the provider is not asked to change anything.
+// TestUpdateThatTurnsOutEmpty plans an update because of an unknown value that comes out as it was: the
+// provider is not asked to change anything.
 func TestUpdateThatTurnsOutEmpty(t *testing.T) {
 	t.Parallel()
 	text := func(size string) string {
@@ -42,8 +43,8 @@ output "b" { value = sim_thing.b.serial }`
 	w.ok(command{planOnly: true}).plans()
 }
 
-// TestModuleDependsOn defers what is in a module that depends on a pending change, also through objects that don't change, and so do those that depend on
-// the module.
+// TestModuleDependsOn defers what is in a module that depends on a pending change, also through objects that
+// don't change, and so do those that depend on the module.
 func TestModuleDependsOn(t *testing.T) {
 	t.Parallel()
 	text := func(size string) string {
@@ -89,7 +90,8 @@ resource "sim_thing" "b" {
 	r.did("delete b", "delete link", "delete a")
 }
 
-// TestModuleIsABarrier has what uses a module, by its outputs or in depends_on, wait for what the module waits for, whatever is in it.
+// TestModuleIsABarrier has what uses a module, by its outputs or in depends_on, wait for what the module
+// waits for, whatever is in it.
 func TestModuleIsABarrier(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -113,7 +115,8 @@ resource "sim_thing" "follows" {
 	w.ok(command{planOnly: true, targets: []string{"sim_thing.reads"}}).plans("sim_thing.a create", "sim_thing.reads create")
 }
 
-// TestEphemeralsThroughModules passes a secret down by an ephemeral variable and up by an ephemeral output, per module instance.
+// TestEphemeralsThroughModules passes a secret down by an ephemeral variable and up by an ephemeral output,
+// per module instance.
 func TestEphemeralsThroughModules(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, `
@@ -278,7 +281,8 @@ resource "sim_thing" "x" {
 	w.exists()
 }
 
-// TestSensitivityIsStored marks what came from a sensitive variable, and takes the mark away without a change of the object.
+// TestSensitivityIsStored marks what came from a sensitive variable, and takes the mark away without a change
+// of the object.
 func TestSensitivityIsStored(t *testing.T) {
 	t.Parallel()
 	text := func(sensitive string) string {

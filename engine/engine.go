@@ -27,13 +27,16 @@ type Options struct {
 	Workspace   string
 	RootDir     string // of the root module, for path.root and relative file names
 	WorkDir     string // absolute, for path.cwd and provisioners
-	// Provisioner output and inputs come from the environment of the process; Environ is what local-exec passes on.
+	// Provisioner output and inputs come from the environment of the process; Environ is what local-exec
+	// passes on.
 	Environ []string
-	// Log receives lines about what is odd but no error, each beginning with its level in brackets; nil for none. Lines hold no values.
+	// Log receives lines about what is odd but no error, each beginning with its level in brackets; nil for
+	// none. Lines hold no values.
 	Log func(line string)
 }
 
-// Engine carries out operations on one configuration with one set of provider processes. Operations must not overlap. Close ends the processes.
+// Engine carries out operations on one configuration with one set of provider processes. Operations must not
+// overlap. Close ends the processes.
 type Engine struct {
 	opt       Options
 	events    *events
@@ -131,8 +134,8 @@ func (e *Engine) runOptions(phase eval.Phase, host eval.Host, variables map[stri
 	}
 }
 
-// started begins reporting an operation: a Started event now, Progress every ten seconds, and the returned function ends it. A renewal is not reported if
-// the observer is far behind.
+// started begins reporting an operation: a Started event now, Progress every ten seconds, and the returned
+// function ends it. A renewal is not reported if the observer is far behind.
 func (e *Engine) started(op Operation, obj addr.Object, action plan.Action, idKey, id string) func(diags diag.List, idKey, id string) {
 	if op == OpRenew && e.events.full() {
 		return func(diag.List, string, string) {}

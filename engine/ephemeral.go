@@ -20,10 +20,12 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// pendingFunc reports whether something that an instance explicitly depends on has changes that are not made yet.
+// pendingFunc reports whether something that an instance explicitly depends on has changes that are not made
+// yet.
 type pendingFunc func(t *future.Task, in *eval.Instance) bool
 
-// open implements eval.Host.Open: it returns the object of an ephemeral instance, opening it if it is not open, and lets s hold a lease on it.
+// open implements eval.Host.Open: it returns the object of an ephemeral instance, opening it if it is not
+// open, and lets s hold a lease on it.
 func (w *walk) open(t *future.Task, s *eval.Session, in *eval.Instance, pending pendingFunc) cty.Value {
 	return w.openAs(t, s, in, eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}, pending)
 }
@@ -116,7 +118,8 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 	return o.callOpen(config)
 }
 
-// deferred stands in for an instance that cannot be opened yet: what the configuration says is known, all else is not.
+// deferred stands in for an instance that cannot be opened yet: what the configuration says is known, all
+// else is not.
 func (o *opener) deferred(config cty.Value) (lease.Opened[opened], error) {
 	if o.run.Phase() == eval.Applying {
 		o.report(diag.Errorf("Ephemeral resource configuration still unknown",
@@ -167,10 +170,12 @@ func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err err
 	}, nil
 }
 
-// openGrace is how long an opening that is under way is waited for once operations are abandoned: what the provider has opened must be closed.
+// openGrace is how long an opening that is under way is waited for once operations are abandoned: what the
+// provider has opened must be closed.
 const openGrace = 2 * time.Second
 
-// callWithGrace calls f with a context that outlives the walk's by the grace. If that is over too, the user is told what may be left.
+// callWithGrace calls f with a context that outlives the walk's by the grace. If that is over too, the user
+// is told what may be left.
 func (o *opener) callWithGrace(f func(context.Context) (provider.OpenResponse, diag.List)) (provider.OpenResponse, diag.List) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(o.ctx))
 	defer cancel()
@@ -261,7 +266,8 @@ func (w *walk) closeFailed(u eval.Use, why string) diag.List {
 	return w.mildUse(u, diags)
 }
 
-// contractText renders a violation of the contract: the path of the attribute, as render writes it, and the rule.
+// contractText renders a violation of the contract: the path of the attribute, as render writes it, and the
+// rule.
 func contractText(err error, render func(cty.Path) string) string {
 	var pe cty.PathError
 	if errors.As(err, &pe) && len(pe.Path) > 0 {

@@ -95,7 +95,8 @@ resource "sim_thing" "y" {
 	})
 }
 
-// TestE52ChainCloses closes what was opened with another's value first. The provider complains if the order is wrong.
+// TestE52ChainCloses closes what was opened with another's value first. The provider complains if the order
+// is wrong.
 func TestE52ChainCloses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -120,8 +121,8 @@ resource "sim_thing" "x" {
 	}
 }
 
-// TestE52ProviderStopsFirst configures a provider from an ephemeral resource, which must outlive the provider's work, and closes what that
-// provider had opened before.
+// TestE52ProviderStopsFirst configures a provider from an ephemeral resource, which must outlive the
+// provider's work, and closes what that provider had opened before.
 func TestE52ProviderStopsFirst(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, `
@@ -159,7 +160,8 @@ resource "sim_slow" "tail" {
 	})
 }
 
-// TestE53ClosedInEveryEnding relies on the check that every command makes: nothing is left open, nothing closed twice.
+// TestE53ClosedInEveryEnding relies on the check that every command makes: nothing is left open, nothing
+// closed twice.
 func TestE53ClosedInEveryEnding(t *testing.T) {
 	t.Parallel()
 	rows := []struct {
@@ -310,7 +312,8 @@ resource "sim_thing" "x" {
 	})
 }
 
-// TestE50RenewedBeforeUse reaches the second consumer after the time for renewal, which lies in the past from the start.
+// TestE50RenewedBeforeUse reaches the second consumer after the time for renewal, which lies in the past from
+// the start.
 func TestE50RenewedBeforeUse(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, secretUser, func(t *testing.T, w *world) {
@@ -324,7 +327,8 @@ func TestE50RenewedBeforeUse(t *testing.T) {
 	})
 }
 
-// TestE50RenewalFails ends the uses of a lease that cannot be renewed: what runs finishes, what has not started is blocked.
+// TestE50RenewalFails ends the uses of a lease that cannot be renewed: what runs finishes, what has not
+// started is blocked.
 func TestE50RenewalFails(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, `

@@ -14,7 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/engine"
 )
 
-// TestE55NothingHoldsTheValue looks through everything that this process can reach, after an instance was closed and while the run goes on.
+// TestE55NothingHoldsTheValue looks through everything that this process can reach, after an instance was
+// closed and while the run goes on.
 func TestE55NothingHoldsTheValue(t *testing.T) {
 	w := newWorld(t, `
 ephemeral "sim_secret" "s" { name = "heapwatch" }

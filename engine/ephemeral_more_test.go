@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// TestE50FailedRenewalIsTriedAgain lets the first renewal fail, which is due from the start. The use tries again at once and goes on, so
-// that what the provider said about the first try is a warning.
+// TestE50FailedRenewalIsTriedAgain lets the first renewal fail, which is due from the start. The use tries
+// again at once and goes on, so that what the provider said about the first try is a warning.
 func TestE50FailedRenewalIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, secretUser)
@@ -78,7 +78,8 @@ func TestE53InterruptWhileOpening(t *testing.T) {
 	})
 }
 
-// TestE53HardCancelWhileOpening gives up an opening; a late answer is closed all the same or never counted as open.
+// TestE53HardCancelWhileOpening gives up an opening; a late answer is closed all the same or never counted as
+// open.
 func TestE53HardCancelWhileOpening(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, secretUser, func(t *testing.T, w *world) {
@@ -123,7 +124,8 @@ resource "sim_thing" "x" {
 	w.fails(command{}, "sim_thing.x")
 }
 
-// TestE34ChecksOfEphemerals stores the results of an ephemeral resource's conditions, and the conditions of one that nobody uses are evaluated.
+// TestE34ChecksOfEphemerals stores the results of an ephemeral resource's conditions, and the conditions of
+// one that nobody uses are evaluated.
 func TestE34ChecksOfEphemerals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `

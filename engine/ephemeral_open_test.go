@@ -225,7 +225,8 @@ resource "sim_thing" "x" {
 	}
 }
 
-// TestE43Results strikes the answer of Open: an invalid result is an error that names the attribute, and the instance is closed.
+// TestE43Results strikes the answer of Open: an invalid result is an error that names the attribute, and the
+// instance is closed.
 func TestE43Results(t *testing.T) {
 	t.Parallel()
 	s, invalid := "ephemeral.sim_secret.s", "Provider produced an invalid ephemeral result"

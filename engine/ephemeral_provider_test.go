@@ -7,8 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// secretProvider configures a provider from an ephemeral resource that depends on a managed one. The provider's token must be live at every call
-// that it gets; the provider itself complains if it is not.
+// secretProvider configures a provider from an ephemeral resource that depends on a managed one. The
+// provider's token must be live at every call that it gets; the provider itself complains if it is not.
 const secretProvider = `
 resource "sim_thing" "base" { name = "base" }
 ephemeral "sim_secret" "s" {

@@ -39,8 +39,9 @@ func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 	return resp.RenewAt, nil
 }
 
-// failedRenewal is what a provider answered to the first of several renewals of an instance that failed in a row. It is an
-// error only if the instance is used before a renewal succeeds, so it is held back until that is known. It may be used concurrently.
+// failedRenewal is what a provider answered to the first of several renewals of an instance that failed in a
+// row. It is an error only if the instance is used before a renewal succeeds, so it is held back until that
+// is known. It may be used concurrently.
 type failedRenewal struct {
 	opener *opener
 	diags  diag.List
@@ -63,7 +64,8 @@ func (f *failedRenewal) fail() {
 	f.once.Do(func() { f.opener.report(f.diags) })
 }
 
-// warn reports what the provider answered as warnings with what happened since, unless it has been reported. f may be nil.
+// warn reports what the provider answered as warnings with what happened since, unless it has been reported.
+// f may be nil.
 func (f *failedRenewal) warn(since string) {
 	if f == nil {
 		return

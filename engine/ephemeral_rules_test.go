@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// TestE43ClosedWithoutPrivateData closes what was opened with an answer that cannot be read and brings nothing to close it with.
+// TestE43ClosedWithoutPrivateData closes what was opened with an answer that cannot be read and brings
+// nothing to close it with.
 func TestE43ClosedWithoutPrivateData(t *testing.T) {
 	t.Parallel()
 	for _, deed := range []string{"garbage", "not-an-object", "no-value", "null-object"} {
@@ -29,7 +30,8 @@ func TestE43ClosedWithoutPrivateData(t *testing.T) {
 	}
 }
 
-// TestE53AbandonedOpeningIsClosed insists on the end while an instance is being opened. What the provider opens a little later is closed.
+// TestE53AbandonedOpeningIsClosed insists on the end while an instance is being opened. What the provider
+// opens a little later is closed.
 func TestE53AbandonedOpeningIsClosed(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, secretUser, func(t *testing.T, w *world) {
@@ -47,7 +49,8 @@ func TestE53AbandonedOpeningIsClosed(t *testing.T) {
 	})
 }
 
-// TestE50ProviderOfExpired does not work with a provider any more once what it was configured with could not be renewed.
+// TestE50ProviderOfExpired does not work with a provider any more once what it was configured with could not
+// be renewed.
 func TestE50ProviderOfExpired(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, `
@@ -76,7 +79,8 @@ resource "sim_thing" "second" {
 	})
 }
 
-// TestE50ProvisionerOfExpired does not hand an expired value to a provisioner that runs after a long creation.
+// TestE50ProvisionerOfExpired does not hand an expired value to a provisioner that runs after a long
+// creation.
 func TestE50ProvisionerOfExpired(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, `
@@ -106,8 +110,8 @@ resource "sim_thing" "x" {
 	})
 }
 
-// TestE50SaidOnce shows what the provider says about a renewal that fails again and again once, as a warning as long as nothing uses the
-// instance, and pauses in between.
+// TestE50SaidOnce shows what the provider says about a renewal that fails again and again once, as a warning
+// as long as nothing uses the instance, and pauses in between.
 func TestE50SaidOnce(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, `
@@ -135,7 +139,8 @@ resource "sim_thing" "x" {
 	})
 }
 
-// TestE44ConditionsOpenWithinTheLimit opens for conditions of variables and outputs within the limit of operations at once.
+// TestE44ConditionsOpenWithinTheLimit opens for conditions of variables and outputs within the limit of
+// operations at once.
 func TestE44ConditionsOpenWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, `
@@ -170,7 +175,8 @@ output "o" {
 	})
 }
 
-// TestE33HeldWhileDestroyed keeps a tunnel open while the object that depends on it is read and destroyed, and one named by the call of its module.
+// TestE33HeldWhileDestroyed keeps a tunnel open while the object that depends on it is read and destroyed,
+// and one named by the call of its module.
 func TestE33HeldWhileDestroyed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `

@@ -7,17 +7,20 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// eventRoom is how many events may wait for the observer before nothing new is begun, a long line of output counting as several.
+// eventRoom is how many events may wait for the observer before nothing new is begun, a long line of output
+// counting as several.
 const eventRoom = 4096
 
 // eventLine is the length of a line of output that counts as an event more.
 const eventLine = 256
 
-// events hands what happens to the observer, one event at a time and in order, on a goroutine of its own. Observers write, so they wait whenever what they write
-// to is full, and nothing that is under way may wait with them: neither renewals and closings nor results and interrupts.
+// events hands what happens to the observer, one event at a time and in order, on a goroutine of its own.
+// Observers write, so they wait whenever what they write to is full, and nothing that is under way may wait
+// with them: neither renewals and closings nor results and interrupts.
 //
-// What waits instead is what has not begun: a slot is not used while there is no room. So the number of events is bounded by room and by what was under way
-// then, but for renewals and progress, which go on while something waits; those are left out.
+// What waits instead is what has not begun: a slot is not used while there is no room. So the number of
+// events is bounded by room and by what was under way then, but for renewals and progress, which go on while
+// something waits; those are left out.
 type events struct {
 	observer Observer
 	details  DetailObserver // nil if the observer does not ask for details
@@ -125,7 +128,8 @@ func (q *events) observe(ev *queued) (bugs diag.List) {
 	return nil
 }
 
-// flush waits until the observer has received every event so far, and returns what went wrong in it since the last time.
+// flush waits until the observer has received every event so far, and returns what went wrong in it since the
+// last time.
 func (q *events) flush() diag.List {
 	q.mu.Lock()
 	defer q.mu.Unlock()

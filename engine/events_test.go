@@ -37,7 +37,8 @@ func (g *gate) Detail(e Event) {
 	g.details = append(g.details, e.User)
 }
 
-// TestEventsAgainstModel has an observer that takes events when it pleases, and adds events of any size whether or not there is room.
+// TestEventsAgainstModel has an observer that takes events when it pleases, and adds events of any size
+// whether or not there is room.
 func TestEventsAgainstModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		steps := rapid.SliceOf(rapid.IntRange(-eventRoom, eventRoom)).Draw(rt, "steps")

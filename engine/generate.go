@@ -17,7 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// Generated is configuration for an object that an import block names and no resource block declares. Given to Plan, it spares a second import.
+// Generated is configuration for an object that an import block names and no resource block declares. Given
+// to Plan, it spares a second import.
 type Generated struct {
 	Addr addr.Instance
 	ID   string // "" if the object was imported by identity
@@ -26,8 +27,9 @@ type Generated struct {
 	prior prior
 }
 
-// Generate imports what import blocks name and no resource block declares, and writes blocks for it, ordered by address. What the request says of
-// the mode is not used. With errors, the result is what could be generated in spite of them.
+// Generate imports what import blocks name and no resource block declares, and writes blocks for it, ordered
+// by address. What the request says of the mode is not used. With errors, the result is what could be
+// generated in spite of them.
 func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, diag.List) {
 	req.Mode = plan.Normal
 	p := e.planning(ctx, req)
@@ -147,7 +149,8 @@ func (s *subject) written(u undeclared, v cty.Value, cfg *blocks.Config) (string
 
 func impliedName(r addr.Resource) string { return (&config.Resource{Addr: r}).ImpliedProvider() }
 
-// suggested is what the configuration of an object should be: what its provider says, if it has an opinion, and else the object itself.
+// suggested is what the configuration of an object should be: what its provider says, if it has an opinion,
+// and else the object itself.
 func (s *subject) suggested(v cty.Value) (cty.Value, bool) {
 	c, diags := s.providers.catalog(s.ctx, s.source)
 	if diags.HasErrors() || !c.Capabilities().GenerateResourceConfig {

@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// answering launches providers that give up the run while they change an object, and answer once closing has begun.
+// answering launches providers that give up the run while they change an object, and answer once closing has
+// begun.
 type answering struct {
 	provider.Launcher
 	giveUp   func()
@@ -58,7 +59,8 @@ func (p *answeringProvider) CloseEphemeral(ctx context.Context, typeName string,
 	return p.Provider.CloseEphemeral(ctx, typeName, private)
 }
 
-// TestAnswerWhileClosing gives up an apply. What the provider answers while ephemeral resources are closed is recorded.
+// TestAnswerWhileClosing gives up an apply. What the provider answers while ephemeral resources are closed is
+// recorded.
 func TestAnswerWhileClosing(t *testing.T) {
 	t.Parallel()
 	for _, destroy := range []bool{false, true} {

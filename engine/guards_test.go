@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// TestConditionsBeforeUsers decides while applying what planning could not: before anything is done with the variable or output that the condition is of.
+// TestConditionsBeforeUsers decides while applying what planning could not: before anything is done with the
+// variable or output that the condition is of.
 func TestConditionsBeforeUsers(t *testing.T) {
 	t.Parallel()
 	const a = "resource \"sim_thing\" \"a\" { name = \"a\" }\n"
@@ -86,7 +87,8 @@ func TestConditionsBeforeUsers(t *testing.T) {
 	}
 }
 
-// TestConditionsOfVariablesWait has nothing evaluated too early: what a condition refers to is what it will be.
+// TestConditionsOfVariablesWait has nothing evaluated too early: what a condition refers to is what it will
+// be.
 func TestConditionsOfVariablesWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `resource "sim_thing" "old" { name = "a" }`)
@@ -117,8 +119,8 @@ resource "sim_thing" "user" { name = "u-${sim_thing.new.serial}-${sim_thing.more
 	w.ok(command{mode: plan.Destroy})
 }
 
-// TestE53ConditionOfEphemeralVariable evaluates a condition on a secret again with the one that the apply has opened, which is opened once for it and for
-// what uses the variable.
+// TestE53ConditionOfEphemeralVariable evaluates a condition on a secret again with the one that the apply has
+// opened, which is opened once for it and for what uses the variable.
 func TestE53ConditionOfEphemeralVariable(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []string{"true", "!terraform.applying"} {

@@ -14,8 +14,8 @@ func held(t *future.Task, run *eval.Run, a addr.Instance) []eval.Use {
 	return nil
 }
 
-// prepareHold demands what holding needs, outside of a slot. It returns the function that holds until the session ends, within the slot; false means
-// that something could not be opened, which was reported.
+// prepareHold demands what holding needs, outside of a slot. It returns the function that holds until the
+// session ends, within the slot; false means that something could not be opened, which was reported.
 func (w *walk) prepareHold(t *future.Task, run *eval.Run, a addr.Instance) func(*eval.Session) bool {
 	in := run.HeldInstance(t, a)
 	if in == nil {

@@ -2,8 +2,9 @@ package engine_test
 
 import "testing"
 
-// TestIdentityLearntByReading loses the identity of an object when it is made, as a provider that knows none yet does, and finds it in the state when reading
-// tells one, or tells it in another version, although nothing else is new.
+// TestIdentityLearntByReading loses the identity of an object when it is made, as a provider that knows none
+// yet does, and finds it in the state when reading tells one, or tells it in another version, although
+// nothing else is new.
 func TestIdentityLearntByReading(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)

@@ -11,8 +11,9 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// ignoreChanges returns the configuration with what ignore_changes names taken from the prior object instead. Write-only attributes keep their
-// configured value, at any depth: the prior object has none, and null must not be sent in its place.
+// ignoreChanges returns the configuration with what ignore_changes names taken from the prior object instead.
+// Write-only attributes keep their configured value, at any depth: the prior object has none, and null must
+// not be sent in its place.
 func ignoreChanges(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) cty.Value {
 	out := cfg
 	if lc.IgnoreAll {
@@ -31,8 +32,8 @@ func ignoreChanges(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) 
 	return out
 }
 
-// ignoredSensitive returns which paths of the configuration that ignoreChanges returns are sensitive: what it takes from the prior object is as sensitive
-// as it was there, all else as it is in the configuration.
+// ignoredSensitive returns which paths of the configuration that ignoreChanges returns are sensitive: what it
+// takes from the prior object is as sensitive as it was there, all else as it is in the configuration.
 func ignoredSensitive(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value, configured, stored []cty.Path) []cty.Path {
 	taken := takenPaths(b, lc, prior, cfg)
 	within := func(p cty.Path) bool { return slices.ContainsFunc(taken, p.HasPrefix) }
@@ -77,13 +78,15 @@ func takenPaths(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) []c
 	return out
 }
 
-// ignorable reports whether a configuration can have a value at the path: it has none for what only the provider sets.
+// ignorable reports whether a configuration can have a value at the path: it has none for what only the
+// provider sets.
 func ignorable(b *schema.Block, path cty.Path) bool {
 	a := attributeAt(b, path)
 	return len(path) > 0 && (a == nil || !a.Computed || a.Optional)
 }
 
-// normalPath returns the path with the kind of steps that values of the type have: an element of a map may be written like an attribute.
+// normalPath returns the path with the kind of steps that values of the type have: an element of a map may be
+// written like an attribute.
 func normalPath(ty cty.Type, path cty.Path) cty.Path {
 	out := slices.Clone(path)
 	for i, step := range path {
@@ -114,7 +117,8 @@ func configFromPrior(attrs map[string]*schema.Attribute, blocks map[string]*sche
 	return cty.ObjectVal(out)
 }
 
-// fromConfig reports whether an attribute is taken from the configuration even where all changes are ignored: the prior object has nothing to say about it.
+// fromConfig reports whether an attribute is taken from the configuration even where all changes are ignored:
+// the prior object has nothing to say about it.
 func fromConfig(a *schema.Attribute, configured cty.Value) bool {
 	return a.WriteOnly || !a.Optional && !a.Required || a.Computed && configured.IsNull()
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// TestIgnoredSensitive makes an ignored value sensitive in the configuration, and takes that back: what is ignored is as sensitive as in the state.
+// TestIgnoredSensitive makes an ignored value sensitive in the configuration, and takes that back: what is
+// ignored is as sensitive as in the state.
 func TestIgnoredSensitive(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

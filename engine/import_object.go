@@ -27,8 +27,9 @@ type ImportRequest struct {
 	Soft      context.Context // ends on the first interrupt; nil for never
 }
 
-// Import has the provider of a declared instance import an object, and returns a state with it; nil if that failed. Of the configuration it evaluates
-// what tells that there is such an instance, and what configures the provider; the arguments of the resource may still be missing.
+// Import has the provider of a declared instance import an object, and returns a state with it; nil if that
+// failed. Of the configuration it evaluates what tells that there is such an instance, and what configures
+// the provider; the arguments of the resource may still be missing.
 func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, diag.List) {
 	im := &importer{e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})}
 	im.onlyKnown = true
@@ -46,7 +47,8 @@ func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, d
 	return out, diags
 }
 
-// importer implements eval.Host for Import: managed resources are as the state has them, and data sources are read.
+// importer implements eval.Host for Import: managed resources are as the state has them, and data sources are
+// read.
 type importer struct{ *planner }
 
 // Result implements eval.Host.
@@ -105,7 +107,8 @@ func (im *importer) instance(t *future.Task, to addr.Instance) *eval.Instance {
 	return in
 }
 
-// unknownConfiguration is the error for a provider that is needed at once and whose configuration, which has no marks, has unknown parts.
+// unknownConfiguration is the error for a provider that is needed at once and whose configuration, which has
+// no marks, has unknown parts.
 func unknownConfiguration(po *eval.ProviderObject, cfg cty.Value) diag.List {
 	d := diag.Diagnostic{
 		Summary: "Invalid provider configuration",

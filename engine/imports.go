@@ -24,7 +24,8 @@ type importTarget struct {
 	rng      *hcl.Range // of the import block; nil for the import command
 }
 
-// resolveImports evaluates import blocks. An object that the state has already is left alone. Only a plan that shows imports makes any.
+// resolveImports evaluates import blocks. An object that the state has already is left alone. Only a plan
+// that shows imports makes any.
 func (p *planner) resolveImports() {
 	p.imports = map[addr.Instance]*importTarget{}
 	if p.req.Mode != plan.Normal {
@@ -226,7 +227,8 @@ func importText(i *plan.Importing) (key, text string) {
 	return identityText(id)
 }
 
-// identityText returns an identity for a line about the import: the name of its first attribute that is set, and the value with what else is set.
+// identityText returns an identity for a line about the import: the name of its first attribute that is set,
+// and the value with what else is set.
 func identityText(id cty.Value) (key, text string) {
 	var parts []string
 	for it := id.ElementIterator(); it.Next(); {

@@ -48,7 +48,8 @@ func atLine(line string, f func()) func(engine.Event) {
 	}
 }
 
-// TestSoftInterrupt interrupts a slow apply once: what runs comes to its end, nothing new starts, all is recorded and closed.
+// TestSoftInterrupt interrupts a slow apply once: what runs comes to its end, nothing new starts, all is
+// recorded and closed.
 func TestSoftInterrupt(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, strings.Replace(slowChain, "SLOW", "30s", 1), func(t *testing.T, w *world) {
@@ -85,7 +86,8 @@ func TestSoftInterruptLetsFinish(t *testing.T) {
 	})
 }
 
-// TestHardCancel gives up a call that hangs. The state has what was done before, and everything that answers is closed.
+// TestHardCancel gives up a call that hangs. The state has what was done before, and everything that answers
+// is closed.
 func TestHardCancel(t *testing.T) {
 	t.Parallel()
 	for _, deed := range []string{"hang", "hang-until-stop", "answer-late"} {
@@ -333,7 +335,8 @@ func TestOneSchemaCallPerProcess(t *testing.T) {
 	}
 }
 
-// TestE53SoftInterruptLeavesQueue has more steps ready than slots: those that wait for one when the interrupt comes are not begun, and open nothing.
+// TestE53SoftInterruptLeavesQueue has more steps ready than slots: those that wait for one when the interrupt
+// comes are not begun, and open nothing.
 func TestE53SoftInterruptLeavesQueue(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, `

@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// world is one working directory with its cloud, its state and the transcript of what its providers were asked.
+// world is one working directory with its cloud, its state and the transcript of what its providers were
+// asked.
 type world struct {
 	t     *testing.T
 	dir   string
@@ -94,7 +95,8 @@ func (w *world) file(name, text string) {
 	}
 }
 
-// command is one run of the engine: a plan, and an apply unless planOnly is set. The zero value is a plain apply.
+// command is one run of the engine: a plan, and an apply unless planOnly is set. The zero value is a plain
+// apply.
 type command struct {
 	planOnly, skipRefresh      bool
 	mode                       plan.Mode

@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// lacking finds dependencies on instances that are missing. What a dependency on all of a resource comes to is found once, however many have it: a
-// lacking is for a time in which no instance comes or goes.
+// lacking finds dependencies on instances that are missing. What a dependency on all of a resource comes to
+// is found once, however many have it: a lacking is for a time in which no instance comes or goes.
 type lacking struct {
 	instances func(*future.Task, plan.Dep) ([]addr.Instance, bool)
 	missing   func(addr.Instance) bool

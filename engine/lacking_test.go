@@ -8,7 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// TestLackingLooksOnce has many ask for what all of them depend on, and counts the instances that were looked at.
+// TestLackingLooksOnce has many ask for what all of them depend on, and counts the instances that were looked
+// at.
 func TestLackingLooksOnce(t *testing.T) {
 	whole := func(name string) plan.Dep {
 		return plan.Dep{Resource: addr.AbsResource{Resource: addr.Resource{Type: "t", Name: name}}, All: true}

@@ -140,7 +140,8 @@ resource "sim_thing" "top" {
 	})
 }
 
-// TestReplaceOrderIsRemembered removes the dependent that asked for create-before-destroy: the dependent's object must still go before what it used.
+// TestReplaceOrderIsRemembered removes the dependent that asked for create-before-destroy: the dependent's
+// object must still go before what it used.
 func TestReplaceOrderIsRemembered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -183,7 +184,8 @@ resource "sim_thing" "user" {
 	w.has("sim_thing.new", "sim_thing.user")
 }
 
-// TestOrderOfDestruction lets the first of two steps fail that must come one after the other: the second is not carried out then.
+// TestOrderOfDestruction lets the first of two steps fail that must come one after the other: the second is
+// not carried out then.
 func TestOrderOfDestruction(t *testing.T) {
 	t.Parallel()
 	thing := func(name string, arguments ...string) string {

@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// TestDiagnosticsPointAtTheBlock: what a provider says of an object at a step that evaluates no configuration is shown at the block that declares the
-// object, and at the argument that it names.
+// TestDiagnosticsPointAtTheBlock: what a provider says of an object at a step that evaluates no configuration
+// is shown at the block that declares the object, and at the argument that it names.
 func TestDiagnosticsPointAtTheBlock(t *testing.T) {
 	t.Parallel()
 	const other = `resource "sim_old" "x" { name = "x" }`

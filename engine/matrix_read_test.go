@@ -9,7 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// TestMatrixRead strikes the refreshing of an object. Whatever the answer, the stored object stays unless the provider says that it is gone.
+// TestMatrixRead strikes the refreshing of an object. Whatever the answer, the stored object stays unless the
+// provider says that it is gone.
 func TestMatrixRead(t *testing.T) {
 	t.Parallel()
 	invalid := "Provider produced invalid object read"

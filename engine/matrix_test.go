@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// victim is the configuration that the provider misbehaves on: x is struck, after depends on it, good must come out well whatever happens.
+// victim is the configuration that the provider misbehaves on: x is struck, after depends on it, good must
+// come out well whatever happens.
 const victim = `
 ephemeral "sim_secret" "s" { name = "s" }
 resource "sim_thing" "good" { name = "good" }
@@ -43,7 +44,8 @@ type misdeed struct {
 	faulty bool     // the provider loses what it then misses
 	path   string   // attribute path of the diagnostic, "" if it has none
 	warn   []string // words of a warning
-	// state after the command; nil means good alone where the command ends with an error, and everything otherwise
+	// state after the command; nil means good alone where the command ends with an error, and everything
+	// otherwise
 	state []string
 }
 
@@ -133,7 +135,8 @@ var planMisdeeds = []misdeed{
 	{name: "huge", rule: `"do":"huge","attr":"status","nth":2`},
 }
 
-// TestMatrixPlan strikes the plan of a creation: nothing may be changed, except where the row says that all goes well.
+// TestMatrixPlan strikes the plan of a creation: nothing may be changed, except where the row says that all
+// goes well.
 func TestMatrixPlan(t *testing.T) {
 	t.Parallel()
 	for _, m := range planMisdeeds {
@@ -202,7 +205,8 @@ var createMisdeeds = []misdeed{
 	{name: "huge", rule: `"do":"huge","attr":"status"`, state: []string{"sim_thing.after", "sim_thing.good", "sim_thing.x"}},
 }
 
-// TestMatrixApplyCreate strikes the creation. What the provider created stays in the state, whatever else is wrong with its answer.
+// TestMatrixApplyCreate strikes the creation. What the provider created stays in the state, whatever else is
+// wrong with its answer.
 func TestMatrixApplyCreate(t *testing.T) {
 	t.Parallel()
 	for _, m := range createMisdeeds {
@@ -245,7 +249,8 @@ func find(list []string, prefix string) (string, bool) {
 	return list[i], true
 }
 
-// TestMatrixApplyUpdate strikes an update: the object that was there stays, as far as the provider does not say otherwise.
+// TestMatrixApplyUpdate strikes an update: the object that was there stays, as far as the provider does not
+// say otherwise.
 func TestMatrixApplyUpdate(t *testing.T) {
 	t.Parallel()
 	rows := []struct {

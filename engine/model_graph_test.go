@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// web is a random configuration of ephemerals, provider configurations that use them, and resources that use both. A node uses earlier ones only.
+// web is a random configuration of ephemerals, provider configurations that use them, and resources that use
+// both. A node uses earlier ones only.
 type web struct {
 	rng   *rand.Rand
 	nodes []*webNode
@@ -281,11 +282,13 @@ func (n *webNode) thing(sb *strings.Builder) {
 	sb.WriteString("}\n")
 }
 
-// needs collects, by the provider's names, the ephemeral instances that a run needs: those that the given things, providers and conditions use, and
-// those that these use. Of those that are deferred, only the configuration is evaluated; their provider is not needed.
+// needs collects, by the provider's names, the ephemeral instances that a run needs: those that the given
+// things, providers and conditions use, and those that these use. Of those that are deferred, only the
+// configuration is evaluated; their provider is not needed.
 type needs struct {
 	names, deferred map[string]bool
-	// twice are those that a destruction opens as they were before the apply, and others as they are after it.
+	// twice are those that a destruction opens as they were before the apply, and others as they are after
+	// it.
 	twice map[string]bool
 }
 
@@ -327,7 +330,8 @@ func (s needs) conditions(w *web) {
 	}
 }
 
-// neededToPlan is what planning needs: every thing is read and planned, every condition is checked. Of things that are gone only their provider is needed.
+// neededToPlan is what planning needs: every thing is read and planned, every condition is checked. Of things
+// that are gone only their provider is needed.
 func (w *web) neededToPlan(stored, deferred map[string]bool) needs {
 	s := needs{names: map[string]bool{}, deferred: deferred}
 	for _, n := range w.nodes {
@@ -343,7 +347,8 @@ func (w *web) neededToPlan(stored, deferred map[string]bool) needs {
 	return s
 }
 
-// neededToApply is what applying the plan needs: what its changes need, and the conditions unless everything is destroyed.
+// neededToApply is what applying the plan needs: what its changes need, and the conditions unless everything
+// is destroyed.
 func (w *web) neededToApply(p *plan.Plan) needs {
 	s := needs{names: map[string]bool{}}
 	before, changed := needs{names: map[string]bool{}}, map[string]bool{}

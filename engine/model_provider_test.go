@@ -18,7 +18,8 @@ import (
 	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
 )
 
-// nursery launches test providers within this process, which takes a hundredth of the time of a plugin process, and watches the order of their ends.
+// nursery launches test providers within this process, which takes a hundredth of the time of a plugin
+// process, and watches the order of their ends.
 type nursery struct {
 	t       *testing.T
 	options simprovider.Options

@@ -28,9 +28,10 @@ const (
 	modelSeeds    = 100 // a long run sets the variable
 )
 
-// TestE40E51E52E53Model applies, changes and destroys random graphs of ephemerals, provider configurations and resources, with failures and interrupts. After
-// each command the provider's own transcript must show for every successful opening exactly one close with the newest private data, after the last call of
-// every consumer and before the provider's end, and no opening that nothing needed.
+// TestE40E51E52E53Model applies, changes and destroys random graphs of ephemerals, provider configurations
+// and resources, with failures and interrupts. After each command the provider's own transcript must show for
+// every successful opening exactly one close with the newest private data, after the last call of every
+// consumer and before the provider's end, and no opening that nothing needed.
 func TestE40E51E52E53Model(t *testing.T) {
 	t.Parallel()
 	first, seeds := envNumber(t, envModelFirst, 0), envNumber(t, envModelSeeds, modelSeeds)
@@ -188,7 +189,8 @@ func deferredIn(events []engine.Event) map[string]bool {
 	return deferred
 }
 
-// opened compares what was opened with what was needed. After a failure or an interrupt less may be opened, never more.
+// opened compares what was opened with what was needed. After a failure or an interrupt less may be opened,
+// never more.
 func (m *model) opened(phase string, log simlog.Log, want needs, exactly bool) {
 	m.t.Helper()
 	got := map[string]int{}

@@ -22,7 +22,8 @@ func summaries(diags diag.List) []string {
 	return slices.Compact(out)
 }
 
-// TestConditionsWhileRefreshing lets conditions of every kind fail: refreshing warns, and takes over what is there.
+// TestConditionsWhileRefreshing lets conditions of every kind fail: refreshing warns, and takes over what is
+// there.
 func TestConditionsWhileRefreshing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -126,8 +127,8 @@ moved {
 	w.has("sim_thing.b", "sim_thing.c")
 }
 
-// TestOutputsOfRestrictedPlans lets -target and -exclude plan the outputs that depend on nothing but what is planned, and leave all others alone, whatever
-// the state has.
+// TestOutputsOfRestrictedPlans lets -target and -exclude plan the outputs that depend on nothing but what is
+// planned, and leave all others alone, whatever the state has.
 func TestOutputsOfRestrictedPlans(t *testing.T) {
 	t.Parallel()
 	text := `
@@ -191,8 +192,8 @@ output "new" { value = "new" }
 	}
 }
 
-// TestDataAfterDestroy leaves no data sources in the state, not even those that were read for the configuration of a provider. With -target and -exclude
-// those stay that nothing asked to destroy.
+// TestDataAfterDestroy leaves no data sources in the state, not even those that were read for the
+// configuration of a provider. With -target and -exclude those stay that nothing asked to destroy.
 func TestDataAfterDestroy(t *testing.T) {
 	t.Parallel()
 	text := `
@@ -291,8 +292,8 @@ output "gone" { value = sim_thing.x.size == 1 ? "1" : null }
 	}
 }
 
-// TestPreconditionsOfRestrictedPlans evaluates the preconditions of an output, of the root module or another, where the output is part of the plan. All others
-// are unknown.
+// TestPreconditionsOfRestrictedPlans evaluates the preconditions of an output, of the root module or another,
+// where the output is part of the plan. All others are unknown.
 func TestPreconditionsOfRestrictedPlans(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -395,7 +396,8 @@ output "y" { value = sim_thing.x.size }`
 	}
 }
 
-// TestValidationsOfRestrictedPlans evaluates a validation that refers to a data source only if the plan includes that.
+// TestValidationsOfRestrictedPlans evaluates a validation that refers to a data source only if the plan
+// includes that.
 func TestValidationsOfRestrictedPlans(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `

@@ -50,7 +50,8 @@ func (p *planner) collectMoves() []move {
 	return out
 }
 
-// ambiguous refuses a second move of the same thing or to the same place; from and to are the moves of the module so far.
+// ambiguous refuses a second move of the same thing or to the same place; from and to are the moves of the
+// module so far.
 func (mv *move) ambiguous(from, to map[string]*move) diag.List {
 	f, t := mv.from.String(), mv.to.String()
 	a, b := from[f], to[t]
@@ -102,8 +103,9 @@ func (mv *move) stillDeclared(at hcl.Range) diag.List {
 		"%s is moved to %s, but the configuration still declares it, at %s. If it is to become %s, remove that block; otherwise remove the moved block.", mv.from, mv.to, at, mv.to)
 }
 
-// followMoves lets every object follow the moves that concern it, one after the other. Where a move leads to a place that had an object before any move,
-// it ends: that object may go on from there, but the two were never one.
+// followMoves lets every object follow the moves that concern it, one after the other. Where a move leads to
+// a place that had an object before any move, it ends: that object may go on from there, but the two were
+// never one.
 func (p *planner) followMoves(moves []move) {
 	index := newMoveIndex(moves)
 	if diags := index.cyclic(moves); diags != nil {
@@ -140,8 +142,9 @@ func (p *planner) followMoves(moves []move) {
 	}
 }
 
-// convertible reports whether an object can become what a move makes of it. Only an instance that is planned is converted to another type; what nothing
-// declares, or is to be destroyed with all else, goes as the type that it has.
+// convertible reports whether an object can become what a move makes of it. Only an instance that is planned
+// is converted to another type; what nothing declares, or is to be destroyed with all else, goes as the type
+// that it has.
 func (p *planner) convertible(from, to addr.Instance) bool {
 	if from.Resource.Type == to.Resource.Type {
 		return true
@@ -232,7 +235,8 @@ func (mv *move) apply(a addr.Instance) (addr.Instance, bool) {
 	return addr.Instance{Module: target, Resource: *mv.to.Resource, Key: key}, true
 }
 
-// matchSteps matches the module steps of a pattern against those of an address and returns what is left over. A step without a key matches any key.
+// matchSteps matches the module steps of a pattern against those of an address and returns what is left over.
+// A step without a key matches any key.
 func matchSteps(pattern addr.ModuleInstance, steps []addr.ModuleInstance, exact bool) ([]addr.ModuleInstance, bool) {
 	want := pattern.Path()
 	if len(steps) < len(want) || exact && len(steps) != len(want) {
@@ -248,7 +252,8 @@ func matchSteps(pattern addr.ModuleInstance, steps []addr.ModuleInstance, exact 
 	return steps[len(want):], true
 }
 
-// graft builds the target module instance below base: steps of to, which take over the keys that steps of from without a key matched.
+// graft builds the target module instance below base: steps of to, which take over the keys that steps of
+// from without a key matched.
 func graft(base, to, from addr.ModuleInstance, matched []addr.ModuleInstance) (addr.ModuleInstance, bool) {
 	fromSteps := from.Path()
 	out := base
@@ -289,8 +294,8 @@ func (p *planner) before(a addr.Instance) addr.Instance {
 	return a
 }
 
-// blockedMove warns of an object that stays at its address because the place it should move to is taken, and of what becomes of it. The state has it at
-// start; rng is the moved block, nil if there is none.
+// blockedMove warns of an object that stays at its address because the place it should move to is taken, and
+// of what becomes of it. The state has it at start; rng is the moved block, nil if there is none.
 func (p *planner) blockedMove(start, from, to addr.Instance, rng *hcl.Range) {
 	m := p.req.Config.Tree.Modules[from.Module.Module()]
 	fate := fmt.Sprintf("%s stays where it is.", from)
@@ -310,8 +315,9 @@ func (p *planner) blockedMove(start, from, to addr.Instance, rng *hcl.Range) {
 	p.run.Report(diags)
 }
 
-// implicitMoves follows resources and module calls that gained or lost their count: what was without a key is instance 0 then, and the other way round. It
-// does so after moved blocks, which may have taken an object elsewhere.
+// implicitMoves follows resources and module calls that gained or lost their count: what was without a key is
+// instance 0 then, and the other way round. It does so after moved blocks, which may have taken an object
+// elsewhere.
 func (p *planner) implicitMoves() {
 	type pair struct{ from, to addr.Instance }
 	var pairs []pair
@@ -325,8 +331,8 @@ func (p *planner) implicitMoves() {
 	}
 }
 
-// implied returns the address that an object has with the repetition that the configuration now gives to its resource and the modules around it. What is
-// not declared keeps its key.
+// implied returns the address that an object has with the repetition that the configuration now gives to its
+// resource and the modules around it. What is not declared keeps its key.
 func (p *planner) implied(a addr.Instance) addr.Instance {
 	modules, at := p.req.Config.Tree.Modules, addr.RootInstance
 	for _, step := range a.Module.Path() {
@@ -371,7 +377,8 @@ func (s *subject) convertMovedFrom(o *state.Object, from addr.Instance, source a
 	return pr, true
 }
 
-// converts reports whether a moved object must be taken over from another type, or may be from another provider.
+// converts reports whether a moved object must be taken over from another type, or may be from another
+// provider.
 func (ip *instancePlan) converts(from addr.Instance) bool {
 	if from.Resource.Type != ip.in.Addr().Resource.Type {
 		return true

@@ -20,8 +20,9 @@ func (x *moveIndex) cyclic(moves []move) diag.List {
 	return nil
 }
 
-// cycle follows the n moves from an address. It returns those that lead from an address back to it, or that follow each other without an end; nil if the
-// moves end. Then it adds what they pass to ended, from where nothing is followed again.
+// cycle follows the n moves from an address. It returns those that lead from an address back to it, or that
+// follow each other without an end; nil if the moves end. Then it adds what they pass to ended, from where
+// nothing is followed again.
 func (x *moveIndex) cycle(start addr.Instance, n int, ended map[addr.Instance]struct{}) []*move {
 	var trail []*move
 	passed := map[addr.Instance]int{} // index in trail
@@ -50,7 +51,8 @@ func (x *moveIndex) cycle(start addr.Instance, n int, ended map[addr.Instance]st
 	return nil
 }
 
-// example returns the address of an object that the move concerns: one without keys, except for those that the move names.
+// example returns the address of an object that the move concerns: one without keys, except for those that
+// the move names.
 func (mv *move) example() addr.Instance {
 	in := addr.Instance{Module: addr.RootInstance, Key: mv.from.Key}
 	for _, name := range mv.module.Calls() {

@@ -25,7 +25,8 @@ func movedTexts(changes []*plan.Change) []string {
 	return out
 }
 
-// TestMovedWithoutTarget moves objects to addresses that the configuration doesn't declare: the move is the reason why they are destroyed.
+// TestMovedWithoutTarget moves objects to addresses that the configuration doesn't declare: the move is the
+// reason why they are destroyed.
 func TestMovedWithoutTarget(t *testing.T) {
 	t.Parallel()
 	const made = `
@@ -81,7 +82,8 @@ resource "sim_thing" "c" {
 	}
 }
 
-// TestMovedAndDestroyed destroys moved objects, one of them changed outside: neither makes a difference to what is destroyed.
+// TestMovedAndDestroyed destroys moved objects, one of them changed outside: neither makes a difference to
+// what is destroyed.
 func TestMovedAndDestroyed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `resource "sim_thing" "x" { name = "x" }`)

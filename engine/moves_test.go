@@ -100,7 +100,8 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestModuleRepetitionChanges follows objects when modules around them, and their resource, gain or lose a count, also where a moved block takes them on the way.
+// TestModuleRepetitionChanges follows objects when modules around them, and their resource, gain or lose a
+// count, also where a moved block takes them on the way.
 func TestModuleRepetitionChanges(t *testing.T) {
 	t.Parallel()
 	const counted, enabled = "count = 1", "lifecycle { enabled = true }"

@@ -16,7 +16,8 @@ terraform {
 }
 `
 
-// TestMovedToAnotherProvider has the provider of the new address take over an object of the same type name, with its private data.
+// TestMovedToAnotherProvider has the provider of the new address take over an object of the same type name,
+// with its private data.
 func TestMovedToAnotherProvider(t *testing.T) {
 	t.Parallel()
 	for _, typ := range []string{"sim_thing", "sim_slow"} {
@@ -56,7 +57,8 @@ moved {
 	}
 }
 
-// TestMoveWithoutCapability tells what to do where the provider cannot take over objects of other types, and upgrades those of the same type name.
+// TestMoveWithoutCapability tells what to do where the provider cannot take over objects of other types, and
+// upgrades those of the same type name.
 func TestMoveWithoutCapability(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `resource "sim_old" "x" { name = "x" }`)
@@ -88,7 +90,8 @@ moved {
 	w.has("sim_slow.y")
 }
 
-// TestMovesOverOccupiedAddresses has two objects on one chain of moves: each goes one step at most to where another was, and none takes the other's place.
+// TestMovesOverOccupiedAddresses has two objects on one chain of moves: each goes one step at most to where
+// another was, and none takes the other's place.
 func TestMovesOverOccupiedAddresses(t *testing.T) {
 	t.Parallel()
 	const chain = `

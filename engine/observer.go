@@ -59,33 +59,39 @@ type Event struct {
 	Object  addr.Object
 	Action  plan.Action   // of the change that the operation is part of
 	Elapsed time.Duration // since Started
-	// ID is the identifying attribute to show: key (usually "id") and value; both empty if there is none or it is sensitive.
+	// ID is the identifying attribute to show: key (usually "id") and value; both empty if there is none or
+	// it is sensitive.
 	IDKey, ID   string
 	Provisioner string // type of the provisioner
 	Line        string // Output only
 	Diags       diag.List
 
-	// The rest is for OpUse. Either Object is an ephemeral instance, or Provider is the address of a provider configuration whose values come
-	// from ephemeral instances. An instance that was deferred is used too, although it is not open.
+	// The rest is for OpUse. Either Object is an ephemeral instance, or Provider is the address of a provider
+	// configuration whose values come from ephemeral instances. An instance that was deferred is used too,
+	// although it is not open.
 	Provider string
 	User     string    // the address of the object, provider configuration, output or variable
 	UserOp   Operation // what the user does; for another ephemeral instance OpOpen, until that one is closed
 }
 
-// Observer receives events. Calls are serialised by the engine, in the order in which things happened, and come later than those. An Observer may be slow:
-// what is under way doesn't wait for it, but after some thousands of events nothing new is begun before it has caught up.
+// Observer receives events. Calls are serialised by the engine, in the order in which things happened, and
+// come later than those. An Observer may be slow: what is under way doesn't wait for it, but after some
+// thousands of events nothing new is begun before it has caught up.
 type Observer interface {
 	Event(e Event)
 }
 
-// DetailObserver is an Observer that is also told who uses what is open, and of planning object by object. A run without one spends nothing on that.
+// DetailObserver is an Observer that is also told who uses what is open, and of planning object by object. A
+// run without one spends nothing on that.
 type DetailObserver interface {
 	Observer
-	// Detail receives the events of the operations that are for a DetailObserver only. Calls are serialised with those of Event.
+	// Detail receives the events of the operations that are for a DetailObserver only. Calls are serialised
+	// with those of Event.
 	Detail(e Event)
 }
 
-// Observers returns an observer that passes every event on to each of the given ones, in their order. Nil ones are left out.
+// Observers returns an observer that passes every event on to each of the given ones, in their order. Nil
+// ones are left out.
 func Observers(list ...Observer) Observer {
 	out, detailed := observers{}, detailObservers{}
 	for _, o := range list {

@@ -16,8 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// planData reads a data source, or plans to read it during apply if its configuration is unknown or something that it explicitly depends on
-// is about to change.
+// planData reads a data source, or plans to read it during apply if its configuration is unknown or something
+// that it explicitly depends on is about to change.
 func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	placeholder := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
 	in.Prepare(t)
@@ -106,7 +106,8 @@ func (d *dataRead) valid() bool {
 	return !diags.HasErrors()
 }
 
-// read calls the provider and returns the object with its marks. What depends_on holds open is open meanwhile.
+// read calls the provider and returns the object with its marks. What depends_on holds open is open
+// meanwhile.
 func (d *dataRead) read() (cty.Value, bool) {
 	d.in.Hold(d.t, d.s)
 	if d.s.Failed() || !d.s.Fresh() {
@@ -167,7 +168,8 @@ func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
 	p.prior.SetObject(d.obj, o, po.Addr)
 }
 
-// planRead records that the data source is to be read during apply. planned is what is known of the object, without marks.
+// planRead records that the data source is to be read during apply. planned is what is known of the object,
+// without marks.
 func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
 	c := &plan.Change{
 		Addr: d.in.Addr(), PrevAddr: p.before(d.in.Addr()), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps,

@@ -22,8 +22,9 @@ type orphan struct {
 	reason   plan.Reason
 }
 
-// queueOrphans finds what the state has beyond the configuration and queues the planning of its destruction. It runs once all
-// instances that the configuration declares are known; its cost is one look at each object of the state.
+// queueOrphans finds what the state has beyond the configuration and queues the planning of its destruction.
+// It runs once all instances that the configuration declares are known; its cost is one look at each object
+// of the state.
 func (p *planner) queueOrphans(pool *future.Pool) {
 	if p.run.Diags.HasErrors() && len(p.unknown) > 0 {
 		return // some instances are unknown: nothing can be called an orphan safely
@@ -74,7 +75,8 @@ func (p *planner) unresolved(a addr.Instance) bool {
 	return bad
 }
 
-// dropOrphanedData removes a data object that is no longer declared, or is destroyed with all else: there is nothing to do about it. p.mu is held.
+// dropOrphanedData removes a data object that is no longer declared, or is destroyed with all else: there is
+// nothing to do about it. p.mu is held.
 func (p *planner) dropOrphanedData(a addr.Instance) {
 	_, wanted := p.desired[a]
 	gone := p.req.Mode == plan.Destroy || !wanted && !p.unresolved(a)
@@ -138,11 +140,13 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	})
 }
 
-// providerOfOrphan returns the provider configuration that is to destroy the object; nil if there is none, which is reported.
+// providerOfOrphan returns the provider configuration that is to destroy the object; nil if there is none,
+// which is reported.
 func (p *planner) providerOfOrphan(t *future.Task, o *orphan) *eval.ProviderObject {
 	po, diags := p.run.ProviderByAddr(t, o.provider)
 	if (diags.HasErrors() || po.Unkeyed()) && p.req.Mode == plan.Destroy && p.run.Declared(o.obj.Instance) {
-		// The provider block has got for_each since, and only the resource block knows which instance it chooses.
+		// The provider block has got for_each since, and only the resource block knows which instance it
+		// chooses.
 		po = p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Provider(t)
 		if po != nil {
 			o.provider = po.Addr

@@ -12,9 +12,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// fate decides whether an object that is no longer wanted is forgotten instead of destroyed, and says why. A removed block decides about what has no
-// resource block any more, and the lifecycle argument "destroy" about the rest. If that asks for nothing, what it said when the object was made holds,
-// unless the block is about that very object.
+// fate decides whether an object that is no longer wanted is forgotten instead of destroyed, and says why. A
+// removed block decides about what has no resource block any more, and the lifecycle argument "destroy" about
+// the rest. If that asks for nothing, what it said when the object was made holds, unless the block is about
+// that very object.
 func (p *planner) fate(t *future.Task, o *orphan) (forget bool) {
 	a := o.obj.Instance
 	if !p.run.Declared(a) {
@@ -35,7 +36,8 @@ func (p *planner) fate(t *future.Task, o *orphan) (forget bool) {
 	return true
 }
 
-// declaredOne reports whether the configuration declares the very instance. What cannot be told counts as not declared.
+// declaredOne reports whether the configuration declares the very instance. What cannot be told counts as not
+// declared.
 func (p *planner) declaredOne(t *future.Task, a addr.Instance) bool {
 	if p.req.Mode == plan.Destroy {
 		in, _ := p.run.Find(t, a)
@@ -47,8 +49,9 @@ func (p *planner) declaredOne(t *future.Task, a addr.Instance) bool {
 	return ok
 }
 
-// planForget plans to drop an object from the state. No provider is configured for that, nor asked about the object: often it is not even possible any
-// more. Only an object in an old format is given to the provider's program, to be shown.
+// planForget plans to drop an object from the state. No provider is configured for that, nor asked about the
+// object: often it is not even possible any more. Only an object in an old format is given to the provider's
+// program, to be shown.
 func (p *planner) planForget(o *orphan) {
 	sch, diags := p.providers.Resource(o.provider.Provider, addr.Managed, o.obj.Resource.Type)
 	if sch == nil && !diags.HasErrors() {
@@ -71,8 +74,8 @@ func (p *planner) planForget(o *orphan) {
 	})
 }
 
-// departure returns what runs before the object is destroyed, nil if nothing does: an object that never was complete, or was set aside for its successor,
-// gets no destroy-time provisioners.
+// departure returns what runs before the object is destroyed, nil if nothing does: an object that never was
+// complete, or was set aside for its successor, gets no destroy-time provisioners.
 func (p *planner) departure(t *future.Task, o *orphan) *eval.Departure {
 	if o.obj.Deposed != addr.Current || o.stored.Tainted || p.req.Mode == plan.RefreshOnly {
 		return nil
@@ -98,7 +101,8 @@ func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value
 // maxForgottenShown bounds the list in a warning.
 const maxForgottenShown = 20
 
-// warnForgotten says which objects will no longer be managed. A change of another kind shows what becomes of the object; this one must not be overlooked.
+// warnForgotten says which objects will no longer be managed. A change of another kind shows what becomes of
+// the object; this one must not be overlooked.
 func (p *planner) warnForgotten() {
 	var names strings.Builder
 	n := 0

@@ -54,9 +54,11 @@ type instancePlan struct {
 	// stored is the object as the state has it; prior the same upgraded and refreshed.
 	stored *state.Object
 	prior  prior
-	// declared is the configuration without marks; config is the same with ignore_changes applied, which only an object that stays heeds.
+	// declared is the configuration without marks; config is the same with ignore_changes applied, which only
+	// an object that stays heeds.
 	declared, config cty.Value
-	// declaredSensitive and sensitive are the paths that are sensitive in declared, and in the configuration that the planned object is made from.
+	// declaredSensitive and sensitive are the paths that are sensitive in declared, and in the configuration
+	// that the planned object is made from.
 	declaredSensitive, sensitive []cty.Path
 	generated                    string // the configuration, if it was generated for this import
 }
@@ -119,8 +121,8 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	return v, ip.in.Postconditions(ip.t, s, v)
 }
 
-// checkProvisioners evaluates the arguments of provisioners that will run, with what is known, so that mistakes in them are found before anything is
-// made. It opens nothing.
+// checkProvisioners evaluates the arguments of provisioners that will run, with what is known, so that
+// mistakes in them are found before anything is made. It opens nothing.
 func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	if a := ip.change.Action; a != plan.Create && !a.IsReplace() {
 		return true
@@ -147,7 +149,8 @@ func (ip *instancePlan) takeConfig(cfg cty.Value) {
 	}
 }
 
-// deprecated warns of what the schema calls deprecated, unless the provider, as most do, has warned of it itself.
+// deprecated warns of what the schema calls deprecated, unless the provider, as most do, has warned of it
+// itself.
 func (ip *instancePlan) deprecated(said diag.List) {
 	for _, d := range ip.block().DeprecatedUses(ip.declared) {
 		if slices.ContainsFunc(said, func(own diag.Diagnostic) bool { return own.Severity == diag.Warning && own.Path.Equals(d.Path) }) {
@@ -342,8 +345,8 @@ func (ip *instancePlan) newChange(pv prior) {
 	ip.change = c
 }
 
-// finish checks prevent_destroy, records the change and returns the planned object. A replacement that prevent_destroy forbids is recorded as well: the
-// plan, which cannot be applied then, shows what forces it.
+// finish checks prevent_destroy, records the change and returns the planned object. A replacement that
+// prevent_destroy forbids is recorded as well: the plan, which cannot be applied then, shows what forces it.
 func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	c := ip.change
 	allowed := !c.Action.DestroysReplaced() || ip.mayDestroy()
@@ -385,8 +388,8 @@ func (ip *instancePlan) keepPrior() (cty.Value, bool) {
 	return ip.planner.fromPrior(ip.in)
 }
 
-// asStored returns the object of an instance while everything is planned to be destroyed: provider configurations may still refer to it. A
-// data source that the state doesn't have is read after all.
+// asStored returns the object of an instance while everything is planned to be destroyed: provider
+// configurations may still refer to it. A data source that the state doesn't have is read after all.
 func (p *planner) asStored(in *eval.Instance) (cty.Value, bool) {
 	if p.req.Mode != plan.Destroy {
 		return cty.NilVal, false

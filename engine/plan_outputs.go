@@ -75,8 +75,8 @@ func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 // restricted reports whether -target or -exclude leaves out parts of the configuration.
 func (p *planner) restricted() bool { return len(p.req.Targets)+len(p.req.Excludes) > 0 }
 
-// valueSelected reports whether an output or a variable is part of a plan restricted by -target or -exclude: if all that it depends on is. One that
-// depends on nothing belongs to no selection.
+// valueSelected reports whether an output or a variable is part of a plan restricted by -target or -exclude:
+// if all that it depends on is. One that depends on nothing belongs to no selection.
 func (p *planner) valueSelected(t *future.Task, v *eval.Value) bool {
 	if !p.restricted() {
 		return true
@@ -85,8 +85,9 @@ func (p *planner) valueSelected(t *future.Task, v *eval.Value) bool {
 	return len(deps) > 0 && !p.unplanned.any(t, deps)
 }
 
-// variablesFirst tells which variables of a module are checked before it is planned; nil stands for all. A restricted plan must not read what it leaves out
-// for their sake, so there it is those that depend on nothing.
+// variablesFirst tells which variables of a module are checked before it is planned; nil stands for all. A
+// restricted plan must not read what it leaves out for their sake, so there it is those that depend on
+// nothing.
 func (p *planner) variablesFirst(t *future.Task) func(*eval.Value) bool {
 	if !p.restricted() || p.req.Mode == plan.Destroy {
 		return nil
@@ -94,7 +95,8 @@ func (p *planner) variablesFirst(t *future.Task) func(*eval.Value) bool {
 	return func(v *eval.Value) bool { return len(v.Deps(t)) == 0 }
 }
 
-// checkSelected evaluates the conditions of those variables and outputs of a module object, and below it, that a restricted plan includes.
+// checkSelected evaluates the conditions of those variables and outputs of a module object, and below it,
+// that a restricted plan includes.
 func (p *planner) checkSelected(t *future.Task, m *eval.Module) {
 	if !m.HasConditions() {
 		return
@@ -121,7 +123,8 @@ func (p *planner) include(a addr.Instance) {
 	p.included[a] = struct{}{}
 }
 
-// planned reports whether the instance is part of this restricted plan. An object that the state has from before is not for that reason.
+// planned reports whether the instance is part of this restricted plan. An object that the state has from
+// before is not for that reason.
 func (p *planner) planned(a addr.Instance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,7 +149,8 @@ func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 	return v, !value.Contains(v, value.Ephemeral)
 }
 
-// claimOutputs claims what evaluating the outputs of the root module may use: without ephemeralasnull they need nothing to be open.
+// claimOutputs claims what evaluating the outputs of the root module may use: without ephemeralasnull they
+// need nothing to be open.
 func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) {
 	if !cfg.NullsEphemeral() {
 		return

@@ -26,8 +26,9 @@ func (p *planner) setPrior(obj addr.Object, o *state.Object) {
 	p.prior.SetObject(obj, o, provider)
 }
 
-// adoptProviders lets the objects of the state have the provider configurations that the configuration now names for them, so that what is destroyed later is
-// not looked for under a name that is gone. Resources that -target or -exclude leave alone keep what is recorded.
+// adoptProviders lets the objects of the state have the provider configurations that the configuration now
+// names for them, so that what is destroyed later is not looked for under a name that is gone. Resources that
+// -target or -exclude leave alone keep what is recorded.
 func (p *planner) adoptProviders() {
 	for a, in := range p.prior.AllInstances() {
 		targets := p.selection.targets
@@ -64,7 +65,8 @@ func (p *planner) noteRefreshed(s *subject, before, after prior) {
 	}
 }
 
-// providerOf returns the provider configuration that the state has for an object, at the address that it is moved to.
+// providerOf returns the provider configuration that the state has for an object, at the address that it is
+// moved to.
 func (p *planner) providerOf(s *subject) addr.ProviderConfig {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +97,8 @@ func (p *planner) noteDrift(s *subject, before, after prior, provider addr.Provi
 	p.drift = append(p.drift, c)
 }
 
-// identityNews reports whether the identity after reading is another than the stored one, or in another version of its schema.
+// identityNews reports whether the identity after reading is another than the stored one, or in another
+// version of its schema.
 func (s *subject) identityNews(before, after prior) bool {
 	switch {
 	case after.identity == cty.NilVal || after.identity.IsNull():
@@ -127,7 +130,8 @@ func (p *planner) dependencyFailed(deps []plan.Dep) bool {
 	return slices.ContainsFunc(deps, p.broken.Touched)
 }
 
-// selectsAny reports whether a target selects one of the instances that a dependency through repeated modules is on.
+// selectsAny reports whether a target selects one of the instances that a dependency through repeated modules
+// is on.
 func selectsAny(x addr.Target, d plan.Dep) bool {
 	selected, within, all := x.Module.Path(), d.Within.Path(), d.Resource.Module.Path()
 	if len(selected) > len(all) || x.Resource != nil && (*x.Resource != d.Resource.Resource || len(selected) < len(all)) {
@@ -148,7 +152,8 @@ func selectsAny(x addr.Target, d plan.Dep) bool {
 	return true
 }
 
-// excluded reports whether -exclude takes the instance out, itself or because it depends on something that is.
+// excluded reports whether -exclude takes the instance out, itself or because it depends on something that
+// is.
 func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
 	if len(p.req.Excludes) == 0 {
 		return false

@@ -12,8 +12,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// chosen returns those of the objects to be destroyed that -target and -exclude ask for. What depends on a targeted object is chosen with it, since
-// it could not live without; what an excluded object depends on stays with it. Its cost is linear in the objects and their dependencies.
+// chosen returns those of the objects to be destroyed that -target and -exclude ask for. What depends on a
+// targeted object is chosen with it, since it could not live without; what an excluded object depends on
+// stays with it. Its cost is linear in the objects and their dependencies.
 func (p *planner) chosen(found []orphan) []orphan {
 	if len(p.req.Targets) == 0 && len(p.req.Excludes) == 0 {
 		return found
@@ -45,9 +46,9 @@ func (p *planner) chosen(found []orphan) []orphan {
 // maxMovesShown bounds the list of options in an error.
 const maxMovesShown = 20
 
-// refusePartialMoves reports moves that -target or -exclude would leave out: the state would have the object at its new address although the plan
-// says nothing about it. An object that is asked for by its new address alone is moved with the plan; one that is excluded by its old address is meant
-// not to be touched at all.
+// refusePartialMoves reports moves that -target or -exclude would leave out: the state would have the object
+// at its new address although the plan says nothing about it. An object that is asked for by its new address
+// alone is moved with the plan; one that is excluded by its old address is meant not to be touched at all.
 func (p *planner) refusePartialMoves() {
 	var out []string
 	for to, from := range p.moved {
@@ -82,8 +83,8 @@ func (p *planner) declaredDeps(t *future.Task, o *orphan) []plan.Dep {
 	return p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Deps(t)
 }
 
-// reliance is the graph of which objects rely on which. The first nodes are the objects by index; the others stand for all objects of an instance,
-// a resource or a block, so that a dependency on many costs one edge.
+// reliance is the graph of which objects rely on which. The first nodes are the objects by index; the others
+// stand for all objects of an instance, a resource or a block, so that a dependency on many costs one edge.
 type reliance struct {
 	users, uses [][]int
 	nodes       map[any]int // by addr.Instance, addr.AbsResource or plan.Span
@@ -117,7 +118,8 @@ func (g *reliance) edge(used, user int) {
 	g.uses[user] = append(g.uses[user], used)
 }
 
-// add adds the dependencies of an object: as the configuration has them, and for other blocks as the state recorded them.
+// add adds the dependencies of an object: as the configuration has them, and for other blocks as the state
+// recorded them.
 func (g *reliance) add(i int, o *orphan, declared []plan.Dep) {
 	known := map[addr.ConfigResource]struct{}{o.obj.Config(): {}}
 	for _, d := range declared {
@@ -157,7 +159,8 @@ func reach(edges [][]int, from []int) []bool {
 	return reached
 }
 
-// usesExcluded reports whether the instance or its destroy-time provisioners may use, directly or through others, an ephemeral instance that -exclude names.
+// usesExcluded reports whether the instance or its destroy-time provisioners may use, directly or through
+// others, an ephemeral instance that -exclude names.
 func (p *planner) usesExcluded(t *future.Task, in *eval.Instance) bool {
 	if len(p.req.Excludes) == 0 {
 		return false
@@ -169,7 +172,8 @@ func (p *planner) usesExcluded(t *future.Task, in *eval.Instance) bool {
 	return p.leadsToExcluded(t, uses)
 }
 
-// departsWithExcluded reports whether the destroy-time provisioners of the object may use an ephemeral instance that -exclude names.
+// departsWithExcluded reports whether the destroy-time provisioners of the object may use an ephemeral
+// instance that -exclude names.
 func (p *planner) departsWithExcluded(t *future.Task, o *orphan) bool {
 	d := p.run.Departure(o.obj.Instance)
 	return d != nil && p.leadsToExcluded(t, d.Uses(t))

@@ -11,8 +11,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// warnUnmatched warns of -target and -exclude options that name nothing: neither an object of the state nor a block of the configuration, or an instance
-// that their resource or module does not have. Its cost is linear in the instances and options.
+// warnUnmatched warns of -target and -exclude options that name nothing: neither an object of the state nor a
+// block of the configuration, or an instance that their resource or module does not have. Its cost is linear
+// in the instances and options.
 func (p *planner) warnUnmatched() {
 	if !p.restricted() || p.run.Diags.HasErrors() {
 		return
@@ -44,7 +45,8 @@ func (p *planner) warnUnmatched() {
 	}
 }
 
-// known yields the instances that the configuration declares, as far as that was found out, and those of the state, at their earlier addresses too.
+// known yields the instances that the configuration declares, as far as that was found out, and those of the
+// state, at their earlier addresses too.
 func (p *planner) known(yield func(addr.Instance) bool) {
 	for a := range p.desired {
 		if !yield(a) {
@@ -94,8 +96,9 @@ func (p *planner) inventory() *inventory {
 	return v
 }
 
-// lacks says what there is in place of a target that selects no instance of a resource; "" if that is no mistake that can be told: there is its block, of
-// which there may be no instances, or it was not found out which there are.
+// lacks says what there is in place of a target that selects no instance of a resource; "" if that is no
+// mistake that can be told: there is its block, of which there may be no instances, or it was not found out
+// which there are.
 func (v *inventory) lacks(t addr.Target) string {
 	path := t.Module.Module()
 	modules, declared := v.modules[path]
@@ -130,8 +133,8 @@ func firstFew(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// proposal asks whether a block with a similar address was meant: the same resource in another module, one in the same module whose type or name is similar, or a
-// module with a similar name.
+// proposal asks whether a block with a similar address was meant: the same resource in another module, one in
+// the same module whose type or name is similar, or a module with a similar name.
 func (v *inventory) proposal(t addr.Target) string {
 	found := v.nearModule(t.Module.Module())
 	if t.Resource != nil {

@@ -36,7 +36,8 @@ type PlanRequest struct {
 	Soft      context.Context // ends on the first interrupt; nil for never
 }
 
-// Plan plans. The plan is returned also when the diagnostics have errors, for showing; its Errored is set then.
+// Plan plans. The plan is returned also when the diagnostics have errors, for showing; its Errored is set
+// then.
 func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.List) {
 	p := e.planning(ctx, req)
 	defer e.stopOn(p.req.Soft)()
@@ -118,7 +119,8 @@ type planner struct {
 	expands   int // expansions still to come, for orphans
 }
 
-// valid reports whether the configuration as a whole is free of errors that need no plan to be found; if not, they were reported.
+// valid reports whether the configuration as a whole is free of errors that need no plan to be found; if not,
+// they were reported.
 func (p *planner) valid() bool {
 	found := p.Engine.validate(p.ctx, p.soft, p.req.Config).diags
 	if !found.HasErrors() {
@@ -195,14 +197,16 @@ func (p *planner) planVariables() {
 	slices.Sort(p.plan.EphemeralVariables)
 }
 
-// claimAll claims, for every block, what its instances may use, before any instance is known. visit trades these claims for exact ones.
+// claimAll claims, for every block, what its instances may use, before any instance is known. visit trades
+// these claims for exact ones.
 func (p *planner) claimAll() {
 	p.req.Config.EachResource(func(b *blocks.Resource) { p.pool.Claim(eval.BlockClaims(b)...) })
 	eval.EachCheck(p.req.Config, func(uses []eval.Use) { p.pool.Claim(uses...) })
 	p.pool.Claim(p.stateProviders()...)
 }
 
-// stateProviders returns a claim for each provider configuration that has objects in the state: some may have to be destroyed.
+// stateProviders returns a claim for each provider configuration that has objects in the state: some may have
+// to be destroyed.
 func (p *planner) stateProviders() []eval.Use {
 	seen := map[addr.ProviderConfig]struct{}{}
 	var out []eval.Use
@@ -221,7 +225,8 @@ func (p *planner) stateProviders() []eval.Use {
 	return out
 }
 
-// visit queues the work of a module object: first everything that tells which instances there are, then the instances.
+// visit queues the work of a module object: first everything that tells which instances there are, then the
+// instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	m.CheckVariables(t, p.variablesFirst(t))
 	calls, resources := p.targeted(m)
@@ -254,7 +259,8 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	p.expanded(pool)
 }
 
-// targeted returns the calls and resources of a module object that -target leaves any interest in. The claims of the others end here.
+// targeted returns the calls and resources of a module object that -target leaves any interest in. The claims
+// of the others end here.
 func (p *planner) targeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
 	calls, resources := m.Calls(), m.Resources()
 	if len(p.req.Targets) == 0 {
@@ -277,7 +283,8 @@ func (p *planner) targeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
 	return calls, resources
 }
 
-// expanded counts an expansion as done. After the last one, what the state has beyond the configuration is known.
+// expanded counts an expansion as done. After the last one, what the state has beyond the configuration is
+// known.
 func (p *planner) expanded(pool *future.Pool) {
 	p.mu.Lock()
 	p.expands--
@@ -337,7 +344,8 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 	}
 }
 
-// visitInstance demands what the plan needs of an instance. An ephemeral instance is opened only for its own conditions.
+// visitInstance demands what the plan needs of an instance. An ephemeral instance is opened only for its own
+// conditions.
 func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 	if !p.selection.selects(in.Addr()) {
 		return
@@ -361,7 +369,8 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 	}
 }
 
-// guard turns a panic into a diagnostic, so that everything that is open is still closed and the state is still written.
+// guard turns a panic into a diagnostic, so that everything that is open is still closed and the state is
+// still written.
 func (w *walk) guard(what string, f func()) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -389,7 +398,8 @@ func (p *planner) dependsPending(t *future.Task, in *eval.Instance) bool {
 	return slices.ContainsFunc(in.ExplicitDeps(t), p.changing) || p.moduleWaits(t, in)
 }
 
-// moduleWaits reports whether something that an instance waits for on account of a module has planned changes, or depends on something that has.
+// moduleWaits reports whether something that an instance waits for on account of a module has planned
+// changes, or depends on something that has.
 func (p *planner) moduleWaits(t *future.Task, in *eval.Instance) bool {
 	return slices.ContainsFunc(in.ModuleWaitDeps(t), func(d plan.Dep) bool {
 		p.mu.Lock()

@@ -20,7 +20,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// prior is an object as planning starts from it: upgraded to the current schema and, unless refreshing is off, as it really is.
+// prior is an object as planning starts from it: upgraded to the current schema and, unless refreshing is
+// off, as it really is.
 type prior struct {
 	object    *state.Object // nil if there is none
 	value     cty.Value     // without marks; null if there is none
@@ -52,8 +53,8 @@ func (s *subject) report(diags diag.List) {
 	s.run.Report(diags.InConfigBody(s.body).WithAddress(s.obj.Instance.String()))
 }
 
-// asked has the provider validate a configuration of the block, which has no marks, unless it had no remarks on just that while the whole configuration
-// was validated.
+// asked has the provider validate a configuration of the block, which has no marks, unless it had no remarks
+// on just that while the whole configuration was validated.
 func (s *subject) asked(mode addr.Mode, b *blocks.Resource, config cty.Value) diag.List {
 	if s.valid.accepts(b, config) {
 		return nil
@@ -61,8 +62,8 @@ func (s *subject) asked(mode addr.Mode, b *blocks.Resource, config cty.Value) di
 	return s.p.ValidateResource(s.ctx, mode, s.typeName(), config)
 }
 
-// upgraded decodes a stored object, asking the provider to upgrade it if it was stored under another schema. An object that already has the
-// current version and shape costs no call.
+// upgraded decodes a stored object, asking the provider to upgrade it if it was stored under another schema.
+// An object that already has the current version and shape costs no call.
 func (s *subject) upgraded(o *state.Object) (prior, bool) {
 	pr := prior{object: o, private: o.Private}
 	ty := s.schema.Block.Type()
@@ -90,8 +91,8 @@ func (s *subject) upgraded(o *state.Object) (prior, bool) {
 	return s.withIdentity(pr, o)
 }
 
-// clean takes out of a stored object what another engine, or a provider for which the attribute was not write-only yet,
-// has left in its write-only attributes.
+// clean takes out of a stored object what another engine, or a provider for which the attribute was not
+// write-only yet, has left in its write-only attributes.
 func (s *subject) clean(v cty.Value) (cty.Value, bool) {
 	paths := s.block().WriteOnlyPaths(v)
 	if len(paths) == 0 {
@@ -129,8 +130,9 @@ func (s *subject) withIdentity(pr prior, o *state.Object) (prior, bool) {
 	return pr, true
 }
 
-// accept holds an object from a provider against what every object must be: of the schema's type, without write-only values, and known where known is
-// set. A write-only value is an error and is dropped; any other violation makes the object unusable (cty.NilVal).
+// accept holds an object from a provider against what every object must be: of the schema's type, without
+// write-only values, and known where known is set. A write-only value is an error and is dropped; any other
+// violation makes the object unusable (cty.NilVal).
 func (s *subject) accept(v cty.Value, diags diag.List, what string, known bool) (cty.Value, diag.List) {
 	leaks := s.schema.Block.WriteOnlyPaths(v)
 	for _, path := range leaks {
@@ -244,8 +246,9 @@ func (s *subject) marked(v cty.Value, paths []cty.Path) cty.Value {
 	return value.MarkPaths(v, s.echoed(v, paths), value.Sensitive)
 }
 
-// echoed adds to the sensitive paths of an object those of the result in which the built-in provider repeats an argument. While the result is not
-// known, it is sensitive if the argument is so as a whole: of a part there is nothing yet to mark, and other parts may be used in the open.
+// echoed adds to the sensitive paths of an object those of the result in which the built-in provider repeats
+// an argument. While the result is not known, it is sensitive if the argument is so as a whole: of a part
+// there is nothing yet to mark, and other parts may be used in the open.
 func (s *subject) echoed(v cty.Value, paths []cty.Path) []cty.Path {
 	from, to, ok := builtin.Echo(s.typeName())
 	if !ok || s.source != addr.BuiltinProvider || v == cty.NilVal || v.IsNull() || !v.IsKnown() {
@@ -268,10 +271,12 @@ func (s *subject) echoed(v cty.Value, paths []cty.Path) []cty.Path {
 // meta returns the provider_meta of the instance's module for its provider, cty.NilVal if it has none.
 func (s *subject) meta(in *eval.Instance) cty.Value { return s.metaIn(in.Resource.Module) }
 
-// metaOfModule returns the provider_meta of the module that the object belongs to, cty.NilVal if that module is gone.
+// metaOfModule returns the provider_meta of the module that the object belongs to, cty.NilVal if that module
+// is gone.
 func (s *subject) metaOfModule() cty.Value { return s.metaIn(s.run.Module(s.obj.Module)) }
 
-// metaIn returns the provider_meta of a module for the subject's provider, cty.NilVal if there is none or no such module.
+// metaIn returns the provider_meta of a module for the subject's provider, cty.NilVal if there is none or no
+// such module.
 func (s *subject) metaIn(m *eval.Module) cty.Value {
 	if m == nil {
 		return cty.NilVal
@@ -382,8 +387,8 @@ func (e *Engine) Identifying(p addr.Provider, a addr.Object, o *state.Object) (k
 	return identifying(v, s.Block, o.Sensitive)
 }
 
-// identifying returns the attribute that identifies an object to people: id, else name. Both results are empty if there is none or it is sensitive, by
-// its schema or as one of the given paths.
+// identifying returns the attribute that identifies an object to people: id, else name. Both results are
+// empty if there is none or it is sensitive, by its schema or as one of the given paths.
 func identifying(v cty.Value, b *schema.Block, sensitive []cty.Path) (key, text string) {
 	v, _ = v.Unmark()
 	if v == cty.NilVal || v.IsNull() || !v.IsKnown() || !v.Type().IsObjectType() {
@@ -402,8 +407,8 @@ func identifying(v cty.Value, b *schema.Block, sensitive []cty.Path) (key, text 
 	return "", ""
 }
 
-// withoutAdditions takes out of an object of the built-in provider the arguments that other engines do not know, as long
-// as they are null.
+// withoutAdditions takes out of an object of the built-in provider the arguments that other engines do not
+// know, as long as they are null.
 func withoutAdditions(o *state.Object) (*state.Object, error) {
 	return o.WithoutNull(builtin.Additions...)
 }

@@ -30,7 +30,8 @@ func processes(t *testing.T, l simlog.Log) int {
 	return len(all)
 }
 
-// TestOneProcessPerConfiguration counts processes: what is destroyed, replaced, made and read shares the process of a configuration.
+// TestOneProcessPerConfiguration counts processes: what is destroyed, replaced, made and read shares the
+// process of a configuration.
 func TestOneProcessPerConfiguration(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -83,7 +84,8 @@ resource "sim_thing" "d" {
 	check("destroy", command{mode: plan.Destroy})
 }
 
-// TestOneProcessForSavedPlan applies a plan that an earlier command made, which begins with steps that create and destroy at once.
+// TestOneProcessForSavedPlan applies a plan that an earlier command made, which begins with steps that create
+// and destroy at once.
 func TestOneProcessForSavedPlan(t *testing.T) {
 	t.Parallel()
 	for range 5 { // which of two steps is first is chance

@@ -49,7 +49,8 @@ resource "sim_thing" "b" {
 }
 `
 
-// The objects of a block belong to the provider configuration that the block names now, whatever they were made with.
+// The objects of a block belong to the provider configuration that the block names now, whatever they were
+// made with.
 func TestRenamedProviderConfiguration(t *testing.T) {
 	t.Parallel()
 	renamed := renaming("new", "")

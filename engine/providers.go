@@ -15,8 +15,9 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// providers starts providers and keeps those that live for the whole command: one process for each distinct configuration. The first process of a
-// provider answers for its schema and validation, and becomes the first configured one.
+// providers starts providers and keeps those that live for the whole command: one process for each distinct
+// configuration. The first process of a provider answers for its schema and validation, and becomes the first
+// configured one.
 type providers struct {
 	launcher provider.Launcher
 	ctx      context.Context
@@ -37,12 +38,14 @@ type base struct {
 	diags   diag.List
 	free    bool // not yet configured
 
-	// calling is held by function calls, which may use the process whoever has configured it, and taken to end it.
+	// calling is held by function calls, which may use the process whoever has configured it, and taken to
+	// end it.
 	calling sync.RWMutex
 	again   sync.Mutex // held to start another process in place of one that has ended
 }
 
-// kept is a provider whose configuration holds nothing ephemeral, so that it serves plan and apply alike, and what is destroyed and what is made.
+// kept is a provider whose configuration holds nothing ephemeral, so that it serves plan and apply alike, and
+// what is destroyed and what is made.
 type kept struct {
 	config cty.Value
 	once   sync.Once // configures it
@@ -110,8 +113,9 @@ func (ps *providers) take(ctx context.Context, a addr.Provider) (provider.Provid
 	return p, diags
 }
 
-// configured returns what configure makes of the configuration, which is known and has no marks: it is called once for each that is distinct, whoever asks
-// and when. The diagnostics are given to the first who asks; nil for a provider is a failure, and the next who asks tries again.
+// configured returns what configure makes of the configuration, which is known and has no marks: it is called
+// once for each that is distinct, whoever asks and when. The diagnostics are given to the first who asks; nil
+// for a provider is a failure, and the next who asks tries again.
 func (ps *providers) configured(a addr.ProviderConfig, config cty.Value, configure func() (provider.Provider, diag.List)) (provider.Provider, diag.List) {
 	ps.mu.Lock()
 	i := slices.IndexFunc(ps.kept[a], func(k *kept) bool { return k.config.RawEquals(config) })
@@ -145,8 +149,8 @@ func (ps *providers) callFunction(ctx context.Context, a addr.Provider, name str
 	return result, failed
 }
 
-// ask has the first process of a provider answer something for which it need not be configured. It does not end meanwhile. One that has ended, with the
-// lease that it was configured with, is replaced.
+// ask has the first process of a provider answer something for which it need not be configured. It does not
+// end meanwhile. One that has ended, with the lease that it was configured with, is replaced.
 func (ps *providers) ask(ctx context.Context, a addr.Provider, question func(provider.Provider) diag.List) diag.List {
 	b := ps.base(ctx, a)
 	if b.diags.HasErrors() {
@@ -215,8 +219,8 @@ func (ps *providers) close() {
 	wg.Wait()
 }
 
-// stop asks every provider to cancel what it does, and returns when all have answered or ctx has ended. One that cannot stop is waited for as if it
-// had not been asked.
+// stop asks every provider to cancel what it does, and returns when all have answered or ctx has ended. One
+// that cannot stop is waited for as if it had not been asked.
 func (ps *providers) stop(ctx context.Context) {
 	ps.mu.Lock()
 	all := slices.Collect(maps.Keys(ps.live))
@@ -233,7 +237,8 @@ func (ps *providers) catalog(ctx context.Context, a addr.Provider) (provider.Cat
 	return b.catalog, b.diags
 }
 
-// loaded returns the schema of a managed resource type if its provider has given its schemas already, else nil.
+// loaded returns the schema of a managed resource type if its provider has given its schemas already, else
+// nil.
 func (ps *providers) loaded(a addr.Provider, typeName string) *schema.Schema {
 	ps.mu.Lock()
 	b := ps.bases[a]

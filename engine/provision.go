@@ -22,7 +22,8 @@ type provisioners interface {
 	Uses(t *future.Task) []eval.Use
 }
 
-// provisioning is the running of an object's provisioners, when it has been created or before it is destroyed.
+// provisioning is the running of an object's provisioners, when it has been created or before it is
+// destroyed.
 type provisioning struct {
 	*walk
 	t      *future.Task
@@ -33,7 +34,8 @@ type provisioning struct {
 	self   cty.Value
 }
 
-// run runs the provisioners in order; false means that one failed or was not reached, which was reported. interrupted says what that means for the object.
+// run runs the provisioners in order; false means that one failed or was not reached, which was reported.
+// interrupted says what that means for the object.
 func (pv *provisioning) run(interrupted string) bool {
 	for i, p := range pv.of.Provisioners() {
 		if pv.interrupted() {
@@ -90,9 +92,10 @@ func (pv *provisioning) one(i int, p *config.Provisioner) bool {
 	return false
 }
 
-// evalProvisioner evaluates the arguments of a provisioner and its connection, which is cty.NilVal if it has no use for one, and checks what is known
-// of them. The values may carry marks; the diagnostics quote none that has one. It is used before the provisioner runs too, with a nil session and
-// unknown values, so that mistakes are found before anything is made.
+// evalProvisioner evaluates the arguments of a provisioner and its connection, which is cty.NilVal if it has
+// no use for one, and checks what is known of them. The values may carry marks; the diagnostics quote none
+// that has one. It is used before the provisioner runs too, with a nil session and unknown values, so that
+// mistakes are found before anything is made.
 func evalProvisioner(
 	t *future.Task, s *eval.Session, of provisioners, index int, self cty.Value, at addr.Instance,
 ) (args, conn cty.Value, diags diag.List) {

@@ -94,8 +94,9 @@ func (g *graph) text(failing bool) string {
 	return sb.String()
 }
 
-// TestRandomGraphs applies random changes with random failures. Each failing run is followed by one that converges: the plan after it is empty,
-// the cloud holds exactly what the state says, and what the state says is what the configuration wants.
+// TestRandomGraphs applies random changes with random failures. Each failing run is followed by one that
+// converges: the plan after it is empty, the cloud holds exactly what the state says, and what the state says
+// is what the configuration wants.
 func TestRandomGraphs(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(5) {

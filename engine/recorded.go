@@ -9,7 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// recorded returns the object of an instance as a state has it, with its marks. One that is not there is unknown.
+// recorded returns the object of an instance as a state has it, with its marks. One that is not there is
+// unknown.
 func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.Value {
 	s := &subject{walk: w, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider}
 	absent := cty.UnknownVal(s.block().Type())
@@ -24,7 +25,8 @@ func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.
 	return s.marked(v, o.Sensitive)
 }
 
-// decoded returns the value of a stored object. Only one that was stored under another schema needs its provider, to be upgraded.
+// decoded returns the value of a stored object. Only one that was stored under another schema needs its
+// provider, to be upgraded.
 func (s *subject) decoded(t *future.Task, in *eval.Instance, o *state.Object) (v cty.Value, ok bool) {
 	if o.SchemaVersion == s.schema.Version && o.Flatmap == nil {
 		if v, err := o.DecodeUnmarked(s.block().Type()); err == nil {

@@ -30,7 +30,8 @@ func TestIgnoreChangesOfReplaced(t *testing.T) {
 	}
 }
 
-// TestExcludeThroughWholeResource leaves alone what depends on all instances of a resource that is left alone.
+// TestExcludeThroughWholeResource leaves alone what depends on all instances of a resource that is left
+// alone.
 func TestExcludeThroughWholeResource(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -52,7 +53,8 @@ resource "sim_thing" "e" {
 	w.ok(command{excludes: []string{"sim_thing.a"}}).plans()
 }
 
-// TestContradictingRefactoring refuses moved and import blocks that contradict each other or the configuration.
+// TestContradictingRefactoring refuses moved and import blocks that contradict each other or the
+// configuration.
 func TestContradictingRefactoring(t *testing.T) {
 	t.Parallel()
 	thing := "resource \"sim_thing\" \"x\" {\n count = 1\n name = \"x\"\n}\n"
@@ -120,7 +122,8 @@ output "secret" {
 	}
 }
 
-// TestValidateFindsCycles reports references in a cycle without a plan, and none where only instances refer to each other.
+// TestValidateFindsCycles reports references in a cycle without a plan, and none where only instances refer
+// to each other.
 func TestValidateFindsCycles(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, text, want string }{

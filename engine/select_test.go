@@ -47,7 +47,8 @@ func TestTargetAndExclude(t *testing.T) {
 	}
 }
 
-// TestExcludeUndecided leaves out blocks whose instances cannot be known yet, with what depends on them, so that what they depend on can be applied first.
+// TestExcludeUndecided leaves out blocks whose instances cannot be known yet, with what depends on them, so
+// that what they depend on can be applied first.
 func TestExcludeUndecided(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `

@@ -8,7 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// selection is what -target and -exclude ask for, in a form that answers for one instance whatever their number.
+// selection is what -target and -exclude ask for, in a form that answers for one instance whatever their
+// number.
 type selection struct {
 	targets, excludes *addr.TargetSet
 
@@ -41,7 +42,8 @@ func (s *selection) excluded(a addr.Instance, deps []plan.Dep) bool {
 	return false
 }
 
-// excludesAll reports whether -exclude names all instances of a resource or module call, the call itself or a module around it.
+// excludesAll reports whether -exclude names all instances of a resource or module call, the call itself or a
+// module around it.
 func (s *selection) excludesAll(t addr.Target) bool {
 	whole := addr.Instance{Module: t.Module}
 	if t.Resource != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// TestExcludeThroughRepeatedModules holds what -exclude makes of a dependency on all instances of a block in repeated modules, or in those below one module instance,
-// against a look at every instance that the dependency is on.
+// TestExcludeThroughRepeatedModules holds what -exclude makes of a dependency on all instances of a block in
+// repeated modules, or in those below one module instance, against a look at every instance that the
+// dependency is on.
 func TestExcludeThroughRepeatedModules(t *testing.T) {
 	keys := []string{`["x"]`, `["y"]`}
 	var instances []addr.Instance

@@ -41,16 +41,16 @@ type staleType struct {
 	name     string
 }
 
-// staleSchema is what is known of a type. The zero value is that of a type without write-only attributes, or that nothing
-// is known of.
+// staleSchema is what is known of a type. The zero value is that of a type without write-only attributes, or
+// that nothing is known of.
 type staleSchema struct {
 	*schema.Schema
 	names [][]byte // of write-only attributes, as they stand in stored objects
 }
 
-// dropWriteOnly takes out of the states that the plan keeps what another engine has left in write-only attributes: a
-// saved plan would copy it. Planning has done so for the objects that it looked at, but only in what they become.
-// Types of providers that planning had no use for are left as they are.
+// dropWriteOnly takes out of the states that the plan keeps what another engine has left in write-only
+// attributes: a saved plan would copy it. Planning has done so for the objects that it looked at, but only in
+// what they become. Types of providers that planning had no use for are left as they are.
 func (p *planner) dropWriteOnly() {
 	c := &cleaner{providers: p.providers, types: map[staleType]*staleSchema{}, done: map[*state.Object]*state.Object{}}
 	c.found = func(addr.Object, []cty.Path) {} // planning has warned of those that it looked at
@@ -104,8 +104,8 @@ func (c *cleaner) concerns(s *state.State) bool {
 	return false
 }
 
-// object returns o without what is in its write-only attributes, o itself if there is nothing, or if its provider must
-// upgrade it first.
+// object returns o without what is in its write-only attributes, o itself if there is nothing, or if its
+// provider must upgrade it first.
 func (c *cleaner) object(obj addr.Object, o *state.Object, p addr.Provider) *state.Object {
 	s := c.schema(p, obj.Resource.Type)
 	if o.SchemaVersion != s.Version || o.Flatmap != nil || !s.mayHold(o.JSON()) {
@@ -153,8 +153,8 @@ func (c *cleaner) schema(p addr.Provider, typeName string) *staleSchema {
 	return s
 }
 
-// mayHold reports whether the attributes of an object, which are compact JSON, may have a value in a write-only
-// attribute. It is much cheaper than decoding them.
+// mayHold reports whether the attributes of an object, which are compact JSON, may have a value in a
+// write-only attribute. It is much cheaper than decoding them.
 func (s *staleSchema) mayHold(attrs []byte) bool {
 	for _, name := range s.names {
 		for rest := attrs; ; {

@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// deaf launches providers that heed a request to stop only if it comes when they are at work already: the first comes too early.
+// deaf launches providers that heed a request to stop only if it comes when they are at work already: the
+// first comes too early.
 type deaf struct {
 	provider.Launcher
 	where     string // the call that the request comes before
@@ -118,7 +119,8 @@ resource "sim_thing" "a" {
 `,
 }
 
-// TestStopReachesLateCalls interrupts just before a provider gets to know of a call: it is asked to stop again, for that call.
+// TestStopReachesLateCalls interrupts just before a provider gets to know of a call: it is asked to stop
+// again, for that call.
 func TestStopReachesLateCalls(t *testing.T) {
 	t.Parallel()
 	for where, text := range lateConfigs {

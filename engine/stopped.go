@@ -7,8 +7,8 @@ import (
 	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
 )
 
-// withoutRepeats leaves out the errors of calls to a provider that had ended before, if the error that tells how it ended is there: one crash is
-// one error, however many resources the provider has.
+// withoutRepeats leaves out the errors of calls to a provider that had ended before, if the error that tells
+// how it ended is there: one crash is one error, however many resources the provider has.
 func withoutRepeats(diags diag.List) diag.List {
 	told := map[string]struct{}{}
 	for _, d := range diags {

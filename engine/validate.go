@@ -15,8 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Validate checks a configuration without state, variables or configured providers: every expression is evaluated with unknown values, and
-// providers validate what is known. It opens nothing.
+// Validate checks a configuration without state, variables or configured providers: every expression is
+// evaluated with unknown values, and providers validate what is known. It opens nothing.
 func (e *Engine) Validate(ctx context.Context, cfg *blocks.Config) diag.List {
 	return e.validate(ctx, ctx, cfg).diags
 }
@@ -25,12 +25,13 @@ func (e *Engine) Validate(ctx context.Context, cfg *blocks.Config) diag.List {
 type validation struct {
 	cfg   *blocks.Config
 	diags diag.List
-	// accepted has the configurations that providers found nothing to remark on, without marks, by *blocks.Resource and addr.ProviderConfig.
-	// Nothing ephemeral is in them: it is unknown while validating.
+	// accepted has the configurations that providers found nothing to remark on, without marks, by
+	// *blocks.Resource and addr.ProviderConfig. Nothing ephemeral is in them: it is unknown while validating.
 	accepted sync.Map
 }
 
-// accepts reports whether the provider has already been asked about exactly this configuration of a block and had no remarks. v may be nil.
+// accepts reports whether the provider has already been asked about exactly this configuration of a block and
+// had no remarks. v may be nil.
 func (v *validation) accepts(block any, config cty.Value) bool {
 	if v == nil {
 		return false
@@ -39,8 +40,8 @@ func (v *validation) accepts(block any, config cty.Value) bool {
 	return ok && known.(cty.Value).RawEquals(config)
 }
 
-// validate validates a configuration, unless the engine has done so before. Whatever plans begins with it: what is wrong is reported before anything is
-// opened, read or asked about a real object.
+// validate validates a configuration, unless the engine has done so before. Whatever plans begins with it:
+// what is wrong is reported before anything is opened, read or asked about a real object.
 func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *validation {
 	if e.valid != nil && e.valid.cfg == cfg {
 		return e.valid
@@ -66,8 +67,9 @@ type validator struct {
 	found *validation
 }
 
-// Result implements eval.Host. What the instance refers to is demanded, so that references in a circle are found. Instances of what is repeated stand
-// for all of their block here, so that one that refers to another one would look like a circle: they are left to planning.
+// Result implements eval.Host. What the instance refers to is demanded, so that references in a circle are
+// found. Instances of what is repeated stand for all of their block here, so that one that refers to another
+// one would look like a circle: they are left to planning.
 func (v *validator) Result(t *future.Task, in *eval.Instance) cty.Value {
 	if in.Alone() {
 		in.Prepare(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// firstMistakes are mistakes that validating finds, each beside an ephemeral resource that the plan would open, a data source that it would read, and an
-// object in the state that it would refresh.
+// firstMistakes are mistakes that validating finds, each beside an ephemeral resource that the plan would
+// open, a data source that it would read, and an object in the state that it would refresh.
 var firstMistakes = []struct{ name, text, want, rule string }{
 	{
 		name: "unreferenced ephemeral block", text: `ephemeral "sim_secret" "z" { name = "z" }`, want: "ephemeral.sim_secret.z",
@@ -108,7 +108,8 @@ data "sim_lookup" "x" {
 	}
 }
 
-// TestPlanAsksOnce has a provider validate what is wholly known once, and what is known of a block before each of its instances.
+// TestPlanAsksOnce has a provider validate what is wholly known once, and what is known of a block before
+// each of its instances.
 func TestPlanAsksOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -134,7 +135,8 @@ data "sim_lookup" "known" {
 	}
 }
 
-// TestPlanWarnsOnce reports a provider's warning about a block once per instance, or once for the block if it has none.
+// TestPlanWarnsOnce reports a provider's warning about a block once per instance, or once for the block if it
+// has none.
 func TestPlanWarnsOnce(t *testing.T) {
 	t.Parallel()
 	for count, want := range map[string]int{"0": 1, "1": 1, "3": 3} {

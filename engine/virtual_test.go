@@ -10,12 +10,13 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// instant is more than passes in virtual time while anything works: the transcript's events are a nanosecond apart.
+// instant is more than passes in virtual time while anything works: the transcript's events are a nanosecond
+// apart.
 const instant = time.Millisecond
 
 // inVirtualTime runs a test with a world whose providers are within this process. Time stands still while
-// anything works and passes at once while everything waits, so durations in configurations and rules are exact,
-// whatever else the machine does. A process that the test starts keeps time from passing.
+// anything works and passes at once while everything waits, so durations in configurations and rules are
+// exact, whatever else the machine does. A process that the test starts keeps time from passing.
 func inVirtualTime(t *testing.T, text string, test func(*testing.T, *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -26,8 +27,8 @@ func inVirtualTime(t *testing.T, text string, test func(*testing.T, *world)) {
 	})
 }
 
-// within launches providers within this process. No two events of their transcript have the same time, so that
-// it shows which came first.
+// within launches providers within this process. No two events of their transcript have the same time, so
+// that it shows which came first.
 func (w *world) within() provider.Launcher {
 	w.t.Helper()
 	var mu sync.Mutex

@@ -16,7 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// walk is what planning and applying share: the run of the evaluator, the pool of what is open, and the slots of provider operations.
+// walk is what planning and applying share: the run of the evaluator, the pool of what is open, and the slots
+// of provider operations.
 type walk struct {
 	*Engine
 	ctx   context.Context // ends when the user insists; operations are abandoned then
@@ -24,7 +25,8 @@ type walk struct {
 	run   *eval.Run
 	pool  *lease.Pool[eval.Use, opened]
 	slots chan struct{}
-	// onlyKnown refuses configurations of providers with unknown parts: what is asked of the providers cannot wait until apply.
+	// onlyKnown refuses configurations of providers with unknown parts: what is asked of the providers cannot
+	// wait until apply.
 	onlyKnown bool
 	unread    *sync.Map // addr.Instance → string: why a data source that is nested in a check could not be read
 
@@ -60,8 +62,9 @@ func (e *Engine) newWalk(ctx, soft context.Context) *walk {
 // interrupted reports whether nothing new may be started.
 func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 
-// inSlot runs f while holding one of the slots for provider operations. A task must not wait for evaluation within f. It reports false, and has not run f,
-// if the run was interrupted before there was a slot, and an observer that keeps up.
+// inSlot runs f while holding one of the slots for provider operations. A task must not wait for evaluation
+// within f. It reports false, and has not run f, if the run was interrupted before there was a slot, and an
+// observer that keeps up.
 func (w *walk) inSlot(f func()) bool {
 	w.slots <- struct{}{}
 	defer func() { <-w.slots }()
@@ -81,7 +84,8 @@ func (w *walk) Slot(f func()) {
 	f()
 }
 
-// output reports a line that a provisioner prints. The provisioner waits for an observer that is far behind. After an interrupt the line is left out instead.
+// output reports a line that a provisioner prints. The provisioner waits for an observer that is far behind.
+// After an interrupt the line is left out instead.
 func (w *walk) output(ev Event) {
 	w.events.await(w.ctx, w.soft)
 	if !w.events.full() {
@@ -89,8 +93,9 @@ func (w *walk) output(ev Event) {
 	}
 }
 
-// providerFor returns the provider that works on the instance, configured. If its configuration comes from ephemeral resources, s holds a lease on it.
-// What the configuration needs must have been prepared. A nil provider means that the reason was reported.
+// providerFor returns the provider that works on the instance, configured. If its configuration comes from
+// ephemeral resources, s holds a lease on it. What the configuration needs must have been prepared. A nil
+// provider means that the reason was reported.
 func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) provider.Provider {
 	po := in.Provider(t)
 	if po == nil {
@@ -115,7 +120,8 @@ func (w *walk) configured(t *future.Task, s *eval.Session, po *eval.ProviderObje
 	return p
 }
 
-// durableProvider returns the provider for a configuration without ephemeral resources: the one that any walk has configured alike, or a new one.
+// durableProvider returns the provider for a configuration without ephemeral resources: the one that any walk
+// has configured alike, or a new one.
 func (w *walk) durableProvider(t *future.Task, po *eval.ProviderObject) (provider.Provider, diag.List) {
 	cfg, diags := po.EvalBody(t, nil)
 	if diags.HasErrors() {
@@ -156,8 +162,8 @@ func (w *walk) startConfigured(po *eval.ProviderObject, cfg cty.Value) (provider
 	return p, diags
 }
 
-// leasedProvider returns a provider configured from ephemeral values. Its process ends when its last user is done, and only then are the
-// ephemeral resources that it was configured with closed.
+// leasedProvider returns a provider configured from ephemeral values. Its process ends when its last user is
+// done, and only then are the ephemeral resources that it was configured with closed.
 func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
 	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
 	l, err := w.pool.Acquire(w.ctx, use, func(context.Context) (lease.Opened[opened], error) {
@@ -234,7 +240,8 @@ func useText(u eval.Use) string {
 	}
 }
 
-// CallFunction implements eval.Host: functions run on a process that need not be configured, unless they are those of a configuration.
+// CallFunction implements eval.Host: functions run on a process that need not be configured, unless they are
+// those of a configuration.
 func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, error) {
 	if c.On == nil {
 		return w.providers.callFunction(w.ctx, c.Provider, c.Name, c.Args)

@@ -111,7 +111,8 @@ resource "sim_thing" "x" {
 	}
 }
 
-// TestE70ProviderConfiguration configures a provider with a secret, which is kept nowhere, and starts one process for each configuration.
+// TestE70ProviderConfiguration configures a provider with a secret, which is kept nowhere, and starts one
+// process for each configuration.
 func TestE70ProviderConfiguration(t *testing.T) {
 	t.Parallel()
 	text := `
@@ -210,8 +211,8 @@ func TestE63ReplacementByWriteOnly(t *testing.T) {
 	w.has("sim_thing.x")
 }
 
-// TestE61StaleValuesAreInNoPlan plans with a state in which another engine has left write-only values: also with one
-// that this plan does not look at.
+// TestE61StaleValuesAreInNoPlan plans with a state in which another engine has left write-only values: also
+// with one that this plan does not look at.
 func TestE61StaleValuesAreInNoPlan(t *testing.T) {
 	t.Parallel()
 	text := func(size string) string {

@@ -22,8 +22,8 @@ func EachCheck(c *blocks.Config, f func(uses []Use)) {
 	}
 }
 
-// DeclareChecks records every block of the configuration with conditions, those of ephemeral resources apart, without objects and with the given status,
-// which holds for those that turn out to have none.
+// DeclareChecks records every block of the configuration with conditions, those of ephemeral resources apart,
+// without objects and with the given status, which holds for those that turn out to have none.
 func (r *Run) DeclareChecks(status state.CheckStatus) {
 	for _, m := range r.cfg.Modules {
 		for _, b := range m.Checks {
@@ -60,7 +60,8 @@ func (m *Module) CheckBlocks() []*Check {
 	return out
 }
 
-// Check finds the check at an address as Check.Addr gives it, nil if the configuration has none. No repetition is evaluated.
+// Check finds the check at an address as Check.Addr gives it, nil if the configuration has none. No
+// repetition is evaluated.
 func (r *Run) Check(address string) *Check {
 	const label = "check."
 	i := strings.LastIndex(address, label)
@@ -94,8 +95,8 @@ func (c *Check) Nested() *Instance {
 // BlockUses returns what the check may use, before the instances of its module are known.
 func (c *Check) BlockUses() []Use { return usesOf(c.block.Opens) }
 
-// Uses returns the ephemeral instances that evaluating the check may open. What a nested data block uses is not among them: reading it is an operation
-// of its own.
+// Uses returns the ephemeral instances that evaluating the check may open. What a nested data block uses is
+// not among them: reading it is an operation of its own.
 func (c *Check) Uses(t *future.Task) []Use {
 	if c.block.Opens.Empty() {
 		return nil
@@ -142,15 +143,17 @@ func (c *Check) Prepare(t *future.Task) {
 	p.reads(c.readSet(t))
 }
 
-// OpenNested opens the nested ephemeral block, if there is one, whether or not an assertion refers to it. What is wrong is reported by the host.
+// OpenNested opens the nested ephemeral block, if there is one, whether or not an assertion refers to it.
+// What is wrong is reported by the host.
 func (c *Check) OpenNested(t *future.Task, s *Session) {
 	if in := c.Nested(); in != nil && in.Config().Addr.Mode == addr.Ephemeral {
 		in.get(t, s, nil)
 	}
 }
 
-// Evaluate evaluates the assertions and records the results. An assertion that is not met is a warning; one that is no condition at all is an error.
-// With announce set, one that cannot be decided yet is said to be decided later, unless the walk has failed.
+// Evaluate evaluates the assertions and records the results. An assertion that is not met is a warning; one
+// that is no condition at all is an error. With announce set, one that cannot be decided yet is said to be
+// decided later, unless the walk has failed.
 func (c *Check) Evaluate(t *future.Task, s *Session, announce bool) {
 	for _, a := range c.block.Assertions {
 		status, message, diags := c.assert(&scope{m: c.Module, t: t, sess: s, address: c.Addr()}, a, announce)
@@ -190,7 +193,8 @@ func (c *Check) record(status state.CheckStatus, failure string) {
 	c.Module.run.Checks.Add("check", c.block.Address(), c.Addr(), status, failure)
 }
 
-// ValidateChecks evaluates the assertions of the module's checks with unknown values. Whether they are met is nothing to tell from that.
+// ValidateChecks evaluates the assertions of the module's checks with unknown values. Whether they are met is
+// nothing to tell from that.
 func (m *Module) ValidateChecks(t *future.Task) {
 	for _, c := range m.CheckBlocks() {
 		for _, a := range c.block.Assertions {

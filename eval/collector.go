@@ -8,8 +8,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Collector gathers the diagnostics of a walk. Of diagnostics that say the same about the same place, one is kept: what depends on an open
-// ephemeral resource is evaluated once per use. The zero value is ready; it is safe for concurrent use.
+// Collector gathers the diagnostics of a walk. Of diagnostics that say the same about the same place, one is
+// kept: what depends on an open ephemeral resource is evaluated once per use. The zero value is ready; it is
+// safe for concurrent use.
 type Collector struct {
 	mu   sync.Mutex
 	list diag.List
@@ -84,8 +85,8 @@ func newChecks() *Checks {
 
 var statusRank = map[state.CheckStatus]int{state.CheckPass: 0, state.CheckUnknown: 1, state.CheckFail: 2, state.CheckError: 3}
 
-// Add records the status of one condition of an object; the worst of an object's conditions is its status. failure is "" or the message of a failed
-// condition.
+// Add records the status of one condition of an object; the worst of an object's conditions is its status.
+// failure is "" or the message of a failed condition.
 func (c *Checks) Add(kind, config, object string, status state.CheckStatus, failure string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +118,8 @@ func (c *Checks) Add(kind, config, object string, status state.CheckStatus, fail
 	}
 }
 
-// declare makes a block known that may turn out to have no objects; its status is the given one then. One that has objects already is left alone.
+// declare makes a block known that may turn out to have no objects; its status is the given one then. One
+// that has objects already is left alone.
 func (c *Checks) declare(kind, config string, status state.CheckStatus) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -26,19 +26,22 @@ func (in *Instance) HasConditions() bool {
 	return len(in.Resource.Block.Preconditions)+len(in.Resource.Block.Postconditions) > 0
 }
 
-// Preconditions evaluates the preconditions and reports failures; false means that the instance must not be worked on.
+// Preconditions evaluates the preconditions and reports failures; false means that the instance must not be
+// worked on.
 func (in *Instance) Preconditions(t *future.Task, s *Session) bool {
 	return in.conditions(in.Resource.Block.Preconditions, "Resource precondition failed", in.scope(t, s))
 }
 
-// Postconditions evaluates the postconditions with self as given and reports failures; false means that one failed.
+// Postconditions evaluates the postconditions with self as given and reports failures; false means that one
+// failed.
 func (in *Instance) Postconditions(t *future.Task, s *Session, self cty.Value) bool {
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
 	return in.conditions(in.Resource.Block.Postconditions, "Resource postcondition failed", sc)
 }
 
-// conditions evaluates conditions of the resource. While validating, one that fails is no error: the resource may have no instances.
+// conditions evaluates conditions of the resource. While validating, one that fails is no error: the resource
+// may have no instances.
 func (in *Instance) conditions(conds []blocks.Condition, failed string, sc *scope) bool {
 	ok := true
 	for _, c := range conds {
@@ -56,7 +59,8 @@ func (in *Instance) conditions(conds []blocks.Condition, failed string, sc *scop
 	return ok
 }
 
-// mild makes the failure of a condition a warning if the run asks for that. What is wrong with the condition itself or with its message remains an error.
+// mild makes the failure of a condition a warning if the run asks for that. What is wrong with the condition
+// itself or with its message remains an error.
 func (r *Run) mild(failure diag.List) {
 	if r.opt.MildConditions {
 		failure.AsWarnings()
@@ -123,7 +127,8 @@ func (r *Run) about(sc *scope, x *lang.Expr, d diag.Diagnostic) diag.List {
 	return sc.forget(diag.List{d})
 }
 
-// compared says what was compared in a condition that is false, as far as that is not a reference or written out there.
+// compared says what was compared in a condition that is false, as far as that is not a reference or written
+// out there.
 func (r *Run) compared(sc *scope, cond *lang.Expr) []diag.Part {
 	var parts []diag.Part
 	for _, c := range lang.FailedComparisons(cond.Source, r.context(sc, cond)) {
@@ -156,8 +161,9 @@ func partPath(p cty.Path) string {
 	return schema.PathString(p)
 }
 
-// tryMessage evaluates the message of a condition that has not failed, without opening anything, so that mistakes in it are not found only when it is
-// needed. A message without references is tried while validating and not again.
+// tryMessage evaluates the message of a condition that has not failed, without opening anything, so that
+// mistakes in it are not found only when it is needed. A message without references is tried while validating
+// and not again.
 func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 	if r.opt.Phase == Applying || r.opt.Phase == Planning && (c.Message == nil || len(c.Message.Refs) == 0) {
 		return nil
@@ -173,7 +179,8 @@ func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 	return diags
 }
 
-// hiding is why a message is not shown: because of what values it is made from, and what to do about that. It is zero for a message that is shown.
+// hiding is why a message is not shown: because of what values it is made from, and what to do about that. It
+// is zero for a message that is shown.
 type hiding struct{ what, remedy string }
 
 func hidingMark(v cty.Value) hiding {
@@ -268,8 +275,8 @@ func (m *Module) ValidateValues(t *future.Task) {
 	m.OutputPreconditions(t, nil)
 }
 
-// EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that what is wrong with them is found whether or not anybody
-// uses them.
+// EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that what is
+// wrong with them is found whether or not anybody uses them.
 func (m *Module) EvaluateValues(t *future.Task) {
 	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
 		for _, name := range slices.Sorted(maps.Keys(group)) {

@@ -90,7 +90,8 @@ variable "e" {
 	}
 }
 
-// Validating holds constant arguments of calls, and defaults of called modules, against the validation rules; a root variable's default may never be used.
+// Validating holds constant arguments of calls, and defaults of called modules, against the validation rules;
+// a root variable's default may never be used.
 func TestValidationsOfArguments(t *testing.T) {
 	const module = `
 -- m/m.tf --
@@ -137,7 +138,8 @@ func TestUnusedConnections(t *testing.T) {
 	}
 }
 
-// What was compared in a condition that is false is shown as far as it is no reference, not written out, and not secret.
+// What was compared in a condition that is false is shown as far as it is no reference, not written out, and
+// not secret.
 func TestComparedValues(t *testing.T) {
 	const vars = `
 variable "names" { default = ["a", "b", "a"] }

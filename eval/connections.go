@@ -9,15 +9,17 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// EvalConnection evaluates the connection of one provisioner, that of the resource overridden by the provisioner's own; it may carry marks.
-// The value is cty.NilVal if the provisioner has no use for one. self is the instance's object.
+// EvalConnection evaluates the connection of one provisioner, that of the resource overridden by the
+// provisioner's own; it may carry marks. The value is cty.NilVal if the provisioner has no use for one. self
+// is the instance's object.
 func (in *Instance) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
 	return in.Run().connection(sc, &in.Resource.Block.Provisioners[index])
 }
 
-// EvalConnection evaluates the connection of one provisioner, as that of Instance does. self is the object that is about to be destroyed.
+// EvalConnection evaluates the connection of one provisioner, as that of Instance does. self is the object
+// that is about to be destroyed.
 func (d *Departure) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
 	p := &d.blocks[index]
 	if d.checkKeys(p).HasErrors() {
@@ -41,10 +43,12 @@ func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List
 	return v, sc.forget(diags).WithAddress(sc.address)
 }
 
-// ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if there is none.
+// ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if
+// there is none.
 func (in *Instance) ConnectionBody(index int) hcl.Body {
 	return in.Resource.Block.Provisioners[index].ConnectionBody()
 }
 
-// ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if there is none.
+// ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if
+// there is none.
 func (d *Departure) ConnectionBody(index int) hcl.Body { return d.blocks[index].ConnectionBody() }

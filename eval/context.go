@@ -17,7 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// scope is where an expression stands: its module object, its repetition, self, and the session it may use ephemeral resources in.
+// scope is where an expression stands: its module object, its repetition, self, and the session it may use
+// ephemeral resources in.
 type scope struct {
 	m       *Module
 	rep     *rep
@@ -48,7 +49,8 @@ func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	return v, diags
 }
 
-// context puts what the expressions refer to in scope, and no more: an index that names one instance brings that instance alone.
+// context puts what the expressions refer to in scope, and no more: an index that names one instance brings
+// that instance alone.
 func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 	b := builder{run: r, sc: sc}
 	functions := r.opt.Functions
@@ -132,7 +134,8 @@ func (b *builder) add(ref *lang.Ref) {
 	}
 }
 
-// addInvalid makes unknown what an invalid reference names, so that evaluating it adds no error to the one that was reported.
+// addInvalid makes unknown what an invalid reference names, so that evaluating it adds no error to the one
+// that was reported.
 func (b *builder) addInvalid(ref *lang.Ref) {
 	switch ref.Kind {
 	case lang.Unclear:
@@ -193,8 +196,8 @@ func (b *builder) addResource(ref *lang.Ref) {
 // nowhere is the key of references whose index can be no instance key: no instance has it.
 var nowhere = addr.IntKey(-1)
 
-// key evaluates the instance key of a reference to something repeated; false if there is none or it cannot be told. Like indexing a tuple or an
-// object does, it takes numbers for strings and the other way round.
+// key evaluates the instance key of a reference to something repeated; false if there is none or it cannot be
+// told. Like indexing a tuple or an object does, it takes numbers for strings and the other way round.
 func (sc *scope) key(idx *lang.Index, form blocks.Form) (addr.Key, bool) {
 	if idx == nil {
 		return addr.NoKey, false
@@ -216,7 +219,8 @@ func (sc *scope) key(idx *lang.Index, form blocks.Form) (addr.Key, bool) {
 	return keyFor(form, key), true
 }
 
-// ownKey returns the key of the block's own instance if the expression is each.key or count.index and nothing more, which needs no evaluation.
+// ownKey returns the key of the block's own instance if the expression is each.key or count.index and nothing
+// more, which needs no evaluation.
 func (sc *scope) ownKey(x *lang.Expr) (addr.Key, bool) {
 	if sc.rep == nil || sc.rep.generic() || len(x.Refs) != 1 {
 		return addr.NoKey, false
@@ -350,8 +354,9 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 	}
 }
 
-// resourceValue returns the value that stands for a resource object in one evaluation. Where only single instances are referred to, it holds
-// just these: as an object by key, which indexes like the tuple or object of all instances.
+// resourceValue returns the value that stands for a resource object in one evaluation. Where only single
+// instances are referred to, it holds just these: as an object by key, which indexes like the tuple or object
+// of all instances.
 func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 	t, s := b.sc.t, b.sc.sess
 	if !res.repeat.Repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
@@ -427,8 +432,9 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// onlyEphemeral reports whether an evaluation takes nothing but ephemeral outputs from single instances of the call. Where the instances are not known,
-// all that it takes is one unknown value, which is ephemeral as a whole or not at all.
+// onlyEphemeral reports whether an evaluation takes nothing but ephemeral outputs from single instances of
+// the call. Where the instances are not known, all that it takes is one unknown value, which is ephemeral as
+// a whole or not at all.
 func onlyEphemeral(call *Call, p *modulePart) bool {
 	names := slices.Collect(maps.Keys(p.all))
 	for _, part := range p.keys {

@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// reportCycle explains a cycle: the ordered chain, each hop with its position, starting at the smallest address so that the text does not depend on which
-// task met the cycle first.
+// reportCycle explains a cycle: the ordered chain, each hop with its position, starting at the smallest
+// address so that the text does not depend on which task met the cycle first.
 func (r *Run) reportCycle(c *future.Cycle) {
 	same := func(a, b future.Frame) bool { return a.Label == b.Label } // two steps of work on one thing
 	frames := slices.CompactFunc(slices.Clone(c.Frames), same)

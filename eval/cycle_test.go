@@ -62,7 +62,8 @@ ephemeral "sim_secret" "s" {}
 resource "sim_thing" "a" { password_wo = local.l }`, `error: main.tf:2,49-63: Cycle: local.l, sim_thing.a` + waiting + `  local.l waits for sim_thing.a (main.tf:2,49)\n  sim_thing.a waits for local.l (main.tf:4,42)\n\nRemove one of these references.`},
 }
 
-// Cycles are reported as the ordered chain with positions, the same whichever task meets them first, and everything ends.
+// Cycles are reported as the ordered chain with positions, the same whichever task meets them first, and
+// everything ends.
 func TestCycles(t *testing.T) {
 	for _, c := range cycleCases {
 		for _, workers := range []int{1, 8} {
@@ -235,7 +236,8 @@ func within(t *testing.T, f func()) {
 	}
 }
 
-// concurrently demands every value and instance of the root module, each by a task of its own, and those of its modules.
+// concurrently demands every value and instance of the root module, each by a task of its own, and those of
+// its modules.
 func (w *world) concurrently(workers int) {
 	p := future.NewPool(workers)
 	var module func(t *future.Task, m *Module)

@@ -12,8 +12,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Departure is what the configuration has to say when an object is destroyed: its destroy-time provisioners, which stand in its resource block or, if that
-// is gone, in a removed block. What they refer to is taken as it was before.
+// Departure is what the configuration has to say when an object is destroyed: its destroy-time provisioners,
+// which stand in its resource block or, if that is gone, in a removed block. What they refer to is taken as
+// it was before.
 type Departure struct {
 	run    *Run
 	module *Module // whose names their expressions mean
@@ -49,7 +50,8 @@ func outer(m addr.ModuleInstance, depth int) addr.ModuleInstance {
 	return m.Path()[depth-1]
 }
 
-// Removals returns the departures that removed blocks of the module object declare, each for an instance without keys. They are for validation.
+// Removals returns the departures that removed blocks of the module object declare, each for an instance
+// without keys. They are for validation.
 func (m *Module) Removals() []*Departure {
 	var out []*Departure
 	for _, removal := range m.block.Config.Removed {
@@ -76,7 +78,8 @@ func (d *Departure) scope(t *future.Task, s *Session) *scope {
 	return &scope{m: d.module, rep: d.rep, t: t, sess: s, address: d.addr.String()}
 }
 
-// EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the object that is about to be destroyed.
+// EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the object that
+// is about to be destroyed.
 func (d *Departure) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
 	p := &d.blocks[index]
 	if diags := d.checkKeys(p); diags.HasErrors() {
@@ -87,7 +90,8 @@ func (d *Departure) EvalProvisioner(t *future.Task, s *Session, index int, self 
 	return d.run.provisioner(sc, p)
 }
 
-// checkKeys reports references to a key that the object doesn't have: it may have been made before the block was repeated as it is now.
+// checkKeys reports references to a key that the object doesn't have: it may have been made before the block
+// was repeated as it is now.
 func (d *Departure) checkKeys(p *blocks.Provisioner) diag.List {
 	if d.run.opt.Phase == Validating {
 		return nil
@@ -129,7 +133,8 @@ func (d *Departure) Prepare(t *future.Task) {
 	p.reads(d.readSet(t))
 }
 
-// Deps returns what the provisioners depend on, through what is ephemeral: it must be there when the object is destroyed.
+// Deps returns what the provisioners depend on, through what is ephemeral: it must be there when the object
+// is destroyed.
 func (d *Departure) Deps(t *future.Task) []plan.Dep {
 	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
 	f.reads(d.readSet(t))

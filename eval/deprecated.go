@@ -14,8 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// warnDeprecated warns of a value that comes from deprecated outputs, where expressions refer to these outputs themselves, and not again where the value is
-// passed on. It is for planning, in which all are evaluated and values are known.
+// warnDeprecated warns of a value that comes from deprecated outputs, where expressions refer to these
+// outputs themselves, and not again where the value is passed on. It is for planning, in which all are
+// evaluated and values are known.
 func (r *Run) warnDeprecated(m *blocks.Module, v cty.Value, exprs []*lang.Expr, at func(cty.Path) *hcl.Range) {
 	if r.opt.Phase != Planning || !r.cfg.Deprecates {
 		return

@@ -229,7 +229,8 @@ module "m" {
 resource "sim_thing" "a" { provider = sim.x }`, `sim_thing.a`, simProvider + `.x`},
 }
 
-// What may be opened is known to the instance where keys follow from the instance's own key, and coarsely else.
+// What may be opened is known to the instance where keys follow from the instance's own key, and coarsely
+// else.
 func TestUses(t *testing.T) {
 	const head = `
 ephemeral "sim_secret" "one" {}

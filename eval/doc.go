@@ -1,13 +1,14 @@
-// Package eval evaluates a configuration: it turns modules, resources and values into objects whose results are computed on demand, once, for
-// the first who asks.
+// Package eval evaluates a configuration: it turns modules, resources and values into objects whose results
+// are computed on demand, once, for the first who asks.
 //
-// A *block* is what is declared (package blocks); an *object* is a block within a module instance; an *instance* is one
-// repetition of a resource object. A Run is one walk over the configuration: validation, planning or applying. Run asks its
-// Host for the results of resource instances and so knows neither state nor plan nor provider processes.
+// A *block* is what is declared (package blocks); an *object* is a block within a module instance; an
+// *instance* is one repetition of a resource object. A Run is one walk over the configuration: validation,
+// planning or applying. Run asks its Host for the results of resource instances and so knows neither state
+// nor plan nor provider processes.
 //
-// Values that come from ephemeral resources are never kept in a Run: they live in a Session, which its owner ends after the operation that needed
-// them, and which holds the leases meanwhile.
+// Values that come from ephemeral resources are never kept in a Run: they live in a Session, which its owner
+// ends after the operation that needed them, and which holds the leases meanwhile.
 //
-// It may import eval/blocks and what that may, future, plan (for dependencies) and, of state, the statuses of conditions. It
-// must not know what a state holds or how providers run.
+// It may import eval/blocks and what that may, future, plan (for dependencies) and, of state, the statuses of
+// conditions. It must not know what a state holds or how providers run.
 package eval

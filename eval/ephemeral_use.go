@@ -14,7 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// checkEphemeralUse reports ephemeral values outside write-only attributes of a resource or data block, each expression that brings some once.
+// checkEphemeralUse reports ephemeral values outside write-only attributes of a resource or data block, each
+// expression that brings some once.
 func checkEphemeralUse(v cty.Value, b *blocks.Resource) diag.List {
 	if !value.Contains(v, value.Ephemeral) {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// explain adds to errors of evaluating expressions what the reader needs to correct them. Of errors in an expression that have one remedy, it keeps the first. It
-// changes the list and returns it.
+// explain adds to errors of evaluating expressions what the reader needs to correct them. Of errors in an
+// expression that have one remedy, it keeps the first. It changes the list and returns it.
 func (sc *scope) explain(exprs []*lang.Expr, diags diag.List) diag.List {
 	type remedied struct {
 		x      *lang.Expr
@@ -33,7 +33,8 @@ func (sc *scope) explain(exprs []*lang.Expr, diags diag.List) diag.List {
 	return out
 }
 
-// explainOne explains one error. It returns the expression that has the error and the remedy that was added, if any.
+// explainOne explains one error. It returns the expression that has the error and the remedy that was added,
+// if any.
 func (sc *scope) explainOne(exprs []*lang.Expr, d *diag.Diagnostic) (x *lang.Expr, added string) {
 	if d.Severity != diag.Error || d.Expression == nil || d.EvalContext == nil {
 		return nil, ""
@@ -99,8 +100,8 @@ func containing(exprs []*lang.Expr, rng hcl.Range) *lang.Expr {
 	return nil
 }
 
-// sourceOf returns the part of x as it is written for one that evaluation made from it; e itself if there is none. Only a part that is written tells what it
-// refers to.
+// sourceOf returns the part of x as it is written for one that evaluation made from it; e itself if there is
+// none. Only a part that is written tells what it refers to.
 func sourceOf(x *lang.Expr, e hcl.Expression) hcl.Expression {
 	node, ok := x.Source.(hclsyntax.Node)
 	if !ok {
@@ -116,7 +117,8 @@ func sourceOf(x *lang.Expr, e hcl.Expression) hcl.Expression {
 	return found
 }
 
-// shownPart is a resource or module of several instances, of which a context has only those that an expression refers to.
+// shownPart is a resource or module of several instances, of which a context has only those that an
+// expression refers to.
 type shownPart struct {
 	name string // the reference to all of it
 	e    *expansion
@@ -196,7 +198,8 @@ func (p shownPart) advice(step lang.Step) string {
 	return fmt.Sprintf("%s has for_each: its instances have names, such as %s[%q].", p.name, p.name, p.names()[0])
 }
 
-// forget takes the values in play out of diagnostics if some of them are to be dropped at the end of the session. What may be shown of them stays.
+// forget takes the values in play out of diagnostics if some of them are to be dropped at the end of the
+// session. What may be shown of them stays.
 func (sc *scope) forget(diags diag.List) diag.List {
 	if sc.sess == nil || len(sc.sess.instances)+len(sc.sess.values) == 0 {
 		return diags
@@ -214,7 +217,8 @@ func (sc *scope) forget(diags diag.List) diag.List {
 	return diags
 }
 
-// functionsAlone returns the context of a diagnostic without its values, nil if the diagnostic is not about a function.
+// functionsAlone returns the context of a diagnostic without its values, nil if the diagnostic is not about a
+// function.
 func functionsAlone(d *diag.Diagnostic) *hcl.EvalContext {
 	if _, call := d.Extra.(hclsyntax.FunctionCallDiagExtra); !call {
 		return nil

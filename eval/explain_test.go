@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Errors of evaluation come with advice, and with what collections are as a whole, whatever part of them was needed.
+// Errors of evaluation come with advice, and with what collections are as a whole, whatever part of them was
+// needed.
 func TestErrorsAreExplained(t *testing.T) {
 	const count = `"count" nor "for_each"`
 	for _, c := range []struct{ expr, advice, statements string }{

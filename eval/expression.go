@@ -13,15 +13,16 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// Expression is an expression that does not stand in the configuration, but is asked about one of its modules. It can be evaluated once, by one task.
+// Expression is an expression that does not stand in the configuration, but is asked about one of its
+// modules. It can be evaluated once, by one task.
 type Expression struct {
 	module    *Module
 	expr      *lang.Expr
 	functions map[string]function.Function
 }
 
-// Expression compiles source text as if it stood in the module, in no block in particular. What it refers to must be declared there. functions are those
-// that it may call, besides those that providers define.
+// Expression compiles source text as if it stood in the module, in no block in particular. What it refers to
+// must be declared there. functions are those that it may call, besides those that providers define.
 func (m *Module) Expression(src, filename string, functions map[string]function.Function) (*Expression, diag.List) {
 	if diags := config.CheckExpression([]byte(src), filename); diags.HasErrors() {
 		return nil, diags
@@ -50,8 +51,9 @@ func (x *Expression) Prepare(t *future.Task) {
 	p.reads(needed)
 }
 
-// Value evaluates the expression. It opens, within s, only what the value depends on. What is said in the course of it about values of the
-// configuration is reported to the run; the diagnostics are about the expression itself.
+// Value evaluates the expression. It opens, within s, only what the value depends on. What is said in the
+// course of it about values of the configuration is reported to the run; the diagnostics are about the
+// expression itself.
 func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
 	run := x.module.run
 	if !x.module.block.OpensOf(x.expr).Empty() {

@@ -210,7 +210,8 @@ func param(f *schema.Function, i int) schema.FunctionParam {
 	return *f.Variadic
 }
 
-// parameter lets every argument through to the call, which keeps the marks of unknown ones; what the provider does not take is sorted out there.
+// parameter lets every argument through to the call, which keeps the marks of unknown ones; what the provider
+// does not take is sorted out there.
 func parameter(p schema.FunctionParam) function.Parameter {
 	return function.Parameter{
 		Name: p.Name, Type: p.Type, AllowNull: p.AllowNull, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true, Description: p.Description,

@@ -6,11 +6,13 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// mostGathered bounds a set of reads that a value keeps for itself: what many values each keep of the same must not add up to their number times its size.
+// mostGathered bounds a set of reads that a value keeps for itself: what many values each keep of the same
+// must not add up to their number times its size.
 const mostGathered = 32
 
-// gathered returns what v reads directly and through other values, without these values, so that whoever depends on the end of a long chain of values need
-// not walk along it. Most values of a chain read the same, and share one set. It is nil if the set is long and v's own: then its read-set is walked.
+// gathered returns what v reads directly and through other values, without these values, so that whoever
+// depends on the end of a long chain of values need not walk along it. Most values of a chain read the same,
+// and share one set. It is nil if the set is long and v's own: then its read-set is walked.
 func (v *Value) gathered(t *future.Task) *reads {
 	got, cycle := v.gather.Get(t, v, nil, func() *reads {
 		own := v.readSet(t)
@@ -41,7 +43,8 @@ func (r *reads) length() int {
 	return len(r.resources) + len(r.calls) + len(r.providers) + len(r.modules)
 }
 
-// union returns the set of what a and b read, neither of which reads values: one of the two if it has all that the other has, nil if it is long.
+// union returns the set of what a and b read, neither of which reads values: one of the two if it has all
+// that the other has, nil if it is long.
 func union(a, b *reads) *reads {
 	switch {
 	case a == b || a.length() == 0:

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestDepsThroughValues holds what blocks depend on through values that refer to each other at random against what was written: few values read much, and few
-// of what is read is read by many.
+// TestDepsThroughValues holds what blocks depend on through values that refer to each other at random against
+// what was written: few values read much, and few of what is read is read by many.
 func TestDepsThroughValues(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		values, resources := rapid.SampledFrom([]int{3, 20, 60}).Draw(rt, "values"), rapid.SampledFrom([]int{3, 30, 200}).Draw(rt, "resources")
@@ -60,7 +60,8 @@ func TestDepsThroughValues(t *testing.T) {
 	})
 }
 
-// TestGatheredIsBounded has a chain of values that each read one thing more: the first keep what they read, the others leave it to who asks, and nothing is lost.
+// TestGatheredIsBounded has a chain of values that each read one thing more: the first keep what they read,
+// the others leave it to who asks, and nothing is lost.
 func TestGatheredIsBounded(t *testing.T) {
 	const values = 2 * mostGathered
 	text := "locals { v0 = sim_thing.r0.id }\n"

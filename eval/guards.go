@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// guard is what a run knows of the conditions of a variable or output: they are evaluated once, and before anything is done with the value.
+// guard is what a run knows of the conditions of a variable or output: they are evaluated once, and before
+// anything is done with the value.
 type guard struct {
 	reads future.Cell[*reads]
 	holds future.Cell[bool]
@@ -59,8 +60,9 @@ func (m *Module) Guarded() []*Value {
 	return out
 }
 
-// Holds evaluates the conditions of a variable or output and reports what is wrong, once in a run. It returns false if a condition failed; what cannot be
-// decided yet counts as holding. What the conditions need is demanded, so that the task must be in no slot.
+// Holds evaluates the conditions of a variable or output and reports what is wrong, once in a run. It returns
+// false if a condition failed; what cannot be decided yet counts as holding. What the conditions need is
+// demanded, so that the task must be in no slot.
 func (v *Value) Holds(t *future.Task) bool {
 	if v.guard == nil {
 		return true
@@ -88,7 +90,8 @@ func (v *Value) Unmet() bool {
 	return known && !holds
 }
 
-// CheckVariables evaluates the validation conditions of the module's variables, or of those that are due if that is not nil.
+// CheckVariables evaluates the validation conditions of the module's variables, or of those that are due if
+// that is not nil.
 func (m *Module) CheckVariables(t *future.Task, due func(*Value) bool) {
 	for _, v := range diag.InOrder(m.variables) {
 		if v.guard != nil && (due == nil || due(v)) {
@@ -97,8 +100,8 @@ func (m *Module) CheckVariables(t *future.Task, due func(*Value) bool) {
 	}
 }
 
-// OutputPreconditions evaluates the preconditions of the module's outputs, or of those that are due if that is not nil. It returns the outputs whose
-// preconditions have errors, which were reported.
+// OutputPreconditions evaluates the preconditions of the module's outputs, or of those that are due if that
+// is not nil. It returns the outputs whose preconditions have errors, which were reported.
 func (m *Module) OutputPreconditions(t *future.Task, due func(*Value) bool) []*Value {
 	var unmet []*Value
 	for _, v := range diag.InOrder(m.outputs) {
@@ -109,8 +112,8 @@ func (m *Module) OutputPreconditions(t *future.Task, due func(*Value) bool) []*V
 	return unmet
 }
 
-// CheckVariablesEarly evaluates the validation conditions of the root module's variables that lead to no object, so that they can be decided before
-// anything else.
+// CheckVariablesEarly evaluates the validation conditions of the root module's variables that lead to no
+// object, so that they can be decided before anything else.
 func (m *Module) CheckVariablesEarly(t *future.Task) bool {
 	ok := true
 	for _, v := range diag.InOrder(m.variables) {
@@ -121,7 +124,8 @@ func (m *Module) CheckVariablesEarly(t *future.Task) bool {
 	return ok
 }
 
-// CheckVariablesClosed evaluates those validation conditions of the module's variables that need nothing to be open.
+// CheckVariablesClosed evaluates those validation conditions of the module's variables that need nothing to
+// be open.
 func (m *Module) CheckVariablesClosed(t *future.Task) {
 	for _, v := range diag.InOrder(m.variables) {
 		for _, c := range v.block.Conditions {
@@ -155,7 +159,8 @@ func (v *Value) check(t *future.Task, c blocks.Condition) bool {
 	return got.holds()
 }
 
-// condition evaluates a condition of a variable or an output, in a session of its own. What it may open is opened within a slot.
+// condition evaluates a condition of a variable or an output, in a session of its own. What it may open is
+// opened within a slot.
 func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, address, failed string) (out verdict) {
 	sc := &scope{m: m, t: t, address: address}
 	if m.run.opt.Phase == Validating {
@@ -180,8 +185,9 @@ func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, address
 	return out
 }
 
-// InputsHold reports whether the conditions hold of the variables and outputs that work on the instance uses: those that its configuration leads to,
-// through values, ephemeral resources and its provider's configuration. What does not hold is reported once. The task must be in no slot.
+// InputsHold reports whether the conditions hold of the variables and outputs that work on the instance uses:
+// those that its configuration leads to, through values, ephemeral resources and its provider's
+// configuration. What does not hold is reported once. The task must be in no slot.
 func (in *Instance) InputsHold(t *future.Task) bool {
 	return !in.Run().cfg.HasGuards || in.inputsHold(t)
 }
@@ -201,7 +207,8 @@ func (c *Check) InputsHold(t *future.Task) bool {
 	return !c.Module.run.cfg.HasGuards || c.readSet(t).hold(t)
 }
 
-// once finds out about something in the run's graph of reads once, however many lead to it. A cycle is reported where the values are demanded.
+// once finds out about something in the run's graph of reads once, however many lead to it. A cycle is
+// reported where the values are demanded.
 func (r *Run) once(t *future.Task, what any, via *hcl.Range, hold func() bool) bool {
 	cell, _ := r.held.LoadOrStore(what, &future.Cell[bool]{})
 	got, cycle := cell.(*future.Cell[bool]).Get(t, what, via, hold)

@@ -7,9 +7,9 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// Hold opens the ephemeral instances that depends_on names, of the instance and of the modules around it, and keeps them open until s ends: a tunnel
-// is needed by what never reads its attributes. A module that is named stands for the ephemeral resources in it. What cannot be opened is reported by
-// the host.
+// Hold opens the ephemeral instances that depends_on names, of the instance and of the modules around it, and
+// keeps them open until s ends: a tunnel is needed by what never reads its attributes. A module that is named
+// stands for the ephemeral resources in it. What cannot be opened is reported by the host.
 func (in *Instance) Hold(t *future.Task, s *Session) {
 	b := in.Resource.Block
 	if !b.HoldsOpen() {
@@ -71,7 +71,8 @@ func (sc *scope) holdModules(call *Call) {
 	}
 }
 
-// held collects what depends_on holds open, of the instance and of the modules around it. Of a module it is told by blocks.
+// held collects what depends_on holds open, of the instance and of the modules around it. Of a module it is
+// told by blocks.
 func (c *useCollector) held(in *Instance, sc *scope) {
 	b := in.Resource.Block
 	if !b.HoldsOpen() {
@@ -95,8 +96,9 @@ func (c *useCollector) dependsOn(sc *scope, refs []lang.Ref) {
 	}
 }
 
-// HeldInstance returns the declared instance whose depends_on holds something ephemeral open while the object at the address is read or destroyed, nil
-// if there is none. What a module instance that is gone would hold of its own is gone with it.
+// HeldInstance returns the declared instance whose depends_on holds something ephemeral open while the object
+// at the address is read or destroyed, nil if there is none. What a module instance that is gone would hold
+// of its own is gone with it.
 func (r *Run) HeldInstance(t *future.Task, a addr.Instance) *Instance {
 	if !r.Declared(a) {
 		return nil

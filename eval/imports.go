@@ -25,7 +25,8 @@ type ImportTarget struct {
 	Block    *config.Import
 }
 
-// Imports evaluates the import blocks of the root module. While validating, what is unknown is taken to be right, and there are no targets.
+// Imports evaluates the import blocks of the root module. While validating, what is unknown is taken to be
+// right, and there are no targets.
 func (r *Run) Imports(t *future.Task) []ImportTarget {
 	var out []ImportTarget
 	for _, b := range r.cfg.Tree.Root.Imports {
@@ -122,7 +123,8 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *rep) (ImportTar
 	return target, diags
 }
 
-// importTo evaluates the address of an import block, whose keys may be expressions. While validating, the address of one that is not known yet is zero.
+// importTo evaluates the address of an import block, whose keys may be expressions. While validating, the
+// address of one that is not known yet is zero.
 func (sc *scope) importTo(a config.ImportAddress) (addr.Instance, diag.List) {
 	steps := slices.Clone(a.Steps)
 	known := true
@@ -173,8 +175,8 @@ func (sc *scope) importKey(e hcl.Expression) (cty.Value, diag.List) {
 	return v, nil
 }
 
-// ImportProvider returns the provider configuration that imports an object for which the root module has no block: the one that the import block
-// names, or the one that the resource type implies.
+// ImportProvider returns the provider configuration that imports an object for which the root module has no
+// block: the one that the import block names, or the one that the resource type implies.
 func (r *Run) ImportProvider(t *future.Task, b *config.Import, to addr.Resource) (*ProviderObject, diag.List) {
 	ref, _ := b.ProviderRef()
 	key := r.compiledKey(ref.KeyExpr)

@@ -23,7 +23,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// kitSchemas is a provider named "sim": thing and data are managed and data types, secret is an ephemeral one; all have the same arguments.
+// kitSchemas is a provider named "sim": thing and data are managed and data types, secret is an ephemeral
+// one; all have the same arguments.
 type kitSchemas struct{ objects map[string]*schema.Schema }
 
 func newKitSchemas() *kitSchemas {

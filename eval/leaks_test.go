@@ -48,7 +48,8 @@ locals {
 resource "sim_thing" "a" {}
 `
 
-// What an ephemeral value decides about is ephemeral, whether the value is known or not, however the question is put.
+// What an ephemeral value decides about is ephemeral, whether the value is known or not, however the question
+// is put.
 func TestE22_NothingIsLearntByAsking(t *testing.T) {
 	for _, expr := range []string{
 		`var.d`, `var.d.k`, `var.d["k"]`, `var.d.l[0]`, `var.d.l[*]`, `var.d.m.x`, `var.list[0]`, `var.list[*]`, `var.map["k"]`, `var.map.k`,

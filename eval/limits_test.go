@@ -7,7 +7,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// TestLimits has expressions whose results would take minutes to print or all memory. Each is an error at once.
+// TestLimits has expressions whose results would take minutes to print or all memory. Each is an error at
+// once.
 func TestLimits(t *testing.T) {
 	for expr, want := range map[string]string{
 		`"${"1e9999999" + 0}"`:       "Number out of range",

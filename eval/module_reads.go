@@ -19,7 +19,8 @@ type moduleRead struct {
 	part part
 }
 
-// part is what a reference needs of a module: one output, all outputs if the name is empty, or everything in it.
+// part is what a reference needs of a module: one output, all outputs if the name is empty, or everything in
+// it.
 type part struct {
 	output string
 	all    bool
@@ -40,7 +41,8 @@ func namesOf(outputs map[string]*hcl.Range) []string {
 	return slices.Sorted(maps.Keys(outputs))
 }
 
-// shared returns the value of some outputs of all instances, which is built once, however many refer to it. The outputs open nothing.
+// shared returns the value of some outputs of all instances, which is built once, however many refer to it.
+// The outputs open nothing.
 func (c *Call) shared(b *builder, e *expansion, p *modulePart, outputs []string, via *hcl.Range) cty.Value {
 	whole := c.whole(part{output: strings.Join(outputs, ",")})
 	got, cycle := whole.value.Get(b.sc.t, c.name, via, func() cty.Value {
@@ -79,7 +81,8 @@ func (c *Call) collectPart(into *reads, t *future.Task, p part) {
 	}
 }
 
-// mayOpen reports whether evaluating one of the outputs, or any if a name is empty, may open ephemeral resources.
+// mayOpen reports whether evaluating one of the outputs, or any if a name is empty, may open ephemeral
+// resources.
 func (c *Call) mayOpen(outputs ...string) bool {
 	for name, o := range c.block.Child.Outputs {
 		if !o.Opens.Empty() && (slices.Contains(outputs, name) || slices.Contains(outputs, "")) {
@@ -103,7 +106,8 @@ func (c *Call) prepare(t *future.Task, p part) {
 	})
 }
 
-// wholeDeps returns what a part of all instances depends on, with one dependency in place of those on the same resource in every instance.
+// wholeDeps returns what a part of all instances depends on, with one dependency in place of those on the
+// same resource in every instance.
 func (c *Call) wholeDeps(t *future.Task, p part) []plan.Dep {
 	got, cycle := c.whole(p).deps.Get(t, c.name, nil, func() []plan.Dep {
 		f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
@@ -118,8 +122,9 @@ func (c *Call) wholeDeps(t *future.Task, p part) []plan.Dep {
 	return got
 }
 
-// collapsed joins dependencies that are alike in each of the n instances of the call: on a resource as a whole, or on its only instance, or on what was joined
-// below. The module instance that the call stands in bounds what the joined dependency is on.
+// collapsed joins dependencies that are alike in each of the n instances of the call: on a resource as a
+// whole, or on its only instance, or on what was joined below. The module instance that the call stands in
+// bounds what the joined dependency is on.
 func (c *Call) collapsed(deps []plan.Dep, n int) []plan.Dep {
 	alike := map[addr.ConfigResource][]int{}
 	for i, d := range deps {
@@ -151,7 +156,8 @@ func (c *Call) collapsed(deps []plan.Dep, n int) []plan.Dep {
 	return out
 }
 
-// keyless returns the module path without the key of c's step, if m lies in an instance of c and no step below it has a key.
+// keyless returns the module path without the key of c's step, if m lies in an instance of c and no step
+// below it has a key.
 func (c *Call) keyless(m addr.ModuleInstance) (addr.ModuleInstance, bool) {
 	own := c.Addr()
 	steps, mine := m.Path(), own.Path()

@@ -112,7 +112,8 @@ func TestE3_Provenance(t *testing.T) {
 	}
 }
 
-// Each expression that brings an ephemeral value is reported, where it stands and with the path of what it sets, and no other.
+// Each expression that brings an ephemeral value is reported, where it stands and with the path of what it
+// sets, and no other.
 func TestE3_Places(t *testing.T) {
 	for _, c := range []struct{ name, body, want string }{
 		{"second of two blocks", "rule { value = 1 }\n  rule { value = var.user }", `rule[1].value at "var.user": var.user`},

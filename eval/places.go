@@ -17,8 +17,9 @@ type place struct {
 	each bool // it is the for_each of a dynamic block, through whose iterator a value may have come
 }
 
-// places returns the expressions that may have given the part at path of body, which was decoded to v: of attributes and, after these, of the for_each of
-// the dynamic blocks around them. v must be without marks. If path ends at blocks, the expressions are those of everything in them.
+// places returns the expressions that may have given the part at path of body, which was decoded to v: of
+// attributes and, after these, of the for_each of the dynamic blocks around them. v must be without marks. If
+// path ends at blocks, the expressions are those of everything in them.
 func places(body hcl.Body, path cty.Path, v cty.Value) []place {
 	found := placesIn(body, path, v, nil)
 	slices.SortStableFunc(found, func(a, b place) int {
@@ -109,7 +110,8 @@ func position(elements, key cty.Value) (int, cty.Value) {
 	return int(n), elements.Index(key)
 }
 
-// candidates returns the blocks that may have given the element at index. How many elements a dynamic block gives is not known, but each other block gives one.
+// candidates returns the blocks that may have given the element at index. How many elements a dynamic block
+// gives is not known, but each other block gives one.
 func candidates(blocks hcl.Blocks, name string, index int, elements cty.Value) []*hcl.Block {
 	own := slices.DeleteFunc(slices.Clone(blocks), func(b *hcl.Block) bool {
 		return b.Type == "dynamic" && b.Labels[0] != name

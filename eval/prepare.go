@@ -7,8 +7,9 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// Prepare demands everything durable that the instance's configuration needs, also behind the values and ephemeral resources that are
-// evaluated later, so that evaluating within a session waits for nothing but openings.
+// Prepare demands everything durable that the instance's configuration needs, also behind the values and
+// ephemeral resources that are evaluated later, so that evaluating within a session waits for nothing but
+// openings.
 func (in *Instance) Prepare(t *future.Task) {
 	p := preparer{t: t, seen: map[any]struct{}{}}
 	p.instance(in)

@@ -16,7 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// ProviderObject is one provider configuration: a provider block (or one instance of it), or the empty configuration that is implied.
+// ProviderObject is one provider configuration: a provider block (or one instance of it), or the empty
+// configuration that is implied.
 type ProviderObject struct {
 	Addr addr.ProviderConfig
 
@@ -48,7 +49,8 @@ func (p *ProviderObject) Present(t *future.Task) bool {
 	return e.failed || e.generic || e.has(p.Addr.Key)
 }
 
-// Unkeyed reports whether the provider block has instances and this is none of them: an address without a key that a state recorded leads to it.
+// Unkeyed reports whether the provider block has instances and this is none of them: an address without a key
+// that a state recorded leads to it.
 func (p *ProviderObject) Unkeyed() bool { return p.each != nil && p.Addr.Key == addr.NoKey }
 
 // EvalBody evaluates the configuration, which may carry marks.
@@ -184,7 +186,8 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 	return p
 }
 
-// findProvider follows a provider reference from a module to the block that it means: passed by the call, declared here, or inherited.
+// findProvider follows a provider reference from a module to the block that it means: passed by the call,
+// declared here, or inherited.
 func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func(*future.Task) *scope) (providerRef, diag.List) {
 	if passed := m.block.Config.Passed(ref); passed != nil {
 		return m.call.module.findProvider(*passed, m.run.compiledKey(passed.KeyExpr), m.callScope)
@@ -203,7 +206,8 @@ func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func
 	return parent.findProvider(config.ProviderRef{Name: name, Range: ref.Range}, nil, nil)
 }
 
-// expectedProvider stands in for a configuration that the caller of m has to pass and does not. A module that is validated by itself has no caller.
+// expectedProvider stands in for a configuration that the caller of m has to pass and does not. A module that
+// is validated by itself has no caller.
 func (m *Module) expectedProvider(ref config.ProviderRef) (providerRef, diag.List) {
 	expected := m.block.Config.ExpectedAlias(ref)
 	switch {
@@ -240,8 +244,9 @@ func (r *Run) compiledKey(e hcl.Expression) *lang.Expr {
 	return x
 }
 
-// ProviderByAddr returns the provider configuration at an address that a state recorded. It fails with an explanation if the configuration has none: only the
-// root module has configurations without a block. Another one never takes its place, since that may work on other regions or accounts.
+// ProviderByAddr returns the provider configuration at an address that a state recorded. It fails with an
+// explanation if the configuration has none: only the root module has configurations without a block. Another
+// one never takes its place, since that may work on other regions or accounts.
 func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderObject, diag.List) {
 	m := r.Module(pc.Module)
 	if m == nil {
@@ -257,8 +262,9 @@ func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderO
 	return r.providerObject(pc, providerRef{module: r.Root}), nil
 }
 
-// ProviderOf returns the address of the provider configuration that works on an instance of which a state recorded one. It is the one of the block if the
-// configuration still declares that, which may have another name by now. Nothing is evaluated: of a provider block with for_each, the recorded instance stays.
+// ProviderOf returns the address of the provider configuration that works on an instance of which a state
+// recorded one. It is the one of the block if the configuration still declares that, which may have another
+// name by now. Nothing is evaluated: of a provider block with for_each, the recorded instance stays.
 func (r *Run) ProviderOf(a addr.Instance, recorded addr.ProviderConfig) addr.ProviderConfig {
 	m := r.cfg.Modules[a.Module.Module()]
 	if m == nil || m.Resources[a.Resource] == nil || m.Resources[a.Resource].Provider != recorded.Provider {
@@ -283,7 +289,8 @@ func missingProvider(pc addr.ProviderConfig) diag.List {
 		"The state has objects that were made with the provider configuration %s, which is no longer in the configuration. Put the provider block back until these objects are destroyed, or remove the objects from the state.", pc)
 }
 
-// ValidateProviders evaluates every provider block of a module object, for validation. f is called with each configuration without marks.
+// ValidateProviders evaluates every provider block of a module object, for validation. f is called with each
+// configuration without marks.
 func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
 	for _, b := range diag.InOrder(m.block.Providers) {
 		if b.Config.Empty() {

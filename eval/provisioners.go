@@ -22,7 +22,8 @@ func provisionerConfigs(blocks []blocks.Provisioner) []*config.Provisioner {
 	return out
 }
 
-// EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the instance's object.
+// EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the instance's
+// object.
 func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in

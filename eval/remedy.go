@@ -17,8 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// remedy returns sentences, after a space, on how to write what may have been meant by an expression that has an error in x; "" if there is nothing to add, or
-// it could reveal a value.
+// remedy returns sentences, after a space, on how to write what may have been meant by an expression that has
+// an error in x; "" if there is nothing to add, or it could reveal a value.
 func (sc *scope) remedy(x *lang.Expr, d *diag.Diagnostic) string {
 	node, ok := x.Source.(hclsyntax.Node)
 	if !ok {
@@ -173,7 +173,8 @@ func collectionRemedy(n *hclsyntax.ForExpr, v cty.Value) string {
 	return ""
 }
 
-// pathRemedy is the remedy for the name of a file that a module gives without saying that the file is one of its own.
+// pathRemedy is the remedy for the name of a file that a module gives without saying that the file is one of
+// its own.
 func (sc *scope) pathRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
 	fn, ok := functionIn(d.EvalContext, call.Name)
 	if !ok || sc.m.Addr.IsRoot() || len(call.Args) == 0 || len(fn.Params()) == 0 || fn.Params()[0].Name != "path" || call.Args[0].Range() != d.Expression.Range() {
@@ -186,7 +187,8 @@ func (sc *scope) pathRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic
 	return fmt.Sprintf(" A relative path starts at the directory of the root module. For a file of this module, write \"${path.module}/%s\".", strings.TrimPrefix(name, "./"))
 }
 
-// callRemedy is the remedy for a call of a function that does not accept its arguments. It tries others, but not with a provider.
+// callRemedy is the remedy for a call of a function that does not accept its arguments. It tries others, but
+// not with a provider.
 func callRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
 	fn, ok := functionIn(d.EvalContext, call.Name)
 	if !ok || strings.HasPrefix(call.Name, "provider::") || call.ExpandFinal {
@@ -252,7 +254,8 @@ func functionIn(ctx *hcl.EvalContext, name string) (function.Function, bool) {
 	return function.Function{}, false
 }
 
-// accepts reports whether a function has a result for the arguments, converted as a call in the language does.
+// accepts reports whether a function has a result for the arguments, converted as a call in the language
+// does.
 func accepts(fn function.Function, args ...cty.Value) bool {
 	params := fn.Params()
 	if len(args) < len(params) || len(args) > len(params) && fn.VarParam() == nil {

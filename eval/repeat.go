@@ -22,7 +22,8 @@ type repeated struct {
 	block  any          // what is repeated: a *blocks.Resource or *blocks.Call, nil for anything else
 	// ephemeral says that it is an ephemeral block.
 	ephemeral bool
-	// sequences says that for_each may be a tuple or list too, whose indexes are the keys. They are part of no address: they would change with the order.
+	// sequences says that for_each may be a tuple or list too, whose indexes are the keys. They are part of
+	// no address: they would change with the order.
 	sequences bool
 	// recorded tells the keys in place of the arguments, if it is set.
 	recorded func() []addr.Key
@@ -104,8 +105,8 @@ func (r *repeated) evaluate(t *future.Task) *expansion {
 	return e
 }
 
-// recordedExpansion is an expansion to the given keys, as far as they are of the form. Without any, the instances cannot be told. What each.value is for
-// them is not known.
+// recordedExpansion is an expansion to the given keys, as far as they are of the form. Without any, the
+// instances cannot be told. What each.value is for them is not known.
 func recordedExpansion(form blocks.Form, recorded []addr.Key) *expansion {
 	e := &expansion{form: form}
 	switch form {

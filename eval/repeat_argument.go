@@ -23,8 +23,9 @@ func (r *repeated) unsuitable(t *future.Task, x *lang.Expr, format string, args 
 	return r.module.run.about(&scope{m: r.module, t: t}, x, d)
 }
 
-// value evaluates a repetition argument and refuses what suits none of them. Whether apply is under way may decide about ephemeral blocks, whose keys
-// are kept nowhere, but no other ephemeral value may. secret says that the value is sensitive.
+// value evaluates a repetition argument and refuses what suits none of them. Whether apply is under way may
+// decide about ephemeral blocks, whose keys are kept nowhere, but no other ephemeral value may. secret says
+// that the value is sensitive.
 func (r *repeated) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool, diags diag.List) {
 	v, diags = r.module.run.eval(&scope{m: r.module, t: t}, x)
 	if diags.HasErrors() {

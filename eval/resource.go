@@ -36,7 +36,8 @@ func (r *Resource) Addr() addr.AbsResource {
 	return addr.AbsResource{Module: r.Module.Addr, Resource: r.Block.Config.Addr}
 }
 
-// Instances returns the instances, ordered by key. ok is false if they could not be told, for a reason that was reported.
+// Instances returns the instances, ordered by key. ok is false if they could not be told, for a reason that
+// was reported.
 func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
 	e := r.expand(t, nil)
 	out := make([]*Instance, len(e.keys))
@@ -70,7 +71,8 @@ type Instance struct {
 	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
 }
 
-// Circular reports whether the instance depends on itself, which was reported. This is known once it is prepared.
+// Circular reports whether the instance depends on itself, which was reported. This is known once it is
+// prepared.
 func (in *Instance) Circular() bool { return in.circular.Load() }
 
 // Addr returns the absolute address.
@@ -116,7 +118,8 @@ func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	return got
 }
 
-// whole returns the value of the resource object as a reference without an index sees it: an object, a tuple of all instances, or an object by key.
+// whole returns the value of the resource object as a reference without an index sees it: an object, a tuple
+// of all instances, or an object by key.
 func (r *Resource) whole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	if r.Block.Config.Addr.Mode == addr.Ephemeral {
 		return r.collect(t, s, via)
@@ -204,7 +207,8 @@ func (in *Instance) scope(t *future.Task, s *Session) *scope {
 	return &scope{m: in.Resource.Module, rep: in.Resource.rep(in.Key), t: t, sess: s, address: in.Addr().String()}
 }
 
-// EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from ephemeral resources is unknown.
+// EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from
+// ephemeral resources is unknown.
 func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b := in.Resource.Block
 	if s == nil || s.cold || in.Run().opt.Phase == Validating || b.Config.Addr.Mode == addr.Ephemeral || !b.BodyOpens() {

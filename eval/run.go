@@ -31,19 +31,21 @@ const (
 	Applying
 )
 
-// Host gives a run the results that need providers. Its methods are called on the goroutine of the demanding task, at most once per instance for
-// Result, and must return a legal value in every case; what went wrong they report to Run.Diags.
+// Host gives a run the results that need providers. Its methods are called on the goroutine of the demanding
+// task, at most once per instance for Result, and must return a legal value in every case; what went wrong
+// they report to Run.Diags.
 type Host interface {
 	// Result returns the object of a managed or data instance, sensitive marks included.
 	Result(t *future.Task, in *Instance) cty.Value
 	// Open returns the object of an ephemeral instance, marked ephemeral, and lets s keep the lease on it.
 	Open(t *future.Task, s *Session, in *Instance) cty.Value
-	// Slot runs f, which may open ephemeral resources but demands nothing durable any more, within the limit of operations at once. Whoever calls it
-	// is in no slot yet.
+	// Slot runs f, which may open ephemeral resources but demands nothing durable any more, within the limit
+	// of operations at once. Whoever calls it is in no slot yet.
 	Slot(f func())
 	// CallFunction calls a provider-defined function.
 	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)
-	// ConfiguredFunctions returns the functions that a provider has with a configuration, which was prepared and holds nothing ephemeral.
+	// ConfiguredFunctions returns the functions that a provider has with a configuration, which was prepared
+	// and holds nothing ephemeral.
 	ConfiguredFunctions(t *future.Task, p *ProviderObject) (map[string]*schema.Function, diag.List)
 }
 
@@ -57,15 +59,16 @@ type Options struct {
 	RootDir   string // for path.root
 	WorkDir   string // for path.cwd, absolute
 	Now       time.Time
-	// MildConditions makes failing conditions of managed resources, data sources and outputs warnings, which hold nothing up.
+	// MildConditions makes failing conditions of managed resources, data sources and outputs warnings, which
+	// hold nothing up.
 	MildConditions bool
 	// UnsetUnknown makes variables of the root module unknown that have neither a value nor a default.
 	UnsetUnknown bool
-	// Recorded tells the instances of managed and data resources in place of their repetition arguments, none if nothing is known of a resource; nil to
-	// go by the arguments.
+	// Recorded tells the instances of managed and data resources in place of their repetition arguments, none
+	// if nothing is known of a resource; nil to go by the arguments.
 	Recorded func(addr.AbsResource) []addr.Key
-	// Excluded reports whether a resource or module call is left out as a whole, so that it does not matter if its instances are not known yet; nil if
-	// nothing is.
+	// Excluded reports whether a resource or module call is left out as a whole, so that it does not matter
+	// if its instances are not known yet; nil if nothing is.
 	Excluded func(addr.Target) bool
 }
 
@@ -246,7 +249,8 @@ func moduleClaims(m *blocks.Module, into []Use) []Use {
 	return into
 }
 
-// ProviderMeta returns the provider_meta block of the module for the provider of the given resource block, nil if there is none.
+// ProviderMeta returns the provider_meta block of the module for the provider of the given resource block,
+// nil if there is none.
 func (m *Module) ProviderMeta(b *blocks.Resource) *config.ProviderMeta {
 	return m.ProviderMetaFor(b.Provider)
 }

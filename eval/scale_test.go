@@ -221,7 +221,8 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
-// TestChainsOfValuesAreLinear has many blocks read values of one long chain, which reads nothing but one resource at its beginning.
+// TestChainsOfValuesAreLinear has many blocks read values of one long chain, which reads nothing but one
+// resource at its beginning.
 func TestChainsOfValuesAreLinear(t *testing.T) {
 	measure := func(n int) int64 {
 		var text strings.Builder

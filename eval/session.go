@@ -7,8 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Session is the time during which one operation uses values from ephemeral resources. It holds their leases, and the values that were computed
-// from them, and drops both at End. A Session belongs to one task.
+// Session is the time during which one operation uses values from ephemeral resources. It holds their leases,
+// and the values that were computed from them, and drops both at End. A Session belongs to one task.
 type Session struct {
 	values    map[*Value]cty.Value
 	instances map[*Instance]cty.Value
@@ -19,7 +19,8 @@ type Session struct {
 	// cold sessions open nothing: what comes from ephemeral resources is unknown in them.
 	cold bool
 
-	// User is whoever uses the values, and Purpose is for what. They are for the host; nothing here depends on them.
+	// User is whoever uses the values, and Purpose is for what. They are for the host; nothing here depends
+	// on them.
 	User    any
 	Purpose string
 }
@@ -29,8 +30,9 @@ func NewSession() *Session {
 	return &Session{values: map[*Value]cty.Value{}, instances: map[*Instance]cty.Value{}}
 }
 
-// rehearse evaluates what may open ephemeral resources without opening any, and reports whether the outcome holds: it has nothing ephemeral in it, and nothing
-// of it is unknown because something stayed closed. References may bring more than is used, such as all outputs of a module for the sake of one; what is
+// rehearse evaluates what may open ephemeral resources without opening any, and reports whether the outcome
+// holds: it has nothing ephemeral in it, and nothing of it is unknown because something stayed closed.
+// References may bring more than is used, such as all outputs of a module for the sake of one; what is
 // ephemeral in a value marks all that is made from it, so what has no mark did not need it.
 func (r *Run) rehearse(eval func(*Session) (cty.Value, diag.List)) (cty.Value, diag.List, bool) {
 	cold := NewSession()
@@ -44,10 +46,12 @@ func (r *Run) rehearse(eval func(*Session) (cty.Value, diag.List)) (cty.Value, d
 // Keep calls release at the end of the session.
 func (s *Session) Keep(release func()) { s.release = append(s.release, release) }
 
-// Check lets f be asked, each time before values that the session already holds are used again, whether they still may be.
+// Check lets f be asked, each time before values that the session already holds are used again, whether they
+// still may be.
 func (s *Session) Check(f func() bool) { s.checks = append(s.checks, f) }
 
-// Fresh asks all checks. False means that a value must no longer be used, for a reason that was reported. Several tasks may ask at once.
+// Fresh asks all checks. False means that a value must no longer be used, for a reason that was reported.
+// Several tasks may ask at once.
 func (s *Session) Fresh() bool {
 	for _, f := range s.checks {
 		if !f() {
@@ -60,7 +64,8 @@ func (s *Session) Fresh() bool {
 // Fail notes that something which the session asked for could not be had; the reason was reported.
 func (s *Session) Fail() { s.failed = true }
 
-// Failed reports whether Fail was called: what the session's values were made of is incomplete then, and must not reach a provider.
+// Failed reports whether Fail was called: what the session's values were made of is incomplete then, and must
+// not reach a provider.
 func (s *Session) Failed() bool { return s.failed }
 
 // Empty reports whether the session holds no lease.

@@ -98,7 +98,8 @@ func TestSessionsKeepEphemeralValues(t *testing.T) {
 	w.clean()
 }
 
-// Without a session, what comes from ephemeral resources is unknown and still ephemeral, and nothing is opened.
+// Without a session, what comes from ephemeral resources is unknown and still ephemeral, and nothing is
+// opened.
 func TestNoSession(t *testing.T) {
 	w := planned(t, throughEphemerals)
 	v, diags := w.instance("sim_thing.user").EvalBody(w.task, nil)
@@ -110,7 +111,8 @@ func TestNoSession(t *testing.T) {
 	}
 }
 
-// What a session needs is there before it begins, also behind conditions of variables and outputs, provider configurations and chained openings.
+// What a session needs is there before it begins, also behind conditions of variables and outputs, provider
+// configurations and chained openings.
 func TestPrepareLeavesNothingDurable(t *testing.T) {
 	for name, text := range map[string]string{
 		"chain": throughEphemerals,
@@ -176,7 +178,8 @@ data "sim_data" "late" {}`,
 	}
 }
 
-// watchful counts openings as sessions of their task: from the first opening on nothing durable may be asked for.
+// watchful counts openings as sessions of their task: from the first opening on nothing durable may be asked
+// for.
 type watchful struct{ *kitHost }
 
 func (h watchful) Open(t *future.Task, s *Session, in *Instance) cty.Value {

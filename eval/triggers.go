@@ -13,8 +13,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Triggered reports whether replace_triggered_by asks for the instance to be replaced: something that it names has a planned change, or, for a reference to
-// an attribute, that attribute changes. changeFor gives the planned change of an instance.
+// Triggered reports whether replace_triggered_by asks for the instance to be replaced: something that it
+// names has a planned change, or, for a reference to an attribute, that attribute changes. changeFor gives
+// the planned change of an instance.
 func (in *Instance) Triggered(t *future.Task, changeFor func(addr.Instance) *plan.Change) bool {
 	sc := in.scope(t, nil)
 	for _, x := range in.Resource.Block.Triggers {
@@ -42,7 +43,8 @@ func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.
 	if key, ok := sc.key(ref.Index, res.Form()); ok && res.repeat.Repeated() {
 		return res.expand(sc.t, &ref.Range).has(key) && triggers(res.Instance(key))
 	}
-	// What all instances together do is the same for each instance of the block that refers to them, so it is found out once.
+	// What all instances together do is the same for each instance of the block that refers to them, so it is
+	// found out once.
 	cell, _ := res.triggers.LoadOrStore(ref, &future.Cell[bool]{})
 	got, cycle := cell.(*future.Cell[bool]).Get(sc.t, res, &ref.Range, func() bool {
 		instances, _ := res.Instances(sc.t)
@@ -54,7 +56,8 @@ func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.
 	return got
 }
 
-// attributeChanges reports whether the change alters what the traversal leads to; the whole object if it is empty.
+// attributeChanges reports whether the change alters what the traversal leads to; the whole object if it is
+// empty.
 func attributeChanges(c *plan.Change, rest hcl.Traversal) bool {
 	switch c.Action {
 	case plan.NoOp, plan.Read:
@@ -108,8 +111,8 @@ func (r *Run) WhyGone(a addr.Instance) plan.Reason {
 	return plan.DeleteRepetition
 }
 
-// Find returns the instance at an address, nil if the configuration has no such instance. ok is false if that could not be told, for a reason that was
-// reported.
+// Find returns the instance at an address, nil if the configuration has no such instance. ok is false if that
+// could not be told, for a reason that was reported.
 func (r *Run) Find(t *future.Task, a addr.Instance) (in *Instance, ok bool) {
 	m := r.Root
 	for _, step := range a.Module.Path() {

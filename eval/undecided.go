@@ -5,8 +5,9 @@ import (
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 )
 
-// reportUndecided reports that the instances of a block cannot be told yet, if that is news: nothing of the block is left out on purpose, and it does not
-// follow from an error that was reported, or from another block whose instances cannot be told.
+// reportUndecided reports that the instances of a block cannot be told yet, if that is news: nothing of the
+// block is left out on purpose, and it does not follow from an error that was reported, or from another block
+// whose instances cannot be told.
 func (r *repeated) reportUndecided(diags diag.List) {
 	run := r.module.run
 	if r.excluded() || run.Diags.certain() {

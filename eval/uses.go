@@ -25,7 +25,8 @@ type Use struct {
 	Instance addr.Instance       // UseInstance; without key for UseResource
 	Block    addr.ConfigResource // UseBlock; of UseConfiguration the module alone
 	Provider addr.ProviderConfig // UseProvider; without module and key for UseConfiguration
-	// Before tells an instance that is opened with what it refers to as that was before an apply, where the apply changes it.
+	// Before tells an instance that is opened with what it refers to as that was before an apply, where the
+	// apply changes it.
 	Before bool
 }
 
@@ -49,8 +50,9 @@ func configurationUse(m addr.Module, p addr.Provider, alias string) Use {
 	return Use{Kind: UseConfiguration, Block: addr.ConfigResource{Module: m}, Provider: addr.ProviderConfig{Provider: p, Alias: alias}}
 }
 
-// Uses returns what working on the instance may use: its provider, and the ephemeral instances that its configuration leads to. It evaluates nothing
-// but instance keys that depend on each.key and count.index alone; what cannot be told exactly is told coarsely.
+// Uses returns what working on the instance may use: its provider, and the ephemeral instances that its
+// configuration leads to. It evaluates nothing but instance keys that depend on each.key and count.index
+// alone; what cannot be told exactly is told coarsely.
 func (in *Instance) Uses(t *future.Task) []Use {
 	b := in.Resource.Block
 	c := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
@@ -83,7 +85,8 @@ func (p *ProviderObject) Uses(t *future.Task) []Use {
 	return c.list()
 }
 
-// Claims returns what planning the instance may use. An ephemeral instance with conditions is opened for their sake, so it uses itself then.
+// Claims returns what planning the instance may use. An ephemeral instance with conditions is opened for
+// their sake, so it uses itself then.
 func (in *Instance) Claims(t *future.Task) []Use {
 	out := in.Uses(t)
 	if in.Config().Addr.Mode == addr.Ephemeral && in.HasConditions() {
@@ -101,8 +104,9 @@ func BlockClaims(b *blocks.Resource) []Use {
 	return out
 }
 
-// BlockUses returns what any instance of the resource may use, before its instances are known. Of provider configurations only those count that come
-// from ephemeral resources. What is used by block leads back to nothing that uses it, since blocks that open each other in a circle are refused.
+// BlockUses returns what any instance of the resource may use, before its instances are known. Of provider
+// configurations only those count that come from ephemeral resources. What is used by block leads back to
+// nothing that uses it, since blocks that open each other in a circle are refused.
 func BlockUses(b *blocks.Resource) []Use {
 	out := usesOf(b.Opens)
 	if p := b.Module.ProviderFor(b.Config.ProviderRef()); p != nil && !p.Opens.Empty() {
@@ -122,7 +126,8 @@ func usesOf(s *blocks.OpenSet) []Use {
 	return out
 }
 
-// UsesOf returns what the target of u may itself use while it is open: the rule by which claims reach upstream.
+// UsesOf returns what the target of u may itself use while it is open: the rule by which claims reach
+// upstream.
 func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 	switch u.Kind {
 	case UseInstance:
@@ -149,7 +154,8 @@ func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 	return nil
 }
 
-// ProviderUse returns the use of the provider configuration at an address that a state recorded; false if it opens nothing or is not there.
+// ProviderUse returns the use of the provider configuration at an address that a state recorded; false if it
+// opens nothing or is not there.
 func (r *Run) ProviderUse(t *future.Task, pc addr.ProviderConfig) (Use, bool) {
 	p, diags := r.ProviderByAddr(t, pc)
 	if diags.HasErrors() || !p.Opens() {

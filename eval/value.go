@@ -36,8 +36,8 @@ func (v *Value) Addr() string {
 // opens reports whether evaluating v may open ephemeral resources, so that its value belongs in a session.
 func (v *Value) opens() bool { return !v.block.Opens.Empty() }
 
-// Get returns the value. A value that comes from ephemeral resources is evaluated within s, once per session; without a session it is unknown
-// and marked ephemeral.
+// Get returns the value. A value that comes from ephemeral resources is evaluated within s, once per session;
+// without a session it is unknown and marked ephemeral.
 func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	if !v.opens() {
 		got, cycle := v.cell.Get(t, v, via, func() cty.Value {
@@ -90,8 +90,8 @@ func (v *Value) refuses() bool {
 	return v.block.Variable != nil && !v.block.Variable.Ephemeral || v.block.Output != nil && !v.block.Output.Ephemeral
 }
 
-// compute evaluates v and reports what is wrong. Of a value in a circle only the circle is reported, and it is unknown: what else is wrong would depend
-// on where the circle was met.
+// compute evaluates v and reports what is wrong. Of a value in a circle only the circle is reported, and it
+// is unknown: what else is wrong would depend on where the circle was met.
 func (v *Value) compute(t *future.Task, s *Session) cty.Value {
 	var got cty.Value
 	var diags diag.List
@@ -118,14 +118,16 @@ func (v *Value) variable(t *future.Task, s *Session) (cty.Value, diag.List) {
 	return v.declaredMarks(got), diags
 }
 
-// argument returns what a call gives for the variable, or its default, for validation conditions to be evaluated with while validating. What is wrong
-// with it is reported elsewhere, as an unknown value of a variable.
+// argument returns what a call gives for the variable, or its default, for validation conditions to be
+// evaluated with while validating. What is wrong with it is reported elsewhere, as an unknown value of a
+// variable.
 func (v *Value) argument(t *future.Task) cty.Value {
 	got, _ := v.converted(t, nil)
 	return v.declaredMarks(got)
 }
 
-// converted returns the value that was given, or the default, in the variable's type; it is unknown if there are errors.
+// converted returns the value that was given, or the default, in the variable's type; it is unknown if there
+// are errors.
 func (v *Value) converted(t *future.Task, s *Session) (cty.Value, diag.List) {
 	got, diags := v.given(t, s)
 	if !diags.HasErrors() {

@@ -132,7 +132,8 @@ var markCases = []struct{ expr, want string }{
 	{`terraform.applying ? 1 : 0`, `e(0)`},
 }
 
-// Marks stand at the elements that they belong to, survive together, and are not lost by asking about a value in another way.
+// Marks stand at the elements that they belong to, survive together, and are not lost by asking about a value
+// in another way.
 func TestE21_E22_E23_MarksThroughExpressions(t *testing.T) {
 	for _, c := range markCases {
 		t.Run(c.expr, func(t *testing.T) {
@@ -362,7 +363,8 @@ output "bad" {
 	}
 }
 
-// Ephemeral values outside of write-only attributes are refused where they stand, with the way by which they got there.
+// Ephemeral values outside of write-only attributes are refused where they stand, with the way by which they
+// got there.
 func TestE3_InvalidUse(t *testing.T) {
 	const why = `cannot accept an ephemeral value because it is not a write-only attribute, meaning it will be written to the state.`
 	const tail = `\n\nIf null will do in its place, pass it through the ephemeralasnull function.`
@@ -432,7 +434,8 @@ data "sim_data" "ok" { depends_on = [ephemeral.sim_secret.s] }`)
 	}
 }
 
-// Whether apply is under way may decide about ephemeral blocks, and about no others; other ephemeral values may not.
+// Whether apply is under way may decide about ephemeral blocks, and about no others; other ephemeral values
+// may not.
 func TestE35_ApplyingDecidesAboutEphemeralBlocks(t *testing.T) {
 	for _, c := range []struct {
 		name, body  string

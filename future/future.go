@@ -1,6 +1,6 @@
-// Package future holds the one concurrency primitive of the evaluator: Cell, a value computed at most once, inline, by the first task that
-// demands it. A second task that demands it meanwhile waits; a demand that could never be met, because it would close a circle of waiting
-// tasks, is answered with the circle itself.
+// Package future holds the one concurrency primitive of the evaluator: Cell, a value computed at most once,
+// inline, by the first task that demands it. A second task that demands it meanwhile waits; a demand that
+// could never be met, because it would close a circle of waiting tasks, is answered with the circle itself.
 //
 // It imports the standard library only and knows nothing of what is computed.
 package future
@@ -11,13 +11,14 @@ import (
 	"sync/atomic"
 )
 
-// Task is one thread of demand: the calls that a worker makes while it computes. A Task must be used by one goroutine at a time.
-// The zero value is ready to use.
+// Task is one thread of demand: the calls that a worker makes while it computes. A Task must be used by one
+// goroutine at a time. The zero value is ready to use.
 type Task struct {
 	stack   []Frame
 	via     any // of the demand that the task waits with; written before waiting is
 	waiting atomic.Pointer[core]
-	// Park, if set, is called before the task starts to wait for another one, and Unpark after. A pool uses them to keep its workers busy.
+	// Park, if set, is called before the task starts to wait for another one, and Unpark after. A pool uses
+	// them to keep its workers busy.
 	Park, Unpark func()
 }
 
@@ -28,8 +29,8 @@ type Frame struct {
 	cell  *core // nil for Within
 }
 
-// Cycle reports a demand that can never be met. Frames is the chain in order: each frame's computation demanded the next one, and the last
-// one demanded the first again.
+// Cycle reports a demand that can never be met. Frames is the chain in order: each frame's computation
+// demanded the next one, and the last one demanded the first again.
 type Cycle struct{ Frames []Frame }
 
 // Error returns a short text; the frames have the details.
@@ -72,10 +73,11 @@ func (c *Cell[T]) Set(v T) {
 	c.state.Store(done)
 }
 
-// Get returns the value, computing it with f if this is the first demand. label says what the cell is and via where the demand came from; both are
-// kept only while computing, for Cycle. If the demand closes a circle, f is not called, the error is the *Cycle, and the value is T's zero
-// value: the caller must put a legal placeholder in its place. If f panics, the cell holds T's zero value for everyone else and the panic
-// goes on.
+// Get returns the value, computing it with f if this is the first demand. label says what the cell is and via
+// where the demand came from; both are kept only while computing, for Cycle. If the demand closes a circle, f
+// is not called, the error is the *Cycle, and the value is T's zero value: the caller must put a legal
+// placeholder in its place. If f panics, the cell holds T's zero value for everyone else and the panic goes
+// on.
 func (c *Cell[T]) Get(t *Task, label, via any, f func() T) (T, *Cycle) {
 	if c.state.Load() == done {
 		return c.v, nil
@@ -94,7 +96,8 @@ func (c *Cell[T]) Get(t *Task, label, via any, f func() T) (T, *Cycle) {
 	return c.v, nil
 }
 
-// Within calls f, whose demands are those of something that is no cell: a frame with the given label and origin stands for it in a Cycle.
+// Within calls f, whose demands are those of something that is no cell: a frame with the given label and
+// origin stands for it in a Cycle.
 func (t *Task) Within(label, via any, f func()) {
 	t.stack = append(t.stack, Frame{Label: label, Via: via})
 	defer func() { t.stack = t.stack[:len(t.stack)-1] }()
@@ -112,8 +115,8 @@ func (c *core) finish(t *Task) {
 	c.mu.Unlock()
 }
 
-// await waits until c is done. It first publishes what t waits for and then looks for itself along the chain of owners: of all tasks that
-// close a circle, the last to publish is sure to see the others.
+// await waits until c is done. It first publishes what t waits for and then looks for itself along the chain
+// of owners: of all tasks that close a circle, the last to publish is sure to see the others.
 func (c *core) await(t *Task, via any) *Cycle {
 	t.via = via
 	t.waiting.Store(c)
@@ -144,8 +147,9 @@ func (c *core) await(t *Task, via any) *Cycle {
 	return nil
 }
 
-// trace follows the chain of waiting tasks from c and returns the cells on it if it leads to t, nil otherwise. The chain may change meanwhile, so that the
-// answer can be wrong unless a circle through t stands, which nobody but its own tasks can break.
+// trace follows the chain of waiting tasks from c and returns the cells on it if it leads to t, nil
+// otherwise. The chain may change meanwhile, so that the answer can be wrong unless a circle through t
+// stands, which nobody but its own tasks can break.
 func (c *core) trace(t *Task) []*core {
 	var path []*core
 	mark, steps := c, 0 // a chain that runs into somebody else's circle must end: mark is moved up in growing strides until it is met again
@@ -168,11 +172,13 @@ func (c *core) trace(t *Task) []*core {
 	return nil
 }
 
-// breaking is held while a circle is broken: of several tasks that see the same one, only the first gives up its demand.
+// breaking is held while a circle is broken: of several tasks that see the same one, only the first gives up
+// its demand.
 var breaking sync.Mutex
 
-// withdraw gives up t's demand for c if it closes a circle. Two equal looks at the chain prove that it stood as a whole in between, because a
-// task never waits for a cell again that it has waited for, and a cell never has a second owner.
+// withdraw gives up t's demand for c if it closes a circle. Two equal looks at the chain prove that it stood
+// as a whole in between, because a task never waits for a cell again that it has waited for, and a cell never
+// has a second owner.
 func (c *core) withdraw(t *Task) *Cycle {
 	breaking.Lock()
 	defer breaking.Unlock()
@@ -185,8 +191,9 @@ func (c *core) withdraw(t *Task) *Cycle {
 	return &Cycle{Frames: frames}
 }
 
-// ownerNow returns the task computing c, or nil once c is done. Between winning the right to compute and storing the owner there is a moment
-// without one; it is waited out, since a circle through c could be missed otherwise.
+// ownerNow returns the task computing c, or nil once c is done. Between winning the right to compute and
+// storing the owner there is a moment without one; it is waited out, since a circle through c could be missed
+// otherwise.
 func (c *core) ownerNow() *Task {
 	for {
 		if owner := c.owner.Load(); owner != nil {
@@ -198,8 +205,8 @@ func (c *core) ownerNow() *Task {
 	}
 }
 
-// circle collects the frames of a circle of cells in which each one's owner waits for the next one, and the last one's owner for the first. The
-// stacks of all the owners are stable: each waits within the circle.
+// circle collects the frames of a circle of cells in which each one's owner waits for the next one, and the
+// last one's owner for the first. The stacks of all the owners are stable: each waits within the circle.
 func circle(path []*core) []Frame {
 	var frames []Frame
 	via := path[len(path)-1].ownerNow().via

@@ -120,7 +120,8 @@ func (g *graph) cyclic() bool {
 	return slices.Contains(met, false)
 }
 
-// checkCycle holds the report of a cycle against the graph: a closed chain of distinct cells along demands, each with the origin of its demand.
+// checkCycle holds the report of a cycle against the graph: a closed chain of distinct cells along demands,
+// each with the origin of its demand.
 func (g *graph) checkCycle(t interface{ Fatalf(string, ...any) }, c *Cycle) {
 	n := len(c.Frames)
 	if n == 0 {

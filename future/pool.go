@@ -2,8 +2,9 @@ package future
 
 import "sync"
 
-// Pool runs functions on a bounded number of workers. While a worker's task waits for another task, a further worker may start in its
-// place, so that waiting does not cost throughput; maxParked bounds how many stand waiting. A pool cannot deadlock on cells: whoever waits, waits for a task that runs.
+// Pool runs functions on a bounded number of workers. While a worker's task waits for another task, a further
+// worker may start in its place, so that waiting does not cost throughput; maxParked bounds how many stand
+// waiting. A pool cannot deadlock on cells: whoever waits, waits for a task that runs.
 type Pool struct {
 	mu      sync.Mutex
 	queue   []func(*Task)

@@ -64,7 +64,8 @@ func TestPoolStartsInOrder(t *testing.T) {
 	}
 }
 
-// A waiting worker is replaced: with one worker, what the waiting one waits for can still run elsewhere, and so can the rest of the queue.
+// A waiting worker is replaced: with one worker, what the waiting one waits for can still run elsewhere, and
+// so can the rest of the queue.
 func TestPoolReplacesWaitingWorkers(t *testing.T) {
 	pool := NewPool(1)
 	var cell Cell[int]

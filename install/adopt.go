@@ -9,12 +9,14 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// adopted are providers at the default registry, each with the one at Terraform's registry whose selection it has taken over.
+// adopted are providers at the default registry, each with the one at Terraform's registry whose selection it
+// has taken over.
 type adopted map[addr.Provider]addr.Provider
 
-// adopt returns the lock as this program would have written it, and what is different in it. HashiCorp's providers, which Terraform has
-// selected at its own registry, are the same at the default one, where they are built anew: their versions are kept and their checksums are not.
-// Only what is required, and not selected yet, is taken over.
+// adopt returns the lock as this program would have written it, and what is different in it. HashiCorp's
+// providers, which Terraform has selected at its own registry, are the same at the default one, where they
+// are built anew: their versions are kept and their checksums are not. Only what is required, and not
+// selected yet, is taken over.
 func adopt(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) (*lockfile.Lock, adopted) {
 	next, from := lockfile.New(), adopted{}
 	for e := range lock.All() {

@@ -31,7 +31,8 @@ func text(diags diag.List) string {
 	return sb.String()
 }
 
-// TestTerraformsSelections runs over lock files that Terraform has written: which entries count, and what becomes of them.
+// TestTerraformsSelections runs over lock files that Terraform has written: which entries count, and what
+// becomes of them.
 func TestTerraformsSelections(t *testing.T) {
 	const ours, theirs = "registry.opentofu.org/", "registry.terraform.io/"
 	random := need("hashicorp/random", ">= 1")

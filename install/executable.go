@@ -11,8 +11,9 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// findExecutable returns the path of the provider's program in a package's directory: the file "terraform-provider-TYPE", alone or followed by
-// an underscore and anything, on Windows with the suffix ".exe".
+// findExecutable returns the path of the provider's program in a package's directory: the file
+// "terraform-provider-TYPE", alone or followed by an underscore and anything, on Windows with the suffix
+// ".exe".
 func findExecutable(dir string, p addr.Provider) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

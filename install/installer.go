@@ -12,8 +12,9 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// Installer installs providers for one working directory. Its fields must not change while it is in use. Several processes may run installers
-// for the same data directory and the same plugin cache at the same time.
+// Installer installs providers for one working directory. Its fields must not change while it is in use.
+// Several processes may run installers for the same data directory and the same plugin cache at the same
+// time.
 type Installer struct {
 	// DataDir is the directory of installed things, usually ".terraform".
 	DataDir string
@@ -23,13 +24,16 @@ type Installer struct {
 	Sources []Source
 	// Platform is the one to install for; the zero value stands for the one of this program.
 	Platform Platform
-	// Embedded reports whether a provider is part of the program, besides the built-in one; nil stands for none.
+	// Embedded reports whether a provider is part of the program, besides the built-in one; nil stands for
+	// none.
 	Embedded func(addr.Provider) bool
 	// Reattached reports whether somebody else already runs the provider; nil stands for none.
 	Reattached func(addr.Provider) bool
-	// Observer is told what Ensure does, one call at a time and in the order of the providers, although several are installed at once; nil for nobody.
+	// Observer is told what Ensure does, one call at a time and in the order of the providers, although
+	// several are installed at once; nil for nobody.
 	Observer Observer
-	// Downloading is called before each download, of which there may be several at once, and returns whom to tell about its progress, and what to call at its end; nil for nobody.
+	// Downloading is called before each download, of which there may be several at once, and returns whom to
+	// tell about its progress, and what to call at its end; nil for nobody.
 	Downloading func(p addr.Provider, v versions.Version) (Progress, func())
 }
 
@@ -41,9 +45,11 @@ type Observer interface {
 	Reusing(p addr.Provider, v versions.Version)
 	// Installing precedes the installation from a source; cached if it is to the plugin cache.
 	Installing(p addr.Provider, v versions.Version, cached bool)
-	// Installed follows it. proof says in a few words why the package can be trusted, or that it can't be known.
+	// Installed follows it. proof says in a few words why the package can be trusted, or that it can't be
+	// known.
 	Installed(p addr.Provider, v versions.Version, proof string)
-	// Using says that an installed package is used; cached if it is linked from the plugin cache, where it may just have been installed.
+	// Using says that an installed package is used; cached if it is linked from the plugin cache, where it
+	// may just have been installed.
 	Using(p addr.Provider, v versions.Version, cached bool)
 }
 
@@ -121,8 +127,8 @@ func (i *Installer) override(p addr.Provider) (string, bool) {
 	return dir, ok
 }
 
-// CanSelfInit reports whether nothing has to be installed, so that a command may go on in a fresh directory without init: every
-// provider is part of the program, run by somebody else, or overridden for development.
+// CanSelfInit reports whether nothing has to be installed, so that a command may go on in a fresh directory
+// without init: every provider is part of the program, run by somebody else, or overridden for development.
 func (i *Installer) CanSelfInit(reqs map[addr.Provider]*Requirement) bool {
 	for p := range reqs {
 		if _, dev := i.override(p); !dev && !i.within(p) && !i.running(p) {

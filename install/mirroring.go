@@ -16,9 +16,9 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// MirrorPlatforms saves the packages of all required providers for the platforms in a directory, which then is a filesystem mirror, and with
-// the index files that it gets also a network mirror once a web server offers it. Versions are those of the lock, which may be nil.
-// What else the directory has stays.
+// MirrorPlatforms saves the packages of all required providers for the platforms in a directory, which then
+// is a filesystem mirror, and with the index files that it gets also a network mirror once a web server
+// offers it. Versions are those of the lock, which may be nil. What else the directory has stays.
 func (i *Installer) MirrorPlatforms(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, platforms []Platform, dir string, obs PlatformObserver) diag.List {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return diag.Errorf("Cannot create the mirror", "The directory of the mirror could not be created: %s.", err)

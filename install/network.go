@@ -20,7 +20,8 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// Network makes the sources that need the network, from the user's settings. Nothing is sent before a source is asked.
+// Network makes the sources that need the network, from the user's settings. Nothing is sent before a source
+// is asked.
 type Network struct {
 	// Config is the CLI configuration; nil stands for the defaults.
 	Config *cliconfig.Config
@@ -33,8 +34,9 @@ type Network struct {
 	creds svcauth.CredentialsSource
 }
 
-// Sources returns the installation methods of a configuration, or the implied ones if it names none: the usual directories that exist, and then
-// each provider's own registry for those that are in none of the directories.
+// Sources returns the installation methods of a configuration, or the implied ones if it names none: the
+// usual directories that exist, and then each provider's own registry for those that are in none of the
+// directories.
 func (n *Network) Sources() ([]Source, diag.List) {
 	if n.Config == nil || n.Config.Installation == nil {
 		local := MirrorDirs(existing(n.Env.ImpliedMirrors())...)
@@ -146,7 +148,8 @@ func orElse(n, fallback int) int {
 	return n
 }
 
-// beyond is a source for what is in none of some local directories: somebody who puts a provider there doesn't want another one.
+// beyond is a source for what is in none of some local directories: somebody who puts a provider there
+// doesn't want another one.
 type beyond struct {
 	Source
 	local []Source

@@ -17,7 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/registrytest"
 )
 
-// netFixture is a fixture whose providers come from a server: cloud of example.com, in two versions for two platforms.
+// netFixture is a fixture whose providers come from a server: cloud of example.com, in two versions for two
+// platforms.
 
 type netFixture struct {
 	*fixture

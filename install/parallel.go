@@ -14,8 +14,9 @@ import (
 // packagesAtOnce bounds how many packages are downloaded and checked at the same time.
 const packagesAtOnce = 6
 
-// turns puts what is told about several tasks at once into the order of the tasks: the first one that has not ended speaks, and what those after it
-// have to say is kept until it is their turn. One call is made at a time.
+// turns puts what is told about several tasks at once into the order of the tasks: the first one that has not
+// ended speaks, and what those after it have to say is kept until it is their turn. One call is made at a
+// time.
 type turns struct {
 	mu    sync.Mutex
 	head  int
@@ -49,8 +50,8 @@ func (t *turns) end(k int) {
 	}
 }
 
-// atOnce runs n tasks, some of them at the same time, and returns what they report in their order. When ctx ends, nothing new begins, and that is all there is
-// to report.
+// atOnce runs n tasks, some of them at the same time, and returns what they report in their order. When ctx
+// ends, nothing new begins, and that is all there is to report.
 func atOnce(ctx context.Context, n int, task func(k int, say func(func())) diag.List) diag.List {
 	t := &turns{kept: map[int][]func(){}, ended: map[int]bool{}}
 	reports := make([]diag.List, n)

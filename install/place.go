@@ -236,7 +236,8 @@ func putDir(src, dst string, locked lockfile.Entry) (lockfile.Hash, error) {
 	return h, link(src, dst)
 }
 
-// putArchive installs a packed package. What becomes visible at dst is checked in full: the archive's bytes or the unpacked content.
+// putArchive installs a packed package. What becomes visible at dst is checked in full: the archive's bytes
+// or the unpacked content.
 func putArchive(file *temporary, dst string, want demand) (hash, archiveHash lockfile.Hash, err error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -284,7 +285,8 @@ func unchanged(dst string, want lockfile.Hash) bool {
 	return err == nil && have == want
 }
 
-// makeExecutable permits everybody to run the programs of a package: archives made on Windows don't say who may.
+// makeExecutable permits everybody to run the programs of a package: archives made on Windows don't say who
+// may.
 func makeExecutable(dir string) error {
 	names, err := filepath.Glob(filepath.Join(escapeGlob(dir), "terraform-provider-*"))
 	if err != nil {
@@ -300,7 +302,8 @@ func makeExecutable(dir string) error {
 	return nil
 }
 
-// replace fills a new directory beside dst and, if that succeeds, puts it in the place of dst. The caller holds the lock of dst.
+// replace fills a new directory beside dst and, if that succeeds, puts it in the place of dst. The caller
+// holds the lock of dst.
 func replace(dst string, fill func(tmp string) error) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(dst), unfinishedPrefix(dst))
 	if err != nil {
@@ -317,7 +320,8 @@ func replace(dst string, fill func(tmp string) error) error {
 	return swap(content, dst)
 }
 
-// swap renames src to dst, whatever dst was. A program that runs from the old dst is not disturbed where the system permits that.
+// swap renames src to dst, whatever dst was. A program that runs from the old dst is not disturbed where the
+// system permits that.
 func swap(src, dst string) error {
 	old := src + ".old"
 	if err := os.Rename(dst, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -326,8 +330,8 @@ func swap(src, dst string) error {
 	return os.Rename(src, dst)
 }
 
-// link makes dst a symbolic link to the directory src, or a copy of it where links aren't possible. If both already are the same directory, as
-// with a plugin cache that also is a mirror, nothing changes.
+// link makes dst a symbolic link to the directory src, or a copy of it where links aren't possible. If both
+// already are the same directory, as with a plugin cache that also is a mirror, nothing changes.
 func link(src, dst string) error {
 	abs, err := filepath.Abs(src)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 type PlatformObserver interface {
 	// Fetching precedes the download of a package.
 	Fetching(p addr.Provider, v versions.Version, platform Platform)
-	// Fetched follows it. proof says in a few words why the package can be trusted, or that it can't be known.
+	// Fetched follows it. proof says in a few words why the package can be trusted, or that it can't be
+	// known.
 	Fetched(p addr.Provider, v versions.Version, platform Platform, proof string)
 }
 
@@ -32,8 +33,9 @@ func ParsePlatform(s string) (Platform, error) {
 	return p, nil
 }
 
-// LockPlatforms returns the lock with checksums for the platforms of all providers that are required and not part of the program. Selections of
-// the lock given stay as they are, and so do their checksums. The packages are checked and not kept.
+// LockPlatforms returns the lock with checksums for the platforms of all providers that are required and not
+// part of the program. Selections of the lock given stay as they are, and so do their checksums. The packages
+// are checked and not kept.
 func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, platforms []Platform, obs PlatformObserver) (*lockfile.Lock, diag.List) {
 	ours, from := adopt(reqs, lock)
 	next := lockfile.New()
@@ -74,8 +76,8 @@ func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*R
 	return next, append(diags, from.warn(next, lock)...)
 }
 
-// republished reports a version of which nothing is any more what it was when it was locked. sums are those of all archives, hashes those of the
-// one at hand.
+// republished reports a version of which nothing is any more what it was when it was locked. sums are those
+// of all archives, hashes those of the one at hand.
 func republished(locked lockfile.Entry, sums, hashes []lockfile.Hash) error {
 	if !locked.HasArchives() || len(sums) == 0 || locked.Matches(sums...) || locked.Matches(hashes...) {
 		return nil
@@ -84,10 +86,12 @@ func republished(locked lockfile.Entry, sums, hashes []lockfile.Hash) error {
 		"If you trust it, remove the provider's block from %s first", lockfile.FileName)
 }
 
-// visit is called with a package that was checked, and its hashes, one at a time in any order. archive is nil for a directory.
+// visit is called with a package that was checked, and its hashes, one at a time in any order. archive is nil
+// for a directory.
 type visit func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, archive *temporary) error
 
-// each gets the package of each required provider for each platform, from the first source that has it. Downloads go to dir.
+// each gets the package of each required provider for each platform, from the first source that has it.
+// Downloads go to dir.
 func (i *Installer) each(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, platforms []Platform, dir string, obs PlatformObserver, f visit) diag.List {
 	var rest []*Requirement
 	for _, r := range sorted(reqs) {

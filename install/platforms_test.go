@@ -162,7 +162,8 @@ func TestLockPlatformsNoticesChangesInDirectory(t *testing.T) {
 				t.Errorf("%s", next.Bytes())
 			}
 
-			// That the mirror offers the right package for another platform too explains nothing once it is installed.
+			// That the mirror offers the right package for another platform too explains nothing once it is
+			// installed.
 			put(cloud, "1.0.0", "linux_amd64", "for linux")
 			f.init(f.reqs(need(cloud, "1.0.0")), lock, Options{})
 			dir := f.inst.packageDir(f.inst.providersDir(), f.provider(cloud), versions.MustParseVersion("1.0.0"))

@@ -30,9 +30,10 @@ type Requirement struct {
 	meant string                       // another provider that is needed and has almost the same name; "" if none does
 }
 
-// Requirements collects the providers that a configuration and the objects of a state need: those of required_providers and provider blocks,
-// those implied by resources, and those that the state's objects belong to. Either argument may be nil. The result also holds providers that
-// are never installed, such as the built-in one; Installer knows which.
+// Requirements collects the providers that a configuration and the objects of a state need: those of
+// required_providers and provider blocks, those implied by resources, and those that the state's objects
+// belong to. Either argument may be nil. The result also holds providers that are never installed, such as
+// the built-in one; Installer knows which.
 func Requirements(tree *config.Tree, st *state.State) (map[addr.Provider]*Requirement, diag.List) {
 	c := &collector{reqs: map[addr.Provider]*Requirement{}}
 	if tree != nil {
@@ -88,7 +89,8 @@ func (c *collector) module(m *config.Module) {
 		c.need(m.ProviderFor(ref.Name), ref.Range)
 	}
 	for _, im := range m.Imports {
-		// One whose resource is declared is needed for that, perhaps by another provider than its type implies.
+		// One whose resource is declared is needed for that, perhaps by another provider than its type
+		// implies.
 		if ref, ok := im.ProviderRef(); ok && (im.Provider != nil || m.Resources[*im.Resource] == nil) {
 			c.need(m.ProviderFor(ref.Name), ref.Range)
 		}
@@ -133,7 +135,8 @@ func (c *collector) state(st *state.State) {
 // Text returns all constraints in the form of the lock file, "" if any version will do.
 func (r *Requirement) Text() string { return constraint.Text(r.spec) }
 
-// allows returns the versions that meet all constraints. Pre-releases are among them only if asked for exactly.
+// allows returns the versions that meet all constraints. Pre-releases are among them only if asked for
+// exactly.
 func (r *Requirement) allows() versions.Set { return versions.MeetingConstraints(r.spec) }
 
 // sources lists each constraint with its place, one a line, for messages.

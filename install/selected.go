@@ -17,8 +17,9 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// Selected returns the installed providers and changes nothing. Every package is hashed and compared with the lock, so that no
-// program runs that isn't the one which was locked. The errors list every problem and say which command solves them.
+// Selected returns the installed providers and changes nothing. Every package is hashed and compared with the
+// lock, so that no program runs that isn't the one which was locked. The errors list every problem and say
+// which command solves them.
 func (i *Installer) Selected(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) (Selections, diag.List) {
 	sel, rest, diags := i.local(reqs)
 	if diags.HasErrors() {

@@ -15,8 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// Services asks a host, or the user's settings in its place, which services it has. The question brings no credentials: it is for those who are about to get
-// new ones.
+// Services asks a host, or the user's settings in its place, which services it has. The question brings no
+// credentials: it is for those who are about to get new ones.
 func (n *Network) Services(ctx context.Context, host svchost.Hostname) (*disco.Host, diag.List) {
 	client, diags := n.client(cliconfig.Method{})
 	if diags.HasErrors() {
@@ -35,7 +35,8 @@ func (n *Network) Services(ctx context.Context, host svchost.Hostname) (*disco.H
 	return found, nil
 }
 
-// UsableTransport returns what carries out requests for logins: with the connections of the network, and none without encryption that brings credentials.
+// UsableTransport returns what carries out requests for logins: with the connections of the network, and none
+// without encryption that brings credentials.
 func (n *Network) UsableTransport() (http.RoundTripper, diag.List) {
 	client, diags := n.client(cliconfig.Method{})
 	if diags.HasErrors() {
@@ -44,8 +45,9 @@ func (n *Network) UsableTransport() (http.RoundTripper, diag.List) {
 	return client.Single().Transport, nil
 }
 
-// Account asks a host for the name of the account that a token is for. base is the address of the host's service tfe.v2. valid is false if the service
-// refuses the token; a service that does not answer the question says nothing of it.
+// Account asks a host for the name of the account that a token is for. base is the address of the host's
+// service tfe.v2. valid is false if the service refuses the token; a service that does not answer the
+// question says nothing of it.
 func (n *Network) Account(ctx context.Context, base *url.URL, token cliconfig.Secret) (name string, valid bool) {
 	client, diags := n.client(cliconfig.Method{})
 	if diags.HasErrors() {

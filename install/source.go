@@ -22,7 +22,8 @@ import (
 type Source interface {
 	// Allows reports whether the source may be asked for a provider at all.
 	Allows(p addr.Provider) bool
-	// Versions lists the available versions of a provider with the platforms of each; none if it has no such provider.
+	// Versions lists the available versions of a provider with the platforms of each; none if it has no such
+	// provider.
 	Versions(ctx context.Context, p addr.Provider) (Available, error)
 	// Package finds a package that Versions has listed.
 	Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error)
@@ -37,7 +38,8 @@ type Available map[versions.Version][]Platform
 type Package struct {
 	Path   string // a directory, or a zip archive, on disk; "" for one to be downloaded
 	Packed bool
-	// Download writes the zip archive of a package that isn't on disk to an empty file, after checking what the source knows to check.
+	// Download writes the zip archive of a package that isn't on disk to an empty file, after checking what
+	// the source knows to check.
 	Download func(ctx context.Context, to *os.File, progress Progress) error
 	// Hashes are checksums that the source gives, of which the package must have one; none if it gives none.
 	Hashes []lockfile.Hash
@@ -47,7 +49,8 @@ type Package struct {
 	Proof string
 }
 
-// Progress is told how many bytes of a download have arrived, of how many in all; total is negative if that isn't known.
+// Progress is told how many bytes of a download have arrived, of how many in all; total is negative if that
+// isn't known.
 type Progress = web.Progress
 
 // MirrorDirs returns filesystem mirrors in the directories, for all providers.
@@ -66,8 +69,9 @@ func existing(dirs []string) []string {
 	})
 }
 
-// Mirror is a filesystem mirror: a directory with packages in the packed layout HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip
-// or the unpacked one HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, or both. Other files in it are ignored.
+// Mirror is a filesystem mirror: a directory with packages in the packed layout
+// HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip or the unpacked one
+// HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, or both. Other files in it are ignored.
 type Mirror struct {
 	Dir    string
 	Method cliconfig.Method // which providers it is for
@@ -142,7 +146,8 @@ func (m *Mirror) index(p addr.Provider) (map[build]Package, error) {
 	return index, nil
 }
 
-// indexVersion adds the unpacked packages of a version. They have precedence over packed ones, since they need not be unpacked.
+// indexVersion adds the unpacked packages of a version. They have precedence over packed ones, since they
+// need not be unpacked.
 func indexVersion(index map[build]Package, dir string, v versions.Version) {
 	// What isn't a directory, or not readable, has no packages to offer.
 	entries, _ := os.ReadDir(dir)
@@ -194,7 +199,8 @@ func (m *Mirror) similar(p addr.Provider) []addr.Provider {
 
 var globEscaper = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
-// escapeGlob makes a pattern that matches the path itself; on Windows, where a backslash separates, escaping it isn't possible or needed.
+// escapeGlob makes a pattern that matches the path itself; on Windows, where a backslash separates, escaping
+// it isn't possible or needed.
 func escapeGlob(path string) string { return globEscaper.Replace(path) }
 
 // providerPath is the relative path of a provider in mirrors, caches and the data directory.

@@ -19,9 +19,10 @@ type obtained struct {
 	hashes   []lockfile.Hash
 }
 
-// unexplained reports a package that has none of the locked checksums, unless these are known to be those of other platforms: a lock file does not say which
-// platform a checksum is for, and a package that was changed must not be recorded beside the right one. all are the packages of the same run. Where the
-// publisher gives the checksums of all platforms, republished decides.
+// unexplained reports a package that has none of the locked checksums, unless these are known to be those of
+// other platforms: a lock file does not say which platform a checksum is for, and a package that was changed
+// must not be recorded beside the right one. all are the packages of the same run. Where the publisher gives
+// the checksums of all platforms, republished decides.
 func (i *Installer) unexplained(ctx context.Context, o obtained, all []obtained) error {
 	if len(o.locked.Hashes) == 0 || len(o.pkg.Sums) > 0 || o.locked.Matches(o.hashes...) {
 		return nil
@@ -51,7 +52,8 @@ func (i *Installer) unexplained(ctx context.Context, o obtained, all []obtained)
 	return nil
 }
 
-// hashInstalled notes the checksums of installed packages for other platforms, and returns that of the one for the same platform, "" if there is none.
+// hashInstalled notes the checksums of installed packages for other platforms, and returns that of the one
+// for the same platform, "" if there is none.
 func (i *Installer) hashInstalled(o obtained, note func([]lockfile.Hash)) (same lockfile.Hash) {
 	dir := filepath.Join(i.providersDir(), providerPath(o.req.Provider), o.version.String())
 	entries, _ := os.ReadDir(dir) // what is not there explains nothing
@@ -72,7 +74,8 @@ func (i *Installer) hashInstalled(o obtained, note func([]lockfile.Hash)) (same 
 	return same
 }
 
-// hashOffered notes the checksums of the packages for other platforms that the sources have on disk, and what they say about those to be downloaded.
+// hashOffered notes the checksums of the packages for other platforms that the sources have on disk, and what
+// they say about those to be downloaded.
 func (i *Installer) hashOffered(ctx context.Context, o obtained, note func([]lockfile.Hash)) error {
 	places, err := i.search(ctx, o.req.Provider)
 	if err != nil {

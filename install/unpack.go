@@ -21,8 +21,9 @@ type limits struct {
 // packageLimits are far above any provider in use: the largest have a few files and below one gigabyte.
 var packageLimits = limits{files: 10_000, bytes: 4 << 30}
 
-// unpack extracts an archive into the existing directory dir. Nothing gets outside of it: names that lead there, links and special files are
-// refused. After an error dir holds a part of the files; the caller removes it.
+// unpack extracts an archive into the existing directory dir. Nothing gets outside of it: names that lead
+// there, links and special files are refused. After an error dir holds a part of the files; the caller
+// removes it.
 func unpack(archive *zip.Reader, dir string, lim limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

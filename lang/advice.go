@@ -22,8 +22,8 @@ type Step struct {
 	Key  cty.Value // otherwise, the key of an index
 }
 
-// FailedStep finds the step at which evaluating an attribute access or index fails; ok is false if e is none, or does not fail for that reason. Path is
-// how Of is referred to, nil if it is not by a plain reference.
+// FailedStep finds the step at which evaluating an attribute access or index fails; ok is false if e is none,
+// or does not fail for that reason. Path is how Of is referred to, nil if it is not by a plain reference.
 func FailedStep(e hcl.Expression, ctx *hcl.EvalContext) (s Step, ok bool) {
 	switch e := e.(type) {
 	case *hclsyntax.ScopeTraversalExpr:
@@ -76,7 +76,8 @@ func failedStep(of cty.Value, step hcl.Traverser) (Step, bool) {
 	return Step{}, false
 }
 
-// Advice returns a sentence on what to write in place of the step; "" if there is nothing to add, or it could reveal a value.
+// Advice returns a sentence on what to write in place of the step; "" if there is nothing to add, or it could
+// reveal a value.
 func (s Step) Advice() string {
 	if _, secret := value.Redacted(s.Of.Marks()); secret {
 		return ""
@@ -138,7 +139,8 @@ func (s Step) Name() (string, bool) {
 	return "", false
 }
 
-// mostCandidates bounds the names that are looked at for a message, since there may be as many messages as there are names.
+// mostCandidates bounds the names that are looked at for a message, since there may be as many messages as
+// there are names.
 const mostCandidates = 200
 
 func (s Step) adviceOnNames(noun string, n int, all iter.Seq[string]) string {

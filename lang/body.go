@@ -7,8 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// CompileBody finds the references of every expression in a body that a schema describes, dynamic blocks included. Arguments that the
-// schema doesn't know are passed over: decoding reports them.
+// CompileBody finds the references of every expression in a body that a schema describes, dynamic blocks
+// included. Arguments that the schema doesn't know are passed over: decoding reports them.
 func CompileBody(body hcl.Body, block *schema.Block) ([]*Expr, diag.List) {
 	var out []*Expr
 	var diags diag.List

@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// ruleBlock has attributes, blocks within blocks, labelled blocks, and an attribute that may be written as blocks.
+// ruleBlock has attributes, blocks within blocks, labelled blocks, and an attribute that may be written as
+// blocks.
 func ruleBlock() *schema.Block {
 	attrs := func(names ...string) map[string]*schema.Attribute {
 		all := map[string]*schema.Attribute{}

@@ -14,8 +14,9 @@ type narrowing struct {
 	each  bool     // by a for expression
 }
 
-// narrowFor notes which attributes of its elements a for expression over a plain traversal uses: [for m in module.a : m.name] needs no other output
-// of the modules than name. Nothing is noted if an element is used in any other way.
+// narrowFor notes which attributes of its elements a for expression over a plain traversal uses: [for m in
+// module.a : m.name] needs no other output of the modules than name. Nothing is noted if an element is used
+// in any other way.
 func (c *compiler) narrowFor(n *hclsyntax.ForExpr) {
 	coll, ok := n.CollExpr.(*hclsyntax.ScopeTraversalExpr)
 	if !ok || n.KeyVar == n.ValVar {
@@ -59,7 +60,8 @@ func (c *compiler) narrow(coll *hclsyntax.ScopeTraversalExpr, names []string, ea
 	c.narrowed[coll.SrcRange.Start] = narrowing{slices.Compact(names), each}
 }
 
-// guards reports whether a part of the expression may fail to evaluate without the expression as a whole failing.
+// guards reports whether a part of the expression may fail to evaluate without the expression as a whole
+// failing.
 func guards(n hclsyntax.Node) bool {
 	switch n := n.(type) {
 	case *hclsyntax.ConditionalExpr:

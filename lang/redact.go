@@ -12,14 +12,14 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Redact takes out of errors what could be a part of a sensitive or ephemeral value: a key, an element, a text. The
-// errors are those of an evaluation in ctx. On errors that may depend on a secret, it evaluates once more with again, in a
-// context in which secrets are unknown: an error that comes back word for word depends on none and is kept. So is what a
-// function reports about arguments that carry their marks. Any other error keeps its summary and its place, and loses
-// its detail.
+// Redact takes out of errors what could be a part of a sensitive or ephemeral value: a key, an element, a
+// text. The errors are those of an evaluation in ctx. On errors that may depend on a secret, it evaluates
+// once more with again, in a context in which secrets are unknown: an error that comes back word for word
+// depends on none and is kept. So is what a function reports about arguments that carry their marks. Any
+// other error keeps its summary and its place, and loses its detail.
 //
-// It is the one place where errors of evaluation lose secrets; everything that evaluates hands its errors through here.
-// It changes the list and returns it.
+// It is the one place where errors of evaluation lose secrets; everything that evaluates hands its errors
+// through here. It changes the list and returns it.
 func Redact(diags diag.List, ctx *hcl.EvalContext, again func(*hcl.EvalContext) diag.List) diag.List {
 	if !diags.HasErrors() {
 		return diags
@@ -54,8 +54,8 @@ func Redact(diags diag.List, ctx *hcl.EvalContext, again func(*hcl.EvalContext) 
 	return diags
 }
 
-// mask returns a context like c, an inner context of root, in which all variables of loops have marks: elements have
-// lost those of their collection.
+// mask returns a context like c, an inner context of root, in which all variables of loops have marks:
+// elements have lost those of their collection.
 func mask(c, root *hcl.EvalContext, marks cty.ValueMarks) *hcl.EvalContext {
 	if c == nil || c == root {
 		return c
@@ -83,8 +83,9 @@ func keyOf(d diag.Diagnostic) diagnosticKey {
 	return k
 }
 
-// withoutSecrets returns a context like ctx in which what is secret is unknown, and the marks of what that is. An
-// evaluation in the new context adds to these marks when it calls a function that makes a value sensitive.
+// withoutSecrets returns a context like ctx in which what is secret is unknown, and the marks of what that
+// is. An evaluation in the new context adds to these marks when it calls a function that makes a value
+// sensitive.
 func withoutSecrets(ctx *hcl.EvalContext) (*hcl.EvalContext, cty.ValueMarks) {
 	marks := cty.ValueMarks{}
 	public := &hcl.EvalContext{Variables: make(map[string]cty.Value, len(ctx.Variables)), Functions: maps.Clone(ctx.Functions)}
@@ -99,8 +100,8 @@ func withoutSecrets(ctx *hcl.EvalContext) (*hcl.EvalContext, cty.ValueMarks) {
 	return public, marks
 }
 
-// unknownSecrets returns v with every sensitive or ephemeral part replaced by an unknown value of its type, and adds the
-// marks of those parts.
+// unknownSecrets returns v with every sensitive or ephemeral part replaced by an unknown value of its type,
+// and adds the marks of those parts.
 func unknownSecrets(v cty.Value, marks cty.ValueMarks) cty.Value {
 	if !value.IsMarked(v) {
 		return v
@@ -125,7 +126,8 @@ func unknownSecrets(v cty.Value, marks cty.ValueMarks) cty.Value {
 	return out
 }
 
-// unknownResult returns a function with the parameters of f, the function "sensitive", whose result is unknown.
+// unknownResult returns a function with the parameters of f, the function "sensitive", whose result is
+// unknown.
 func unknownResult(f function.Function, marks cty.ValueMarks) function.Function {
 	return function.New(&function.Spec{
 		Params: f.Params(), VarParam: f.VarParam(), Type: function.StaticReturnType(cty.DynamicPseudoType),

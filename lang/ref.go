@@ -1,6 +1,8 @@
-// Package lang compiles expressions: it finds what an expression refers to, at the precision of the reference, before anything is evaluated.
+// Package lang compiles expressions: it finds what an expression refers to, at the precision of the
+// reference, before anything is evaluated.
 //
-// It may import addr, diag, schema and HCL's packages. It must not know modules, values of objects, state or plans.
+// It may import addr, diag, schema and HCL's packages. It must not know modules, values of objects, state or
+// plans.
 package lang
 
 import (
@@ -47,7 +49,8 @@ type Ref struct {
 	Narrowed bool // Output is what a splat or for expression takes of each element
 	Guarded  bool // the expression may get by without what is referred to: it is in a call of try or can, or in a conditional
 	Invalid  bool // an error about the reference was reported: it evaluates to an unknown value, without another error
-	// Iterators are the names that stand for the elements of the dynamic blocks around the reference, from outside to inside.
+	// Iterators are the names that stand for the elements of the dynamic blocks around the reference, from
+	// outside to inside.
 	Iterators []string
 }
 
@@ -60,7 +63,8 @@ type Index struct {
 // Expr is an expression with its references.
 type Expr struct {
 	hcl.Expression
-	// Source is the expression as it was compiled. The other one may be evaluated in another way to the same value.
+	// Source is the expression as it was compiled. The other one may be evaluated in another way to the same
+	// value.
 	Source hcl.Expression
 	Refs   []Ref
 	// Functions lists the names of provider-defined functions called, as written.
@@ -80,8 +84,8 @@ func Expressions(exprs []*Expr) iter.Seq[hcl.Expression] {
 	}
 }
 
-// Compile finds the references of an expression. Names in scope are local to the expression's surroundings (the iterators of dynamic blocks) and not
-// references. A nil expression gives nil.
+// Compile finds the references of an expression. Names in scope are local to the expression's surroundings
+// (the iterators of dynamic blocks) and not references. A nil expression gives nil.
 func Compile(e hcl.Expression, scope ...string) (*Expr, diag.List) {
 	if e == nil {
 		return nil, nil
@@ -365,13 +369,15 @@ func (r Ref) resource(mode addr.Mode, t hcl.Traversal) (Ref, diag.List) {
 	return r, r.takeIndex()
 }
 
-// Word is the Extra of the error about a reference that is a single word. Code that knows what is declared can say what it may mean.
+// Word is the Extra of the error about a reference that is a single word. Code that knows what is declared
+// can say what it may mean.
 type Word struct {
 	Text         string
 	Interpolated bool // it is all that an interpolation has, as in "${word}"
 }
 
-// Propose adds to the errors about single words what the words may mean: sentences after a space. It changes the list and returns it.
+// Propose adds to the errors about single words what the words may mean: sentences after a space. It changes
+// the list and returns it.
 func Propose(diags diag.List, meant func(word string, interpolated bool) string) diag.List {
 	for i := range diags {
 		if word, ok := diags[i].Extra.(Word); ok {

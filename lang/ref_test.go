@@ -21,8 +21,8 @@ func parse(t testing.TB, src string) hcl.Expression {
 	return e
 }
 
-// describe writes a reference as object, index, output and rest, separated by spaces. The key of an index that must be evaluated is given by
-// its own references.
+// describe writes a reference as object, index, output and rest, separated by spaces. The key of an index
+// that must be evaluated is given by its own references.
 func describe(r Ref) string {
 	words := []string{r.String()}
 	if r.Index != nil && r.Index.Expr == nil {

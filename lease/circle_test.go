@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Groups may lead back to each other although no member does: a provider is configured with a secret of the same provider's other configuration.
-// What really holds a lease on another is closed before it then, too.
+// Groups may lead back to each other although no member does: a provider is configured with a secret of the
+// same provider's other configuration. What really holds a lease on another is closed before it then, too.
 func TestE52_ShutdownWhereGroupsUseEachOther(t *testing.T) {
 	group := map[string]string{"configured": "provider", "secret": "secrets"}
 	uses := map[string][]string{"configured": {"secret"}, "provider": {"secrets"}, "secrets": {"provider"}}

@@ -1,11 +1,13 @@
-// Package lease keeps things that exist for as long as somebody needs them: ephemeral resource instances and provider processes configured from
-// them. It opens on first use, renews while open, and closes exactly once, as soon as nobody uses the thing and nobody may still come to use it.
+// Package lease keeps things that exist for as long as somebody needs them: ephemeral resource instances and
+// provider processes configured from them. It opens on first use, renews while open, and closes exactly once,
+// as soon as nobody uses the thing and nobody may still come to use it.
 //
-// Two counts decide. A *lease* is a use: it is held around the operation that needs the value. A *claim* is a may-use: somebody who
-// has not run yet might take a lease. A thing is closed when both are zero. Claims are made on a key or on a group of keys (a whole resource whose
-// instances are not told apart yet).
+// Two counts decide. A *lease* is a use: it is held around the operation that needs the value. A *claim* is a
+// may-use: somebody who has not run yet might take a lease. A thing is closed when both are zero. Claims are
+// made on a key or on a group of keys (a whole resource whose instances are not told apart yet).
 //
-// It imports the standard library only. It must not know what is opened: values are opaque here and never printed.
+// It imports the standard library only. It must not know what is opened: values are opaque here and never
+// printed.
 package lease
 
 import (
@@ -19,10 +21,12 @@ import (
 type Opened[V any] struct {
 	Value   V
 	RenewAt time.Time // zero if it needs no renewal
-	// Renew extends the life and returns the next time to renew, zero for never. It is never called concurrently with itself or Close, so it
-	// must return once its context ends: after the end of the use that needed it, or CloseLimit after the last use if it runs in the background.
+	// Renew extends the life and returns the next time to renew, zero for never. It is never called
+	// concurrently with itself or Close, so it must return once its context ends: after the end of the use
+	// that needed it, or CloseLimit after the last use if it runs in the background.
 	Renew func(context.Context) (time.Time, error)
-	// Close ends the thing. It is called exactly once, with a context that ends after the pool's limit. It may be nil.
+	// Close ends the thing. It is called exactly once, with a context that ends after the pool's limit. It
+	// may be nil.
 	Close func(context.Context)
 	// After is called once Close has returned or its time is up: it releases what the thing itself was using.
 	After func()
@@ -30,10 +34,12 @@ type Opened[V any] struct {
 
 // Options are the fixed parameters of a pool.
 type Options[K comparable] struct {
-	// Group returns the group that a key belongs to; a claim on the group keeps all its keys open. Groups may have groups.
+	// Group returns the group that a key belongs to; a claim on the group keeps all its keys open. Groups may
+	// have groups.
 	Group func(K) (K, bool)
-	// Uses returns what k may use while it is open or may be opened. The pool claims it for as long as k is claimed or leased. It is called
-	// without locks held, possibly more than once, and must not lead back to k.
+	// Uses returns what k may use while it is open or may be opened. The pool claims it for as long as k is
+	// claimed or leased. It is called without locks held, possibly more than once, and must not lead back to
+	// k.
 	Uses func(K) []K
 	// CloseLimit bounds one Close, and how long Shutdown waits for openings that are under way.
 	CloseLimit time.Duration
@@ -112,7 +118,8 @@ func (p *Pool[K, V]) entry(k K) *entry[K, V] {
 	return e
 }
 
-// Claim announces that somebody may come to use each key (or any key of the group) later. Every Claim is ended by a Waive of the same key.
+// Claim announces that somebody may come to use each key (or any key of the group) later. Every Claim is
+// ended by a Waive of the same key.
 func (p *Pool[K, V]) Claim(keys ...K) {
 	p.learn(keys, map[K]struct{}{})
 	p.mu.Lock()
@@ -127,7 +134,8 @@ func (p *Pool[K, V]) Claim(keys ...K) {
 	}
 }
 
-// learn asks for the uses of keys, and of their uses, before the lock is taken. What is known of a key is complete: its uses are known too.
+// learn asks for the uses of keys, and of their uses, before the lock is taken. What is known of a key is
+// complete: its uses are known too.
 func (p *Pool[K, V]) learn(keys []K, asked map[K]struct{}) {
 	if p.opt.Uses == nil {
 		return
@@ -162,7 +170,8 @@ func (p *Pool[K, V]) engage(e *entry[K, V]) {
 	}
 }
 
-// Waive ends claims. What nobody uses or may use any more is closed in the background. Without a claim to end it does nothing.
+// Waive ends claims. What nobody uses or may use any more is closed in the background. Without a claim to end
+// it does nothing.
 func (p *Pool[K, V]) Waive(keys ...K) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -233,8 +242,9 @@ type Lease[K comparable, V any] struct {
 	released bool
 }
 
-// Acquire returns a lease on k, opening it with open if it is not open. Of several callers one opens and the others wait for it. If opening
-// fails, every waiting caller gets the error, and later callers get the same error without another attempt.
+// Acquire returns a lease on k, opening it with open if it is not open. Of several callers one opens and the
+// others wait for it. If opening fails, every waiting caller gets the error, and later callers get the same
+// error without another attempt.
 func (p *Pool[K, V]) Acquire(ctx context.Context, k K, openFn func(context.Context) (Opened[V], error)) (*Lease[K, V], error) {
 	p.learn([]K{k}, map[K]struct{}{})
 	p.mu.Lock()
@@ -312,8 +322,9 @@ func (p *Pool[K, V]) Retry() {
 	}
 }
 
-// Value returns the value, after renewing it if its time has come. A renewal that failed is tried once more at each use; if that fails
-// too, the error wraps ErrExpired. After Release or Shutdown the error is ErrClosed.
+// Value returns the value, after renewing it if its time has come. A renewal that failed is tried once more
+// at each use; if that fails too, the error wraps ErrExpired. After Release or Shutdown the error is
+// ErrClosed.
 func (l *Lease[K, V]) Value(ctx context.Context) (V, error) {
 	var none V
 	l.pool.mu.Lock()
@@ -397,10 +408,12 @@ func (p *Pool[K, V]) runClose(k K, thing Opened[V]) {
 	}
 }
 
-// Shutdown closes everything that is still open, whatever claims there are, users before what they use, and returns when every Close has
-// ended or timed out. It is called when everybody has ended or is given up: what is still leased then, because its user is under way or a
-// panic kept it from releasing the lease, is closed too. An opening that is under way is waited for, within the limit, and closed as soon as it has succeeded; its caller gets ErrClosed,
-// as does everyone who comes to open something afterwards. It is safe to call more than once.
+// Shutdown closes everything that is still open, whatever claims there are, users before what they use, and
+// returns when every Close has ended or timed out. It is called when everybody has ended or is given up: what
+// is still leased then, because its user is under way or a panic kept it from releasing the lease, is closed
+// too. An opening that is under way is waited for, within the limit, and closed as soon as it has succeeded;
+// its caller gets ErrClosed, as does everyone who comes to open something afterwards. It is safe to call more
+// than once.
 func (p *Pool[K, V]) Shutdown() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -433,8 +446,8 @@ func (p *Pool[K, V]) awaitOpens() {
 	}
 }
 
-// force closes those of the things still open that nothing else open uses or may use, in spite of leases, and reports whether there were any. p.mu
-// is held.
+// force closes those of the things still open that nothing else open uses or may use, in spite of leases, and
+// reports whether there were any. p.mu is held.
 func (p *Pool[K, V]) force() bool {
 	var first []*entry[K, V]
 	rank := 3 // of first: the lower, the surer that nothing open uses them

@@ -40,7 +40,8 @@ func (w *world) opensAtAll(k int) bool {
 	return w.acts[k] == opensWell && !slices.ContainsFunc(w.uses[k], func(u int) bool { return !w.opensAtAll(u) })
 }
 
-// wantOpen is the oracle for what stays open of what is: things leased, claimed, or used by something that stays open.
+// wantOpen is the oracle for what stays open of what is: things leased, claimed, or used by something that
+// stays open.
 func (w *world) wantOpen(users []*held) map[int]bool {
 	want := map[int]bool{}
 	var keep func(k int)

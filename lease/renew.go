@@ -138,8 +138,9 @@ func (l *life[V]) keepOnce() (time.Time, bool) {
 	return l.next(), true
 }
 
-// fresh renews before a use if it is due or if the last attempt failed. The attempt that fails first is followed by another one at once, whether
-// the background or the use has made it: the outcome must not depend on which of them comes first.
+// fresh renews before a use if it is due or if the last attempt failed. The attempt that fails first is
+// followed by another one at once, whether the background or the use has made it: the outcome must not depend
+// on which of them comes first.
 func (l *life[V]) fresh(ctx context.Context) error {
 	if l.renew == nil {
 		return nil

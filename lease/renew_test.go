@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// renewer is one thing in a pool on virtual time, with a log of when it was renewed and closed, in seconds since the start.
+// renewer is one thing in a pool on virtual time, with a log of when it was renewed and closed, in seconds
+// since the start.
 type renewer struct {
 	pool  *Pool[string, string]
 	begun time.Time

@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// chainPool has the keys a, b and c, of which each uses the next one. closed lists them in the order of Close.
+// chainPool has the keys a, b and c, of which each uses the next one. closed lists them in the order of
+// Close.
 type chainPool struct {
 	*Pool[string, string]
 	mu     sync.Mutex

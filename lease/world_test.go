@@ -14,7 +14,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Keys of a world are numbers. Things are 0 and up and use only lower ones; thing k belongs to group -1-k%2, and both groups to group -9.
+// Keys of a world are numbers. Things are 0 and up and use only lower ones; thing k belongs to group -1-k%2,
+// and both groups to group -9.
 const outerGroup = -9
 
 func groupOf(k int) (int, bool) {
@@ -251,7 +252,8 @@ func covers(key, k int) bool {
 	return false
 }
 
-// checkIdle holds that nothing is left: everything opened was closed once, and no count in the pool is other than zero.
+// checkIdle holds that nothing is left: everything opened was closed once, and no count in the pool is other
+// than zero.
 func (w *world) checkIdle() {
 	w.pool.Drained()
 	w.mu.Lock()

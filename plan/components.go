@@ -6,9 +6,9 @@ type link struct {
 	recorded bool // see relation
 }
 
-// components returns the strongly connected component of each node, and all nodes ordered by component. A component comes after those
-// that it leads to, and has a higher number. It takes time in proportion to the size of the graph, and does not recurse: a graph may be
-// as deep as it is long.
+// components returns the strongly connected component of each node, and all nodes ordered by component. A
+// component comes after those that it leads to, and has a higher number. It takes time in proportion to the
+// size of the graph, and does not recurse: a graph may be as deep as it is long.
 func components(next [][]link) (order, component []int32) {
 	f := componentFinder{next: next, index: make([]int32, len(next)), low: make([]int32, len(next)), component: make([]int32, len(next))}
 	for v := range next {

@@ -2,7 +2,8 @@ package plan
 
 import "github.com/mayfly-iac/mayfly/addr"
 
-// Dep is a dependency on one instance, on all instances of a resource, or on all instances of a block in every instance of its modules below one.
+// Dep is a dependency on one instance, on all instances of a resource, or on all instances of a block in
+// every instance of its modules below one.
 type Dep struct {
 	Resource addr.AbsResource // with Modules, the steps of its module path below Within have no keys
 	Key      addr.Key
@@ -29,7 +30,8 @@ func Spans(a addr.Instance) []Span {
 	return out
 }
 
-// Instances is a set of instances that answers whether a dependency is on one of them. The zero value is empty and ready.
+// Instances is a set of instances that answers whether a dependency is on one of them. The zero value is
+// empty and ready.
 type Instances struct {
 	instances map[addr.Instance]struct{}
 	resources map[addr.AbsResource]struct{}

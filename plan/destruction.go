@@ -6,15 +6,17 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// timing decides which destructions are early and which are late. An early one comes before anything that the object is related to is created or
-// updated, a late one after it.
+// timing decides which destructions are early and which are late. An early one comes before anything that the
+// object is related to is created or updated, a late one after it.
 //
-// Early is the old object of a replacement, so that its successor can take its place, and a deletion, so that what is attached to an object is
-// gone before that is changed. Late is what create_before_destroy asks that for, a deposed object, and a deletion of what others used and are updated
-// to use no longer. What a late object depends on is deleted late too.
+// Early is the old object of a replacement, so that its successor can take its place, and a deletion, so that
+// what is attached to an object is gone before that is changed. Late is what create_before_destroy asks that
+// for, a deposed object, and a deletion of what others used and are updated to use no longer. What a late
+// object depends on is deleted late too.
 //
-// Whatever else holds, a deletion has to be early if the object depends on one that is destroyed before it is created anew, or if its provider or its
-// provisioners are configured from what changes, since they are with what was there before.
+// Whatever else holds, a deletion has to be early if the object depends on one that is destroyed before it is
+// created anew, or if its provider or its provisioners are configured from what changes, since they are with
+// what was there before.
 func (b *stepBuilder) timing() {
 	var altered Instances
 	for i, c := range b.changes {
@@ -45,7 +47,8 @@ func (b *stepBuilder) timing() {
 	}
 }
 
-// reach returns the nodes that can be reached from the given ones, these included, by links that are followed.
+// reach returns the nodes that can be reached from the given ones, these included, by links that are
+// followed.
 func reach(next [][]link, from []int32, follow func(link) bool) []bool {
 	reached := make([]bool, len(next))
 	for _, v := range from {
@@ -77,7 +80,8 @@ func (b *stepBuilder) destroyedEarly(v int32) int32 { return b.destroyed(v, fals
 
 func (b *stepBuilder) destroyedLate(v int32) int32 { return b.destroyed(v, true) }
 
-// applied returns the step that creates or updates, or reads, in which case the object is one of others' dependencies only.
+// applied returns the step that creates or updates, or reads, in which case the object is one of others'
+// dependencies only.
 func (b *stepBuilder) applied(v int32) int32 {
 	if int(v) >= len(b.changes) || b.changes[v].Action == NoOp {
 		return -1
@@ -103,7 +107,8 @@ func first(steps ...int32) int32 {
 	return -1
 }
 
-// destruction orders the destroy legs: among each other, dependents first, and with the apply legs of what is related, according to timing.
+// destruction orders the destroy legs: among each other, dependents first, and with the apply legs of what is
+// related, according to timing.
 func (b *stepBuilder) destruction() {
 	for i, c := range b.changes {
 		b.deposed(i, c)

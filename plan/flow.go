@@ -2,15 +2,15 @@ package plan
 
 import "slices"
 
-// flow orders steps along a relation: what some nodes do comes before what all those do that they lead to, also through nodes that do nothing. Gates
-// keep the number of its edges within that of the links.
+// flow orders steps along a relation: what some nodes do comes before what all those do that they lead to,
+// also through nodes that do nothing. Gates keep the number of its edges within that of the links.
 type flow struct {
 	rule  Rule
 	name  string // of its gates, after the node's
 	order []int32
 	next  [][]link
-	// from and to are the steps of a node that others wait for, and that wait for others; -1 if there is none. A step that is both passes on
-	// what it waits for.
+	// from and to are the steps of a node that others wait for, and that wait for others; -1 if there is
+	// none. A step that is both passes on what it waits for.
 	from, to func(v int32) int32
 	// recorded restricts the flow to recorded links.
 	recorded bool

@@ -20,8 +20,8 @@ const (
 	ProviderNode                 // a provider configuration
 )
 
-// Graph is what depends on what, in the order of a run, for blocks and not for instances. It has addresses and no values. The zero value is empty; its methods
-// are not safe for concurrent use.
+// Graph is what depends on what, in the order of a run, for blocks and not for instances. It has addresses
+// and no values. The zero value is empty; its methods are not safe for concurrent use.
 type Graph struct {
 	kinds map[string]NodeKind
 	edges map[string]map[string]struct{}
@@ -38,7 +38,8 @@ func (g *Graph) Add(name string, kind NodeKind) {
 	g.kinds[name] = max(g.kinds[name], kind)
 }
 
-// Depend says that the node named later has to wait for the other one. Both are made if they are not there. Nodes do not wait for themselves.
+// Depend says that the node named later has to wait for the other one. Both are made if they are not there.
+// Nodes do not wait for themselves.
 func (g *Graph) Depend(later, earlier string) {
 	g.Add(later, StepNode)
 	g.Add(earlier, StepNode)
@@ -76,7 +77,8 @@ func (g *Graph) Kind(name string) NodeKind { return g.kinds[name] }
 // Dependencies returns the nodes that a node waits for, sorted.
 func (g *Graph) Dependencies(name string) []string { return slices.Sorted(maps.Keys(g.edges[name])) }
 
-// Cycles returns the sets of nodes that wait for each other, each sorted. It takes time in proportion to the size of the graph.
+// Cycles returns the sets of nodes that wait for each other, each sorted. It takes time in proportion to the
+// size of the graph.
 func (g *Graph) Cycles() [][]string {
 	names := g.Nodes()
 	numbers := make(map[string]int32, len(names))
@@ -104,8 +106,8 @@ func (g *Graph) Cycles() [][]string {
 	return found
 }
 
-// Graph returns the order of the plan's changes, for blocks: what is made, destroyed and forgotten, and the providers that do it. An error means that the plan
-// contradicts itself.
+// Graph returns the order of the plan's changes, for blocks: what is made, destroyed and forgotten, and the
+// providers that do it. An error means that the plan contradicts itself.
 func (p *Plan) Graph() (*Graph, error) {
 	steps, diags := p.Steps()
 	if diags.HasErrors() {
@@ -132,7 +134,8 @@ func (p *Plan) Graph() (*Graph, error) {
 	return g, nil
 }
 
-// through joins what leads into gates with what they lead to, through others too. gates are the edges with a gate at one end or both.
+// through joins what leads into gates with what they lead to, through others too. gates are the edges with a
+// gate at one end or both.
 func (g *Graph) through(gates *Graph) {
 	for _, name := range gates.Nodes() {
 		if _, real := g.kinds[name]; !real {
@@ -181,7 +184,8 @@ func ProviderNodeName(m addr.Module, p addr.Provider, alias string) string {
 	return m.String() + "." + name
 }
 
-// DestroyGraph returns the order in which the objects of a state would be destroyed, for blocks, by what they recorded when they were made.
+// DestroyGraph returns the order in which the objects of a state would be destroyed, for blocks, by what they
+// recorded when they were made.
 func DestroyGraph(st *state.State) *Graph {
 	g := &Graph{}
 	for i, in := range st.AllInstances() {

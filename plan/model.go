@@ -1,6 +1,8 @@
-// Package plan holds the model of a plan: the changes with their reasons, and Steps, the pure function that orders them for apply.
+// Package plan holds the model of a plan: the changes with their reasons, and Steps, the pure function that
+// orders them for apply.
 //
-// It may import addr, diag, value, schema and state. It must not know configuration, evaluation or providers' processes: a plan is data.
+// It may import addr, diag, value, schema and state. It must not know configuration, evaluation or providers'
+// processes: a plan is data.
 package plan
 
 import (
@@ -50,7 +52,8 @@ func (a Action) IsReplace() bool { return a.DestroysReplaced() || a == ForgetThe
 // DestroysReplaced reports whether the action is a replacement that destroys the old object.
 func (a Action) DestroysReplaced() bool { return a == DeleteThenCreate || a == CreateThenDelete }
 
-// Reason says why an action was chosen when its kind alone doesn't. The values are those of the JSON plan format.
+// Reason says why an action was chosen when its kind alone doesn't. The values are those of the JSON plan
+// format.
 type Reason string
 
 // The reasons.
@@ -74,7 +77,8 @@ const (
 	ReadCheckNested     Reason = "read_because_check_nested"
 )
 
-// Change is one planned change of one object. Before and After never hold an ephemeral value: their type cannot.
+// Change is one planned change of one object. Before and After never hold an ephemeral value: their type
+// cannot.
 type Change struct {
 	Addr     addr.Instance
 	Deposed  addr.Deposed
@@ -97,7 +101,8 @@ type Change struct {
 	Deps []Dep
 	// StateDeps are the dependencies that the prior object recorded; they order its destruction.
 	StateDeps []addr.ConfigResource
-	// CreateBeforeDestroy is the replace order that holds for the object, from configuration, dependents or state.
+	// CreateBeforeDestroy is the replace order that holds for the object, from configuration, dependents or
+	// state.
 	CreateBeforeDestroy bool
 
 	Importing       *Importing
@@ -143,15 +148,16 @@ type Plan struct {
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
 	SkipRefresh       bool
-	// LazyEphemeral says that ephemeral resources that only write-only arguments need were not opened, and are opened for changes alone.
+	// LazyEphemeral says that ephemeral resources that only write-only arguments need were not opened, and
+	// are opened for changes alone.
 	LazyEphemeral bool
 	Timestamp     time.Time
 	// Errored is set when planning ended with errors; the plan is shown but cannot be applied.
 	Errored bool
 }
 
-// Changed reports whether applying the plan would do anything: any change other than NoOp, or any change of an output, or, in refresh-only
-// mode, anything that refreshing found.
+// Changed reports whether applying the plan would do anything: any change other than NoOp, or any change of
+// an output, or, in refresh-only mode, anything that refreshing found.
 func (p *Plan) Changed() bool {
 	for _, c := range p.Changes {
 		if c.Action != NoOp || c.Moved() || c.Importing != nil {
@@ -166,7 +172,8 @@ func (p *Plan) Changed() bool {
 	return p.Mode == RefreshOnly && len(p.Drift) > 0
 }
 
-// RemovesData reports whether applying a plan to destroy takes results of data sources out of the state. No change tells of that.
+// RemovesData reports whether applying a plan to destroy takes results of data sources out of the state. No
+// change tells of that.
 func (p *Plan) RemovesData() bool {
 	if p.Mode != Destroy || p.Base == nil || p.Prior == nil {
 		return false
@@ -182,7 +189,8 @@ func (p *Plan) RemovesData() bool {
 // Counts are the figures of the summary line.
 type Counts struct{ Import, Add, Change, Destroy, Forget int }
 
-// Counts counts the planned changes the way the summary line does: a replacement is one addition and one destruction.
+// Counts counts the planned changes the way the summary line does: a replacement is one addition and one
+// destruction.
 func (p *Plan) Counts() Counts {
 	var n Counts
 	for _, c := range p.Changes {

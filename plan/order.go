@@ -4,9 +4,9 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// SpreadReplaceOrder makes create-before-destroy hold for everything that an object with that order depends on, and turns replacements round
-// accordingly: were a dependency destroyed first, its dependent would have to be destroyed first too. The result is remembered in the changes
-// and, through apply, in the state.
+// SpreadReplaceOrder makes create-before-destroy hold for everything that an object with that order depends
+// on, and turns replacements round accordingly: were a dependency destroyed first, its dependent would have
+// to be destroyed first too. The result is remembered in the changes and, through apply, in the state.
 func (p *Plan) SpreadReplaceOrder() {
 	current := make(map[addr.Instance]*Change, len(p.Changes))
 	resource := map[addr.AbsResource][]*Change{}

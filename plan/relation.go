@@ -9,11 +9,13 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// relation tells which objects of a plan depend on which, as the order of their destruction sees it: by what they recorded when they were made, and by what the
-// configuration now says. Its nodes are the changes by index, then groups, so that a dependency on many objects is one link.
+// relation tells which objects of a plan depend on which, as the order of their destruction sees it: by what
+// they recorded when they were made, and by what the configuration now says. Its nodes are the changes by
+// index, then groups, so that a dependency on many objects is one link.
 //
-// Recorded links tell how the objects that exist depend on each other. Where a declared link contradicts them, because the configuration has turned
-// a dependency round, it is left out. So are records that contradict each other, which no run leaves behind but a state may have all the same.
+// Recorded links tell how the objects that exist depend on each other. Where a declared link contradicts
+// them, because the configuration has turned a dependency round, it is left out. So are records that
+// contradict each other, which no run leaves behind but a state may have all the same.
 type relation struct {
 	uses   [][]link
 	users  [][]link
@@ -28,7 +30,8 @@ type relation struct {
 	outside   map[addr.ConfigResource][]addr.ConfigResource // what objects of the state that have no change recorded
 }
 
-// group is a set of changes that are depended on as one. One of the fields is set, or block and deletions. Deposed objects belong to it.
+// group is a set of changes that are depended on as one. One of the fields is set, or block and deletions.
+// Deposed objects belong to it.
 type group struct {
 	instance  addr.Instance
 	resource  addr.AbsResource
@@ -95,7 +98,8 @@ func (r *relation) connect(changes []*Change, prior *state.State) {
 	}
 }
 
-// readOutside finds what the objects depend on that the plan leaves out, as one with -target does: they may tie together two that it has.
+// readOutside finds what the objects depend on that the plan leaves out, as one with -target does: they may
+// tie together two that it has.
 func (r *relation) readOutside(prior *state.State) {
 	if prior == nil {
 		return
@@ -120,8 +124,8 @@ func (r *relation) readOutside(prior *state.State) {
 	}
 }
 
-// add links a change to what it depends on. The configuration tells precisely which instances are used, but not which of those that it no longer has
-// were used before.
+// add links a change to what it depends on. The configuration tells precisely which instances are used, but
+// not which of those that it no longer has were used before.
 func (r *relation) add(n int32, c *Change) {
 	recorded := make(map[addr.ConfigResource]struct{}, len(c.StateDeps))
 	for _, used := range c.StateDeps {
@@ -206,7 +210,8 @@ func (r *relation) newNode(g group) int32 {
 	return n
 }
 
-// untangle leaves out what closes a cycle: declared links first, recorded ones if that is not enough. Groups keep their members.
+// untangle leaves out what closes a cycle: declared links first, recorded ones if that is not enough. Groups
+// keep their members.
 func (r *relation) untangle(changes int) {
 	for pass := 0; ; pass++ {
 		order, component := components(r.uses)

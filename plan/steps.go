@@ -67,12 +67,14 @@ func (s *Step) String() string {
 	}
 }
 
-// Steps orders the plan's changes. It is a pure function of the changes, their dependencies and their replace order, and of what the prior state recorded of
-// objects without a change: the result doesn't depend on map order, and its size is linear in the number of changes and dependencies. An error means
-// that the changes depend on each other in a cycle.
+// Steps orders the plan's changes. It is a pure function of the changes, their dependencies and their replace
+// order, and of what the prior state recorded of objects without a change: the result doesn't depend on map
+// order, and its size is linear in the number of changes and dependencies. An error means that the changes
+// depend on each other in a cycle.
 //
-// There are three phases that no edge leads back in: early destructions, then what is created and updated, then late destructions. So the only cycles
-// there can be are of configurations that refer to each other; see relation for destructions.
+// There are three phases that no edge leads back in: early destructions, then what is created and updated,
+// then late destructions. So the only cycles there can be are of configurations that refer to each other; see
+// relation for destructions.
 func (p *Plan) Steps() ([]Step, diag.List) {
 	b := newStepBuilder(p.Changes)
 	for i, c := range p.Changes {
@@ -143,8 +145,8 @@ func (b *stepBuilder) edge(from, to int32, rule Rule) {
 	b.steps[to].Needs++
 }
 
-// legs makes the steps of a change and, for a replacement, the edge between them. An object that doesn't change stands as a gate between what it
-// depends on and what depends on it.
+// legs makes the steps of a change and, for a replacement, the edge between them. An object that doesn't
+// change stands as a gate between what it depends on and what depends on it.
 func (b *stepBuilder) legs(i int, c *Change) {
 	b.apply[i], b.destroy[i] = -1, -1
 	switch c.Action {

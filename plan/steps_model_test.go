@@ -20,8 +20,8 @@ func abs(n int) addr.AbsResource {
 	return addr.AbsResource{Resource: r}
 }
 
-// drawPlan draws a plan as planning makes them: in the configuration resources depend on those before them only. What was recorded may be anything, and some
-// objects of the state have no change.
+// drawPlan draws a plan as planning makes them: in the configuration resources depend on those before them
+// only. What was recorded may be anything, and some objects of the state have no change.
 func drawPlan(t *rapid.T) *Plan {
 	p := &Plan{Prior: state.New()}
 	n := rapid.IntRange(1, 7).Draw(t, "resources")
@@ -105,7 +105,8 @@ func (o *order) reach(from, at int) {
 	}
 }
 
-// legs lists the real steps with those that come before each, in an order that doesn't depend on the steps' numbers.
+// legs lists the real steps with those that come before each, in an order that doesn't depend on the steps'
+// numbers.
 func (o *order) legs() []string {
 	var all []string
 	for i := range o.steps {
@@ -133,8 +134,8 @@ func dump(steps []Step) string {
 	return s
 }
 
-// TestStepsFollowTheRules holds the steps against the rules, carried out by a model that looks at every pair of objects: nothing is missing from the order, and
-// nothing else is in it.
+// TestStepsFollowTheRules holds the steps against the rules, carried out by a model that looks at every pair
+// of objects: nothing is missing from the order, and nothing else is in it.
 func TestStepsFollowTheRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlan(t)
@@ -187,7 +188,8 @@ func TestStepsAreDeterministic(t *testing.T) {
 	})
 }
 
-// The size stays linear where many instances depend on all of many others, directly and through many that don't change.
+// The size stays linear where many instances depend on all of many others, directly and through many that
+// don't change.
 func TestStepsAreLinear(t *testing.T) {
 	actions := []Action{NoOp, Update, DeleteThenCreate, CreateThenDelete, Delete}
 	for i := range len(actions) * len(actions) {

@@ -21,8 +21,8 @@ func inst(t *testing.T, s string) addr.Instance {
 	return i
 }
 
-// change parses "t.a action" with the addresses that it depends on after "uses" (configuration) and "used" (state). An address that ends in
-// "[*]" is a dependency on all instances.
+// change parses "t.a action" with the addresses that it depends on after "uses" (configuration) and "used"
+// (state). An address that ends in "[*]" is a dependency on all instances.
 func change(t *testing.T, text string) *Change {
 	t.Helper()
 	words := strings.Fields(text)

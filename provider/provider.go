@@ -1,8 +1,9 @@
-// Package provider holds the engine's view of a provider: the operations of the plugin protocol on live values, split by capability so that
-// the planner cannot compile a call that changes infrastructure.
+// Package provider holds the engine's view of a provider: the operations of the plugin protocol on live
+// values, split by capability so that the planner cannot compile a call that changes infrastructure.
 //
-// It may import addr, diag, schema, value and cty. It must not know processes, wire formats, plans or state; package provider/grpc carries the
-// operations to plugin processes, package provider/builtin has the provider that is part of the program.
+// It may import addr, diag, schema, value and cty. It must not know processes, wire formats, plans or state;
+// package provider/grpc carries the operations to plugin processes, package provider/builtin has the provider
+// that is part of the program.
 package provider
 
 import (
@@ -16,9 +17,11 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// Catalog is what a provider offers. Schemas are decoded on first use of a type; the methods may be called concurrently.
+// Catalog is what a provider offers. Schemas are decoded on first use of a type; the methods may be called
+// concurrently.
 type Catalog interface {
-	// Provider returns the schema of the provider block; never nil (a provider without configuration has an empty block).
+	// Provider returns the schema of the provider block; never nil (a provider without configuration has an
+	// empty block).
 	Provider() (*schema.Schema, diag.List)
 	// Resource returns the schema of a type, or nil if the provider has no such type in that mode.
 	Resource(mode addr.Mode, typeName string) (*schema.Schema, diag.List)
@@ -42,10 +45,11 @@ type Capabilities struct {
 	GenerateResourceConfig bool
 }
 
-// Reader is every operation that leaves infrastructure as it is. All values are unmarked; marks never cross this interface.
-// Every method may be called concurrently. An operation fails if and only if the returned diagnostics have errors; a response that violates the
-// wire format is such an error, violations of the resource contract are for the caller to find. Diagnostics name attribute paths in Path.
-// A context that ends cancels the wait for the answer.
+// Reader is every operation that leaves infrastructure as it is. All values are unmarked; marks never cross
+// this interface. Every method may be called concurrently. An operation fails if and only if the returned
+// diagnostics have errors; a response that violates the wire format is such an error, violations of the
+// resource contract are for the caller to find. Diagnostics name attribute paths in Path. A context that ends
+// cancels the wait for the answer.
 type Reader interface {
 	Catalog(ctx context.Context) (Catalog, diag.List)
 	ValidateConfig(ctx context.Context, config cty.Value) diag.List
@@ -68,13 +72,14 @@ type Reader interface {
 	CloseEphemeral(ctx context.Context, typeName string, private []byte) diag.List
 
 	CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error)
-	// ConfiguredFunctions returns the functions that the provider has once it is configured, which may be more than Catalog tells. CallFunction knows
-	// them from then on.
+	// ConfiguredFunctions returns the functions that the provider has once it is configured, which may be
+	// more than Catalog tells. CallFunction knows them from then on.
 	ConfiguredFunctions(ctx context.Context) (map[string]*schema.Function, diag.List)
 
 	// Stop asks the provider to cancel what it is doing, on a user's interrupt.
 	Stop(ctx context.Context) error
-	// Close ends the provider, including its process if it has one. It is called exactly once, after all other operations ended.
+	// Close ends the provider, including its process if it has one. It is called exactly once, after all
+	// other operations ended.
 	Close() error
 }
 
@@ -94,7 +99,8 @@ type Launcher interface {
 	Launch(ctx context.Context, p addr.Provider) (Provider, diag.List)
 }
 
-// UpgradeRequest carries an object (or identity) as stored, for the provider to bring to its current schema version.
+// UpgradeRequest carries an object (or identity) as stored, for the provider to bring to its current schema
+// version.
 type UpgradeRequest struct {
 	Type    string
 	Version int64
@@ -153,7 +159,8 @@ type ApplyRequest struct {
 	ProviderMeta   cty.Value
 }
 
-// ApplyResponse is the answer to ApplyRequest. New may be set even if the diagnostics have errors: it is what exists now.
+// ApplyResponse is the answer to ApplyRequest. New may be set even if the diagnostics have errors: it is what
+// exists now.
 type ApplyResponse struct {
 	New         cty.Value
 	Private     []byte
@@ -222,8 +229,8 @@ type GenerateRequest struct {
 
 // OpenResponse is the answer to OpenEphemeral. The result is secret as a whole.
 type OpenResponse struct {
-	// Opened says that the provider answered without an error of its own: the instance is open and must be closed, whatever else is wrong with the
-	// answer and whether or not there is private data.
+	// Opened says that the provider answered without an error of its own: the instance is open and must be
+	// closed, whatever else is wrong with the answer and whether or not there is private data.
 	Opened   bool
 	Result   cty.Value
 	RenewAt  time.Time // zero if no renewal is needed

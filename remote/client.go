@@ -33,7 +33,8 @@ type Client struct {
 func newClient(c *ssh.Client, set *Connection, k *keyring) *Client {
 	out := &Client{ssh: c, set: set, keyring: k, closed: make(chan struct{})}
 	if k != nil {
-		// The host may use the agent while commands run, as it may under other engines. This fails only if it was done before.
+		// The host may use the agent while commands run, as it may under other engines. This fails only if it
+		// was done before.
 		_ = agent.ForwardToAgent(c, k)
 	}
 	go keepAlives(out.closed, c, keepAlive, silenceLimit)
@@ -52,7 +53,8 @@ func (c *Client) Close() {
 	})
 }
 
-// keepAlives sends signs of life until done, and closes a connection whose other end has stopped to answer them.
+// keepAlives sends signs of life until done, and closes a connection whose other end has stopped to answer
+// them.
 func keepAlives(done <-chan struct{}, c *ssh.Client, every, limit time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -71,12 +73,14 @@ func keepAlives(done <-chan struct{}, c *ssh.Client, every, limit time.Duration)
 	}
 }
 
-// guard closes a session when ctx ends, and the connection too if the other end does not react. The returned function ends the watch.
+// guard closes a session when ctx ends, and the connection too if the other end does not react. The returned
+// function ends the watch.
 func (c *Client) guard(ctx context.Context, s *ssh.Session) func() {
 	return c.watch(ctx, func() { _ = s.Close() })
 }
 
-// watch calls end when ctx ends, and cuts the connection if that has no effect. The returned function says that it had, or that there is no need.
+// watch calls end when ctx ends, and cuts the connection if that has no effect. The returned function says
+// that it had, or that there is no need.
 func (c *Client) watch(ctx context.Context, end func()) func() {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -91,9 +95,10 @@ func (c *Client) watch(ctx context.Context, end func()) func() {
 	}
 }
 
-// Run runs a command with the login shell of the host and calls line for each line of its output, both streams together, one call at a time. When
-// soft ends, the command is interrupted and has a moment to end; when ctx ends, it is killed. A host may refuse to pass signals on, as sshd does for
-// root; then the command loses its output only. A command that fails leads to an ExitError.
+// Run runs a command with the login shell of the host and calls line for each line of its output, both
+// streams together, one call at a time. When soft ends, the command is interrupted and has a moment to end;
+// when ctx ends, it is killed. A host may refuse to pass signals on, as sshd does for root; then the command
+// loses its output only. A command that fails leads to an ExitError.
 func (c *Client) Run(ctx, soft context.Context, command string, line func(string)) error {
 	return c.run(ctx, soft, process{command: command}, line)
 }

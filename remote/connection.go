@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// Secret is a text that formatting and encoding hide, also where they don't ask its methods. The zero value is none.
+// Secret is a text that formatting and encoding hide, also where they don't ask its methods. The zero value
+// is none.
 type Secret struct{ text *string }
 
 // NewSecret returns a secret, none for an empty text.
@@ -51,8 +52,8 @@ type Host struct {
 	Password    Secret // also the answer to questions of keyboard-interactive authentication
 	PrivateKey  Secret // in PEM, not encrypted
 	Certificate Secret // of the private key, a line of OpenSSH's format
-	// HostKey is the server's public key, or that of the authority that signs its host certificate, as a line of OpenSSH's format. While it is
-	// empty, any server is believed.
+	// HostKey is the server's public key, or that of the authority that signs its host certificate, as a line
+	// of OpenSSH's format. While it is empty, any server is believed.
 	HostKey Secret
 }
 
@@ -100,7 +101,8 @@ type Connection struct {
 	Proxy   *Proxy // the first of target and bastion is reached through it; nil for none
 
 	Timeout time.Duration // until when connecting is tried again; 5 minutes if zero
-	// ScriptPath is where scripts are put, with %RAND% for random digits; the platform's place for temporary files if empty.
+	// ScriptPath is where scripts are put, with %RAND% for random digits; the platform's place for temporary
+	// files if empty.
 	ScriptPath string
 	Windows    bool // whether the target is a Windows system
 
@@ -115,8 +117,8 @@ type Problem struct {
 	Text     string // a sentence that has no part of the setting's value
 }
 
-// Check returns what is wrong with keys, certificates and other settings. Settings that are empty are passed over, so that it can be asked
-// about an incomplete connection.
+// Check returns what is wrong with keys, certificates and other settings. Settings that are empty are passed
+// over, so that it can be asked about an incomplete connection.
 func (c *Connection) Check() []Problem {
 	problems := c.Target.check("")
 	if c.Bastion != nil {

@@ -19,9 +19,10 @@ const (
 	longestPause   = 15 * time.Second
 )
 
-// Dial connects to the target and logs in. A host that does not answer, or does not let the user in, may still be starting: until the
-// connection's timeout it is tried again, with growing pauses; after each failure notify, if it is not nil, gets the reason in words that have no
-// value of the settings. Whatever cannot change by waiting fails at once: unusable keys, and a host that shows another key than it should.
+// Dial connects to the target and logs in. A host that does not answer, or does not let the user in, may
+// still be starting: until the connection's timeout it is tried again, with growing pauses; after each
+// failure notify, if it is not nil, gets the reason in words that have no value of the settings. Whatever
+// cannot change by waiting fails at once: unusable keys, and a host that shows another key than it should.
 // When ctx ends, Dial ends. The client must be closed.
 func Dial(ctx context.Context, c *Connection, notify func(reason string)) (*Client, error) {
 	d, err := newDialer(c)
@@ -158,7 +159,8 @@ type handshaken struct {
 	err      error
 }
 
-// handshake logs in over conn, which it closes if that fails. When ctx ends it returns at once, although an agent may still be waiting for its user.
+// handshake logs in over conn, which it closes if that fails. When ctx ends it returns at once, although an
+// agent may still be waiting for its user.
 func (l *login) handshake(ctx context.Context, conn net.Conn) (*ssh.Client, error) {
 	done := make(chan handshaken, 1)
 	go func() { done <- l.shake(conn) }()
@@ -233,8 +235,9 @@ func (l *login) words() []string {
 	return words
 }
 
-// methods returns how to log in, in the order in which it is tried: keys of the connection, those of the agent, the password. A server hears a few
-// attempts only, and an agent may have many keys, so the password comes before those of an agent that nobody has asked for.
+// methods returns how to log in, in the order in which it is tried: keys of the connection, those of the
+// agent, the password. A server hears a few attempts only, and an agent may have many keys, so the password
+// comes before those of an agent that nobody has asked for.
 func (l *login) methods() []ssh.AuthMethod {
 	var keys, password []ssh.AuthMethod
 	if len(l.own) > 0 || l.keyring != nil {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Error is something that failed on the way to a host or on it. Error returns its whole text, which may name hosts, users and files. It has no
-// password and no key.
+// Error is something that failed on the way to a host or on it. Error returns its whole text, which may name
+// hosts, users and files. It has no password and no key.
 type Error struct {
 	public string // without any value of the settings
 	detail string // what else there is to say; may be empty

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// signers returns the host's private key, before it the key with its certificate if there is one. The problem's text has nothing of the key:
-// what parsers say quotes bytes of what they parse.
+// signers returns the host's private key, before it the key with its certificate if there is one. The
+// problem's text has nothing of the key: what parsers say quotes bytes of what they parse.
 func (h *Host) signers() ([]ssh.Signer, *Problem) {
 	if !h.PrivateKey.Given() {
 		if h.Certificate.Given() {
@@ -97,8 +97,8 @@ func checkHost(pinned ssh.PublicKey) ssh.HostKeyCallback {
 	}
 }
 
-// hostAlgorithms returns in which form the host has to show its key: nil for any. A host with several keys shows the one that is pinned only if
-// it is asked for that kind.
+// hostAlgorithms returns in which form the host has to show its key: nil for any. A host with several keys
+// shows the one that is pinned only if it is asked for that kind.
 func hostAlgorithms(pinned ssh.PublicKey) []string {
 	if pinned == nil {
 		return nil

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// process is something that runs on the host. The protocol's own signals do not reach every process: sshd refuses to pass them on to those of root. So
-// a process that was started with announced says its number, by which another session can signal it.
+// process is something that runs on the host. The protocol's own signals do not reach every process: sshd
+// refuses to pass them on to those of root. So a process that was started with announced says its number, by
+// which another session can signal it.
 type process struct {
 	client  *Client
 	session *ssh.Session
@@ -23,8 +24,9 @@ type number struct {
 	text string
 }
 
-// announced returns a process for a program, given as a word of the shell, that begins by telling its number on standard error. sshd makes it the
-// leader of a process group, and no shell stands between: whatever the user's login shell is, it knows exec.
+// announced returns a process for a program, given as a word of the shell, that begins by telling its number
+// on standard error. sshd makes it the leader of a process group, and no shell stands between: whatever the
+// user's login shell is, it knows exec.
 func announced(word string) (process, error) {
 	mark, err := fill("process-%RAND%:")
 	return process{command: `exec /bin/sh -c 'echo ` + mark + `$$ >&2; exec "$0"' ` + word, mark: mark, number: &number{}}, err

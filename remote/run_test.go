@@ -125,7 +125,8 @@ func TestRunScript(t *testing.T) {
 	}
 }
 
-// nothingLeft checks that no script is on the host: neither in the home directory nor where the commands say that it was.
+// nothingLeft checks that no script is on the host: neither in the home directory nor where the commands say
+// that it was.
 func nothingLeft(t *testing.T, s *server) {
 	t.Helper()
 	for _, pattern := range []string{"*.sh", "*/*.sh"} {
@@ -177,7 +178,8 @@ func TestScriptIsExclusive(t *testing.T) {
 	}
 }
 
-// creations is a file server that refuses to open and to remove anything, and remembers how files were to be opened.
+// creations is a file server that refuses to open and to remove anything, and remembers how files were to be
+// opened.
 type creations struct{ flags []sftp.FileOpenFlags }
 
 func (c *creations) Filewrite(r *sftp.Request) (io.WriterAt, error) {

@@ -22,8 +22,9 @@ const (
 
 const attempts = 3 // at finding a name that is free
 
-// RunScript puts a script on the host, where nobody else can read it, runs it as Run does, and removes it whatever became of it. A script that
-// could not be removed is told by a line of output, since it may have secrets.
+// RunScript puts a script on the host, where nobody else can read it, runs it as Run does, and removes it
+// whatever became of it. A script that could not be removed is told by a line of output, since it may have
+// secrets.
 func (c *Client) RunScript(ctx, soft context.Context, script string, line func(string)) error {
 	name, err := c.putScript(soft, script)
 	if name != "" {
@@ -43,7 +44,8 @@ func (c *Client) RunScript(ctx, soft context.Context, script string, line func(s
 	return c.run(ctx, soft, p, line)
 }
 
-// putScript uploads the script for its owner alone. It returns its name as soon as the file is there, also along with an error.
+// putScript uploads the script for its owner alone. It returns its name as soon as the file is there, also
+// along with an error.
 func (c *Client) putScript(ctx context.Context, script string) (string, error) {
 	f, err := c.files(ctx)
 	if err != nil {
@@ -95,7 +97,8 @@ func fill(pattern string) (string, error) {
 	return pattern, nil
 }
 
-// processFor returns the process that runs the script. A shell of Windows takes the name as it is: each quotes differently.
+// processFor returns the process that runs the script. A shell of Windows takes the name as it is: each
+// quotes differently.
 func (c *Client) processFor(name string) (process, error) {
 	if c.set.Windows {
 		return process{command: name}, nil
@@ -121,7 +124,8 @@ func (c *Client) remove(name string) error {
 	return nil
 }
 
-// remotePath returns a path as the file server of the host understands it: it starts in the user's home, and knows no shell's abbreviations.
+// remotePath returns a path as the file server of the host understands it: it starts in the user's home, and
+// knows no shell's abbreviations.
 func (c *Client) remotePath(name string) string {
 	if c.set.Windows {
 		name = strings.ReplaceAll(name, `\`, "/")

@@ -16,10 +16,12 @@ import (
 // contentName is the name of a file for which there is content only, in a directory.
 const contentName = "tf-file-content"
 
-// Upload copies a local file or directory to the host. Into a destination that is a directory a file goes under its own name. The content of a
-// directory goes to a directory of the same name in the destination, or into the destination itself if source ends with a slash or the destination
-// is not there yet; that is made then, but not what would have to be above it. Symbolic links are followed. New files get the permissions 0644,
-// new directories 0755, less what the host's umask forbids; what was there keeps its own. When ctx ends the upload ends, unfinished.
+// Upload copies a local file or directory to the host. Into a destination that is a directory a file goes
+// under its own name. The content of a directory goes to a directory of the same name in the destination, or
+// into the destination itself if source ends with a slash or the destination is not there yet; that is made
+// then, but not what would have to be above it. Symbolic links are followed. New files get the permissions
+// 0644, new directories 0755, less what the host's umask forbids; what was there keeps its own. When ctx ends
+// the upload ends, unfinished.
 func (c *Client) Upload(ctx context.Context, source, destination string) error {
 	info, err := os.Stat(source)
 	if err != nil {
@@ -41,8 +43,8 @@ func (c *Client) Upload(ctx context.Context, source, destination string) error {
 	return u.dir(source, to, nil)
 }
 
-// UploadContent writes a text to a file on the host, which is named tf-file-content if the destination is a directory. For the rest it is like
-// Upload.
+// UploadContent writes a text to a file on the host, which is named tf-file-content if the destination is a
+// directory. For the rest it is like Upload.
 func (c *Client) UploadContent(ctx context.Context, content, destination string) error {
 	u, err := c.uploader(ctx, destination)
 	if err != nil {
@@ -159,7 +161,8 @@ func (u *uploader) write(r io.Reader, to string) error {
 	return nil
 }
 
-// restrict takes those permissions away from something new that mode doesn't have. A file server without permissions ignores it.
+// restrict takes those permissions away from something new that mode doesn't have. A file server without
+// permissions ignores it.
 func (u *uploader) restrict(name string, mode fs.FileMode) {
 	if info, err := u.Stat(name); err == nil && info.Mode().Perm()&^mode != 0 {
 		_ = u.Chmod(name, info.Mode().Perm()&mode)

@@ -15,7 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/remote"
 )
 
-// tree makes files below dir; a text that starts with -> is a symbolic link, a name that ends with / a directory.
+// tree makes files below dir; a text that starts with -> is a symbolic link, a name that ends with / a
+// directory.
 func tree(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {

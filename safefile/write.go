@@ -42,7 +42,8 @@ func openPrivate(path string, flag int) (*os.File, error) {
 	if err := f.Chmod(private); err == nil {
 		return f, nil
 	}
-	// It belongs to someone else, or the file system has no permissions: a new file has those that there can be.
+	// It belongs to someone else, or the file system has no permissions: a new file has those that there can
+	// be.
 	if err := errors.Join(f.Close(), os.Remove(path)); err != nil {
 		return nil, err
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// attrsAsBlocks returns, for each attribute that may also be written as blocks, the block that describes one element.
+// attrsAsBlocks returns, for each attribute that may also be written as blocks, the block that describes one
+// element.
 func (b *Block) attrsAsBlocks() map[string]*Block {
 	return b.derived.asBlocks.get(func() map[string]*Block {
 		var candidates map[string]*Block
@@ -58,7 +59,8 @@ func (e elementsExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return cty.UnknownVal(e.attr.ValueType()), diags
 	}
-	// The elements may differ in type where the schema leaves a type open: the conversion to the attribute's type decides.
+	// The elements may differ in type where the schema leaves a type open: the conversion to the attribute's
+	// type decides.
 	return cty.TupleVal(elements), diags
 }
 

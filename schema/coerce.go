@@ -8,8 +8,9 @@ import (
 	"github.com/mayfly-iac/mayfly/unify"
 )
 
-// CoerceValue converts v, any object, to the block's type: missing arguments that are not required become null, missing blocks empty.
-// Marks are kept. The error is a cty.PathError that names what does not fit and holds no values.
+// CoerceValue converts v, any object, to the block's type: missing arguments that are not required become
+// null, missing blocks empty. Marks are kept. The error is a cty.PathError that names what does not fit and
+// holds no values.
 func (b *Block) CoerceValue(v cty.Value) (cty.Value, error) { return b.coerce(v, nil) }
 
 func (b *Block) coerce(v cty.Value, path cty.Path) (cty.Value, error) {

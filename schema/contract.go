@@ -4,19 +4,20 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// ProposedNew merges a configuration with the object of an earlier apply: the values of the configuration, and for computed attributes
-// that it does not set, those of prior. It is where the provider starts from when it plans a change. Elements of lists and maps keep the
-// computed values of the element with the same index or key; elements of sets those of the element that agrees in all other parts.
-// What has no such counterpart, and everything computed in a new object, is null: which of it will be known only after apply, the
-// provider says in its plan. Write-only attributes are as configured.
+// ProposedNew merges a configuration with the object of an earlier apply: the values of the configuration,
+// and for computed attributes that it does not set, those of prior. It is where the provider starts from when
+// it plans a change. Elements of lists and maps keep the computed values of the element with the same index
+// or key; elements of sets those of the element that agrees in all other parts. What has no such counterpart,
+// and everything computed in a new object, is null: which of it will be known only after apply, the provider
+// says in its plan. Write-only attributes are as configured.
 //
 // config must be an object of the block's type, or null to delete. Marks are dropped.
 func ProposedNew(b *Block, prior, config cty.Value) cty.Value {
 	return merger{absent: cty.NullVal}.object(b.content(), orNone(unmarked(prior)), unmarked(config))
 }
 
-// PlannedDataObject is what is known of an object that will be read later: the configuration, with unknown values for all computed
-// attributes that it does not set. Marks are dropped.
+// PlannedDataObject is what is known of an object that will be read later: the configuration, with unknown
+// values for all computed attributes that it does not set. Marks are dropped.
 func PlannedDataObject(b *Block, config cty.Value) cty.Value {
 	return merger{absent: cty.UnknownVal}.object(b.content(), cty.NilVal, unmarked(config))
 }
@@ -29,8 +30,9 @@ func unmarked(v cty.Value) cty.Value {
 	return v
 }
 
-// HoldsMarks reports whether v or any value nested in it carries any mark. It is asked of every value that passes a border and mostly answers no, so it
-// allocates nothing for objects and does not look into sets, which carry the marks of their elements themselves.
+// HoldsMarks reports whether v or any value nested in it carries any mark. It is asked of every value that
+// passes a border and mostly answers no, so it allocates nothing for objects and does not look into sets,
+// which carry the marks of their elements themselves.
 func HoldsMarks(v cty.Value) bool {
 	ty := v.Type()
 	switch {
@@ -182,7 +184,8 @@ func orNone(v cty.Value) cty.Value {
 	return v
 }
 
-// counterparts returns for each element of a configured set the element of the prior set that became of it, or NilVal.
+// counterparts returns for each element of a configured set the element of the prior set that became of it,
+// or NilVal.
 func counterparts(c content, configs, priors []cty.Value) []cty.Value {
 	found := make([]cty.Value, len(configs))
 	for i, j := range configPatterns(c).assign(configs, priors) {

@@ -6,8 +6,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// AssertObject checks that v has the block's type and that all write-only attributes in it are null. Null and unknown values are fine.
-// The errors are cty.PathErrors without values.
+// AssertObject checks that v has the block's type and that all write-only attributes in it are null. Null and
+// unknown values are fine. The errors are cty.PathErrors without values.
 func AssertObject(b *Block, v cty.Value) []error {
 	if v == cty.NilVal {
 		return []error{cty.Path(nil).NewErrorf("there is no value")}
@@ -25,8 +25,8 @@ func AssertObject(b *Block, v cty.Value) []error {
 	return errs
 }
 
-// conforms reports whether v is null, unknown or an object of the block's type. Types are compared at every call, but for the common case
-// of equal types cheaply.
+// conforms reports whether v is null, unknown or an object of the block's type. Types are compared at every
+// call, but for the common case of equal types cheaply.
 func conforms(b *Block, v cty.Value) bool {
 	typ, want := v.Type(), b.Type()
 	return typ == cty.DynamicPseudoType && !isOpen(unmarked(v)) || fits(typ, want)
@@ -54,8 +54,8 @@ func fits(typ, want cty.Type) bool {
 	return typ.Equals(want) || len(typ.TestConformance(want)) == 0
 }
 
-// AssertWhollyKnown returns an error for each unknown value in v. Within a set the path is that of the set. The errors are
-// cty.PathErrors.
+// AssertWhollyKnown returns an error for each unknown value in v. Within a set the path is that of the set.
+// The errors are cty.PathErrors.
 func AssertWhollyKnown(v cty.Value) []error {
 	if v == cty.NilVal || v.IsWhollyKnown() {
 		return nil
@@ -88,8 +88,8 @@ func collectUnknown(found *paths, path cty.Path, v cty.Value, inSet bool) {
 	}
 }
 
-// equal reports whether two values are the same to a provider: unknown values are, whatever else is known about them, and numbers
-// are, whatever their precision.
+// equal reports whether two values are the same to a provider: unknown values are, whatever else is known
+// about them, and numbers are, whatever their precision.
 func equal(a, b cty.Value) bool {
 	if a.RawEquals(b) {
 		return true
@@ -97,8 +97,8 @@ func equal(a, b cty.Value) bool {
 	if !holdsSets(a.Type()) && (a.IsWhollyKnown() || b.IsWhollyKnown()) {
 		return false
 	}
-	// RawEquals tells unknown values with different refinements apart, and depends on the order of sets, where cty sorts elements by a
-	// text that leaves out the last digits of large numbers.
+	// RawEquals tells unknown values with different refinements apart, and depends on the order of sets,
+	// where cty sorts elements by a text that leaves out the last digits of large numbers.
 	check := sameCheck{}
 	check.value(nil, unrefined(a), b)
 	if len(check.errs) > 0 {

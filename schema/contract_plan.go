@@ -7,9 +7,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// AssertPlanValid checks what a provider planned: each attribute that is set in the configuration must have that value, or keep the
-// prior one; attributes that are neither set nor computed must be null, write-only ones always; and there must be one nested object for
-// each block. prior and config are null for a new and a deleted object. The errors are cty.PathErrors without values.
+// AssertPlanValid checks what a provider planned: each attribute that is set in the configuration must have
+// that value, or keep the prior one; attributes that are neither set nor computed must be null, write-only
+// ones always; and there must be one nested object for each block. prior and config are null for a new and a
+// deleted object. The errors are cty.PathErrors without values.
 func AssertPlanValid(b *Block, prior, config, planned cty.Value) []error {
 	prior, config, planned = unmarked(prior), unmarked(config), unmarked(planned)
 	switch {
@@ -29,9 +30,9 @@ func AssertPlanValid(b *Block, prior, config, planned cty.Value) []error {
 	return check.errs
 }
 
-// AssertOpenResult checks what opening an ephemeral resource returned: an object of the right type, wholly known, which has everything
-// exactly as it is configured; only computed attributes that are not configured may be filled in. The errors are cty.PathErrors without
-// values.
+// AssertOpenResult checks what opening an ephemeral resource returned: an object of the right type, wholly
+// known, which has everything exactly as it is configured; only computed attributes that are not configured
+// may be filled in. The errors are cty.PathErrors without values.
 func AssertOpenResult(b *Block, config, result cty.Value) []error {
 	config, result = unmarked(config), unmarked(result)
 	if !isOpen(result) {
@@ -46,8 +47,8 @@ func AssertOpenResult(b *Block, config, result cty.Value) []error {
 	return check.errs
 }
 
-// planCheck compares values that a provider derived from a configuration with that configuration. In all methods prior is NilVal if
-// there is no prior value. Paths are valid during the call only: errors copy them.
+// planCheck compares values that a provider derived from a configuration with that configuration. In all
+// methods prior is NilVal if there is no prior value. Paths are valid during the call only: errors copy them.
 type planCheck struct {
 	what string // what is checked, as the subject of a sentence
 	errs []error
@@ -159,7 +160,8 @@ func (c *planCheck) one(parts content, path cty.Path, prior, config, planned cty
 	}
 }
 
-// set compares sets, whose elements may have come from the configuration or, if the provider found a change not to matter, from prior.
+// set compares sets, whose elements may have come from the configuration or, if the provider found a change
+// not to matter, from prior.
 func (c *planCheck) set(parts content, path cty.Path, priors, configs, all []cty.Value) {
 	matching := configPatterns(parts)
 	matching.fits = func(config, one cty.Value) bool {

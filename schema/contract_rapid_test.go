@@ -135,7 +135,8 @@ func settle(t *rapid.T, v cty.Value) cty.Value {
 	return settled
 }
 
-// A provider that plans just what is proposed and makes just what it planned breaks no rule, and then has nothing to do.
+// A provider that plans just what is proposed and makes just what it planned breaks no rule, and then has
+// nothing to do.
 func TestContractHoldsForAnObedientProvider(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := generator{t}

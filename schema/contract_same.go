@@ -8,14 +8,15 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// AssertSecondPlan checks a plan made during apply against the one that was approved: what was known must be the same, what was unknown
-// may be anything that its type and refinements allow. The errors are cty.PathErrors without values.
+// AssertSecondPlan checks a plan made during apply against the one that was approved: what was known must be
+// the same, what was unknown may be anything that its type and refinements allow. The errors are
+// cty.PathErrors without values.
 func AssertSecondPlan(b *Block, first, second cty.Value) []error {
 	return assertKept(b, "the second plan", unmarked(first), unmarked(second))
 }
 
-// AssertApplyResult checks what apply returned against the plan, like AssertSecondPlan. That the result has no unknown values is for
-// AssertWhollyKnown to check. The errors are cty.PathErrors without values.
+// AssertApplyResult checks what apply returned against the plan, like AssertSecondPlan. That the result has
+// no unknown values is for AssertWhollyKnown to check. The errors are cty.PathErrors without values.
 func AssertApplyResult(b *Block, planned, actual cty.Value) []error {
 	return assertKept(b, "the result", unmarked(planned), unmarked(actual))
 }
@@ -40,7 +41,8 @@ func assertKept(b *Block, what string, planned, actual cty.Value) []error {
 	return check.errs
 }
 
-// sameCheck compares values with the ones that were planned. Paths are valid during the call only: errors copy them.
+// sameCheck compares values with the ones that were planned. Paths are valid during the call only: errors
+// copy them.
 type sameCheck struct {
 	what string // what is checked, as the subject of a sentence
 	errs []error
@@ -122,7 +124,8 @@ func (c *sameCheck) keyed(path cty.Path, planned, actual cty.Value) {
 	}
 }
 
-// set compares sets. Elements that were not wholly known may have become equal, so there may be fewer than planned.
+// set compares sets. Elements that were not wholly known may have become equal, so there may be fewer than
+// planned.
 func (c *sameCheck) set(path cty.Path, planned, actual []cty.Value) {
 	lonely, stray := plannedPatterns.cover(planned, actual)
 	switch {

@@ -9,20 +9,23 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// patterns finds out which elements of a set correspond to which elements of another. The elements of the one set are patterns: some of
-// their parts are free and may differ. Elements are looked up by a hash of the parts that are not free, so the work grows with the size
-// of the sets times the number of different shapes of patterns, which is small, and not with the square of the size.
+// patterns finds out which elements of a set correspond to which elements of another. The elements of the one
+// set are patterns: some of their parts are free and may differ. Elements are looked up by a hash of the
+// parts that are not free, so the work grows with the size of the sets times the number of different shapes
+// of patterns, which is small, and not with the square of the size.
 type patterns struct {
-	// shape tells the free parts of a pattern: patterns with equal shapes have the same free parts. Each is one "*" in the text.
+	// shape tells the free parts of a pattern: patterns with equal shapes have the same free parts. Each is
+	// one "*" in the text.
 	shape func(pattern cty.Value) string
-	// blank returns v without the free parts of pattern. Elements that fit a pattern have the same blanked form as the pattern itself,
-	// but not necessarily the other way round.
+	// blank returns v without the free parts of pattern. Elements that fit a pattern have the same blanked
+	// form as the pattern itself, but not necessarily the other way round.
 	blank func(pattern, v cty.Value) cty.Value
 	// fits decides.
 	fits func(pattern, v cty.Value) bool
 }
 
-// each calls f for each of all, those with the fewest free parts first, with the indexes of the elements that might fit.
+// each calls f for each of all, those with the fewest free parts first, with the indexes of the elements that
+// might fit.
 func (p patterns) each(all, elems []cty.Value, f func(pattern int, candidates *[]int)) {
 	groups := map[string][]int{}
 	for i, pattern := range all {
@@ -112,7 +115,8 @@ type cover struct {
 	found   bool
 }
 
-// configPatterns are configured objects: computed attributes that are not set are free, and so are write-only ones.
+// configPatterns are configured objects: computed attributes that are not set are free, and so are write-only
+// ones.
 func configPatterns(c content) patterns {
 	return patterns{
 		shape: func(config cty.Value) string {
@@ -144,7 +148,8 @@ func (c content) hasFree() bool {
 	return false
 }
 
-// nestedContent returns the content and nesting of the objects in a part, if they need to be looked at one by one.
+// nestedContent returns the content and nesting of the objects in a part, if they need to be looked at one by
+// one.
 func (c content) nestedContent(name string) (content, Nesting, bool) {
 	if nested := c.blocks[name]; nested != nil {
 		return nested.content(), nested.Nesting, true

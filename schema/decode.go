@@ -12,9 +12,10 @@ import (
 	"github.com/mayfly-iac/mayfly/unify"
 )
 
-// Decode evaluates the body in ctx and returns an object of the block's type. It expands dynamic blocks and accepts blocks in place of
-// attributes that hold collections of objects. Marks of evaluated values are kept; those of a dynamic block's for_each are put on all
-// that it generates. With errors, the value still conforms to the type, with unknown values where nothing better is known.
+// Decode evaluates the body in ctx and returns an object of the block's type. It expands dynamic blocks and
+// accepts blocks in place of attributes that hold collections of objects. Marks of evaluated values are kept;
+// those of a dynamic block's for_each are put on all that it generates. With errors, the value still conforms
+// to the type, with unknown values where nothing better is known.
 func (b *Block) Decode(body hcl.Body, ctx *hcl.EvalContext) (cty.Value, diag.List) {
 	view := configBody{Body: dynblock.Expand(body, ctx), block: b, lost: map[string]cty.ValueMarks{}}
 	v, diags := hcldec.Decode(view, b.Spec(), ctx)
@@ -31,9 +32,10 @@ func (b *Block) Decode(body hcl.Body, ctx *hcl.EvalContext) (cty.Value, diag.Lis
 	return v, diag.FromHCL(diags)
 }
 
-// FixUpAttrsAsBlocks returns a view of body in which an attribute that holds a list or set of objects may also be written as a sequence
-// of blocks, as providers from before such attributes had a syntax of their own expect. If body has dynamic blocks it must have been
-// expanded first. The view also keeps the marks of generated blocks on everything inside them.
+// FixUpAttrsAsBlocks returns a view of body in which an attribute that holds a list or set of objects may
+// also be written as a sequence of blocks, as providers from before such attributes had a syntax of their own
+// expect. If body has dynamic blocks it must have been expanded first. The view also keeps the marks of
+// generated blocks on everything inside them.
 func FixUpAttrsAsBlocks(body hcl.Body, b *Block) hcl.Body {
 	return configBody{Body: body, block: b, marks: marksOf(body)}
 }
@@ -43,8 +45,8 @@ type configBody struct {
 	hcl.Body
 	block *Block
 	marks cty.ValueMarks
-	// lost collects, by the name of the outermost block type, the marks of blocks that are unknown in number: hcldec drops them together
-	// with the blocks. It is nil if nobody puts them back.
+	// lost collects, by the name of the outermost block type, the marks of blocks that are unknown in number:
+	// hcldec drops them together with the blocks. It is nil if nobody puts them back.
 	lost map[string]cty.ValueMarks
 	root string // the outermost block type around the body, "" at the top
 }
@@ -89,7 +91,8 @@ func (c configBody) PartialContent(schema *hcl.BodySchema) (*hcl.BodyContent, hc
 	return content, rest, append(diags, moreDiags...)
 }
 
-// adjust asks for blocks instead of attributes where only blocks can be there, and returns the attributes that it did so for.
+// adjust asks for blocks instead of attributes where only blocks can be there, and returns the attributes
+// that it did so for.
 func (c configBody) adjust(schema *hcl.BodySchema) (*hcl.BodySchema, map[string]hcl.AttributeSchema) {
 	candidates := c.block.attrsAsBlocks()
 	if len(candidates) == 0 {
@@ -212,7 +215,8 @@ func (e markedExpr) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 // UnwrapExpression lets hcl.UnwrapExpression find the expression of the source text.
 func (e markedExpr) UnwrapExpression() hcl.Expression { return e.Expression }
 
-// fittedExpr converts results of an expression to the type that they are for, where they fit it, so that decoding need not.
+// fittedExpr converts results of an expression to the type that they are for, where they fit it, so that
+// decoding need not.
 type fittedExpr struct {
 	hcl.Expression
 	ty cty.Type

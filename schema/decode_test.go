@@ -74,7 +74,8 @@ func TestDecodeNestings(t *testing.T) {
 	}
 }
 
-// Nested attributes may be left out, which must not show in the type of an empty collection of blocks around them.
+// Nested attributes may be left out, which must not show in the type of an empty collection of blocks around
+// them.
 func TestDecodeEmptyBlocksAroundNestedAttributes(t *testing.T) {
 	for _, nesting := range []Nesting{Single, List, Set, Map, Group} {
 		b := &Block{Blocks: map[string]*NestedBlock{"outer": {Nesting: nesting, Block: Block{Attributes: nestedAttr(List).Attributes}}}}

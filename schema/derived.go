@@ -9,11 +9,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// derived is what follows from a block alone. It is computed on first use and never changes after that, so goroutines may share it.
+// derived is what follows from a block alone. It is computed on first use and never changes after that, so
+// goroutines may share it.
 type derived struct {
 	facts facts
 	spec  lazy[hcldec.Spec]
-	// asBlocks holds, for each attribute that may also be written as blocks, the block that describes one element.
+	// asBlocks holds, for each attribute that may also be written as blocks, the block that describes one
+	// element.
 	asBlocks lazy[map[string]*Block]
 }
 
@@ -77,8 +79,9 @@ func (a *Attribute) traits() traits {
 	return t
 }
 
-// Type returns the type of the objects that the block describes: one attribute for each attribute and each block type.
-// A collection of blocks whose type is only known once there are values has the dynamic type: its values are tuples or objects.
+// Type returns the type of the objects that the block describes: one attribute for each attribute and each
+// block type. A collection of blocks whose type is only known once there are values has the dynamic type: its
+// values are tuples or objects.
 func (b *Block) Type() cty.Type { return b.known().typ }
 
 // HasWriteOnly reports whether the block has a write-only attribute at any depth.
@@ -125,7 +128,8 @@ func (o *Object) Type() cty.Type {
 	return o.collection(cty.Object(o.types((*Attribute).ValueType)))
 }
 
-// configType is the type that configuration is converted to: attributes that need not be set are optional in it.
+// configType is the type that configuration is converted to: attributes that need not be set are optional in
+// it.
 func (a *Attribute) configType() cty.Type {
 	switch {
 	case a.Nested != nil:
@@ -169,7 +173,8 @@ func (o *Object) collection(one cty.Type) cty.Type {
 	}
 }
 
-// Empty returns the value of a block without content: null attributes, no blocks, and an empty object for each block that stands for itself.
+// Empty returns the value of a block without content: null attributes, no blocks, and an empty object for
+// each block that stands for itself.
 func (b *Block) Empty() cty.Value {
 	values := make(map[string]cty.Value, len(b.Attributes)+len(b.Blocks))
 	for name, attr := range b.Attributes {

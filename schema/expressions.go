@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// IteratorExpr is an expression inside dynamic blocks. The names in Iterators refer to what the blocks iterate over and not to anything
-// in the surrounding scope; Variables leaves them out.
+// IteratorExpr is an expression inside dynamic blocks. The names in Iterators refer to what the blocks
+// iterate over and not to anything in the surrounding scope; Variables leaves them out.
 type IteratorExpr struct {
 	hcl.Expression
 	Iterators []string
@@ -23,8 +23,8 @@ func (e IteratorExpr) Variables() []hcl.Traversal {
 // UnwrapExpression lets hcl.UnwrapExpression find the expression of the source text.
 func (e IteratorExpr) UnwrapExpression() hcl.Expression { return e.Expression }
 
-// Variables returns the references that Decode would need values for, including those of dynamic blocks. Content that does not fit the
-// schema is passed over: Decode reports it.
+// Variables returns the references that Decode would need values for, including those of dynamic blocks.
+// Content that does not fit the schema is passed over: Decode reports it.
 func (b *Block) Variables(body hcl.Body) []hcl.Traversal {
 	var variables []hcl.Traversal
 	for _, expr := range b.Expressions(body) {
@@ -33,9 +33,9 @@ func (b *Block) Variables(body hcl.Body) []hcl.Traversal {
 	return variables
 }
 
-// Expressions returns all expressions of a body that has not been expanded: of attributes, at any depth of nesting, and the for_each
-// and labels arguments of dynamic blocks. Expressions inside dynamic blocks are IteratorExpr. Attributes come in the order of their
-// names, before blocks, which come in source order.
+// Expressions returns all expressions of a body that has not been expanded: of attributes, at any depth of
+// nesting, and the for_each and labels arguments of dynamic blocks. Expressions inside dynamic blocks are
+// IteratorExpr. Attributes come in the order of their names, before blocks, which come in source order.
 func (b *Block) Expressions(body hcl.Body) []hcl.Expression {
 	w := exprWalker{}
 	w.body(b, body, nil)

@@ -45,7 +45,8 @@ func attr(flags string) *Attribute {
 	return a
 }
 
-// parts has an attribute of each sort: key is required, opt optional, both optional and computed, id computed.
+// parts has an attribute of each sort: key is required, opt optional, both optional and computed, id
+// computed.
 func parts() map[string]*Attribute {
 	return map[string]*Attribute{"key": attr("r"), "opt": attr("o"), "both": attr("oc"), "id": attr("c")}
 }

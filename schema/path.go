@@ -7,12 +7,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// PathString renders a path the way it would be written in the language, such as network[0].tags["name"]. Keys that
-// are no plain strings or numbers are shown as [...]. A path that leads into a set has an element for its key, which
-// could be secret: render it with PathIn.
+// PathString renders a path the way it would be written in the language, such as network[0].tags["name"].
+// Keys that are no plain strings or numbers are shown as [...]. A path that leads into a set has an element
+// for its key, which could be secret: render it with PathIn.
 func PathString(p cty.Path) string { return renderPath(p, func(int, cty.Value) bool { return true }) }
 
-// PathIn is PathString for a path in a value of a type. Elements of sets, which paths have as keys, are shown as [...].
+// PathIn is PathString for a path in a value of a type. Elements of sets, which paths have as keys, are shown
+// as [...].
 func PathIn(ty cty.Type, p cty.Path) string {
 	inSet := make([]bool, len(p))
 	for i, step := range p {
@@ -22,7 +23,8 @@ func PathIn(ty cty.Type, p cty.Path) string {
 	return renderPath(p, func(i int, _ cty.Value) bool { return !inSet[i] })
 }
 
-// PathWithoutKeys is PathString without what may be part of a value: of keys, only the indices of lists are shown.
+// PathWithoutKeys is PathString without what may be part of a value: of keys, only the indices of lists are
+// shown.
 func PathWithoutKeys(p cty.Path) string {
 	return renderPath(p, func(_ int, key cty.Value) bool { return key.Type() == cty.Number })
 }

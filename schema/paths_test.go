@@ -8,7 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// everyNesting has the attribute "a" with the given flags at the top and in blocks and nested attributes of all modes.
+// everyNesting has the attribute "a" with the given flags at the top and in blocks and nested attributes of
+// all modes.
 func everyNesting(flags string) *Block {
 	b := &Block{Attributes: map[string]*Attribute{"a": attr(flags)}, Blocks: map[string]*NestedBlock{}}
 	inner := func() map[string]*Attribute { return map[string]*Attribute{"a": attr(flags), "b": attr("o")} }

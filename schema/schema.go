@@ -1,5 +1,6 @@
-// Package schema holds the schemas that providers declare for their configuration and their resource types, and what follows from a schema
-// alone: value types, decoder specs, write-only and sensitive paths, and the comparisons of the provider contract.
+// Package schema holds the schemas that providers declare for their configuration and their resource types,
+// and what follows from a schema alone: value types, decoder specs, write-only and sensitive paths, and the
+// comparisons of the provider contract.
 //
 // It may import hcl, cty, addr and diag. It must not know providers, configuration files, state or plans.
 package schema
@@ -12,8 +13,8 @@ type Schema struct {
 	Block   *Block
 }
 
-// Block describes the content of a configuration block and the object value made from it. A Block is immutable once built; its derived
-// forms (type, spec) are computed once and shared between goroutines.
+// Block describes the content of a configuration block and the object value made from it. A Block is
+// immutable once built; its derived forms (type, spec) are computed once and shared between goroutines.
 type Block struct {
 	Attributes         map[string]*Attribute
 	Blocks             map[string]*NestedBlock

@@ -9,8 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// Spec returns the decoder specification of the block. It is built once; callers must not change it.
-// Bodies that may use dynamic blocks or blocks in place of attributes need Decode rather than a bare hcldec.Decode.
+// Spec returns the decoder specification of the block. It is built once; callers must not change it. Bodies
+// that may use dynamic blocks or blocks in place of attributes need Decode rather than a bare hcldec.Decode.
 func (b *Block) Spec() hcldec.Spec {
 	return b.derived.spec.get(func() hcldec.Spec {
 		spec := make(hcldec.ObjectSpec, len(b.Attributes)+len(b.Blocks))
@@ -33,8 +33,9 @@ func (a *Attribute) spec(name string) hcldec.Spec {
 	return &hcldec.TransformFuncSpec{Wrapped: spec, Func: settled}
 }
 
-// settled returns its argument as it is. Its return type has no optional attributes: they only tell what a user may leave out and
-// must not show in the types of decoded values, not even in those of empty collections.
+// settled returns its argument as it is. Its return type has no optional attributes: they only tell what a
+// user may leave out and must not show in the types of decoded values, not even in those of empty
+// collections.
 var settled = function.New(&function.Spec{
 	Params: []function.Parameter{{
 		Name: "value", Type: cty.DynamicPseudoType,

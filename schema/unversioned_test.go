@@ -8,7 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// TestUnversionedUses warns of write-only values without a version where the schema has one, in blocks and nested attributes too.
+// TestUnversionedUses warns of write-only values without a version where the schema has one, in blocks and
+// nested attributes too.
 func TestUnversionedUses(t *testing.T) {
 	pair := func() map[string]*Attribute {
 		return map[string]*Attribute{

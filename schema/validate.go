@@ -25,8 +25,9 @@ func (k Kind) String() string {
 	return [...]string{"provider configurations", "managed resources", "data sources", "ephemeral resources"}[k%4]
 }
 
-// InternalValidate reports all rules that the schema itself breaks, each with the place in the schema. Such a schema is a bug in the
-// provider and nothing can be decoded with it reliably. The result is nil or a join of errors.
+// InternalValidate reports all rules that the schema itself breaks, each with the place in the schema. Such a
+// schema is a bug in the provider and nothing can be decoded with it reliably. The result is nil or a join of
+// errors.
 func (b *Block) InternalValidate(kind Kind) error {
 	v := validator{kind: kind}
 	v.block(b, "", false)

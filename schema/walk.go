@@ -6,8 +6,9 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// attrWalk visits the attributes of an object together with what the schema says about them. Paths given to visit are only valid during
-// the call. Inside a set, paths end at the set: its elements have no keys but themselves, which would put their content into the path.
+// attrWalk visits the attributes of an object together with what the schema says about them. Paths given to
+// visit are only valid during the call. Inside a set, paths end at the set: its elements have no keys but
+// themselves, which would put their content into the path.
 type attrWalk struct {
 	want  func(traits) bool
 	visit func(path cty.Path, a *Attribute, v cty.Value)
@@ -114,8 +115,9 @@ func (p *paths) add(path cty.Path) bool {
 	return true
 }
 
-// WriteOnlyPaths returns the paths of all write-only attributes that are not null in v, an object of the block's type. Unknown values
-// count as not null. For an attribute within a set the path is that of the set; of one that is write-only as a whole, its parts are left out.
+// WriteOnlyPaths returns the paths of all write-only attributes that are not null in v, an object of the
+// block's type. Unknown values count as not null. For an attribute within a set the path is that of the set;
+// of one that is write-only as a whole, its parts are left out.
 func (b *Block) WriteOnlyPaths(v cty.Value) []cty.Path {
 	var found paths
 	attrWalk{
@@ -133,8 +135,8 @@ func (b *Block) WriteOnlyPaths(v cty.Value) []cty.Path {
 	return found
 }
 
-// SensitivePaths returns the paths of all attributes in v that the schema calls sensitive, whether they are null or not. For an
-// attribute within a set the path is that of the set.
+// SensitivePaths returns the paths of all attributes in v that the schema calls sensitive, whether they are
+// null or not. For an attribute within a set the path is that of the set.
 func (b *Block) SensitivePaths(v cty.Value) []cty.Path {
 	var found paths
 	attrWalk{
@@ -148,7 +150,8 @@ func (b *Block) SensitivePaths(v cty.Value) []cty.Path {
 	return found
 }
 
-// DeprecatedUses returns a warning for each deprecated attribute that is not null in v and for each deprecated block, with its path.
+// DeprecatedUses returns a warning for each deprecated attribute that is not null in v and for each
+// deprecated block, with its path.
 func (b *Block) DeprecatedUses(v cty.Value) diag.List {
 	var found paths
 	var list diag.List

@@ -49,8 +49,8 @@ func (b *Block) InWriteOnly(path cty.Path) bool {
 	return false
 }
 
-// WriteOnlyNames returns the names of the write-only attributes at any depth. One that has several is there several
-// times.
+// WriteOnlyNames returns the names of the write-only attributes at any depth. One that has several is there
+// several times.
 func (b *Block) WriteOnlyNames() iter.Seq[string] {
 	return func(yield func(string) bool) { b.writeOnlyNames(yield) }
 }
@@ -76,8 +76,9 @@ func writeOnlyNames(attrs map[string]*Attribute, yield func(string) bool) bool {
 	return true
 }
 
-// UnversionedUses returns a warning, with its path, for each write-only attribute NAME_wo that is set in v, a configuration of the block, although NAME_wo_version
-// beside it is not: providers see a change of such a value by its version alone. Within sets there are no paths to tell of.
+// UnversionedUses returns a warning, with its path, for each write-only attribute NAME_wo that is set in v, a
+// configuration of the block, although NAME_wo_version beside it is not: providers see a change of such a
+// value by its version alone. Within sets there are no paths to tell of.
 func (b *Block) UnversionedUses(v cty.Value) diag.List {
 	if !b.HasWriteOnly() {
 		return nil
@@ -230,7 +231,8 @@ func closedAs(v cty.Value, one cty.Type) cty.Value {
 	return v
 }
 
-// sequenceVal makes a list, set or tuple from values, according to typ. Without elements it is typ's empty value.
+// sequenceVal makes a list, set or tuple from values, according to typ. Without elements it is typ's empty
+// value.
 func sequenceVal(typ cty.Type, values []cty.Value) cty.Value {
 	switch {
 	case typ.IsListType() && len(values) == 0:

@@ -21,7 +21,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Kinds of state files that cannot be used as they are. Read's errors wrap one of them; their messages say what to do.
+// Kinds of state files that cannot be used as they are. Read's errors wrap one of them; their messages say
+// what to do.
 var (
 	ErrCorrupt   = errors.New("the state file is damaged")
 	ErrEncrypted = errors.New("the state file is encrypted")
@@ -115,7 +116,8 @@ func readAny(src []byte, complete bool) (*File, error) {
 	return doc.decode(more, src, complete)
 }
 
-// strictV4 decodes the usual kind of file in one pass: one of version 4 with no member that is not known. It returns nil for any other.
+// strictV4 decodes the usual kind of file in one pass: one of version 4 with no member that is not known. It
+// returns nil for any other.
 func strictV4(src []byte) *fileV4 {
 	var doc fileV4
 	dec := json.NewDecoder(bytes.NewReader(src))
@@ -261,7 +263,8 @@ func decodeChecks(in []checkV4) []CheckResult {
 	return checks
 }
 
-// decoder parses each distinct address and list of paths once, since a state repeats them with every instance.
+// decoder parses each distinct address and list of paths once, since a state repeats them with every
+// instance.
 type decoder struct {
 	modules   map[string]addr.ModuleInstance
 	providers map[string]addr.ProviderConfig
@@ -391,8 +394,8 @@ func (d *decoder) object(m addr.ModuleInstance, in *instanceV4) (*Object, error)
 	return o, nil
 }
 
-// oldDependencies takes over the dependencies of early files, which stand relative to the object's module. Those on whole modules have no
-// counterpart and are dropped; the next apply records them anew.
+// oldDependencies takes over the dependencies of early files, which stand relative to the object's module.
+// Those on whole modules have no counterpart and are dropped; the next apply records them anew.
 func (d *decoder) oldDependencies(o *Object, m addr.ModuleInstance, texts []string) {
 	for _, text := range texts {
 		dep, err := cached(d.deps, strings.TrimSuffix(text, ".*"), parseConfigResource)

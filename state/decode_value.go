@@ -7,8 +7,9 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// decodeValue reads a value of type ty. It is the library's decoder, which makes a reader of its own for each value of unknown type, with a short cut for
-// what most attributes of most objects are. Whatever is not plain is left to the library, errors too.
+// decodeValue reads a value of type ty. It is the library's decoder, which makes a reader of its own for each
+// value of unknown type, with a short cut for what most attributes of most objects are. Whatever is not plain
+// is left to the library, errors too.
 func decodeValue(b []byte, ty cty.Type) (cty.Value, error) {
 	if v, ok := plainObject(b, ty); ok {
 		return v, nil

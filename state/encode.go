@@ -26,9 +26,10 @@ func Write(f *File) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// Encode writes f to w in format version 4, laid out as the format's other engines do: members in their order, two spaces of indentation,
-// resources by module, mode, type and name, a newline at the end. Equal files give equal bytes. It holds no more than a resource instance and a
-// block of output in memory. Errors of w are returned as they are.
+// Encode writes f to w in format version 4, laid out as the format's other engines do: members in their
+// order, two spaces of indentation, resources by module, mode, type and name, a newline at the end. Equal
+// files give equal bytes. It holds no more than a resource instance and a block of output in memory. Errors
+// of w are returned as they are.
 func Encode(w io.Writer, f *File) error {
 	if f.Lineage == "" {
 		return errors.New("a state file needs a lineage")
@@ -208,8 +209,8 @@ func (e *encoder) instance(sep string, head instanceHead, o *Object) {
 	_ = e.flush(blockSize)
 }
 
-// provider returns the provider configuration of the whole resource. It is not shared, and then stands with every instance, if an instance key
-// selects among configurations or the instances differ.
+// provider returns the provider configuration of the whole resource. It is not shared, and then stands with
+// every instance, if an instance key selects among configurations or the instances differ.
 func (r *Resource) provider() (pc addr.ProviderConfig, shared bool) {
 	first := true
 	for _, i := range r.Instances {

@@ -18,7 +18,8 @@ type File struct {
 	extra fields
 }
 
-// NewFile returns a file with an empty state, serial 0 and a new lineage. version is the program's version, random is read for 16 bytes.
+// NewFile returns a file with an empty state, serial 0 and a new lineage. version is the program's version,
+// random is read for 16 bytes.
 func NewFile(version string, random io.Reader) (*File, error) {
 	id, err := uuid.NewRandomFromReader(random)
 	if err != nil {
@@ -27,7 +28,8 @@ func NewFile(version string, random io.Reader) (*File, error) {
 	return &File{Meta: Meta{Lineage: id.String(), Version: version}, State: New()}, nil
 }
 
-// Next returns a file that follows f in its lineage: the same with s as its state, written by the given program version, the serial one higher.
+// Next returns a file that follows f in its lineage: the same with s as its state, written by the given
+// program version, the serial one higher.
 func (f *File) Next(s *State, version string) *File {
 	next := *f
 	next.State, next.Version = s, version
@@ -35,7 +37,8 @@ func (f *File) Next(s *State, version string) *File {
 	return &next
 }
 
-// Unchanged reports whether both files hold the same state of the same lineage, so that b need not be written over a. Either may be nil.
+// Unchanged reports whether both files hold the same state of the same lineage, so that b need not be written
+// over a. Either may be nil.
 func Unchanged(a, b *File) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -14,11 +14,14 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// Journal makes single results durable while a run is under way, long before the state as a whole is stored. Its methods are safe for concurrent use.
+// Journal makes single results durable while a run is under way, long before the state as a whole is stored.
+// Its methods are safe for concurrent use.
 type Journal interface {
-	// Begin notes that action ("create", "delete" and so on) is about to be done to the object. It returns when that is durable.
+	// Begin notes that action ("create", "delete" and so on) is about to be done to the object. It returns
+	// when that is durable.
 	Begin(o addr.Object, action string) (id uint64, err error)
-	// Commit ends an operation with its results. It returns when they are durable; what depends on them may start then.
+	// Commit ends an operation with its results. It returns when they are durable; what depends on them may
+	// start then.
 	Commit(id uint64, changes ...ObjectChange) error
 	// Fail ends an operation that failed, with what it nevertheless changed, such as a tainted object.
 	Fail(id uint64, changes ...ObjectChange) error
@@ -50,15 +53,16 @@ type Sealer interface {
 	Unseal(sealed []byte) ([]byte, error)
 }
 
-// Log is a Journal in an append-only file. Calls that arrive while the file is being synchronised share the next synchronisation (group
-// commit), so that durability costs few of them under load. An error of the file is final: the file's end is then unknown, so every later call
-// returns the same error. Nothing is written before the first call.
+// Log is a Journal in an append-only file. Calls that arrive while the file is being synchronised share the
+// next synchronisation (group commit), so that durability costs few of them under load. An error of the file
+// is final: the file's end is then unknown, so every later call returns the same error. Nothing is written
+// before the first call.
 type Log struct {
 	file   LogFile
 	sealer Sealer
 
-	// flushing has room for the one that writes; taken before mu. A channel rather than a mutex, so that waiting for it counts as
-	// waiting in tests with virtual time.
+	// flushing has room for the one that writes; taken before mu. A channel rather than a mutex, so that
+	// waiting for it counts as waiting in tests with virtual time.
 	flushing chan struct{}
 
 	mu      sync.Mutex
@@ -82,7 +86,8 @@ type batch struct {
 	err     error
 }
 
-// NewLog returns a journal for changes to base, which is the state that they will be replayed on. sealer may be nil.
+// NewLog returns a journal for changes to base, which is the state that they will be replayed on. sealer may
+// be nil.
 func NewLog(file LogFile, base Meta, sealer Sealer) (*Log, error) {
 	header, err := json.Marshal(headerRecord{Format: journalFormat, Version: journalVersion, Lineage: base.Lineage, Serial: base.Serial, Writer: base.Version})
 	if err != nil {
@@ -126,7 +131,8 @@ func (l *Log) Commit(id uint64, changes ...ObjectChange) error { return l.end("c
 // Fail implements Journal.
 func (l *Log) Fail(id uint64, changes ...ObjectChange) error { return l.end("fail", id, changes) }
 
-// Idle reports whether the journal holds nothing that a later run would need: no change and no operation that has not ended.
+// Idle reports whether the journal holds nothing that a later run would need: no change and no operation that
+// has not ended.
 func (l *Log) Idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,8 +146,8 @@ func (l *Log) Complete() bool {
 	return !l.lost
 }
 
-// Folded notes that a state file with the given serial and checksum (SHA-256 of its bytes) is about to take the place of the base and
-// contains everything in the journal. It returns when that is durable.
+// Folded notes that a state file with the given serial and checksum (SHA-256 of its bytes) is about to take
+// the place of the base and contains everything in the journal. It returns when that is durable.
 func (l *Log) Folded(serial uint64, sum [32]byte) error {
 	return l.append(foldedRecord(serial, sum))
 }
@@ -192,7 +198,8 @@ func (l *Log) endRecord(kind string, id uint64, changes []ObjectChange) ([]byte,
 	return append(b, "]}}"...), nil
 }
 
-// appendChange appends a change as an entry of the state file's resources with one instance; that of a removal says only which.
+// appendChange appends a change as an entry of the state file's resources with one instance; that of a
+// removal says only which.
 func appendChange(b []byte, c ObjectChange) ([]byte, error) {
 	b = appendResourceHead(b, c.Object.Abs())
 	if c.New == nil {
@@ -211,7 +218,8 @@ func appendHeadOnly(b []byte, o addr.Object) []byte {
 	return append(b, '}')
 }
 
-// append adds a record to the pending batch and returns when the batch is durable. Whoever gets to write first writes for all that have joined.
+// append adds a record to the pending batch and returns when the batch is durable. Whoever gets to write
+// first writes for all that have joined.
 func (l *Log) append(record []byte) error {
 	l.mu.Lock()
 	if l.failed != nil {
@@ -271,8 +279,8 @@ func (l *Log) write(header, records []byte) error {
 	return nil
 }
 
-// Format of the journal file. Each frame is a line: the CRC-32C of the rest of the line in eight hexadecimal digits, a space, the length of the
-// payload in eight hexadecimal digits, a space, the payload in JSON.
+// Format of the journal file. Each frame is a line: the CRC-32C of the rest of the line in eight hexadecimal
+// digits, a space, the length of the payload in eight hexadecimal digits, a space, the payload in JSON.
 const (
 	journalFormat  = "mayfly state journal"
 	journalVersion = 1
@@ -294,7 +302,8 @@ func frame(payload []byte) []byte {
 	return append(b, '\n')
 }
 
-// sealedFrame returns the frame of a group of records: a JSON array of them, or a string with its encrypted form in base64.
+// sealedFrame returns the frame of a group of records: a JSON array of them, or a string with its encrypted
+// form in base64.
 func sealedFrame(records []byte, sealer Sealer) ([]byte, error) {
 	payload := append(append([]byte{'['}, records...), ']')
 	if sealer != nil {

@@ -262,7 +262,8 @@ func TestJournalErrorsStick(t *testing.T) {
 	}
 }
 
-// TestGroupCommit: calls that come while the file is synchronised share the next synchronisation, and no call returns before its own record is durable.
+// TestGroupCommit: calls that come while the file is synchronised share the next synchronisation, and no call
+// returns before its own record is durable.
 func TestGroupCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, file := newLog(t, testFile())
@@ -297,7 +298,8 @@ func TestGroupCommit(t *testing.T) {
 	})
 }
 
-// journalOf writes a journal with random changes and returns it with the lengths at which it was durable and the state after each.
+// journalOf writes a journal with random changes and returns it with the lengths at which it was durable and
+// the state after each.
 func journalOf(t *rapid.T, base *File) (text []byte, ends []int, states []*State) {
 	l, file := newLog(t, base)
 	s := base.State.Copy()
@@ -324,7 +326,8 @@ func journalOf(t *rapid.T, base *File) (text []byte, ends []int, states []*State
 	return file.buf.Bytes(), ends, states
 }
 
-// TestTornAnywhere cuts a journal off at any byte: what was acknowledged before is all there, and nothing half done is.
+// TestTornAnywhere cuts a journal off at any byte: what was acknowledged before is all there, and nothing
+// half done is.
 func TestTornAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base := testFile()

@@ -16,8 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// legacyFile is a file of format version 1, 2 or 3. The three differ in the form of outputs, in how tainted objects stand, and in how maps are
-// counted in flat attributes.
+// legacyFile is a file of format version 1, 2 or 3. The three differ in the form of outputs, in how tainted
+// objects stand, and in how maps are counted in flat attributes.
 type legacyFile struct {
 	Version int            `json:"version"`
 	Writer  string         `json:"terraform_version"`
@@ -195,8 +195,8 @@ func (r *legacyResource) upgrade(s *State, m addr.ModuleInstance, key string, ve
 	return nil
 }
 
-// provider returns the provider configuration that the resource names, in any of the forms "", "aws", "aws.west", "provider.aws" and
-// "module.a.provider.aws.west".
+// provider returns the provider configuration that the resource names, in any of the forms "", "aws",
+// "aws.west", "provider.aws" and "module.a.provider.aws.west".
 func (r *legacyResource) provider(m addr.ModuleInstance, res addr.Resource) (addr.ProviderConfig, error) {
 	switch {
 	case r.Provider == "":
@@ -211,7 +211,8 @@ func (r *legacyResource) provider(m addr.ModuleInstance, res addr.Resource) (add
 	}
 }
 
-// parseProviderConfig is addr.ParseProviderConfig, but checks the local name of a legacy address, which must be a possible provider type.
+// parseProviderConfig is addr.ParseProviderConfig, but checks the local name of a legacy address, which must
+// be a possible provider type.
 func parseProviderConfig(text string) (addr.ProviderConfig, error) {
 	if !strings.Contains(text, "provider[") {
 		_, name, _ := strings.Cut(text[strings.LastIndex(text, "provider.")+1:], ".")
@@ -223,7 +224,8 @@ func parseProviderConfig(text string) (addr.ProviderConfig, error) {
 	return addr.ParseProviderConfig(text)
 }
 
-// dependencies converts references relative to the module; those on modules and providers have no counterpart.
+// dependencies converts references relative to the module; those on modules and providers have no
+// counterpart.
 func (r *legacyResource) dependencies(m addr.ModuleInstance) []addr.ConfigResource {
 	var deps []addr.ConfigResource
 	for _, text := range r.DependsOn {
@@ -268,8 +270,8 @@ func (in *legacyInstance) object(version int) (*Object, error) {
 	return o, nil
 }
 
-// countMaps renames the counts of maps from "name.#", which stands for lists alone since version 3, to "name.%". A container is a map if any of
-// its keys is not a number; the empty ones stay lists.
+// countMaps renames the counts of maps from "name.#", which stands for lists alone since version 3, to
+// "name.%". A container is a map if any of its keys is not a number; the empty ones stay lists.
 func countMaps(flat map[string]string) {
 	isMap := map[string]bool{}
 	for k := range flat {

@@ -1,6 +1,8 @@
-// Package state holds the model of a state, the codec of its file format, and the journal that makes single results durable.
+// Package state holds the model of a state, the codec of its file format, and the journal that makes single
+// results durable.
 //
-// It may import addr, schema, value and cty. It must not know configuration, providers, plans, or where states are stored.
+// It may import addr, schema, value and cty. It must not know configuration, providers, plans, or where
+// states are stored.
 package state
 
 import (
@@ -25,8 +27,9 @@ type Resource struct {
 	extra fields
 }
 
-// fields are members of a JSON object that this program does not know, as `,"name":value` one after the other in compact form. They are
-// written back where they were found, so that a newer engine does not lose what it wrote.
+// fields are members of a JSON object that this program does not know, as `,"name":value` one after the other
+// in compact form. They are written back where they were found, so that a newer engine does not lose what it
+// wrote.
 type fields []byte
 
 // Instance is a resource instance: its current object, if any, and deposed ones.
@@ -36,8 +39,9 @@ type Instance struct {
 	Deposed  map[addr.Deposed]*Object
 }
 
-// Object is one stored object. Its attributes are encoded; Decode gives the value. Objects are immutable once they stand in a State: a change
-// makes a new one, see Clone. Immutability is what makes Copy cheap and lets an object be shared between goroutines.
+// Object is one stored object. Its attributes are encoded; Decode gives the value. Objects are immutable once
+// they stand in a State: a change makes a new one, see Clone. Immutability is what makes Copy cheap and lets
+// an object be shared between goroutines.
 type Object struct {
 	attrs []byte // compact JSON; nil if Flatmap is set
 	extra fields

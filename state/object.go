@@ -15,12 +15,13 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// ErrLegacyObject is returned by Decode for an object whose attributes are still in the flat form of old state files. Only its provider can
-// convert it, by upgrading it from the Flatmap.
+// ErrLegacyObject is returned by Decode for an object whose attributes are still in the flat form of old
+// state files. Only its provider can convert it, by upgrading it from the Flatmap.
 var ErrLegacyObject = errors.New("the object was stored by an old version and must first be upgraded by its provider")
 
-// ObjectFrom encodes d as the attributes of a new object. It fails if d is null or has unknown parts, naming the place but no value. The caller
-// may set the other fields of the result until it hands the object to a State.
+// ObjectFrom encodes d as the attributes of a new object. It fails if d is null or has unknown parts, naming
+// the place but no value. The caller may set the other fields of the result until it hands the object to a
+// State.
 func ObjectFrom(d value.Durable) (*Object, error) {
 	if d.IsNull() {
 		return nil, errors.New("a null value cannot be stored as an object")
@@ -75,8 +76,8 @@ func sortedPaths(paths []cty.Path) []cty.Path {
 	return sorted
 }
 
-// Clone returns a copy of o whose fields the caller may set before it hands the copy to a State. The slices are shared: replace them, don't
-// write into them.
+// Clone returns a copy of o whose fields the caller may set before it hands the copy to a State. The slices
+// are shared: replace them, don't write into them.
 func (o *Object) Clone() *Object {
 	c := *o
 	return &c
@@ -93,8 +94,8 @@ func (o *Object) WithValue(d value.Durable) (*Object, error) {
 	return n, nil
 }
 
-// WithoutNull returns the object without those of the named attributes that are null, for readers that don't know them. Decoding gives null for
-// attributes that are not there.
+// WithoutNull returns the object without those of the named attributes that are null, for readers that don't
+// know them. Decoding gives null for attributes that are not there.
 func (o *Object) WithoutNull(names ...string) (*Object, error) {
 	var attrs map[string]json.RawMessage
 	if err := json.Unmarshal(o.attrs, &attrs); err != nil {
@@ -114,11 +115,13 @@ func (o *Object) WithoutNull(names ...string) (*Object, error) {
 	return n, nil
 }
 
-// JSON returns the attributes as compact JSON, nil for a legacy object (see Flatmap). The caller must not change it.
+// JSON returns the attributes as compact JSON, nil for a legacy object (see Flatmap). The caller must not
+// change it.
 func (o *Object) JSON() []byte { return o.attrs }
 
-// Decode returns the object's value, decoded against ty, with its sensitive marks restored. It fails with ErrLegacyObject for a flat object, and if the
-// attributes don't fit ty, which usually means that the provider must upgrade the object first.
+// Decode returns the object's value, decoded against ty, with its sensitive marks restored. It fails with
+// ErrLegacyObject for a flat object, and if the attributes don't fit ty, which usually means that the
+// provider must upgrade the object first.
 func (o *Object) Decode(ty cty.Type) (cty.Value, error) {
 	v, err := o.DecodeUnmarked(ty)
 	if err != nil {

@@ -39,7 +39,8 @@ type Folded struct {
 	Sum    [32]byte // SHA-256 of the file
 }
 
-// Unfinished is an operation that began and did not end: the run stopped in the middle of it, so what it did is not known.
+// Unfinished is an operation that began and did not end: the run stopped in the middle of it, so what it did
+// is not known.
 type Unfinished struct {
 	Object addr.Object
 	Action string
@@ -90,7 +91,8 @@ type foldedJSON struct {
 	Sum    string `json:"sha256"`
 }
 
-// Replay applies a journal to the state that it belongs to. base is nil if there is no state file. See ParseJournal and JournalFile.Replay.
+// Replay applies a journal to the state that it belongs to. base is nil if there is no state file. See
+// ParseJournal and JournalFile.Replay.
 func Replay(base *File, journal []byte) (*Replayed, error) {
 	j, err := ParseJournal(journal, nil)
 	if err != nil {
@@ -102,8 +104,9 @@ func Replay(base *File, journal []byte) (*Replayed, error) {
 	return j.Replay(base)
 }
 
-// ParseJournal reads a journal. A write that was cut off at the end is reported as Torn; damage anywhere else is ErrJournalCorrupt. A journal
-// whose first write was cut off, or that is empty, gives nil. sealer may be nil unless the journal is encrypted.
+// ParseJournal reads a journal. A write that was cut off at the end is reported as Torn; damage anywhere else
+// is ErrJournalCorrupt. A journal whose first write was cut off, or that is empty, gives nil. sealer may be
+// nil unless the journal is encrypted.
 func ParseJournal(src []byte, sealer Sealer) (*JournalFile, error) {
 	frames, torn, err := splitFrames(src)
 	if err != nil || len(frames) == 0 {
@@ -167,8 +170,8 @@ func (j *JournalFile) findFolded() error {
 	return nil
 }
 
-// splitFrames returns the payloads of the valid frames. The writer starts a frame only when all before it are on stable storage, so
-// an invalid frame with a valid one behind it cannot come from a crash.
+// splitFrames returns the payloads of the valid frames. The writer starts a frame only when all before it are
+// on stable storage, so an invalid frame with a valid one behind it cannot come from a crash.
 func splitFrames(src []byte) (payloads [][]byte, torn bool, err error) {
 	damaged := func(why string) error {
 		return fmt.Errorf("%w: line %d %s", ErrJournalCorrupt, len(payloads)+1, why)
@@ -211,8 +214,9 @@ func firstFrame(src []byte) ([]byte, bool) {
 	return src[payloadStart:end], string(src[:crcEnd]) == sum // as text: another spelling of the same number is damage too
 }
 
-// Replay applies the journal to base, which is nil if there is no state file, and returns the resulting file, one serial later than base if
-// there were changes. base itself is not changed. A journal that belongs to another lineage or serial fails with ErrJournalForeign.
+// Replay applies the journal to base, which is nil if there is no state file, and returns the resulting file,
+// one serial later than base if there were changes. base itself is not changed. A journal that belongs to
+// another lineage or serial fails with ErrJournalForeign.
 func (j *JournalFile) Replay(base *File) (*Replayed, error) {
 	if err := j.belongsTo(base); err != nil {
 		return nil, err
@@ -267,8 +271,9 @@ func (j *JournalFile) operations() (changes []ObjectChange, unfinished []Unfinis
 	return changes, unfinished, nil
 }
 
-// Held returns what Replay would if f, a state that the journal need not continue, is known to hold all its results: f itself, without changes. Otherwise it
-// returns the objects whose last result f doesn't have, in the order of the journal. f may be nil.
+// Held returns what Replay would if f, a state that the journal need not continue, is known to hold all its
+// results: f itself, without changes. Otherwise it returns the objects whose last result f doesn't have, in
+// the order of the journal. f may be nil.
 func (j *JournalFile) Held(f *File) (r *Replayed, missing []addr.Object, err error) {
 	changes, unfinished, err := j.operations()
 	if err != nil {

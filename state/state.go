@@ -21,7 +21,8 @@ func New() *State {
 // Empty reports whether s holds neither resources nor outputs. Check results don't count.
 func (s *State) Empty() bool { return len(s.Resources) == 0 && len(s.Outputs) == 0 }
 
-// Instance returns what s holds of a resource instance, or nil. The caller must not change it except through the methods of s.
+// Instance returns what s holds of a resource instance, or nil. The caller must not change it except through
+// the methods of s.
 func (s *State) Instance(a addr.Instance) *Instance {
 	r := s.Resources[a.Abs()]
 	if r == nil {
@@ -48,8 +49,8 @@ func (i *Instance) object(d addr.Deposed) *Object {
 
 func (i *Instance) empty() bool { return i.Current == nil && len(i.Deposed) == 0 }
 
-// SetObject stores an object in place of the one at its address and makes provider the configuration that the whole instance belongs to.
-// A nil object removes.
+// SetObject stores an object in place of the one at its address and makes provider the configuration that the
+// whole instance belongs to. A nil object removes.
 func (s *State) SetObject(a addr.Object, o *Object, provider addr.ProviderConfig) {
 	if o == nil {
 		s.RemoveObject(a)
@@ -81,7 +82,8 @@ func (s *State) ensure(a addr.Instance) *Instance {
 	return i
 }
 
-// RemoveObject removes an object, and with the last object of an instance or resource also that. Removing what is not there does nothing.
+// RemoveObject removes an object, and with the last object of an instance or resource also that. Removing
+// what is not there does nothing.
 func (s *State) RemoveObject(a addr.Object) {
 	i := s.Instance(a.Instance)
 	if i == nil {
@@ -109,7 +111,8 @@ func (s *State) RemoveInstance(a addr.Instance) {
 	}
 }
 
-// Move gives an instance, with its deposed objects, another address. It fails, leaving s as it is, if there is nothing at from or something at to.
+// Move gives an instance, with its deposed objects, another address. It fails, leaving s as it is, if there
+// is nothing at from or something at to.
 func (s *State) Move(from, to addr.Instance) error {
 	i := s.Instance(from)
 	if i == nil {
@@ -139,7 +142,8 @@ func (s *State) Depose(a addr.Instance, key addr.Deposed) error {
 	return nil
 }
 
-// NewDeposedKey returns a key that no deposed object of the instance has. random is read for four bytes at a time.
+// NewDeposedKey returns a key that no deposed object of the instance has. random is read for four bytes at a
+// time.
 func (s *State) NewDeposedKey(a addr.Instance, random io.Reader) (addr.Deposed, error) {
 	i := s.Instance(a)
 	for range 1000 {
@@ -155,7 +159,8 @@ func (s *State) NewDeposedKey(a addr.Instance, random io.Reader) (addr.Deposed, 
 	return "", fmt.Errorf("choosing a key for a deposed object of %s: the source of randomness repeats itself", a)
 }
 
-// Copy returns a state that can be changed without changing s. The objects are shared, since they are immutable.
+// Copy returns a state that can be changed without changing s. The objects are shared, since they are
+// immutable.
 func (s *State) Copy() *State {
 	c := &State{
 		Resources: make(map[addr.AbsResource]*Resource, len(s.Resources)),
@@ -204,7 +209,8 @@ func (s *State) AllInstances() iter.Seq2[addr.Instance, *Instance] {
 	}
 }
 
-// Managed returns the objects that the state manages, in the order of the state file. What was only read is not among them.
+// Managed returns the objects that the state manages, in the order of the state file. What was only read is
+// not among them.
 func (s *State) Managed() []addr.Object {
 	var out []addr.Object
 	for a, i := range s.AllInstances() {
@@ -229,8 +235,8 @@ func (r *Resource) Keys() []addr.Key {
 // DeposedKeys returns the keys of the deposed objects of i in order.
 func (i *Instance) DeposedKeys() []addr.Deposed { return slices.Sorted(maps.Keys(i.Deposed)) }
 
-// ByModule returns the resources of every module instance that has any, each list in the order of the state file. It is linear in the
-// number of resources; use it rather than ResourcesIn to visit many modules.
+// ByModule returns the resources of every module instance that has any, each list in the order of the state
+// file. It is linear in the number of resources; use it rather than ResourcesIn to visit many modules.
 func (s *State) ByModule() map[addr.ModuleInstance][]*Resource {
 	byModule := map[addr.ModuleInstance][]*Resource{}
 	for a, r := range s.Resources {
@@ -242,7 +248,8 @@ func (s *State) ByModule() map[addr.ModuleInstance][]*Resource {
 	return byModule
 }
 
-// ResourcesIn returns the resources that stand directly in the module instance, in order. It looks at all resources of s.
+// ResourcesIn returns the resources that stand directly in the module instance, in order. It looks at all
+// resources of s.
 func (s *State) ResourcesIn(m addr.ModuleInstance) []*Resource {
 	var rs []*Resource
 	for a, r := range s.Resources {
@@ -272,8 +279,8 @@ func sortedModules(modules iter.Seq[addr.ModuleInstance]) []addr.ModuleInstance 
 	return sorted
 }
 
-// Equal reports whether both states would be stored as the same bytes, so that storing one over the other would change nothing but the
-// serial. It is cheap where the states share their objects.
+// Equal reports whether both states would be stored as the same bytes, so that storing one over the other
+// would change nothing but the serial. It is cheap where the states share their objects.
 func (s *State) Equal(other *State) bool {
 	if len(s.Resources) != len(other.Resources) || len(s.Outputs) != len(other.Outputs) {
 		return false

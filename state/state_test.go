@@ -406,7 +406,8 @@ func genFile(t *rapid.T) *File {
 	return f
 }
 
-// TestRoundTrip: what is written reads as the same state, is valid JSON, and is laid out as encoding/json would.
+// TestRoundTrip: what is written reads as the same state, is valid JSON, and is laid out as encoding/json
+// would.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := genFile(t)
@@ -432,7 +433,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestValuesSurvive: an object decodes to the value that it was made of, marks included, also after being stored.
+// TestValuesSurvive: an object decodes to the value that it was made of, marks included, also after being
+// stored.
 func TestValuesSurvive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o, v := genObject(t)

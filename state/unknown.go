@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// unknownV4 holds the members of a file that this program does not know, where they were found. The nil pointers of all three types stand
-// for "none".
+// unknownV4 holds the members of a file that this program does not know, where they were found. The nil
+// pointers of all three types stand for "none".
 type unknownV4 struct {
 	own       fields
 	resources []unknownResource
@@ -42,7 +42,8 @@ func (u *unknownResource) instance(i int) fields {
 	return u.instances[i]
 }
 
-// findUnknown collects the unknown members of a valid file. It costs a second pass and is called only for files that have any.
+// findUnknown collects the unknown members of a valid file. It costs a second pass and is called only for
+// files that have any.
 func findUnknown(src []byte) (*unknownV4, error) {
 	var doc map[string]json.RawMessage
 	if err := json.Unmarshal(src, &doc); err != nil {

@@ -5,8 +5,9 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// Concrete returns the type constraint want with the element type filled in that a tuple or object of type given leads to. A conversion to it has the same
-// result as one to want. Where the element type is not known through and through, it returns want.
+// Concrete returns the type constraint want with the element type filled in that a tuple or object of type
+// given leads to. A conversion to it has the same result as one to want. Where the element type is not known
+// through and through, it returns want.
 func Concrete(want, given cty.Type) cty.Type {
 	if !want.IsCollectionType() || want.ElementType() != cty.DynamicPseudoType || !given.IsTupleType() && !given.IsObjectType() {
 		return want
@@ -25,8 +26,9 @@ func Concrete(want, given cty.Type) cty.Type {
 	return want
 }
 
-// Alternatives returns the type that two tuples of different lengths, or two objects of different attributes, have in common: that of a list or map of what is in
-// either. It is false for all other types, and where the library knows better.
+// Alternatives returns the type that two tuples of different lengths, or two objects of different attributes,
+// have in common: that of a list or map of what is in either. It is false for all other types, and where the
+// library knows better.
 func Alternatives(a, b cty.Type) (cty.Type, bool) {
 	var collection func(cty.Type) cty.Type
 	switch {

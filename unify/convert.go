@@ -1,5 +1,6 @@
-// Package unify converts values to types in time linear in their size, where the library compares the type of every element of a tuple or object with that of
-// every other. Results are the library's. It may import cty only: it knows neither schemas nor marks of ours, which stay on what they are on.
+// Package unify converts values to types in time linear in their size, where the library compares the type of
+// every element of a tuple or object with that of every other. Results are the library's. It may import cty
+// only: it knows neither schemas nor marks of ours, which stay on what they are on.
 package unify
 
 import (
@@ -9,8 +10,9 @@ import (
 	"github.com/mayfly-iac/mayfly/bounds"
 )
 
-// Convert is convert.Convert in linear time: same results, same errors. The library compares the type of every element of a collection with that of every
-// other, even where all of them are one and the same; here each type is looked at once.
+// Convert is convert.Convert in linear time: same results, same errors. The library compares the type of
+// every element of a collection with that of every other, even where all of them are one and the same; here
+// each type is looked at once.
 func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
 	if out, ok := Converted(v, want); ok {
 		return out, nil
@@ -22,8 +24,8 @@ func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
 	return out, err
 }
 
-// becomesNumber reports whether a conversion reads a number from text, which may have an exponent that no computation
-// can cope with.
+// becomesNumber reports whether a conversion reads a number from text, which may have an exponent that no
+// computation can cope with.
 func becomesNumber(given, want cty.Type) bool { return want == cty.Number && given == cty.String }
 
 // Converted is Convert for those who leave errors to somebody else; false stands for any.
@@ -171,8 +173,9 @@ func object(v cty.Value, want cty.Type) (cty.Value, bool) {
 	return cty.ObjectVal(attrs), true
 }
 
-// elementType returns the type that elements of a value of type given get by a conversion to the collection type want: the one that its elements
-// have in common if want leaves it open. It is false where the library knows better.
+// elementType returns the type that elements of a value of type given get by a conversion to the collection
+// type want: the one that its elements have in common if want leaves it open. It is false where the library
+// knows better.
 func elementType(want, given cty.Type) (cty.Type, bool) {
 	if want.ElementType() != cty.DynamicPseudoType || given.IsCollectionType() {
 		return want.ElementType(), true

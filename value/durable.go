@@ -11,9 +11,10 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// Durable is a value in the only form that plans and states accept: encoded, with the paths of its sensitive parts beside it. It cannot hold an
-// ephemeral value or a write-only argument, because Seal, its only constructor from live values, refuses them. The zero value is "no value".
-// A Durable is immutable and safe for concurrent use, and a word in size: plans have several for each object, most of them without a value.
+// Durable is a value in the only form that plans and states accept: encoded, with the paths of its sensitive
+// parts beside it. It cannot hold an ephemeral value or a write-only argument, because Seal, its only
+// constructor from live values, refuses them. The zero value is "no value". A Durable is immutable and safe
+// for concurrent use, and a word in size: plans have several for each object, most of them without a value.
 type Durable struct{ *sealed }
 
 type sealed struct {
@@ -22,21 +23,26 @@ type sealed struct {
 	sensitive []cty.Path
 }
 
-// ErrSecret is returned by Seal for values that must not become durable. The message carries a path but never the value.
+// ErrSecret is returned by Seal for values that must not become durable. The message carries a path but never
+// the value.
 var ErrSecret = errors.New("an ephemeral value cannot be stored")
 
-// ErrInfinite is returned by Seal for infinite numbers, such as the result of 1/0: the JSON of a state has no way to write them.
+// ErrInfinite is returned by Seal for infinite numbers, such as the result of 1/0: the JSON of a state has no
+// way to write them.
 var ErrInfinite = errors.New("infinite numbers, such as the result of a division by zero, cannot be written to a state")
 
-// How msgpack writes the infinities. Other values may contain the same bytes, so they only tell that a closer look is needed.
+// How msgpack writes the infinities. Other values may contain the same bytes, so they only tell that a closer
+// look is needed.
 var (
 	packedInf    = []byte{0xcb, 0x7f, 0xf0, 0, 0, 0, 0, 0, 0}
 	packedNegInf = []byte{0xcb, 0xff, 0xf0, 0, 0, 0, 0, 0, 0}
 )
 
-// Seal encodes v, which may have unknown parts and sensitive marks, for plan and state. ty is the type to encode against (the schema's type for resource
-// objects; v.Type() for outputs). block may be nil for values that no schema describes. Seal fails with ErrSecret if v carries an ephemeral
-// mark or a non-null write-only attribute of block, and with ErrInfinite for infinite numbers; deprecation marks are dropped. cty.NilVal gives the zero Durable.
+// Seal encodes v, which may have unknown parts and sensitive marks, for plan and state. ty is the type to
+// encode against (the schema's type for resource objects; v.Type() for outputs). block may be nil for values
+// that no schema describes. Seal fails with ErrSecret if v carries an ephemeral mark or a non-null write-only
+// attribute of block, and with ErrInfinite for infinite numbers; deprecation marks are dropped. cty.NilVal
+// gives the zero Durable.
 func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 	if v == cty.NilVal {
 		return Durable{}, nil
@@ -93,7 +99,8 @@ func where(p cty.Path) string {
 	return schema.PathString(p)
 }
 
-// Restore rebuilds a Durable from its parts, as read back from a plan file. packed must be the msgpack form against ty.
+// Restore rebuilds a Durable from its parts, as read back from a plan file. packed must be the msgpack form
+// against ty.
 func Restore(ty cty.Type, packed []byte, sensitive []cty.Path) Durable {
 	return Durable{&sealed{ty: ty, packed: packed, sensitive: sensitive}}
 }

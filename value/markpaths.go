@@ -2,8 +2,8 @@ package value
 
 import "github.com/zclconf/go-cty/cty"
 
-// MarkPaths returns v with the mark at each path that exists in it. It goes down the paths only, each step once, where the library compares every path with
-// that of every nested value.
+// MarkPaths returns v with the mark at each path that exists in it. It goes down the paths only, each step
+// once, where the library compares every path with that of every nested value.
 func MarkPaths(v cty.Value, paths []cty.Path, m Mark) cty.Value {
 	root := &markNode{}
 	for _, p := range paths {

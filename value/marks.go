@@ -1,5 +1,5 @@
-// Package value holds what the engine knows about cty values beyond cty itself: the marks it puts on them, and Durable, the only
-// form of a value that plan and state accept.
+// Package value holds what the engine knows about cty values beyond cty itself: the marks it puts on them,
+// and Durable, the only form of a value that plan and state accept.
 //
 // It may import schema and cty. It must not know configuration, plans or providers.
 package value
@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// Mark is a mark that the engine puts on values. Marks police where a value may go; they never carry provenance.
+// Mark is a mark that the engine puts on values. Marks police where a value may go; they never carry
+// provenance.
 type Mark string
 
 // The marks.
@@ -35,7 +36,8 @@ func Has(v cty.Value, m Mark) bool { return v.HasMark(m) }
 // IsMarked reports whether v or any value nested in it carries any mark.
 func IsMarked(v cty.Value) bool { return v != cty.NilVal && schema.HoldsMarks(v) }
 
-// Contains reports whether v or any value nested in it carries the mark. The walk is skipped for values without any mark.
+// Contains reports whether v or any value nested in it carries the mark. The walk is skipped for values
+// without any mark.
 func Contains(v cty.Value, m Mark) bool {
 	if !IsMarked(v) {
 		return false
@@ -64,7 +66,8 @@ func PathsWith(v cty.Value, m Mark) []cty.Path {
 	return paths
 }
 
-// Redacted returns the text that stands in people's output for a value with the given marks, and whether it must be redacted at all.
+// Redacted returns the text that stands in people's output for a value with the given marks, and whether it
+// must be redacted at all.
 func Redacted(marks cty.ValueMarks) (string, bool) {
 	var words []string
 	for _, m := range []Mark{Sensitive, Ephemeral} {

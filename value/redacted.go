@@ -18,7 +18,8 @@ func RedactedDeep(vals ...cty.Value) (string, bool) {
 	return Redacted(marks)
 }
 
-// HasKeys reports whether values of the type have keys or attribute names anywhere. Errors about converting a value tell them.
+// HasKeys reports whether values of the type have keys or attribute names anywhere. Errors about converting a
+// value tell them.
 func HasKeys(ty cty.Type) bool {
 	switch {
 	case ty.IsMapType() || ty.IsObjectType():

@@ -13,8 +13,9 @@ import (
 // longestShown is how many characters of a string a statement about it has.
 const longestShown = 120
 
-// Statement says what a value is, without a secret in it, such as `is "a"` or `is list of string with 2 elements`; "" if there is nothing to say. unknown
-// says that the reader wants to know which values are not known before apply.
+// Statement says what a value is, without a secret in it, such as `is "a"` or `is list of string with 2
+// elements`; "" if there is nothing to say. unknown says that the reader wants to know which values are not
+// known before apply.
 func Statement(v cty.Value, unknown bool) string {
 	if v.IsMarked() {
 		if text, secret := Redacted(v.Marks()); secret {
@@ -68,7 +69,8 @@ func Kind(v cty.Value) string {
 	return withArticle(v.Type().FriendlyName())
 }
 
-// ObjectShape says what an object with n attributes is. The name of the only one is shown, and is the first of names.
+// ObjectShape says what an object with n attributes is. The name of the only one is shown, and is the first
+// of names.
 func ObjectShape(n int, names []string) string {
 	if n == 1 {
 		return fmt.Sprintf("object with 1 attribute %q", names[0])

@@ -19,8 +19,9 @@ var openPrefixes = []struct {
 	{[]byte("\x92\xc4\x06\"bool\""), cty.Bool},
 }
 
-// unpack decodes the msgpack form of a value against ty. It is what the library does, but for objects with attributes of open types whose values are strings,
-// numbers and the like. Reading the type beside such a value takes the library a JSON decoder with its buffer each time; here it is told by its bytes.
+// unpack decodes the msgpack form of a value against ty. It is what the library does, but for objects with
+// attributes of open types whose values are strings, numbers and the like. Reading the type beside such a
+// value takes the library a JSON decoder with its buffer each time; here it is told by its bytes.
 func unpack(packed []byte, ty cty.Type) (cty.Value, error) {
 	if hasOpen(ty) {
 		if v, ok := unpackObject(packed, ty); ok {
@@ -41,7 +42,8 @@ func hasOpen(ty cty.Type) bool {
 	return false
 }
 
-// unpackObject returns false for what isn't plainly an object of the type whose attributes have no parts, and leaves it to the library, as it does errors.
+// unpackObject returns false for what isn't plainly an object of the type whose attributes have no parts, and
+// leaves it to the library, as it does errors.
 func unpackObject(packed []byte, ty cty.Type) (cty.Value, bool) {
 	attrs, r := ty.AttributeTypes(), bytes.NewReader(packed)
 	dec := msgpack.NewDecoder(r)

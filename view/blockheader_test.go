@@ -9,7 +9,8 @@ import (
 	hcljson "github.com/hashicorp/hcl/v2/json"
 )
 
-// TestBlockHeaderEverywhere compares the name of the block around each place of a file with what the library's own search through all blocks finds.
+// TestBlockHeaderEverywhere compares the name of the block around each place of a file with what the
+// library's own search through all blocks finds.
 func TestBlockHeaderEverywhere(t *testing.T) {
 	const text = "a = 1\nlocals {\n}\nresource \"t\" \"n\\n\" {\n  b {\n  }\n}\n\nmodule \"é\" {}\noutput x { value = 1 }\nbroken {\n  c =\n}\nlast \"z\" {\n"
 	native, _ := hclsyntax.ParseConfig([]byte(text), "a.tf", hcl.InitialPos)

@@ -8,12 +8,14 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// bodyReferences lists what the arguments and blocks of a body refer to, with dynamic blocks as they are written.
+// bodyReferences lists what the arguments and blocks of a body refer to, with dynamic blocks as they are
+// written.
 func bodyReferences(body hcl.Body, b *schema.Block) []hcl.Traversal {
 	return appendReferences(nil, body, b, nil)
 }
 
-// appendReferences leaves out what begins with one of the names in own, which are the iterators of dynamic blocks around the body.
+// appendReferences leaves out what begins with one of the names in own, which are the iterators of dynamic
+// blocks around the body.
 func appendReferences(out []hcl.Traversal, body hcl.Body, b *schema.Block, own []string) []hcl.Traversal {
 	if body == nil || b == nil {
 		return out

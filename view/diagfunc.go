@@ -66,7 +66,8 @@ func signatureOf(name string, f function.Function) *JSONSignature {
 	return out
 }
 
-// parameters returns the names of the parameters as a call would have them, in parentheses; "" if they are not known.
+// parameters returns the names of the parameters as a call would have them, in parentheses; "" if they are
+// not known.
 func (f *JSONFunction) parameters() string {
 	if f.Signature == nil {
 		return ""

@@ -55,7 +55,8 @@ type JSONValue struct {
 	Statement string `json:"statement"`
 }
 
-// JSONDiagnostics converts a list, in the order of the places. The result is never nil, so that it is encoded as an array.
+// JSONDiagnostics converts a list, in the order of the places. The result is never nil, so that it is encoded
+// as an array.
 func JSONDiagnostics(list diag.List, src Sources) []JSONDiagnostic {
 	out := make([]JSONDiagnostic, 0, len(list))
 	list = list.Sorted()
@@ -66,8 +67,8 @@ func JSONDiagnostics(list diag.List, src Sources) []JSONDiagnostic {
 	return out
 }
 
-// snippets makes snippets. It parses a file at most once, for the names of the blocks around a position, and copies the same lines once: a generated file may be
-// a single one, with many problems.
+// snippets makes snippets. It parses a file at most once, for the names of the blocks around a position, and
+// copies the same lines once: a generated file may be a single one, with many problems.
 type snippets struct {
 	sources Sources
 	files   map[string]*hcl.File
@@ -162,7 +163,8 @@ func (c *snippets) file(name string, text []byte) *hcl.File {
 	return file
 }
 
-// valuesInPlay tells what the references of the diagnostic's expression stood for, each once, in the order of their names. The result is never nil.
+// valuesInPlay tells what the references of the diagnostic's expression stood for, each once, in the order of
+// their names. The result is never nil.
 func valuesInPlay(d *diag.Diagnostic) []JSONValue {
 	out := []JSONValue{}
 	if d.Expression == nil {
@@ -191,8 +193,8 @@ func valuesInPlay(d *diag.Diagnostic) []JSONValue {
 // longestPart is how many bytes the text of a part of an expression has at most, for it to be shown.
 const longestPart = 80
 
-// partsInPlay tells what the parts of the diagnostic's expression that are not references stood for. A part that is written over several lines, or long, is
-// left out.
+// partsInPlay tells what the parts of the diagnostic's expression that are not references stood for. A part
+// that is written over several lines, or long, is left out.
 func partsInPlay(d *diag.Diagnostic, text []byte) []JSONValue {
 	var out []JSONValue
 	for _, p := range d.Parts {
@@ -206,7 +208,8 @@ func partsInPlay(d *diag.Diagnostic, text []byte) []JSONValue {
 	return out
 }
 
-// statementOn says what a reference of the diagnostic's expression stood for, "" if there is nothing to say; ok is false if that is not known.
+// statementOn says what a reference of the diagnostic's expression stood for, "" if there is nothing to say;
+// ok is false if that is not known.
 func statementOn(d *diag.Diagnostic, t hcl.Traversal, text string) (statement string, ok bool) {
 	if statement, ok := d.Statements[text]; ok {
 		return statement, true

@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Diagnostics writes a list for people: in boxes when colours are on, plain otherwise. Warnings with the same summary are shown once, with the
-// number of the others, but for those of checks.
+// Diagnostics writes a list for people: in boxes when colours are on, plain otherwise. Warnings with the same
+// summary are shown once, with the number of the others, but for those of checks.
 func Diagnostics(w io.Writer, list diag.List, src Sources, o Options) error {
 	var sb strings.Builder
 	list = list.Sorted()
@@ -172,7 +172,8 @@ func writeCode(sb *strings.Builder, s *JSONSnippet, o Options) {
 
 const longestCode = 400 // characters of a line of code, on each side of what is highlighted
 
-// shortened cuts code that nobody would read, such as that of a generated file in one line. It looks at what it keeps only: such a line may have many problems.
+// shortened cuts code that nobody would read, such as that of a generated file in one line. It looks at what
+// it keeps only: such a line may have many problems.
 func shortened(code string) string {
 	if len(code) <= longestCode || len(code) <= longestCode*utf8.UTFMax && utf8.RuneCountInString(code) <= longestCode {
 		return code

@@ -148,8 +148,9 @@ func TestContextOfABlock(t *testing.T) {
 	}
 }
 
-// Programs match texts across line breaks, so these have to be where other tools of the ecosystem have them: a full line is one column short of the
-// width, a summary and a line that begins with a space are never broken, and spaces within a line are kept.
+// Programs match texts across line breaks, so these have to be where other tools of the ecosystem have them:
+// a full line is one column short of the width, a summary and a line that begins with a space are never
+// broken, and spaces within a line are kept.
 func TestDiagnosticLineBreaks(t *testing.T) {
 	nine := strings.Repeat("123456789 ", 7)
 	list := diag.List{{
@@ -291,8 +292,8 @@ func TestWrapKeepsOptionsWhole(t *testing.T) {
 	}
 }
 
-// TestDiagnosticsInOneLine has many problems in a generated file of a single line: each shows its surroundings, and what one more costs does not depend on the
-// length of the line.
+// TestDiagnosticsInOneLine has many problems in a generated file of a single line: each shows its
+// surroundings, and what one more costs does not depend on the length of the line.
 func TestDiagnosticsInOneLine(t *testing.T) {
 	allocated := func(n int) uint64 {
 		src := Sources{"f.tf.json": []byte(`{"` + strings.Repeat("é", 1000*n) + `"}`)}

@@ -10,7 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// keepAttr tells the attributes that stay visible although they don't change: people find their objects by them.
+// keepAttr tells the attributes that stay visible although they don't change: people find their objects by
+// them.
 func keepAttr(name string) bool { return name == "id" || name == "name" || name == "tags" }
 
 // block builds the node of a block's content. A nil schema has every attribute taken from the values.
@@ -45,16 +46,16 @@ func (b nested) effect() effect {
 	return same
 }
 
-// unusedInput reports whether a write-only attribute is that of terraform_data, and its version is not set: most configurations are written for
-// engines that don't have it, and look as they do there.
+// unusedInput reports whether a write-only attribute is that of terraform_data, and its version is not set:
+// most configurations are written for engines that don't have it, and look as they do there.
 func unusedInput(name string, vb, va map[string]cty.Value) bool {
 	const input, version = "input_wo", "input_wo_version"
 	unset := func(v cty.Value) bool { return v == cty.NilVal || v.IsKnown() && v.IsNull() }
 	return name == input && unset(vb[version]) && unset(va[version])
 }
 
-// showWriteOnly gives write-only attributes the effect of what they belong to: whether the value changes cannot be known, only that it
-// is sent. With changes that were found it is not.
+// showWriteOnly gives write-only attributes the effect of what they belong to: whether the value changes
+// cannot be known, only that it is sent. With changes that were found it is not.
 func (d differ) showWriteOnly(attrs []named, e effect) {
 	if d.found && e == changed {
 		return

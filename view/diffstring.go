@@ -9,7 +9,8 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// text builds the node of a string: as a JSON document if both sides are one, by lines if there are several, else as a scalar.
+// text builds the node of a string: as a JSON document if both sides are one, by lines if there are several,
+// else as a scalar.
 func (d differ) text(b, a cty.Value, e effect) *node {
 	sb, sa := stringOf(b), stringOf(a)
 	db, okB := parseDocument(sb)

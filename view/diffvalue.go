@@ -24,8 +24,9 @@ type differ struct {
 	found bool // the difference was found, not planned: nothing is sent
 }
 
-// flavour is how the containers of a value are written: those whose type comes from a schema leave null attributes out and quote the keys of maps;
-// those of free form (outputs, dynamic attributes, JSON documents) show what is there.
+// flavour is how the containers of a value are written: those whose type comes from a schema leave null
+// attributes out and quote the keys of maps; those of free form (outputs, dynamic attributes, JSON documents)
+// show what is there.
 type flavour uint8
 
 const (
@@ -218,7 +219,8 @@ func elements(v cty.Value) []cty.Value {
 	return v.AsValueSlice()
 }
 
-// sequence matches the elements of lists by their longest common subsequence; objects that stand against each other in between are compared.
+// sequence matches the elements of lists by their longest common subsequence; objects that stand against each
+// other in between are compared.
 func (d differ) sequence(b, a cty.Value, f flavour, why *paths, e effect) *node {
 	eb, ea := elements(b), elements(a)
 	body := sequence{context: true}
@@ -261,7 +263,8 @@ func finish(s *sequence, e effect) *node {
 	return &node{effect: e, body: *s}
 }
 
-// matchElements returns the differences between the lists. The search gives up on the shortest answer early, so its cost stays proportional to the length.
+// matchElements returns the differences between the lists. The search gives up on the shortest answer early,
+// so its cost stays proportional to the length.
 func matchElements(b, a []cty.Value) []lcs.Diff {
 	if len(b) == 0 && len(a) == 0 {
 		return nil

@@ -1,16 +1,18 @@
-// Package view turns plans, states, diagnostics and events into text for people and into the public JSON documents.
+// Package view turns plans, states, diagnostics and events into text for people and into the public JSON
+// documents.
 //
-// Entry points for people: Diagnostics, Plan, PlanSummary, PlanFooter, State, StateInstance, Outputs, OutputRaw, FormatValue, ApplySummary,
-// HumanObserver (an engine.Observer).
-// Entry points for programs: PlanJSON, StateJSON, SchemasJSON, ValidateJSON, OutputsJSON, OutputJSON, VersionJSON, FunctionsJSON,
+// Entry points for people: Diagnostics, Plan, PlanSummary, PlanFooter, State, StateInstance, Outputs,
+// OutputRaw, FormatValue, ApplySummary, HumanObserver (an engine.Observer). Entry points for programs:
+// PlanJSON, StateJSON, SchemasJSON, ValidateJSON, OutputsJSON, OutputJSON, VersionJSON, FunctionsJSON,
 // JSONDiagnostics, JSONStream (an engine.Observer).
 //
-// Everything is a function of its arguments: the package reads no files, no environment and no terminal, and rendering costs time linear in
-// the size of what is rendered. Sensitive values are masked in what people read unless Options.ShowSensitive is set; ephemeral values never
-// arrive here except inside the evaluation context of a diagnostic, where they are redacted always.
+// Everything is a function of its arguments: the package reads no files, no environment and no terminal, and
+// rendering costs time linear in the size of what is rendered. Sensitive values are masked in what people
+// read unless Options.ShowSensitive is set; ephemeral values never arrive here except inside the evaluation
+// context of a diagnostic, where they are redacted always.
 //
-// It may import every package below the engine's façade, and the engine for its event types. It must not know commands, flags, backends
-// or processes.
+// It may import every package below the engine's façade, and the engine for its event types. It must not know
+// commands, flags, backends or processes.
 package view
 
 import (
@@ -30,10 +32,12 @@ type Options struct {
 	ConsolidateErrors bool // errors that are alike as one
 }
 
-// Sources holds the content of source files by the file name that ranges use. Files that are missing in it are shown without a snippet.
+// Sources holds the content of source files by the file name that ranges use. Files that are missing in it
+// are shown without a snippet.
 type Sources map[string][]byte
 
-// Schemas finds the schema of a resource type. It returns nil for what it doesn't know; the renderers then go by the values alone.
+// Schemas finds the schema of a resource type. It returns nil for what it doesn't know; the renderers then go
+// by the values alone.
 type Schemas interface {
 	Resource(p addr.Provider, mode addr.Mode, typeName string) *schema.Schema
 }
@@ -44,7 +48,8 @@ type ConfigSchemas interface {
 	Provider(p addr.Provider) *schema.Schema
 }
 
-// identities is a further method of Schemas: it finds the schema of a resource type's identity, nil if it has none.
+// identities is a further method of Schemas: it finds the schema of a resource type's identity, nil if it has
+// none.
 type identities interface {
 	Identity(p addr.Provider, typeName string) *schema.Identity
 }
@@ -60,7 +65,8 @@ func identityVersion(s Schemas, p addr.Provider, typeName string) *int64 {
 	return &version
 }
 
-// Versions are the version numbers that documents carry: Compat is what tools know as terraform_version, Product is our own.
+// Versions are the version numbers that documents carry: Compat is what tools know as terraform_version,
+// Product is our own.
 type Versions struct {
 	Compat  string
 	Product string

@@ -49,7 +49,8 @@ func dotID(name string) string { return dotQuote("[root] " + name) }
 // dotQuote writes a string of the language.
 func dotQuote(s string) string { return `"` + dotEscapes.Replace(s) + `"` }
 
-// Within labels a backslash begins an escape, such as \N, and before a quote it would be taken for one half of a pair.
+// Within labels a backslash begins an escape, such as \N, and before a quote it would be taken for one half
+// of a pair.
 var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 // CycleText names the members of a cycle of a graph, for a message.

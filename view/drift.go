@@ -52,8 +52,9 @@ type drifted struct {
 	before, after cty.Value
 }
 
-// relevantDrift returns the changes made outside that contributed to the plan: those of attributes that something else which changes refers to. What
-// an object's own change undoes is seen there. In refresh-only mode everything counts, and so it does if the configuration is not known.
+// relevantDrift returns the changes made outside that contributed to the plan: those of attributes that
+// something else which changes refers to. What an object's own change undoes is seen there. In refresh-only
+// mode everything counts, and so it does if the configuration is not known.
 func (w *planWriter) relevantDrift() ([]drifted, error) {
 	if len(w.plan.Drift) == 0 {
 		return nil, nil
@@ -120,7 +121,8 @@ func nullAttributes(v cty.Value) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// covers reports whether the attribute is one of an instance. Without a key, an address stands for all instances.
+// covers reports whether the attribute is one of an instance. Without a key, an address stands for all
+// instances.
 func (a relevantAttribute) covers(i addr.Instance) bool {
 	if a.of.Resource != i.Resource || a.of.Key != addr.NoKey && a.of.Key != i.Key {
 		return false

@@ -61,7 +61,8 @@ var wordings = map[engine.Operation]wording{
 	engine.OpClose:  {"Closing...", "Still closing...", "Closing complete"},
 }
 
-// phrase returns what an event says after the object's name, "" for events that people aren't told of. Failures are told by their diagnostics.
+// phrase returns what an event says after the object's name, "" for events that people aren't told of.
+// Failures are told by their diagnostics.
 func phrase(e engine.Event) string {
 	w := wordings[e.Op]
 	switch {

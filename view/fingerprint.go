@@ -7,8 +7,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// fingerprints returns a text for each value that is equal for equal values and different for different ones, sensitivity included.
-// The texts are for comparison only and must never be shown.
+// fingerprints returns a text for each value that is equal for equal values and different for different ones,
+// sensitivity included. The texts are for comparison only and must never be shown.
 func fingerprints(values []cty.Value) []string {
 	out := make([]string, len(values))
 	var sb strings.Builder

@@ -9,8 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// FormatValue returns a value in the notation of the language, with conversion calls where the notation alone would mean another type. Secrets are
-// replaced by placeholders; sensitive ones are shown with Options.ShowSensitive, ephemeral ones never.
+// FormatValue returns a value in the notation of the language, with conversion calls where the notation alone
+// would mean another type. Secrets are replaced by placeholders; sensitive ones are shown with
+// Options.ShowSensitive, ephemeral ones never.
 func FormatValue(v cty.Value, o Options) string {
 	f := formatter{o: o}
 	f.write(v, 0)

@@ -74,7 +74,8 @@ func bareValue(t *rapid.T, depth int, label string) cty.Value {
 	}
 }
 
-// Whatever the values are, a plan can be shown: nothing panics, no control character comes through, and the document is valid.
+// Whatever the values are, a plan can be shown: nothing panics, no control character comes through, and the
+// document is valid.
 func checkRender(t *rapid.T) {
 	names := []string{"id", "tags", "x", "wo"}
 	object := func(label string) cty.Value {
@@ -183,7 +184,8 @@ func bigPlan(tb testing.TB, n, size int) *plan.Plan {
 	return p
 }
 
-// Twice the plan is twice the work, in objects and bytes that are allocated: many changes, and large values in one.
+// Twice the plan is twice the work, in objects and bytes that are allocated: many changes, and large values
+// in one.
 func TestRenderingIsLinear(t *testing.T) {
 	measure := func(n, size int) (objects, bytes uint64) {
 		p := bigPlan(t, n, size)

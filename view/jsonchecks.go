@@ -40,7 +40,8 @@ type jsonProblem struct {
 	Message string `json:"message"`
 }
 
-// checksJSON encodes the results of conditions in the order of their addresses, nil if there are none. Conditions of ephemeral resources are left out, as these are everywhere.
+// checksJSON encodes the results of conditions in the order of their addresses, nil if there are none.
+// Conditions of ephemeral resources are left out, as these are everywhere.
 func checksJSON(results []state.CheckResult) (json.RawMessage, error) {
 	var out []jsonCheck
 	for _, r := range results {

@@ -91,7 +91,8 @@ type configWriter struct {
 	modes   []addr.Mode                        // of the resources that are told of
 }
 
-// What is told of a plan has no ephemeral resource, in no part; a configuration by itself has them as they are written.
+// What is told of a plan has no ephemeral resource, in no part; a configuration by itself has them as they
+// are written.
 var (
 	lastingModes = []addr.Mode{addr.Managed, addr.Data}
 	allModes     = []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral}
@@ -197,7 +198,8 @@ func (w *configWriter) call(m *config.Module, c *config.ModuleCall) jsonModuleCa
 	return out
 }
 
-// providers adds the module's provider configurations: its blocks, and for the root also those that are implied by requirements and resources.
+// providers adds the module's provider configurations: its blocks, and for the root also those that are
+// implied by requirements and resources.
 func (w *configWriter) providers(m *config.Module) {
 	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
 		p := m.Providers[name]
@@ -237,7 +239,8 @@ func (w *configWriter) providerConfig(m *config.Module, ref config.ProviderRef) 
 	return pc
 }
 
-// versionConstraints returns all that a module says about the version of a provider: its requirement and its provider blocks.
+// versionConstraints returns all that a module says about the version of a provider: its requirement and its
+// provider blocks.
 func versionConstraints(m *config.Module, name string) []string {
 	var out []string
 	if r := m.Required[name]; r != nil {
@@ -263,8 +266,8 @@ func (w *configWriter) providerKey(m *config.Module, ref config.ProviderRef) str
 	return moduleKey(holder, resolved)
 }
 
-// resolve follows a provider reference up the calls to the module that holds the configuration: through explicit passing, and for default
-// configurations by inheritance.
+// resolve follows a provider reference up the calls to the module that holds the configuration: through
+// explicit passing, and for default configurations by inheritance.
 func (w *configWriter) resolve(m *config.Module, ref config.ProviderRef) (*config.Module, config.ProviderRef) {
 	for m.Parent != nil && m.Call != nil && m.Providers[ref.String()] == nil {
 		passed := passedAs(m.Call, ref)
@@ -294,7 +297,8 @@ func passedAs(c *config.ModuleCall, ref config.ProviderRef) *config.ProviderRef 
 	return nil
 }
 
-// inherited returns the local name that the parent module has for the provider; ok is false if the parent does not use it.
+// inherited returns the local name that the parent module has for the provider; ok is false if the parent
+// does not use it.
 func (w *configWriter) inherited(m *config.Module, ref config.ProviderRef) (in config.ProviderRef, ok bool) {
 	source := m.ProviderFor(ref.Name)
 	if m.Parent.ProviderFor(ref.Name) == source && w.usedIn(m.Parent)[ref.Name] {
@@ -330,7 +334,8 @@ func (w *configWriter) usedIn(m *config.Module) map[string]bool {
 	return used
 }
 
-// bodyJSON encodes the expressions of a block: an expression per attribute, an object per single block, arrays and objects for others.
+// bodyJSON encodes the expressions of a block: an expression per attribute, an object per single block,
+// arrays and objects for others.
 func bodyJSON(body hcl.Body, b *schema.Block) map[string]any {
 	if body == nil || b == nil {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// The configuration part is what a peer writes for the same files, except that ephemeral resources are not in it.
+// The configuration part is what a peer writes for the same files, except that ephemeral resources are not in
+// it.
 func TestConfigurationMatchesPeers(t *testing.T) {
 	tree, diags := (&config.Loader{}).Load("testdata/config")
 	if diags.HasErrors() {

@@ -16,7 +16,8 @@ type jsonExpression struct {
 	References    []string        `json:"references,omitempty"`
 }
 
-// expressionJSON encodes an expression, nil for none. Constants are those that evaluate without any name or function in scope.
+// expressionJSON encodes an expression, nil for none. Constants are those that evaluate without any name or
+// function in scope.
 func expressionJSON(expr hcl.Expression) *jsonExpression {
 	if expr == nil {
 		return nil
@@ -68,7 +69,8 @@ func traversalsJSON(list []hcl.Traversal) []string {
 	return out
 }
 
-// references returns a reference and every shorter one down to the object it names: for `t.n[0].a.b` that is `t.n[0].a.b`, `t.n[0].a`, `t.n[0]`, `t.n`.
+// references returns a reference and every shorter one down to the object it names: for `t.n[0].a.b` that is
+// `t.n[0].a.b`, `t.n[0].a`, `t.n[0]`, `t.n`.
 func references(t hcl.Traversal) []string {
 	for i, step := range t {
 		if _, splat := step.(hcl.TraverseSplat); splat {

@@ -26,7 +26,8 @@ func ValidateJSON(list diag.List, src Sources) ([]byte, error) {
 	return json.MarshalIndent(doc, "", "  ")
 }
 
-// VersionJSON returns the document of the version command, indented. platform is of the form os_arch; selections are the versions of installed providers.
+// VersionJSON returns the document of the version command, indented. platform is of the form os_arch;
+// selections are the versions of installed providers.
 func VersionJSON(v Versions, platform string, selections map[addr.Provider]string) ([]byte, error) {
 	chosen := make(map[string]string, len(selections))
 	for p, version := range selections {

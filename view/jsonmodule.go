@@ -8,7 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 )
 
-// ConfigJSON returns the document of a configuration, on one line: the configuration part of a plan's document.
+// ConfigJSON returns the document of a configuration, on one line: the configuration part of a plan's
+// document.
 func ConfigJSON(tree *config.Tree, s ConfigSchemas) ([]byte, error) {
 	return json.Marshal(configDocument(tree, s, allModes))
 }
@@ -37,7 +38,8 @@ type jsonBareCall struct {
 	DependsOn         []string `json:"depends_on,omitempty"`
 }
 
-// ModuleJSON returns the document of one module, on one line: what it declares, without expressions and without the modules that it calls.
+// ModuleJSON returns the document of one module, on one line: what it declares, without expressions and
+// without the modules that it calls.
 func ModuleJSON(m *config.Module) ([]byte, error) {
 	w := &configWriter{doc: &jsonConfig{ProviderConfig: map[string]jsonProviderConfig{}}, modes: allModes}
 	full := w.module(m)

@@ -70,8 +70,9 @@ type jsonImporting struct {
 	Identity json.RawMessage `json:"identity,omitempty"`
 }
 
-// PlanJSON returns the JSON document of a plan, on one line. The configuration part is left out if tree is nil. Values of ephemeral variables
-// are in no plan and so not in the document; ephemeral resources aren't either.
+// PlanJSON returns the JSON document of a plan, on one line. The configuration part is left out if tree is
+// nil. Values of ephemeral variables are in no plan and so not in the document; ephemeral resources aren't
+// either.
 func PlanJSON(p *plan.Plan, tree *config.Tree, s ConfigSchemas, v Versions) ([]byte, error) {
 	doc := &jsonPlan{
 		FormatVersion: "1.2", TerraformVersion: v.Compat, ProductVersion: v.Product,
@@ -195,7 +196,8 @@ func durableJSON(d value.Durable) (json.RawMessage, error) {
 	return valueJSON(v), nil
 }
 
-// sidesJSON encodes the two sides of a change. A side that doesn't exist is null and has no sensitive or unknown parts.
+// sidesJSON encodes the two sides of a change. A side that doesn't exist is null and has no sensitive or
+// unknown parts.
 func sidesJSON(before, after cty.Value, actions []string) jsonChange {
 	c := jsonChange{
 		Actions: actions, Before: json.RawMessage("null"), After: json.RawMessage("null"),
@@ -232,7 +234,8 @@ func actionsJSON(a plan.Action) []string {
 	}
 }
 
-// plannedValues is what the state will hold: the planned object of every change that leaves one, with unknown parts left out.
+// plannedValues is what the state will hold: the planned object of every change that leaves one, with unknown
+// parts left out.
 func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 	out := &jsonValues{}
 	tree := newModuleTree[jsonResource]()
@@ -280,7 +283,8 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 	return out, nil
 }
 
-// secretOutput reports whether an output is sensitive before or after its change: what was a secret may still be one.
+// secretOutput reports whether an output is sensitive before or after its change: what was a secret may still
+// be one.
 func secretOutput(p *plan.Plan, oc *plan.OutputChange) bool {
 	if oc.Sensitive || p.Base == nil {
 		return oc.Sensitive

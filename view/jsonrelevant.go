@@ -21,9 +21,9 @@ type jsonRelevant struct {
 	Attribute []any  `json:"attribute"`
 }
 
-// relevance finds the attributes that contributed to the changes of a plan: those that the configurations of changed instances, changed outputs
-// and all outputs of modules refer to, also by way of local values, variables and modules. It goes by what stands in the configuration, each
-// block once per module instance.
+// relevance finds the attributes that contributed to the changes of a plan: those that the configurations of
+// changed instances, changed outputs and all outputs of modules refer to, also by way of local values,
+// variables and modules. It goes by what stands in the configuration, each block once per module instance.
 type relevance struct {
 	tree    *config.Tree
 	schemas Schemas
@@ -31,15 +31,16 @@ type relevance struct {
 	found   map[string]relevantAttribute // by its text
 }
 
-// relevantAttribute is an attribute, or a whole object if the path is empty. Where the key of an instance of a resource or module is missing, the
-// attribute is one of all instances.
+// relevantAttribute is an attribute, or a whole object if the path is empty. Where the key of an instance of
+// a resource or module is missing, the attribute is one of all instances.
 type relevantAttribute struct {
 	jsonRelevant
 	of   addr.Instance
 	path cty.Path
 }
 
-// relevantPlace is something that is written in a module, in one instance of the module. In an instance without keys it stands for all of them.
+// relevantPlace is something that is written in a module, in one instance of the module. In an instance
+// without keys it stands for all of them.
 type relevantPlace struct {
 	in   addr.ModuleInstance
 	name string // a reference such as local.x, or a resource's address
@@ -113,7 +114,8 @@ func (r *relevance) data(st *state.State) {
 	}
 }
 
-// outputs looks at the outputs of the modules that m calls: of the instances in the plan, and of those that are there in any case.
+// outputs looks at the outputs of the modules that m calls: of the instances in the plan, and of those that
+// are there in any case.
 func (r *relevance) outputs(in addr.ModuleInstance, m *config.Module, called map[addr.ModuleInstance]map[string][]addr.ModuleInstance) {
 	for name, child := range m.Children {
 		of := called[in][name]
@@ -146,8 +148,8 @@ func (r *relevance) resource(in addr.ModuleInstance, a addr.Resource) {
 	r.arguments(in, a, "")
 }
 
-// arguments looks at what an argument or the blocks of a name refer to, or all of a resource block if name is "". What says how many instances there are
-// contributes if they depend on the instance.
+// arguments looks at what an argument or the blocks of a name refer to, or all of a resource block if name is
+// "". What says how many instances there are contributes if they depend on the instance.
 func (r *relevance) arguments(in addr.ModuleInstance, a addr.Resource, name string) {
 	m := r.tree.Modules[in.Module()]
 	if m == nil || m.Resources[a] == nil || r.schemas == nil || !r.once(in, "resource "+a.String()+"."+name) {
@@ -241,7 +243,8 @@ func (r *relevance) module(in addr.ModuleInstance, m *config.Module, call string
 	}
 }
 
-// attribute notes an attribute of a resource that exists in the configuration, and follows what its argument refers to.
+// attribute notes an attribute of a resource that exists in the configuration, and follows what its argument
+// refers to.
 func (r *relevance) attribute(in addr.ModuleInstance, m *config.Module, a addr.Resource, rest hcl.Traversal) {
 	if m.Resources[a] == nil {
 		return

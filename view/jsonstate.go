@@ -66,8 +66,8 @@ type jsonResource struct {
 	DeposedKey      string          `json:"deposed_key,omitempty"`
 }
 
-// StateJSON returns the JSON document of a state, on one line. Of a state without objects and outputs, or none, the document tells nothing but
-// that.
+// StateJSON returns the JSON document of a state, on one line. Of a state without objects and outputs, or
+// none, the document tells nothing but that.
 func StateJSON(st *state.State, s Schemas, v Versions) ([]byte, error) {
 	doc, err := stateDocument(st, s, v)
 	if err != nil {
@@ -120,7 +120,8 @@ func moduleJSON(t *moduleTree[jsonResource]) jsonModule {
 	return m
 }
 
-// plannedModuleJSON is moduleJSON with resources in the order that planned values have: by the texts of addresses, in any mode.
+// plannedModuleJSON is moduleJSON with resources in the order that planned values have: by the texts of
+// addresses, in any mode.
 func plannedModuleJSON(t *moduleTree[jsonResource]) jsonModule {
 	slices.SortStableFunc(t.items, func(a, b jsonResource) int { return strings.Compare(a.Address, b.Address) })
 	m := jsonModule{Resources: t.items, Address: t.module.String()}

@@ -8,8 +8,8 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// valueJSON encodes a value without its marks. Unknown parts are left out of objects and maps and are null in lists; a value that doesn't exist,
-// or is unknown as a whole, gives nil.
+// valueJSON encodes a value without its marks. Unknown parts are left out of objects and maps and are null in
+// lists; a value that doesn't exist, or is unknown as a whole, gives nil.
 func valueJSON(v cty.Value) json.RawMessage {
 	if v == cty.NilVal {
 		return nil
@@ -87,8 +87,8 @@ func writeString(buf *bytes.Buffer, s string) {
 	buf.Write(b)
 }
 
-// shapeJSON encodes where in a value something holds: true where it does; in objects and maps what it doesn't hold for is left out, in lists it
-// is false.
+// shapeJSON encodes where in a value something holds: true where it does; in objects and maps what it doesn't
+// hold for is left out, in lists it is false.
 func shapeJSON(v cty.Value, holds func(cty.Value) bool) json.RawMessage {
 	var buf bytes.Buffer
 	if v == cty.NilVal || !writeShape(&buf, v, holds) {
@@ -97,7 +97,8 @@ func shapeJSON(v cty.Value, holds func(cty.Value) bool) json.RawMessage {
 	return buf.Bytes()
 }
 
-// writeShape reports whether it wrote anything; it doesn't for scalars, nulls and unknown values that the condition doesn't hold for.
+// writeShape reports whether it wrote anything; it doesn't for scalars, nulls and unknown values that the
+// condition doesn't hold for.
 func writeShape(buf *bytes.Buffer, v cty.Value, holds func(cty.Value) bool) bool {
 	if holds(v) {
 		buf.WriteString("true")

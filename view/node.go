@@ -12,7 +12,8 @@ const (
 	changed
 )
 
-// node is one value of a diff: what happens to it and how its text is written. Trees of nodes are built by a differ and written by a writer.
+// node is one value of a diff: what happens to it and how its text is written. Trees of nodes are built by a
+// differ and written by a writer.
 type node struct {
 	effect effect
 	forces bool        // the value is one of those that force the replacement
@@ -29,8 +30,8 @@ const (
 	becomesPublic
 )
 
-// body writes the value of a node after its name. at is the column of the symbol on the line where the value begins; nulls says whether a removed
-// value is followed by "-> null".
+// body writes the value of a node after its name. at is the column of the symbol on the line where the value
+// begins; nulls says whether a removed value is followed by "-> null".
 type body interface {
 	write(w *writer, n *node, at int, nulls bool)
 }
@@ -47,7 +48,8 @@ type pair struct{ before, after *node }
 // sequence is a list or set of plain values.
 type sequence struct {
 	items []*node
-	// context keeps the unchanged neighbours of changed elements in sight and counts others where they stand. Without it they're counted at the end.
+	// context keeps the unchanged neighbours of changed elements in sight and counts others where they stand.
+	// Without it they're counted at the end.
 	context bool
 }
 
@@ -100,7 +102,8 @@ type encoded struct {
 	space bool // only white space changes
 }
 
-// summarise returns the effect on a container whose items have the effects, given that it exists on both sides.
+// summarise returns the effect on a container whose items have the effects, given that it exists on both
+// sides.
 func summarise(items []named) effect {
 	for _, it := range items {
 		if it.node.effect != same {

@@ -51,8 +51,8 @@ func objectsOf(a addr.Instance, inst *state.Instance, s Schemas) ([]storedObject
 	return out, nil
 }
 
-// decode goes by the schema where it fits. An object that an older or newer provider wrote is shown as it is stored: the type then follows from
-// the stored text alone.
+// decode goes by the schema where it fits. An object that an older or newer provider wrote is shown as it is
+// stored: the type then follows from the stored text alone.
 func (so *storedObject) decode() (cty.Value, error) {
 	if so.schema != nil && so.schema.Version == so.object.SchemaVersion {
 		if v, err := so.object.Decode(so.schema.Block.Type()); err == nil {
@@ -83,7 +83,8 @@ func markSchema(v cty.Value, b *schema.Block) cty.Value {
 	return value.MarkPaths(raw.MarkWithPaths(marks), b.SensitivePaths(raw), value.Sensitive)
 }
 
-// moduleTree arranges things by module instance: every module has those that stand in it and its child modules.
+// moduleTree arranges things by module instance: every module has those that stand in it and its child
+// modules.
 type moduleTree[T any] struct {
 	module   addr.ModuleInstance
 	items    []T

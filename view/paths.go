@@ -6,8 +6,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// paths is a tree of the attribute paths that force a replacement. The nil tree is empty. A path into a set ends at the set, whose elements
-// cannot be told apart.
+// paths is a tree of the attribute paths that force a replacement. The nil tree is empty. A path into a set
+// ends at the set, whose elements cannot be told apart.
 type paths struct {
 	end  bool
 	next map[string]*paths

@@ -18,9 +18,9 @@ import (
 
 const product = "Mayfly"
 
-// Plan writes a plan as people read it, beginning with an empty line: changes outside, planned changes, summary, changed outputs. The
-// configuration tells which changes outside are relevant; if tree is nil, all are shown. Errors are those of w and of values that cannot
-// be decoded.
+// Plan writes a plan as people read it, beginning with an empty line: changes outside, planned changes,
+// summary, changed outputs. The configuration tells which changes outside are relevant; if tree is nil, all
+// are shown. Errors are those of w and of values that cannot be decoded.
 func Plan(w io.Writer, p *plan.Plan, tree *config.Tree, s Schemas, o Options) error {
 	pw := &planWriter{writer: writer{o: o}, plan: p, tree: tree, schemas: s, differ: differ{show: o.ShowSensitive}}
 	pw.WriteByte('\n')
@@ -238,7 +238,8 @@ func (w *planWriter) importedFrom(imp *plan.Importing) {
 	}
 }
 
-// headingObject returns the name that a heading begins with: of a moved object that stays as it is, the old one.
+// headingObject returns the name that a heading begins with: of a moved object that stays as it is, the old
+// one.
 func headingObject(c *plan.Change) string {
 	if c.Action == plan.NoOp && c.Moved() {
 		return c.PrevAddr.String()

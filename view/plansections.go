@@ -110,8 +110,8 @@ func (w *planWriter) outputSection(lines string) {
 	w.WriteString("Changes to Outputs:\n" + lines)
 }
 
-// PlanFooter writes the note below a plan that was shown and not applied: where it was saved, or that it was not. path is "" for an unsaved plan,
-// generated that of the file with generated configuration, "" for none.
+// PlanFooter writes the note below a plan that was shown and not applied: where it was saved, or that it was
+// not. path is "" for an unsaved plan, generated that of the file with generated configuration, "" for none.
 func PlanFooter(w io.Writer, path, generated string, o Options) error {
 	var sb strings.Builder
 	sb.WriteString("\n" + o.paint(dim, o.rule()) + "\n\n")

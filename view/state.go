@@ -64,7 +64,8 @@ func StateInstance(w io.Writer, st *state.State, a addr.Instance, s Schemas, o O
 	return err
 }
 
-// object writes the block of an object. Every attribute stands two columns left of where a plan has it, since there are no symbols.
+// object writes the block of an object. Every attribute stands two columns left of where a plan has it, since
+// there are no symbols.
 func (w *writer) object(so storedObject) {
 	note := ""
 	switch {
@@ -106,7 +107,8 @@ func (w *writer) stateOutput(name string, out *state.Output) error {
 	return nil
 }
 
-// Outputs writes the values of root outputs in the notation of the language, each after its name. Sensitive ones are replaced by <sensitive>.
+// Outputs writes the values of root outputs in the notation of the language, each after its name. Sensitive
+// ones are replaced by <sensitive>.
 func Outputs(w io.Writer, outputs map[string]*state.Output, o Options) error {
 	ow := &writer{o: o}
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
@@ -132,8 +134,8 @@ func outputText(out *state.Output, o Options) (string, error) {
 	return FormatValue(v, o), nil
 }
 
-// OutputRaw returns the text that -raw prints for an output: a string, number or bool without quotes. The command that asks for one
-// sensitive output by name means to see it, so sensitivity is not looked at.
+// OutputRaw returns the text that -raw prints for an output: a string, number or bool without quotes. The
+// command that asks for one sensitive output by name means to see it, so sensitivity is not looked at.
 func OutputRaw(out *state.Output) (string, error) {
 	v, err := out.Value.Unmarked()
 	switch {

@@ -16,7 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// priorState returns the state that a plan starts from, made of the objects that its changes have on their left.
+// priorState returns the state that a plan starts from, made of the objects that its changes have on their
+// left.
 func priorState(t testing.TB, p *plan.Plan) *state.State {
 	t.Helper()
 	st := state.New()

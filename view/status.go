@@ -12,11 +12,13 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// clearLine returns to the beginning of a terminal's line and empties all from there on. The cursor waits at the beginning of the line that is drawn: many terminals
-// break lines anew when they become narrower, and then the rest of it is below.
+// clearLine returns to the beginning of a terminal's line and empties all from there on. The cursor waits at
+// the beginning of the line that is drawn: many terminals break lines anew when they become narrower, and
+// then the rest of it is below.
 const clearLine = "\r\x1b[J"
 
-// Status is one line at the bottom of a terminal that says how far an apply is. What is written through it appears above. It is safe for concurrent use.
+// Status is one line at the bottom of a terminal that says how far an apply is. What is written through it
+// appears above. It is safe for concurrent use.
 type Status struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -30,8 +32,8 @@ type Status struct {
 	middle               bool // something is written that has no line end yet
 }
 
-// NewStatus returns a status line for the changes of a plan, which begins to count time now. width is that of the terminal at the moment it is called, 0 if unknown.
-// Nothing is drawn before Draw.
+// NewStatus returns a status line for the changes of a plan, which begins to count time now. width is that of
+// the terminal at the moment it is called, 0 if unknown. Nothing is drawn before Draw.
 func NewStatus(w io.Writer, o Options, p *plan.Plan, width func() int, now func() time.Time) *Status {
 	s := &Status{w: w, o: o, width: width, now: now, begin: now()}
 	for _, c := range p.Changes {

@@ -14,7 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// JSONStream writes the streaming JSON form of a run: one message per line, of types that tools know. It is safe for concurrent use.
+// JSONStream writes the streaming JSON form of a run: one message per line, of types that tools know. It is
+// safe for concurrent use.
 type JSONStream struct {
 	mu    sync.Mutex
 	enc   *json.Encoder
@@ -137,7 +138,8 @@ func (s *JSONStream) Diagnostics(list diag.List, src Sources) {
 	}
 }
 
-// Saved writes what is told of a saved plan before it is applied: a message for each change that asks something of a provider.
+// Saved writes what is told of a saved plan before it is applied: a message for each change that asks
+// something of a provider.
 func (s *JSONStream) Saved(p *plan.Plan) {
 	s.changes(p, func(c *plan.Change) bool { return c.Action != plan.NoOp })
 }
@@ -244,7 +246,8 @@ func streamAction(a plan.Action) string {
 	}
 }
 
-// streamReason returns the stream's word for a reason; for replacements it differs from that of the plan document.
+// streamReason returns the stream's word for a reason; for replacements it differs from that of the plan
+// document.
 func streamReason(r plan.Reason) string {
 	switch r {
 	case plan.ReplaceTainted:

@@ -17,8 +17,9 @@ func (s *JSONStream) Workspaces(names []string, current string) {
 	s.write(streamLine{Message: "list of workspaces", Type: "workspace_list", Workspaces: names, CurrentWorkspace: current}, time.Time{})
 }
 
-// ByModuleDepth returns a copy of a list of addresses, or of what has them, in the order of documents: what is in the root module first, then
-// what is in its children, and so on. Otherwise the order of the list is kept.
+// ByModuleDepth returns a copy of a list of addresses, or of what has them, in the order of documents: what
+// is in the root module first, then what is in its children, and so on. Otherwise the order of the list is
+// kept.
 func ByModuleDepth[T any](list []T, module func(T) addr.ModuleInstance) []T {
 	depths := map[addr.ModuleInstance]int{}
 	depth := func(e T) int {

@@ -232,7 +232,8 @@ func (b nested) write(w *writer, n *node, at int, nulls bool) {
 	w.gone(n, nulls)
 }
 
-// content writes the attributes and blocks between the braces of a block that begins at the column. With hide, unchanged ones are counted.
+// content writes the attributes and blocks between the braces of a block that begins at the column. With
+// hide, unchanged ones are counted.
 func (w *writer) content(b nested, at int, hide bool) {
 	width, skipped, shown := widest(b.attrs), 0, false
 	for _, it := range b.attrs {

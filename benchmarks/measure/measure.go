@@ -29,8 +29,8 @@ type Command struct {
 	Timeout     time.Duration
 }
 
-// Run runs a command. An error is one that leaves no figures: the program does not start, or says by its exit status that it has failed. The error ends with the
-// the last lines of what the program wrote.
+// Run runs a command. An error is one that leaves no figures: the program does not start, or says by its exit
+// status that it has failed. The error ends with the the last lines of what the program wrote.
 func Run(ctx context.Context, c Command) (Cost, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()

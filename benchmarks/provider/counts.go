@@ -13,7 +13,8 @@ import (
 	"google.golang.org/grpc/stats"
 )
 
-// The columns of a file of counts, each a number of eight bytes. After them follow three columns for each of the methods: calls, bytes in, bytes out.
+// The columns of a file of counts, each a number of eight bytes. After them follow three columns for each of
+// the methods: calls, bytes in, bytes out.
 const (
 	colCPU    = iota // microseconds of processor time, user and system
 	colOpens         // ephemeral instances that were opened and closed
@@ -31,7 +32,8 @@ var methods = []string{
 
 var columns = firstCall + 3*len(methods)
 
-// counts implements stats.Handler. Its numbers are in a file that is mapped into memory: they are there however the process ends.
+// counts implements stats.Handler. Its numbers are in a file that is mapped into memory: they are there
+// however the process ends.
 type counts struct {
 	slots []atomic.Int64
 	index map[string]int
@@ -113,7 +115,8 @@ type Counts struct {
 	Methods   map[string]Call
 }
 
-// Total sums up the methods of the protocol; those of the plugin host, such as the one that ends a process, are left out.
+// Total sums up the methods of the protocol; those of the plugin host, such as the one that ends a process,
+// are left out.
 func (c Counts) Total() Call {
 	var t Call
 	for m, call := range c.Methods {

@@ -1,5 +1,6 @@
-// Package provider is the plugin that engines are measured with: a resource that does nothing, an ephemeral resource, and on demand a schema of any size.
-// Every process of it counts the calls that it serves, their bytes and its own processor time in a file, which Read sums up.
+// Package provider is the plugin that engines are measured with: a resource that does nothing, an ephemeral
+// resource, and on demand a schema of any size. Every process of it counts the calls that it serves, their
+// bytes and its own processor time in a file, which Read sums up.
 //
 // It may import the plugin framework. It must not know any engine, nor how the figures are shown.
 package provider
@@ -61,7 +62,8 @@ func Serve() error {
 	return nil
 }
 
-// Register adds the provider, without further types, to a server within this process. Only the server's own handlers count its calls.
+// Register adds the provider, without further types, to a server within this process. Only the server's own
+// handlers count its calls.
 func Register(s *grpc.Server) error {
 	counts, err := newCounts("")
 	if err != nil {

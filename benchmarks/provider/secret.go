@@ -10,7 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// secret is bench_secret: something that is open for a while. Opening and closing take as many milliseconds as it says, each.
+// secret is bench_secret: something that is open for a while. Opening and closing take as many milliseconds
+// as it says, each.
 type secret struct{ counts *counts }
 
 type secretModel struct {

@@ -17,7 +17,8 @@ const required = `terraform {
 }
 `
 
-// Password is a run of about seven seconds, in the middle of which a password is needed for one second. The provider tells how long it was open.
+// Password is a run of about seven seconds, in the middle of which a password is needed for one second. The
+// provider tells how long it was open.
 func Password() map[string]string {
 	return root(Plugin, `
 ephemeral "bench_secret" "password" {
@@ -40,7 +41,8 @@ resource "bench_thing" "after" {
 `)
 }
 
-// Secrets is n ephemeral instances, each used by one resource instance. Opening and closing one takes the given time each.
+// Secrets is n ephemeral instances, each used by one resource instance. Opening and closing one takes the
+// given time each.
 func Secrets(n, millis int) map[string]string {
 	return root(Plugin, `
 ephemeral "bench_secret" "s" {

@@ -1,4 +1,5 @@
-// Package work makes the configurations that engines are measured with: shapes that grow with a number, so that the same work can be done at N and 2N.
+// Package work makes the configurations that engines are measured with: shapes that grow with a number, so
+// that the same work can be done at N and 2N.
 //
 // It imports nothing of the module. It must not know who runs the configurations, or how they are measured.
 package work
@@ -8,7 +9,8 @@ import (
 	"strings"
 )
 
-// Kind is the resource type that a configuration is made of. It has a string argument "input" and a computed string "output" that is equal to it.
+// Kind is the resource type that a configuration is made of. It has a string argument "input" and a computed
+// string "output" that is equal to it.
 type Kind struct {
 	Name   string // what tables call it
 	Type   string // the resource type
@@ -69,7 +71,8 @@ func keys(n int) string {
 	return fmt.Sprintf(`toset(slice(flatten([for i in range(%d) : [for j in range(%d) : "k${i * %[2]d + j}"]]), 0, %[3]d))`, (n+most-1)/most, most, n)
 }
 
-// keyed returns the shape of two resources with n keys each, of which the second has a given body. %[1]s in it stands for the first.
+// keyed returns the shape of two resources with n keys each, of which the second has a given body. %[1]s in
+// it stands for the first.
 func keyed(body string) func(n int, k Kind) map[string]string {
 	return func(n int, k Kind) map[string]string {
 		return root(k, `
@@ -87,7 +90,8 @@ resource %[3]q "b" {
 	}
 }
 
-// counted returns the shape of two resources of n instances each, of which the second has a given body. %[1]s in it stands for the first.
+// counted returns the shape of two resources of n instances each, of which the second has a given body. %[1]s
+// in it stands for the first.
 func counted(body string) func(n int, k Kind) map[string]string {
 	return func(n int, k Kind) map[string]string {
 		return root(k, `

@@ -34,7 +34,8 @@ const (
 	exitNoVerb  = 127 // no command was given
 )
 
-// environment is what a run sees of the world outside. The working directory is the process's, because -chdir changes it for everything.
+// environment is what a run sees of the world outside. The working directory is the process's, because -chdir
+// changes it for everything.
 type environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -60,7 +61,8 @@ type app struct {
 	sources view.Sources
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
-	// into is a second stream, to the file of -json-into, while people read standard output; a document may go to the file instead.
+	// into is a second stream, to the file of -json-into, while people read standard output; a document may
+	// go to the file instead.
 	into     *view.JSONStream
 	intoFile *os.File
 	// verbatim says that the streams have the lines that people read.
@@ -72,7 +74,8 @@ type app struct {
 	patience patience    // with those who read what is written
 	// timeline notes what happens in this run, if somebody wants to see it.
 	timeline *timeline.Recorder
-	// given are the -var and -var-file options of the command, and answers what was asked for on the way, for what must be known to load the configuration.
+	// given are the -var and -var-file options of the command, and answers what was asked for on the way, for
+	// what must be known to load the configuration.
 	given   []givenVariable
 	answers map[string]candidate
 	// document says that standard output is for one document only; warnings go to standard error then.
@@ -163,8 +166,8 @@ func (a *app) global(args []string) ([]string, error) {
 	return args, nil
 }
 
-// withEnvironmentArgs puts the content of TF_CLI_ARGS_command and TF_CLI_ARGS between the command and what was typed, so that the latter
-// wins.
+// withEnvironmentArgs puts the content of TF_CLI_ARGS_command and TF_CLI_ARGS between the command and what
+// was typed, so that the latter wins.
 func (a *app) withEnvironmentArgs(root *cli.Command, args []string) ([]string, error) {
 	depth, cmd := 0, root
 	for depth < len(args) {
@@ -249,7 +252,8 @@ func (a *app) root() *cli.Command {
 	return root
 }
 
-// command makes a command of the table from what differs. f gets the arguments that are no options, and returns the exit status.
+// command makes a command of the table from what differs. f gets the arguments that are no options, and
+// returns the exit status.
 func (a *app) command(name, usage, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	flags = a.noteVariables(name, flags)
 	return &cli.Command{
@@ -289,10 +293,12 @@ func (a *app) setUpView() {
 	a.view, a.errView = a.terminal(a.env.Stdout), a.terminal(a.env.Stderr)
 }
 
-// plainWidth is the width of text that goes to no terminal: programs match what they read, and expect the line breaks of the ecosystem's tools.
+// plainWidth is the width of text that goes to no terminal: programs match what they read, and expect the
+// line breaks of the ecosystem's tools.
 const plainWidth = 78
 
-// terminal returns the options for text on a stream. Colour is for terminals. COLUMNS is the width of text for anything else, 0 for no line breaks.
+// terminal returns the options for text on a stream. Colour is for terminals. COLUMNS is the width of text
+// for anything else, 0 for no line breaks.
 func (a *app) terminal(stream io.Writer) view.Options {
 	o := view.Options{Width: plainWidth}
 	if columns, err := strconv.ParseUint(a.vars["COLUMNS"], 10, 16); err == nil {

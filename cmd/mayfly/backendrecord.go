@@ -99,7 +99,8 @@ func badRecord(path string, err error) diag.List {
 		"The file %s, in which \"mayfly init\" records the backend, is damaged: %s. To record the backend again, run: mayfly init -reconfigure", path, err)
 }
 
-// record remembers a backend, and the block that it is for, for the commands that follow; a configuration without one removes the record.
+// record remembers a backend, and the block that it is for, for the commands that follow; a configuration
+// without one removes the record.
 func (d *directory) record(b, block backendConfig) error {
 	if !b.declared {
 		err := os.Remove(d.recordPath())
@@ -139,8 +140,8 @@ func (d *directory) record(b, block backendConfig) error {
 	return writeFile(d.recordPath(), out)
 }
 
-// backend returns the backend to use: that of the configuration, which must be the recorded one. A directory in which none was recorded may have one that
-// keeps the state where it is without a backend block.
+// backend returns the backend to use: that of the configuration, which must be the recorded one. A directory
+// in which none was recorded may have one that keeps the state where it is without a backend block.
 func (d *directory) backend() (backendConfig, diag.List) {
 	var want backendConfig
 	if d.root != nil {
@@ -164,8 +165,8 @@ func (d *directory) backend() (backendConfig, diag.List) {
 	}
 }
 
-// selfInit initializes a directory for the backend of its configuration, which is loaded, unless init has done so or there is state that would be left
-// behind.
+// selfInit initializes a directory for the backend of its configuration, which is loaded, unless init has
+// done so or there is state that would be left behind.
 func (d *directory) selfInit(ctx context.Context) diag.List {
 	if d.root == nil {
 		return nil

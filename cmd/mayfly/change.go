@@ -148,7 +148,8 @@ type changeRun struct {
 	unseen    bool                  // the reader of the plan was gone
 }
 
-// setUp applies the options about what is shown, and reports whether that was possible. more are the files that a single command knows of.
+// setUp applies the options about what is shown, and reports whether that was possible. more are the files
+// that a single command knows of.
 func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
 	c.beside = append(c.files(), more...)
 	a.view.Concise, a.view.ShowSensitive = c.concise, c.showSensitive
@@ -170,7 +171,8 @@ func (a *app) observer() engine.Observer {
 	return engine.Observers(lines, a.timeline)
 }
 
-// start loads the configuration, collects variables, locks the state and finds the providers. The run must be closed also if there were errors.
+// start loads the configuration, collects variables, locks the state and finds the providers. The run must be
+// closed also if there were errors.
 func (a *app) start(hard, soft context.Context, c *changeFlags, name string) (*changeRun, bool) {
 	return a.startIn(a.directory(), hard, soft, c, name)
 }
@@ -209,7 +211,8 @@ func (a *app) startIn(d *directory, hard, soft context.Context, c *changeFlags, 
 	return r, a.report(r.useProviders(r.op.State()))
 }
 
-// needsNoConfig reports whether the command makes sense without configuration files: whether it only takes things away or looks at what is there.
+// needsNoConfig reports whether the command makes sense without configuration files: whether it only takes
+// things away or looks at what is there.
 func (c *changeFlags) needsNoConfig() bool { return c.destroy || c.command == "refresh" }
 
 // operationName is the name that the lock information gives to a command.

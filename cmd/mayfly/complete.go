@@ -11,17 +11,19 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// completeCommand is what the shells' functions call, with the name of the shell, the command line, and the position of the cursor in it, in bytes, unless
-// the line ends there.
+// completeCommand is what the shells' functions call, with the name of the shell, the command line, and the
+// position of the cursor in it, in bytes, unless the line ends there.
 const completeCommand = "__complete"
 
-// bashWordBreaks are the characters within a word after which bash begins another one, unless its user has changed that.
+// bashWordBreaks are the characters within a word after which bash begins another one, unless its user has
+// changed that.
 const bashWordBreaks = "=:"
 
 // proposal is a word that may stand where the cursor is.
 type proposal struct{ word, about string }
 
-// completes answers a shell that asks for words, and reports whether one did. Bash asks a program that "complete -C" names through the environment.
+// completes answers a shell that asks for words, and reports whether one did. Bash asks a program that
+// "complete -C" names through the environment.
 func (a *app) completes(root *cli.Command, args []string) bool {
 	shell, line, point := "bash", a.vars["COMP_LINE"], a.vars["COMP_POINT"]
 	if len(args) >= 3 && args[0] == completeCommand {
@@ -49,8 +51,8 @@ func (a *app) completes(root *cli.Command, args []string) bool {
 	return true
 }
 
-// forShell writes a proposal as the shell wants it. Bash takes it as it is, in place of what is behind the last word break; the others quote it
-// themselves and show what it is about.
+// forShell writes a proposal as the shell wants it. Bash takes it as it is, in place of what is behind the
+// last word break; the others quote it themselves and show what it is about.
 func forShell(shell string, c proposal, last unfinished) string {
 	if shell != "bash" {
 		if c.about == "" {
@@ -77,7 +79,8 @@ type unfinished struct {
 	broken int  // how much of the word stands before its last word break, or before the quotation mark
 }
 
-// shellWords splits a command line that may not be finished. The last word is what is being typed, and may be empty.
+// shellWords splits a command line that may not be finished. The last word is what is being typed, and may be
+// empty.
 func shellWords(line string) (words []string, last unfinished) {
 	var word strings.Builder
 	within := false // a word has begun

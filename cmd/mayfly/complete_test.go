@@ -39,7 +39,8 @@ func TestShellWords(t *testing.T) {
 	}
 }
 
-// FuzzCompletes asks for the completion of anything. What is offered to bash can be put into the line without being taken for more than a word.
+// FuzzCompletes asks for the completion of anything. What is offered to bash can be put into the line without
+// being taken for more than a word.
 func FuzzCompletes(f *testing.F) {
 	for _, line := range []string{"mayfly ", "mayfly plan -", `mayfly state show 'a`, "mayfly -help=", "mayfly - -=", "mayfly workspace select ", `mayfly plan -lock=\`} {
 		f.Add(line)

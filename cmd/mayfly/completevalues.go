@@ -15,8 +15,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store/local"
 )
 
-// completion finds names in the working directory while a command line is being typed: in the configuration of the root module, and in state files
-// that the local backend has. It locks nothing, runs nothing, writes nothing and reaches no remote system; where there is an error, there are no names.
+// completion finds names in the working directory while a command line is being typed: in the configuration
+// of the root module, and in state files that the local backend has. It locks nothing, runs nothing, writes
+// nothing and reaches no remote system; where there is an error, there are no names.
 type completion struct {
 	dir       *directory
 	stateFile string // what -state says

@@ -46,14 +46,15 @@ func (a *app) completionCommand() *cli.Command {
 // setUpMark is at the end of what -install-autocomplete writes, by which it is found again.
 const setUpMark = "# mayfly -install-autocomplete"
 
-// shellSetUp is a file with which a shell of the user begins, and the line in it that sets up completion. A file is ours as a whole if the shell has a file
-// per program.
+// shellSetUp is a file with which a shell of the user begins, and the line in it that sets up completion. A
+// file is ours as a whole if the shell has a file per program.
 type shellSetUp struct {
 	shell, path, line string
 	whole             bool
 }
 
-// shells lists the set-ups of the shells that this user has: there is a file of theirs, or it is the login shell.
+// shells lists the set-ups of the shells that this user has: there is a file of theirs, or it is the login
+// shell.
 func (a *app) shells(program string) []shellSetUp {
 	home := a.home()
 	join := func(dirVar, otherwise, name string) string {
@@ -98,7 +99,8 @@ func setUpAsked(args []string) (remove, asked bool) {
 	return name == "uninstall-autocomplete", name == "install-autocomplete" || name == "uninstall-autocomplete"
 }
 
-// programPath is where this program is: by preference as the search path finds it, since that may be a link which outlives this version.
+// programPath is where this program is: by preference as the search path finds it, since that may be a link
+// which outlives this version.
 func programPath() (string, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -54,8 +54,9 @@ type console struct {
 
 // lineSource gives the lines that are typed.
 type lineSource interface {
-	// Line returns the next line without its end. more says that it continues an expression. It fails with errNoAnswer at the end of input, with
-	// errAbandoned if what was typed of an expression is to be forgotten, and with ctx's error if that ends first.
+	// Line returns the next line without its end. more says that it continues an expression. It fails with
+	// errNoAnswer at the end of input, with errAbandoned if what was typed of an expression is to be
+	// forgotten, and with ctx's error if that ends first.
 	Line(ctx context.Context, more bool) (string, error)
 	// Interactive reports whether somebody types the lines: errors don't end the console then.
 	Interactive() bool
@@ -102,7 +103,8 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	return c.run()
 }
 
-// startConsole finds the configuration, the values of variables, the state and the providers. The session must be closed also if there were errors.
+// startConsole finds the configuration, the values of variables, the state and the providers. The session
+// must be closed also if there were errors.
 func (a *app) startConsole(hard, soft context.Context, f *consoleFlags) (*session, mayfly.Variables, bool) {
 	d := a.directory()
 	if !a.report(d.load()) {
@@ -191,7 +193,8 @@ func (c *console) evaluate() int {
 	return c.app.wrote(writeLine(c.app.env.Stdout, text))
 }
 
-// consoleText is how the value of an expression is shown: in the notation of the language, or a type that the function type has returned.
+// consoleText is how the value of an expression is shown: in the notation of the language, or a type that the
+// function type has returned.
 func consoleText(v cty.Value, o view.Options) string {
 	if ty, err := funcs.TypeOf(v); err == nil {
 		return funcs.TypeText(ty)

@@ -18,8 +18,8 @@ type golden struct {
 	want string
 }
 
-// readGolden reads expressions that were compared with the field's engine: ">" begins one that has a value, "!" one that is an error, "." continues it, and
-// a tab begins a line of its value.
+// readGolden reads expressions that were compared with the field's engine: ">" begins one that has a value,
+// "!" one that is an error, "." continues it, and a tab begins a line of its value.
 func readGolden(t *testing.T) []golden {
 	t.Helper()
 	text, err := os.ReadFile("testdata/console.golden")

@@ -60,7 +60,8 @@ func (p *pipedLines) Line(ctx context.Context, _ bool) (string, error) {
 // Interactive implements lineSource.
 func (p *pipedLines) Interactive() bool { return false }
 
-// terminalLines reads from a terminal that it edits lines on. The terminal is raw only while a line is read, so that an interrupt key ends an evaluation.
+// terminalLines reads from a terminal that it edits lines on. The terminal is raw only while a line is read,
+// so that an interrupt key ends an evaluation.
 type terminalLines struct {
 	in, out  *os.File
 	terminal *term.Terminal
@@ -127,7 +128,8 @@ func (l *terminalLines) resize() {
 	}
 }
 
-// keyInterrupt is what keyReader makes of the interrupt key: one that the terminal asks key about, and the end of the line.
+// keyInterrupt is what keyReader makes of the interrupt key: one that the terminal asks key about, and the
+// end of the line.
 const (
 	keyInterrupt = '\x1d'
 	keyEnter     = '\r'
@@ -174,7 +176,8 @@ func (l *terminalLines) key(line string, pos int, key rune) (string, int, bool) 
 	return "", 0, false
 }
 
-// complete completes the name before the cursor as far as it is the same for all candidates, and shows these if it is complete so far.
+// complete completes the name before the cursor as far as it is the same for all candidates, and shows these
+// if it is complete so far.
 func (l *terminalLines) complete(line string, pos int) (string, int) {
 	start := pos
 	for start > 0 && isNamePart(line[start-1]) {
@@ -202,7 +205,8 @@ func isNamePart(c byte) bool {
 	return c == '_' || c == '-' || c == '.' || c == ':' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// completions returns the names that begin with word. Functions with their namespace count only if that was typed.
+// completions returns the names that begin with word. Functions with their namespace count only if that was
+// typed.
 func completions(names []string, word string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return !strings.HasPrefix(name, word) || strings.Contains(name, "::") && !strings.Contains(word, ":")

@@ -22,15 +22,16 @@ type typedLines struct {
 	lines []string
 	state openness
 
-	// Up to the line at from, nothing is open but brackets, so that each of the lines after it means the same without those before it.
+	// Up to the line at from, nothing is open but brackets, so that each of the lines after it means the same
+	// without those before it.
 	from int
 	open []hclsyntax.TokenType
 }
 
 func (u *typedLines) begun() bool { return len(u.lines) > 0 }
 
-// add adds a line, and tells whether the lines are a complete expression, as far as brackets and here documents go. What is wrong in other ways is complete:
-// evaluating it tells the error.
+// add adds a line, and tells whether the lines are a complete expression, as far as brackets and here
+// documents go. What is wrong in other ways is complete: evaluating it tells the error.
 func (u *typedLines) add(line string) openness {
 	u.lines = append(u.lines, line)
 	chunk := strings.Join(u.lines[u.from:], "\n") + "\n"
@@ -54,7 +55,8 @@ func spansLines(t hclsyntax.TokenType) bool {
 	return t == hclsyntax.TokenOHeredoc || t == hclsyntax.TokenTemplateInterp || t == hclsyntax.TokenTemplateControl
 }
 
-// openAfter returns the tokens that are open after the text, if those given were open before it. It fails if more is closed than was open.
+// openAfter returns the tokens that are open after the text, if those given were open before it. It fails if
+// more is closed than was open.
 func openAfter(before []hclsyntax.TokenType, text string) (open []hclsyntax.TokenType, ok bool) {
 	open = slices.Clone(before)
 	tokens, _ := hclsyntax.LexExpression([]byte(text), "", hcl.InitialPos)

@@ -24,7 +24,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// directory is a working directory: the configuration in it, and what init and the workspace command have set up.
+// directory is a working directory: the configuration in it, and what init and the workspace command have set
+// up.
 type directory struct {
 	app     *app
 	dataDir string
@@ -47,12 +48,14 @@ func (a *app) directory() *directory {
 	return d
 }
 
-// load reads the configuration; without configuration files it is empty. The tree serves to show sources also when there were errors.
+// load reads the configuration; without configuration files it is empty. The tree serves to show sources also
+// when there were errors.
 func (d *directory) load() diag.List {
 	return d.loadBut(func(diags diag.List) diag.List { return diags })
 }
 
-// loadFormal is load for commands that only want to know the modules and providers of the configuration, which it may use in a wrong way.
+// loadFormal is load for commands that only want to know the modules and providers of the configuration,
+// which it may use in a wrong way.
 func (d *directory) loadFormal() diag.List { return d.loadBut(config.Formal) }
 
 // loadBut is load with the diagnostics that but leaves.

@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/script"
 )
 
-// TestDocumentedExamples runs the examples of the guide to ephemerality: each section with files and commands becomes a script, which expects each line that the
-// guide shows below a command somewhere in its output.
+// TestDocumentedExamples runs the examples of the guide to ephemerality: each section with files and commands
+// becomes a script, which expects each line that the guide shows below a command somewhere in its output.
 func TestDocumentedExamples(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "ephemerality.md"))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/script"
 )
 
-// TestExampleREADMEs runs the commands that the READMEs of the examples show, as they are, each in a copy of its
-// directory.
+// TestExampleREADMEs runs the commands that the READMEs of the examples show, as they are, each in a copy of
+// its directory.
 func TestExampleREADMEs(t *testing.T) {
 	readmes, err := filepath.Glob(filepath.Join("..", "..", "examples", "*", "README.md"))
 	if err != nil || len(readmes) == 0 {
@@ -39,7 +39,8 @@ func TestExampleREADMEs(t *testing.T) {
 	script.Run(t, dir)
 }
 
-// TestQuickstartPrintsWhatTheREADMESays runs the README's first command and looks for each line that the README shows.
+// TestQuickstartPrintsWhatTheREADMESays runs the README's first command and looks for each line that the
+// README shows.
 func TestQuickstartPrintsWhatTheREADMESays(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {

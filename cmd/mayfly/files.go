@@ -38,7 +38,8 @@ func writePrivate(path string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// checkFiles refuses two options for the same file, of which the one would destroy what the other has written or is about to read.
+// checkFiles refuses two options for the same file, of which the one would destroy what the other has written
+// or is about to read.
 func checkFiles(files []fileOption) diag.List {
 	for i, f := range files {
 		for _, other := range files[:i] {
@@ -52,8 +53,8 @@ func checkFiles(files []fileOption) diag.List {
 	return nil
 }
 
-// sameFile reports whether two paths lead to one file, which need not exist yet. Terminals, pipes and the like are no files in this sense: all that is
-// written to them arrives.
+// sameFile reports whether two paths lead to one file, which need not exist yet. Terminals, pipes and the
+// like are no files in this sense: all that is written to them arrives.
 func sameFile(a, b string) bool {
 	if a == "" || b == "" {
 		return false
@@ -66,7 +67,8 @@ func sameFile(a, b string) bool {
 	return errX != nil && errY != nil && targetOf(a) == targetOf(b)
 }
 
-// targetOf returns where a file would be made: the absolute path, with the links in its directory and in its name followed.
+// targetOf returns where a file would be made: the absolute path, with the links in its directory and in its
+// name followed.
 func targetOf(path string) string {
 	for range 40 { // as many links as systems follow
 		next, err := os.Readlink(path)

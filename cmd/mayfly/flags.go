@@ -89,7 +89,8 @@ type stateFlags struct {
 	stamp              string // in the name of the backup; see stamped
 }
 
-// stamped makes the backup one that stays, for commands by which people change the state: what they did is rarely found out at once.
+// stamped makes the backup one that stays, for commands by which people change the state: what they did is
+// rarely found out at once.
 func (s stateFlags) stamped() stateFlags {
 	s.stamp = strconv.FormatInt(time.Now().UnixNano(), 10)
 	return s

@@ -24,7 +24,8 @@ const (
 	exitUnformatted = 3 // fmt -check: some files are not in the standard style
 )
 
-// maxFormatted bounds a file that is formatted, in bytes: no configuration is larger, and what never ends is none.
+// maxFormatted bounds a file that is formatted, in bytes: no configuration is larger, and what never ends is
+// none.
 const maxFormatted = 16 << 20
 
 // formattedSuffixes are those of the files that fmt works on.
@@ -162,7 +163,8 @@ func formatted(name string) bool {
 	return slices.ContainsFunc(formattedSuffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
-// directory works on the files in a directory and, if that is wanted, in those below. What is hidden, and what editors leave, is passed over.
+// directory works on the files in a directory and, if that is wanted, in those below. What is hidden, and
+// what editors leave, is passed over.
 func (f *formatting) directory(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -215,9 +217,9 @@ func (f *formatting) readFile(path string) ([]byte, bool) {
 	return f.read(file, "The file "+path)
 }
 
-// rewriteFile replaces the content of a file that exists: all of it or, after a crash, nothing. Links to the file go on to lead to it; its mode and
-// owner stay. Where a new file cannot take its place, because the directory admits none
-// or the file has several names, it is overwritten.
+// rewriteFile replaces the content of a file that exists: all of it or, after a crash, nothing. Links to the
+// file go on to lead to it; its mode and owner stay. Where a new file cannot take its place, because the
+// directory admits none or the file has several names, it is overwritten.
 func rewriteFile(path string, content []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -32,8 +32,8 @@ func (c *changeFlags) checkGenerate() diag.List {
 	return nil
 }
 
-// generateConfig writes the configuration that -generate-config-out asks for and makes it part of the configuration that is planned. It reports what
-// went wrong.
+// generateConfig writes the configuration that -generate-config-out asks for and makes it part of the
+// configuration that is planned. It reports what went wrong.
 func (r *changeRun) generateConfig(opt *mayfly.PlanOptions) bool {
 	if r.flags.generate == "" {
 		return true
@@ -82,7 +82,8 @@ func writeNew(name string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// generatedName is the name under which the root module has the generated file: its own, if it is one that the module reads.
+// generatedName is the name under which the root module has the generated file: its own, if it is one that
+// the module reads.
 func generatedName(file string) string {
 	file = filepath.ToSlash(filepath.Clean(file))
 	suffix := path.Ext(file)

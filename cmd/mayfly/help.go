@@ -12,7 +12,8 @@ import (
 
 const helpWidth = 78
 
-// printHelp writes the help of a command, with single-dash options as everyone types them. It is a cli.HelpPrinterFunc.
+// printHelp writes the help of a command, with single-dash options as everyone types them. It is a
+// cli.HelpPrinterFunc.
 func printHelp(w io.Writer, _ string, data any) {
 	c, ok := data.(*cli.Command)
 	if !ok {
@@ -83,7 +84,8 @@ func helpAsOption(args []string) []string {
 	return args
 }
 
-// onlyHelp leaves nothing of a command line with -help behind a command but the command and the option: everything else would be for the command.
+// onlyHelp leaves nothing of a command line with -help behind a command but the command and the option:
+// everything else would be for the command.
 func onlyHelp(root *cli.Command, args []string) []string {
 	if !slices.ContainsFunc(args, func(arg string) bool { return slices.Contains([]string{"-help", "--help", "-h", "--h"}, arg) }) {
 		return args

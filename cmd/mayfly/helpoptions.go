@@ -8,7 +8,8 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// The groups of options that several commands share, in the order in which help lists them after a command's own.
+// The groups of options that several commands share, in the order in which help lists them after a command's
+// own.
 const (
 	planningGroup = "Planning options"
 	variableGroup = "Input variables"
@@ -70,8 +71,9 @@ func optionTables(out *strings.Builder, flags []cli.Flag) {
 	}
 }
 
-// describeOption returns an option as help writes it, with the name of its value, and what it does. Both come from the
-// declaration of the option alone: the name of the value is in backquotes in its text, as in the standard library.
+// describeOption returns an option as help writes it, with the name of its value, and what it does. Both come
+// from the declaration of the option alone: the name of the value is in backquotes in its text, as in the
+// standard library.
 func describeOption(f cli.Flag) (name, text string) {
 	name = "-" + f.Names()[0]
 	before, rest, named := strings.Cut(f.(interface{ GetUsage() string }).GetUsage(), "`")

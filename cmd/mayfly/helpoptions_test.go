@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// TestHelpOfEveryCommand holds the help of all commands: values have names, sentences are whole, no option is broken at
-// the end of a line, and no line is too long.
+// TestHelpOfEveryCommand holds the help of all commands: values have names, sentences are whole, no option is
+// broken at the end of a line, and no line is too long.
 func TestHelpOfEveryCommand(t *testing.T) {
 	a := &app{vars: map[string]string{}}
 	valueName := regexp.MustCompile(`^[A-Z][A-Z_=]*$`)

@@ -161,8 +161,8 @@ func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st 
 	return a.report(incomplete(lock, next))
 }
 
-// incomplete warns of new selections, and of old ones that had no checksums, for which the lock file has checksums of one platform only. A
-// registry gives those of all platforms.
+// incomplete warns of new selections, and of old ones that had no checksums, for which the lock file has
+// checksums of one platform only. A registry gives those of all platforms.
 func incomplete(lock, next *lockfile.Lock) diag.List {
 	var names strings.Builder
 	for e := range next.All() {

@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// initBackend records the backend of the configuration, brings the state along if asked to, and returns the state of the selected workspace, nil
-// if there is none.
+// initBackend records the backend of the configuration, brings the state along if asked to, and returns the
+// state of the selected workspace, nil if there is none.
 func (a *app) initBackend(ctx context.Context, d *directory, f *initFlags) (*state.State, bool) {
 	a.progress("\n%s", a.bold("Initializing the backend..."))
 	want, diags := declaredBackend(d.tree.Root, f.backendConfig)
@@ -62,7 +62,8 @@ func (a *app) initBackend(ctx context.Context, d *directory, f *initFlags) (*sta
 	return file.State, true
 }
 
-// migrate brings the states of all workspaces from one backend to another, unless they are the same, or the old one has none.
+// migrate brings the states of all workspaces from one backend to another, unless they are the same, or the
+// old one has none.
 func (a *app) migrate(ctx context.Context, from, to backendConfig, f *initFlags) diag.List {
 	if from.samePlace(to) {
 		return nil
@@ -124,7 +125,8 @@ func readWorkspace(ctx context.Context, s store.Store, name string) (*state.File
 	return m.Read(ctx)
 }
 
-// copyStates writes the states to a store. It writes nothing if one of the workspaces has a state there already that would be lost.
+// copyStates writes the states to a store. It writes nothing if one of the workspaces has a state there
+// already that would be lost.
 func copyStates(ctx context.Context, to store.Store, files map[string]*state.File, order []string) diag.List {
 	for name, file := range files {
 		there, err := readWorkspace(ctx, to, name)

@@ -11,9 +11,9 @@ import (
 
 var errInterrupted = errors.New("interrupted")
 
-// interruptible returns two contexts: soft ends at the first interrupt, when what runs is to end and nothing new may start, hard at the second, when
-// everything is given up. The person is notified each time. The third ends the process where it stands: something may not let itself be stopped. stop must be
-// called at the end.
+// interruptible returns two contexts: soft ends at the first interrupt, when what runs is to end and nothing
+// new may start, hard at the second, when everything is given up. The person is notified each time. The third
+// ends the process where it stands: something may not let itself be stopped. stop must be called at the end.
 func (a *app) interruptible(ctx context.Context) (hard, soft context.Context, stop func()) {
 	return a.endable(ctx,
 		"Interrupt received.\nWaiting for what is under way, and starting nothing new. A second interrupt gives it up.",
@@ -61,11 +61,12 @@ func (a *app) endable(ctx context.Context, notices ...string) (hard, soft contex
 	})
 }
 
-// repeatTime is how soon after another the same signal is taken for that one again: timeout(1) signals a process and then the group that it is in, and a key that is
-// held repeats.
+// repeatTime is how soon after another the same signal is taken for that one again: timeout(1) signals a
+// process and then the group that it is in, and a key that is held repeats.
 const repeatTime = 200 * time.Millisecond
 
-// interrupts tells signals that are interrupts of their own from those that arrive several times for one reason.
+// interrupts tells signals that are interrupts of their own from those that arrive several times for one
+// reason.
 type interrupts struct {
 	last   os.Signal
 	at     time.Time
@@ -86,7 +87,8 @@ func (in *interrupts) next(signals <-chan os.Signal, done <-chan struct{}) os.Si
 	}
 }
 
-// counts reports whether a signal is an interrupt of its own. A terminal closes once, although the system and the shell both signal it, some time apart.
+// counts reports whether a signal is an interrupt of its own. A terminal closes once, although the system and
+// the shell both signal it, some time apart.
 func (in *interrupts) counts(sig os.Signal, now time.Time) bool {
 	repeated := sig == in.last && now.Sub(in.at) < repeatTime
 	in.last, in.at = sig, now

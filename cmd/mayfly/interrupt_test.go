@@ -73,7 +73,8 @@ func TestInterruptsAreCounted(t *testing.T) {
 	}
 }
 
-// TestInterruptsAreNotHeldUp has a standard error, and a stream of messages, that nothing reads: what is to end must end all the same.
+// TestInterruptsAreNotHeldUp has a standard error, and a stream of messages, that nothing reads: what is to
+// end must end all the same.
 func TestInterruptsAreNotHeldUp(t *testing.T) {
 	for _, json := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -189,7 +190,8 @@ func TestOutletWaitsForASlowReader(t *testing.T) {
 	})
 }
 
-// TestInterruptAtPrompt interrupts where an answer is awaited. Nothing is under way, so nothing is said to be waited for.
+// TestInterruptAtPrompt interrupts where an answer is awaited. Nothing is under way, so nothing is said to be
+// waited for.
 func TestInterruptAtPrompt(t *testing.T) {
 	for name, test := range map[string]struct{ config, want string }{
 		"approval": {"output \"o\" { value = 1 }\n", "Interrupted before there was an answer. Nothing was changed."},

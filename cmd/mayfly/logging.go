@@ -14,8 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
-// providerLog returns the receiver of providers' log lines: nil, which drops them, unless TF_LOG_PROVIDER or TF_LOG asks for them. They go to
-// the file that TF_LOG_PATH names, or else to standard error. What a provider writes there is its own affair and may hold secrets.
+// providerLog returns the receiver of providers' log lines: nil, which drops them, unless TF_LOG_PROVIDER or
+// TF_LOG asks for them. They go to the file that TF_LOG_PATH names, or else to standard error. What a
+// provider writes there is its own affair and may hold secrets.
 func (a *app) providerLog() (log func(addr.Provider, string), stop func()) {
 	write, stop := a.logTo(a.vars["TF_LOG_PROVIDER"])
 	if write == nil {
@@ -24,7 +25,8 @@ func (a *app) providerLog() (log func(addr.Provider, string), stop func()) {
 	return func(p addr.Provider, line string) { write("provider.terraform-provider-"+p.Type, line) }, stop
 }
 
-// coreLog returns the receiver of the engine's own log lines, which TF_LOG_CORE or TF_LOG ask for. They hold no values.
+// coreLog returns the receiver of the engine's own log lines, which TF_LOG_CORE or TF_LOG ask for. They hold
+// no values.
 func (a *app) coreLog() (log func(string), stop func()) {
 	write, stop := a.logTo(a.vars["TF_LOG_CORE"])
 	if write == nil {
@@ -33,7 +35,8 @@ func (a *app) coreLog() (log func(string), stop func()) {
 	return func(line string) { write("mayfly", line) }, stop
 }
 
-// logTo returns a writer of log lines, each with its source, for a level that is asked for, or else the one of TF_LOG; nil if neither asks for any.
+// logTo returns a writer of log lines, each with its source, for a level that is asked for, or else the one
+// of TF_LOG; nil if neither asks for any.
 func (a *app) logTo(asked string) (write func(source, line string), stop func()) {
 	if asked == "" {
 		asked = a.vars["TF_LOG"]
@@ -71,8 +74,8 @@ func (a *app) logTo(asked string) (write func(source, line string), stop func())
 	}, stop
 }
 
-// parseLogLine takes a line of a provider apart: a JSON record of hclog, a line that begins with its level in brackets, or plain text, which
-// counts as debugging output.
+// parseLogLine takes a line of a provider apart: a JSON record of hclog, a line that begins with its level in
+// brackets, or plain text, which counts as debugging output.
 func parseLogLine(line string) (hclog.Level, string) {
 	var fields map[string]any
 	if json.Unmarshal([]byte(line), &fields) == nil && fields["@message"] != nil {

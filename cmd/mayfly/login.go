@@ -136,7 +136,8 @@ func (l *loginRun) login(ctx context.Context) diag.List {
 	return nil
 }
 
-// oauthClient returns how to log in by OAuth, nil if the host does not offer that, with the reasons if it tries to.
+// oauthClient returns how to log in by OAuth, nil if the host does not offer that, with the reasons if it
+// tries to.
 func (l *loginRun) oauthClient(services *disco.Host) (*disco.OAuthClient, diag.List) {
 	client, err := services.ServiceOAuthClient(loginService)
 	var absent *disco.ErrServiceNotProvided
@@ -290,7 +291,8 @@ func (l *loginRun) logout(ctx context.Context) diag.List {
 	return nil
 }
 
-// stoppable returns a context that ends at the first interrupt, for commands that have nothing to bring to an end. stop must be called at the end.
+// stoppable returns a context that ends at the first interrupt, for commands that have nothing to bring to an
+// end. stop must be called at the end.
 func (a *app) stoppable(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done, signals := make(chan struct{}), make(chan os.Signal, 1)

@@ -14,8 +14,9 @@ const (
 	logPause = time.Second
 )
 
-// logLines writes the lines of a log on a goroutine of its own. A provider whose log is full stands still, and with it what it has open; so lines are left
-// out, and counted, while nobody reads them. It is safe for concurrent use.
+// logLines writes the lines of a log on a goroutine of its own. A provider whose log is full stands still,
+// and with it what it has open; so lines are left out, and counted, while nobody reads them. It is safe for
+// concurrent use.
 type logLines struct {
 	out io.Writer
 

@@ -16,7 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// machineFlags are the options of commands that have an output for programs: in place of the text, or in a file beside it.
+// machineFlags are the options of commands that have an output for programs: in place of the text, or in a
+// file beside it.
 type machineFlags struct {
 	json   bool
 	into   string
@@ -79,8 +80,8 @@ func (a *app) streams() []*view.JSONStream {
 	return out
 }
 
-// finish closes what is written beside standard output, and returns the exit status: what could not be written is an error, unless it
-// was for a reader that has gone away.
+// finish closes what is written beside standard output, and returns the exit status: what could not be
+// written is an error, unless it was for a reader that has gone away.
 func (a *app) finish(code int) int {
 	if a.intoFile == nil {
 		return code
@@ -128,7 +129,8 @@ func (a *app) tell(format string, args []any) {
 	}
 }
 
-// documented writes a command's document where -json or -json-into want it. done is true if nothing is left to be shown to people.
+// documented writes a command's document where -json or -json-into want it. done is true if nothing is left
+// to be shown to people.
 func (a *app) documented(m *machineFlags, make func() ([]byte, error)) (done bool, code int) {
 	var to io.Writer = a.env.Stdout
 	switch {

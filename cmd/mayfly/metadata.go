@@ -65,7 +65,8 @@ func parameter(p *function.Parameter) schema.FunctionParam {
 	return schema.FunctionParam{Name: p.Name, Type: p.Type, AllowNull: p.AllowNull, Description: p.Description}
 }
 
-// returnType is the type that every result has, which is the dynamic one if it depends on the arguments or on their number.
+// returnType is the type that every result has, which is the dynamic one if it depends on the arguments or on
+// their number.
 func returnType(f function.Function, params []function.Parameter) cty.Type {
 	args := make([]cty.Type, len(params))
 	for i := range params {

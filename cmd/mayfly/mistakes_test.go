@@ -20,14 +20,16 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
 
-// mistakesDir has the catalog of typical mistakes: what people write, and everything that the terminal then shows. It is made to be read from top to
-// bottom by someone who judges the messages. One file has a topic. MAYFLY_UPDATE_GOLDEN=1 rewrites what the terminal shows.
+// mistakesDir has the catalog of typical mistakes: what people write, and everything that the terminal then
+// shows. It is made to be read from top to bottom by someone who judges the messages. One file has a topic.
+// MAYFLY_UPDATE_GOLDEN=1 rewrites what the terminal shows.
 const mistakesDir = "testdata/mistakes"
 
 // fewestMistakes guards against a catalog that is not found or not read to its end.
 const fewestMistakes = 400
 
-// TestMistakes runs the catalog within this process, in a fresh directory for each case. The format of a file:
+// TestMistakes runs the catalog within this process, in a fresh directory for each case. The format of a
+// file:
 //
 //	text for the reader
 //	-- NAME --         a file that all cases of the topic have
@@ -35,8 +37,8 @@ const fewestMistakes = 400
 //	-- NAME --         a file; later ones replace earlier ones, also between commands
 //	$ COMMAND          a command line, and below it what it writes to the terminal, and its exit status unless that is 0
 //
-// Commands are mayfly, and mkdir, touch and rm for one path. Variables may be set in front of them, "echo TEXT |" gives them input, and a command with
-// ">/dev/null" must succeed and is not shown.
+// Commands are mayfly, and mkdir, touch and rm for one path. Variables may be set in front of them, "echo
+// TEXT |" gives them input, and a command with ">/dev/null" must succeed and is not shown.
 func TestMistakes(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(mistakesDir, "*.golden"))
 	if err != nil {

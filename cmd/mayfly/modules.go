@@ -42,7 +42,8 @@ func (a *app) getCommand() *cli.Command {
 		})
 }
 
-// beginLoad reads the root module alone: that is enough for the backend, and the modules that it calls may not be there yet.
+// beginLoad reads the root module alone: that is enough for the backend, and the modules that it calls may
+// not be there yet.
 func (a *app) beginLoad(d *directory) bool {
 	walk := d.loader.Walk()
 	root, diags := walk.Root(".")
@@ -138,10 +139,12 @@ func (a *app) copyModule(ctx context.Context, d *directory, source string) bool 
 	return a.report(ins.CopyTo(soft, source, "."))
 }
 
-// findsState are the commands, or subcommands, without options of their own for variables that need to find the state, which may depend on variables.
+// findsState are the commands, or subcommands, without options of their own for variables that need to find
+// the state, which may depend on variables.
 var findsState = []string{"list", "show", "mv", "rm", "pull", "push", "replace-provider", "new", "select", "delete", "taint", "untaint", "force-unlock"}
 
-// noteVariables keeps the values that the options of a command give to variables, for whatever must be known to load the configuration.
+// noteVariables keeps the values that the options of a command give to variables, for whatever must be known
+// to load the configuration.
 func (a *app) noteVariables(command string, flags []cli.Flag) []cli.Flag {
 	found := false
 	for _, f := range flags {
@@ -162,7 +165,8 @@ func (a *app) noteVariables(command string, flags []cli.Flag) []cli.Flag {
 	return flags
 }
 
-// withoutKeys returns the sources of a configuration for showing parts of them: passwords and keys in the addresses of modules are covered up.
+// withoutKeys returns the sources of a configuration for showing parts of them: passwords and keys in the
+// addresses of modules are covered up.
 func withoutKeys(t *config.Tree) map[string][]byte {
 	out, cloned := t.Sources, false
 	for _, m := range t.Modules {
@@ -236,7 +240,8 @@ func (d *directory) staticValue(in *inputs, v *config.Variable) (cty.Value, diag
 	return c(v)
 }
 
-// plannedStatic evaluates what must be known to load the configuration of a saved plan, with the values that the plan was made with.
+// plannedStatic evaluates what must be known to load the configuration of a saved plan, with the values that
+// the plan was made with.
 func plannedStatic(f *planfile.File) config.Static {
 	dir, err := os.Getwd()
 	if err != nil {

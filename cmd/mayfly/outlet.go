@@ -22,8 +22,9 @@ const (
 // errUnread is the error of writing to a reader that took nothing for too long.
 var errUnread = errors.New("its reader stopped reading, and the program was interrupted")
 
-// outlet writes for a program that must be able to end although nobody reads what it writes: a pager that waits, a terminal that is held, a full pipe. Writing
-// waits for the reader, however long that takes, until patience is over. It is safe for concurrent use.
+// outlet writes for a program that must be able to end although nobody reads what it writes: a pager that
+// waits, a terminal that is held, a full pipe. Writing waits for the reader, however long that takes, until
+// patience is over. It is safe for concurrent use.
 type outlet struct {
 	to       io.Writer
 	over     <-chan struct{} // closed when patience is over
@@ -85,7 +86,8 @@ func (o *outlet) writePiece(p []byte) (result, error) {
 	}
 }
 
-// pump writes pieces until there are no more. It may stay with one for ever, which nothing but the reader can change.
+// pump writes pieces until there are no more. It may stay with one for ever, which nothing but the reader can
+// change.
 func pump(to io.Writer, pieces <-chan []byte, results chan<- result) {
 	for p := range pieces {
 		n, err := to.Write(p)
@@ -104,7 +106,8 @@ func (o *outlet) close() bool {
 	return !o.unread
 }
 
-// readerGone reports whether writing to an outlet failed because the reader has gone away: a program that has ended, or a terminal that was closed.
+// readerGone reports whether writing to an outlet failed because the reader has gone away: a program that has
+// ended, or a terminal that was closed.
 func readerGone(err error) bool {
 	return slices.ContainsFunc(goneErrors, func(e syscall.Errno) bool { return errors.Is(err, e) })
 }
@@ -121,7 +124,8 @@ func terminalOf(stream any) *os.File {
 	return f
 }
 
-// patience is over once the program was interrupted and the engine has ended: then output alone is no reason to stay. The zero value has not ended.
+// patience is over once the program was interrupted and the engine has ended: then output alone is no reason
+// to stay. The zero value has not ended.
 type patience struct {
 	mu          sync.Mutex
 	interrupted bool

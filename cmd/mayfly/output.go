@@ -109,7 +109,8 @@ func (a *app) readState(ctx context.Context, files stateFlags) (*state.File, dia
 	return file, diags
 }
 
-// manager finds the state of the selected workspace for commands that only need the backend of the configuration.
+// manager finds the state of the selected workspace for commands that only need the backend of the
+// configuration.
 func (a *app) manager(files stateFlags) (store.Manager, place, diag.List) {
 	d := a.directory()
 	if diags := d.loadRoot(); diags.HasErrors() {

@@ -119,7 +119,8 @@ type packageTask struct {
 	lock      *lockfile.Lock
 }
 
-// packages prepares to get the packages of the required providers from one source; only names restricts them, if there are any.
+// packages prepares to get the packages of the required providers from one source; only names restricts them,
+// if there are any.
 func (a *app) packages(only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
 	d := a.directory()
 	if !a.report(d.loadFormal()) {

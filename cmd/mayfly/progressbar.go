@@ -19,7 +19,8 @@ const (
 	barRefresh = 120 * time.Millisecond
 )
 
-// bars are those of the downloads that are under way, below what else is written. It is safe for concurrent use.
+// bars are those of the downloads that are under way, below what else is written. It is safe for concurrent
+// use.
 type bars struct {
 	out *os.File
 
@@ -28,8 +29,8 @@ type bars struct {
 	under     int
 }
 
-// downloading returns what draws a bar for each download while it lasts; nil unless standard output is a terminal, where alone a bar can be
-// taken away again.
+// downloading returns what draws a bar for each download while it lasts; nil unless standard output is a
+// terminal, where alone a bar can be taken away again.
 func (a *app) downloading() func(addr.Provider, versions.Version) (install.Progress, func()) {
 	out := terminalOf(a.env.Stdout)
 	if out == nil || a.stream != nil || a.document {

@@ -21,7 +21,8 @@ type question struct {
 	Secret      bool // don't show what is typed
 }
 
-// ask shows a question and returns the line typed. It fails with errNoAnswer at the end of input and with ctx's error if that ends first.
+// ask shows a question and returns the line typed. It fails with errNoAnswer at the end of input and with
+// ctx's error if that ends first.
 func (a *app) ask(ctx context.Context, q question) (string, error) {
 	if a.stream != nil {
 		return "", errNoAnswer // what is written is for programs
@@ -65,7 +66,8 @@ func (a *app) bold(s string) string {
 	return "\x1b[1m" + s + "\x1b[0m"
 }
 
-// rememberTerminal returns a function that sets the terminal as it is now: hidden typing that is interrupted must not leave it silent.
+// rememberTerminal returns a function that sets the terminal as it is now: hidden typing that is interrupted
+// must not leave it silent.
 func (a *app) rememberTerminal() func() {
 	f, ok := a.env.Stdin.(*os.File)
 	if !ok {

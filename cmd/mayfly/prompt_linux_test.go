@@ -32,7 +32,8 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// An interrupted prompt still reads the slave, so that is left to the end of the process; its reading ends with the master.
+	// An interrupted prompt still reads the slave, so that is left to the end of the process; its reading
+	// ends with the master.
 	t.Cleanup(func() { _ = master.Close() })
 	return master, slave
 }
@@ -101,7 +102,8 @@ variable "password" {
 }
 `
 
-// TestE5 checks that what is typed for an ephemeral variable is not echoed, and that the terminal echoes again afterwards.
+// TestE5 checks that what is typed for an ephemeral variable is not echoed, and that the terminal echoes
+// again afterwards.
 func TestE5(t *testing.T) {
 	for name, test := range map[string]struct {
 		typed, interrupts string

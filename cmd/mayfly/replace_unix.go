@@ -11,7 +11,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// replaceFile puts a new file in the place of another, with its mode and owner. On an error the old one is as it was.
+// replaceFile puts a new file in the place of another, with its mode and owner. On an error the old one is as
+// it was.
 func replaceFile(path string, old fs.FileInfo, content []byte) error {
 	st, ok := old.Sys().(*syscall.Stat_t)
 	if !ok || st.Nlink != 1 {

@@ -33,8 +33,8 @@ func (a *app) print(format string, args []any) {
 	fmt.Fprintf(a.lineOutput(), format+"\n", args...)
 }
 
-// report shows diagnostics and reports whether there are no errors among them: warnings where the command's output goes, errors on standard
-// error. With -pedantic every warning is an error.
+// report shows diagnostics and reports whether there are no errors among them: warnings where the command's
+// output goes, errors on standard error. With -pedantic every warning is an error.
 func (a *app) report(list diag.List) bool {
 	if list = a.shared.wanted(list); len(list) == 0 {
 		return true
@@ -85,7 +85,8 @@ func (a *app) wrote(err error) int {
 	return exitOK
 }
 
-// wroteText is wrote for text beside the command's result. What a reader that has gone away would have read is lost, no more.
+// wroteText is wrote for text beside the command's result. What a reader that has gone away would have read
+// is lost, no more.
 func (a *app) wroteText(err error) int {
 	if readerGone(err) {
 		return exitOK

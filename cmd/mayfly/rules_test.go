@@ -24,12 +24,14 @@ var rules = []string{
 	"E80", "E81", "E82", "E84", // what people and programs see
 }
 
-// TestRulesE1ToE84 runs one or more scripts for each rule of ephemerality. A script's name begins with the ids of the rules that it shows.
+// TestRulesE1ToE84 runs one or more scripts for each rule of ephemerality. A script's name begins with the
+// ids of the rules that it shows.
 func TestRulesE1ToE84(t *testing.T) { script.Run(t, rulesDir) }
 
 var ruleID = regexp.MustCompile(`E\d+`)
 
-// TestEveryRuleE1ToE84HasAScript fails if a rule has no script, or a script names a rule that there is none of.
+// TestEveryRuleE1ToE84HasAScript fails if a rule has no script, or a script names a rule that there is none
+// of.
 func TestEveryRuleE1ToE84HasAScript(t *testing.T) {
 	files, err := os.ReadDir(rulesDir)
 	if err != nil {

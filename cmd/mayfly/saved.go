@@ -74,7 +74,8 @@ func (s *session) packages() map[addr.Provider]string {
 	return out
 }
 
-// openPlan reads a saved plan and makes it the content of the directory: its configuration, not that on disk, is what is applied.
+// openPlan reads a saved plan and makes it the content of the directory: its configuration, not that on disk,
+// is what is applied.
 func (d *directory) openPlan(path string) (*planfile.File, diag.List) {
 	src, diags := readPlan(path)
 	if diags.HasErrors() {
@@ -148,9 +149,10 @@ func planPlace(f *planfile.File, files stateFlags) (place, diag.List) {
 	return p, nil
 }
 
-// savedConflicts reports options that would make another plan of a saved one. Whether to refresh is no such option, since applying a saved
-// plan never does: test frameworks give -refresh=false to each apply. They also give -refresh-only to the apply of a plan that they have lying
-// there, and other engines heed no option then.
+// savedConflicts reports options that would make another plan of a saved one. Whether to refresh is no such
+// option, since applying a saved plan never does: test frameworks give -refresh=false to each apply. They
+// also give -refresh-only to the apply of a plan that they have lying there, and other engines heed no option
+// then.
 func (c *changeFlags) savedConflicts() diag.List {
 	if c.destroy || c.lazyEphemeral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
 		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
@@ -206,8 +208,8 @@ func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int
 	return r.apply(saved.Plan)
 }
 
-// checkStale refuses a plan that was made from another state than the one that is there now. A plan that was made from no state belongs to no
-// lineage: a state that is there now came later.
+// checkStale refuses a plan that was made from another state than the one that is there now. A plan that was
+// made from no state belongs to no lineage: a state that is there now came later.
 func (r *changeRun) checkStale(p *plan.Plan) diag.List {
 	lineage, serial := "", uint64(0)
 	if r.op.File != nil {
@@ -234,7 +236,8 @@ func (r *changeRun) checkPackages(f *planfile.File) diag.List {
 	return diags
 }
 
-// savedVariables returns the values to apply a saved plan with: those in the plan, and the ephemeral ones, which it cannot hold, given again.
+// savedVariables returns the values to apply a saved plan with: those in the plan, and the ephemeral ones,
+// which it cannot hold, given again.
 func (a *app) savedVariables(ctx context.Context, root *config.Module, p *plan.Plan, f *applyFlags) (mayfly.Variables, diag.List) {
 	in, diags := a.gather(root, f.given)
 	if !diags.HasErrors() {
@@ -285,8 +288,9 @@ func sameAsPlanned(v *config.Variable, p *plan.Plan, given cty.Value) bool {
 	return planned != cty.NilVal && planned.RawEquals(given)
 }
 
-// completePlanned asks for the required ones among the ephemeral variables that were set when the plan was made. If one with a default is missing,
-// nothing is asked: it may have been left out by mistake or on purpose, and the plan may not fit the default.
+// completePlanned asks for the required ones among the ephemeral variables that were set when the plan was
+// made. If one with a default is missing, nothing is asked: it may have been left out by mistake or on
+// purpose, and the plan may not fit the default.
 func (in *inputs) completePlanned(ctx context.Context, names []string, ask bool) diag.List {
 	for _, name := range names {
 		ask = ask && (in.candidates[name] != nil || in.root.Variables[name].Required())

@@ -82,7 +82,8 @@ func (s *session) executable(p addr.Provider) (string, bool) {
 	return sel.Executable, ok
 }
 
-// schemaCaches returns the caches of the schemas of installed providers. A package without a checksum, such as a development override, has none.
+// schemaCaches returns the caches of the schemas of installed providers. A package without a checksum, such
+// as a development override, has none.
 func (s *session) schemaCaches(c *schemacache.Cache, environ []string) func(addr.Provider) grpcprovider.SchemaCache {
 	return func(p addr.Provider) grpcprovider.SchemaCache {
 		if entry := c.For(string(s.selections[p].Hash), environ); entry != nil {
@@ -108,7 +109,8 @@ func (s *session) useProviders(st *state.State) diag.List {
 	return diags
 }
 
-// release ends providers, releases the lock, and waits until all events are written. It is safe to call more than once.
+// release ends providers, releases the lock, and waits until all events are written. It is safe to call more
+// than once.
 func (s *session) release() diag.List {
 	if s.project != nil {
 		s.project.Close()
@@ -125,7 +127,8 @@ func (s *session) close() {
 	s.stopLog()
 }
 
-// schemas gives renderers the schemas of the session's providers. A provider that cannot be started has none; renderers then go by the values.
+// schemas gives renderers the schemas of the session's providers. A provider that cannot be started has none;
+// renderers then go by the values.
 func (s *session) schemas(ctx context.Context) *catalogs {
 	return &catalogs{ctx: ctx, project: s.project, known: map[addr.Provider]provider.Catalog{}}
 }

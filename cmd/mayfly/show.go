@@ -120,8 +120,8 @@ func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int
 	return a.wrote(view.State(a.env.Stdout, st, schemas, a.view))
 }
 
-// reader opens a session that only serves to look up schemas for what a state holds, so the configuration isn't read. Providers that aren't
-// installed are no error here: their objects are shown by their values.
+// reader opens a session that only serves to look up schemas for what a state holds, so the configuration
+// isn't read. Providers that aren't installed are no error here: their objects are shown by their values.
 func (a *app) reader(ctx context.Context, st *state.State) (*session, diag.List) {
 	d := a.directory()
 	d.tree = emptyTree()

@@ -35,7 +35,8 @@ func (a *app) showPlan(ctx context.Context, opt *showFlags, src []byte, path str
 	return a.wrote(view.Plan(a.env.Stdout, f.Plan, d.tree, s.schemas(ctx), a.view))
 }
 
-// showConfig shows the configuration of the working directory. It needs the providers, whose schemas say what is an argument and what a block.
+// showConfig shows the configuration of the working directory. It needs the providers, whose schemas say what
+// is an argument and what a block.
 func (a *app) showConfig(ctx context.Context, f *showFlags) int {
 	d := a.directory()
 	if !a.report(d.loadRequired("show -config")) {
@@ -64,7 +65,8 @@ func (a *app) showModule(f *showFlags) int {
 	return code
 }
 
-// setDefaults completes the variables of a plan with the defaults of those that were not set: programs look for all of them in the document.
+// setDefaults completes the variables of a plan with the defaults of those that were not set: programs look
+// for all of them in the document.
 func setDefaults(p *plan.Plan, root *config.Module) error {
 	if p.Variables == nil {
 		p.Variables = map[string]value.Durable{}

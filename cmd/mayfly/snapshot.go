@@ -18,7 +18,8 @@ func (s snapshot) ReadFile(name string) ([]byte, error) {
 	return src, nil
 }
 
-// ReadDir implements config.FS. A directory that the plan has no files of was there without configuration files when it was made.
+// ReadDir implements config.FS. A directory that the plan has no files of was there without configuration
+// files when it was made.
 func (s snapshot) ReadDir(name string) ([]fs.DirEntry, error) {
 	name = path.Clean(name)
 	var out []fs.DirEntry

@@ -68,7 +68,8 @@ func (a *app) targets(args []string) ([]addr.Target, bool) {
 	return out, true
 }
 
-// inDocumentOrder sorts addresses in place: those in the root module come first, then those in its children, and so on.
+// inDocumentOrder sorts addresses in place: those in the root module come first, then those in its children,
+// and so on.
 func inDocumentOrder(list []addr.Instance) []addr.Instance {
 	slices.SortStableFunc(list, addr.Instance.Compare)
 	return view.ByModuleDepth(list, func(i addr.Instance) addr.ModuleInstance { return i.Module })
@@ -138,8 +139,8 @@ type stateChange struct {
 	state *state.State // a copy, to be changed
 }
 
-// changeState locks the state, lets f change a copy of it, and stores that. f returns false if there is nothing to be stored, after it has
-// reported why.
+// changeState locks the state, lets f change a copy of it, and stores that. f returns false if there is
+// nothing to be stored, after it has reported why.
 func (a *app) changeState(ctx context.Context, name string, files stateFlags, lock lockFlags, f func(c *stateChange) (write bool, code int)) int {
 	hard, _, stop := a.interruptible(ctx)
 	defer stop()

@@ -46,7 +46,8 @@ func (a *app) stateMvCommand() *cli.Command {
 		})
 }
 
-// mvToFile moves to another state file. That one is stored first: should storing the other fail, the objects are in both rather than in none.
+// mvToFile moves to another state file. That one is stored first: should storing the other fail, the objects
+// are in both rather than in none.
 func (a *app) mvToFile(ctx context.Context, c *stateChange, targets []addr.Target, f *mvFlags) (write bool, code int) {
 	code = a.changeState(ctx, "state-mv", stateFlags{state: f.out, backup: f.backupOut}.stamped(), f.lockFlags, func(to *stateChange) (bool, int) {
 		write, code = a.stateMv(c.state, to.state, targets[0], targets[1], f.dryRun)
@@ -123,8 +124,8 @@ func planMoves(st *state.State, source, dest addr.Target) ([]instanceMove, error
 	return out, nil
 }
 
-// destination returns the new address of an instance that the source selects. It reports false for one that the destination has no place for: a
-// destination with a key is for the one instance without.
+// destination returns the new address of an instance that the source selects. It reports false for one that
+// the destination has no place for: a destination with a key is for the one instance without.
 func destination(i addr.Instance, source, dest addr.Target) (addr.Instance, bool) {
 	to := i
 	switch {

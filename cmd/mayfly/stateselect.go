@@ -7,8 +7,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// selected lists the instances that the targets select, each once, in the order of the targets and for each of them in that of the state file; all
-// instances if there are no targets. missing is the first target that selects nothing, nil if there is none.
+// selected lists the instances that the targets select, each once, in the order of the targets and for each
+// of them in that of the state file; all instances if there are no targets. missing is the first target that
+// selects nothing, nil if there is none.
 func selected(st *state.State, targets []addr.Target) (out []addr.Instance, missing *addr.Target) {
 	if len(targets) == 0 {
 		for i := range st.AllInstances() {

@@ -39,7 +39,8 @@ func (a above) Write(text []byte) (int, error) {
 	return a.out.Write(text)
 }
 
-// showStatus draws a line with the progress of an apply until stop is called. It does so on terminals with a person in front of them only.
+// showStatus draws a line with the progress of an apply until stop is called. It does so on terminals with a
+// person in front of them only.
 func (a *app) showStatus(p *plan.Plan) (stop func()) {
 	out := terminalOf(a.env.Stdout)
 	if out == nil || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || !p.Changed() {

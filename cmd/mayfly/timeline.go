@@ -11,8 +11,9 @@ import (
 	"github.com/mayfly-iac/mayfly/view/timeline"
 )
 
-// drawn carries out f, which does the command's work, and draws the timeline of it in a file, however f ends. An empty name is for no timeline.
-// Whether the file can be written is found out before f is called: afterwards there is no second chance.
+// drawn carries out f, which does the command's work, and draws the timeline of it in a file, however f ends.
+// An empty name is for no timeline. Whether the file can be written is found out before f is called:
+// afterwards there is no second chance.
 func (a *app) drawn(name string, f func() int) (code int) {
 	if name == "" {
 		return f()
@@ -33,7 +34,8 @@ func (a *app) drawn(name string, f func() int) (code int) {
 // errDirectory is the reason not to write to one.
 var errDirectory = errors.New("it is a directory")
 
-// writable returns the file that a name leads to, through symbolic links, after trying that it can be written.
+// writable returns the file that a name leads to, through symbolic links, after trying that it can be
+// written.
 func writable(name string) (string, error) {
 	target, err := filepath.EvalSymlinks(name)
 	switch info := fs.FileInfo(nil); {
@@ -70,7 +72,8 @@ func beside(target string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 }
 
-// replace gives a file a new content, all of it or none. What is no regular file, such as a terminal, is written to.
+// replace gives a file a new content, all of it or none. What is no regular file, such as a terminal, is
+// written to.
 func replace(target string, write func(io.Writer) error) error {
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(target, os.O_WRONLY, 0)

@@ -64,7 +64,8 @@ func (near replaceable) warn(a addr.Instance) diag.List {
 	return diag.Warnf(summary, "There is no resource instance %s in this plan, so -replace=%q has no effect.%s To list the instances, run:\n  mayfly state list", a, a, near.similar(a))
 }
 
-// similar asks whether a resource of the same module and type was meant that has a similar name, or one of that name and a similar type.
+// similar asks whether a resource of the same module and type was meant that has a similar name, or one of
+// that name and a similar type.
 func (near replaceable) similar(a addr.Instance) string {
 	meant := map[string]string{} // addresses by what they differ in
 	for b := range near.blocks {

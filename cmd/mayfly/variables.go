@@ -31,8 +31,8 @@ type inputs struct {
 	unread bool
 }
 
-// gather reads all routes but prompts, in order of rising precedence: the environment, the files that are read by themselves, and the options in
-// their order.
+// gather reads all routes but prompts, in order of rising precedence: the environment, the files that are
+// read by themselves, and the options in their order.
 func (a *app) gather(root *config.Module, given []givenVariable) (*inputs, diag.List) {
 	in := &inputs{app: a, root: root, candidates: map[string]candidate{}, meant: map[string]bool{}}
 	for name := range root.Variables {

@@ -44,8 +44,9 @@ func (a *app) versionCommand() *cli.Command {
 		})
 }
 
-// versionLines is what the version command says of the program itself. Programs that run this one take the first line for the name of the
-// engine and the version of it, and those that know neither refuse to go on or guess wrong. Who sits at a terminal reads the product first.
+// versionLines is what the version command says of the program itself. Programs that run this one take the
+// first line for the name of the engine and the version of it, and those that know neither refuse to go on or
+// guess wrong. Who sits at a terminal reads the product first.
 func versionLines(person bool) []string {
 	product, platform := "Mayfly v"+version, "on "+install.CurrentPlatform().String()
 	if person {
@@ -58,7 +59,8 @@ func isTerminal(stream io.Writer) bool {
 	return terminalOf(stream) != nil
 }
 
-// versionAsked returns the arguments of the version command if an option asks for the version, which can stand anywhere.
+// versionAsked returns the arguments of the version command if an option asks for the version, which can
+// stand anywhere.
 func versionAsked(args []string) ([]string, bool) {
 	asked, rest := false, []string{"version"}
 	for _, arg := range args {

@@ -245,7 +245,8 @@ func (w *workspaces) notEmpty(ctx context.Context, name string) diag.List {
 		name, listed("- ", objects), name)
 }
 
-// listed writes items one a line, each after a marker; of many, only the first ones and the number of the others.
+// listed writes items one a line, each after a marker; of many, only the first ones and the number of the
+// others.
 func listed[T fmt.Stringer](marker string, items []T) string {
 	const most = 20
 	var sb strings.Builder

@@ -1,4 +1,5 @@
-// Command terraform-provider-keep serves the keep provider as a stand-alone plugin, protocol 6, for any program that runs such plugins.
+// Command terraform-provider-keep serves the keep provider as a stand-alone plugin, protocol 6, for any
+// program that runs such plugins.
 //
 // It may import the provider and the framework's server; it must not know the engine.
 package main

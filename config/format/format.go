@@ -14,14 +14,15 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Source returns src, a file of configuration, values or tests, in the standard style. The name stands in positions only. Source that cannot be
-// parsed is an error, which says where, and has no result. The result means what src means, and has all of its comments. It may be called
-// concurrently.
+// Source returns src, a file of configuration, values or tests, in the standard style. The name stands in
+// positions only. Source that cannot be parsed is an error, which says where, and has no result. The result
+// means what src means, and has all of its comments. It may be called concurrently.
 //
 // Beyond white space, three things are rewritten:
 //   - an argument that is nothing but one interpolation, a = "${x}", loses the template: a = x;
 //   - labels of blocks are quoted, and written without needless escapes;
-//   - the type of a variable loses the spellings of before types had arguments: "string", "list", "map", and list, map and set by themselves.
+//   - the type of a variable loses the spellings of before types had arguments: "string", "list", "map", and
+//     list, map and set by themselves.
 func Source(src []byte, name string) ([]byte, diag.List) {
 	if !config.Parseable(src, name) {
 		return nil, diag.Errorf("Nesting too deep", "Blocks and expressions in the file %q are nested too deeply, or an expression has too many operators. Split it into local values.", name)
@@ -70,7 +71,8 @@ func (r *rewriter) result() []byte {
 	return append(out, r.src[last:]...)
 }
 
-// body visits the content of a block, or of the file if parent is "". parent is the type of a block on the top level and "-" below.
+// body visits the content of a block, or of the file if parent is "". parent is the type of a block on the
+// top level and "-" below.
 func (r *rewriter) body(body *hclsyntax.Body, parent string) {
 	for name, attr := range body.Attributes {
 		if parent == "variable" && name == "type" {
@@ -103,7 +105,8 @@ func (r *rewriter) variableType(rng hcl.Range) {
 	}
 }
 
-// label quotes a label, and spells a quoted one anew if it has escapes. Those of template sequences stay, since the writer makes other text of them.
+// label quotes a label, and spells a quoted one anew if it has escapes. Those of template sequences stay,
+// since the writer makes other text of them.
 func (r *rewriter) label(rng hcl.Range, value string) {
 	have := rng.SliceBytes(r.src)
 	if quoted := bytes.HasPrefix(have, []byte{'"'}); quoted && (!bytes.ContainsRune(have, '\\') || bytes.ContainsAny(have, "$%")) {
@@ -156,7 +159,8 @@ func trimNewlines(tokens hclsyntax.Tokens) hclsyntax.Tokens {
 	return tokens
 }
 
-// lineComment reports whether a token is a comment up to the end of its line, which then is part of the token.
+// lineComment reports whether a token is a comment up to the end of its line, which then is part of the
+// token.
 func lineComment(t hclsyntax.Token) bool {
 	return t.Type == hclsyntax.TokenComment && !bytes.HasPrefix(t.Bytes, []byte("/*"))
 }
@@ -167,7 +171,8 @@ func endsOpen(tokens hclsyntax.Tokens) bool {
 	return last.Type == hclsyntax.TokenCHeredoc || lineComment(last)
 }
 
-// spansLines reports whether there is a line end between the tokens. Those within a token end no argument: of a heredoc and a comment of several lines.
+// spansLines reports whether there is a line end between the tokens. Those within a token end no argument: of
+// a heredoc and a comment of several lines.
 func spansLines(tokens hclsyntax.Tokens) bool {
 	return slices.ContainsFunc(tokens[:len(tokens)-1], func(t hclsyntax.Token) bool { return t.Type == hclsyntax.TokenNewline || lineComment(t) })
 }

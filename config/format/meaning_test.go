@@ -22,7 +22,8 @@ type reporter interface {
 	Fatalf(format string, args ...any)
 }
 
-// sameMeaning fails the test unless two sources say the same, apart from what the formatter is there to rewrite.
+// sameMeaning fails the test unless two sources say the same, apart from what the formatter is there to
+// rewrite.
 func sameMeaning(t reporter, before, after string) {
 	t.Helper()
 	want, got := meaning(t, before), meaning(t, after)
@@ -70,7 +71,8 @@ func content(src []byte, body *hclsyntax.Body, parent string, depth int) []strin
 	return out
 }
 
-// words are the tokens of an expression. Parentheses are left out, since the formatter may add some around all of it.
+// words are the tokens of an expression. Parentheses are left out, since the formatter may add some around
+// all of it.
 func words(src []byte) []string {
 	tokens, _ := hclsyntax.LexExpression(src, "", hcl.InitialPos)
 	var out []string

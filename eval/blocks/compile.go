@@ -53,7 +53,8 @@ type compiler struct {
 	// warned has the arguments of deprecated variables: a module that is called twice is compiled twice, and
 	// warned of once.
 	warned map[hcl.Range]struct{}
-	// schemaErrors has the texts of what reading schemas reported: a provider that cannot be started is one error.
+	// schemaErrors has the texts of what reading schemas reported: a provider that cannot be started is one
+	// error.
 	schemaErrors map[string]struct{}
 }
 

@@ -66,7 +66,8 @@ func edgesOf(n Node) string {
 	return strings.Join(out, "\n")
 }
 
-// TestEdges has a reference in each place of each kind of block, to a local value that is named after the place.
+// TestEdges has a reference in each place of each kind of block, to a local value that is named after the
+// place.
 func TestEdges(t *testing.T) {
 	locals := "locals {\n"
 	for _, name := range []string{

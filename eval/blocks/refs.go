@@ -63,7 +63,8 @@ func (m *Module) checkRef(ref lang.Ref, u site) diag.List {
 	return nil
 }
 
-// elementHint says how a part of the current element of the dynamic block around a reference is named; "" if there is no such block or part.
+// elementHint says how a part of the current element of the dynamic block around a reference is named; "" if
+// there is no such block or part.
 func elementHint(ref lang.Ref, part string) string {
 	n := len(ref.Iterators)
 	if n == 0 || part != "key" && part != "value" {

@@ -1,8 +1,9 @@
-// Package static evaluates what must be known before a configuration is complete: where its modules come from, and where its state is. Such an
-// expression may use variables, local values, path.*, the workspace's name and functions; variables of a called module have what the call gives them.
+// Package static evaluates what must be known before a configuration is complete: where its modules come
+// from, and where its state is. Such an expression may use variables, local values, path.*, the workspace's
+// name and functions; variables of a called module have what the call gives them.
 //
-// It may import config, lang and the function table. It must not know schemas, providers, state or plans, and it needs none: whatever depends
-// on one of them is an error here.
+// It may import config, lang and the function table. It must not know schemas, providers, state or plans, and
+// it needs none: whatever depends on one of them is an error here.
 package static
 
 import (
@@ -23,8 +24,8 @@ import (
 
 // Options say what expressions are evaluated with.
 type Options struct {
-	// Variable gives the value of a variable of the root module, as somebody has set it, converted to its type. It returns cty.NilVal if nobody has.
-	// A nil function stands for no values at all.
+	// Variable gives the value of a variable of the root module, as somebody has set it, converted to its
+	// type. It returns cty.NilVal if nobody has. A nil function stands for no values at all.
 	Variable func(root *config.Module, v *config.Variable) (cty.Value, diag.List)
 	// Workspace gives the name of the selected workspace; nil for "default".
 	Workspace func() (string, diag.List)

@@ -378,7 +378,8 @@ func TestOverridesKeepPositions(t *testing.T) {
 	}
 }
 
-// TestSyntax has what people write in these files and a configuration does not allow, and mistakes with their places.
+// TestSyntax has what people write in these files and a configuration does not allow, and mistakes with their
+// places.
 func TestSyntax(t *testing.T) {
 	for name, tc := range map[string]struct {
 		src, want string // want is a mistake, or "" if the file has a mirror at /m and a token for a.example.com

@@ -1,7 +1,8 @@
-// Package cliconfig reads the command line's configuration files, such as ~/.tofurc: where providers come from, credentials of services, and
-// other settings of a user rather than of a configuration.
+// Package cliconfig reads the command line's configuration files, such as ~/.tofurc: where providers come
+// from, credentials of services, and other settings of a user rather than of a configuration.
 //
-// It may import addr, diag and HCL's packages. It must not know how providers are installed, nor talk to any service.
+// It may import addr, diag and HCL's packages. It must not know how providers are installed, nor talk to any
+// service.
 package cliconfig
 
 import (
@@ -11,13 +12,14 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// Config is the merged content of the configuration files and of the environment variables that override them. The zero value is the default
-// configuration.
+// Config is the merged content of the configuration files and of the environment variables that override
+// them. The zero value is the default configuration.
 type Config struct {
 	// Files are the files that were read, in order.
 	Files []string
 
-	// PluginCacheDir is the directory shared by all working directories, "" for none. It must exist to be used.
+	// PluginCacheDir is the directory shared by all working directories, "" for none. It must exist to be
+	// used.
 	PluginCacheDir string
 	// PluginCacheMayBreakLockFile permits packages of the cache without a checksum in the lock file.
 	PluginCacheMayBreakLockFile bool
@@ -25,16 +27,19 @@ type Config struct {
 	DisableCheckpoint          bool
 	DisableCheckpointSignature bool
 
-	// Credentials holds the tokens of credentials blocks; TF_TOKEN_* variables have replaced those of the same host.
+	// Credentials holds the tokens of credentials blocks; TF_TOKEN_* variables have replaced those of the
+	// same host.
 	Credentials map[svchost.Hostname]Secret
 	// TokenOrigins says where each of the Credentials is from: the path of a file, or the name of a variable.
 	TokenOrigins      map[svchost.Hostname]string
 	CredentialsHelper *CredentialsHelper
 	Hosts             map[svchost.Hostname]Host
 
-	// Installation is the content of the provider_installation block, nil if there is none: then the implied methods apply.
+	// Installation is the content of the provider_installation block, nil if there is none: then the implied
+	// methods apply.
 	Installation *Installation
-	// OCI holds what the oci_default_credentials and oci_credentials blocks say, by repository prefix; "" is the default.
+	// OCI holds what the oci_default_credentials and oci_credentials blocks say, by repository prefix; "" is
+	// the default.
 	OCI map[string]OCICredentials
 	// Retries and TimeoutSeconds are the settings of the registry_protocols block, 0 for the defaults.
 	Retries        int
@@ -66,7 +71,8 @@ type CredentialsHelper struct {
 	Range hcl.Range
 }
 
-// Host is a host block: it replaces service discovery for that host. Values are URLs, or objects for services such as login.
+// Host is a host block: it replaces service discovery for that host. Values are URLs, or objects for services
+// such as login.
 type Host struct {
 	Services map[string]any
 	Range    hcl.Range
@@ -84,9 +90,11 @@ type OCICredentials struct {
 
 // Installation is a provider_installation block.
 type Installation struct {
-	// Methods are tried for the providers that they allow; the newest version of all is taken, the first method wins for equal versions.
+	// Methods are tried for the providers that they allow; the newest version of all is taken, the first
+	// method wins for equal versions.
 	Methods []Method
-	// DevOverrides are directories with packages under development, which are used without version or checksum.
+	// DevOverrides are directories with packages under development, which are used without version or
+	// checksum.
 	DevOverrides map[addr.Provider]string
 	Range        hcl.Range
 }
@@ -109,7 +117,8 @@ type Method struct {
 	Path string
 	// URL is the base address of a network mirror. It may have a password in it: show it with Location.
 	URL Secret
-	// RepositoryTemplate gives the repository of an OCI mirror from the variables hostname, namespace and type.
+	// RepositoryTemplate gives the repository of an OCI mirror from the variables hostname, namespace and
+	// type.
 	RepositoryTemplate hcl.Expression
 	Retries            int // download_retry_count, 0 for the default
 	Include, Exclude   []Pattern

@@ -40,11 +40,13 @@ var (
 	ociSchema         = schema("username password access_token refresh_token docker_credentials_helper")
 )
 
-// decode reads the body of one file. What it doesn't know is only warned about: the files are shared with other programs and versions.
+// decode reads the body of one file. What it doesn't know is only warned about: the files are shared with
+// other programs and versions.
 func (l *loader) decode(body hcl.Body) {
 	content, rest, hd := body.PartialContent(topSchema)
 	if hcljson.IsJSONBody(body) {
-		// An object of blocks may be empty, as that of the credentials is when the last one is removed. HCL asks for a label then.
+		// An object of blocks may be empty, as that of the credentials is when the last one is removed. HCL
+		// asks for a label then.
 		hd = slices.DeleteFunc(hd, func(d *hcl.Diagnostic) bool { return d.Summary == "Missing block label" })
 	}
 	l.add(plainhcl.Blind(hd))
@@ -229,7 +231,8 @@ func (l *loader) value(attr *hcl.Attribute) (v cty.Value, ok bool) {
 	return v, true
 }
 
-// hugeNumber reports whether a number in v has so many digits that writing them out, as a conversion to a string does, would take for ever.
+// hugeNumber reports whether a number in v has so many digits that writing them out, as a conversion to a
+// string does, would take for ever.
 func hugeNumber(v cty.Value) bool {
 	huge := false
 	_ = cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {

@@ -17,7 +17,8 @@ type Environment struct {
 
 func (e Environment) windows() bool { return e.GOOS == "windows" }
 
-// MainFile returns the path of the user's configuration file and whether an environment variable names it; "" if there is none.
+// MainFile returns the path of the user's configuration file and whether an environment variable names it; ""
+// if there is none.
 func (e Environment) MainFile() (path string, explicit bool) {
 	for _, name := range []string{"TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"} {
 		if p := e.Vars[name]; p != "" {
@@ -49,8 +50,8 @@ func (e Environment) candidates() []string {
 	return paths
 }
 
-// xdgConfigDir returns the directory for configuration below the one that XDG_CONFIG_HOME names. Without the variable there is none: others don't look at its
-// default either.
+// xdgConfigDir returns the directory for configuration below the one that XDG_CONFIG_HOME names. Without the
+// variable there is none: others don't look at its default either.
 func (e Environment) xdgConfigDir() string {
 	if dir := e.Vars["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) {
 		return filepath.Join(dir, "opentofu")
@@ -69,8 +70,8 @@ func (e Environment) xdg(name, fallback string) string {
 	return filepath.Join(e.Home, fallback)
 }
 
-// ConfigDir returns the directory that holds more configuration files and the tokens of logins, "" if unknown. Where XDG_CONFIG_HOME is set, it is below that
-// for those who have no directory of the older kind.
+// ConfigDir returns the directory that holds more configuration files and the tokens of logins, "" if
+// unknown. Where XDG_CONFIG_HOME is set, it is below that for those who have no directory of the older kind.
 func (e Environment) ConfigDir() string {
 	old := e.HomeDir()
 	if dir := e.xdgConfigDir(); dir != "" && !e.windows() {
@@ -81,7 +82,8 @@ func (e Environment) ConfigDir() string {
 	return old
 }
 
-// HomeDir returns the directory of the older kind, which by convention also holds providers and credentials helpers, "" if unknown.
+// HomeDir returns the directory of the older kind, which by convention also holds providers and credentials
+// helpers, "" if unknown.
 func (e Environment) HomeDir() string {
 	if e.windows() {
 		if dir := e.Vars["APPDATA"]; dir != "" {
@@ -95,7 +97,8 @@ func (e Environment) HomeDir() string {
 	return filepath.Join(e.Home, ".terraform.d")
 }
 
-// CredentialsFile returns the path of the file in which the login command keeps tokens, "" if unknown. It is read as one of the files in the directory.
+// CredentialsFile returns the path of the file in which the login command keeps tokens, "" if unknown. It is
+// read as one of the files in the directory.
 func (e Environment) CredentialsFile() string {
 	if dir := e.ConfigDir(); dir != "" {
 		return filepath.Join(dir, "credentials.tfrc.json")
@@ -103,8 +106,9 @@ func (e Environment) CredentialsFile() string {
 	return ""
 }
 
-// ImpliedMirrors returns the directories that are filesystem mirrors if they exist and no provider_installation block says otherwise, in
-// order of preference. The first is relative to the working directory.
+// ImpliedMirrors returns the directories that are filesystem mirrors if they exist and no
+// provider_installation block says otherwise, in order of preference. The first is relative to the working
+// directory.
 func (e Environment) ImpliedMirrors() []string {
 	dirs := []string{filepath.Join("terraform.d", "plugins")}
 	if dir := e.HomeDir(); dir != "" {
@@ -153,7 +157,8 @@ func (e Environment) expand(s string) string {
 
 const tokenPrefix = "TF_TOKEN_"
 
-// tokens returns the credentials in TF_TOKEN_* variables. In the names, an underscore stands for a dot and two for a dash.
+// tokens returns the credentials in TF_TOKEN_* variables. In the names, an underscore stands for a dot and
+// two for a dash.
 func (e Environment) tokens() map[svchost.Hostname]Secret {
 	tokens := map[svchost.Hostname]Secret{}
 	for name, token := range e.Vars {

@@ -83,8 +83,8 @@ func (l *loader) required(b *hcl.Block, attrs hcl.Attributes, name, what string)
 	return text, ok
 }
 
-// template decodes a repository template. It must tell apart all providers that the block is for: otherwise one provider's packages could be
-// taken for those of another.
+// template decodes a repository template. It must tell apart all providers that the block is for: otherwise
+// one provider's packages could be taken for those of another.
 func (l *loader) template(b *hcl.Block, attr *hcl.Attribute, include []Pattern) hcl.Expression {
 	if attr == nil {
 		l.errorAt(b.DefRange, "Invalid provider installation method",
@@ -107,7 +107,8 @@ func (l *loader) template(b *hcl.Block, attr *hcl.Attribute, include []Pattern) 
 	return attr.Expr
 }
 
-// same reports whether patterns leave only one value for a part of an address. No patterns at all mean any provider, and an empty list none.
+// same reports whether patterns leave only one value for a part of an address. No patterns at all mean any
+// provider, and an empty list none.
 func same(include []Pattern, name string) bool {
 	if include == nil {
 		return false
@@ -119,7 +120,8 @@ func same(include []Pattern, name string) bool {
 	return len(seen) <= 1 && !seen[wildcard]
 }
 
-// patterns decodes an include or exclude argument. The result is nil only if there is no argument: an empty list matches nothing.
+// patterns decodes an include or exclude argument. The result is nil only if there is no argument: an empty
+// list matches nothing.
 func (l *loader) patterns(attr *hcl.Attribute) []Pattern {
 	texts, ok := l.list(attr)
 	if !ok {

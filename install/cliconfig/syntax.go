@@ -21,13 +21,15 @@ var (
 	plainBlocks = map[string]bool{
 		"provider_installation": true, string(FilesystemMirror): true, string(NetworkMirror): true, string(OCIMirror): true, string(Direct): true,
 	}
-	// templateArguments hold templates. Elsewhere, "${" is text: an environment variable in a path, or part of a password.
+	// templateArguments hold templates. Elsewhere, "${" is text: an environment variable in a path, or part
+	// of a password.
 	templateArguments = map[string]bool{"repository_template": true}
 )
 
-// parseNative reads the language of these files. It is older than that of configurations: the file is a list of items, which need neither lines
-// of their own nor commas between them, names may be quoted or have dots in them, and strings have no templates. The tokens are the same, so
-// the result has the same form as HCL's, with exact positions. It is never nil.
+// parseNative reads the language of these files. It is older than that of configurations: the file is a list
+// of items, which need neither lines of their own nor commas between them, names may be quoted or have dots
+// in them, and strings have no templates. The tokens are the same, so the result has the same form as HCL's,
+// with exact positions. It is never nil.
 func parseNative(src []byte, filename string) (hcl.Body, diag.List) {
 	tokens, diags := plainhcl.Tokens(src, filename)
 	if diags.HasErrors() {
@@ -43,7 +45,8 @@ func parseNative(src []byte, filename string) (hcl.Body, diag.List) {
 	return body, p.diags
 }
 
-// parser is at a position in the tokens, of which the last is the end of the file. After the first error it stands there.
+// parser is at a position in the tokens, of which the last is the end of the file. After the first error it
+// stands there.
 type parser struct {
 	src    []byte
 	tokens hclsyntax.Tokens
@@ -69,7 +72,8 @@ func (p *parser) take(ty hclsyntax.TokenType) bool {
 	return true
 }
 
-// fail reports an error at the next token and goes to the end of the file, so that one mistake gives one message.
+// fail reports an error at the next token and goes to the end of the file, so that one mistake gives one
+// message.
 func (p *parser) fail(summary, format string, args ...any) {
 	p.failAt(p.peek().Range, summary, format, args...)
 }

@@ -21,15 +21,18 @@ import (
 
 // Keeper keeps tokens for later runs.
 type Keeper interface {
-	// Store keeps a token, in the place of the one for the host that is there. Its errors have nothing of the token.
+	// Store keeps a token, in the place of the one for the host that is there. Its errors have nothing of the
+	// token.
 	Store(ctx context.Context, host svchost.Hostname, token cliconfig.Secret) error
-	// Has reports whether there is a token for the host, as far as that can be told without showing it to anybody.
+	// Has reports whether there is a token for the host, as far as that can be told without showing it to
+	// anybody.
 	Has(ctx context.Context, host svchost.Hostname) (bool, error)
 	// Forget removes the token for a host, if there is one.
 	Forget(ctx context.Context, host svchost.Hostname) error
 }
 
-// NewKeeper returns the credentials helper of the configuration, or else the file of the ecosystem. cfg may be nil.
+// NewKeeper returns the credentials helper of the configuration, or else the file of the ecosystem. cfg may
+// be nil.
 func NewKeeper(cfg *cliconfig.Config, env cliconfig.Environment) (Keeper, error) {
 	if cfg != nil && cfg.CredentialsHelper != nil {
 		return &HelperKeeper{helper{block: cfg.CredentialsHelper, dirs: helperDirs(env), env: env}}, nil
@@ -67,7 +70,8 @@ func (k *HelperKeeper) Forget(ctx context.Context, host svchost.Hostname) error 
 	return k.helper.run(ctx, nil, "forget", host)
 }
 
-// run has the helper do something for which it has no answer but its exit status. What it writes is not shown, since the token may be in it.
+// run has the helper do something for which it has no answer but its exit status. What it writes is not
+// shown, since the token may be in it.
 func (h *helper) run(ctx context.Context, input []byte, verb string, host svchost.Hostname) error {
 	program, err := h.find()
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// Limits bound what a package may be, so that a small one cannot fill the disk. They don't apply to git, whose user knows the repository.
+// Limits bound what a package may be, so that a small one cannot fill the disk. They don't apply to git,
+// whose user knows the repository.
 type Limits struct {
 	// Download is the size of an archive or of the objects of a bucket, in bytes.
 	Download int64
@@ -50,8 +51,9 @@ func New(client *web.Client, oci *ocimirror.Modules, limits Limits) *Client {
 	return &Client{web: client, http: client.Downloads(), oci: oci, limits: limits}
 }
 
-// Fetch gets a package into dir, which must not exist, and whose parent must. After an error dir may hold a part of the package: the caller removes
-// it. The error tells no secret of the address. progress may be nil; it is not called for git.
+// Fetch gets a package into dir, which must not exist, and whose parent must. After an error dir may hold a
+// part of the package: the caller removes it. The error tells no secret of the address. progress may be nil;
+// it is not called for git.
 func (c *Client) Fetch(ctx context.Context, pkg, dir string, progress web.Progress) error {
 	scheme, u, err := split(pkg)
 	if err != nil {
@@ -102,7 +104,8 @@ func (c *Client) decompressors() map[string]getter.Decompressor {
 	return getter.LimitedDecompressors(c.limits.Files, c.limits.Unpacked)
 }
 
-// getters are the ways to get a package whose address has the scheme, and what that leads to. Only an address that names a file may lead to one.
+// getters are the ways to get a package whose address has the scheme, and what that leads to. Only an address
+// that names a file may lead to one.
 func (c *Client) getters(scheme string) map[string]getter.Getter {
 	if scheme == "file" {
 		return map[string]getter.Getter{"file": &getter.FileGetter{Copy: true}}
@@ -154,7 +157,8 @@ func filePath(u *url.URL) string {
 	return filepath.FromSlash(p)
 }
 
-// link makes dir the directory at path, so that changes there have effect at once. Where links aren't permitted it is copied.
+// link makes dir the directory at path, so that changes there have effect at once. Where links aren't
+// permitted it is copied.
 func link(path, dir string) error {
 	info, err := os.Stat(path)
 	switch {

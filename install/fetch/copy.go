@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Copy copies a package from one directory to another, which must not exist, without the history of a repository.
+// Copy copies a package from one directory to another, which must not exist, without the history of a
+// repository.
 func Copy(from, to string) error {
 	if info, err := os.Lstat(from); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(from)
@@ -18,7 +19,8 @@ func Copy(from, to string) error {
 	return CopyInto(from, to)
 }
 
-// CopyInto copies what is in a directory into another, which may exist, without the history of a repository. No file is overwritten.
+// CopyInto copies what is in a directory into another, which may exist, without the history of a repository.
+// No file is overwritten.
 func CopyInto(from, to string) error { return os.CopyFS(to, withoutHistory{os.DirFS(from)}) }
 
 // withoutHistory is a file system without the directory .git at its root.

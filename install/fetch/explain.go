@@ -15,8 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// check refuses a package with links that lead out of it: they would mean something else on every machine. It takes
-// from files the permission for others to write to them, which archives may give.
+// check refuses a package with links that lead out of it: they would mean something else on every machine. It
+// takes from files the permission for others to write to them, which archives may give.
 func check(dir string) error {
 	if info, err := os.Lstat(dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
 		return err // a directory of this machine, which is as it is

@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/go-getter"
 )
 
-// gitGetter gets repositories over the network. Helpers of git for other transports, such as fd::17, would read from
-// what this process has open.
+// gitGetter gets repositories over the network. Helpers of git for other transports, such as fd::17, would
+// read from what this process has open.
 type gitGetter struct {
 	getter.GitGetter
 	local bool // repositories on this machine too; not if a server named the address

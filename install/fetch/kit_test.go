@@ -26,7 +26,8 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// TestMain makes everything in the process trust the servers of the tests, which all have the same certificate, and keeps the user's settings out.
+// TestMain makes everything in the process trust the servers of the tests, which all have the same
+// certificate, and keeps the user's settings out.
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "fetch")

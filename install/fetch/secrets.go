@@ -40,7 +40,8 @@ func Show(address string) string {
 	return prefix + base + "?" + strings.Join(params, "&")
 }
 
-// shownUser is what to show of the user in an address. With web servers a name alone may be a token; with SSH it is a name.
+// shownUser is what to show of the user in an address. With web servers a name alone may be a token; with SSH
+// it is a name.
 func shownUser(scheme, user string) string {
 	name, _, password := strings.Cut(user, ":")
 	if strings.HasSuffix(scheme, "ssh") {
@@ -97,7 +98,8 @@ func SecretsOf(address string) Secrets {
 	return out
 }
 
-// inAddress finds users and passwords in the addresses of web servers within a text. Programs print those that they were redirected to.
+// inAddress finds users and passwords in the addresses of web servers within a text. Programs print those
+// that they were redirected to.
 var inAddress = regexp.MustCompile(`(https?://)[^/@\s'"]+@`)
 
 // Hide returns the text without the secrets.

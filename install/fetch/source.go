@@ -1,9 +1,11 @@
-// Package fetch gets packages of modules from where they are kept: git repositories, archives on web servers, buckets of S3 and Google Cloud Storage,
-// registries of OCI artifacts and directories. The addresses are those that users of other engines have in their configurations; the library that
-// gave them their form carries out most of them.
+// Package fetch gets packages of modules from where they are kept: git repositories, archives on web servers,
+// buckets of S3 and Google Cloud Storage, registries of OCI artifacts and directories. The addresses are
+// those that users of other engines have in their configurations; the library that gave them their form
+// carries out most of them.
 //
-// Start reading at Parse and Client.Fetch. It may import its siblings for requests and artifacts. It must not know module calls, versions or
-// registries of modules: what it is given is an address, and what it leaves is a directory.
+// Start reading at Parse and Client.Fetch. It may import its siblings for requests and artifacts. It must not
+// know module calls, versions or registries of modules: what it is given is an address, and what it leaves is
+// a directory.
 package fetch
 
 import (
@@ -23,7 +25,8 @@ import (
 type Source struct {
 	// Package is the address of the package, in its full form.
 	Package string
-	// Subdir is slash separated, relative and clean; "" for the package's own directory. It may be a pattern that fits one directory.
+	// Subdir is slash separated, relative and clean; "" for the package's own directory. It may be a pattern
+	// that fits one directory.
 	Subdir string
 }
 
@@ -106,7 +109,8 @@ func reworded(text string, err error) error {
 	return errors.New(SecretsOf(text).Hide(err.Error()))
 }
 
-// bitbucket expands bitbucket.org/NAME/REPOSITORY. All repositories there are git's, so that nobody need be asked.
+// bitbucket expands bitbucket.org/NAME/REPOSITORY. All repositories there are git's, so that nobody need be
+// asked.
 type bitbucket struct{}
 
 // Detect implements getter.Detector.

@@ -24,7 +24,8 @@ const header = `# This file is maintained automatically by "mayfly init".
 # Manual edits may be lost in future updates.
 `
 
-// Read reads the lock file at path. A file that doesn't exist is an empty lock. The lock is never nil; with errors it is what could be understood.
+// Read reads the lock file at path. A file that doesn't exist is an empty lock. The lock is never nil; with
+// errors it is what could be understood.
 func Read(path string) (*Lock, diag.List) {
 	src, err := safefile.Read(path, plainhcl.MaxSize)
 	switch {
@@ -75,7 +76,8 @@ var (
 	entrySchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "version", Required: true}, {Name: "constraints"}, {Name: "hashes"}}}
 )
 
-// Parse decodes the content of a lock file. filename is for diagnostics. The lock is never nil; with errors it is what could be understood.
+// Parse decodes the content of a lock file. filename is for diagnostics. The lock is never nil; with errors
+// it is what could be understood.
 func Parse(src []byte, filename string) (*Lock, diag.List) {
 	l, diags := parse(src, filename)
 	return l, diags.WithSource(filename, src)

@@ -1,7 +1,8 @@
-// Package lockfile reads and writes the dependency lock file .terraform.lock.hcl: which version of each provider was selected and what its
-// packages' checksums are.
+// Package lockfile reads and writes the dependency lock file .terraform.lock.hcl: which version of each
+// provider was selected and what its packages' checksums are.
 //
-// It may import addr, diag, HCL's packages, go-versions and the hash of Go modules. It must not know configuration, nor where packages come from.
+// It may import addr, diag, HCL's packages, go-versions and the hash of Go modules. It must not know
+// configuration, nor where packages come from.
 package lockfile
 
 import (
@@ -18,18 +19,20 @@ import (
 // FileName is the name of the lock file in the root module's directory.
 const FileName = ".terraform.lock.hcl"
 
-// Hash is a checksum with its scheme: "h1:" for the content of a package, packed or not, "zh:" for the bytes of a zip archive.
-// Schemes that this program doesn't know are kept, but never match.
+// Hash is a checksum with its scheme: "h1:" for the content of a package, packed or not, "zh:" for the bytes
+// of a zip archive. Schemes that this program doesn't know are kept, but never match.
 type Hash string
 
-// Archive reports whether the hash is one of the bytes of an archive. Registries give them for all platforms together.
+// Archive reports whether the hash is one of the bytes of an archive. Registries give them for all platforms
+// together.
 func (h Hash) Archive() bool { return strings.HasPrefix(string(h), "zh:") }
 
 // Entry is the selection of one provider.
 type Entry struct {
 	Provider addr.Provider
 	Version  versions.Version
-	// Constraints is what the configuration demanded at the time of the selection, as constraint.Text writes it; "" for no constraints.
+	// Constraints is what the configuration demanded at the time of the selection, as constraint.Text writes
+	// it; "" for no constraints.
 	Constraints string
 	Hashes      []Hash // sorted, without repetitions
 }
@@ -44,12 +47,14 @@ func (e Entry) HasArchives() bool { return slices.ContainsFunc(e.Hashes, Hash.Ar
 
 func (e Entry) equal(o Entry) bool { return e.Constraints == o.Constraints && e.selects(o) }
 
-// selects reports whether both entries let the same packages in, whatever the constraints by which they were chosen.
+// selects reports whether both entries let the same packages in, whatever the constraints by which they were
+// chosen.
 func (e Entry) selects(o Entry) bool {
 	return e.Provider == o.Provider && e.Version == o.Version && slices.Equal(e.Hashes, o.Hashes)
 }
 
-// Lock is the content of a lock file. A nil Lock is empty and can be read. A Lock is not safe for concurrent changes.
+// Lock is the content of a lock file. A nil Lock is empty and can be read. A Lock is not safe for concurrent
+// changes.
 type Lock struct{ entries map[addr.Provider]Entry }
 
 // New returns an empty lock.
@@ -64,7 +69,8 @@ func (l *Lock) Entry(p addr.Provider) (Entry, bool) {
 	return e, ok
 }
 
-// Set stores a selection in place of the one of the same provider, with its hashes sorted and without repetitions.
+// Set stores a selection in place of the one of the same provider, with its hashes sorted and without
+// repetitions.
 func (l *Lock) Set(e Entry) {
 	e.Hashes = sortedHashes(e.Hashes)
 	l.entries[e.Provider] = e
@@ -97,7 +103,8 @@ func (l *Lock) All() iter.Seq[Entry] {
 // Equal reports whether both locks would be written as the same file. Either may be nil.
 func (l *Lock) Equal(o *Lock) bool { return l.matches(o, Entry.equal) }
 
-// SameSelections reports whether both locks let the same packages in: versions and checksums. The constraints by which they were chosen don't count.
+// SameSelections reports whether both locks let the same packages in: versions and checksums. The constraints
+// by which they were chosen don't count.
 func (l *Lock) SameSelections(o *Lock) bool { return l.matches(o, Entry.selects) }
 
 // SameProviders reports whether both locks hold selections of the same providers, whatever these are.

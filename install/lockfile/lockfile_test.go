@@ -207,7 +207,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// norm reports whether the text is in the normal form of Unicode that the language gives to strings; only then they come back the same.
+// norm reports whether the text is in the normal form of Unicode that the language gives to strings; only
+// then they come back the same.
 func norm(b []byte) bool { return !bytes.ContainsFunc(b, func(r rune) bool { return r > 0x7f }) }
 
 func FuzzParse(f *testing.F) {

@@ -68,8 +68,8 @@ func (c *callback) wait(ctx context.Context, limit time.Duration) (string, error
 	}
 }
 
-// ServeHTTP implements http.Handler. A request without the state of this login is answered and otherwise has no effect: any page that is open in the
-// browser can send one.
+// ServeHTTP implements http.Handler. A request without the state of this login is answered and otherwise has
+// no effect: any page that is open in the browser can send one.
 func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != callbackPath || r.Method != http.MethodGet {
 		http.NotFound(w, r)

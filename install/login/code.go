@@ -25,8 +25,8 @@ const (
 	usualTimeout = 30 * time.Second // for the server
 )
 
-// Code is a login with an authorization code and proof of possession (PKCE). The browser brings the code to a server on this machine that exists for this
-// purpose only.
+// Code is a login with an authorization code and proof of possession (PKCE). The browser brings the code to a
+// server on this machine that exists for this purpose only.
 type Code struct {
 	// Client is what the host says about its service.
 	Client *disco.OAuthClient
@@ -34,7 +34,8 @@ type Code struct {
 	Transport http.RoundTripper
 	// Visit is called once, with the address that the person has to visit. It must return soon.
 	Visit func(address string)
-	// Ignored is called for each request to the local server that is not this login's, and may be nil. It must be safe for concurrent use.
+	// Ignored is called for each request to the local server that is not this login's, and may be nil. It
+	// must be safe for concurrent use.
 	Ignored func()
 	// Wait is how long the person may take, 0 for ten minutes.
 	Wait time.Duration
@@ -80,7 +81,8 @@ func config(client *disco.OAuthClient) *oauth2.Config {
 	return &oauth2.Config{ClientID: client.ID, Endpoint: client.Endpoint(), Scopes: client.Scopes}
 }
 
-// listen takes a port of the range for the local server. It begins anywhere in the range, so that nobody can wait for the login at its first port.
+// listen takes a port of the range for the local server. It begins anywhere in the range, so that nobody can
+// wait for the login at its first port.
 func listen(ctx context.Context, least, most uint16) (net.Listener, uint16, error) {
 	n := int64(most) - int64(least) + 1
 	start, err := rand.Int(rand.Reader, big.NewInt(n))
@@ -103,7 +105,8 @@ func listen(ctx context.Context, least, most uint16) (net.Listener, uint16, erro
 	return nil, 0, fmt.Errorf("this machine has no free port from %d to %d, to which the host could send the browser back: %w", least, most, first)
 }
 
-// exchange asks the token service. No redirect is followed: it would take what proves the login to another address.
+// exchange asks the token service. No redirect is followed: it would take what proves the login to another
+// address.
 func exchange(ctx context.Context, client *disco.OAuthClient, transport http.RoundTripper, f func(context.Context) (*oauth2.Token, error)) (cliconfig.Secret, error) {
 	if err := secure(client.TokenURL); err != nil {
 		return cliconfig.Secret{}, fmt.Errorf("the host's token service %w", err)

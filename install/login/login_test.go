@@ -86,7 +86,8 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// TestCodeProvesPossession takes the code away from the login, as somebody could who sees the browser's addresses.
+// TestCodeProvesPossession takes the code away from the login, as somebody could who sees the browser's
+// addresses.
 func TestCodeProvesPossession(t *testing.T) {
 	s, client := start(t, "")
 	transport := s.Transport().(*http.Transport)

@@ -65,7 +65,8 @@ func parseText(source string, versioned bool) (address, error) {
 	return address{remote: &s}, err
 }
 
-// allows reports whether a constraint permits a version. A pre-release is permitted by its own number only. An empty constraint permits all others.
+// allows reports whether a constraint permits a version. A pre-release is permitted by its own number only.
+// An empty constraint permits all others.
 func allows(constraint string, v *version.Version) bool {
 	if constraint == "" {
 		return v.Prerelease() == ""

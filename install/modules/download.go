@@ -101,7 +101,8 @@ func (r *run) packageDir(key string) string {
 	return path.Join(filepath.ToSlash(r.DataDir), "modules", key)
 }
 
-// locate finds out the addresses of packages. Those of modules in registries take several questions, which are asked at the same time.
+// locate finds out the addresses of packages. Those of modules in registries take several questions, which
+// are asked at the same time.
 func (r *run) locate(tasks []*task) {
 	results := make(chan func(), 2*len(tasks))
 	var group errgroup.Group
@@ -245,7 +246,8 @@ func (r *run) announce(t *task) {
 	r.Observer.Downloading(t.key, t.address.registry.Package.String(), t.version.String())
 }
 
-// forget removes from the manifest what is about to be replaced, so that at no time it promises what isn't there.
+// forget removes from the manifest what is about to be replaced, so that at no time it promises what isn't
+// there.
 func (r *run) forget(tasks []*task) error {
 	changed := false
 	for _, t := range tasks {

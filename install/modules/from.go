@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/install/fetch"
 )
 
-// CopyTo copies a module into an existing directory: the newest version, if it is one of a registry. Modules beside it in its package don't come along.
-// After an error nothing was copied, unless that was the error.
+// CopyTo copies a module into an existing directory: the newest version, if it is one of a registry. Modules
+// beside it in its package don't come along. After an error nothing was copied, unless that was the error.
 func (i *Installer) CopyTo(ctx context.Context, source, dir string) diag.List {
 	const summary = "Cannot copy the module"
 	a, err := parseText(source, false)

@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Installed returns a function that finds the directories of installed modules, for config.Loader. The manifest is read when it is first needed.
+// Installed returns a function that finds the directories of installed modules, for config.Loader. The
+// manifest is read when it is first needed.
 func Installed(dataDir string) func(parent *config.Module, call *config.ModuleCall) (string, diag.List) {
 	var records map[string]Record
 	return func(parent *config.Module, call *config.ModuleCall) (string, diag.List) {

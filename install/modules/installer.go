@@ -29,13 +29,15 @@ type Registry interface {
 
 // Fetcher gets packages. Implementations are safe for concurrent use.
 type Fetcher interface {
-	// Fetch gets a package into dir, which does not exist. After an error dir may hold a part of it. The error tells no secret of the address.
+	// Fetch gets a package into dir, which does not exist. After an error dir may hold a part of it. The
+	// error tells no secret of the address.
 	Fetch(ctx context.Context, pkg, dir string, progress web.Progress) error
 }
 
 // Observer is told what an installation does, by the goroutine that called Install.
 type Observer interface {
-	// Downloading precedes getting a package. source may be shown; version is "" but for modules of registries.
+	// Downloading precedes getting a package. source may be shown; version is "" but for modules of
+	// registries.
 	Downloading(key, source, version string)
 	// Installed says that a module is new in the manifest, or in another place than before.
 	Installed(key, dir string)
@@ -55,9 +57,10 @@ type Installer struct {
 // parallel is how many packages are got at the same time.
 const parallel = 4
 
-// Install puts all modules in place that the configuration in rootDir calls, and writes the manifest. What the manifest has already is kept, unless
-// it doesn't fit any more, or upgrade is set. The tree holds what was read, for showing sources; loading it properly is left to the caller. After
-// an error every module in the manifest is complete, and nothing of the others is left.
+// Install puts all modules in place that the configuration in rootDir calls, and writes the manifest. What
+// the manifest has already is kept, unless it doesn't fit any more, or upgrade is set. The tree holds what
+// was read, for showing sources; loading it properly is left to the caller. After an error every module in
+// the manifest is complete, and nothing of the others is left.
 func (i *Installer) Install(ctx context.Context, rootDir string, upgrade bool) (*config.Tree, diag.List) {
 	r := &run{Installer: i, ctx: ctx, upgrade: upgrade, walk: i.Loader.Walk(), packages: map[string]*pack{}, listed: map[string]*listing{}}
 	old, diags := Read(i.DataDir)
@@ -78,8 +81,8 @@ func (i *Installer) Install(ctx context.Context, rootDir string, upgrade bool) (
 	return r.walk.Tree(), r.diags
 }
 
-// run is the state of one call of Install. Modules are installed level by level: all that are called from the root, all that these call, and so on,
-// those of a level at the same time.
+// run is the state of one call of Install. Modules are installed level by level: all that are called from the
+// root, all that these call, and so on, those of a level at the same time.
 type run struct {
 	*Installer
 	ctx      context.Context
@@ -102,8 +105,8 @@ type installed struct {
 	parent *installed
 }
 
-// maxRepeats is how often a module may call itself in one chain, as one with a source that depends on variables could. Without a bound, one that
-// always does would fill the disk.
+// maxRepeats is how often a module may call itself in one chain, as one with a source that depends on
+// variables could. Without a bound, one that always does would fill the disk.
 const maxRepeats = 3
 
 func (i *installed) repeats(source string) (n int) {
@@ -208,11 +211,13 @@ func (r *run) modulesDir() string { return filepath.Join(r.DataDir, "modules") }
 
 const (
 	tempPrefix = ".download-"
-	// abandoned is the age from which on a directory of downloads is taken for what a killed process has left.
+	// abandoned is the age from which on a directory of downloads is taken for what a killed process has
+	// left.
 	abandoned = 24 * time.Hour
 )
 
-// tempDir makes the directory for downloads: on the same file system as their destination, so that they can be put there at once.
+// tempDir makes the directory for downloads: on the same file system as their destination, so that they can
+// be put there at once.
 func (r *run) tempDir() (string, error) {
 	if r.temp != "" {
 		return r.temp, nil

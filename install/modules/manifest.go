@@ -1,8 +1,10 @@
-// Package modules puts the modules that a configuration calls in place, and finds them again: each package below the data directory, and a manifest
-// that says what is where. The manifest and the layout are those of other engines.
+// Package modules puts the modules that a configuration calls in place, and finds them again: each package
+// below the data directory, and a manifest that says what is where. The manifest and the layout are those of
+// other engines.
 //
-// Start reading at Installer.Install; Installed is how a configuration is loaded afterwards. It may import config, and fetch for addresses of
-// packages. It must not know how packages are got, nor what is done with the configuration.
+// Start reading at Installer.Install; Installed is how a configuration is loaded afterwards. It may import
+// config, and fetch for addresses of packages. It must not know how packages are got, nor what is done with
+// the configuration.
 package modules
 
 import (
@@ -66,7 +68,8 @@ func Read(dataDir string) ([]Record, diag.List) {
 	return m.Modules, nil
 }
 
-// Write writes the module manifest, unless there is nothing in it but the root module and no manifest yet, or it would not change.
+// Write writes the module manifest, unless there is nothing in it but the root module and no manifest yet, or
+// it would not change.
 func Write(dataDir string, records []Record) error {
 	file := manifestPath(dataDir)
 	failed := func(err error) error {

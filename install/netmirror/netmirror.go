@@ -1,6 +1,8 @@
-// Package netmirror finds providers on a network mirror: a web server with an index of versions and one of packages for each provider.
+// Package netmirror finds providers on a network mirror: a web server with an index of versions and one of
+// packages for each provider.
 //
-// It may import addr and its siblings for requests and checksums. It must not know how packages are unpacked or kept.
+// It may import addr and its siblings for requests and checksums. It must not know how packages are unpacked
+// or kept.
 package netmirror
 
 import (
@@ -26,7 +28,8 @@ type Client struct {
 	creds svcauth.CredentialsSource
 }
 
-// New returns a client for the mirror at an address, which ends in the path under which the hosts of providers are.
+// New returns a client for the mirror at an address, which ends in the path under which the hosts of
+// providers are.
 func New(client *web.Client, base string, creds svcauth.CredentialsSource) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
@@ -37,7 +40,8 @@ func New(client *web.Client, base string, creds svcauth.CredentialsSource) (*Cli
 
 // Archive is a package that can be downloaded.
 type Archive struct {
-	// Hashes are the checksums that the mirror gives, of which the package must have one; none if it gives none.
+	// Hashes are the checksums that the mirror gives, of which the package must have one; none if it gives
+	// none.
 	Hashes []lockfile.Hash
 	url    *url.URL
 	creds  web.Credentials

@@ -14,20 +14,21 @@ import (
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
 )
 
-// Keyring finds the credentials for OCI registries: what the CLI configuration says of a repository, then of all, then what container tools
-// have stored. It is safe for concurrent use.
+// Keyring finds the credentials for OCI registries: what the CLI configuration says of a repository, then of
+// all, then what container tools have stored. It is safe for concurrent use.
 type Keyring struct {
 	blocks map[string]cliconfig.OCICredentials
 	env    cliconfig.Environment
 }
 
-// NewKeyring returns a keyring. blocks are those of the CLI configuration by the prefix of a repository; "" stands for the default.
+// NewKeyring returns a keyring. blocks are those of the CLI configuration by the prefix of a repository; ""
+// stands for the default.
 func NewKeyring(blocks map[string]cliconfig.OCICredentials, env cliconfig.Environment) *Keyring {
 	return &Keyring{blocks: blocks, env: env}
 }
 
-// credential returns the function that finds the credentials for a repository. Its argument is the server that is asked, which for some registries
-// has another name than the one they go by.
+// credential returns the function that finds the credentials for a repository. Its argument is the server
+// that is asked, which for some registries has another name than the one they go by.
 func (k *Keyring) credential(registry, repository string) auth.CredentialFunc {
 	return func(ctx context.Context, host string) (auth.Credential, error) {
 		block, own := k.block(registry, repository)
@@ -88,7 +89,8 @@ func (k *Keyring) ambient(ctx context.Context, host string) (auth.Credential, er
 	return auth.EmptyCredential, nil
 }
 
-// files are the places where Podman and Docker keep credentials, in the order in which the containers' tools search them.
+// files are the places where Podman and Docker keep credentials, in the order in which the containers' tools
+// search them.
 func (k *Keyring) files() []string {
 	var files []string
 	add := func(dir string, rest ...string) {

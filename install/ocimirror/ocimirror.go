@@ -1,8 +1,10 @@
-// Package ocimirror finds providers, and packages of modules, in registries of OCI artifacts, as they are used for container images. A mirror has a
-// repository for each provider, a tag for each version, under it an index with an artifact for each platform, whose only layer is the package. A
-// package of modules is an artifact by itself.
+// Package ocimirror finds providers, and packages of modules, in registries of OCI artifacts, as they are
+// used for container images. A mirror has a repository for each provider, a tag for each version, under it an
+// index with an artifact for each platform, whose only layer is the package. A package of modules is an
+// artifact by itself.
 //
-// It may import addr and its siblings for requests, settings and checksums. It must not know how packages are unpacked or kept.
+// It may import addr and its siblings for requests, settings and checksums. It must not know how packages are
+// unpacked or kept.
 package ocimirror
 
 import (
@@ -49,7 +51,8 @@ type Client struct {
 	keys     *Keyring
 }
 
-// New returns a client. template gives the repository of a provider from the variables hostname, namespace and type.
+// New returns a client. template gives the repository of a provider from the variables hostname, namespace
+// and type.
 func New(client *web.Client, template hcl.Expression, keys *Keyring) *Client {
 	return &Client{web: client, template: template, keys: keys}
 }

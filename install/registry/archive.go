@@ -18,7 +18,8 @@ import (
 
 // Archive is a package that can be downloaded, and what is known about it from a signed document.
 type Archive struct {
-	// Sums are the zh checksums of the whole version: of its packages for all platforms, and what else its publisher signed.
+	// Sums are the zh checksums of the whole version: of its packages for all platforms, and what else its
+	// publisher signed.
 	Sums []lockfile.Hash
 	// Proof says in a few words why the checksum can be trusted, such as "signed, key ID 0C0AF313E5FD9F80".
 	Proof string
@@ -42,7 +43,8 @@ type description struct {
 	base, downloadURL, sumsURL, signature *url.URL
 }
 
-// Archive finds the package of a version for a platform, and checks what the publisher has signed. platform has the form OS_ARCH.
+// Archive finds the package of a version for a platform, and checks what the publisher has signed. platform
+// has the form OS_ARCH.
 func (c *Client) Archive(ctx context.Context, p addr.Provider, v versions.Version, platform string) (*Archive, error) {
 	base, creds, err := c.service(ctx, p)
 	if err != nil {
@@ -102,7 +104,8 @@ func (c *Client) describe(ctx context.Context, u *url.URL, creds web.Credentials
 	return d, nil
 }
 
-// take reads the checksum document, whose signature has been checked. The registry's own claim must agree with it.
+// take reads the checksum document, whose signature has been checked. The registry's own claim must agree
+// with it.
 func (a *Archive) take(sums []byte, d *description) error {
 	for line := range strings.Lines(string(sums)) {
 		words := strings.Fields(line)

@@ -34,7 +34,8 @@ type Client struct {
 
 // Policy says what is demanded of packages besides the right checksum.
 type Policy struct {
-	// Signed refuses packages of publishers whose key the default registry doesn't know. Without it they are trusted as far as that registry is.
+	// Signed refuses packages of publishers whose key the default registry doesn't know. Without it they are
+	// trusted as far as that registry is.
 	Signed bool
 	// FreshKeys refuses signatures of keys that have expired since.
 	FreshKeys bool
@@ -66,7 +67,8 @@ type List struct {
 	Warnings []string
 }
 
-// Versions lists the versions of a provider. A registry that has no such provider, or none at all, has an empty list.
+// Versions lists the versions of a provider. A registry that has no such provider, or none at all, has an
+// empty list.
 func (c *Client) Versions(ctx context.Context, p addr.Provider) (List, error) {
 	base, creds, err := c.service(ctx, p)
 	if err != nil || base == nil {
@@ -105,7 +107,8 @@ func (c *Client) Versions(ctx context.Context, p addr.Provider) (List, error) {
 	return list, nil
 }
 
-// service finds the address of a provider's registry and the credentials for it; nil if the host is no registry of providers.
+// service finds the address of a provider's registry and the credentials for it; nil if the host is no
+// registry of providers.
 func (c *Client) service(ctx context.Context, p addr.Provider) (*url.URL, web.Credentials, error) {
 	return c.serviceOf(ctx, p.Hostname, providerService)
 }

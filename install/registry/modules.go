@@ -50,8 +50,8 @@ func (c *Client) ModuleVersions(ctx context.Context, m regaddr.ModulePackage) ([
 	return list, nil
 }
 
-// ModuleLocation returns the address of the package of a version. It is for fetching without the registry's credentials. v is as the registry
-// writes it.
+// ModuleLocation returns the address of the package of a version. It is for fetching without the registry's
+// credentials. v is as the registry writes it.
 func (c *Client) ModuleLocation(ctx context.Context, m regaddr.ModulePackage, v string) (string, error) {
 	base, creds, err := c.modules(ctx, m)
 	if err != nil {

@@ -21,8 +21,9 @@ type signingKeys struct {
 	} `json:"gpg_public_keys"`
 }
 
-// verify checks the signature of a checksum document with the keys that the registry knows of the publisher. The default registry lists
-// providers of publishers who have not told it their keys; other registries have no reason to lack one.
+// verify checks the signature of a checksum document with the keys that the registry knows of the publisher.
+// The default registry lists providers of publishers who have not told it their keys; other registries have
+// no reason to lack one.
 func (c *Client) verify(ctx context.Context, p addr.Provider, d *description, sums []byte, creds web.Credentials) (proof string, err error) {
 	switch {
 	case len(d.SigningKeys.Keys) > 0:

@@ -1,7 +1,9 @@
-// Package schemacache keeps the schemas of installed providers on disk, so that the next command need not have the provider make them again.
+// Package schemacache keeps the schemas of installed providers on disk, so that the next command need not
+// have the provider make them again.
 //
-// A file belongs to the checksum of a package and the switches in its environment: other content is another name. It is only ever a shortcut. Whatever is not as it should be (no directory
-// for it, a file that others could have written, a damaged one) is passed over in silence, and the provider is asked.
+// A file belongs to the checksum of a package and the switches in its environment: other content is another
+// name. It is only ever a shortcut. Whatever is not as it should be (no directory for it, a file that others
+// could have written, a damaged one) is passed over in silence, and the provider is asked.
 //
 // It imports nothing of this module. It must not know what schemas look like.
 package schemacache
@@ -50,8 +52,9 @@ type Cache struct {
 	maxTotal int64
 }
 
-// Open returns the cache that the environment asks for: in the directory of EnvDir, or in the user's cache directory. It returns nil, which is a cache
-// without content, if there shall be none or the user has no such directory. Nothing is written until something is saved.
+// Open returns the cache that the environment asks for: in the directory of EnvDir, or in the user's cache
+// directory. It returns nil, which is a cache without content, if there shall be none or the user has no such
+// directory. Nothing is written until something is saved.
 func Open(env map[string]string) *Cache {
 	dir := env[EnvDir]
 	if dir == "off" {
@@ -67,8 +70,8 @@ func Open(env map[string]string) *Cache {
 	return &Cache{dir: dir, maxFile: maxFile, maxTotal: maxTotal}
 }
 
-// For returns the entry of the package with a checksum, when its program runs in an environment; nil for a package that has none, such as a development
-// build.
+// For returns the entry of the package with a checksum, when its program runs in an environment; nil for a
+// package that has none, such as a development build.
 func (c *Cache) For(checksum string, environ []string) *Entry {
 	if c == nil || checksum == "" {
 		return nil
@@ -78,8 +81,9 @@ func (c *Cache) For(checksum string, environ []string) *Entry {
 	return &Entry{c: c, path: filepath.Join(c.dir, hex.EncodeToString(sum[:])+suffix)}
 }
 
-// switches are the variables that are true or false, in any of the usual words, of which some providers have one for schemas to come, such as
-// ARM_FIVEPOINTZERO_BETA. Those of the engine are for no provider, and how deep shells are nested is no switch.
+// switches are the variables that are true or false, in any of the usual words, of which some providers have
+// one for schemas to come, such as ARM_FIVEPOINTZERO_BETA. Those of the engine are for no provider, and how
+// deep shells are nested is no switch.
 func switches(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
@@ -157,7 +161,8 @@ func (e *Entry) Save(protocol int, content []byte) {
 	e.c.trim()
 }
 
-// trim removes the files that were not used for the longest time until the rest is within the bounds, and what killed processes have left.
+// trim removes the files that were not used for the longest time until the rest is within the bounds, and
+// what killed processes have left.
 func (c *Cache) trim() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// plain are the flags that open a file itself, not what a link names, and without waiting for the other end of a pipe.
+// plain are the flags that open a file itself, not what a link names, and without waiting for the other end
+// of a pipe.
 const plain = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
 // trusted says that a file is the user's own and that nobody else can write to it.

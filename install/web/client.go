@@ -16,7 +16,8 @@ import (
 
 // Options are the settings of a Client. The zero value stands for the defaults.
 type Options struct {
-	// Transport carries out single requests; nil for one with the system's certificates and the proxy of the environment.
+	// Transport carries out single requests; nil for one with the system's certificates and the proxy of the
+	// environment.
 	Transport http.RoundTripper
 	// Retries is how often a request for a document is repeated after a failure that may pass.
 	Retries int
@@ -28,7 +29,8 @@ type Options struct {
 	Stall time.Duration
 	// UserAgent is what clients add to this program's name in requests, or "".
 	UserAgent string
-	// Wait is the first pause between attempts, 0 for a second. Each further one is twice as long, up to half a minute.
+	// Wait is the first pause between attempts, 0 for a second. Each further one is twice as long, up to half
+	// a minute.
 	Wait time.Duration
 }
 
@@ -67,7 +69,8 @@ func New(o Options) *Client {
 	retry := retryablehttp.NewClient()
 	retry.HTTPClient = &http.Client{Transport: transport, CheckRedirect: checkRedirect, Timeout: o.Timeout}
 	retry.Logger, retry.RetryMax, retry.RetryWaitMin, retry.RetryWaitMax = nil, o.Retries, o.Wait, longestWait
-	// The answer to the last attempt says more than "giving up" does, and the library's own message would show the whole address.
+	// The answer to the last attempt says more than "giving up" does, and the library's own message would
+	// show the whole address.
 	retry.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	retry.CheckRetry = passing
 	documents := &http.Client{Transport: either{&retryablehttp.RoundTripper{Client: retry}}}
@@ -87,7 +90,8 @@ func (n named) RoundTrip(req *http.Request) (*http.Response, error) {
 	return n.next.RoundTrip(req)
 }
 
-// either makes the retrying transport keep the contract of transports: an answer or an error. A refused redirect gives both.
+// either makes the retrying transport keep the contract of transports: an answer or an error. A refused
+// redirect gives both.
 type either struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -103,7 +107,8 @@ func (e either) RoundTrip(req *http.Request) (*http.Response, error) {
 // Documents returns the underlying client for small answers, for libraries that take one.
 func (c *Client) Documents() *http.Client { return c.documents }
 
-// Single returns the underlying client without retries and limits of time, for libraries that download. See Attempts and Copy.
+// Single returns the underlying client without retries and limits of time, for libraries that download. See
+// Attempts and Copy.
 func (c *Client) Single() *http.Client { return c.single }
 
 // Document is an answer that was read in full.
@@ -113,8 +118,8 @@ type Document struct {
 	URL    *url.URL // where it came from in the end; relative addresses in it are relative to that
 }
 
-// Get reads a document. creds may be nil. The error is a *StatusError if the server answered with anything but 200, or 204 and
-// no body.
+// Get reads a document. creds may be nil. The error is a *StatusError if the server answered with anything
+// but 200, or 204 and no body.
 func (c *Client) Get(ctx context.Context, u *url.URL, creds Credentials) (Document, error) {
 	counted, attempts := countAttempts(ctx)
 	req, err := newRequest(counted, u, creds)
@@ -139,7 +144,8 @@ func (c *Client) Get(ctx context.Context, u *url.URL, creds Credentials) (Docume
 	return Document{Body: body, Header: resp.Header, URL: resp.Request.URL}, nil
 }
 
-// exhausted adds the number of attempts to the error of a document that was asked for as often as the options say.
+// exhausted adds the number of attempts to the error of a document that was asked for as often as the options
+// say.
 func (c *Client) exhausted(ctx context.Context, err error, attempts int) error {
 	if attempts <= c.opts.Retries || !isPassing(ctx, err) {
 		return err

@@ -15,14 +15,16 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// Progress is told how many bytes of a download have arrived, of how many in all; total is negative if the server doesn't say.
+// Progress is told how many bytes of a download have arrived, of how many in all; total is negative if the
+// server doesn't say.
 type Progress func(done, total int64)
 
 // errStalled says that a server has stopped sending.
 var errStalled = errors.New("the download has stalled")
 
-// Download writes what is at an address to a file, from its beginning, and returns the SHA-256 of it in hexadecimal. creds and progress may be
-// nil. A download that fails on the way is begun again as often as the options say.
+// Download writes what is at an address to a file, from its beginning, and returns the SHA-256 of it in
+// hexadecimal. creds and progress may be nil. A download that fails on the way is begun again as often as the
+// options say.
 func (c *Client) Download(ctx context.Context, u *url.URL, creds Credentials, to *os.File, progress Progress) (sum string, err error) {
 	err = c.Attempts(ctx, func(ctx context.Context, touch func()) (*http.Response, error) {
 		req, err := newRequest(ctx, u, creds)
@@ -46,8 +48,9 @@ func (c *Client) Download(ctx context.Context, u *url.URL, creds Credentials, to
 	return sum, err
 }
 
-// Attempts calls try until it succeeds, fails for good, or has failed too often. try calls touch whenever it has got further; if it doesn't for
-// too long, its context is cancelled. The response, if there is one, says whether trying again makes sense.
+// Attempts calls try until it succeeds, fails for good, or has failed too often. try calls touch whenever it
+// has got further; if it doesn't for too long, its context is cancelled. The response, if there is one, says
+// whether trying again makes sense.
 func (c *Client) Attempts(ctx context.Context, try func(ctx context.Context, touch func()) (*http.Response, error)) error {
 	for n := 0; ; n++ {
 		resp, err := c.attempt(ctx, try)
@@ -80,7 +83,8 @@ func (c *Client) attempt(ctx context.Context, try func(ctx context.Context, touc
 	return resp, err
 }
 
-// Copy writes a download to a file, from its beginning, and returns the SHA-256. total is what the server announced, negative for nothing.
+// Copy writes a download to a file, from its beginning, and returns the SHA-256. total is what the server
+// announced, negative for nothing.
 func Copy(to *os.File, from io.Reader, total int64, touch func(), progress Progress) (string, error) {
 	if total > maxArchive {
 		return "", fmt.Errorf("%w: it has %d bytes, and at most %d are accepted", errRefused, total, int64(maxArchive))

@@ -10,8 +10,8 @@ import (
 
 const maxRedirects = 10
 
-// checkRedirect lets credentials go no further than the server that they were meant for. The standard library keeps them for other ports and
-// for subdomains, which may be somebody else's.
+// checkRedirect lets credentials go no further than the server that they were meant for. The standard library
+// keeps them for other ports and for subdomains, which may be somebody else's.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= maxRedirects {
 		return fmt.Errorf("%w: there are more than %d redirects", errRefused, maxRedirects)

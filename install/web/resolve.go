@@ -6,8 +6,8 @@ import (
 	"net/url"
 )
 
-// Resolve parses an address in a document, which may be relative to that of the document. A document that came encrypted can't lead to
-// a place without encryption.
+// Resolve parses an address in a document, which may be relative to that of the document. A document that
+// came encrypted can't lead to a place without encryption.
 func Resolve(document *url.URL, text string) (*url.URL, error) {
 	ref, err := url.Parse(text)
 	if err != nil || text == "" {

@@ -10,11 +10,12 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// errRefused says that this program doesn't accept what a server does, so that trying again would bring the same.
+// errRefused says that this program doesn't accept what a server does, so that trying again would bring the
+// same.
 var errRefused = errors.New("refused")
 
-// passing reports whether a failure may pass by itself: a broken connection, a busy server, but not a wrong certificate. It is a
-// retryablehttp.CheckRetry.
+// passing reports whether a failure may pass by itself: a broken connection, a busy server, but not a wrong
+// certificate. It is a retryablehttp.CheckRetry.
 func passing(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	if n, ok := ctx.Value(attemptsKey{}).(*int); ok {
 		*n++
@@ -29,7 +30,8 @@ func passing(ctx context.Context, resp *http.Response, err error) (bool, error) 
 // attemptsKey is the key of a context whose value, an *int, counts the attempts of a request.
 type attemptsKey struct{}
 
-// countAttempts returns a context for a request of the retrying client, and where to read how often it was tried.
+// countAttempts returns a context for a request of the retrying client, and where to read how often it was
+// tried.
 func countAttempts(ctx context.Context) (context.Context, *int) {
 	n := new(int)
 	return context.WithValue(ctx, attemptsKey{}, n), n

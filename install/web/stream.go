@@ -12,8 +12,9 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// Downloads returns a client for large answers, for libraries that take one. It repeats requests that fail before their answer begins, has no limit
-// of time but that of standing still, and gives an answer other than success as an error, a *StatusError inside.
+// Downloads returns a client for large answers, for libraries that take one. It repeats requests that fail
+// before their answer begins, has no limit of time but that of standing still, and gives an answer other than
+// success as an error, a *StatusError inside.
 func (c *Client) Downloads() *http.Client {
 	retry := retryablehttp.NewClient()
 	retry.HTTPClient = &http.Client{Transport: moving{next: c.single.Transport, limit: c.opts.Stall}, CheckRedirect: checkRedirect}
@@ -23,8 +24,8 @@ func (c *Client) Downloads() *http.Client {
 	return &http.Client{Transport: successful{either{&retryablehttp.RoundTripper{Client: retry}}}}
 }
 
-// exhausted makes an error of what the last attempt of a request brought, which may not have been worth another one. A refused redirect is both an answer
-// and an error.
+// exhausted makes an error of what the last attempt of a request brought, which may not have been worth
+// another one. A refused redirect is both an answer and an error.
 func exhausted(resp *http.Response, err error, attempts int) (*http.Response, error) {
 	if resp != nil {
 		_ = resp.Body.Close() // nobody reads it
@@ -38,8 +39,9 @@ func exhausted(resp *http.Response, err error, attempts int) (*http.Response, er
 	return nil, gaveUp(err, attempts)
 }
 
-// Again returns nil, after a pause, if it makes sense to begin a download anew that has failed with err for the nth time, counted from 0, and otherwise the
-// error. Answers of servers don't count: Downloads has asked again for those.
+// Again returns nil, after a pause, if it makes sense to begin a download anew that has failed with err for
+// the nth time, counted from 0, and otherwise the error. Answers of servers don't count: Downloads has asked
+// again for those.
 func (c *Client) Again(ctx context.Context, err error, n int) error {
 	broken := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrShortWrite) || errors.Is(err, errStalled)
 	switch {

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// TestDependenciesDocumented checks that docs/dependencies.md has a row for each third-party module that the code imports, and for no other.
+// TestDependenciesDocumented checks that docs/dependencies.md has a row for each third-party module that the
+// code imports, and for no other.
 func TestDependenciesDocumented(t *testing.T) {
 	dir, err := root()
 	if err != nil {
@@ -91,8 +92,8 @@ func TestModuleOf(t *testing.T) {
 	}
 }
 
-// TestDocumentsKeepTheirPromises checks that the tests that documents name exist, that relative links lead somewhere, and that the
-// architecture fits on a few screens.
+// TestDocumentsKeepTheirPromises checks that the tests that documents name exist, that relative links lead
+// somewhere, and that the architecture fits on a few screens.
 func TestDocumentsKeepTheirPromises(t *testing.T) {
 	tests := map[string]bool{}
 	for _, s := range sources(t) {

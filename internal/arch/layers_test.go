@@ -9,13 +9,15 @@ import (
 	"testing"
 )
 
-// rule says what a package may import of this module, and why not more. A name that ends in "/..." stands for a package and all below it.
+// rule says what a package may import of this module, and why not more. A name that ends in "/..." stands for
+// a package and all below it.
 type rule struct {
 	may []string
 	why string
 	// pure packages work on what they are given: they touch no file, process, socket or environment.
 	pure bool
-	// modules are the third-party modules that the package may import; nil for any, since dependencies are few and reviewed anyway.
+	// modules are the third-party modules that the package may import; nil for any, since dependencies are
+	// few and reviewed anyway.
 	modules []string
 }
 
@@ -237,7 +239,8 @@ func covered(may []string, pkg string) bool {
 	})
 }
 
-// TestLayersPointDown takes the table itself to task: an allowed import must be of a package with a rule, and no two packages may allow each other.
+// TestLayersPointDown takes the table itself to task: an allowed import must be of a package with a rule, and
+// no two packages may allow each other.
 func TestLayersPointDown(t *testing.T) {
 	var visit func(pkg string, path []string)
 	visit = func(pkg string, path []string) {
@@ -274,7 +277,8 @@ func TestBreaches(t *testing.T) {
 	}
 }
 
-// TestViewSeesEvents checks what the table cannot say: that rendering uses nothing of the engine but what its file of events declares.
+// TestViewSeesEvents checks what the table cannot say: that rendering uses nothing of the engine but what its
+// file of events declares.
 func TestViewSeesEvents(t *testing.T) {
 	events := map[string]bool{}
 	for _, s := range sources(t) {

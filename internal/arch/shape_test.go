@@ -53,8 +53,8 @@ type function struct {
 	lines int
 }
 
-// functions returns the functions of a file, and the function literals that are no part of one. The length is counted from the line of the
-// keyword to that of the closing brace.
+// functions returns the functions of a file, and the function literals that are no part of one. The length is
+// counted from the line of the keyword to that of the closing brace.
 func functions(s *source) []function {
 	var out []function
 	length := func(n ast.Node) int { return s.set.Position(n.End()).Line - s.set.Position(n.Pos()).Line + 1 }
@@ -124,8 +124,8 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// undocumented returns the exported identifiers of a declaration that have no comment of their own. The comment of a group counts for the
-// constants, variables and types in it.
+// undocumented returns the exported identifiers of a declaration that have no comment of their own. The
+// comment of a group counts for the constants, variables and types in it.
 func undocumented(d ast.Decl) []*ast.Ident {
 	switch d := d.(type) {
 	case *ast.FuncDecl:

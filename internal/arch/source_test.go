@@ -63,7 +63,8 @@ var root = sync.OnceValues(func() (string, error) {
 	}
 })
 
-// walk calls visit for each file of the module in name order: not those of nested modules, of hidden directories, or of what tests write.
+// walk calls visit for each file of the module in name order: not those of nested modules, of hidden
+// directories, or of what tests write.
 func walk(t *testing.T, visit func(name, file string)) {
 	t.Helper()
 	dir, err := root()

@@ -1,5 +1,6 @@
-// Command protogen compiles protocol buffer files to Go where only the Go tool chain is: the compiler is a library, and the code generator is
-// run from the module of the protobuf runtime, so that both have the version that go.mod names.
+// Command protogen compiles protocol buffer files to Go where only the Go tool chain is: the compiler is a
+// library, and the code generator is run from the module of the protobuf runtime, so that both have the
+// version that go.mod names.
 //
 // It must not know what the files describe.
 package main

@@ -15,9 +15,10 @@ type OAuth struct {
 	Grants []string
 	// User and Password are those of the only account.
 	User, Password string
-	// Fault is what it does wrong: "denied" sends the browser back with a refusal, "state" first with another state and then with the right one,
-	// "code" without a code, "reused" with one that is not valid any more, "redirect" has the token service redirect to another server, "broken" has it
-	// answer 500 with a text that nobody should see, "empty" has it answer without a token.
+	// Fault is what it does wrong: "denied" sends the browser back with a refusal, "state" first with another
+	// state and then with the right one, "code" without a code, "reused" with one that is not valid any more,
+	// "redirect" has the token service redirect to another server, "broken" has it answer 500 with a text
+	// that nobody should see, "empty" has it answer without a token.
 	Fault string
 
 	codes map[string]url.Values // the authorization requests, by code
@@ -29,7 +30,8 @@ const clientID = "mayfly-cli"
 // LoginHidden is in what the service says when it is broken.
 const LoginHidden = "internal-details-of-the-server"
 
-// definition is what service discovery says of the login. base is the server's address, "" if that is where it is said.
+// definition is what service discovery says of the login. base is the server's address, "" if that is where
+// it is said.
 func (o *OAuth) definition(base string) object {
 	return object{"client": clientID, "grant_types": o.Grants, "authz": base + "/oauth/authorize", "token": base + "/oauth/token", "ports": []int{20000, 40000}, "scopes": []string{"read", "write"}}
 }
@@ -123,7 +125,8 @@ func (s *Server) account(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, object{"data": object{"attributes": object{"username": "ada"}}})
 }
 
-// LoginServices is what the server would say in service discovery, with whole addresses, in the language of the CLI configuration.
+// LoginServices is what the server would say in service discovery, with whole addresses, in the language of
+// the CLI configuration.
 func (s *Server) LoginServices() string {
 	base := "https://" + s.Host()
 	if s.OAuth == nil {

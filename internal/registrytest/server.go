@@ -75,7 +75,8 @@ type Server struct {
 	Published []string
 	// Protocols are the versions of the plugin protocol of each provider version, where they aren't 5.0.
 	Protocols map[string][]string
-	// Token is the bearer token that the registry and the mirror demand, "" for none. Files are open to everybody.
+	// Token is the bearer token that the registry and the mirror demand, "" for none. Files are open to
+	// everybody.
 	Token string
 	// OAuth is the login service, nil if there is none: then the server has a page for tokens.
 	OAuth *OAuth
@@ -160,7 +161,8 @@ func (s *Server) WriteCertificate(path string) error {
 	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o644)
 }
 
-// Transport returns one that trusts the server and takes it for example.com, and reaches other addresses as they are.
+// Transport returns one that trusts the server and takes it for example.com, and reaches other addresses as
+// they are.
 func (s *Server) Transport() http.RoundTripper {
 	t := s.Client().Transport.(*http.Transport).Clone()
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {

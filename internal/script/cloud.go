@@ -121,8 +121,8 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("%s of %s was not called", args[0], args[1])
 }
 
-// order checks that the transcript has the given entries, in the given order, among others. Each is METHOD:NAME for the begin of a call, or
-// METHOD:NAME:end for its end.
+// order checks that the transcript has the given entries, in the given order, among others. Each is
+// METHOD:NAME for the begin of a call, or METHOD:NAME:end for its end.
 func order(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: order method:name[:end]...")

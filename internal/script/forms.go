@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// encodings are the forms in which a secret may hide. Base64 depends on where the text begins, so the part is taken that is the same for each of
-// the three alignments.
+// encodings are the forms in which a secret may hide. Base64 depends on where the text begins, so the part is
+// taken that is the same for each of the three alignments.
 func encodings(secret string) map[string]string {
 	out := map[string]string{"verbatim": secret, "hex": hex.EncodeToString([]byte(secret)), "upper-case hex": strings.ToUpper(hex.EncodeToString([]byte(secret)))}
 	if s := url.QueryEscape(secret); s != secret {

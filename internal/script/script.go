@@ -1,26 +1,34 @@
-// Package script runs command line scripts in tests: txtar files whose programs are the test binary itself, with a private working directory, a
-// mirror that has the test provider in two versions, a simulated cloud, and commands to look at what a run has done and left.
+// Package script runs command line scripts in tests: txtar files whose programs are the test binary itself,
+// with a private working directory, a mirror that has the test provider in two versions, a simulated cloud,
+// and commands to look at what a run has done and left.
 //
-// A package with scripts calls Main in TestMain and Run in a test. In a script, besides testscript's own commands:
+// A package with scripts calls Main in TestMain and Run in a test. In a script, besides testscript's own
+// commands:
 //
-//   - nosecret TEXT...: none of the texts stands, verbatim or in a usual encoding, in any file below the working directory, nor in the last
-//     output. Files that the script itself brought are not searched.
+//   - nosecret TEXT...: none of the texts stands, verbatim or in a usual encoding, in any file below the
+//     working directory, nor in the last output. Files that the script itself brought are not searched.
 //   - objects [LINE...]: the simulated cloud has exactly these objects, each written TYPE/NAME.
-//   - drift ID ATTRIBUTE VALUE: changes an attribute (VALUE is JSON) of an object in the cloud, as somebody else would.
+//   - drift ID ATTRIBUTE VALUE: changes an attribute (VALUE is JSON) of an object in the cloud, as somebody
+//     else would.
 //   - vanish ID: removes an object from the cloud.
 //   - noleases: every ephemeral that was opened has been closed.
 //   - calls METHOD N: the provider has served N calls of the method since the last "forget".
 //   - forget: empties the transcript of provider calls.
-//   - order METHOD:NAME[:end]...: the transcript has the begins (or ends) of these calls, in this order, among others. NAME is the object's.
-//   - registry [WORD...]: starts registries that have the test provider, and sets up clients of them; see the function registry for the words.
-//   - sent METHOD:NAME ROLE.ATTRIBUTE TEXT...: every call of the method for the object brought these values, TEXT being one, or null, unknown, absent
-//     or any.
-//   - await METHOD NAME: waits until a call of the method for the object has begun, for half a minute at most.
+//   - order METHOD:NAME[:end]...: the transcript has the begins (or ends) of these calls, in this order,
+//     among others. NAME is the object's.
+//   - registry [WORD...]: starts registries that have the test provider, and sets up clients of them; see the
+//     function registry for the words.
+//   - sent METHOD:NAME ROLE.ATTRIBUTE TEXT...: every call of the method for the object brought these values,
+//     TEXT being one, or null, unknown, absent or any.
+//   - await METHOD NAME: waits until a call of the method for the object has begun, for half a minute at
+//     most.
 //
-// The environment has EXAMPLES, the folder of the project's examples, for packages two levels below the module's root, and COLUMNS=0, so that messages are
-// on one line. A script about line breaks sets "env COLUMNS=".
+// The environment has EXAMPLES, the folder of the project's examples, for packages two levels below the
+// module's root, and COLUMNS=0, so that messages are on one line. A script about line breaks sets "env
+// COLUMNS=".
 //
-// It may import testscript and packages simprovider and registrytest. It must not know the programs that it runs.
+// It may import testscript and packages simprovider and registrytest. It must not know the programs that it
+// runs.
 package script
 
 import (
@@ -76,7 +84,8 @@ func (t tests) Run() int {
 	return t.m.Run()
 }
 
-// simFolder is the program that is the test provider. It starts in a third of the time that a test binary would take.
+// simFolder is the program that is the test provider. It starts in a third of the time that a test binary
+// would take.
 const simFolder = "internal/simprovider/cmd/terraform-provider-sim"
 
 // buildSim returns the path of the test provider's program, which is built on the first call. Main sets it.
@@ -101,8 +110,8 @@ func Run(t *testing.T, dir string) {
 	})
 }
 
-// BuildMirror makes a filesystem mirror in dir, which has the test provider in all Versions. Its executables are
-// scripts that start the provider, because every run of a program hashes them.
+// BuildMirror makes a filesystem mirror in dir, which has the test provider in all Versions. Its executables
+// are scripts that start the provider, because every run of a program hashes them.
 func BuildMirror(dir string) error {
 	sim, err := buildSim()
 	if err != nil {
@@ -164,7 +173,8 @@ func setUp(env *testscript.Env, mirror string) error {
 	return nil
 }
 
-// listFiles returns the paths of all regular files below dir. Links are not followed: installed providers are links to the mirror.
+// listFiles returns the paths of all regular files below dir. Links are not followed: installed providers are
+// links to the mirror.
 func listFiles(dir string) (map[string]bool, error) {
 	out := map[string]bool{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -212,7 +222,8 @@ func within(rel, top string) bool {
 	return rel == top || len(rel) > len(top) && rel[:len(top)] == top && os.IsPathSeparator(rel[len(top)])
 }
 
-// findSecret returns the form in which a secret stands in a file, "" if it doesn't. Archives are searched inside.
+// findSecret returns the form in which a secret stands in a file, "" if it doesn't. Archives are searched
+// inside.
 func findSecret(text []byte, secret string) string {
 	for form, s := range encodings(secret) {
 		if bytes.Contains(text, []byte(s)) {

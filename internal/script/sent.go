@@ -9,9 +9,10 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// sent checks what calls brought to the provider in a sensitive or write-only attribute. WHERE is ROLE.ATTRIBUTE, with the role config, prior,
-// proposed or planned; each text is that of one value, or null, or unknown, or "any" for a value that is none of the others. Every call of the
-// method for the object must have the values in this order; an attribute of objects that are not there at all is "absent".
+// sent checks what calls brought to the provider in a sensitive or write-only attribute. WHERE is
+// ROLE.ATTRIBUTE, with the role config, prior, proposed or planned; each text is that of one value, or null,
+// or unknown, or "any" for a value that is none of the others. Every call of the method for the object must
+// have the values in this order; an attribute of objects that are not there at all is "absent".
 func sent(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: sent method:name role.attribute text...")

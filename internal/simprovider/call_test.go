@@ -51,7 +51,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestStopping strikes in virtual time: hang-until-stop answers nothing but an error at the stop, answer-late does its work after it.
+// TestStopping strikes in virtual time: hang-until-stop answers nothing but an error at the stop, answer-late
+// does its work after it.
 func TestStopping(t *testing.T) {
 	for _, do := range []string{doHangStop, doAnswerLate} {
 		synctest.Test(t, func(t *testing.T) {

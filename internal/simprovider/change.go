@@ -32,7 +32,8 @@ func actionOf(prior, next object) string {
 	return actionUpdate
 }
 
-// PlanResourceChange plans: on create and update the computed results are unknown except label and the nested hashes.
+// PlanResourceChange plans: on create and update the computed results are unknown except label and the nested
+// hashes.
 func (c *core) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("PlanResourceChange", req.TypeName, schema)
@@ -270,7 +271,8 @@ func (c *core) checkChange(ch change) error {
 	return nil
 }
 
-// unknownConfigured names an attribute that only the configuration can set and that is unknown; "" if there is none.
+// unknownConfigured names an attribute that only the configuration can set and that is unknown; "" if there
+// is none.
 func unknownConfigured(b *tfprotov6.SchemaBlock, o object) string {
 	found := ""
 	mapBlock(b, o, func(a *tfprotov6.SchemaAttribute, _ object, v tftypes.Value) tftypes.Value {

@@ -13,21 +13,24 @@ import (
 	"sync"
 )
 
-// Object is one object in the simulated cloud, as its JSON file shows it. A test may change Attrs in the file to make drift.
+// Object is one object in the simulated cloud, as its JSON file shows it. A test may change Attrs in the file
+// to make drift.
 type Object struct {
 	ID     string                     `json:"id"`
 	Type   string                     `json:"type"`
 	Name   string                     `json:"name"`
 	Serial int64                      `json:"serial"`
 	Attrs  map[string]json.RawMessage `json:"attrs"`
-	// SecretHash is simlog.Hash of the write-only secret that the last create or update received; "" for none.
+	// SecretHash is simlog.Hash of the write-only secret that the last create or update received; "" for
+	// none.
 	SecretHash string `json:"secret_hash"`
 }
 
 // errGone says that the cloud has no such object or lease.
 var errGone = errors.New("there is no such object")
 
-// cloud is a directory: one file per object, and in .sim the leases of open ephemerals and the counters. Processes may share it.
+// cloud is a directory: one file per object, and in .sim the leases of open ephemerals and the counters.
+// Processes may share it.
 type cloud struct {
 	dir     string
 	lenient bool // see Options.Lenient
@@ -61,7 +64,8 @@ func WriteObject(dir string, o *Object) error {
 	return replaceFile(ObjectPath(dir, o.ID), append(text, '\n'))
 }
 
-// replaceFile writes the file so that a reader sees the old or the new content. It is not synced: the cloud need not survive the machine.
+// replaceFile writes the file so that a reader sees the old or the new content. It is not synced: the cloud
+// need not survive the machine.
 func replaceFile(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {
@@ -165,8 +169,8 @@ func escapeGlob(s string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(s)
 }
 
-// count adds one to a counter shared by all processes and returns it: the counter is the length of a file only ever appended to. Two
-// processes that count at the same moment may see the same number.
+// count adds one to a counter shared by all processes and returns it: the counter is the length of a file
+// only ever appended to. Two processes that count at the same moment may see the same number.
 func (c *cloud) count(name string) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,8 +15,9 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// core is the provider. It implements tfprotov6.ProviderServer; every method goes through serve, which records the call and carries out
-// the misbehaviours, so that the methods themselves are the well-behaved provider.
+// core is the provider. It implements tfprotov6.ProviderServer; every method goes through serve, which
+// records the call and carries out the misbehaviours, so that the methods themselves are the well-behaved
+// provider.
 type core struct {
 	variant    string
 	provider   *tfprotov6.Schema
@@ -48,7 +49,8 @@ type call struct {
 	block   *tfprotov6.SchemaBlock // the schema of the answered object, nil where none is answered
 }
 
-// answer is the part of a response that a misbehaviour can change, as pointers into the response; nil where it has no such part.
+// answer is the part of a response that a misbehaviour can change, as pointers into the response; nil where
+// it has no such part.
 type answer struct {
 	object   **tfprotov6.DynamicValue
 	diags    *[]*tfprotov6.Diagnostic
@@ -62,8 +64,8 @@ type answer struct {
 	failure  **tfprotov6.FunctionError
 }
 
-// serve runs one RPC: it records the begin, applies the rules that come before, runs the provider's own work, applies the rules that
-// change the answer, and records the end.
+// serve runs one RPC: it records the begin, applies the rules that come before, runs the provider's own work,
+// applies the rules that change the answer, and records the end.
 func serve[R any](ctx context.Context, c *core, cl call, work func(context.Context) (*R, error), parts func(*R) answer) (*R, error) {
 	cl.Seq = int(calls.Add(1))
 	ctx, done := c.track(ctx, cl.Seq)
@@ -177,7 +179,8 @@ func newCall(rpc, typ string, schema *tfprotov6.Schema) call {
 	return cl
 }
 
-// read decodes one object of the request for the rules and the transcript; a value that does not conform is left to the work to report.
+// read decodes one object of the request for the rules and the transcript; a value that does not conform is
+// left to the work to report.
 func (cl *call) read(role string, dv *tfprotov6.DynamicValue) object {
 	if cl.block == nil {
 		return nil
@@ -240,7 +243,8 @@ func (c *core) ready() error {
 	return nil
 }
 
-// wait sleeps for the duration that the text names ("" for none), unless the call is cancelled or the provider stopped.
+// wait sleeps for the duration that the text names ("" for none), unless the call is cancelled or the
+// provider stopped.
 func (c *core) wait(ctx context.Context, duration string) error {
 	if duration == "" {
 		return nil

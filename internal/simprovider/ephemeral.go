@@ -146,7 +146,8 @@ func (c *core) checkOpen(schema *tfprotov6.Schema, config object) error {
 	return validateEphemeral(config)
 }
 
-// newLease registers an opening and makes its result. The value depends on the name alone, the lease is another at each opening.
+// newLease registers an opening and makes its result. The value depends on the name alone, the lease is
+// another at each opening.
 func (c *core) newLease(typ string, config object) (object, *lease, error) {
 	name := config.text("name")
 	n, err := c.cloud.count("opens-" + typ + "-" + name)

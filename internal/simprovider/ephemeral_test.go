@@ -106,7 +106,8 @@ func TestEphemeralFailOn(t *testing.T) {
 	}
 }
 
-// TestDelays runs in virtual time: a delayed create takes its time, and a stop interrupts it but not the close that follows.
+// TestDelays runs in virtual time: a delayed create takes its time, and a stop interrupts it but not the
+// close that follows.
 func TestDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

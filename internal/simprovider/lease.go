@@ -13,8 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// lease is the record of an opened ephemeral. Its id is the hash of the lease secret, so that the record does not hold the secret; the
-// record is removed by a successful close.
+// lease is the record of an opened ephemeral. Its id is the hash of the lease secret, so that the record does
+// not hold the secret; the record is removed by a successful close.
 type lease struct {
 	ID       string        `json:"lease"`
 	Type     string        `json:"type"`
@@ -26,7 +26,8 @@ type lease struct {
 	Closing  bool          `json:"closing"`  // a close was attempted
 }
 
-// leasePrefix begins every lease secret, so that a text can be recognised as one that must be live when it is used.
+// leasePrefix begins every lease secret, so that a text can be recognised as one that must be live when it is
+// used.
 const leasePrefix = "CANARY-lease-"
 
 func (c *cloud) leasePath(id string) string { return filepath.Join(c.dir, ".sim", "lease-"+id) }
@@ -86,7 +87,8 @@ func (c *cloud) renewLease(p *ephemeralPrivate) error {
 	return c.putLease(l)
 }
 
-// beginClose notes the attempt to close; an ephemeral that was opened with this one's secret must have been asked before.
+// beginClose notes the attempt to close; an ephemeral that was opened with this one's secret must have been
+// asked before.
 func (c *cloud) beginClose(p *ephemeralPrivate) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +117,8 @@ func (c *cloud) beginClose(p *ephemeralPrivate) error {
 
 func (c *cloud) dropLease(id string) error { return os.Remove(c.leasePath(id)) }
 
-// checkLive refuses a secret that is a lease which is closed or expired; other texts pass. The error does not show the secret.
+// checkLive refuses a secret that is a lease which is closed or expired; other texts pass. The error does not
+// show the secret.
 func (c *cloud) checkLive(secret string) error {
 	if c.lenient || !strings.HasPrefix(secret, leasePrefix) {
 		return nil
@@ -157,7 +160,8 @@ func leases(dir string) ([]*lease, error) {
 	return out, nil
 }
 
-// OpenLeases names the ephemerals that are open in the cloud in the directory, as "type.name", one per opening.
+// OpenLeases names the ephemerals that are open in the cloud in the directory, as "type.name", one per
+// opening.
 func OpenLeases(dir string) ([]string, error) {
 	open, err := leases(dir)
 	if err != nil {

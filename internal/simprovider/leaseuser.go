@@ -23,8 +23,8 @@ func (c *cloud) noteUser(secret string) error {
 	return os.WriteFile(c.userPath(simlog.Hash(secret), strconv.Itoa(os.Getpid())), nil, 0o600)
 }
 
-// liveUser returns the id of a process that was configured with the lease and still runs, 0 if there is none. This process does not count: several
-// providers may be served by it.
+// liveUser returns the id of a process that was configured with the lease and still runs, 0 if there is none.
+// This process does not count: several providers may be served by it.
 func (c *cloud) liveUser(id string) int {
 	paths, err := filepath.Glob(c.userPath(id, "*"))
 	if err != nil {

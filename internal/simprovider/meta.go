@@ -142,7 +142,8 @@ func (c *core) GetFunctions(ctx context.Context, _ *tfprotov6.GetFunctionsReques
 	})
 }
 
-// CallFunction computes echo, concat2 or fail. The function's name stands as the name in transcript and rules.
+// CallFunction computes echo, concat2 or fail. The function's name stands as the name in transcript and
+// rules.
 func (c *core) CallFunction(ctx context.Context, req *tfprotov6.CallFunctionRequest) (*tfprotov6.CallFunctionResponse, error) {
 	cl := newCall("CallFunction", "", nil)
 	cl.Name = req.Name

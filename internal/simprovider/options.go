@@ -25,20 +25,24 @@ const (
 // Source is the provider's source address.
 const Source = "mayfly.dev/test/sim"
 
-// Options configure a server. The zero value is a well-behaved provider with a temporary cloud and no transcript.
+// Options configure a server. The zero value is a well-behaved provider with a temporary cloud and no
+// transcript.
 type Options struct {
 	Dir    string // the cloud
 	Log    string // the transcript
 	Rules  []Rule // the misbehaviours
 	Schema string // the schema variant
 
-	// Lenient lets the uses of dead leases and closes in the wrong order pass, to compare with engines that do such things.
+	// Lenient lets the uses of dead leases and closes in the wrong order pass, to compare with engines that
+	// do such things.
 	Lenient bool
-	// Clock gives the monotonic nanoseconds of the transcript; nil takes the wall clock, which a synctest bubble makes virtual.
+	// Clock gives the monotonic nanoseconds of the transcript; nil takes the wall clock, which a synctest
+	// bubble makes virtual.
 	Clock func() int64
 	// PID is the process that the transcript names; 0 takes this one.
 	PID int
-	// Exit ends the process for the rules that crash it; nil takes os.Exit. An Exit that returns lets the call go on with an error.
+	// Exit ends the process for the rules that crash it; nil takes os.Exit. An Exit that returns lets the
+	// call go on with an error.
 	Exit func(code int)
 }
 
@@ -57,7 +61,8 @@ func FromEnv() (Options, error) {
 	return o, err
 }
 
-// New6 makes a protocol 6 server for in-process use. Each server is one provider instance: it is configured once.
+// New6 makes a protocol 6 server for in-process use. Each server is one provider instance: it is configured
+// once.
 func New6(o Options) (tfprotov6.ProviderServer, error) {
 	return newCore(o, 6)
 }
@@ -71,8 +76,8 @@ func New5(o Options) (tfprotov5.ProviderServer, error) {
 	return &server5{core: c}, nil
 }
 
-// NewServer6 makes a protocol 6 server from the environment. It panics if the environment is wrong: a test must not run with a provider
-// other than the one it describes.
+// NewServer6 makes a protocol 6 server from the environment. It panics if the environment is wrong: a test
+// must not run with a provider other than the one it describes.
 func NewServer6() tfprotov6.ProviderServer { return must(fromEnv(New6)) }
 
 // NewServer5 is NewServer6 for protocol 5.

@@ -14,7 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// recorder appends transcript entries to a file, one write per line, so that several processes may share the file.
+// recorder appends transcript entries to a file, one write per line, so that several processes may share the
+// file.
 type recorder struct {
 	clock func() int64
 	pid   int
@@ -39,7 +40,8 @@ func newRecorder(path string, clock func() int64, pid int) (*recorder, error) {
 	return r, nil
 }
 
-// write stamps the entry and appends it. A transcript that cannot be written would make tests pass that must not: it ends the process.
+// write stamps the entry and appends it. A transcript that cannot be written would make tests pass that must
+// not: it ends the process.
 func (r *recorder) write(e simlog.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +58,8 @@ func (r *recorder) write(e simlog.Entry) {
 	}
 }
 
-// hashes adds the secrets of an object to a transcript entry: what is sensitive or write-only, at every depth, under "role.attribute".
+// hashes adds the secrets of an object to a transcript entry: what is sensitive or write-only, at every
+// depth, under "role.attribute".
 func hashes(into map[string]string, role string, b *tfprotov6.SchemaBlock, o object) {
 	mapBlock(b, o, func(a *tfprotov6.SchemaAttribute, _ object, v tftypes.Value) tftypes.Value {
 		if !a.Sensitive && !a.WriteOnly {

@@ -15,7 +15,8 @@ import (
 // failPoints are what fail_on of a resource may say.
 var failPoints = []string{"validate", "plan", "create", "update", "delete", "read", "create-partial", "update-partial"}
 
-// ValidateResourceConfig checks what is known: fail_on, durations, the JSON text, and that write-only values come with the capability.
+// ValidateResourceConfig checks what is known: fail_on, durations, the JSON text, and that write-only values
+// come with the capability.
 func (c *core) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("ValidateResourceConfig", req.TypeName, schema)
@@ -135,8 +136,8 @@ func (c *core) readResource(ctx context.Context, typ string, schema *tfprotov6.S
 	return overlay(schema, state, obj)
 }
 
-// overlay puts what the cloud says over the state. Attributes that only one of them has stay as they are, so that an object made under
-// another type or schema version can be read after a move.
+// overlay puts what the cloud says over the state. Attributes that only one of them has stay as they are, so
+// that an object made under another type or schema version can be read after a move.
 func overlay(schema *tfprotov6.Schema, state object, obj *Object) (object, error) {
 	out := state.clone()
 	types := schema.ValueType().(tftypes.Object).AttributeTypes
@@ -157,7 +158,8 @@ func overlay(schema *tfprotov6.Schema, state object, obj *Object) (object, error
 	return nullWriteOnly(schema.Block, out), nil
 }
 
-// identity is the identity of an object; of one of a type without identity, and of a null object, what the engine had.
+// identity is the identity of an object; of one of a type without identity, and of a null object, what the
+// engine had.
 func (c *core) identity(typ string, o object, prior *tfprotov6.ResourceIdentityData) (*tfprotov6.ResourceIdentityData, error) {
 	if identitySchemas[typ] == nil || o == nil || !isKnownNonNull(o["name"]) {
 		return prior, nil
@@ -173,7 +175,8 @@ func identityOf(name string) (*tfprotov6.ResourceIdentityData, error) {
 	return &tfprotov6.ResourceIdentityData{IdentityData: dv}, nil
 }
 
-// GenerateResourceConfig is announced by one variant only. It answers the state without what is computed or "guessed".
+// GenerateResourceConfig is announced by one variant only. It answers the state without what is computed or
+// "guessed".
 func (c *core) GenerateResourceConfig(ctx context.Context, req *tfprotov6.GenerateResourceConfigRequest) (*tfprotov6.GenerateResourceConfigResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("GenerateResourceConfig", req.TypeName, schema)

@@ -18,13 +18,15 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// Rule is one misbehaviour: which calls it strikes, and what it does to them. The package documentation lists the deeds.
+// Rule is one misbehaviour: which calls it strikes, and what it does to them. The package documentation lists
+// the deeds.
 type Rule struct {
 	RPC  string `json:"rpc"`            // protocol 6 name of the method, or Start for what comes before the handshake
 	Type string `json:"type,omitempty"` // "" matches every type
 	Name string `json:"name,omitempty"` // the object's name attribute; "" matches every name
 	Nth  int    `json:"nth,omitempty"`  // only the nth call that the fields above match in this process, from 1; 0 matches every one
-	// Shared lets Nth count the calls to all processes of the same cloud and the same rules, as for the plans of a plan and a later apply.
+	// Shared lets Nth count the calls to all processes of the same cloud and the same rules, as for the plans
+	// of a plan and a later apply.
 	Shared bool `json:"shared,omitempty"`
 	// Action restricts plan and apply to create, update or delete.
 	Action string `json:"action,omitempty"`

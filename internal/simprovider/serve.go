@@ -19,14 +19,15 @@ const (
 	cookieValue = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2"
 )
 
-// Serving says that this process was started by an engine as a plugin, and that SIM_SERVE tells test binaries to be this provider then. A
-// TestMain asks it first; the engine itself may run with SIM_SERVE in its environment, for its children.
+// Serving says that this process was started by an engine as a plugin, and that SIM_SERVE tells test binaries
+// to be this provider then. A TestMain asks it first; the engine itself may run with SIM_SERVE in its
+// environment, for its children.
 func Serving() bool {
 	return os.Getenv(EnvServe) != "" && os.Getenv(cookieKey) == cookieValue
 }
 
-// ServeMain is the main function of the provider: it serves until the engine ends it, and does not return. What is wrong in the environment
-// is reported on standard error with exit status 2.
+// ServeMain is the main function of the provider: it serves until the engine ends it, and does not return.
+// What is wrong in the environment is reported on standard error with exit status 2.
 func ServeMain() {
 	if err := serveEnv(); err != nil {
 		fmt.Fprintf(realStderr, "simprovider: %s\n", err)

@@ -19,7 +19,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// wire hands out the raw connection of a plugin: the messages of the protocol are internal to the server library.
+// wire hands out the raw connection of a plugin: the messages of the protocol are internal to the server
+// library.
 type wire struct {
 	plugin.NetRPCUnsupportedPlugin
 }

@@ -5,7 +5,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// typeShape has attributes and blocks of every form that the protocol knows, each with a computed mark beside what is configured.
+// typeShape has attributes and blocks of every form that the protocol knows, each with a computed mark beside
+// what is configured.
 const typeShape = "sim_shape"
 
 // shapeSchema is the schema of sim_shape. Protocol 5 has no nested attributes.
@@ -78,8 +79,8 @@ func markFor(parent object) tftypes.Value {
 	return str("mark")
 }
 
-// planShape plans what is special about sim_shape: a mark stays as long as it goes with its value, dyn_result follows dyn, and filled is filled in when
-// it is not configured.
+// planShape plans what is special about sim_shape: a mark stays as long as it goes with its value, dyn_result
+// follows dyn, and filled is filled in when it is not configured.
 func planShape(b *tfprotov6.SchemaBlock, prior, next object) object {
 	next = mapBlock(b, next, func(a *tfprotov6.SchemaAttribute, parent object, v tftypes.Value) tftypes.Value {
 		if a.Name == "mark" && (!isKnownNonNull(v) || !v.Equal(markFor(parent))) {
@@ -136,12 +137,14 @@ func identityFor(typ, name string) (*tfprotov6.ResourceIdentityData, error) {
 	return &tfprotov6.ResourceIdentityData{IdentityData: dv}, nil
 }
 
-// metaSchema is the schema of provider_meta blocks; it is sensitive so that the transcript tells what was sent.
+// metaSchema is the schema of provider_meta blocks; it is sensitive so that the transcript tells what was
+// sent.
 func metaSchema() *tfprotov6.Schema {
 	return &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{attr("module", tftypes.String, optional, sensitive)}}}
 }
 
-// readMeta notes the provider_meta of a request: "meta.module" in the transcript, "absent" if the request brings none.
+// readMeta notes the provider_meta of a request: "meta.module" in the transcript, "absent" if the request
+// brings none.
 func (cl *call) readMeta(dv *tfprotov6.DynamicValue) {
 	block := metaSchema().Block
 	o, err := decode(dv, block.ValueType())
@@ -154,8 +157,8 @@ func (cl *call) readMeta(dv *tfprotov6.DynamicValue) {
 	hashes(cl.Hash, "meta", block, o)
 }
 
-// upgradeShape takes over what an earlier version of sim_shape has in common with this one: from JSON, or from the flat map that states before
-// version 4 have.
+// upgradeShape takes over what an earlier version of sim_shape has in common with this one: from JSON, or
+// from the flat map that states before version 4 have.
 func upgradeShape(raw *tfprotov6.RawState, schema *tfprotov6.Schema) (*tfprotov6.DynamicValue, error) {
 	if raw == nil {
 		return nil, faultf("the request holds no state")
@@ -179,7 +182,8 @@ func upgradeShape(raw *tfprotov6.RawState, schema *tfprotov6.Schema) (*tfprotov6
 	return encode(out, schema.ValueType())
 }
 
-// kept is how the cloud keeps an attribute: as plain JSON, and with its type where the schema leaves that open.
+// kept is how the cloud keeps an attribute: as plain JSON, and with its type where the schema leaves that
+// open.
 func kept(schema *tfprotov6.Schema, name string, v tftypes.Value) any {
 	for _, a := range schema.Block.Attributes {
 		if a.Name == name && a.NestedType == nil && a.Type.Is(tftypes.DynamicPseudoType) && isKnownNonNull(v) {

@@ -113,8 +113,8 @@ func fill(typ tftypes.Type, f func(tftypes.Type) tftypes.Value) object {
 // attrFunc maps one leaf attribute of an object; parent is the object that holds it.
 type attrFunc func(a *tfprotov6.SchemaAttribute, parent object, v tftypes.Value) tftypes.Value
 
-// mapBlock applies f to every leaf attribute, through nested attributes and blocks of every nesting mode. A nested attribute that is write-only as a
-// whole is a leaf.
+// mapBlock applies f to every leaf attribute, through nested attributes and blocks of every nesting mode. A
+// nested attribute that is write-only as a whole is a leaf.
 func mapBlock(b *tfprotov6.SchemaBlock, o object, f attrFunc) object {
 	if o == nil {
 		return nil
@@ -218,7 +218,8 @@ func plain(v tftypes.Value) any {
 	return out
 }
 
-// names are the attribute names in order, so that whatever is chosen among them is chosen the same way each time.
+// names are the attribute names in order, so that whatever is chosen among them is chosen the same way each
+// time.
 func names(o object) []string {
 	return slices.Sorted(maps.Keys(o))
 }

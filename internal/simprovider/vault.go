@@ -5,7 +5,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// typeVault has a write-only attribute in every place where one may stand. Each has a name of its own, under which the transcript tells what was sent.
+// typeVault has a write-only attribute in every place where one may stand. Each has a name of its own, under
+// which the transcript tells what was sent.
 const typeVault = "sim_vault"
 
 // vaultSchema is the schema of sim_vault. Protocol 5 has no nested attributes.

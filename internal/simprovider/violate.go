@@ -17,13 +17,15 @@ type violation struct {
 	ans  answer
 }
 
-// alteration changes an answer. It fails if the answer has nothing to which the deed could be done: a rule must not strike without effect.
+// alteration changes an answer. It fails if the answer has nothing to which the deed could be done: a rule
+// must not strike without effect.
 type alteration func(v *violation) error
 
 // alterations are the deeds that change an answer.
 var alterations map[string]alteration
 
-// The table refers to functions that use rules, and a rule checks its deed in the table: hence not a plain variable.
+// The table refers to functions that use rules, and a rule checks its deed in the table: hence not a plain
+// variable.
 func init() {
 	alterations = map[string]alteration{
 		"change-config":    objectDeed((*violation).changeConfig),
@@ -189,7 +191,8 @@ func (v *violation) setWriteOnly(o object) error {
 	return o.alter(path, v.filled("CANARY-write-only-"+v.call.RPC))
 }
 
-// echoWriteOnly copies the configured write-only value into a computed attribute, where the engine would store it.
+// echoWriteOnly copies the configured write-only value into a computed attribute, where the engine would
+// store it.
 func (v *violation) echoWriteOnly(o object) error {
 	secret := ""
 	mapBlock(v.call.block, v.call.config, func(a *tfprotov6.SchemaAttribute, _ object, val tftypes.Value) tftypes.Value {

@@ -22,7 +22,8 @@ type struck struct {
 	err    error  // why it could not be decoded
 }
 
-// drive makes the one call about sim_thing.x (or the ephemeral) that the rule strikes, after whatever must come before it.
+// drive makes the one call about sim_thing.x (or the ephemeral) that the rule strikes, after whatever must
+// come before it.
 func drive(t *testing.T, rule Rule) *struck {
 	t.Helper()
 	r := newRig(t, rule)

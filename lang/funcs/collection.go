@@ -43,8 +43,9 @@ var collectionFuncs = map[string]function.Function{
 
 func isSequence(ty cty.Type) bool { return ty.IsListType() || ty.IsSetType() || ty.IsTupleType() }
 
-// quantifier returns anytrue for true and alltrue for false: the answer is decisive as soon as one element equals it, and the opposite
-// if none does. Null counts as false. A decisive element settles the result whatever unknown elements stand beside it.
+// quantifier returns anytrue for true and alltrue for false: the answer is decisive as soon as one element
+// equals it, and the opposite if none does. Null counts as false. A decisive element settles the result
+// whatever unknown elements stand beside it.
 func quantifier(decisive bool) function.Function {
 	return function.New(&function.Spec{
 		Params:       []function.Parameter{{Name: "list", Type: cty.List(cty.Bool)}},
@@ -65,7 +66,8 @@ func quantifier(decisive bool) function.Function {
 	})
 }
 
-// distinctFunc keeps the first of equal elements. It hashes, so that its time grows with the length of the list only.
+// distinctFunc keeps the first of equal elements. It hashes, so that its time grows with the length of the
+// list only.
 var distinctFunc = function.New(&function.Spec{
 	Params:       []function.Parameter{{Name: "list", Type: cty.List(cty.DynamicPseudoType)}},
 	Type:         func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
@@ -117,7 +119,8 @@ var indexFunc = function.New(&function.Spec{
 	},
 })
 
-// containsFunc also finds null, of whatever type: cty takes nulls without a type for values that are not known yet.
+// containsFunc also finds null, of whatever type: cty takes nulls without a type for values that are not
+// known yet.
 var containsFunc = function.New(&function.Spec{
 	Params: []function.Parameter{
 		{Name: "list", Type: cty.DynamicPseudoType},
@@ -141,7 +144,8 @@ var containsFunc = function.New(&function.Spec{
 	},
 })
 
-// lengthFunc counts characters, elements or attributes. The marks of the whole value stay; those of elements don't touch their number.
+// lengthFunc counts characters, elements or attributes. The marks of the whole value stay; those of elements
+// don't touch their number.
 var lengthFunc = function.New(&function.Spec{
 	Params: []function.Parameter{{
 		Name: "value", Type: cty.DynamicPseudoType, AllowDynamicType: true, AllowUnknown: true, AllowMarked: true,
@@ -175,7 +179,8 @@ var lengthFunc = function.New(&function.Spec{
 	},
 })
 
-// matchkeysFunc selects the values whose key, at the same position, occurs in the search set. It hashes the search set.
+// matchkeysFunc selects the values whose key, at the same position, occurs in the search set. It hashes the
+// search set.
 var matchkeysFunc = function.New(&function.Spec{
 	Params: []function.Parameter{
 		{Name: "values", Type: cty.List(cty.DynamicPseudoType)},

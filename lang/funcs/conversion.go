@@ -25,7 +25,8 @@ var conversionFuncs = map[string]function.Function{
 	"tostring": conversionFunc(cty.String),
 }
 
-// conversionFunc is the library's conversion function, except that the marks of elements stay on the elements.
+// conversionFunc is the library's conversion function, except that the marks of elements stay on the
+// elements.
 func conversionFunc(want cty.Type) function.Function {
 	std := stdlib.MakeToFunc(want)
 	param := std.Params()[0]
@@ -75,7 +76,8 @@ func TypeOf(v cty.Value) (cty.Type, error) {
 	return typeexpr.TypeConstraintFromVal(v), nil
 }
 
-// TypeText returns a type as the console writes it: structural types over several lines, indented by four spaces.
+// TypeText returns a type as the console writes it: structural types over several lines, indented by four
+// spaces.
 func TypeText(ty cty.Type) string {
 	var b strings.Builder
 	writeType(&b, ty, 0)

@@ -40,8 +40,8 @@ var impureFuncs = map[string]function.Function{
 	"uuid":      uuid.V4Func,
 }
 
-// rsadecryptFunc accepts keys in every format that ssh keys come in, not only PKCS #1 as go-cty-funcs does. Its errors show neither
-// ciphertext nor key, and don't say why a decryption failed: that would be an oracle.
+// rsadecryptFunc accepts keys in every format that ssh keys come in, not only PKCS #1 as go-cty-funcs does.
+// Its errors show neither ciphertext nor key, and don't say why a decryption failed: that would be an oracle.
 var rsadecryptFunc = function.New(&function.Spec{
 	Params:       []function.Parameter{stringParam("ciphertext"), stringParam("privatekey")},
 	Type:         function.StaticReturnType(cty.String),

@@ -42,7 +42,8 @@ var timecmpFunc = function.New(&function.Spec{
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		var at [2]time.Time
 		for i, arg := range args {
-			// The library's parser is not exported; adding nothing makes it judge the timestamp with its own messages.
+			// The library's parser is not exported; adding nothing makes it judge the timestamp with its own
+			// messages.
 			if _, err := stdlib.TimeAdd(arg, cty.StringVal("0s")); err != nil {
 				return cty.NilVal, function.NewArgError(i, err)
 			}

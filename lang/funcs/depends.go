@@ -13,9 +13,9 @@ import (
 
 // dependencyMarks returns the marks of the values that the success or failure of an expression can depend on.
 //
-// A mere reference succeeds or fails by its containers alone, whatever the value at its end is. Everything that works on a value may
-// depend on all of it. Only the parts that an expression refers to are walked, so that an index into a large collection costs the same
-// as one into a small one.
+// A mere reference succeeds or fails by its containers alone, whatever the value at its end is. Everything
+// that works on a value may depend on all of it. Only the parts that an expression refers to are walked, so
+// that an index into a large collection costs the same as one into a small one.
 func dependencyMarks(closure *customdecode.ExpressionClosure) cty.ValueMarks {
 	d := dependencies{ctx: closure.EvalContext, marks: make(cty.ValueMarks)}
 	d.visit(closure.Expression, false)
@@ -126,8 +126,8 @@ func (d *dependencies) index(e *hclsyntax.IndexExpr, used bool) {
 	}
 }
 
-// reference reports whether an expression only looks things up. Others are never evaluated a second time here: they may be calls of
-// providers, or further calls of can and try, whose cost would multiply.
+// reference reports whether an expression only looks things up. Others are never evaluated a second time
+// here: they may be calls of providers, or further calls of can and try, whose cost would multiply.
 func reference(expr hcl.Expression) bool {
 	switch e := hcl.UnwrapExpression(expr).(type) {
 	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.LiteralValueExpr:

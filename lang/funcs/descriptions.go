@@ -2,8 +2,8 @@ package funcs
 
 import "maps"
 
-// Descriptions returns one sentence about each function, by name without prefix. It includes the functions that only point to their
-// replacement (list, map) and the one of the console (type).
+// Descriptions returns one sentence about each function, by name without prefix. It includes the functions
+// that only point to their replacement (list, map) and the one of the console (type).
 func Descriptions() map[string]string { return maps.Clone(descriptions) }
 
 var descriptions = map[string]string{

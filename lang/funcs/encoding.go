@@ -69,7 +69,8 @@ func base64gzip(s string) (string, error) {
 	if _, err := io.WriteString(w, s); err != nil {
 		return "", fmt.Errorf("failed to write gzip data: %w", err)
 	}
-	// The flush leaves an empty block before the trailer. It is what existing configurations have in their states.
+	// The flush leaves an empty block before the trailer. It is what existing configurations have in their
+	// states.
 	if err := errors.Join(w.Flush(), w.Close()); err != nil {
 		return "", fmt.Errorf("failed to write gzip data: %w", err)
 	}

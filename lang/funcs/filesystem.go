@@ -25,7 +25,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// files is the file system as expressions see it: relative paths start at base. Marks of a path carry over to what is read there.
+// files is the file system as expressions see it: relative paths start at base. Marks of a path carry over to
+// what is read there.
 type files struct {
 	base string
 }
@@ -216,9 +217,9 @@ func (f files) setFunc() function.Function {
 	})
 }
 
-// glob returns the regular files below root that match, as slash-separated paths relative to root. The literal start of the pattern is
-// taken out first: it may lead out of root, which the file system interface forbids, and root may hold characters that look like a
-// pattern.
+// glob returns the regular files below root that match, as slash-separated paths relative to root. The
+// literal start of the pattern is taken out first: it may lead out of root, which the file system interface
+// forbids, and root may hold characters that look like a pattern.
 func glob(root, pattern string) ([]cty.Value, error) {
 	pattern = path.Clean(filepath.ToSlash(pattern))
 	if !doublestar.ValidatePattern(pattern) {

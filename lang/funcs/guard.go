@@ -14,8 +14,8 @@ import (
 // guard wraps a function with what the language promises for all of them:
 //
 //   - an error message never depends on the content of a sensitive or ephemeral argument;
-//   - an unknown result carries the marks of its arguments, also where the function returned early because of another argument, and is ephemeral
-//     if a part of an argument is;
+//   - an unknown result carries the marks of its arguments, also where the function returned early because of
+//     another argument, and is ephemeral if a part of an argument is;
 //   - a failure inside the function is an ordinary error, without a stack.
 //
 // The signature stays as it is, for those who describe the functions.
@@ -32,7 +32,8 @@ func guard(name string, f function.Function) function.Function {
 		passThrough(spec.VarParam)
 	}
 	spec.Type = func(args []cty.Value) (cty.Type, error) {
-		// With known arguments the call itself decides on the type: computing it here as well would parse or walk them twice.
+		// With known arguments the call itself decides on the type: computing it here as well would parse or
+		// walk them twice.
 		for _, arg := range args {
 			if arg.IsKnown() {
 				return cty.DynamicPseudoType, nil
@@ -61,19 +62,22 @@ func guard(name string, f function.Function) function.Function {
 	return function.New(spec)
 }
 
-// decidesMarks names the functions whose very purpose is to change marks, or that choose between arguments by themselves.
+// decidesMarks names the functions whose very purpose is to change marks, or that choose between arguments by
+// themselves.
 var decidesMarks = map[string]bool{
 	"sensitive": true, "nonsensitive": true, "issensitive": true, "ephemeralasnull": true, "lookup": true,
 }
 
-// passThrough makes the guard receive every argument as it is: the guarded function applies its own rules. Null stays as declared.
+// passThrough makes the guard receive every argument as it is: the guarded function applies its own rules.
+// Null stays as declared.
 func passThrough(p *function.Parameter) {
 	p.AllowMarked = true
 	p.AllowUnknown = true
 	p.AllowDynamicType = true
 }
 
-// rejections says, for functions that people often feed with secrets, what a rejected argument means without telling its content.
+// rejections says, for functions that people often feed with secrets, what a rejected argument means without
+// telling its content.
 var rejections = map[string]string{
 	"base64decode":     "failed to decode base64 data",
 	"base64gunzip":     "failed to decode or uncompress base64 data",
@@ -149,7 +153,8 @@ func secretMarks(args []cty.Value) cty.ValueMarks {
 	return marks
 }
 
-// withoutSecrets returns the values with every sensitive or ephemeral part replaced by an unknown value of its type.
+// withoutSecrets returns the values with every sensitive or ephemeral part replaced by an unknown value of
+// its type.
 func withoutSecrets(args []cty.Value) []cty.Value {
 	out := make([]cty.Value, len(args))
 	for i, arg := range args {

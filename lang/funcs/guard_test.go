@@ -10,7 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// TestE24ErrorsNeverShowSecrets calls every function with secrets in all places and looks for them in the errors.
+// TestE24ErrorsNeverShowSecrets calls every function with secrets in all places and looks for them in the
+// errors.
 func TestE24ErrorsNeverShowSecrets(t *testing.T) {
 	table := Table(Options{BaseDir: t.TempDir(), Console: true})
 	secrets := []cty.Value{

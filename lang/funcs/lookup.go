@@ -8,8 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// lookupFunc returns an element of a map or object, or a default. The result carries the marks of the map, of the key and of whichever
-// of element and default it is, so that an element without marks stays without them.
+// lookupFunc returns an element of a map or object, or a default. The result carries the marks of the map, of
+// the key and of whichever of element and default it is, so that an element without marks stays without them.
 var lookupFunc = function.New(&function.Spec{
 	Params: []function.Parameter{
 		{Name: "inputMap", Type: cty.DynamicPseudoType, AllowMarked: true, AllowUnknown: true},

@@ -42,8 +42,8 @@ func withoutMark(v cty.Value, m value.Mark) cty.Value {
 	return v.WithMarks(marks)
 }
 
-// issensitiveFunc looks at the value itself. An unknown value without the mark may still turn out sensitive. The answer says nothing
-// about the value, and so no mark stays.
+// issensitiveFunc looks at the value itself. An unknown value without the mark may still turn out sensitive.
+// The answer says nothing about the value, and so no mark stays.
 var issensitiveFunc = function.New(&function.Spec{
 	Params:       []function.Parameter{anyParam("value")},
 	Type:         function.StaticReturnType(cty.Bool),
@@ -60,8 +60,9 @@ var issensitiveFunc = function.New(&function.Spec{
 	},
 })
 
-// EphemeralAsNull replaces every ephemeral part of a value by null of its type, and keeps all other marks. An unknown ephemeral part
-// stays unknown, without promises that null would break. The result carries no ephemeral mark anywhere.
+// EphemeralAsNull replaces every ephemeral part of a value by null of its type, and keeps all other marks. An
+// unknown ephemeral part stays unknown, without promises that null would break. The result carries no
+// ephemeral mark anywhere.
 func EphemeralAsNull(v cty.Value) cty.Value {
 	if !value.IsMarked(v) {
 		return v

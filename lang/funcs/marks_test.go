@@ -54,7 +54,8 @@ func TestE23EphemeralAsNull(t *testing.T) {
 	})
 }
 
-// TestE23NothingEphemeralStays builds random values and checks what ephemeralasnull promises about all of them.
+// TestE23NothingEphemeralStays builds random values and checks what ephemeralasnull promises about all of
+// them.
 func TestE23NothingEphemeralStays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := randomValue(t, 3)

@@ -22,8 +22,8 @@ var networkFuncs = map[string]function.Function{
 	"cidrsubnets":  cidrsubnetsFunc,
 }
 
-// trimZeros removes leading zeros from the numbers of an IPv4 address, which existing configurations may have and net rejects. They
-// have always been decimal.
+// trimZeros removes leading zeros from the numbers of an IPv4 address, which existing configurations may have
+// and net rejects. They have always been decimal.
 func trimZeros(s string) string {
 	if strings.Contains(s, ":") {
 		return s
@@ -79,7 +79,8 @@ var cidrcontainsFunc = function.New(&function.Spec{
 	},
 })
 
-// cidrhostFunc takes host numbers of any size, since an IPv6 prefix has more hosts than an int counts; negative ones count from the end.
+// cidrhostFunc takes host numbers of any size, since an IPv6 prefix has more hosts than an int counts;
+// negative ones count from the end.
 var cidrhostFunc = function.New(&function.Spec{
 	Params:       []function.Parameter{stringParam("prefix"), {Name: "hostnum", Type: cty.Number}},
 	Type:         function.StaticReturnType(cty.String),

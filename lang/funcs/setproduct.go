@@ -8,7 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/unify"
 )
 
-// setproductFunc is the library's, on lists in place of the tuples that fit one: it treats them alike, but compares the types of all elements of a tuple.
+// setproductFunc is the library's, on lists in place of the tuples that fit one: it treats them alike, but
+// compares the types of all elements of a tuple.
 var setproductFunc = function.New(&function.Spec{
 	Description: stdlib.SetProductFunc.Description(),
 	Params:      stdlib.SetProductFunc.Params(),

@@ -10,9 +10,10 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// typeFunc makes a function that returns the type of its argument as a capsule that only the console can show; TypeOf unpacks it. The names of attributes
-// may be what is secret about a value, such as the keys of decoded JSON. Where a value is sensitive or ephemeral as a whole they are withheld, but for types
-// that public approves of; it may be nil.
+// typeFunc makes a function that returns the type of its argument as a capsule that only the console can
+// show; TypeOf unpacks it. The names of attributes may be what is secret about a value, such as the keys of
+// decoded JSON. Where a value is sensitive or ephemeral as a whole they are withheld, but for types that
+// public approves of; it may be nil.
 func typeFunc(public func(cty.Type) bool) function.Function {
 	if public == nil {
 		public = func(cty.Type) bool { return false }

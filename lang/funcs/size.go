@@ -11,8 +11,9 @@ import (
 
 var errProduct = fmt.Errorf("the result is too large: a product of sets may have up to %d elements", bounds.MaxProduct)
 
-// checkSize returns an error if a call would make a result out of all proportion to its arguments, which must be found
-// out before memory is exhausted. Whether a result is too large may show how long a secret text is, but never what it is.
+// checkSize returns an error if a call would make a result out of all proportion to its arguments, which must
+// be found out before memory is exhausted. Whether a result is too large may show how long a secret text is,
+// but never what it is.
 func checkSize(name string, args []cty.Value) error {
 	switch name {
 	case "jsondecode":

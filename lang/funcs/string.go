@@ -50,7 +50,8 @@ func stringTest(param string, test func(s, part string) bool) function.Function 
 	})
 }
 
-// replaceFunc treats a search string between slashes as a regular expression, whose captures the replacement may name with $.
+// replaceFunc treats a search string between slashes as a regular expression, whose captures the replacement
+// may name with $.
 var replaceFunc = function.New(&function.Spec{
 	Params:       []function.Parameter{stringParam("str"), stringParam("substr"), stringParam("replace")},
 	Type:         function.StaticReturnType(cty.String),

@@ -13,9 +13,11 @@ const CorePrefix = "core::"
 
 // Options says what the functions of a table stand on.
 type Options struct {
-	// BaseDir is the directory that relative paths are resolved against; empty means the process's working directory.
+	// BaseDir is the directory that relative paths are resolved against; empty means the process's working
+	// directory.
 	BaseDir string
-	// PureOnly makes timestamp, uuid and bcrypt return unknown, because their results differ between plan and apply.
+	// PureOnly makes timestamp, uuid and bcrypt return unknown, because their results differ between plan and
+	// apply.
 	PureOnly bool
 	// PlanTimestamp is what plantimestamp returns; it returns unknown if this is zero.
 	PlanTimestamp time.Time
@@ -25,8 +27,8 @@ type Options struct {
 	PublicType func(cty.Type) bool
 }
 
-// Table returns the functions callable in expressions, each also under "core::NAME". The map is the caller's own; the functions in it
-// are immutable and may be called from many goroutines at once.
+// Table returns the functions callable in expressions, each also under "core::NAME". The map is the caller's
+// own; the functions in it are immutable and may be called from many goroutines at once.
 func Table(o Options) map[string]function.Function {
 	table := make(map[string]function.Function, 2*(len(static)+40))
 	add := func(name string, f function.Function) {
@@ -42,7 +44,8 @@ func Table(o Options) map[string]function.Function {
 	if o.Console {
 		add("type", guard("type", typeFunc(o.PublicType)))
 	}
-	// Templates call the same functions, except for the template functions themselves: those count how deep they are nested.
+	// Templates call the same functions, except for the template functions themselves: those count how deep
+	// they are nested.
 	r := &renderer{files: files{base: o.BaseDir}, functions: maps.Clone(table)}
 	for name, f := range r.nested() {
 		table[name] = f

@@ -2,7 +2,8 @@ package funcs
 
 import "strings"
 
-// TakesCollections reports whether the function of that name has parameters of a type that tuples or objects are converted to.
+// TakesCollections reports whether the function of that name has parameters of a type that tuples or objects
+// are converted to.
 func TakesCollections(name string) bool {
 	f, ok := static[strings.TrimPrefix(name, CorePrefix)]
 	if !ok {

@@ -18,13 +18,13 @@ import (
 const (
 	// maxTemplateDepth is how deep templates may render templates.
 	maxTemplateDepth = 1024
-	// maxTemplateLevels bounds the levels of syntax in all templates that are being rendered within each other, so that
-	// none exhausts the stack together with the others.
+	// maxTemplateLevels bounds the levels of syntax in all templates that are being rendered within each
+	// other, so that none exhausts the stack together with the others.
 	maxTemplateLevels = 200_000
 )
 
-// renderer renders templates. The functions that a template can call are the same everywhere, except that its template functions are
-// bound to a renderer one level deeper.
+// renderer renders templates. The functions that a template can call are the same everywhere, except that its
+// template functions are bound to a renderer one level deeper.
 type renderer struct {
 	files     files
 	functions map[string]function.Function // without the template functions; never changed once rendering may start
@@ -67,8 +67,8 @@ func (r *renderer) stringFunc() function.Function {
 	})
 }
 
-// templateType predicts nothing: a template of a single interpolation has the type of that value, which only rendering can tell. But it
-// refuses variables of the wrong type, known or not.
+// templateType predicts nothing: a template of a single interpolation has the type of that value, which only
+// rendering can tell. But it refuses variables of the wrong type, known or not.
 func templateType(args []cty.Value) (cty.Type, error) {
 	if ty := args[1].Type(); ty != cty.DynamicPseudoType && !ty.IsMapType() && !ty.IsObjectType() {
 		return cty.NilType, function.NewArgErrorf(1, "invalid vars value: must be a map")
@@ -156,8 +156,8 @@ func templateError(diags diag.List, text []byte, cause error) error {
 	return diags.Err()
 }
 
-// evaluationError is templateError for what is found in the course of evaluating. An error about a template that this one renders travels up unchanged but
-// for the place of the call.
+// evaluationError is templateError for what is found in the course of evaluating. An error about a template
+// that this one renders travels up unchanged but for the place of the call.
 func evaluationError(hd hcl.Diagnostics, text []byte) error {
 	for _, d := range hd {
 		call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](d)

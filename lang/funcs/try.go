@@ -14,9 +14,10 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// canFunc is HCL's, with one difference: whether an expression works can tell a bit about an ephemeral value, and so the answer is
-// ephemeral if it could depend on one. Sensitive and deprecated marks don't carry over: conditions such as
-// `count = can(tonumber(var.x)) ? 1 : 0` are common with sensitive variables and have always been allowed.
+// canFunc is HCL's, with one difference: whether an expression works can tell a bit about an ephemeral value,
+// and so the answer is ephemeral if it could depend on one. Sensitive and deprecated marks don't carry over:
+// conditions such as `count = can(tonumber(var.x)) ? 1 : 0` are common with sensitive variables and have
+// always been allowed.
 var canFunc = function.New(&function.Spec{
 	Description: descriptions["can"],
 	Params:      tryfunc.CanFunc.Params(),
@@ -31,9 +32,10 @@ var canFunc = function.New(&function.Spec{
 	},
 })
 
-// tryFunc is HCL's, with three differences. A result that was reached because an expression over ephemeral values failed is ephemeral
-// itself; an unknown result keeps its marks; and the error of a failed call shows no details of expressions over secret values.
-// The result's type is not predicted: that would evaluate each expression twice, and nested calls exponentially often.
+// tryFunc is HCL's, with three differences. A result that was reached because an expression over ephemeral
+// values failed is ephemeral itself; an unknown result keeps its marks; and the error of a failed call shows
+// no details of expressions over secret values. The result's type is not predicted: that would evaluate each
+// expression twice, and nested calls exponentially often.
 var tryFunc = function.New(&function.Spec{
 	Description: descriptions["try"],
 	VarParam:    tryfunc.TryFunc.VarParam(),
@@ -49,7 +51,8 @@ var tryFunc = function.New(&function.Spec{
 			v, diags := closure.Value()
 			if !diags.HasErrors() {
 				if !v.IsWhollyKnown() {
-					// Once the unknown parts are known the expression may still fail, and so not even the type is certain.
+					// Once the unknown parts are known the expression may still fail, and so not even the
+					// type is certain.
 					_, marks := v.UnmarkDeep()
 					v = cty.DynamicVal.WithMarks(marks, alternatives(args[i+1:]))
 				}

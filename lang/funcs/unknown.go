@@ -9,8 +9,8 @@ import (
 // picks names the functions whose result is an element of their first argument, chosen by the second.
 var picks = map[string]bool{"element": true, "lookup": true}
 
-// unknownResult gives a result that is not known yet the marks that it may come to have: those of the arguments, and ephemeral if a part of an argument
-// is, unless it is certain that the result is another part.
+// unknownResult gives a result that is not known yet the marks that it may come to have: those of the
+// arguments, and ephemeral if a part of an argument is, unless it is certain that the result is another part.
 func unknownResult(name string, v cty.Value, args []cty.Value) cty.Value {
 	if v.IsKnown() || decidesMarks[name] && !picks[name] {
 		return v

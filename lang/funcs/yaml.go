@@ -16,8 +16,8 @@ import (
 // maxYAMLNodes bounds the values that a document has once its aliases are replaced by what they refer to.
 const maxYAMLNodes = 1_000_000
 
-// yamldecodeFunc is the library's, which replaces each alias by a copy and takes the square of the depth, on documents
-// that have been checked for both.
+// yamldecodeFunc is the library's, which replaces each alias by a copy and takes the square of the depth, on
+// documents that have been checked for both.
 var yamldecodeFunc = function.New(&function.Spec{
 	Description: ctyyaml.YAMLDecodeFunc.Description(),
 	Params:      ctyyaml.YAMLDecodeFunc.Params(),
@@ -32,8 +32,8 @@ var yamldecodeFunc = function.New(&function.Spec{
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return ctyyaml.YAMLDecodeFunc.Call(args) },
 })
 
-// checkYAML returns an error if a document is nested too deep or its aliases would make too much of it. Errors of syntax
-// are left to the decoder.
+// checkYAML returns an error if a document is nested too deep or its aliases would make too much of it.
+// Errors of syntax are left to the decoder.
 func checkYAML(text string) error {
 	src := []byte(text)
 	hasAliases := bytes.IndexByte(src, '&') >= 0 && bytes.IndexByte(src, '*') >= 0
@@ -57,7 +57,8 @@ func checkYAML(text string) error {
 	return nil
 }
 
-// yamlLevels returns an upper bound of the nesting of a document: brackets, indentation, and items on one line.
+// yamlLevels returns an upper bound of the nesting of a document: brackets, indentation, and items on one
+// line.
 func yamlLevels(src []byte) int {
 	brackets, deepest, indent := 0, 0, 0
 	for line := range bytes.Lines(src) {
@@ -83,7 +84,8 @@ func yamlLevels(src []byte) int {
 // yamlSize is the size of a node as if aliases were copies of their anchors.
 type yamlSize struct{ nodes, levels int }
 
-// yamlSizes are the sizes of anchored nodes, so that each is measured once. One that is being measured has none.
+// yamlSizes are the sizes of anchored nodes, so that each is measured once. One that is being measured has
+// none.
 type yamlSizes map[*yaml.Node]yamlSize
 
 // of returns the size of a node at a level. Neither number grows much beyond its bound.

@@ -1,8 +1,9 @@
-// Package generate writes the block of a resource in the configuration language, from an object that exists: the text with which a configuration
-// can begin to manage an imported object.
+// Package generate writes the block of a resource in the configuration language, from an object that exists:
+// the text with which a configuration can begin to manage an imported object.
 //
-// It may import addr, schema, cty and HCL's writer. It must not know providers, plans or state. Values that the schema calls sensitive, and
-// write-only ones, are never written: null stands in their place, with a comment.
+// It may import addr, schema, cty and HCL's writer. It must not know providers, plans or state. Values that
+// the schema calls sensitive, and write-only ones, are never written: null stands in their place, with a
+// comment.
 package generate
 
 import (
@@ -21,7 +22,8 @@ import (
 // Header is how a file of generated blocks begins.
 const Header = "# __generated__ by Mayfly\n# Read these blocks, complete what is null but required, and move them to where they belong.\n"
 
-// Comment is the line before a generated block: where it comes from. from is the id that was imported, "" if it was an identity.
+// Comment is the line before a generated block: where it comes from. from is the id that was imported, "" if
+// it was an identity.
 func Comment(from string) string {
 	if from == "" {
 		return "# __generated__ by Mayfly\n"
@@ -29,9 +31,10 @@ func Comment(from string) string {
 	return "# __generated__ by Mayfly from " + quoted(from) + "\n"
 }
 
-// Resource returns the block of a managed resource whose object is v, a known value of the block's type without marks. What only the provider sets is left
-// out, and so is what is deprecated, unless only the configuration can have set it. provider is the provider argument, such as "aws.west", or "" for none. The text is formatted and ends without a
-// line break.
+// Resource returns the block of a managed resource whose object is v, a known value of the block's type
+// without marks. What only the provider sets is left out, and so is what is deprecated, unless only the
+// configuration can have set it. provider is the provider argument, such as "aws.west", or "" for none. The
+// text is formatted and ends without a line break.
 func Resource(r addr.Resource, provider string, b *schema.Block, v cty.Value) string {
 	var w writer
 	w.line("resource ", quoted(r.Type), " ", quoted(r.Name), " {")
@@ -177,7 +180,8 @@ func (w *writer) one(head string, b *schema.Block, v cty.Value) {
 	w.line("}")
 }
 
-// stringExpr is an expression for a string: one that is a JSON document as jsonencode writes it is shown as what it means.
+// stringExpr is an expression for a string: one that is a JSON document as jsonencode writes it is shown as
+// what it means.
 func stringExpr(text string) string {
 	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return quoted(text)

@@ -121,7 +121,8 @@ type target struct {
 	Keyless  bool `json:"keyless,omitempty"`
 }
 
-// sealed is an encoded value: the index of its type, its MessagePack form, and the paths of its sensitive parts.
+// sealed is an encoded value: the index of its type, its MessagePack form, and the paths of its sensitive
+// parts.
 type sealed struct {
 	Type      int    `json:"t"`
 	Packed    []byte `json:"v"`
@@ -130,7 +131,8 @@ type sealed struct {
 
 type path []step
 
-// step is one of: an attribute's name, a string key, a number as text, or any other known key with its type's index.
+// step is one of: an attribute's name, a string key, a number as text, or any other known key with its type's
+// index.
 type step struct {
 	Attr    *string  `json:"attr,omitempty"`
 	Key     *string  `json:"key,omitempty"`

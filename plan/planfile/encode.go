@@ -26,7 +26,8 @@ type encoder struct {
 	providers map[addr.ProviderConfig]int
 }
 
-// typeHint is the type that a value of the same origin had last: comparing types is much cheaper than encoding them.
+// typeHint is the type that a value of the same origin had last: comparing types is much cheaper than
+// encoding them.
 type typeHint struct {
 	ty    cty.Type
 	index int
@@ -249,8 +250,8 @@ func (e *encoder) paths(x *failing, paths []cty.Path) []path {
 	return out
 }
 
-// path encodes a path. A step to an element of a set that has unknown parts has no stored form: the path then ends before it, and so
-// covers the whole set.
+// path encodes a path. A step to an element of a set that has unknown parts has no stored form: the path then
+// ends before it, and so covers the whole set.
 func (e *encoder) path(x *failing, p cty.Path) path {
 	out := make(path, 0, len(p))
 	for _, s := range p {
@@ -275,7 +276,8 @@ func hasText(k cty.Value) bool {
 	return k.IsNull() || k.Type() != cty.Number || fits(k.AsBigFloat())
 }
 
-// Bounds on numbers in paths, in bits: the precision with which cty parses them, and a size up to which their digits may be written out.
+// Bounds on numbers in paths, in bits: the precision with which cty parses them, and a size up to which their
+// digits may be written out.
 const (
 	numberPrecision = 512
 	maxExponent     = 1 << 12
@@ -286,8 +288,8 @@ func fits(n *big.Float) bool {
 	return !n.IsInf() && n.MinPrec() <= numberPrecision && max(n.MantExp(nil), -n.MantExp(nil)) <= maxExponent
 }
 
-// numberText writes a number so that cty takes what is parsed from it for equal: whole numbers exactly, others with the fewest digits that
-// tell them apart at their own precision.
+// numberText writes a number so that cty takes what is parsed from it for equal: whole numbers exactly,
+// others with the fewest digits that tell them apart at their own precision.
 func numberText(n *big.Float) string {
 	if n.IsInt() {
 		return n.Text('f', 0)

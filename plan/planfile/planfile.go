@@ -1,8 +1,10 @@
-// Package planfile is the codec of saved plans: one zip file with the plan, the states it starts from and everything else that applying it
-// needs, so that apply does not read the configuration again. The format is described in the document "Saved plans".
+// Package planfile is the codec of saved plans: one zip file with the plan, the states it starts from and
+// everything else that applying it needs, so that apply does not read the configuration again. The format is
+// described in the document "Saved plans".
 //
-// It may import addr, diag, value, state, plan and cty. It must not know configuration, evaluation, providers' processes or backends: what of
-// these belongs in a saved plan is bytes and names here. It holds no ephemeral value, since the types it stores cannot.
+// It may import addr, diag, value, state, plan and cty. It must not know configuration, evaluation,
+// providers' processes or backends: what of these belongs in a saved plan is bytes and names here. It holds
+// no ephemeral value, since the types it stores cannot.
 package planfile
 
 import (
@@ -41,7 +43,8 @@ type Backend struct {
 	Workspace string
 }
 
-// Kinds of files that cannot be used as saved plans. Read's errors wrap one of them or are those of the reader; their messages say what to do.
+// Kinds of files that cannot be used as saved plans. Read's errors wrap one of them or are those of the
+// reader; their messages say what to do.
 var (
 	ErrNotPlan = errors.New("the file is not a saved plan")
 	ErrForeign = errors.New("the plan was saved by another program")
@@ -57,14 +60,14 @@ func corrupt(format string, args ...any) error {
 // zipMagic is how a zip file with at least one entry begins.
 const zipMagic = "PK\x03\x04"
 
-// Is reports whether a file that begins with header, of which four bytes are enough, is meant as a saved plan: of this program or, since theirs
-// are zip files too, of one of its peers. Read tells these apart.
+// Is reports whether a file that begins with header, of which four bytes are enough, is meant as a saved
+// plan: of this program or, since theirs are zip files too, of one of its peers. Read tells these apart.
 func Is(header []byte) bool {
 	return len(header) >= len(zipMagic) && string(header[:len(zipMagic)]) == zipMagic
 }
 
-// Names of the entries. Configuration files stand below configDir under their own path if that is one inside the root directory, or else
-// numbered below outsideDir.
+// Names of the entries. Configuration files stand below configDir under their own path if that is one inside
+// the root directory, or else numbered below outsideDir.
 const (
 	entryHeader  = "mayfly"
 	entryPlan    = "plan.json"

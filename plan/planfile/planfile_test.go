@@ -192,7 +192,8 @@ func TestRoundTripOfLittle(t *testing.T) {
 	}
 }
 
-// TestEveryFieldIsKnown fails when the model gains a field, so that it is not forgotten here: fullFile must then set it, and the codec keep it.
+// TestEveryFieldIsKnown fails when the model gains a field, so that it is not forgotten here: fullFile must
+// then set it, and the codec keep it.
 func TestEveryFieldIsKnown(t *testing.T) {
 	f := fullFile(t)
 	for _, v := range []any{

@@ -14,7 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Limits on what is read, far above what plans need. They keep a damaged or malicious file from using up the memory.
+// Limits on what is read, far above what plans need. They keep a damaged or malicious file from using up the
+// memory.
 const (
 	maxEntries = 200_000
 	maxEntry   = 2 << 30 // bytes, unpacked
@@ -295,7 +296,8 @@ func (p *reader) state(name string) (*state.State, error) {
 	return f.State, nil
 }
 
-// firstSentence leaves out the advice of an error about a state file, which does not hold for one inside a plan.
+// firstSentence leaves out the advice of an error about a state file, which does not hold for one inside a
+// plan.
 func firstSentence(err error) string {
 	text, _, _ := strings.Cut(err.Error(), ". ")
 	return text

@@ -1,8 +1,10 @@
-// Package builtin is the provider that is part of the program, terraform.io/builtin/terraform: the resource type terraform_data, the data
-// source terraform_remote_state and the functions that encode and decode variable files. It works in process, on values.
+// Package builtin is the provider that is part of the program, terraform.io/builtin/terraform: the resource
+// type terraform_data, the data source terraform_remote_state and the functions that encode and decode
+// variable files. It works in process, on values.
 //
-// It may import addr, diag, schema, provider, state (to read the outputs of local states), HCL and cty. It must not know backends other than
-// the local one: the program that has them injects how a state is read. Nor may it know wire formats, plans or evaluation.
+// It may import addr, diag, schema, provider, state (to read the outputs of local states), HCL and cty. It
+// must not know backends other than the local one: the program that has them injects how a state is read. Nor
+// may it know wire formats, plans or evaluation.
 package builtin
 
 import (
@@ -20,23 +22,25 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// ReadState reads the root module's outputs from the state that a backend stores for a workspace ("default" if none is named). config is the
-// backend's configuration as given, an object or null. A state that does not exist is an error that wraps ErrNoState. Errors must not hold
-// values of config, any of which may be secret. A cty.PathError leads to the place in config that it is about.
+// ReadState reads the root module's outputs from the state that a backend stores for a workspace ("default"
+// if none is named). config is the backend's configuration as given, an object or null. A state that does not
+// exist is an error that wraps ErrNoState. Errors must not hold values of config, any of which may be secret.
+// A cty.PathError leads to the place in config that it is about.
 type ReadState func(ctx context.Context, backendType string, config cty.Value, workspace string) (outputs map[string]cty.Value, err error)
 
-// CheckBackend reports whether a backend type exists and config, an object with possibly unknown parts or null, fits it. The rules for errors
-// are those of ReadState; ErrNoBackend says that there is no such type.
+// CheckBackend reports whether a backend type exists and config, an object with possibly unknown parts or
+// null, fits it. The rules for errors are those of ReadState; ErrNoBackend says that there is no such type.
 type CheckBackend func(backendType string, config cty.Value) error
 
 // Options are what the provider needs of its surroundings. Each has a default.
 type Options struct {
-	// Dir is the directory that relative paths of local states start from; "" is the working directory of the process.
+	// Dir is the directory that relative paths of local states start from; "" is the working directory of the
+	// process.
 	Dir string
 	// ReadState reads the states of other configurations; nil reads those of the local backend.
 	ReadState ReadState
-	// CheckBackend validates terraform_remote_state's configuration; nil accepts what the local backend does if ReadState is nil too, or else
-	// leaves all checks to ReadState.
+	// CheckBackend validates terraform_remote_state's configuration; nil accepts what the local backend does
+	// if ReadState is nil too, or else leaves all checks to ReadState.
 	CheckBackend CheckBackend
 	// NewID makes the id of a new terraform_data; nil makes random UUIDs. It may be called concurrently.
 	NewID func() string
@@ -157,7 +161,8 @@ func blockOf(mode addr.Mode, typeName string) (*schema.Block, diag.List) {
 	return s.Block, nil
 }
 
-// checkObject guards against values that were not made for the schema, which would otherwise fail deep inside cty.
+// checkObject guards against values that were not made for the schema, which would otherwise fail deep inside
+// cty.
 func checkObject(block *schema.Block, what string, v cty.Value) diag.List {
 	if v == cty.NilVal || len(v.Type().TestConformance(block.Type())) > 0 || schema.HoldsMarks(v) {
 		return diag.Errorf("Invalid request to provider", "The %s was not prepared for the schema of the built-in provider. This is a bug in the program "+
@@ -170,7 +175,8 @@ func unsupported(format string, args ...any) diag.List {
 	return diag.Errorf("Operation not supported by provider", "%s", fmt.Sprintf(format, args...))
 }
 
-// Echo returns, for a managed type, the argument that a result repeats: what is sensitive in the one is so in the other. ok is false if there is none.
+// Echo returns, for a managed type, the argument that a result repeats: what is sensitive in the one is so in
+// the other. ok is false if there is none.
 func Echo(typeName string) (argument, result string, ok bool) {
 	return "input", "output", typeName == dataType
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// ReadResource implements provider.Reader. A terraform_data exists nowhere but in the state, so it never changes on its own.
+// ReadResource implements provider.Reader. A terraform_data exists nowhere but in the state, so it never
+// changes on its own.
 func (*builtin) ReadResource(_ context.Context, req provider.ReadRequest) (provider.ReadResponse, diag.List) {
 	block, diags := blockOf(addr.Managed, req.Type)
 	if diags.HasErrors() {
@@ -26,8 +27,9 @@ func (*builtin) ReadResource(_ context.Context, req provider.ReadRequest) (provi
 	return provider.ReadResponse{New: stored(block, req.Prior), Private: req.Private}, nil
 }
 
-// PlanResource implements provider.Reader. output follows input: it is unknown when input changed, and has input's type, null for none. A
-// change of triggers_replace replaces the object; one of input_wo_version updates it.
+// PlanResource implements provider.Reader. output follows input: it is unknown when input changed, and has
+// input's type, null for none. A change of triggers_replace replaces the object; one of input_wo_version
+// updates it.
 func (*builtin) PlanResource(_ context.Context, req provider.PlanRequest) (provider.PlanResponse, diag.List) {
 	block, diags := blockOf(addr.Managed, req.Type)
 	if diags.HasErrors() {
@@ -60,7 +62,8 @@ func (*builtin) PlanResource(_ context.Context, req provider.PlanRequest) (provi
 	return resp, nil
 }
 
-// stored returns an object without its write-only argument. The null in its place has no type: that of the argument is nobody's business.
+// stored returns an object without its write-only argument. The null in its place has no type: that of the
+// argument is nobody's business.
 func stored(block *schema.Block, v cty.Value) cty.Value {
 	if v.IsNull() || !v.IsKnown() || !block.HasWriteOnly() {
 		return v
@@ -121,8 +124,8 @@ func (b *builtin) ApplyResource(_ context.Context, req provider.ApplyRequest) (p
 	return resp, nil
 }
 
-// UpgradeResource implements provider.Reader. Attributes that the schema doesn't have are dropped, missing ones are null: the engines that
-// share the state format don't all have the same ones.
+// UpgradeResource implements provider.Reader. Attributes that the schema doesn't have are dropped, missing
+// ones are null: the engines that share the state format don't all have the same ones.
 func (*builtin) UpgradeResource(_ context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
 	s, _ := catalog{}.Resource(addr.Managed, req.Type)
 	if s == nil {
@@ -190,8 +193,9 @@ func newData(id string, triggers cty.Value) cty.Value {
 	})
 }
 
-// MoveResource implements provider.Reader. A null_resource becomes a terraform_data with the same id and its triggers as triggers_replace.
-// They become an object, since that is what the braces of a configuration give: the move alone then changes nothing.
+// MoveResource implements provider.Reader. A null_resource becomes a terraform_data with the same id and its
+// triggers as triggers_replace. They become an object, since that is what the braces of a configuration give:
+// the move alone then changes nothing.
 func (*builtin) MoveResource(_ context.Context, req provider.MoveRequest) (provider.MoveResponse, diag.List) {
 	if req.TargetType != dataType {
 		return provider.MoveResponse{}, unknownType(addr.Managed, req.TargetType)

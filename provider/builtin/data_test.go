@@ -160,7 +160,8 @@ func anyValue() *rapid.Generator[cty.Value] {
 	})
 }
 
-// TestObeysTheContract takes objects through lives of changes, each planned with parts unknown first, and checks every answer.
+// TestObeysTheContract takes objects through lives of changes, each planned with parts unknown first, and
+// checks every answer.
 func TestObeysTheContract(t *testing.T) {
 	p, block := testProvider(), dataSchema.Block
 	rapid.Check(t, func(rt *rapid.T) {

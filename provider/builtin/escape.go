@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// escapeMarks returns source text in which combining marks that follow an escape sequence are escaped too. Left as they are, they would join the
-// sequence's last letter when the text is normalised, as every string of the language is, and break the sequence.
+// escapeMarks returns source text in which combining marks that follow an escape sequence are escaped too.
+// Left as they are, they would join the sequence's last letter when the text is normalised, as every string
+// of the language is, and break the sequence.
 func escapeMarks(source []byte) string {
 	var sb strings.Builder
 	for len(source) > 0 {

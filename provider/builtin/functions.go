@@ -16,7 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/bounds"
 )
 
-// CallFunction implements provider.Reader. Errors about the argument are function.ArgErrors, and never quote it.
+// CallFunction implements provider.Reader. Errors about the argument are function.ArgErrors, and never quote
+// it.
 func (*builtin) CallFunction(_ context.Context, name string, args []cty.Value) (cty.Value, error) {
 	call := map[string]func(cty.Value) (cty.Value, error){
 		"encode_tfvars": encodeTfvars, "decode_tfvars": decodeTfvars, "encode_expr": encodeExpr,
@@ -122,7 +123,8 @@ func decodeTfvars(v cty.Value) (cty.Value, error) {
 	return cty.ObjectVal(variables), nil
 }
 
-// decodeError explains the first error. The details of diagnostics quote the text, which may be secret, so there is none.
+// decodeError explains the first error. The details of diagnostics quote the text, which may be secret, so
+// there is none.
 func decodeError(diags hcl.Diagnostics) error {
 	for _, d := range diags {
 		if d.Severity != hcl.DiagError {

@@ -122,7 +122,8 @@ func (b *builtin) ReadData(ctx context.Context, req provider.DataRequest) (provi
 	return provider.DataResponse{State: cty.ObjectVal(result)}, diags
 }
 
-// CheckLocal is the CheckBackend of the local backend: the only type is "local", its arguments are path and workspace_dir.
+// CheckLocal is the CheckBackend of the local backend: the only type is "local", its arguments are path and
+// workspace_dir.
 func CheckLocal(backendType string, config cty.Value) error {
 	if backendType != "local" {
 		return fmt.Errorf("%w. Use the backend \"local\", with a copy of the state in a file", ErrNoBackend)
@@ -160,7 +161,8 @@ func localArgs(config cty.Value) (map[string]string, error) {
 	return args, nil
 }
 
-// ReadLocal returns the ReadState of the local backend. Relative paths start from dir, or the process's working directory if dir is "".
+// ReadLocal returns the ReadState of the local backend. Relative paths start from dir, or the process's
+// working directory if dir is "".
 func ReadLocal(dir string) ReadState {
 	return func(ctx context.Context, backendType string, config cty.Value, workspace string) (map[string]cty.Value, error) {
 		if err := CheckLocal(backendType, config); err != nil {

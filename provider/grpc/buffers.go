@@ -6,11 +6,13 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// Messages carry secrets, and the transport would keep them in its buffers for as long as a connection lives or a pool holds them. So
-// connections have no buffers of their own, and the buffers that all of them share are overwritten when they are given back.
+// Messages carry secrets, and the transport would keep them in its buffers for as long as a connection lives
+// or a pool holds them. So connections have no buffers of their own, and the buffers that all of them share
+// are overwritten when they are given back.
 func init() { experimental.SetDefaultBufferPool(wipingPool{mem.DefaultBufferPool()}) }
 
-// unbuffered makes a connection read and write without buffers of its own. What reads an encrypted one keeps the last record that it received.
+// unbuffered makes a connection read and write without buffers of its own. What reads an encrypted one keeps
+// the last record that it received.
 var unbuffered = []grpc.DialOption{grpc.WithReadBufferSize(0), grpc.WithWriteBufferSize(0)}
 
 // wipingPool overwrites what is put back.

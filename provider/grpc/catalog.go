@@ -76,7 +76,8 @@ func (c *client) Catalog(ctx context.Context) (provider.Catalog, diag.List) {
 	return cat, diags
 }
 
-// loadCatalog asks the provider for its schemas, at most once per process. Warnings are returned to the first caller only.
+// loadCatalog asks the provider for its schemas, at most once per process. Warnings are returned to the first
+// caller only.
 func (c *client) loadCatalog(ctx context.Context) (*catalog, diag.List) {
 	const rpc = "GetProviderSchema"
 	cat, diags, err := c.catalog.get(ctx, c.life, c.fetchCatalog)
@@ -116,8 +117,9 @@ func (c *client) fetchCatalog(ctx context.Context) (*catalog, diag.List) {
 	return cat, diags
 }
 
-// cacheable reports whether the schemas may be kept for later commands: the provider does without being asked for them, and its configuration requires no
-// argument. One that is required may be optional where an environment variable gives its value.
+// cacheable reports whether the schemas may be kept for later commands: the provider does without being asked
+// for them, and its configuration requires no argument. One that is required may be optional where an
+// environment variable gives its value.
 func (cat *catalog) cacheable() bool {
 	if cat == nil || !cat.capabilities.SchemaOptional {
 		return false
@@ -235,7 +237,8 @@ func (cat *catalog) Functions() (map[string]*schema.Function, diag.List) {
 	return cat.functions, slices.Clone(cat.functionDiags)
 }
 
-// identity returns the identity schema of a managed type, nil if it has none. All of them are asked for at once, on first use.
+// identity returns the identity schema of a managed type, nil if it has none. All of them are asked for at
+// once, on first use.
 func (c *client) identity(ctx context.Context, typeName string) (*schema.Identity, diag.List) {
 	const rpc = "GetResourceIdentitySchemas"
 	all, diags, err := c.identities.get(ctx, c.life, func(ctx context.Context) (map[string]*schema.Identity, diag.List) {

@@ -17,15 +17,16 @@ const (
 	clientCertEnv = "PLUGIN_CLIENT_CERT"
 	// certificateName is the name in the certificates of both sides.
 	certificateName = "localhost"
-	// certificateLife covers the longest run, and certificateSlack a clock that is set back while the plugin starts.
+	// certificateLife covers the longest run, and certificateSlack a clock that is set back while the plugin
+	// starts.
 	certificateLife  = 30 * 365 * 24 * time.Hour
 	certificateSlack = time.Minute
 )
 
-// newClientTLS makes a client certificate for one connection to one plugin. It returns the connection's settings,
-// which the plugin library completes with the certificate that the plugin sends in its handshake, and the client's
-// certificate in PEM form. The library could do this too, but with a key on the curve P-521, which takes longer
-// than anything else in the start of a plugin.
+// newClientTLS makes a client certificate for one connection to one plugin. It returns the connection's
+// settings, which the plugin library completes with the certificate that the plugin sends in its handshake,
+// and the client's certificate in PEM form. The library could do this too, but with a key on the curve P-521,
+// which takes longer than anything else in the start of a plugin.
 func newClientTLS() (*tls.Config, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// languageVersion is what providers are told as the version of Terraform. SDKs compare it with minimum versions of language features, so it
-// names the release whose language and protocol features the engine has, not the engine's own version.
+// languageVersion is what providers are told as the version of Terraform. SDKs compare it with minimum
+// versions of language features, so it names the release whose language and protocol features the engine has,
+// not the engine's own version.
 const languageVersion = "1.12.6"
 
 // client is a started provider. All fields are set before it is shared.
@@ -28,7 +29,8 @@ type client struct {
 	cache    SchemaCache
 	closeFn  func() error
 
-	// life ends at Close. Calls whose result is shared by all callers run under it, so that one caller's interruption doesn't fail the others.
+	// life ends at Close. Calls whose result is shared by all callers run under it, so that one caller's
+	// interruption doesn't fail the others.
 	life context.Context
 	end  context.CancelFunc
 

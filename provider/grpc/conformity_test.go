@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
 )
 
-// TestMessagesConform compares our messages, name by name and number by number, with those of the SDK, which the test binary has too.
+// TestMessagesConform compares our messages, name by name and number by number, with those of the SDK, which
+// the test binary has too.
 func TestMessagesConform(t *testing.T) {
 	renamed5 := map[string]string{
 		"ValidateProviderConfig": "PrepareProviderConfig", "ValidateResourceConfig": "ValidateResourceTypeConfig",

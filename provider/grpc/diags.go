@@ -26,7 +26,8 @@ func diagnostics(in []*tfplugin6.Diagnostic) diag.List {
 	return l
 }
 
-// attributePath converts a path; one with a step that selects nothing is dropped as a whole, as it leads to a wrong place.
+// attributePath converts a path; one with a step that selects nothing is dropped as a whole, as it leads to a
+// wrong place.
 func attributePath(in *tfplugin6.AttributePath) cty.Path {
 	var path cty.Path
 	for _, step := range in.GetSteps() {

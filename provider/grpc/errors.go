@@ -12,8 +12,9 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Stopped is the Extra of the diagnostics about a provider whose process ended while it was needed. Every operation of such a provider fails
-// with one; the first tells the story, the others have Repeat set, so that a caller can leave them out.
+// Stopped is the Extra of the diagnostics about a provider whose process ended while it was needed. Every
+// operation of such a provider fails with one; the first tells the story, the others have Repeat set, so that
+// a caller can leave them out.
 type Stopped struct {
 	Provider string
 	Repeat   bool
@@ -21,7 +22,8 @@ type Stopped struct {
 
 func isUnimplemented(err error) bool { return status.Code(err) == codes.Unimplemented }
 
-// callError explains a failed RPC. If the wait was ended by ctx, the diagnostic's Extra is the context's error.
+// callError explains a failed RPC. If the wait was ended by ctx, the diagnostic's Extra is the context's
+// error.
 func (c *client) callError(ctx context.Context, rpc string, err error) diag.List {
 	if c.life.Err() != nil {
 		return diag.Errorf("Provider closed", "Provider %s was closed before it answered the call %s.", c.name, rpc)

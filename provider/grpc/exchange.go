@@ -16,8 +16,9 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// exchange is one RPC from values to values. Once it holds an error, from us or from the provider, encoding, calling and decoding do nothing,
-// so that an operation reads as a sequence without branches. It is used by one goroutine.
+// exchange is one RPC from values to values. Once it holds an error, from us or from the provider, encoding,
+// calling and decoding do nothing, so that an operation reads as a sequence without branches. It is used by
+// one goroutine.
 type exchange struct {
 	ctx      context.Context
 	c        *client
@@ -116,7 +117,8 @@ func (x *exchange) encodeType(ty cty.Type, v cty.Value, what string) *tfplugin6.
 	return out
 }
 
-// decode returns a value of the schema's type, null if the provider sent none, cty.NilVal once the exchange failed.
+// decode returns a value of the schema's type, null if the provider sent none, cty.NilVal once the exchange
+// failed.
 func (x *exchange) decode(s *schema.Schema, in *tfplugin6.DynamicValue) cty.Value {
 	if x.failed() {
 		return cty.NilVal
@@ -130,7 +132,8 @@ func wipe(v *tfplugin6.DynamicValue) {
 	clear(v.GetJson())
 }
 
-// decodeType is decode for a type, also after errors that the provider reported along with a value. It overwrites in.
+// decodeType is decode for a type, also after errors that the provider reported along with a value. It
+// overwrites in.
 func (x *exchange) decodeType(ty cty.Type, in *tfplugin6.DynamicValue) cty.Value {
 	defer wipe(in)
 	v, err := decodeValue(in, ty)
@@ -233,7 +236,8 @@ func capabilities() *tfplugin6.ClientCapabilities {
 	return &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: true}
 }
 
-// planCapabilities are those of a call for a plan: what the provider keeps with a plan is handed back when the change is planned again.
+// planCapabilities are those of a call for a plan: what the provider keeps with a plan is handed back when
+// the change is planned again.
 func planCapabilities() *tfplugin6.ClientCapabilities {
 	caps := capabilities()
 	caps.StorePlannedPrivate = true

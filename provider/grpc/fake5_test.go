@@ -8,7 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// fake5 is the fake in protocol 5: the SDK's types for the two protocols have the same fields as far as they are used here.
+// fake5 is the fake in protocol 5: the SDK's types for the two protocols have the same fields as far as they
+// are used here.
 type fake5 struct {
 	tfprotov5.ProviderServer
 	six fake

@@ -21,7 +21,8 @@ type fake struct {
 	tfprotov6.ProviderServer // what is not implemented panics, which shows as a crash
 }
 
-// processStderr is the standard error that loggers hold: the plugin library replaces os.Stderr by a stream of its own.
+// processStderr is the standard error that loggers hold: the plugin library replaces os.Stderr by a stream of
+// its own.
 var processStderr = os.Stderr
 
 var (

@@ -17,7 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// CallFunction implements provider.Reader. An error about an argument, from us or from the provider, is a function.ArgError.
+// CallFunction implements provider.Reader. An error about an argument, from us or from the provider, is a
+// function.ArgError.
 func (c *client) CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error) {
 	x := c.exchange(ctx, "CallFunction", "")
 	f, err := x.function(name)
@@ -97,7 +98,8 @@ func functionError(in *tfplugin6.FunctionError, args int) error {
 	return err
 }
 
-// ConfiguredFunctions implements provider.Reader. A provider without that call has no functions but those of its schema.
+// ConfiguredFunctions implements provider.Reader. A provider without that call has no functions but those of
+// its schema.
 func (c *client) ConfiguredFunctions(ctx context.Context) (map[string]*schema.Function, diag.List) {
 	const rpc = "GetFunctions"
 	known, diags, err := c.more.get(ctx, c.life, func(ctx context.Context) (map[string]*schema.Function, diag.List) {

@@ -22,8 +22,8 @@ const (
 	fieldEphemerals   = 8
 )
 
-// schemaIndex has the parts of a schema response as they were received; they share its memory. Schemas of large providers take tens of
-// megabytes, of which a configuration uses a few types.
+// schemaIndex has the parts of a schema response as they were received; they share its memory. Schemas of
+// large providers take tens of megabytes, of which a configuration uses a few types.
 type schemaIndex struct {
 	provider, meta, capabilities                  []byte
 	diagnostics                                   [][]byte

@@ -59,7 +59,8 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// serveForDebugger serves as a provider does in a debugger, until standard input ends, and prints where on a line.
+// serveForDebugger serves as a provider does in a debugger, until standard input ends, and prints where on a
+// line.
 func serveForDebugger() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {

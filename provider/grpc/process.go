@@ -19,14 +19,16 @@ import (
 )
 
 const (
-	// drainTime is how long the output of an ended process is still read: its children may hold the pipes open for ever.
+	// drainTime is how long the output of an ended process is still read: its children may hold the pipes
+	// open for ever.
 	drainTime = 500 * time.Millisecond
 	// exitTime is how long a broken connection waits for the end of the process, to say how it ended.
 	exitTime = 2 * time.Second
 )
 
-// process is a plugin process. Compared with the plugin library's own runner it doesn't hand on our standard input, is out of reach of signals to
-// our process group, ends although a child of the plugin holds its pipes, and remembers what error messages need. It implements runner.Runner.
+// process is a plugin process. Compared with the plugin library's own runner it doesn't hand on our standard
+// input, is out of reach of signals to our process group, ends although a child of the plugin holds its
+// pipes, and remembers what error messages need. It implements runner.Runner.
 type process struct {
 	cmd    *exec.Cmd
 	stderr *tail
@@ -54,8 +56,9 @@ func newProcess(c Command) *process {
 	return &process{cmd: cmd, stderr: newTail(c.Stderr), exited: make(chan struct{}), drained: make(chan struct{})}
 }
 
-// pluginEnv returns the environment of a plugin without the variable that makes SDKs write every protocol message, secrets included, to disk. If nobody reads
-// what the plugin logs, its SDK is told so, unless the environment says otherwise: SDKs log at the finest level by themselves, several lines for each call, and
+// pluginEnv returns the environment of a plugin without the variable that makes SDKs write every protocol
+// message, secrets included, to disk. If nobody reads what the plugin logs, its SDK is told so, unless the
+// environment says otherwise: SDKs log at the finest level by themselves, several lines for each call, and
 // that takes more time than the calls.
 func pluginEnv(c Command) []string {
 	env := c.Env
@@ -114,8 +117,8 @@ func (p *process) begun() bool {
 	return p.cmd.Process != nil || p.startErr != nil || p.killed
 }
 
-// run starts the process and waits for its end. It keeps its thread until then: the system that ends a process with its parent means the thread
-// that started it, and the runtime ends threads at will.
+// run starts the process and waits for its end. It keeps its thread until then: the system that ends a
+// process with its parent means the thread that started it, and the runtime ends threads at will.
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -153,7 +156,8 @@ func (p *process) Wait(context.Context) error {
 	return p.waitErr
 }
 
-// Kill implements runner.AttachedRunner. What the plugin has started in its own group ends with it. Before Start it prevents the start.
+// Kill implements runner.AttachedRunner. What the plugin has started in its own group ends with it. Before
+// Start it prevents the start.
 func (p *process) Kill(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +171,8 @@ func (p *process) Kill(context.Context) error {
 	return nil
 }
 
-// ID implements runner.AttachedRunner. It is never empty, for which the plugin library would skip its cleaning up.
+// ID implements runner.AttachedRunner. It is never empty, for which the plugin library would skip its
+// cleaning up.
 func (p *process) ID() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,5 +2,6 @@ package grpcprovider
 
 import "syscall"
 
-// endWithParent has the system kill a plugin when the engine is killed, which would otherwise go on with its secrets and connections.
+// endWithParent has the system kill a plugin when the engine is killed, which would otherwise go on with its
+// secrets and connections.
 func endWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// apart returns what gives a plugin a session of its own. Signals to our process group, which Ctrl-C, a closed terminal, timeout(1) and CI runners
-// send, must not end what the engine is still waiting for. Without a terminal, a plugin that asks there gets an error; in another group of ours
-// it would be stopped instead.
+// apart returns what gives a plugin a session of its own. Signals to our process group, which Ctrl-C, a
+// closed terminal, timeout(1) and CI runners send, must not end what the engine is still waiting for. Without
+// a terminal, a plugin that asks there gets an error; in another group of ours it would be stopped instead.
 func apart() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setsid: true}
 	endWithParent(attr)

@@ -76,7 +76,8 @@ func TestEndsWithTheEngine(t *testing.T) {
 	await(t, "the plugin to end with the engine", gone)
 }
 
-// connectionEnd connects to a plugin, given as network and address, and returns what is closed when the plugin has ended.
+// connectionEnd connects to a plugin, given as network and address, and returns what is closed when the
+// plugin has ended.
 func connectionEnd(t *testing.T, at []string) <-chan struct{} {
 	t.Helper()
 	conn, err := net.Dial(at[0], at[1])
@@ -130,7 +131,8 @@ func TestCloseEndsProcess(t *testing.T) {
 	}
 }
 
-// TestGrandchildHoldsPipes: a child of the plugin that survives it and has its standard error open must not block Close.
+// TestGrandchildHoldsPipes: a child of the plugin that survives it and has its standard error open must not
+// block Close.
 func TestGrandchildHoldsPipes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plugin")
 	script := fmt.Sprintf("#!/bin/sh\nsleep 20 &\nexec %q\n", os.Args[0])

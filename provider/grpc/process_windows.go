@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// apart returns what keeps Ctrl-C in our console from a plugin, which must not end while the engine is still waiting for it.
+// apart returns what keeps Ctrl-C in our console from a plugin, which must not end while the engine is still
+// waiting for it.
 func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// Reattach connects to a provider that somebody else started and will end, such as a developer in a debugger. Close disconnects only.
+// Reattach connects to a provider that somebody else started and will end, such as a developer in a debugger.
+// Close disconnects only.
 func Reattach(ctx context.Context, name string, cfg *plugin.ReattachConfig) (provider.Provider, diag.List) {
 	const summary = "Provider could not be reattached"
 	protocol := cfg.ProtocolVersion
@@ -37,7 +38,8 @@ func Reattach(ctx context.Context, name string, cfg *plugin.ReattachConfig) (pro
 		var d net.Dialer
 		return d.DialContext(ctx, cfg.Addr.Network(), cfg.Addr.String())
 	}
-	// gRPC connects on the first call only; whether anybody listens is found out now, so that the error names the cause.
+	// gRPC connects on the first call only; whether anybody listens is found out now, so that the error names
+	// the cause.
 	probe, err := dial(ctx, "")
 	if err != nil {
 		return nil, diag.Errorf(summary, "The running provider %s cannot be reached: %s. Check that its process still runs, and that "+
@@ -47,7 +49,8 @@ func Reattach(ctx context.Context, name string, cfg *plugin.ReattachConfig) (pro
 	return dialClient(name, protocol, dial, func() {})
 }
 
-// InMemory returns a provider that runs in this process: register adds its service to a gRPC server, to which the client speaks through memory.
+// InMemory returns a provider that runs in this process: register adds its service to a gRPC server, to which
+// the client speaks through memory.
 func InMemory(name string, register func(*grpc.Server), protocol int) (provider.Provider, diag.List) {
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(math.MaxInt32), grpc.MaxSendMsgSize(math.MaxInt32))
 	register(server)
@@ -79,8 +82,8 @@ func dialClient(name string, protocol int, dial func(context.Context, string) (n
 	}), nil
 }
 
-// ParseReattach parses the value of TF_REATTACH_PROVIDERS, a JSON object from provider addresses to where they listen. The empty string has
-// none.
+// ParseReattach parses the value of TF_REATTACH_PROVIDERS, a JSON object from provider addresses to where
+// they listen. The empty string has none.
 func ParseReattach(env string) (map[addr.Provider]*plugin.ReattachConfig, error) {
 	if env == "" {
 		return nil, nil

@@ -11,7 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// ValidateConfig implements provider.Reader. What protocol 5 calls the prepared configuration is not used: the configuration stands.
+// ValidateConfig implements provider.Reader. What protocol 5 calls the prepared configuration is not used:
+// the configuration stands.
 func (c *client) ValidateConfig(ctx context.Context, config cty.Value) diag.List {
 	x := c.exchange(ctx, "ValidateProviderConfig", "")
 	var resp tfplugin6.ValidateProviderConfig_Response
@@ -148,8 +149,9 @@ func (c *client) PlanResource(ctx context.Context, req provider.PlanRequest) (pr
 	return out, x.diags
 }
 
-// ApplyResource implements provider.Changer. If the provider reports errors along with a state, the state is returned too; New is cty.NilVal
-// if the provider said nothing about it, and null if it said that there is no object.
+// ApplyResource implements provider.Changer. If the provider reports errors along with a state, the state is
+// returned too; New is cty.NilVal if the provider said nothing about it, and null if it said that there is no
+// object.
 func (c *client) ApplyResource(ctx context.Context, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
 	x := c.exchange(ctx, "ApplyResourceChange", req.Type)
 	s := x.resource(addr.Managed)

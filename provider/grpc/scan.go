@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// maxDepth limits the nesting of values. The decoder recurses, and values of dynamic type nest as deep as the message is long.
+// maxDepth limits the nesting of values. The decoder recurses, and values of dynamic type nest as deep as the
+// message is long.
 const maxDepth = 1000
 
 var (
@@ -13,7 +14,8 @@ var (
 	errTooDeep   = errors.New("it is nested too deeply")
 )
 
-// scan checks that data is exactly one well-formed MessagePack value, before anything is allocated by the lengths that stand in it.
+// scan checks that data is exactly one well-formed MessagePack value, before anything is allocated by the
+// lengths that stand in it.
 func scan(data []byte) error {
 	open := []uint64{1}  // how many values are still to come, per level of nesting
 	pending := uint64(1) // the sum of open; each of them takes at least a byte
@@ -49,8 +51,8 @@ func scan(data []byte) error {
 	return nil
 }
 
-// sizes has, for the codes from 0xc0 to 0xdf, the number of bytes of the length field and, for those without one, of the content. A content
-// of -1 is an array, -2 a map, -3 a reserved code.
+// sizes has, for the codes from 0xc0 to 0xdf, the number of bytes of the length field and, for those without
+// one, of the content. A content of -1 is an array, -2 a map, -3 a reserved code.
 var sizes = [32]struct{ length, content int }{
 	{0, 0}, {0, -3}, {0, 0}, {0, 0}, // nil, reserved, false, true
 	{1, 0}, {2, 0}, {4, 0}, // binary
@@ -63,7 +65,8 @@ var sizes = [32]struct{ length, content int }{
 	{2, -1}, {4, -1}, {2, -2}, {4, -2}, // arrays, maps
 }
 
-// item returns how many bytes the value at the start of data takes without the values in it, and how many of those follow.
+// item returns how many bytes the value at the start of data takes without the values in it, and how many of
+// those follow.
 func item(data []byte) (skip, values uint64, ok bool) {
 	code := data[0]
 	switch {

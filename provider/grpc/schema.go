@@ -16,8 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// decoder makes schemas from messages and refuses those that the engine can't work with. It is a value: each schema is decoded by a copy, which
-// collects the problems.
+// decoder makes schemas from messages and refuses those that the engine can't work with. It is a value: each
+// schema is decoded by a copy, which collects the problems.
 type decoder struct {
 	protocol int
 	kind     schema.Kind

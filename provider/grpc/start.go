@@ -32,18 +32,20 @@ type Command struct {
 	Name string   // the provider's address, for error messages
 	// Plain leaves the connection to the process without encryption, so that somebody can watch it.
 	Plain bool
-	// Stderr is called with every line that the provider writes to standard error, one at a time; nil drops them, and has the provider told that nobody
-	// reads its log. It must not block.
+	// Stderr is called with every line that the provider writes to standard error, one at a time; nil drops
+	// them, and has the provider told that nobody reads its log. It must not block.
 	Stderr func(line string)
 	// Schemas lets processes of the same executable share one schema response; nil for none.
 	Schemas SchemaCache
 }
 
-// SchemaCache keeps the schema response of one version of one provider. Its methods may be called concurrently.
+// SchemaCache keeps the schema response of one version of one provider. Its methods may be called
+// concurrently.
 type SchemaCache interface {
 	// Load returns a response saved earlier in a version of the protocol, which is not modified, or nil.
 	Load(protocol int) []byte
-	// Save is called with the response of a provider that can do without being asked for it again. The bytes must not be modified.
+	// Save is called with the response of a provider that can do without being asked for it again. The bytes
+	// must not be modified.
 	Save(protocol int, response []byte)
 }
 
@@ -53,7 +55,8 @@ const (
 	startTime = time.Minute
 )
 
-// closeTime is how long a plugin may take to end when asked to, before it is killed. It is a variable for tests.
+// closeTime is how long a plugin may take to end when asked to, before it is killed. It is a variable for
+// tests.
 var closeTime = 5 * time.Second
 
 var handshake = plugin.HandshakeConfig{
@@ -74,8 +77,8 @@ func (connPlugin) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc
 	return conn, nil
 }
 
-// Start runs the executable and returns the provider that it serves, over protocol 5 or 6, whichever is the highest that it knows. The context
-// limits the start only. The process ends at Close.
+// Start runs the executable and returns the provider that it serves, over protocol 5 or 6, whichever is the
+// highest that it knows. The context limits the start only. The process ends at Close.
 func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 	proc := newProcess(c)
 	encryption, err := encrypt(c, proc)

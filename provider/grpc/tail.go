@@ -16,12 +16,14 @@ const (
 	tailContinue = "..."
 )
 
-// tail takes what a plugin writes to its standard error, passes the lines on, and keeps the last of them for error messages.
-// Lines in the log format of plugins are not kept: unlike the last words of a dying process they may quote requests.
+// tail takes what a plugin writes to its standard error, passes the lines on, and keeps the last of them for
+// error messages. Lines in the log format of plugins are not kept: unlike the last words of a dying process
+// they may quote requests.
 type tail struct {
 	sink func(line string)
-	// A plugin has two standard errors: the one of its process, and, from the time it serves, a stream in the protocol that replaces the
-	// first for its own code, while runtime and loggers still use the first. Their lines must not be mixed up.
+	// A plugin has two standard errors: the one of its process, and, from the time it serves, a stream in the
+	// protocol that replaces the first for its own code, while runtime and loggers still use the first. Their
+	// lines must not be mixed up.
 	direct, synced lineWriter
 
 	mu      sync.Mutex

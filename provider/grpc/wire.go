@@ -25,7 +25,8 @@ func (e *wireError) Error() string {
 	return schema.PathWithoutKeys(e.path) + ": " + e.what
 }
 
-// encodeValue returns v as a value of the given type. A value that doesn't exist (cty.NilVal) is sent as null.
+// encodeValue returns v as a value of the given type. A value that doesn't exist (cty.NilVal) is sent as
+// null.
 func encodeValue(v cty.Value, ty cty.Type) (*tfplugin6.DynamicValue, error) {
 	if v == cty.NilVal {
 		v = cty.NullVal(ty)
@@ -40,11 +41,11 @@ func encodeValue(v cty.Value, ty cty.Type) (*tfplugin6.DynamicValue, error) {
 	return &tfplugin6.DynamicValue{Msgpack: data}, nil
 }
 
-// decodeValue returns a value of exactly the given type, where parts that the type leaves open have any type. A missing value is null. The
-// error is a *wireError.
+// decodeValue returns a value of exactly the given type, where parts that the type leaves open have any type.
+// A missing value is null. The error is a *wireError.
 func decodeValue(in *tfplugin6.DynamicValue, ty cty.Type) (v cty.Value, err error) {
-	// The cty packages panic for some input that is well-formed but makes no value: lists whose elements differ in type, numbers that are
-	// not numbers, refinements that contradict each other.
+	// The cty packages panic for some input that is well-formed but makes no value: lists whose elements
+	// differ in type, numbers that are not numbers, refinements that contradict each other.
 	defer func() {
 		if recover() != nil {
 			v, err = cty.NilVal, &wireError{what: "it makes no value of the type that the schema declares"}
@@ -99,8 +100,9 @@ func notOfType(ty cty.Type) string {
 	}
 }
 
-// typedPath returns path with attribute steps where the type has objects, which the decoders write as index steps, the type there, and whether
-// the path ends in an attribute that the object type hasn't got. Steps below a place that the type leaves open are dropped.
+// typedPath returns path with attribute steps where the type has objects, which the decoders write as index
+// steps, the type there, and whether the path ends in an attribute that the object type hasn't got. Steps
+// below a place that the type leaves open are dropped.
 func typedPath(path cty.Path, ty cty.Type) (out cty.Path, at cty.Type, unknown bool) {
 	for _, step := range path {
 		switch {

@@ -27,7 +27,8 @@ func nested(name string, v cty.Value) cty.Value {
 	return cty.ObjectVal(all)
 }
 
-// TestMismatch decodes values of one type as another: the error names the place and the type, never the value.
+// TestMismatch decodes values of one type as another: the error names the place and the type, never the
+// value.
 func TestMismatch(t *testing.T) {
 	const secret = "CANARY"
 	list := cty.ListVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"y": cty.StringVal(secret)})})

@@ -66,7 +66,8 @@ func (h *host) configure(config attrs) []*tfprotov6.Diagnostic {
 	return resp.Diagnostics
 }
 
-// object makes a value of the type with the attributes given and null for the others; nil attributes make a null object.
+// object makes a value of the type with the attributes given and null for the others; nil attributes make a
+// null object.
 func (h *host) object(typ tftypes.Type, a attrs) tftypes.Value {
 	h.t.Helper()
 	if a == nil {
@@ -188,7 +189,8 @@ func (h *host) managed(name string) *managed {
 	return &managed{host: h, name: name, typ: h.schemas.ResourceSchemas[name].ValueType()}
 }
 
-// proposed merges configuration and prior state as an engine does: computed attributes that are not set keep their prior value.
+// proposed merges configuration and prior state as an engine does: computed attributes that are not set keep
+// their prior value.
 func (m *managed) proposed(config attrs) attrs {
 	if config == nil {
 		return nil

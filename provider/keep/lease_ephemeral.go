@@ -117,7 +117,8 @@ func (e *leaseEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest, 
 // renewAt leaves a third of the time to live for a slow renewal, or a second attempt.
 func renewAt(l store.Lease) time.Time { return l.ExpiresAt.Add(-l.TTL / 3) }
 
-// privateData is the part of the framework's private data that reading needs; its own type has no public name.
+// privateData is the part of the framework's private data that reading needs; its own type has no public
+// name.
 type privateData interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 }

@@ -29,7 +29,8 @@ type recipe struct {
 	classes []class
 }
 
-// prepare drops excluded and repeated characters, which would skew the choice, and checks that the recipe can be followed.
+// prepare drops excluded and repeated characters, which would skew the choice, and checks that the recipe can
+// be followed.
 func (r *recipe) prepare(exclude string) error {
 	if r.length < 1 || r.length > maxPasswordLength {
 		return fmt.Errorf("length must be between 1 and %d", maxPasswordLength)

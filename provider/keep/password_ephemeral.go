@@ -9,7 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// passwordEphemeral is keep_password: a fresh random string each time it is opened. It has nothing to do with the store.
+// passwordEphemeral is keep_password: a fresh random string each time it is opened. It has nothing to do with
+// the store.
 type passwordEphemeral struct{}
 
 var _ ephemeral.EphemeralResourceWithValidateConfig = (*passwordEphemeral)(nil)

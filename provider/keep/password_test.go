@@ -87,7 +87,8 @@ func TestPasswordFollowsRecipe(t *testing.T) {
 	})
 }
 
-// Repeats in the alphabet must not make a character more likely: with 3 distinct ones each is drawn a third of the time.
+// Repeats in the alphabet must not make a character more likely: with 3 distinct ones each is drawn a third
+// of the time.
 func TestPasswordIsUnbiased(t *testing.T) {
 	r := recipe{length: 4096, classes: []class{{"special", true, []rune("aaaaaaabc"), 0}, {"other", true, []rune("ab"), 0}}}
 	if err := r.prepare(""); err != nil {

@@ -22,7 +22,8 @@ const Address = "mayfly.dev/mayfly/keep"
 
 const defaultPath = "keep.age"
 
-// New gives a factory of providers that report this version. Each provider serves one configuration; factories may be called concurrently.
+// New gives a factory of providers that report this version. Each provider serves one configuration;
+// factories may be called concurrently.
 func New(version string) func() provider.Provider {
 	return func() provider.Provider { return &keepProvider{version: version, now: time.Now} }
 }
@@ -129,7 +130,8 @@ func (p *keepProvider) Configure(ctx context.Context, req provider.ConfigureRequ
 	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = s, s, s
 }
 
-// options settles arguments, environment and defaults. An argument beats the environment, also across key_file and passphrase.
+// options settles arguments, environment and defaults. An argument beats the environment, also across
+// key_file and passphrase.
 func (m *providerModel) options(diags *diag.Diagnostics) (store.Options, bool) {
 	o := store.Options{
 		Path: m.Path.ValueString(), KeyFile: m.KeyFile.ValueString(),

@@ -16,7 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/provider/keep/store"
 )
 
-// secretResource is the managed keep_secret. Its value goes in and never comes out: only the ephemeral keep_secret reads it.
+// secretResource is the managed keep_secret. Its value goes in and never comes out: only the ephemeral
+// keep_secret reads it.
 type secretResource struct{ resourceHolder }
 
 var (
@@ -154,7 +155,8 @@ func (r *secretResource) Update(ctx context.Context, req resource.UpdateRequest,
 		addError(&resp.Diagnostics, err)
 		return
 	}
-	// A version that was planned stays, even if someone else stored a value meanwhile: the next refresh shows that as drift.
+	// A version that was planned stays, even if someone else stored a value meanwhile: the next refresh shows
+	// that as drift.
 	if m.Version.IsUnknown() {
 		m.Version = types.Int64Value(made.Version)
 	}
@@ -184,7 +186,8 @@ func (m *secretModel) settle() {
 	m.ValueWO = types.StringNull()
 }
 
-// writeOnlyValue takes value_wo from the configuration, the only place it ever is. The result is not nil unless there are errors.
+// writeOnlyValue takes value_wo from the configuration, the only place it ever is. The result is not nil
+// unless there are errors.
 func writeOnlyValue(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) []byte {
 	at := path.Root("value_wo")
 	var v types.String

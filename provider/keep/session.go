@@ -21,7 +21,8 @@ type session struct {
 	now     func() time.Time
 }
 
-// open gives the store, or reports why there is none to work with. A nil session is that of a provider never configured.
+// open gives the store, or reports why there is none to work with. A nil session is that of a provider never
+// configured.
 func (s *session) open(diags *diag.Diagnostics) *store.Store {
 	switch {
 	case s == nil:
@@ -77,7 +78,8 @@ func addError(diags *diag.Diagnostics, err error) {
 	diags.AddError("Keep store failed", err.Error())
 }
 
-// gone handles a failed look-up on refresh: true means that the object is no longer there, and a missing file is worth a warning.
+// gone handles a failed look-up on refresh: true means that the object is no longer there, and a missing file
+// is worth a warning.
 func gone(diags *diag.Diagnostics, err error) bool {
 	if !errors.Is(err, store.ErrNotFound) {
 		addError(diags, err)

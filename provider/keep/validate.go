@@ -10,7 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/provider/keep/store"
 )
 
-// nameValidator accepts what the store accepts as a name, and the same after the prefix of an id if there is one.
+// nameValidator accepts what the store accepts as a name, and the same after the prefix of an id if there is
+// one.
 type nameValidator struct{ idPrefix string }
 
 func (nameValidator) Description(context.Context) string {
@@ -52,7 +53,8 @@ func parseTTL(text string) (time.Duration, bool) {
 	return ttl, err == nil && store.CheckTTL(ttl) == nil
 }
 
-// Ids are the names with a prefix; names hold no colon, so where a name is asked for an id can be taken without ambiguity.
+// Ids are the names with a prefix; names hold no colon, so where a name is asked for an id can be taken
+// without ambiguity.
 const (
 	secretIDPrefix = "keep:secret/"
 	noteIDPrefix   = "keep:note/"

@@ -25,7 +25,8 @@ type LockInfo struct {
 	Path      string // of the state, as the store names it
 }
 
-// NewLockInfo returns the information for a lock about to be taken by this process. random is read for 16 bytes.
+// NewLockInfo returns the information for a lock about to be taken by this process. random is read for 16
+// bytes.
 func NewLockInfo(operation, version string, now time.Time, random io.Reader) (LockInfo, error) {
 	id, err := uuid.NewRandomFromReader(random)
 	if err != nil {
@@ -102,8 +103,9 @@ const (
 	longestLockPause = 8 * time.Second
 )
 
-// LockWithRetry takes the lock and, while someone else holds it, tries again until timeout is over; zero tries once. The error is then the
-// last *LockError. When ctx ends first, the error wraps both that and the cause of ctx.
+// LockWithRetry takes the lock and, while someone else holds it, tries again until timeout is over; zero
+// tries once. The error is then the last *LockError. When ctx ends first, the error wraps both that and the
+// cause of ctx.
 func LockWithRetry(ctx context.Context, m Manager, info LockInfo, timeout time.Duration) (string, error) {
 	over := time.NewTimer(timeout)
 	defer over.Stop()

@@ -14,8 +14,8 @@ type Recovered struct {
 	Changes    int    // results that were only in the journal and are now part of the state
 	Unfinished []state.Unfinished
 	Torn       bool // the last write was cut off; no result that was confirmed is missing
-	// Saved reports that the state file now holds the results and the journal is gone. It is false for reading without a lock, which changes
-	// nothing; the run may then still be going on.
+	// Saved reports that the state file now holds the results and the journal is gone. It is false for
+	// reading without a lock, which changes nothing; the run may then still be going on.
 	Saved bool
 
 	Unreadable string // where a journal without any record that can be read was put; "" for none
@@ -24,7 +24,8 @@ type Recovered struct {
 
 // Recoverer is implemented by managers whose Read takes journals into account.
 type Recoverer interface {
-	// Recovered returns what the last Read, or the Journal or Write that had to make up for it, recovered; nil if nothing.
+	// Recovered returns what the last Read, or the Journal or Write that had to make up for it, recovered;
+	// nil if nothing.
 	Recovered() *Recovered
 }
 

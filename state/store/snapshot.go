@@ -14,9 +14,10 @@ import (
 // SnapshotInterval is the time between two snapshots that suits remote stores.
 const SnapshotInterval = 20 * time.Second
 
-// Snapshotting is the journal of stores that can only store whole states. It keeps the changes in memory and stores everything when an operation ends and
-// the last time is at least an interval ago. What happened since the last snapshot is lost with the process: such a store cannot do better.
-// All snapshots have the serial after the base's, which is also that of the run's final state.
+// Snapshotting is the journal of stores that can only store whole states. It keeps the changes in memory and
+// stores everything when an operation ends and the last time is at least an interval ago. What happened since
+// the last snapshot is lost with the process: such a store cannot do better. All snapshots have the serial
+// after the base's, which is also that of the run's final state.
 type Snapshotting struct {
 	save     func(*state.File) error
 	interval time.Duration
@@ -30,7 +31,8 @@ type Snapshotting struct {
 	failed error
 }
 
-// NewSnapshotting returns a journal for changes to base. save stores a file and is never called concurrently; it must not keep it. now reads the clock.
+// NewSnapshotting returns a journal for changes to base. save stores a file and is never called concurrently;
+// it must not keep it. now reads the clock.
 func NewSnapshotting(base *state.File, save func(*state.File) error, interval time.Duration, now func() time.Time) *Snapshotting {
 	return &Snapshotting{
 		save: save, interval: interval, now: now, nextID: 1, open: map[uint64]struct{}{},
@@ -48,8 +50,8 @@ func (s *Snapshotting) Begin(addr.Object, string) (uint64, error) {
 	return id, nil
 }
 
-// Commit implements state.Journal. It fails only if a snapshot found the lock lost; other failures to store are tried again with the next
-// snapshot, and kept for Err.
+// Commit implements state.Journal. It fails only if a snapshot found the lock lost; other failures to store
+// are tried again with the next snapshot, and kept for Err.
 func (s *Snapshotting) Commit(id uint64, changes ...state.ObjectChange) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +85,8 @@ func (s *Snapshotting) Err() error {
 	return s.failed
 }
 
-// SnapshotJournal starts the journal of a manager that has none of its own: it stores snapshots through m.Write, undisturbed by the end of ctx.
+// SnapshotJournal starts the journal of a manager that has none of its own: it stores snapshots through
+// m.Write, undisturbed by the end of ctx.
 func SnapshotJournal(ctx context.Context, m Manager, base *state.File) *Snapshotting {
 	ctx = context.WithoutCancel(ctx)
 	return NewSnapshotting(base, func(f *state.File) error { return m.Write(ctx, f) }, SnapshotInterval, time.Now)

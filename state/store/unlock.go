@@ -10,14 +10,17 @@ var ErrNotLocked = errors.New("the state is not locked")
 
 // ForceUnlocker is a Manager that can give back locks that other runs have taken.
 type ForceUnlocker interface {
-	// ForceUnlock gives back the lock of that ID. It fails with ErrNotLocked if there is none, and with a *LockError that has the lock's information if it has another
-	// ID, or cannot be given back while its holder lives.
+	// ForceUnlock gives back the lock of that ID. It fails with ErrNotLocked if there is none, and with a
+	// *LockError that has the lock's information if it has another ID, or cannot be given back while its
+	// holder lives.
 	ForceUnlock(ctx context.Context, id string) error
-	// CheckUnlock fails with what ForceUnlock would fail with now, as far as that can be told without giving back anything.
+	// CheckUnlock fails with what ForceUnlock would fail with now, as far as that can be told without giving
+	// back anything.
 	CheckUnlock(ctx context.Context, id string) error
 }
 
-// CheckUnlock fails if ForceUnlock would, so that nobody is asked for consent to what cannot be done. Of some managers it is known only afterwards.
+// CheckUnlock fails if ForceUnlock would, so that nobody is asked for consent to what cannot be done. Of some
+// managers it is known only afterwards.
 func CheckUnlock(ctx context.Context, m Manager, id string) error {
 	if f, ok := m.(ForceUnlocker); ok {
 		return f.CheckUnlock(ctx, id)

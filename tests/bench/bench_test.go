@@ -105,8 +105,8 @@ func TestCallsPerInstance(t *testing.T) {
 		}
 		calls[row["command"]] = append(calls[row["command"]], n)
 	}
-	// Validate and plan; the same, plan again with final values, and apply; validate, read and plan; validate,
-	// read and plan the destruction, and apply it.
+	// Validate and plan; the same, plan again with final values, and apply; validate, read and plan;
+	// validate, read and plan the destruction, and apply it.
 	for command, want := range map[string]int{"plan": 2, "apply": 4, "no-op": 3, "destroy": 4} {
 		if got := calls[command]; len(got) != 2 || got[1]-got[0] != 20*want {
 			t.Errorf("%s: %v calls for 10 and 30 instances, want %d for each", command, got, want)
@@ -132,7 +132,8 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestSchemaSizes checks that the jobs that are no shapes take sizes, and that the second plan has the schemas from the cache.
+// TestSchemaSizes checks that the jobs that are no shapes take sizes, and that the second plan has the
+// schemas from the cache.
 func TestSchemaSizes(t *testing.T) {
 	t.Parallel()
 	unix(t)
@@ -183,7 +184,8 @@ func TestFailingEngine(t *testing.T) {
 	}
 }
 
-// TestTimeout checks that what an engine has started ends with it: here a process that would write a file later, and holds the engine's output open.
+// TestTimeout checks that what an engine has started ends with it: here a process that would write a file
+// later, and holds the engine's output open.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	unix(t)

@@ -184,7 +184,8 @@ func TestAcceptImport(t *testing.T) {
 	))
 }
 
-// TestAcceptVariables passes variables of every kind, as JSON that is written to the directory, and configurations that are directories and files.
+// TestAcceptVariables passes variables of every kind, as JSON that is written to the directory, and
+// configurations that are directories and files.
 func TestAcceptVariables(t *testing.T) {
 	dir := t.TempDir()
 	text := "variable \"size\" {\n  type = number\n}\nvariable \"tags\" {\n  type = map(string)\n}\nvariable \"on\" {\n  type = list(bool)\n}\n" +
@@ -243,7 +244,8 @@ func TestAcceptProtocol5(t *testing.T) {
 	resource.Test(t, c)
 }
 
-// TestAcceptExternal goes from a released version of the provider to another and to the one under development, as authors do to try upgrades.
+// TestAcceptExternal goes from a released version of the provider to another and to the one under
+// development, as authors do to try upgrades.
 func TestAcceptExternal(t *testing.T) {
 	external := func(version string) map[string]resource.ExternalProvider {
 		return map[string]resource.ExternalProvider{"sim": {Source: simprovider.Source, VersionConstraint: version}}

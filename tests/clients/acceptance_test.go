@@ -17,7 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/provider/keep"
 )
 
-// served are the providers as a provider's author tests them: in the test process, to which the program under test connects.
+// served are the providers as a provider's author tests them: in the test process, to which the program under
+// test connects.
 func served() map[string]func() (tfprotov6.ProviderServer, error) {
 	return map[string]func() (tfprotov6.ProviderServer, error){
 		"keep": providerserver.NewProtocol6WithError(keep.New("test")()),
@@ -116,7 +117,8 @@ func TestAcceptReplace(t *testing.T) {
 	)
 }
 
-// TestAcceptEphemeral sees the ephemeral value the only way there is: through a provider that is configured with it.
+// TestAcceptEphemeral sees the ephemeral value the only way there is: through a provider that is configured
+// with it.
 func TestAcceptEphemeral(t *testing.T) {
 	accept(t, resource.TestStep{
 		Config: secretBlock(`value_wo = "seen"

@@ -20,7 +20,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
 
-// many is how many processes share a cache, as under a program that runs one for each unit of a large project.
+// many is how many processes share a cache, as under a program that runs one for each unit of a large
+// project.
 const many = 8
 
 // sharedCache makes the programs of a test use one plugin cache.
@@ -71,7 +72,8 @@ func inPlace() string {
 	return simprovider.Source + "/1.1.0/" + runtime.GOOS + "_" + runtime.GOARCH
 }
 
-// sound checks what parallel runs of init have left: one package in the cache, which is that of every project, and the same checksums everywhere.
+// sound checks what parallel runs of init have left: one package in the cache, which is that of every
+// project, and the same checksums everywhere.
 func sound(t *testing.T, cache string, projects []*tfexec.Terraform) {
 	t.Helper()
 	var packages, others []string
@@ -142,7 +144,8 @@ func TestSharedCacheFromRegistry(t *testing.T) {
 	all(t, "init with a filled cache", units, func(tf *tfexec.Terraform) error { return tf.Init(t.Context(), tfexec.Upgrade(true)) })
 	sound(t, cache, units)
 
-	// What lies in the cache is not believed: a project whose lock file has the checksum does not get a package that somebody has changed.
+	// What lies in the cache is not believed: a project whose lock file has the checksum does not get a
+	// package that somebody has changed.
 	lock, err := os.ReadFile(filepath.Join(units[0].WorkingDir(), ".terraform.lock.hcl"))
 	ok(t, "lock file", err)
 	executable := filepath.Join(cache, filepath.FromSlash(inPlace()), "terraform-provider-sim_v1.1.0")
@@ -159,7 +162,8 @@ func TestSharedCacheFromRegistry(t *testing.T) {
 	}
 }
 
-// TestKilledInit kills an init in the middle of a download: what it leaves neither blocks others nor is taken for a package.
+// TestKilledInit kills an init in the middle of a download: what it leaves neither blocks others nor is taken
+// for a package.
 func TestKilledInit(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the provider in the registry is a shell script")

@@ -68,7 +68,8 @@ func checkText(checks []tfjson.CheckResultStatic) map[string]string {
 	return out
 }
 
-// TestChecks reads the results of checks from the documents of a plan and of a state. A failing check fails no command.
+// TestChecks reads the results of checks from the documents of a plan and of a state. A failing check fails
+// no command.
 func TestChecks(t *testing.T) {
 	tf, ctx := initialized(t, checksConfig), t.Context()
 	_, err := tf.Plan(ctx, tfexec.Out("saved"))

@@ -15,8 +15,8 @@ import (
 	"github.com/hashicorp/terraform-exec/tfexec"
 )
 
-// library is what the sources of terraform-exec say of options: which constructors give which type, which methods that type has, and
-// which of them each kind of option demands.
+// library is what the sources of terraform-exec say of options: which constructors give which type, which
+// methods that type has, and which of them each kind of option demands.
 type library struct {
 	constructs map[string][]string // type of an option to its constructors
 	methods    map[string][]string // type of an option to its configuring methods, with the type that they configure
@@ -103,7 +103,8 @@ func parse(t *testing.T, dir string, tests bool) []*ast.File {
 	return out
 }
 
-// called is what the tests of this package call: methods of clients, and under "KIND CONSTRUCTOR" the options that they pass to them.
+// called is what the tests of this package call: methods of clients, and under "KIND CONSTRUCTOR" the options
+// that they pass to them.
 func called(t *testing.T, l library) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}

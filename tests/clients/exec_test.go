@@ -15,7 +15,8 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 )
 
-// secretsConfig has each kind of value that a document treats in its own way: write-only, ephemeral, sensitive, unknown until apply.
+// secretsConfig has each kind of value that a document treats in its own way: write-only, ephemeral,
+// sensitive, unknown until apply.
 var secretsConfig = map[string]string{"main.tf": `
 terraform {
   required_providers {

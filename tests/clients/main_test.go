@@ -13,7 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
 
-// binary is the program under test, simBinary the test provider, and mirror a filesystem mirror that has it in the versions of simVersions.
+// binary is the program under test, simBinary the test provider, and mirror a filesystem mirror that has it
+// in the versions of simVersions.
 var binary, simBinary, mirror string
 
 var simVersions = []string{"1.0.0", "1.1.0"}
@@ -55,8 +56,8 @@ func project(t *testing.T, files map[string]string) *tfexec.Terraform {
 	return tf
 }
 
-// fromMirror makes the programs of a test install providers from the mirror alone, and the test provider keep its objects in the directory
-// that it returns.
+// fromMirror makes the programs of a test install providers from the mirror alone, and the test provider keep
+// its objects in the directory that it returns.
 func fromMirror(t *testing.T) (cloud string) {
 	t.Helper()
 	settings(t, "provider_installation {\n  filesystem_mirror {\n    path = "+strconv.Quote(mirror)+"\n  }\n}\n")

@@ -23,7 +23,8 @@ func hold(t *testing.T, tf *tfexec.Terraform, file string) {
 	ok(t, "locking the state", syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &lock))
 }
 
-// TestLockOptions has somebody else hold the lock of the state: each command fails, and each can be told to go on.
+// TestLockOptions has somebody else hold the lock of the state: each command fails, and each can be told to
+// go on.
 func TestLockOptions(t *testing.T) {
 	tf, ctx := initialized(t, options), t.Context()
 	ok(t, "apply", tf.Apply(ctx))

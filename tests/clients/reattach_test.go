@@ -50,7 +50,8 @@ func running(t *testing.T) *tfexec.ReattachOption {
 	}
 }
 
-// TestReattach uses a provider that exists only as a running process, with every command that can be told of one.
+// TestReattach uses a provider that exists only as a running process, with every command that can be told of
+// one.
 func TestReattach(t *testing.T) {
 	provider := running(t)
 	tf, ctx := project(t, map[string]string{"main.tf": `

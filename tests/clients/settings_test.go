@@ -151,7 +151,8 @@ func begun(t *testing.T) {
 	t.Fatal("the provider was not called")
 }
 
-// TestInterrupt has a client give up an apply: what is under way is finished and recorded, and nothing more is begun.
+// TestInterrupt has a client give up an apply: what is under way is finished and recorded, and nothing more
+// is begun.
 func TestInterrupt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("clients kill there")

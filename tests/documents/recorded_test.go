@@ -22,7 +22,8 @@ var recorded = []string{
 // worded are the parts of documents that may be worded anew at any time.
 var worded = documents.Rule{Path: regexp.MustCompile(`@message$|\.(detail|summary|description|statement)$|mayfly(_version)?$`)}
 
-// TestDocumentsKeepTheirForm compares what commands print with what was recorded. MAYFLY_UPDATE_GOLDEN=1 records anew.
+// TestDocumentsKeepTheirForm compares what commands print with what was recorded. MAYFLY_UPDATE_GOLDEN=1
+// records anew.
 func TestDocumentsKeepTheirForm(t *testing.T) {
 	for _, name := range recorded {
 		t.Run(name, func(t *testing.T) {
@@ -47,8 +48,8 @@ func TestDocumentsKeepTheirForm(t *testing.T) {
 	}
 }
 
-// TestEveryCase checks the documents of the cases that need no providers of other people and are not recorded: clients can read them, and no ephemeral
-// value is in one.
+// TestEveryCase checks the documents of the cases that need no providers of other people and are not
+// recorded: clients can read them, and no ephemeral value is in one.
 func TestEveryCase(t *testing.T) {
 	cases, err := documents.LoadAll(filepath.Join("testdata", "cases"))
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/tests/internal/documents"
 )
 
-// envKeep names a directory in which the documents are kept, for a look at them. What the other engine printed for a case is read from there
-// if it is the same case.
+// envKeep names a directory in which the documents are kept, for a look at them. What the other engine
+// printed for a case is read from there if it is the same case.
 const envKeep = "MAYFLY_TEST_DOCUMENTS"
 
 // TestDocuments compares the machine-readable documents of both engines, key by key.

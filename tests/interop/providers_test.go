@@ -7,13 +7,15 @@ import (
 	"testing"
 )
 
-// providerCase is a provider of other people: what is made of it, what changes, and what can be imported from where.
+// providerCase is a provider of other people: what is made of it, what changes, and what can be imported from
+// where.
 type providerCase struct {
 	name   string
 	config string
 	update map[string]string // old and new text, for the second apply
 	want   string            // the counts of the second apply
-	// imports are objects by address that are forgotten and imported by what the output of the same name, dots being underscores, says.
+	// imports are objects by address that are forgotten and imported by what the output of the same name,
+	// dots being underscores, says.
 	imports []string
 }
 

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// shapes are configurations that need nothing but what is built in, each about one form of what a state holds.
+// shapes are configurations that need nothing but what is built in, each about one form of what a state
+// holds.
 var shapes = map[string]map[string]string{
 	"types": {"main.tf": `
 resource "terraform_data" "all" {

@@ -32,7 +32,8 @@ func TestSIGKILL(t *testing.T) {
 	}
 }
 
-// converged checks that the state has everything and needs nothing, and returns the names of the objects that no state has.
+// converged checks that the state has everything and needs nothing, and returns the names of the objects that
+// no state has.
 func (s *site) converged() []string {
 	s.Helper()
 	s.must(0, "plan", "-detailed-exitcode")
@@ -47,7 +48,8 @@ func (s *site) converged() []string {
 	return names
 }
 
-// checkRecorded checks that the state has what was reported as complete, and what something that was started depends on.
+// checkRecorded checks that the state has what was reported as complete, and what something that was started
+// depends on.
 func (s *site) checkRecorded(r run, have map[string]string) {
 	s.Helper()
 	for _, m := range created.FindAllStringSubmatch(r.output, -1) {
@@ -116,7 +118,8 @@ func TestSIGKILLTwice(t *testing.T) {
 	}
 }
 
-// TestInterrupts sends the signals that ask a program to end, each to the whole process group, as terminals, timeout(1) and CI runners do.
+// TestInterrupts sends the signals that ask a program to end, each to the whole process group, as terminals,
+// timeout(1) and CI runners do.
 func TestInterrupts(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		for _, at := range moments(t, kills/2) {

@@ -91,7 +91,8 @@ func (s *site) command(stdout, stderr io.Writer, args ...string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, stdout, stderr
 	cmd.Env = append(os.Environ(), simprovider.EnvDir+"="+s.cloud, simprovider.EnvLog+"="+s.log)
-	// A group of its own: a signal can be sent to the program with its plugins, and what is left can be ended.
+	// A group of its own: a signal can be sent to the program with its plugins, and what is left can be
+	// ended.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd
 }
@@ -107,7 +108,8 @@ func (s *site) must(want int, args ...string) string {
 	return stdout.String()
 }
 
-// moment is when a run is ended: some time after the provider has been asked for so many creations or deletions.
+// moment is when a run is ended: some time after the provider has been asked for so many creations or
+// deletions.
 type moment struct {
 	calls int
 	after time.Duration
@@ -134,8 +136,8 @@ type run struct {
 	calls  simlog.Log
 }
 
-// interrupted starts a command and sends the signal to it, or to its group, at the moment. It returns when the program and its plugins have
-// ended.
+// interrupted starts a command and sends the signal to it, or to its group, at the moment. It returns when
+// the program and its plugins have ended.
 func (s *site) interrupted(command string, calls simlog.Filter, at moment, sig syscall.Signal, group bool) run {
 	s.Helper()
 	out := &bytes.Buffer{}
@@ -161,7 +163,8 @@ func (s *site) interrupted(command string, calls simlog.Filter, at moment, sig s
 	case <-time.After(time.Minute):
 		s.Fatalf("the program did not end:\n%s", out)
 	}
-	// What a plugin was doing goes on after its engine is gone. One that has nothing to do may stay: it has noticed nothing.
+	// What a plugin was doing goes on after its engine is gone. One that has nothing to do may stay: it has
+	// noticed nothing.
 	quiet := 0
 	s.until("the end of what the plugins do", func() bool {
 		if quiet++; slices.ContainsFunc(s.transcript().Calls(simlog.Filter{}), simlog.Call.Aborted) {
@@ -204,7 +207,8 @@ var (
 	destroyed = regexp.MustCompile(`(?m)^sim_thing\.(r\d+): Destruction complete`)
 )
 
-// recorded are the ids of the resources in the state, by name. A crash before the first result leaves no state.
+// recorded are the ids of the resources in the state, by name. A crash before the first result leaves no
+// state.
 func (s *site) recorded() map[string]string {
 	s.Helper()
 	var doc struct {

@@ -41,7 +41,8 @@ resource "sim_thing" "noisy" {
 }
 `
 
-// stalled starts an apply that prints more than its reader takes, and returns it when its secret has been renewed nevertheless.
+// stalled starts an apply that prints more than its reader takes, and returns it when its secret has been
+// renewed nevertheless.
 func stalled(t *testing.T, args ...string) (s *site, cmd *exec.Cmd, out *os.File, errs *bytes.Buffer) {
 	t.Helper()
 	s = newSite(t)
@@ -111,7 +112,8 @@ func printedBy(line string) (string, bool) {
 	return text, ok && !strings.HasPrefix(text, "Executing")
 }
 
-// TestReaderThatStands never reads: an interrupt ends the run all the same, with everything closed, recorded and unlocked.
+// TestReaderThatStands never reads: an interrupt ends the run all the same, with everything closed, recorded
+// and unlocked.
 func TestReaderThatStands(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "json"} {

@@ -1,6 +1,8 @@
-// Package ssh runs the provisioners file and remote-exec of the mayfly program against real SSH servers: Debian's sshd, which the tests start on free
-// ports of this machine with keys and settings of their own, and a server within the test where sshd would want accounts of the system.
+// Package ssh runs the provisioners file and remote-exec of the mayfly program against real SSH servers:
+// Debian's sshd, which the tests start on free ports of this machine with keys and settings of their own, and
+// a server within the test where sshd would want accounts of the system.
 //
-// It has tests only, for Unix. They may import the test provider, its transcript, package program, and SSH libraries for keys and servers. They must
-// not know any other package of this module: what counts is what the program prints, what is on the host afterwards, and what is left here.
+// It has tests only, for Unix. They may import the test provider, its transcript, package program, and SSH
+// libraries for keys and servers. They must not know any other package of this module: what counts is what
+// the program prints, what is on the host afterwards, and what is left here.
 package ssh

@@ -35,7 +35,8 @@ func keyLines(k *key) []string {
 	return lines[1 : len(lines)-1]
 }
 
-// Where the key is ephemeral, output is hidden; what has no mark is shown, and the provisioner beside it prints as usual.
+// Where the key is ephemeral, output is hidden; what has no mark is shown, and the provisioner beside it
+// prints as usual.
 func TestE71EphemeralPrivateKey(t *testing.T) {
 	t.Parallel()
 	k := newKey(t)
@@ -140,7 +141,8 @@ provisioner "file" {
 	s.hides(out, "127.0.0.9", "n0body")
 }
 
-// passwordServer is a server within the test that lets in whoever has the word; it runs commands with the shell.
+// passwordServer is a server within the test that lets in whoever has the word; it runs commands with the
+// shell.
 func passwordServer(t *testing.T, word string, refused *atomic.Int32) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -209,7 +211,8 @@ resource "sim_thing" "x" {
 }`, port))
 }
 
-// A password of an ephemeral resource is opened for the provisioners that run and closed after them; it and what is done with it stay hidden.
+// A password of an ephemeral resource is opened for the provisioners that run and closed after them; it and
+// what is done with it stay hidden.
 func TestE71EphemeralPassword(t *testing.T) {
 	t.Parallel()
 	var refused atomic.Int32

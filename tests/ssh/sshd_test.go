@@ -77,7 +77,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// start starts a server that lets the current user in with the key, or with a certificate of the authority if the key is nil.
+// start starts a server that lets the current user in with the key, or with a certificate of the authority if
+// the key is nil.
 func start(t *testing.T, login, authority *key) *sshd {
 	t.Helper()
 	path, err := installed()
@@ -109,7 +110,8 @@ func start(t *testing.T, login, authority *key) *sshd {
 		save("authorities", authority.line)
 		settings = append(settings, "TrustedUserCAKeys "+filepath.Join(dir, "authorities"))
 	}
-	// Newer servers lock out who fails to log in a few times, which is what some tests do on purpose; older ones don't know the setting.
+	// Newer servers lock out who fails to log in a few times, which is what some tests do on purpose; older
+	// ones don't know the setting.
 	const forgiving = "PerSourcePenalties no"
 	file := filepath.Join(dir, "sshd_config")
 	save("sshd_config", strings.Join(append(settings, forgiving), "\n")+"\n")

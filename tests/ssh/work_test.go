@@ -132,7 +132,8 @@ drwxr-xr-x into/src/sub
 	}
 }
 
-// A connection of the provisioner's own overrides that of the resource, argument by argument, in JSON as well.
+// A connection of the provisioner's own overrides that of the resource, argument by argument, in JSON as
+// well.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	k := newKey(t)

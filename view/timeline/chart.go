@@ -82,7 +82,8 @@ func (p *page) chart(m *model) {
 	p.raw("</div>\n</section>\n")
 }
 
-// grid draws what lies behind all rows: the ticks, where a phase ends, waits that are cut short, and the interrupt.
+// grid draws what lies behind all rows: the ticks, where a phase ends, waits that are cut short, and the
+// interrupt.
 func (p *page) grid(m *model) {
 	p.raw(`<svg class="grid" aria-hidden="true">`)
 	for _, t := range m.scale.ticks() {
@@ -197,7 +198,8 @@ func (m *model) sizes() sizes {
 	return roomy
 }
 
-// row draws an ephemeral instance or a provider: the windows over the whole height, the calls at their ends, and the uses within.
+// row draws an ephemeral instance or a provider: the windows over the whole height, the calls at their ends,
+// and the uses within.
 func (p *page) row(m *model, ro row) {
 	sz := m.sizes()
 	h := sz.height(ro.laneCount)
@@ -290,7 +292,8 @@ func (p *page) mark(m *model, id markup, t time.Time, y int, words string) {
 	p.raw("</title></use>")
 }
 
-// operations draws what was done to resources: a row for each object, or all together in as many lanes as were at work at once.
+// operations draws what was done to resources: a row for each object, or all together in as many lanes as
+// were at work at once.
 func (p *page) operations(m *model) {
 	if len(m.objects) <= manyObjects {
 		for _, o := range m.objects {
@@ -331,7 +334,8 @@ func (p *page) operations(m *model) {
 	p.raw("</svg></div>\n")
 }
 
-// nesting tells for each operation of an object whether it is part of the one before it, such as refreshing of planning: 1 if it is, else 0.
+// nesting tells for each operation of an object whether it is part of the one before it, such as refreshing
+// of planning: 1 if it is, else 0.
 func nesting(ops []span) []int {
 	depth := make([]int, len(ops))
 	outer := -1

@@ -1,13 +1,15 @@
-// Package timeline shows how long ephemeral instances were exposed: a Recorder notes, from the events of a run, when each was opened, renewed,
-// used and closed, and what else was done meanwhile, and writes that as one HTML page with a chart and tables.
+// Package timeline shows how long ephemeral instances were exposed: a Recorder notes, from the events of a
+// run, when each was opened, renewed, used and closed, and what else was done meanwhile, and writes that as
+// one HTML page with a chart and tables.
 //
 //	rec := timeline.New()
 //	p, diags := mayfly.Open(ctx, mayfly.Options{Observer: engine.Observers(mine, rec), ...})
 //	...
 //	err := rec.Write(w)
 //
-// The page has addresses, names of operations and times, nothing else: the Recorder keeps no value, no identifier of an object, no line of output
-// and no diagnostic. It needs no script and nothing from elsewhere, and says so to the browser in a content security policy.
+// The page has addresses, names of operations and times, nothing else: the Recorder keeps no value, no
+// identifier of an object, no line of output and no diagnostic. It needs no script and nothing from
+// elsewhere, and says so to the browser in a content security policy.
 //
 // It may import what view may. It must not know values, and it writes to what it is given: it opens no file.
 package timeline

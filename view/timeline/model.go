@@ -111,7 +111,8 @@ func (r *Recorder) until(s span) time.Time {
 	return s.to
 }
 
-// providerLives returns when each provider was configured and ended, as told by its use of ephemeral instances.
+// providerLives returns when each provider was configured and ended, as told by its use of ephemeral
+// instances.
 func (r *Recorder) providerLives() map[string][]window {
 	lives := map[string][]window{}
 	for _, t := range r.thingOrder {
@@ -169,7 +170,8 @@ func (r *Recorder) row(t *thing, lives map[string][]window) row {
 	return out
 }
 
-// windows pairs the openings with the closings that follow them. An opening that failed exposes something only if it is closed nevertheless.
+// windows pairs the openings with the closings that follow them. An opening that failed exposes something
+// only if it is closed nevertheless.
 func windows(calls []span, end time.Time) []window {
 	var out []window
 	var opened *span
@@ -222,7 +224,8 @@ func byStart(n int, at func(int) (from, to time.Time)) []int {
 	return order
 }
 
-// pack gives each of n intervals a lane of its own among those at the same time, with at most most lanes. The cost is linear but for sorting.
+// pack gives each of n intervals a lane of its own among those at the same time, with at most most lanes. The
+// cost is linear but for sorting.
 func pack(n, most int, at func(int) (from, to time.Time)) (lanes []int, count int) {
 	lanes = make([]int, n)
 	var ends []time.Time

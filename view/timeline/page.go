@@ -10,7 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/engine"
 )
 
-// markup is text of the page itself. What comes from a run is a string, and a string becomes markup through text only.
+// markup is text of the page itself. What comes from a run is a string, and a string becomes markup through
+// text only.
 type markup string
 
 // page is a document being written. It is well-formed as XML too.
@@ -22,8 +23,8 @@ func (p *page) raw(parts ...markup) {
 	}
 }
 
-// text writes a text, for between tags and for quoted attributes. Characters that could not be seen, or that would turn others around, are
-// written as their numbers.
+// text writes a text, for between tags and for quoted attributes. Characters that could not be seen, or that
+// would turn others around, are written as their numbers.
 func (p *page) text(s string) {
 	for _, r := range s {
 		switch {

@@ -136,7 +136,8 @@ func TestTextIsTame(t *testing.T) {
 	}
 }
 
-// FuzzNames holds the page against names of any kind: it stays well-formed, and has the elements of a page with harmless names.
+// FuzzNames holds the page against names of any kind: it stays well-formed, and has the elements of a page
+// with harmless names.
 func FuzzNames(f *testing.F) {
 	f.Add("k", "u")
 	f.Add(`"/><script>alert(1)</script>`, `]]>&lt;<!--`)

@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/engine"
 )
 
-// Recorder notes a run's events. It is an engine.DetailObserver, safe for concurrent use. What it keeps is linear in the number of operations,
-// however long they last.
+// Recorder notes a run's events. It is an engine.DetailObserver, safe for concurrent use. What it keeps is
+// linear in the number of operations, however long they last.
 type Recorder struct {
 	mu         sync.Mutex
 	begin, end time.Time // of the first and last event
@@ -122,7 +122,8 @@ func (r *Recorder) Detail(e engine.Event) {
 	}
 }
 
-// Write writes the page about what was seen so far. Operations that have not ended are shown as running up to the last event.
+// Write writes the page about what was seen so far. Operations that have not ended are shown as running up to
+// the last event.
 func (r *Recorder) Write(w io.Writer) error {
 	r.mu.Lock()
 	m := r.model()

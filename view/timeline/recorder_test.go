@@ -130,7 +130,8 @@ func TestSummaryOfARun(t *testing.T) {
 	}
 }
 
-// A provider's life is that of its use of ephemeral instances; what waits for deferred ones has no part in it.
+// A provider's life is that of its use of ephemeral instances; what waits for deferred ones has no part in
+// it.
 func TestProviders(t *testing.T) {
 	p := newTape(t)
 	p.event(ms(1), engine.Deferred, engine.OpOpen, login)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// scale maps times to places on the axis, in percent. Long waits between the phases, for somebody's consent, are cut short: else they would
-// leave no room for what happened.
+// scale maps times to places on the axis, in percent. Long waits between the phases, for somebody's consent,
+// are cut short: else they would leave no room for what happened.
 type scale struct {
 	begin, end time.Time
 	pieces     []piece // of the axis, in order; neighbours touch
@@ -103,7 +103,8 @@ const (
 	tickMargin = 6.5 // percent of the axis that a label needs
 )
 
-// ticks returns the marks of the axis. Labels tell the time since the beginning of the run, also behind a cut.
+// ticks returns the marks of the axis. Labels tell the time since the beginning of the run, also behind a
+// cut.
 func (s *scale) ticks() []tick {
 	if s.active <= 0 {
 		return []tick{{0, "0"}}

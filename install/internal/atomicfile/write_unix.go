@@ -11,8 +11,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Write replaces the content of the file at path, so that at every moment, also after a crash, it is the old or the new content in full.
-// The directory must exist.
+// Write replaces the content of the file at path, so that at every moment, also after a crash, it is the old
+// or the new content in full. The directory must exist.
 func Write(path string, content []byte) error {
 	if err := renameio.WriteFile(path, content, 0o644); err != nil {
 		return about(path, err)

@@ -6,7 +6,8 @@ import (
 	"github.com/natefinch/atomic"
 )
 
-// Write replaces the content of the file at path, so that readers see the old or the new content in full. The directory must exist.
+// Write replaces the content of the file at path, so that readers see the old or the new content in full. The
+// directory must exist.
 func Write(path string, content []byte) error {
 	return atomic.WriteFile(path, bytes.NewReader(content))
 }

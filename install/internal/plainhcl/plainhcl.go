@@ -1,4 +1,5 @@
-// Package plainhcl parses files that are HCL in syntax but plain data in content: literals, lists and objects, without computation.
+// Package plainhcl parses files that are HCL in syntax but plain data in content: literals, lists and
+// objects, without computation.
 //
 // It may import diag and HCL's packages. It must not know what the files mean.
 package plainhcl
@@ -20,12 +21,13 @@ import (
 const (
 	// MaxSize bounds a file, in bytes.
 	MaxSize = 1 << 20
-	// maxNesting bounds brackets and quotes within each other: the parser recurses for each, and a stack overflow can't be recovered from.
+	// maxNesting bounds brackets and quotes within each other: the parser recurses for each, and a stack
+	// overflow can't be recovered from.
 	maxNesting = 50
 )
 
-// Parse parses native syntax. It refuses operators, deep nesting and text that isn't UTF-8. The body is never nil. No diagnostic refers to an
-// expression, so none can show a value.
+// Parse parses native syntax. It refuses operators, deep nesting and text that isn't UTF-8. The body is never
+// nil. No diagnostic refers to an expression, so none can show a value.
 func Parse(src []byte, filename string) (hcl.Body, diag.List) {
 	if diags := checkText(src, filename); diags.HasErrors() {
 		return hcl.EmptyBody(), diags
@@ -38,7 +40,8 @@ func Parse(src []byte, filename string) (hcl.Body, diag.List) {
 	return body(file), blind(diag.Syntax(hd, tokens))
 }
 
-// Tokens splits native syntax into tokens, of which the last is the end of the file. It refuses deep nesting and text that isn't UTF-8.
+// Tokens splits native syntax into tokens, of which the last is the end of the file. It refuses deep nesting
+// and text that isn't UTF-8.
 func Tokens(src []byte, filename string) (hclsyntax.Tokens, diag.List) {
 	if diags := checkText(src, filename); diags.HasErrors() {
 		return nil, diags
@@ -62,7 +65,8 @@ func ParseJSON(src []byte, filename string) (hcl.Body, diag.List) {
 	if diags := checkText(src, filename); diags.HasErrors() {
 		return hcl.EmptyBody(), diags
 	}
-	// The standard library's scanner doesn't recurse and bounds the depth that HCL's recursive parser will meet.
+	// The standard library's scanner doesn't recurse and bounds the depth that HCL's recursive parser will
+	// meet.
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(src, new(json.RawMessage)); errors.As(err, &syntax) {
 		return hcl.EmptyBody(), diag.At(at(src, filename, int(syntax.Offset)-1), "Invalid JSON", "The file %s is not valid JSON: %s.", filename, syntax)

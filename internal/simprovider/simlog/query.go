@@ -82,7 +82,8 @@ func (l Log) Counts() map[string]int {
 	return counts
 }
 
-// MaxConcurrency is the largest number of matching calls that ran at the same time. Aborted calls are left out: when they ended is not known.
+// MaxConcurrency is the largest number of matching calls that ran at the same time. Aborted calls are left
+// out: when they ended is not known.
 func (l Log) MaxConcurrency(f Filter) int {
 	var spans []span
 	for _, c := range l.Calls(f) {
@@ -106,7 +107,8 @@ type Window struct {
 // Closed says that the instance was closed exactly once and without an error.
 func (w Window) Closed() bool { return len(w.Closes) == 1 && !w.Closes[0].Failed() }
 
-// Span is from the end of the opening to the begin of the first close, in monotonic nanoseconds; end is -1 for a window never closed.
+// Span is from the end of the opening to the begin of the first close, in monotonic nanoseconds; end is -1
+// for a window never closed.
 func (w Window) Span() (start, end int64) {
 	if len(w.Closes) == 0 {
 		return w.Open.End.T, -1
@@ -129,8 +131,8 @@ func (w Window) Covers(c Call) bool {
 	return c.End != nil && c.Begin.T >= start && (end < 0 || c.End.T <= end)
 }
 
-// Windows lists the openings that answered private data, in order, with their renewals and closes; renewals and closes are assigned by
-// the lease named in their private data.
+// Windows lists the openings that answered private data, in order, with their renewals and closes; renewals
+// and closes are assigned by the lease named in their private data.
 func (l Log) Windows() []Window {
 	at := map[string]int{}
 	var windows []Window

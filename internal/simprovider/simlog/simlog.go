@@ -1,6 +1,8 @@
-// Package simlog is the RPC transcript of the test provider: the entry format, and queries over a transcript (pairs, counts, windows, overlap).
+// Package simlog is the RPC transcript of the test provider: the entry format, and queries over a transcript
+// (pairs, counts, windows, overlap).
 //
-// It imports the standard library only, so that any test may use it. It must not know the protocol libraries nor the provider's behaviour.
+// It imports the standard library only, so that any test may use it. It must not know the protocol libraries
+// nor the provider's behaviour.
 package simlog
 
 import (
@@ -52,7 +54,8 @@ type Entry struct {
 // Log is a transcript in the order in which it was written.
 type Log []Entry
 
-// Read parses a transcript. A last line cut short (a killed writer) is left out; any other malformed line is an error.
+// Read parses a transcript. A last line cut short (a killed writer) is left out; any other malformed line is
+// an error.
 func Read(r io.Reader) (Log, error) {
 	var log Log
 	br := bufio.NewReader(r)
@@ -72,7 +75,8 @@ func Read(r io.Reader) (Log, error) {
 	}
 }
 
-// ReadFile parses the transcript in a file. A file that does not exist is an empty transcript: no call was made.
+// ReadFile parses the transcript in a file. A file that does not exist is an empty transcript: no call was
+// made.
 func ReadFile(path string) (Log, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

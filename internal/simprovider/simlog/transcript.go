@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Transcript renders the matching calls one a line in the order of their events, without times and process ids, for golden files:
+// Transcript renders the matching calls one a line in the order of their events, without times and process
+// ids, for golden files:
 //
 //	> ApplyResourceChange sim_thing.x create
 //	< ApplyResourceChange sim_thing.x create: error

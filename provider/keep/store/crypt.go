@@ -41,9 +41,10 @@ func passphraseKeys(passphrase string) (keys, error) {
 	return keys{identity: m, recipient: m, passphrase: true}, nil
 }
 
-// memory remembers the file key of the header it last sealed or opened, so that reading the same file again costs no scrypt.
-// A file key opens one encrypted file only, which makes it less of a secret than the passphrase held beside it.
-// The lock makes concurrent readers wait for the first one's scrypt, and its 32 MiB, instead of each paying their own.
+// memory remembers the file key of the header it last sealed or opened, so that reading the same file again
+// costs no scrypt. A file key opens one encrypted file only, which makes it less of a secret than the
+// passphrase held beside it. The lock makes concurrent readers wait for the first one's scrypt, and its 32
+// MiB, instead of each paying their own.
 type memory struct {
 	identity  *age.ScryptIdentity
 	recipient *age.ScryptRecipient
@@ -148,13 +149,15 @@ func (k keys) seal(plain []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// open decrypts the content of the file at path, which serves for messages only. The caller clears the result.
+// open decrypts the content of the file at path, which serves for messages only. The caller clears the
+// result.
 func (k keys) open(path string, sealed []byte) ([]byte, error) {
 	src, err := age.Decrypt(bytes.NewReader(sealed), k.identity)
 	if err != nil {
 		return nil, k.explain(path, err)
 	}
-	// Plaintext is shorter than its ciphertext: with this capacity the buffer never moves and leaves no copy behind.
+	// Plaintext is shorter than its ciphertext: with this capacity the buffer never moves and leaves no copy
+	// behind.
 	buf := bytes.NewBuffer(make([]byte, 0, len(sealed)+bytes.MinRead))
 	if _, err := buf.ReadFrom(src); err != nil {
 		clear(buf.Bytes())

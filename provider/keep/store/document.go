@@ -130,8 +130,8 @@ var namePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@/-]{0,254}$`)
 })
 
-// CheckName returns an error if a secret or note cannot have this name. Names have no colon, so that they never look
-// like an id. No error of this package shows a name, since it may come from an ephemeral value.
+// CheckName returns an error if a secret or note cannot have this name. Names have no colon, so that they
+// never look like an id. No error of this package shows a name, since it may come from an ephemeral value.
 func CheckName(name string) error {
 	if namePattern().MatchString(name) {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// readsNeedLock: a rename leaves open readers their old file, so reading needs no lock, and no right to write the folder.
+// readsNeedLock: a rename leaves open readers their old file, so reading needs no lock, and no right to write
+// the folder.
 const readsNeedLock = false
 
 // replaceFile puts data at path as a whole; afterwards both the file and its name survive a power cut.

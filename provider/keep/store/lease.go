@@ -77,7 +77,8 @@ func (s *Store) Grant(ctx context.Context, ttl time.Duration, purpose string) (L
 	return made, token, nil
 }
 
-// Renew lets a live lease run for its full time from now. [ErrNoLease] if it has expired or was revoked: it doesn't come back.
+// Renew lets a live lease run for its full time from now. [ErrNoLease] if it has expired or was revoked: it
+// doesn't come back.
 func (s *Store) Renew(ctx context.Context, id string) (Lease, error) {
 	var renewed Lease
 	err := s.update(ctx, func(d *document) error {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestErrorsShowNoNames has an error for each way to name something: the name may come from an ephemeral value.
+// TestErrorsShowNoNames has an error for each way to name something: the name may come from an ephemeral
+// value.
 func TestErrorsShowNoNames(t *testing.T) {
 	ctx, s := t.Context(), newStore(t, Options{})
 	check := func(err error) {

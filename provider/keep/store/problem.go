@@ -19,8 +19,8 @@ var (
 	ErrIO          = errors.New("file operation failed")
 )
 
-// Problem is a failure that a person can act on: Summary says what went wrong, Detail where, why and what to do.
-// Neither text, nor any wrapped cause, ever holds a secret, a token or key material.
+// Problem is a failure that a person can act on: Summary says what went wrong, Detail where, why and what to
+// do. Neither text, nor any wrapped cause, ever holds a secret, a token or key material.
 type Problem struct {
 	Kind    error // one of the Err… variables
 	Summary string

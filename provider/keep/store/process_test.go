@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writer stores count secrets of its own and a new value of a common one each time; without end if count is negative.
+// writer stores count secrets of its own and a new value of a common one each time; without end if count is
+// negative.
 func writer(ctx context.Context, who, path, keyFile, count string) error {
 	n, err := strconv.Atoi(count)
 	if err != nil {

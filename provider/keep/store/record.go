@@ -29,7 +29,8 @@ func (r *secretRecord) show(name string) Secret {
 	return shown
 }
 
-// CreateSecret stores a new secret with version 1. It fails with [ErrExists] if the name is taken. The value is copied.
+// CreateSecret stores a new secret with version 1. It fails with [ErrExists] if the name is taken. The value
+// is copied.
 func (s *Store) CreateSecret(ctx context.Context, name string, description *string, value []byte) (Secret, error) {
 	if err := checkSecret(name, description, value); err != nil {
 		return Secret{}, err
@@ -47,7 +48,8 @@ func (s *Store) CreateSecret(ctx context.Context, name string, description *stri
 	return made, err
 }
 
-// UpdateSecret sets the description and, unless value is nil, stores a new value under the next version. [ErrNotFound] if there is none.
+// UpdateSecret sets the description and, unless value is nil, stores a new value under the next version.
+// [ErrNotFound] if there is none.
 func (s *Store) UpdateSecret(ctx context.Context, name string, description *string, value []byte) (Secret, error) {
 	if err := checkSecret(name, description, value); err != nil {
 		return Secret{}, err
@@ -179,7 +181,8 @@ func (s *Store) DeleteNote(ctx context.Context, name string) error {
 	})
 }
 
-// change is update for removals: when there is nothing to remove the file stays untouched, and a missing store is not made.
+// change is update for removals: when there is nothing to remove the file stays untouched, and a missing
+// store is not made.
 func (s *Store) change(ctx context.Context, fn func(*document) (changed bool)) error {
 	if !s.exists() {
 		return s.Check(ctx)

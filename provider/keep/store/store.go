@@ -27,14 +27,16 @@ type Options struct {
 	KeyFile string
 	// Passphrase opens the store instead of a key file.
 	Passphrase string
-	// Token, if not empty, ties every operation to a lease of this store: none succeeds unless the lease is live at that moment.
+	// Token, if not empty, ties every operation to a lease of this store: none succeeds unless the lease is
+	// live at that moment.
 	Token string
 	// Now is the clock that leases live by; time.Now if nil.
 	Now func() time.Time
 }
 
-// Store is a handle on one store file. It holds neither open files nor decrypted content between calls, so it needs no closing.
-// It is safe for concurrent use, and so are several handles and several processes on one file.
+// Store is a handle on one store file. It holds neither open files nor decrypted content between calls, so it
+// needs no closing. It is safe for concurrent use, and so are several handles and several processes on one
+// file.
 //
 // All errors of its methods are [*Problem], or come from the context.
 type Store struct {
@@ -45,7 +47,8 @@ type Store struct {
 	turn          chan struct{} // one writer of this handle at a time queues for the file lock
 }
 
-// Open checks the options. It touches no file but to follow a symbolic link: the first change makes the store and its key.
+// Open checks the options. It touches no file but to follow a symbolic link: the first change makes the store
+// and its key.
 func Open(o Options) (*Store, error) {
 	if o.Path == "" {
 		return nil, &Problem{Kind: ErrInvalid, Summary: "No store path", Detail: "The path of the store is empty. Set path to a file name."}
@@ -82,7 +85,8 @@ func Open(o Options) (*Store, error) {
 // Path is the absolute path of the store file.
 func (s *Store) Path() string { return s.path }
 
-// Check opens the store and, if there is a token, verifies its lease. A store that doesn't exist yet passes without a token.
+// Check opens the store and, if there is a token, verifies its lease. A store that doesn't exist yet passes
+// without a token.
 func (s *Store) Check(ctx context.Context) error {
 	return s.view(ctx, func(*document) error { return nil })
 }
@@ -215,7 +219,8 @@ func (s *Store) save(ctx context.Context, doc *document, k *keys) error {
 	return nil
 }
 
-// firstKeys gives the keys for a store that is about to come into being: an existing key file is used, a missing one made.
+// firstKeys gives the keys for a store that is about to come into being: an existing key file is used, a
+// missing one made.
 func (s *Store) firstKeys() (keys, error) {
 	if s.secretKeys != nil {
 		return *s.secretKeys, nil
@@ -275,7 +280,8 @@ func readBounded(path string) ([]byte, error) {
 	return data, nil
 }
 
-// createExclusive makes a new file that only this user may read, whole or not at all; fs.ErrExist if there is one already.
+// createExclusive makes a new file that only this user may read, whole or not at all; fs.ErrExist if there is
+// one already.
 func createExclusive(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	tmp, err := os.CreateTemp(dir, ".key-*")

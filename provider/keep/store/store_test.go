@@ -163,7 +163,8 @@ var operations = map[string]func(context.Context, *Store) error{
 	"leases":        func(ctx context.Context, s *Store) error { _, err := s.Leases(ctx); return err },
 }
 
-// refusesAll checks that every operation fails with kind, names the file, gives nothing away and changes no file.
+// refusesAll checks that every operation fails with kind, names the file, gives nothing away and changes no
+// file.
 func refusesAll(t *testing.T, s *Store, kind error) {
 	t.Helper()
 	before := folder(t, filepath.Dir(s.path))

@@ -101,9 +101,11 @@ func (d disk) backUp(path string, b []byte, source string) error {
 //  2. The locked file gets a second name.
 //  3. The new file is renamed over the first name: the content is now durable and in place.
 //  4. The locked file, nameless for others, is overwritten with the content.
-//  5. It is renamed back over the first name. The lock is where it was, and so are peers that wait for it with the file open.
+//  5. It is renamed back over the first name. The lock is where it was, and so are peers that wait for it
+//     with the file open.
 //
-// Where the second name cannot be given or step 4 fails, say because the disk is full, the new file stays, under the lock taken in step 1.
+// Where the second name cannot be given or step 4 fails, say because the disk is full, the new file stays,
+// under the lock taken in step 1.
 func (d disk) replaceHeld(path string, b []byte, h *held) error {
 	if !d.swap {
 		return d.overwriteHeld(path, b, h)
@@ -155,8 +157,8 @@ func (d disk) overwrite(f *os.File, b []byte) error {
 	return d.sync(f)
 }
 
-// overwriteHeld is for systems that cannot rename over open files: a durable copy of the content lies beside the file while that is
-// overwritten, for readCopy to find.
+// overwriteHeld is for systems that cannot rename over open files: a durable copy of the content lies beside
+// the file while that is overwritten, for readCopy to find.
 func (d disk) overwriteHeld(path string, b []byte, h *held) error {
 	f, err := d.temp(path+copySuffix, b, newMode)
 	if err != nil {
@@ -177,7 +179,8 @@ func (d disk) overwriteHeld(path string, b []byte, h *held) error {
 	return os.Remove(path + copySuffix)
 }
 
-// readCopy returns the content that was being written over the file at path when the writer died, nil if there is none.
+// readCopy returns the content that was being written over the file at path when the writer died, nil if
+// there is none.
 func readCopy(path string) ([]byte, error) {
 	return locks.read(path + copySuffix)
 }

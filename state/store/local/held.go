@@ -18,9 +18,10 @@ var errHeld = errors.New("the file is locked")
 
 // held is a lock that this process holds on a state file.
 //
-// The file that peers lock is the state file itself, so replacing it by a rename would leave the lock on a file that has no name any more,
-// and a peer that waits with that file open would later read and write the nameless one. Therefore a replaced file is put back under its name, see
-// replaceHeld; only where that is impossible does the lock go over to the new file, and both stay locked until the end.
+// The file that peers lock is the state file itself, so replacing it by a rename would leave the lock on a
+// file that has no name any more, and a peer that waits with that file open would later read and write the
+// nameless one. Therefore a replaced file is put back under its name, see replaceHeld; only where that is
+// impossible does the lock go over to the new file, and both stay locked until the end.
 type held struct {
 	files   []*os.File // the last one is the state file, earlier ones were replaced
 	created bool       // by taking the lock
@@ -28,9 +29,10 @@ type held struct {
 
 func (h *held) current() *os.File { return h.files[len(h.files)-1] }
 
-// registry knows the state files that this process holds locked. Record locks don't exclude two holders in one process, and on some systems
-// closing any descriptor of a file gives up all of the process's locks on it. So locked files are never opened a second time: who
-// wants to read one does so through the descriptor that holds the lock.
+// registry knows the state files that this process holds locked. Record locks don't exclude two holders in
+// one process, and on some systems closing any descriptor of a file gives up all of the process's locks on
+// it. So locked files are never opened a second time: who wants to read one does so through the descriptor
+// that holds the lock.
 type registry struct {
 	mu   sync.Mutex
 	open []*os.File
@@ -70,7 +72,8 @@ func (r *registry) read(path string) ([]byte, error) {
 	return b, err
 }
 
-// lock opens path, creating it if need be, and locks it. It fails with errHeld if this or another process holds it.
+// lock opens path, creating it if need be, and locks it. It fails with errHeld if this or another process
+// holds it.
 func (r *registry) lock(path string) (*held, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -183,7 +186,8 @@ func (r *registry) forget(f *os.File) {
 	r.open = slices.DeleteFunc(r.open, func(o *os.File) bool { return o == f })
 }
 
-// unlock closes the files of h. A file that taking the lock created and that is still empty is removed, as peers do.
+// unlock closes the files of h. A file that taking the lock created and that is still empty is removed, as
+// peers do.
 func (r *registry) unlock(h *held, path string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

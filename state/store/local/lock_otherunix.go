@@ -4,5 +4,6 @@ package local
 
 import "golang.org/x/sys/unix"
 
-// setLock asks for a lock that belongs to the process and vanishes when any descriptor of the file is closed; see held.
+// setLock asks for a lock that belongs to the process and vanishes when any descriptor of the file is closed;
+// see held.
 const setLock = unix.F_SETLK

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes the lock that other engines take: an exclusive record lock on the whole file. It lasts until f is closed.
+// tryLock takes the lock that other engines take: an exclusive record lock on the whole file. It lasts until
+// f is closed.
 func tryLock(f *os.File) error {
 	err := unix.FcntlFlock(f.Fd(), setLock, &unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart})
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {

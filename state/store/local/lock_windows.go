@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes the lock that other engines take: an exclusive lock on the whole file. It lasts until f is closed.
+// tryLock takes the lock that other engines take: an exclusive lock on the whole file. It lasts until f is
+// closed.
 func tryLock(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, math.MaxUint32, math.MaxUint32, new(windows.Overlapped))

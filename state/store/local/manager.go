@@ -102,7 +102,8 @@ func (m *Manager) announce(info store.LockInfo, h *held) error {
 	return nil
 }
 
-// sweep removes the temporary files of a writer that died. The caller holds the lock, so none can be alive. A file that resists does no harm.
+// sweep removes the temporary files of a writer that died. The caller holds the lock, so none can be alive. A
+// file that resists does no harm.
 func sweep(path string) {
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(filepath.Clean(dir))
@@ -149,8 +150,8 @@ func (m *Manager) Recovered() *store.Recovered {
 	return m.recovered
 }
 
-// Read implements store.Manager. With the lock held, the journal of an interrupted run is folded into the state file; without, its results are
-// part of what is returned, and no file changes.
+// Read implements store.Manager. With the lock held, the journal of an interrupted run is folded into the
+// state file; without, its results are part of what is returned, and no file changes.
 func (m *Manager) Read(ctx context.Context) (*state.File, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -244,8 +245,9 @@ func (m *Manager) write(f *state.File) error {
 		return err
 	}
 	if m.log != nil && m.logFile.exists() {
-		// Without this record a crash before the journal's removal would make the next run refuse the journal, loudly. That is safe, so a
-		// journal that cannot be written any more must not keep the state from being saved.
+		// Without this record a crash before the journal's removal would make the next run refuse the
+		// journal, loudly. That is safe, so a journal that cannot be written any more must not keep the state
+		// from being saved.
 		_ = m.log.Folded(f.Serial, sha256.Sum256(data))
 	}
 	if err := m.store(data); err != nil {
@@ -263,7 +265,8 @@ func (m *Manager) write(f *state.File) error {
 	return nil
 }
 
-// prepareWrite makes sure that a write replaces neither a damaged state nor results that the caller has not seen.
+// prepareWrite makes sure that a write replaces neither a damaged state nor results that the caller has not
+// seen.
 func (m *Manager) prepareWrite() error {
 	if m.log != nil && m.logFile.exists() || m.loaded && !exists(m.paths.journal) {
 		return nil

@@ -58,8 +58,8 @@ func child(t *testing.T, task, dir string) (*exec.Cmd, *bufio.Scanner, io.Closer
 	return cmd, bufio.NewScanner(out), in
 }
 
-// childCommits recovers, then commits new objects from several goroutines and says each one that is durable, storing the whole state now and then.
-// It goes on until it is killed.
+// childCommits recovers, then commits new objects from several goroutines and says each one that is durable,
+// storing the whole state now and then. It goes on until it is killed.
 func childCommits(dir string) error {
 	ctx := context.Background()
 	s := New(Options{Dir: dir})
@@ -125,7 +125,8 @@ func childHolds(dir string) error {
 	return m.Unlock(context.Background(), id)
 }
 
-// TestKilled kills a committing process again and again, at random moments: nothing that it said to be durable may ever be missing.
+// TestKilled kills a committing process again and again, at random moments: nothing that it said to be
+// durable may ever be missing.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	said := map[string]bool{}
@@ -193,8 +194,8 @@ func TestLockExcludesProcesses(t *testing.T) {
 	}
 }
 
-// TestWaiterSeesTheNewState plays a peer that opened the state file before we replaced its content and gets its lock afterwards: what it
-// reads and writes must be the state.
+// TestWaiterSeesTheNewState plays a peer that opened the state file before we replaced its content and gets
+// its lock afterwards: what it reads and writes must be the state.
 func TestWaiterSeesTheNewState(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, DefaultPath)

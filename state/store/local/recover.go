@@ -81,7 +81,8 @@ func (m *Manager) loadJournal(s *stored) error {
 	if !errors.Is(err, state.ErrJournalForeign) {
 		return m.refuse(err, nil)
 	}
-	// A run that could no longer write its journal may have saved its state after that, and been killed before it removed the journal.
+	// A run that could no longer write its journal may have saved its state after that, and been killed
+	// before it removed the journal.
 	held, missing, unheld := s.parsed.Held(s.file)
 	if unheld == nil && held != nil {
 		s.replayed = held
@@ -119,7 +120,8 @@ func (m *Manager) found() *store.Recovered {
 	return m.recovered
 }
 
-// loadCopy looks for the copy that is made where a state must be overwritten in place, in case the writer died doing so.
+// loadCopy looks for the copy that is made where a state must be overwritten in place, in case the writer
+// died doing so.
 func (m *Manager) loadCopy(s stored, cause error) (stored, error) {
 	b, err := readCopy(m.source())
 	if err != nil || b == nil {
@@ -140,7 +142,8 @@ func (m *Manager) backupHint() string {
 	return ""
 }
 
-// refuse returns err with what to do about a journal that cannot be put into the state, nil for nil. missing are results that the state is known to lack.
+// refuse returns err with what to do about a journal that cannot be put into the state, nil for nil. missing
+// are results that the state is known to lack.
 func (m *Manager) refuse(err error, missing []addr.Object) error {
 	if err == nil {
 		return nil
@@ -186,8 +189,8 @@ func (m *Manager) noteReplayed(r *state.Replayed) {
 	n.Changes, n.Unfinished, n.Torn, n.Saved = r.Changes, r.Unfinished, r.Torn, false
 }
 
-// settle reads the state and folds a journal that an earlier run left into the state file. Without the lock it takes it for that long: a journal
-// may not be taken away from a run that is alive.
+// settle reads the state and folds a journal that an earlier run left into the state file. Without the lock
+// it takes it for that long: a journal may not be taken away from a run that is alive.
 func (m *Manager) settle() (*state.File, error) {
 	s, err := m.load()
 	if err != nil {
@@ -256,8 +259,9 @@ func (m *Manager) foldTaken(f *os.File) (*state.File, error) {
 	return m.note(s.result(), s.sum), nil
 }
 
-// fold writes the replayed state, if the journal had changes, and removes the journal. After a crash anywhere in it the next run finds either
-// the old state and the journal, or a state that the journal's last record names as holding everything.
+// fold writes the replayed state, if the journal had changes, and removes the journal. After a crash anywhere
+// in it the next run finds either the old state and the journal, or a state that the journal's last record
+// names as holding everything.
 func (m *Manager) fold(s *stored, journal *os.File) error {
 	if s.unread {
 		return m.setAside(journal)

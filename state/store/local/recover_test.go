@@ -229,7 +229,8 @@ func TestForeignJournalIsKept(t *testing.T) {
 	}
 }
 
-// TestJournalThatIsHeld finds the journal of a run that has saved its state although it could not say so in the journal.
+// TestJournalThatIsHeld finds the journal of a run that has saved its state although it could not say so in
+// the journal.
 func TestJournalThatIsHeld(t *testing.T) {
 	dir := t.TempDir()
 	want := interrupted(t, dir)
@@ -310,8 +311,8 @@ func failing(n int) (disk, *int) {
 	return d, &calls
 }
 
-// TestDiskFailsAnywhere runs an apply on a disk that fails at every possible moment, and lets it die there. The next run must find every result
-// that was acknowledged, in a valid state.
+// TestDiskFailsAnywhere runs an apply on a disk that fails at every possible moment, and lets it die there.
+// The next run must find every result that was acknowledged, in a valid state.
 func TestDiskFailsAnywhere(t *testing.T) {
 	for _, swap := range []bool{true, false} {
 		for n := 0; ; n++ {

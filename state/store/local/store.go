@@ -1,4 +1,5 @@
-// Package local keeps states in files of this machine, where other engines keep theirs: terraform.tfstate and terraform.tfstate.d.
+// Package local keeps states in files of this machine, where other engines keep theirs: terraform.tfstate and
+// terraform.tfstate.d.
 //
 // It may import state and state/store. It must not know configuration, plans or providers.
 package local
@@ -32,8 +33,9 @@ type Options struct {
 	Path         string // state of the default workspace; DefaultPath if ""
 	WorkspaceDir string // of the other workspaces; DefaultWorkspaceDir if ""
 
-	// What -state, -state-out and -backup say: the file to read, the file to write and the file to keep the previous content in, for whatever
-	// workspace. By default the workspace's file, the file to read, and the file to write with ".backup".
+	// What -state, -state-out and -backup say: the file to read, the file to write and the file to keep the
+	// previous content in, for whatever workspace. By default the workspace's file, the file to read, and the
+	// file to write with ".backup".
 	State    string
 	StateOut string
 	Backup   string

@@ -12,8 +12,9 @@ import (
 
 var _ store.ForceUnlocker = (*Manager)(nil)
 
-// ForceUnlock implements store.ForceUnlocker. The system ends a local lock together with the process that holds it, so what can be given back is only what a
-// run left that was killed: the file that says who it was. A journal that it left stays, for the next run to recover.
+// ForceUnlock implements store.ForceUnlocker. The system ends a local lock together with the process that
+// holds it, so what can be given back is only what a run left that was killed: the file that says who it was.
+// A journal that it left stays, for the next run to recover.
 func (m *Manager) ForceUnlock(_ context.Context, id string) error {
 	return m.forceUnlock(id, func() error { return os.Remove(m.paths.info) })
 }

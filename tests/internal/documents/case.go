@@ -23,7 +23,8 @@ type Step struct {
 	Args []string
 }
 
-// Load reads a case. The lines of the archive's comment are its steps; empty ones and those that begin with # are left out. The words of a line are separated by blanks.
+// Load reads a case. The lines of the archive's comment are its steps; empty ones and those that begin with #
+// are left out. The words of a line are separated by blanks.
 //
 //	files DIR        lays the files below DIR over the working directory, without DIR in their names; all other files are there from the start
 //	remove FILE      removes a file

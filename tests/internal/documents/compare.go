@@ -46,7 +46,8 @@ func Compare(one, two []Document) []Difference {
 	return CompareAs(func(v any) any { return v }, one, two)
 }
 
-// CompareAs is the same for the documents in the form that a function gives to what Normalise returns of them.
+// CompareAs is the same for the documents in the form that a function gives to what Normalise returns of
+// them.
 func CompareAs(form func(any) any, one, two []Document) []Difference {
 	var out []Difference
 	for i := range max(len(one), len(two)) {

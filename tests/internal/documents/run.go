@@ -42,8 +42,8 @@ type runner struct {
 	plans  int
 }
 
-// Run carries a case out in dir, which must be empty, and returns the documents in order. An error is about starting the program only: whatever the
-// program says or ends with is part of the documents.
+// Run carries a case out in dir, which must be empty, and returns the documents in order. An error is about
+// starting the program only: whatever the program says or ends with is part of the documents.
 func (e Engine) Run(c *Case, dir string) ([]Document, error) {
 	if err := c.lay(dir, ""); err != nil {
 		return nil, err
