@@ -359,7 +359,7 @@ func impliedKey(r config.Repetition, key addr.Key) addr.Key {
 	return key
 }
 
-// convertMoved asks the provider of the new type to take over an object that was moved from another type.
+// convertMovedFrom asks the provider of the new type to take over an object that was moved from another type.
 func (s *subject) convertMovedFrom(o *state.Object, from addr.Instance, source addr.ProviderConfig) (prior, bool) {
 	pr := prior{object: o}
 	resp, diags := s.p.MoveResource(s.ctx, provider.MoveRequest{

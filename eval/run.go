@@ -172,7 +172,7 @@ func joinAddr(m addr.ModuleInstance, rest string) string {
 	return m.String() + "." + rest
 }
 
-// intrinsic returns the value of each, count, path and terraform references.
+// pathValue returns the value of a reference that begins with path.
 func (m *Module) pathValue(name string) cty.Value {
 	switch name {
 	case "module":

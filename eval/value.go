@@ -253,10 +253,10 @@ func (v *Value) checkOutput(got cty.Value) diag.List {
 	return nil
 }
 
-// Config returns the block of an output.
+// Output returns the declaration of an output, nil of any other value.
 func (v *Value) Output() *config.Output { return v.block.Output }
 
-// ParseModule finds the module object at a, creating the objects on the way.
+// Module returns the module object at a, creating the objects on the way.
 func (r *Run) Module(a addr.ModuleInstance) *Module {
 	m := r.Root
 	for _, step := range a.Path() {

@@ -127,7 +127,7 @@ func recordedModules(manifest []byte) func(*config.Module, *config.ModuleCall) (
 	}
 }
 
-// place is where the plan's state is.
+// planPlace returns where the plan's state is.
 func planPlace(f *planfile.File, files stateFlags) (place, diag.List) {
 	p := place{workspace: f.Backend.Workspace, files: files}
 	if p.workspace == "" {

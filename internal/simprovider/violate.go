@@ -24,7 +24,7 @@ type alteration func(v *violation) error
 // alterations are the deeds that change an answer.
 var alterations map[string]alteration
 
-// The table refers to functions that use rules, and a rule checks its deed in the table: hence not a plain
+// init fills the table. Its functions use rules, and a rule checks its deed in the table, so it cannot be a plain
 // variable.
 func init() {
 	alterations = map[string]alteration{
