@@ -58,7 +58,7 @@ func (d *decoder) address(attr *hcl.Attribute) (address, bool) {
 
 func (d *decoder) movedAddress(attr *hcl.Attribute) (address, bool) {
 	a, ok := d.address(attr)
-	if ok && a.target.Resource != nil && a.target.Resource.Mode != addr.Managed {
+	if ok && a.target.Resource != nil && a.target.Resource.Mode == addr.Ephemeral {
 		d.semanticAt(attr.Expr.Range(), `Invalid "moved" address`,
 			"The resource referenced by the %q attribute is not allowed to be moved: %ss have no state to move.", attr.Name, modeNames[a.target.Resource.Mode])
 		return a, false

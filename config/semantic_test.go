@@ -21,7 +21,7 @@ resource "sim_thing" "b" {}`,
 resource "sim_thing" "a" {}
 removed { from = sim_thing.a }`,
 		"Provider configuration not present": `resource "sim_thing" "a" { provider = sim.other }`,
-		`Invalid "moved" address`:            "moved {\n  from = data.sim_thing.a\n  to   = data.sim_thing.b\n}",
+		`Invalid "moved" address`:            "moved {\n  from = ephemeral.sim_thing.a\n  to   = data.sim_thing.b\n}",
 		"Invalid import address expression":  "import {\n  to = data.sim_thing.a\n  id = \"a\"\n}",
 	},
 	true: {

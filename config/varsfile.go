@@ -67,6 +67,9 @@ func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, d
 	for _, attr := range inOrder(attrs) {
 		val, hd := attr.Expr.Value(nil)
 		diags = append(diags, limit(plainValueHints(attr, hd), name)...)
+		if parseDiags.HasErrors() {
+			val = cty.DynamicVal // what could be read may be a part of it
+		}
 		out.Values[attr.Name] = &VarValue{Value: val, Expr: attr.Expr, NameRange: attr.NameRange, Range: attr.Range}
 	}
 	return out, diags.WithSource(name, out.Source)

@@ -87,8 +87,8 @@ func parseMove(m *config.Module, b *config.Moved) (move, diag.List) {
 		}
 	}
 	if r := mv.from.Resource; r != nil {
-		if r.Mode != addr.Managed || mv.to.Resource.Mode != addr.Managed {
-			return mv, diag.At(b.Range, "Invalid \"moved\" addresses", "Only managed resources can be moved: data sources and ephemeral resources have no state to move.")
+		if r.Mode != mv.to.Resource.Mode {
+			return mv, diag.At(b.Range, "Invalid \"moved\" addresses", "A resource moves to a resource, and a data source to a data source: %s cannot become %s.", mv.from, mv.to)
 		}
 		declared := m.Resources[*r]
 		if declared != nil && mv.from.Module.IsRoot() && mv.from.Key == addr.NoKey && *mv.from.Resource != *mv.to.Resource {

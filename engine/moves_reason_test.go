@@ -133,3 +133,25 @@ moved {
 		t.Errorf("\n got %q\nwant %q", got, want)
 	}
 }
+
+// TestMovedDataBlock moves a data source by a block of its own: to another name, then to an index.
+func TestMovedDataBlock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "resource \"sim_thing\" \"x\" { name = \"x\" }\ndata \"sim_lookup\" \"d\" { name = sim_thing.x.name }")
+	w.ok(command{})
+	for _, to := range []struct{ from, address, block string }{
+		{"data.sim_lookup.d", "data.sim_lookup.e", "data \"sim_lookup\" \"e\" {\n name = sim_thing.x.name\n}"},
+		{"data.sim_lookup.e", "data.sim_lookup.e[0]", "data \"sim_lookup\" \"e\" {\n count = 1\n name = sim_thing.x.name\n}"},
+	} {
+		w.config("resource \"sim_thing\" \"x\" { name = \"x\" }\n" + to.block + "\nmoved {\n from = " + to.from + "\n to = " + to.address + "\n}")
+		w.ok(command{})
+		var got []string
+		for a := range w.state().AllInstances() {
+			got = append(got, a.String())
+		}
+		slices.Sort(got)
+		if want := []string{to.address, "sim_thing.x"}; !slices.Equal(got, want) {
+			t.Errorf("the state has %q, want %q", got, want)
+		}
+	}
+}

@@ -105,8 +105,8 @@ variable "n" {
 }
 output "n" { value = var.n > 5 ? 1 : tonumber("x") }`
 	for _, row := range []struct{ name, text, want string }{
-		{"constant", "locals { three = 3 }\nmodule \"m\" {\n  source = \"./m\"\n  n = local.three\n}", "main.tf:4,3-18: Invalid value for variable: The number 3 is too small."},
-		{"no instance", "module \"m\" {\n  source = \"./m\"\n  count = 0\n  n = 3\n}", "main.tf:4,3-8: Invalid value for variable: The number 3 is too small."},
+		{"constant", "locals { three = 3 }\nmodule \"m\" {\n  source = \"./m\"\n  n = local.three\n}", "main.tf:4,7-18: Invalid value for variable: The number 3 is too small."},
+		{"no instance", "module \"m\" {\n  source = \"./m\"\n  count = 0\n  n = 3\n}", "main.tf:4,7-8: Invalid value for variable: The number 3 is too small."},
 		{"default", "module \"m\" { source = \"./m\" }", "m/m.tf:1,1-13: Invalid value for variable: The number 1 is too small."},
 		{"right", "module \"m\" {\n  source = \"./m\"\n  n = 7\n}", ""},
 		{"unknown", "variable \"x\" { default = 3 }\nmodule \"m\" {\n  source = \"./m\"\n  n = var.x\n}", ""},

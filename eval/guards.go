@@ -150,6 +150,9 @@ func (v *Value) check(t *future.Task, c blocks.Condition) bool {
 	for i := range got.failure {
 		d := &got.failure[i]
 		d.Context, d.Subject = d.Subject, v.block.Range.Ptr()
+		if v.block.Expr != nil {
+			d.Subject = v.block.Expr.Range().Ptr()
+		}
 		d.Detail += "\n\nThis was checked by the validation rule at " + c.Config.Range.String() + "."
 	}
 	m.run.Report(got.all())

@@ -14,7 +14,7 @@ func ConfigJSON(tree *config.Tree, s ConfigSchemas) ([]byte, error) {
 	return json.Marshal(configDocument(tree, s, allModes))
 }
 
-// A module by itself has no schemas, so that nothing is said of what stands within its blocks.
+// jsonBareModule is a module by itself. It has no schemas, so nothing is shown of what is within its blocks.
 type jsonBareModule struct {
 	Outputs     map[string]jsonConfigOutput   `json:"outputs,omitempty"`
 	Resources   []jsonBareResource            `json:"resources,omitempty"`

@@ -24,8 +24,8 @@ type alteration func(v *violation) error
 // alterations are the deeds that change an answer.
 var alterations map[string]alteration
 
-// init fills the table. Its functions use rules, and a rule checks its deed in the table, so it cannot be a plain
-// variable.
+// init fills the table. Its functions use rules, and a rule checks its deed in the table, so it cannot be a
+// plain variable.
 func init() {
 	alterations = map[string]alteration{
 		"change-config":    objectDeed((*violation).changeConfig),

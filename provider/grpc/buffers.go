@@ -6,9 +6,9 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// Messages carry secrets, and the transport would keep them in its buffers for as long as a connection lives
-// or a pool holds them. So connections have no buffers of their own, and the buffers that all of them share
-// are overwritten when they are given back.
+// init replaces the transport's buffers. Messages carry secrets, and the transport would keep them in its
+// buffers for as long as a connection lives or a pool holds them. So connections have no buffers of their
+// own, and the buffers that all of them share are overwritten when they are given back.
 func init() { experimental.SetDefaultBufferPool(wipingPool{mem.DefaultBufferPool()}) }
 
 // unbuffered makes a connection read and write without buffers of its own. What reads an encrypted one keeps
