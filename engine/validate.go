@@ -48,11 +48,11 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 	}
 	v := &validator{walk: e.newWalk(ctx, soft), found: &validation{cfg: cfg}}
 	v.run = e.run(cfg, eval.Validating, v, nil, e.opt.Now())
+	v.run.ReportBlockCycles()
 	pool := future.NewPool(v.workers())
 	pool.Go(func(t *future.Task) { v.guard("the import blocks", func() { v.run.Imports(t) }) })
 	pool.Go(func(t *future.Task) { v.guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
-	v.run.Report(cfg.BlockCycles().Except(v.run.Diags.List()))
 	e.stats.Evaluations += v.run.Stats.Evaluations.Load()
 	v.found.diags = withoutRepeats(v.run.Diags.List())
 	if !v.interrupted() {

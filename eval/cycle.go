@@ -32,7 +32,36 @@ func (r *Run) reportCycle(c *future.Cycle) {
 		}
 		vias[i], _ = frames[(i+1)%n].Via.(*hcl.Range)
 	}
+	if slices.ContainsFunc(frames, func(f future.Frame) bool { return r.cycled.has(blockAddress(f.Label)) }) {
+		return
+	}
 	r.Report(blocks.Cycle(names, vias))
+}
+
+// ReportBlockCycles reports the cycles that are known before anything is demanded. Those that demand finds
+// among the same blocks are not reported again.
+func (r *Run) ReportBlockCycles() {
+	for _, c := range r.cfg.BlockCycles() {
+		r.Report(c.Diags)
+		for _, address := range c.Blocks {
+			r.cycled.add(address)
+		}
+	}
+}
+
+// blockAddress returns the address of the block that a frame of a cycle is about, "" if it is about something
+// else.
+func blockAddress(label any) string {
+	switch l := label.(type) {
+	case *Value:
+		return l.block.Address()
+	case *Instance:
+		return l.Resource.Block.Address()
+	case *Resource:
+		return l.Block.Address()
+	default:
+		return ""
+	}
 }
 
 func labelText(label any) string {

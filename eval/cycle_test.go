@@ -149,7 +149,9 @@ output "out" { value = var.in[0].id }`, []string{"sim_thing.b", "local.l", "modu
 provider "sim" { key = join(",", sim_thing.b[*].id) }`, []string{"sim_thing.b", "provider.sim"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			diags := open(t, Validating, c.text, nil).run.cfg.BlockCycles()
+			run := open(t, Validating, c.text, nil).run
+			run.ReportBlockCycles()
+			diags := run.Diags.List()
 			if len(c.want) == 0 && len(diags) == 0 {
 				return
 			}

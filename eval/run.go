@@ -83,6 +83,7 @@ type Run struct {
 	cfg *blocks.Config
 	opt Options
 
+	cycled    syncSet  // of the addresses of blocks that are in a reported cycle
 	undecided syncSet  // of the blocks whose instances cannot be told yet
 	held      sync.Map // what leads to guarded values → *future.Cell[bool]: see once
 

@@ -7,22 +7,46 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// BlockCycles reports cycles of blocks that hold for all of their instances: every reference on the way is to
-// a block that is not repeated, or to all instances of one. While validating, no instance of a repeated block
-// is demanded, so such cycles are not met; those without one are left to demand.
-func (c *Config) BlockCycles() diag.List {
-	var diags diag.List
+// BlockCycle is a cycle of blocks that wait for each other.
+type BlockCycle struct {
+	Blocks []string // their addresses
+	Diags  diag.List
+}
+
+// BlockCycles finds cycles of blocks that hold for all of their instances: every reference on the way is to a
+// block that is not repeated, or to all instances of one. Demand finds cycles too, but not every one: while
+// validating, no instance of a repeated block is demanded, and a module that stands for everything in it
+// waits for nothing by itself. So these are the cycles through repeated blocks or whole modules, one of those
+// that share a block.
+func (c *Config) BlockCycles() []BlockCycle {
+	var out []BlockCycle
+	reported := map[Node]bool{}
 	s := search{follow: forAllInstances, cycle: func(path []edge) {
-		if slices.ContainsFunc(path, func(e edge) bool { return isRepeated(e.to) }) {
-			diags = append(diags, cycleOf(path)...)
+		if !slices.ContainsFunc(path, func(e edge) bool { return isRepeated(e.to) || isGroup(e.to) }) ||
+			slices.ContainsFunc(path, func(e edge) bool { return reported[e.to] }) {
+			return
 		}
+		for _, e := range path {
+			reported[e.to] = true
+		}
+		out = append(out, BlockCycle{names(path), cycleOf(path)})
 	}}
 	for n := range c.eachNode {
 		if _, ok := n.(*Resource); ok {
 			s.from(n)
 		}
 	}
-	return diags
+	return out
+}
+
+// isGroup reports whether a node stands for several blocks, or for how often they are there.
+func isGroup(n Node) bool {
+	switch n.(type) {
+	case insideOf, outputsOf, *Call:
+		return true
+	default:
+		return false
+	}
 }
 
 // forAllInstances reports whether every instance of a node has to wait for what the edge leads to.
