@@ -3,6 +3,7 @@ package remote
 import (
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 )
@@ -19,9 +20,25 @@ type process struct {
 	number *number
 }
 
+// number is the number of a process, once the process has sent it.
 type number struct {
-	mu   sync.Mutex
+	once sync.Once
+	sent chan struct{} // closed when text is set
 	text string
+}
+
+// numberWait is how long a signal waits for the number: a process that has just been started may be ahead of
+// its output.
+const numberWait = time.Second
+
+// get returns the number, "" if it does not arrive in time.
+func (n *number) get() string {
+	select {
+	case <-n.sent:
+		return n.text
+	case <-time.After(numberWait):
+		return ""
+	}
 }
 
 // announced returns a process for a program, given as a word of the shell, that begins by telling its number
@@ -29,7 +46,7 @@ type number struct {
 // user's login shell is, it knows exec.
 func announced(word string) (process, error) {
 	mark, err := fill("process-%RAND%:")
-	return process{command: `exec /bin/sh -c 'echo ` + mark + `$$ >&2; exec "$0"' ` + word, mark: mark, number: &number{}}, err
+	return process{command: `exec /bin/sh -c 'echo ` + mark + `$$ >&2; exec "$0"' ` + word, mark: mark, number: &number{sent: make(chan struct{})}}, err
 }
 
 // filter returns a sink for lines that keeps the one with the number to itself.
@@ -43,19 +60,17 @@ func (p *process) filter(line func(string)) func(string) {
 			line(text)
 			return
 		}
-		p.number.mu.Lock()
-		defer p.number.mu.Unlock()
-		p.number.text = n
+		p.number.once.Do(func() {
+			p.number.text = n
+			close(p.number.sent)
+		})
 	}
 }
 
 // signal sends a signal to the process and its children.
 func (p *process) signal(sig ssh.Signal) {
 	if p.number != nil {
-		p.number.mu.Lock()
-		n := p.number.text
-		p.number.mu.Unlock()
-		if n != "" && p.client.signalGroup(n, sig) == nil {
+		if n := p.number.get(); n != "" && p.client.signalGroup(n, sig) == nil {
 			return
 		}
 	}
