@@ -26,8 +26,8 @@ func Descend(e hcl.Expression, rest hcl.Traversal) hcl.Expression {
 	return e
 }
 
-// Element returns the element of a written-out object or tuple; nil if there is none, or it cannot be told
-// which it is.
+// Element returns the element that a written-out object or tuple has for a key; nil if it has none, or may
+// have one under a computed key.
 func Element(e hcl.Expression, key cty.Value) hcl.Expression {
 	if key.IsMarked() || !key.IsKnown() || key.IsNull() {
 		return nil
