@@ -24,6 +24,8 @@ type source struct {
 	name      string // path below the root of the module, with slashes
 	pkg       string // import path relative to the module, "." for its root
 	lines     int
+	blank     int          // how many of the lines are blank
+	ownLine   map[int]bool // lines that begin with a comment
 	test      bool
 	generated bool
 	set       *token.FileSet
@@ -132,6 +134,9 @@ func sources(t *testing.T) []*source {
 	return parsed.sources
 }
 
+// fileSet has the positions in all files that are read.
+var fileSet = token.NewFileSet()
+
 var parsed struct {
 	once    sync.Once
 	sources []*source
@@ -139,7 +144,16 @@ var parsed struct {
 
 func parse(name, text string) (*source, error) {
 	s := &source{
-		name: name, pkg: path.Dir(name), lines: strings.Count(text, "\n"), test: strings.HasSuffix(name, "_test.go"), set: token.NewFileSet(),
+		name: name, pkg: path.Dir(name), lines: strings.Count(text, "\n"), test: strings.HasSuffix(name, "_test.go"), set: fileSet,
+	}
+	s.ownLine = map[int]bool{}
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		switch line = strings.TrimSpace(line); {
+		case line == "":
+			s.blank++
+		case strings.HasPrefix(line, "//"), strings.HasPrefix(line, "/*"):
+			s.ownLine[i+1] = true
+		}
 	}
 	var err error
 	s.file, err = parser.ParseFile(s.set, name, text, parser.ParseComments|parser.SkipObjectResolution)
