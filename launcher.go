@@ -5,7 +5,6 @@ import (
 	"os"
 	"sync"
 
-	"github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
@@ -15,8 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/provider/builtin"
-	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
 	"github.com/mayfly-iac/mayfly/provider/keep"
+	"github.com/mayfly-iac/mayfly/provider/plugin"
 )
 
 // KeepProvider is the address of the secret manager that is part of the program.
@@ -40,7 +39,7 @@ type Launcher struct {
 	Executable func(addr.Provider) (path string, ok bool)
 	// Schemas returns the cache of what an installed provider answers when it is asked for its schemas; nil
 	// for none. It may be nil itself.
-	Schemas func(addr.Provider) grpcprovider.SchemaCache
+	Schemas func(addr.Provider) plugin.SchemaCache
 	// Reattach are providers that run already and are only connected to.
 	Reattach map[addr.Provider]*plugin.ReattachConfig
 	// Log is called with each line that a provider process writes to standard error; nil drops them.
@@ -58,7 +57,7 @@ type Launcher struct {
 // Launch implements provider.Launcher.
 func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provider, diag.List) {
 	if cfg := l.Reattach[p]; cfg != nil {
-		return grpcprovider.Reattach(ctx, p.String(), cfg)
+		return plugin.Reattach(ctx, p.String(), cfg)
 	}
 	switch p {
 	case addr.BuiltinProvider:
@@ -80,14 +79,14 @@ func (l *Launcher) Launch(ctx context.Context, p addr.Provider) (provider.Provid
 }
 
 func (l *Launcher) start(ctx context.Context, p addr.Provider, path string) (provider.Provider, diag.List) {
-	cmd := grpcprovider.Command{Path: path, Name: p.String(), Env: l.Env, Plain: l.Plain}
+	cmd := plugin.Command{Path: path, Name: p.String(), Env: l.Env, Plain: l.Plain}
 	if l.Log != nil {
 		cmd.Stderr = func(line string) { l.Log(p, line) }
 	}
 	if l.Schemas != nil {
 		cmd.Schemas = l.Schemas(p)
 	}
-	return grpcprovider.Start(ctx, cmd)
+	return plugin.Start(ctx, cmd)
 }
 
 var quietSDK sync.Once
@@ -103,7 +102,7 @@ func (l *Launcher) keep() (provider.Provider, diag.List) {
 		_ = os.Unsetenv("TF_LOG_SDK_PROTO_DATA_DIR")
 	})
 	factory := providerserver.NewProtocol6(keep.New(l.Version)())
-	return grpcprovider.InMemory(KeepProvider.String(), func(s *grpc.Server) {
+	return plugin.InMemory(KeepProvider.String(), func(s *grpc.Server) {
 		plug := &tf6server.GRPCProviderPlugin{GRPCProvider: func() tfprotov6.ProviderServer { return factory() }, Name: keep.Address}
 		_ = plug.GRPCServer(nil, s) // only ever fails to make a server, which was made
 	}, 6)

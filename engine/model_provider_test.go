@@ -15,7 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/provider"
-	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
+	"github.com/mayfly-iac/mayfly/provider/plugin"
 )
 
 // nursery launches test providers within this process, which takes a hundredth of the time of a plugin
@@ -45,7 +45,7 @@ func (n *nursery) Launch(context.Context, addr.Provider) (provider.Provider, dia
 	if err != nil {
 		return nil, diag.Errorf("Test provider", "%s", err)
 	}
-	p, diags := grpcprovider.InMemory(simprovider.Source, func(s *grpc.Server) {
+	p, diags := plugin.InMemory(simprovider.Source, func(s *grpc.Server) {
 		plug := &tf6server.GRPCProviderPlugin{GRPCProvider: func() tfprotov6.ProviderServer { return server }, Name: simprovider.Source}
 		_ = plug.GRPCServer(nil, s)
 	}, 6)

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
+	"github.com/mayfly-iac/mayfly/provider/plugin"
 )
 
 // withoutRepeats leaves out the errors of calls to a provider that had ended before, if the error that tells
@@ -12,12 +12,12 @@ import (
 func withoutRepeats(diags diag.List) diag.List {
 	told := map[string]struct{}{}
 	for _, d := range diags {
-		if s, ok := d.Extra.(grpcprovider.Stopped); ok && !s.Repeat {
+		if s, ok := d.Extra.(plugin.Stopped); ok && !s.Repeat {
 			told[s.Provider] = struct{}{}
 		}
 	}
 	return slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
-		s, ok := d.Extra.(grpcprovider.Stopped)
+		s, ok := d.Extra.(plugin.Stopped)
 		_, known := told[s.Provider]
 		return ok && s.Repeat && known
 	})
@@ -26,7 +26,7 @@ func withoutRepeats(diags diag.List) diag.List {
 // onlyRepeats reports whether the diagnostics say no more than that the provider had ended before.
 func onlyRepeats(diags diag.List) bool {
 	return !slices.ContainsFunc(diags, func(d diag.Diagnostic) bool {
-		s, ok := d.Extra.(grpcprovider.Stopped)
+		s, ok := d.Extra.(plugin.Stopped)
 		return !ok || !s.Repeat
 	})
 }

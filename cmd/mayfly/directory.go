@@ -8,8 +8,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/hashicorp/go-plugin"
-
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
@@ -18,7 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 	"github.com/mayfly-iac/mayfly/install/modules"
-	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
+	"github.com/mayfly-iac/mayfly/provider/plugin"
 	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -120,7 +118,7 @@ func (d *directory) cliEnvironment() cliconfig.Environment {
 }
 
 func (d *directory) readReattach() diag.List {
-	running, err := grpcprovider.ParseReattach(d.app.vars["TF_REATTACH_PROVIDERS"])
+	running, err := plugin.ParseReattach(d.app.vars["TF_REATTACH_PROVIDERS"])
 	if err != nil {
 		return diag.Errorf("Invalid TF_REATTACH_PROVIDERS", "The environment variable TF_REATTACH_PROVIDERS could not be understood: %s.", strings.TrimSuffix(err.Error(), "."))
 	}

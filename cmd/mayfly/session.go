@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/schemacache"
 	"github.com/mayfly-iac/mayfly/provider"
-	grpcprovider "github.com/mayfly-iac/mayfly/provider/grpc"
+	"github.com/mayfly-iac/mayfly/provider/plugin"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -84,8 +84,8 @@ func (s *session) executable(p addr.Provider) (string, bool) {
 
 // schemaCaches returns the caches of the schemas of installed providers. A package without a checksum, such
 // as a development override, has none.
-func (s *session) schemaCaches(c *schemacache.Cache, environ []string) func(addr.Provider) grpcprovider.SchemaCache {
-	return func(p addr.Provider) grpcprovider.SchemaCache {
+func (s *session) schemaCaches(c *schemacache.Cache, environ []string) func(addr.Provider) plugin.SchemaCache {
+	return func(p addr.Provider) plugin.SchemaCache {
 		if entry := c.For(string(s.selections[p].Hash), environ); entry != nil {
 			return entry
 		}

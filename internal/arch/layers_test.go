@@ -50,11 +50,11 @@ var rules = map[string]rule{
 	"schema": {may: []string{"addr", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes and nothing more"},
 
-	"config":        {may: []string{"addr", "bounds", "diag", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
-	"config/format": {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
-	"state":         {may: []string{"addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
-	"provider":      {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
-	"provider/grpc": {may: []string{"addr", "diag", "schema", "provider", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
+	"config":          {may: []string{"addr", "bounds", "diag", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
+	"config/format":   {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
+	"state":           {may: []string{"addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
+	"provider":        {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
+	"provider/plugin": {may: []string{"addr", "diag", "schema", "provider", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/builtin": {
 		may: []string{"addr", "bounds", "diag", "safefile", "schema", "provider", "state"},
 		why: "the built-in provider reads other states, and is otherwise a provider like any",
@@ -130,14 +130,14 @@ var rules = map[string]rule{
 	},
 	".": {
 		may: []string{
-			"addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/grpc", "provider/builtin", "provider/keep",
+			"addr", "diag", "value", "schema", "config", "state", "state/store", "provider", "provider/plugin", "provider/builtin", "provider/keep",
 			"plan", "plan/planfile", "eval", "eval/blocks", "eval/static", "engine",
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",
 	},
 	"cmd/mayfly": {
 		may: []string{
-			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/store", "state/store/local", "provider", "provider/grpc", "plan",
+			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/store", "state/store/local", "provider", "provider/plugin", "plan",
 			"plan/planfile", "engine", "view", "view/timeline", "install/...", "lang/funcs",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
@@ -173,7 +173,7 @@ var rules = map[string]rule{
 
 // exceptions are imports beyond the rules, by file. Each is needed: one that is not any more fails the test.
 var exceptions = map[string]struct{ pkg, why string }{
-	"engine/stopped.go": {"provider/grpc", "errors of a process that has ended are told apart by what the transport attaches to them"},
+	"engine/stopped.go": {"provider/plugin", "errors of a process that has ended are told apart by what the transport attaches to them"},
 	"engine/prior.go":   {"provider/builtin", "arguments of terraform_data that other engines don't know stay out of the state while they are null"},
 }
 

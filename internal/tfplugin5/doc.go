@@ -2,7 +2,7 @@
 // generated from mayfly_wire5.proto.
 //
 // It may import the protobuf runtime and tfplugin6. It must not know the engine's types; package
-// provider/grpc translates.
+// provider/plugin translates.
 package tfplugin5
 
 //go:generate go run github.com/mayfly-iac/mayfly/internal/protogen -I .:../tfplugin6 mayfly_wire5.proto

@@ -1,9 +1,0 @@
-//go:build unix && !linux
-
-package grpcprovider
-
-import "syscall"
-
-// endWithParent does nothing: the system has no such setting. A plugin whose engine was killed goes on until
-// it is ended.
-func endWithParent(*syscall.SysProcAttr) {}

@@ -1,0 +1,134 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// languageVersion is what providers are told as the version of Terraform. SDKs compare it with minimum
+// versions of language features, so it names the release whose language and protocol features the engine has,
+// not the engine's own version.
+const languageVersion = "1.12.6"
+
+// client is a started provider. All fields are set before it is shared.
+type client struct {
+	name     string
+	protocol int
+	conn     grpc.ClientConnInterface
+	proc     *process // nil if the process isn't ours
+	cache    SchemaCache
+	closeFn  func() error
+
+	// life ends at Close. Calls whose result is shared by all callers run under it, so that one caller's
+	// interruption doesn't fail the others.
+	life context.Context
+	end  context.CancelFunc
+
+	catalog    shared[*catalog]
+	identities shared[map[string]*schema.Identity]
+	more       shared[map[string]*schema.Function] // what GetFunctions told
+	crashOnce  sync.Once
+	// catalogTold is set once a caller got the diagnostics of the catalog.
+	catalogTold atomic.Bool
+}
+
+var _ provider.Provider = (*client)(nil)
+
+func newClient(name string, protocol int, conn grpc.ClientConnInterface, closeFn func() error) *client {
+	life, end := context.WithCancel(context.Background())
+	return &client{name: name, protocol: protocol, conn: conn, closeFn: closeFn, life: life, end: end}
+}
+
+// methods5 has the names that protocol 5 gives to what protocol 6 calls otherwise.
+var methods5 = map[string]string{
+	"GetProviderSchema":          "GetSchema",
+	"ValidateProviderConfig":     "PrepareProviderConfig",
+	"ValidateResourceConfig":     "ValidateResourceTypeConfig",
+	"ValidateDataResourceConfig": "ValidateDataSourceConfig",
+	"ConfigureProvider":          "Configure",
+	"StopProvider":               "Stop",
+}
+
+// method returns the path of an RPC, named as in protocol 6.
+func (c *client) method(rpc string) string {
+	if name, ok := methods5[rpc]; ok && c.protocol == 5 {
+		rpc = name
+	}
+	return fmt.Sprintf("/tfplugin%d.Provider/%s", c.protocol, rpc)
+}
+
+func (c *client) invoke(ctx context.Context, rpc string, req, resp proto.Message) error {
+	return c.conn.Invoke(ctx, c.method(rpc), req, resp)
+}
+
+// Stop implements provider.Reader. A provider that knows no such operation has nothing to stop.
+func (c *client) Stop(ctx context.Context) error {
+	var resp tfplugin6.StopProvider_Response
+	err := c.invoke(ctx, "StopProvider", &tfplugin6.StopProvider_Request{}, &resp)
+	switch {
+	case isUnimplemented(err):
+		return nil
+	case err != nil:
+		return c.callError(ctx, "StopProvider", err).Err()
+	case resp.Error != "":
+		return fmt.Errorf("provider %s could not be stopped: %s", c.name, resp.Error)
+	}
+	return nil
+}
+
+// Close implements provider.Reader. It takes at most a few seconds, even if the process doesn't answer.
+func (c *client) Close() error {
+	c.end()
+	return c.closeFn()
+}
+
+// shared is the result of a call that is made at most once, whoever asks first, and that all askers wait for.
+type shared[T any] struct {
+	once  sync.Once
+	begun atomic.Bool
+	done  chan struct{}
+	value T
+	diags diag.List
+}
+
+// get waits for the result of f, which runs under life. The context only ends the wait.
+func (s *shared[T]) get(ctx, life context.Context, f func(context.Context) (T, diag.List)) (T, diag.List, error) {
+	s.once.Do(func() {
+		s.done = make(chan struct{})
+		s.begun.Store(true)
+		go func() {
+			defer close(s.done)
+			s.value, s.diags = f(life)
+		}()
+	})
+	select {
+	case <-s.done:
+		return s.value, s.diags, nil
+	case <-ctx.Done():
+		var zero T
+		return zero, nil, ctx.Err()
+	}
+}
+
+// now returns the result if it is there already, and the zero value otherwise.
+func (s *shared[T]) now() (value T) {
+	if !s.begun.Load() {
+		return value
+	}
+	select {
+	case <-s.done:
+		return s.value
+	default:
+		return value
+	}
+}

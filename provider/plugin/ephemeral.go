@@ -1,0 +1,56 @@
+package plugin
+
+import (
+	"context"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
+	"github.com/mayfly-iac/mayfly/provider"
+)
+
+// OpenEphemeral implements provider.Reader. Private is returned even if the rest of an answer cannot be used,
+// as the provider may have opened something that wants to be closed.
+func (c *client) OpenEphemeral(ctx context.Context, typeName string, config cty.Value) (provider.OpenResponse, diag.List) {
+	x := c.exchange(ctx, "OpenEphemeralResource", typeName)
+	s := x.resource(addr.Ephemeral)
+	var resp tfplugin6.OpenEphemeralResource_Response
+	x.call(&tfplugin6.OpenEphemeralResource_Request{
+		TypeName: typeName, Config: x.encode(s, config, "configuration"), ClientCapabilities: capabilities(),
+	}, &resp)
+	x.report(resp.Diagnostics)
+	out := provider.OpenResponse{Opened: x.answered && !x.failed(), Private: resp.Private, Deferred: deferredReason(resp.Deferred)}
+	if !x.failed() {
+		out.RenewAt = x.time(resp.RenewAt)
+		out.Result = x.decode(s, resp.Result)
+	}
+	return out, x.diags
+}
+
+// RenewEphemeral implements provider.Reader. Private is the one to use from now on: the one given if the
+// provider sends no other.
+func (c *client) RenewEphemeral(ctx context.Context, typeName string, private []byte) (provider.RenewResponse, diag.List) {
+	x := c.exchange(ctx, "RenewEphemeralResource", typeName)
+	var resp tfplugin6.RenewEphemeralResource_Response
+	x.call(&tfplugin6.RenewEphemeralResource_Request{TypeName: typeName, Private: private}, &resp)
+	x.report(resp.Diagnostics)
+	out := provider.RenewResponse{Private: resp.Private}
+	if resp.Private == nil {
+		out.Private = private
+	}
+	if !x.failed() {
+		out.RenewAt = x.time(resp.RenewAt)
+	}
+	return out, x.diags
+}
+
+// CloseEphemeral implements provider.Reader.
+func (c *client) CloseEphemeral(ctx context.Context, typeName string, private []byte) diag.List {
+	x := c.exchange(ctx, "CloseEphemeralResource", typeName)
+	var resp tfplugin6.CloseEphemeralResource_Response
+	x.call(&tfplugin6.CloseEphemeralResource_Request{TypeName: typeName, Private: private}, &resp)
+	x.report(resp.Diagnostics)
+	return x.diags
+}

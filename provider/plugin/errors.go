@@ -1,0 +1,84 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// Stopped is the Extra of the diagnostics about a provider whose process ended while it was needed. Every
+// operation of such a provider fails with one; the first tells the story, the others have Repeat set, so that
+// a caller can leave them out.
+type Stopped struct {
+	Provider string
+	Repeat   bool
+}
+
+func isUnimplemented(err error) bool { return status.Code(err) == codes.Unimplemented }
+
+// callError explains a failed RPC. If the wait was ended by ctx, the diagnostic's Extra is the context's
+// error.
+func (c *client) callError(ctx context.Context, rpc string, err error) diag.List {
+	if c.life.Err() != nil {
+		return diag.Errorf("Provider closed", "Provider %s was closed before it answered the call %s.", c.name, rpc)
+	}
+	if ctx.Err() != nil {
+		return c.interrupted(ctx.Err(), rpc)
+	}
+	_, limited := ctx.Deadline()
+	switch status.Code(err) {
+	case codes.Unavailable:
+		return c.lost(rpc)
+	case codes.Unimplemented:
+		return diag.Errorf("Operation not supported by provider",
+			"Provider %s does not have the operation %s. A newer version of the provider may have it.", c.name, rpc)
+	case codes.Canceled, codes.DeadlineExceeded:
+		if limited && status.Code(err) == codes.DeadlineExceeded { // the server keeps the time too, and may be the first to notice
+			return c.interrupted(context.DeadlineExceeded, rpc)
+		}
+		return diag.Errorf("Provider ended the call", "Provider %s ended the call %s without an answer.", c.name, rpc)
+	case codes.ResourceExhausted:
+		return diag.Errorf("Message too large for provider",
+			"The call %s of provider %s exceeds a size limit: %s.", rpc, c.name, status.Convert(err).Message())
+	default:
+		return diag.Errorf("Provider call failed",
+			"Provider %s failed the call %s: %s.\n\nThis is a bug in the provider, which should report problems as diagnostics.",
+			c.name, rpc, strings.TrimSuffix(status.Convert(err).Message(), "."))
+	}
+}
+
+// interrupted explains that the context of a call ended, for the given reason.
+func (c *client) interrupted(reason error, rpc string) diag.List {
+	d := diag.Errorf("Operation interrupted", "The call %s was interrupted before provider %s answered.", rpc, c.name)
+	if errors.Is(reason, context.DeadlineExceeded) {
+		d = diag.Errorf("Provider took too long", "Provider %s did not answer the call %s in the time allowed.", c.name, rpc)
+	}
+	d[0].Extra = reason
+	return d
+}
+
+// lost explains that the connection broke.
+func (c *client) lost(rpc string) diag.List {
+	repeat := true
+	c.crashOnce.Do(func() { repeat = false })
+	var detail string
+	switch {
+	case repeat:
+		detail = fmt.Sprintf("Provider %s stopped earlier, so the call %s could not be made.", c.name, rpc)
+	case c.proc == nil:
+		detail = fmt.Sprintf("Provider %s could not be reached for the call %s. Its process is not managed by this program: see whether it "+
+			"still runs.", c.name, rpc)
+	default:
+		detail = fmt.Sprintf("Provider %s stopped during the call %s%s. This is a bug in the provider: report it to its developers.%s",
+			c.name, rpc, c.proc.exitText(), c.proc.stderr.text())
+	}
+	l := diag.Errorf("Provider stopped unexpectedly", "%s", detail)
+	l[0].Extra = Stopped{Provider: c.name, Repeat: repeat}
+	return l
+}

@@ -1,0 +1,261 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-plugin/runner"
+)
+
+const (
+	// drainTime is how long the output of an ended process is still read: its children may hold the pipes
+	// open for ever.
+	drainTime = 500 * time.Millisecond
+	// exitTime is how long a broken connection waits for the end of the process, to say how it ended.
+	exitTime = 2 * time.Second
+)
+
+// process is a plugin process. Compared with the plugin library's own runner it doesn't hand on our standard
+// input, is out of reach of signals to our process group, ends although a child of the plugin holds its
+// pipes, and remembers what error messages need. It implements runner.Runner.
+type process struct {
+	cmd    *exec.Cmd
+	stderr *tail
+
+	outRead, outWrite *os.File
+	errRead, errWrite *os.File
+
+	exited   chan struct{} // closed when the process has ended and its output is read
+	drained  chan struct{} // closed when standard error is at its end
+	waitErr  error         // valid once exited is closed
+	startErr error
+
+	mu        sync.Mutex
+	killed    bool
+	handshake []byte // the beginning of standard output
+}
+
+var _ runner.Runner = (*process)(nil)
+
+func newProcess(c Command) *process {
+	cmd := exec.Command(c.Path, c.Args...)
+	cmd.Dir = c.Dir
+	cmd.Env = pluginEnv(c)
+	cmd.SysProcAttr = apart()
+	return &process{cmd: cmd, stderr: newTail(c.Stderr), exited: make(chan struct{}), drained: make(chan struct{})}
+}
+
+// pluginEnv returns the environment of a plugin without the variable that makes SDKs write every protocol
+// message, secrets included, to disk. If nobody reads what the plugin logs, its SDK is told so, unless the
+// environment says otherwise: SDKs log at the finest level by themselves, several lines for each call, and
+// that takes more time than the calls.
+func pluginEnv(c Command) []string {
+	env := c.Env
+	if env == nil {
+		env = os.Environ()
+	}
+	quiet := map[string]bool{}
+	if c.Stderr == nil {
+		kind := strings.ToUpper(strings.ReplaceAll(path.Base(c.Name), "-", "_"))
+		quiet["TF_LOG_SDK"], quiet["TF_LOG_PROVIDER_"+kind] = true, true
+	}
+	var kept []string
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		if value != "" {
+			delete(quiet, name)
+		}
+		if name != "TF_LOG_SDK_PROTO_DATA_DIR" {
+			kept = append(kept, e)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(quiet)) {
+		kept = append(kept, name+"=off")
+	}
+	return kept
+}
+
+// Start implements runner.Runner. The context doesn't limit the life of the process.
+func (p *process) Start(context.Context) (err error) {
+	defer func() { p.startErr = err }()
+	if p.outRead, p.outWrite, err = os.Pipe(); err != nil {
+		return err
+	}
+	if p.errRead, p.errWrite, err = os.Pipe(); err != nil {
+		return errors.Join(err, p.outRead.Close(), p.outWrite.Close())
+	}
+	p.cmd.Stdout, p.cmd.Stderr = p.outWrite, p.errWrite
+	started := make(chan error)
+	go p.run(started)
+	err = <-started
+	p.outWrite.Close()
+	p.errWrite.Close()
+	if err != nil {
+		p.outRead.Close()
+		p.errRead.Close()
+		close(p.exited)
+		return err
+	}
+	return nil
+}
+
+// begun reports whether it was tried to start the process.
+func (p *process) begun() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cmd.Process != nil || p.startErr != nil || p.killed
+}
+
+// run starts the process and waits for its end. It keeps its thread until then: the system that ends a
+// process with its parent means the thread that started it, and the runtime ends threads at will.
+func (p *process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.startUnlessKilled()
+	started <- err
+	if err == nil {
+		p.reap()
+	}
+}
+
+func (p *process) startUnlessKilled() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.killed {
+		return context.Canceled
+	}
+	return p.cmd.Start()
+}
+
+func (p *process) reap() {
+	err := p.cmd.Wait()
+	select {
+	case <-p.drained:
+	case <-time.After(drainTime):
+	}
+	p.outRead.Close()
+	p.errRead.Close()
+	p.waitErr = err
+	close(p.exited)
+}
+
+// Wait implements runner.AttachedRunner.
+func (p *process) Wait(context.Context) error {
+	<-p.exited
+	return p.waitErr
+}
+
+// Kill implements runner.AttachedRunner. What the plugin has started in its own group ends with it. Before
+// Start it prevents the start.
+func (p *process) Kill(context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.killed = true
+	if p.cmd.Process == nil {
+		return nil
+	}
+	if err := kill(p.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
+// ID implements runner.AttachedRunner. It is never empty, for which the plugin library would skip its
+// cleaning up.
+func (p *process) ID() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd.Process == nil {
+		return "not started"
+	}
+	return strconv.Itoa(p.cmd.Process.Pid)
+}
+
+// Name implements runner.Runner.
+func (p *process) Name() string { return p.cmd.Path }
+
+// Diagnose implements runner.Runner; startFailure gives the explanations.
+func (p *process) Diagnose(context.Context) string { return "" }
+
+// PluginToHost implements runner.AddrTranslator: plugin and host share network and files.
+func (p *process) PluginToHost(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+// HostToPlugin implements runner.AddrTranslator.
+func (p *process) HostToPlugin(network, address string) (string, string, error) {
+	return network, address, nil
+}
+
+// Stdout implements runner.Runner.
+func (p *process) Stdout() io.ReadCloser { return handshakeReader{p} }
+
+// Stderr implements runner.Runner.
+func (p *process) Stderr() io.ReadCloser { return drainReader{p} }
+
+// handshakeReader keeps the beginning of standard output, where the handshake stands.
+type handshakeReader struct{ p *process }
+
+func (r handshakeReader) Close() error { return r.p.outRead.Close() }
+
+func (r handshakeReader) Read(b []byte) (int, error) {
+	n, err := r.p.outRead.Read(b)
+	r.p.mu.Lock()
+	defer r.p.mu.Unlock()
+	if room := 4096 - len(r.p.handshake); room > 0 {
+		r.p.handshake = append(r.p.handshake, b[:min(n, room)]...)
+	}
+	return n, err
+}
+
+// handshakeFields returns the parts of the first line of standard output; none if nothing was written.
+func (p *process) handshakeFields() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	line, _, _ := strings.Cut(string(p.handshake), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		return nil
+	}
+	return strings.Split(line, "|")
+}
+
+// drainReader tells when standard error is at its end.
+type drainReader struct{ p *process }
+
+func (r drainReader) Close() error { return r.p.errRead.Close() }
+
+func (r drainReader) Read(b []byte) (int, error) {
+	n, err := r.p.errRead.Read(b)
+	if err != nil {
+		select {
+		case <-r.p.drained:
+		default:
+			close(r.p.drained)
+		}
+	}
+	return n, err
+}
+
+// exitText waits a moment for the process to end and returns " (exit status 2)" or the like.
+func (p *process) exitText() string {
+	select {
+	case <-p.exited:
+	case <-time.After(exitTime):
+		return " (its process still runs, but the connection broke)"
+	}
+	if p.waitErr == nil {
+		return " (exit status 0)"
+	}
+	return " (" + p.waitErr.Error() + ")"
+}

@@ -1,0 +1,130 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net"
+
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/provider"
+)
+
+// ReattachConfig says where a running provider listens and which protocol it speaks.
+type ReattachConfig = plugin.ReattachConfig
+
+// Reattach connects to a provider that runs already and that its starter will end, such as a developer with a
+// debugger. Close disconnects only.
+func Reattach(ctx context.Context, name string, cfg *ReattachConfig) (provider.Provider, diag.List) {
+	const summary = "Provider could not be reattached"
+	protocol := cfg.ProtocolVersion
+	if protocol == 0 {
+		protocol = 5 // what servers spoke before they told
+	}
+	if protocol != 5 && protocol != 6 {
+		return nil, diag.Errorf(summary, "The running provider %s uses plugin protocol %d, and Mayfly supports 5 and 6.", name, protocol)
+	}
+	if cfg.Addr == nil {
+		return nil, diag.Errorf(summary, "TF_REATTACH_PROVIDERS does not say where the running provider %s listens.", name)
+	}
+	if cfg.Protocol != plugin.ProtocolGRPC {
+		return nil, diag.Errorf(summary, "The running provider %s doesn't serve over gRPC.", name)
+	}
+	dial := func(ctx context.Context, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, cfg.Addr.Network(), cfg.Addr.String())
+	}
+	// gRPC connects on the first call only; whether anybody listens is found out now, so that the error names
+	// the cause.
+	probe, err := dial(ctx, "")
+	if err != nil {
+		return nil, diag.Errorf(summary, "The running provider %s cannot be reached: %s. Check that its process still runs, and that "+
+			"TF_REATTACH_PROVIDERS has the text that it printed at its start.", name, err)
+	}
+	probe.Close()
+	return dialClient(name, protocol, dial, func() {})
+}
+
+// InMemory returns a provider that runs in this process: register adds its service to a gRPC server, to which
+// the client speaks through memory.
+func InMemory(name string, register func(*grpc.Server), protocol int) (provider.Provider, diag.List) {
+	server := grpc.NewServer(grpc.MaxRecvMsgSize(math.MaxInt32), grpc.MaxSendMsgSize(math.MaxInt32))
+	register(server)
+	listener := bufconn.Listen(1 << 20)
+	go func() {
+		// Serve returns when Close stops the server; calls report what goes wrong before.
+		_ = server.Serve(listener)
+	}()
+	dial := func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
+	return dialClient(name, protocol, dial, server.Stop)
+}
+
+// dialClient returns a client that connects with dial; closing it runs stop too.
+func dialClient(name string, protocol int, dial func(context.Context, string) (net.Conn, error), stop func()) (provider.Provider, diag.List) {
+	conn, err := grpc.NewClient("passthrough:///provider", append([]grpc.DialOption{
+		grpc.WithContextDialer(dial),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithIdleTimeout(0),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)),
+	}, unbuffered...)...)
+	if err != nil {
+		stop()
+		return nil, diag.Errorf("Provider could not be reached", "The connection to provider %s failed: %s.", name, err)
+	}
+	return newClient(name, protocol, conn, func() error {
+		err := conn.Close()
+		stop()
+		return err
+	}), nil
+}
+
+// ParseReattach parses the value of TF_REATTACH_PROVIDERS, a JSON object from provider addresses to where
+// they listen. The empty string has none.
+func ParseReattach(env string) (map[addr.Provider]*ReattachConfig, error) {
+	if env == "" {
+		return nil, nil
+	}
+	var entries map[string]struct {
+		Protocol        string
+		ProtocolVersion int
+		Pid             int
+		Test            bool
+		Addr            struct{ Network, String string }
+	}
+	if err := json.Unmarshal([]byte(env), &entries); err != nil {
+		return nil, fmt.Errorf("TF_REATTACH_PROVIDERS is not the JSON text that a provider prints at its start: %w", err)
+	}
+	configs := make(map[addr.Provider]*ReattachConfig, len(entries))
+	for source, e := range entries {
+		p, err := addr.ParseProvider(source)
+		if err != nil {
+			return nil, fmt.Errorf("TF_REATTACH_PROVIDERS names %q, which is not a provider address: %w", source, err)
+		}
+		at, err := resolve(e.Addr.Network, e.Addr.String)
+		if err != nil {
+			return nil, fmt.Errorf("TF_REATTACH_PROVIDERS has no usable address for %s: %w", source, err)
+		}
+		configs[p] = &plugin.ReattachConfig{
+			Protocol: plugin.Protocol(e.Protocol), ProtocolVersion: e.ProtocolVersion, Pid: e.Pid, Test: e.Test, Addr: at,
+		}
+	}
+	return configs, nil
+}
+
+func resolve(network, address string) (net.Addr, error) {
+	switch network {
+	case "unix":
+		return net.ResolveUnixAddr(network, address)
+	case "tcp":
+		return net.ResolveTCPAddr(network, address)
+	default:
+		return nil, fmt.Errorf("the network %q is neither \"unix\" nor \"tcp\"", network)
+	}
+}

@@ -1,0 +1,251 @@
+package plugin
+
+import (
+	"context"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
+	"github.com/mayfly-iac/mayfly/provider"
+)
+
+// ValidateConfig implements provider.Reader. What protocol 5 calls the prepared configuration is not used:
+// the configuration stands.
+func (c *client) ValidateConfig(ctx context.Context, config cty.Value) diag.List {
+	x := c.exchange(ctx, "ValidateProviderConfig", "")
+	var resp tfplugin6.ValidateProviderConfig_Response
+	x.call(&tfplugin6.ValidateProviderConfig_Request{Config: x.encodeConfig(config)}, &resp)
+	x.report(resp.Diagnostics)
+	return x.diags
+}
+
+// Configure implements provider.Reader.
+func (c *client) Configure(ctx context.Context, config cty.Value) diag.List {
+	x := c.exchange(ctx, "ConfigureProvider", "")
+	var resp tfplugin6.ConfigureProvider_Response
+	x.call(&tfplugin6.ConfigureProvider_Request{
+		TerraformVersion: languageVersion, Config: x.encodeConfig(config), ClientCapabilities: capabilities(),
+	}, &resp)
+	x.report(resp.Diagnostics)
+	return x.diags
+}
+
+// encodeConfig encodes the configuration of the provider itself.
+func (x *exchange) encodeConfig(config cty.Value) *tfplugin6.DynamicValue {
+	cat := x.catalog()
+	if cat == nil {
+		return nil
+	}
+	s, diags := cat.Provider()
+	x.diags = append(x.diags, diags...)
+	if s == nil {
+		return nil
+	}
+	return x.encode(s, config, "configuration")
+}
+
+// ValidateResource implements provider.Reader.
+func (c *client) ValidateResource(ctx context.Context, mode addr.Mode, typeName string, config cty.Value) diag.List {
+	switch mode {
+	case addr.Data:
+		x := c.exchange(ctx, "ValidateDataResourceConfig", typeName)
+		var resp tfplugin6.ValidateDataResourceConfig_Response
+		value := x.encode(x.resource(mode), config, "configuration")
+		x.call(&tfplugin6.ValidateDataResourceConfig_Request{TypeName: typeName, Config: value}, &resp)
+		x.report(resp.Diagnostics)
+		return x.diags
+	case addr.Ephemeral:
+		x := c.exchange(ctx, "ValidateEphemeralResourceConfig", typeName)
+		var resp tfplugin6.ValidateEphemeralResourceConfig_Response
+		value := x.encode(x.resource(mode), config, "configuration")
+		x.call(&tfplugin6.ValidateEphemeralResourceConfig_Request{TypeName: typeName, Config: value}, &resp)
+		x.report(resp.Diagnostics)
+		return x.diags
+	default:
+		x := c.exchange(ctx, "ValidateResourceConfig", typeName)
+		var resp tfplugin6.ValidateResourceConfig_Response
+		value := x.encode(x.resource(mode), config, "configuration")
+		x.call(&tfplugin6.ValidateResourceConfig_Request{TypeName: typeName, Config: value, ClientCapabilities: capabilities()}, &resp)
+		x.report(resp.Diagnostics)
+		return x.diags
+	}
+}
+
+// UpgradeResource implements provider.Reader.
+func (c *client) UpgradeResource(ctx context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
+	x := c.exchange(ctx, "UpgradeResourceState", req.Type)
+	s := x.resource(addr.Managed)
+	var resp tfplugin6.UpgradeResourceState_Response
+	x.call(&tfplugin6.UpgradeResourceState_Request{
+		TypeName: req.Type, Version: req.Version, RawState: &tfplugin6.RawState{Json: req.JSON, Flatmap: req.Flatmap},
+	}, &resp)
+	x.report(resp.Diagnostics)
+	return x.decode(s, resp.UpgradedState), x.diags
+}
+
+// UpgradeIdentity implements provider.Reader. The identity is cty.NilVal if the type has none (any more).
+func (c *client) UpgradeIdentity(ctx context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
+	x := c.exchange(ctx, "UpgradeResourceIdentity", req.Type)
+	s := x.identitySchema(req.Type)
+	if s == nil {
+		return cty.NilVal, x.diags
+	}
+	var resp tfplugin6.UpgradeResourceIdentity_Response
+	x.call(&tfplugin6.UpgradeResourceIdentity_Request{
+		TypeName: req.Type, Version: req.Version, RawIdentity: &tfplugin6.RawState{Json: req.JSON, Flatmap: req.Flatmap},
+	}, &resp)
+	x.report(resp.Diagnostics)
+	return x.decodeIdentity(req.Type, resp.UpgradedIdentity), x.diags
+}
+
+// ReadResource implements provider.Reader.
+func (c *client) ReadResource(ctx context.Context, req provider.ReadRequest) (provider.ReadResponse, diag.List) {
+	x := c.exchange(ctx, "ReadResource", req.Type)
+	s := x.resource(addr.Managed)
+	var resp tfplugin6.ReadResource_Response
+	x.call(&tfplugin6.ReadResource_Request{
+		TypeName:           req.Type,
+		CurrentState:       x.encode(s, req.Prior, "prior state"),
+		Private:            req.Private,
+		ProviderMeta:       x.meta(req.ProviderMeta),
+		CurrentIdentity:    x.identity(req.Identity),
+		ClientCapabilities: capabilities(),
+	}, &resp)
+	x.report(resp.Diagnostics)
+	return provider.ReadResponse{
+		New: x.decode(s, resp.NewState), Private: resp.Private,
+		Identity: x.decodeIdentity(req.Type, resp.NewIdentity), Deferred: deferredReason(resp.Deferred),
+	}, x.diags
+}
+
+// PlanResource implements provider.Reader. Paths that lead nowhere are left out of RequiresReplace.
+func (c *client) PlanResource(ctx context.Context, req provider.PlanRequest) (provider.PlanResponse, diag.List) {
+	x := c.exchange(ctx, "PlanResourceChange", req.Type)
+	s := x.resource(addr.Managed)
+	var resp tfplugin6.PlanResourceChange_Response
+	x.call(&tfplugin6.PlanResourceChange_Request{
+		TypeName:           req.Type,
+		PriorState:         x.encode(s, req.Prior, "prior state"),
+		ProposedNewState:   x.encode(s, req.Proposed, "proposed state"),
+		Config:             x.encode(s, req.Config, "configuration"),
+		PriorPrivate:       req.PriorPrivate,
+		ProviderMeta:       x.meta(req.ProviderMeta),
+		PriorIdentity:      x.identity(req.Identity),
+		PlannedPrivate:     req.PlannedPrivate,
+		ClientCapabilities: planCapabilities(),
+	}, &resp)
+	x.report(resp.Diagnostics)
+	out := provider.PlanResponse{
+		Planned: x.decode(s, resp.PlannedState), Private: resp.PlannedPrivate,
+		Identity: x.decodeIdentity(req.Type, resp.PlannedIdentity), LegacyTypes: resp.LegacyTypeSystem, Deferred: deferredReason(resp.Deferred),
+	}
+	for _, p := range resp.RequiresReplace {
+		if path := attributePath(p); len(path) > 0 {
+			out.RequiresReplace = append(out.RequiresReplace, path)
+		}
+	}
+	return out, x.diags
+}
+
+// ApplyResource implements provider.Changer. If the provider reports errors along with a state, the state is
+// returned too; New is cty.NilVal if the provider said nothing about it, and null if it said that there is no
+// object.
+func (c *client) ApplyResource(ctx context.Context, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
+	x := c.exchange(ctx, "ApplyResourceChange", req.Type)
+	s := x.resource(addr.Managed)
+	var resp tfplugin6.ApplyResourceChange_Response
+	x.call(&tfplugin6.ApplyResourceChange_Request{
+		TypeName:        req.Type,
+		PriorState:      x.encode(s, req.Prior, "prior state"),
+		PlannedState:    x.encode(s, req.Planned, "planned state"),
+		Config:          x.encode(s, req.Config, "configuration"),
+		PlannedPrivate:  req.PlannedPrivate,
+		ProviderMeta:    x.meta(req.ProviderMeta),
+		PlannedIdentity: x.identity(req.Identity),
+	}, &resp)
+	if !x.answered {
+		return provider.ApplyResponse{}, x.diags
+	}
+	x.report(resp.Diagnostics)
+	out := provider.ApplyResponse{Private: resp.Private, LegacyTypes: resp.LegacyTypeSystem}
+	if hasValue(resp.NewState) || !x.failed() {
+		out.New = x.decodeType(s.Block.Type(), resp.NewState)
+	}
+	out.Identity = x.decodeIdentityAnyway(req.Type, resp.NewIdentity)
+	return out, x.diags
+}
+
+// ReadData implements provider.Reader.
+func (c *client) ReadData(ctx context.Context, req provider.DataRequest) (provider.DataResponse, diag.List) {
+	x := c.exchange(ctx, "ReadDataSource", req.Type)
+	s := x.resource(addr.Data)
+	var resp tfplugin6.ReadDataSource_Response
+	x.call(&tfplugin6.ReadDataSource_Request{
+		TypeName:           req.Type,
+		Config:             x.encode(s, req.Config, "configuration"),
+		ProviderMeta:       x.meta(req.ProviderMeta),
+		ClientCapabilities: capabilities(),
+	}, &resp)
+	x.report(resp.Diagnostics)
+	return provider.DataResponse{State: x.decode(s, resp.State), Deferred: deferredReason(resp.Deferred)}, x.diags
+}
+
+// ImportResource implements provider.Reader. A deferring provider may return no objects.
+func (c *client) ImportResource(ctx context.Context, req provider.ImportRequest) (provider.ImportResponse, diag.List) {
+	x := c.exchange(ctx, "ImportResourceState", req.Type)
+	x.resource(addr.Managed)
+	var resp tfplugin6.ImportResourceState_Response
+	x.call(&tfplugin6.ImportResourceState_Request{
+		TypeName: req.Type, Id: req.ID, Identity: x.identity(req.Identity), ClientCapabilities: capabilities(),
+	}, &resp)
+	x.report(resp.Diagnostics)
+	out := provider.ImportResponse{Deferred: deferredReason(resp.Deferred)}
+	for _, obj := range resp.ImportedResources {
+		s := x.resourceOf(addr.Managed, obj.TypeName)
+		imported := provider.ImportedObject{
+			Type: obj.TypeName, State: x.decode(s, obj.State), Private: obj.Private, Identity: x.decodeIdentity(obj.TypeName, obj.Identity),
+		}
+		if x.failed() {
+			return provider.ImportResponse{}, x.diags
+		}
+		out.Objects = append(out.Objects, imported)
+	}
+	return out, x.diags
+}
+
+// GenerateConfig implements provider.Reader.
+func (c *client) GenerateConfig(ctx context.Context, req provider.GenerateRequest) (cty.Value, diag.List) {
+	x := c.exchange(ctx, "GenerateResourceConfig", req.Type)
+	s := x.resource(addr.Managed)
+	var resp tfplugin6.GenerateResourceConfig_Response
+	x.call(&tfplugin6.GenerateResourceConfig_Request{TypeName: req.Type, State: x.encode(s, req.State, "state")}, &resp)
+	x.report(resp.Diagnostics)
+	return x.decode(s, resp.Config), x.diags
+}
+
+// MoveResource implements provider.Reader.
+func (c *client) MoveResource(ctx context.Context, req provider.MoveRequest) (provider.MoveResponse, diag.List) {
+	x := c.exchange(ctx, "MoveResourceState", req.TargetType)
+	s := x.resource(addr.Managed)
+	in := &tfplugin6.MoveResourceState_Request{
+		SourceProviderAddress: req.SourceProvider.String(),
+		SourceTypeName:        req.SourceType,
+		SourceSchemaVersion:   req.SourceVersion,
+		SourceState:           &tfplugin6.RawState{Json: req.SourceJSON},
+		SourcePrivate:         req.SourcePrivate,
+		TargetTypeName:        req.TargetType,
+	}
+	if len(req.SourceIdentityJSON) > 0 {
+		in.SourceIdentity = &tfplugin6.RawState{Json: req.SourceIdentityJSON}
+		in.SourceIdentitySchemaVersion = req.SourceIdentityVersion
+	}
+	var resp tfplugin6.MoveResourceState_Response
+	x.call(in, &resp)
+	x.report(resp.Diagnostics)
+	return provider.MoveResponse{
+		Target: x.decode(s, resp.TargetState), Private: resp.TargetPrivate,
+		Identity: x.decodeIdentity(req.TargetType, resp.TargetIdentity),
+	}, x.diags
+}

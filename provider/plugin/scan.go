@@ -1,0 +1,105 @@
+package plugin
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// maxDepth limits the nesting of values. The decoder recurses, and values of dynamic type nest as deep as the
+// message is long.
+const maxDepth = 1000
+
+var (
+	errMalformed = errors.New("it is not valid MessagePack")
+	errTooDeep   = errors.New("it is nested too deeply")
+)
+
+// scan checks that data is exactly one well-formed MessagePack value, before anything is allocated by the
+// lengths that stand in it.
+func scan(data []byte) error {
+	open := []uint64{1}  // how many values are still to come, per level of nesting
+	pending := uint64(1) // the sum of open; each of them takes at least a byte
+	for len(open) > 0 {
+		top := len(open) - 1
+		if open[top] == 0 {
+			open = open[:top]
+			continue
+		}
+		open[top]--
+		pending--
+		if len(data) == 0 {
+			return errMalformed
+		}
+		skip, values, ok := item(data)
+		if !ok || skip > uint64(len(data)) {
+			return errMalformed
+		}
+		data = data[skip:]
+		if pending += values; pending > uint64(len(data)) {
+			return errMalformed
+		}
+		if values > 0 {
+			open = append(open, values)
+		}
+		if len(open) > maxDepth {
+			return errTooDeep
+		}
+	}
+	if len(data) > 0 {
+		return errMalformed
+	}
+	return nil
+}
+
+// sizes has, for the codes from 0xc0 to 0xdf, the number of bytes of the length field and, for those without
+// one, of the content. A content of -1 is an array, -2 a map, -3 a reserved code.
+var sizes = [32]struct{ length, content int }{
+	{0, 0}, {0, -3}, {0, 0}, {0, 0}, // nil, reserved, false, true
+	{1, 0}, {2, 0}, {4, 0}, // binary
+	{1, 1}, {2, 1}, {4, 1}, // extension: a type byte and the data
+	{0, 4}, {0, 8}, // floats
+	{0, 1}, {0, 2}, {0, 4}, {0, 8}, // unsigned
+	{0, 1}, {0, 2}, {0, 4}, {0, 8}, // signed
+	{0, 2}, {0, 3}, {0, 5}, {0, 9}, {0, 17}, // fixed extensions
+	{1, 0}, {2, 0}, {4, 0}, // strings
+	{2, -1}, {4, -1}, {2, -2}, {4, -2}, // arrays, maps
+}
+
+// item returns how many bytes the value at the start of data takes without the values in it, and how many of
+// those follow.
+func item(data []byte) (skip, values uint64, ok bool) {
+	code := data[0]
+	switch {
+	case code < 0x80 || code >= 0xe0:
+		return 1, 0, true
+	case code < 0x90:
+		return 1, 2 * uint64(code&0x0f), true
+	case code < 0xa0:
+		return 1, uint64(code & 0x0f), true
+	case code < 0xc0:
+		return 1 + uint64(code&0x1f), 0, true
+	}
+	size := sizes[code-0xc0]
+	if len(data) < 1+size.length {
+		return 0, 0, false
+	}
+	head, n := uint64(1+size.length), uint64(0)
+	switch size.length {
+	case 1:
+		n = uint64(data[1])
+	case 2:
+		n = uint64(binary.BigEndian.Uint16(data[1:]))
+	case 4:
+		n = uint64(binary.BigEndian.Uint32(data[1:]))
+	}
+	switch size.content {
+	case -1:
+		return head, n, true
+	case -2:
+		return head, 2 * n, true
+	case -3:
+		return 0, 0, false
+	default:
+		return head + n + uint64(size.content), 0, true
+	}
+}

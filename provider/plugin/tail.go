@@ -1,0 +1,123 @@
+package plugin
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+const (
+	tailLines    = 20
+	tailWidth    = 300
+	longestLine  = 64 << 10
+	tailContinue = "..."
+)
+
+// tail takes what a plugin writes to its standard error, passes the lines on, and keeps the last of them for
+// error messages. Lines in the log format of plugins are not kept: unlike the last words of a dying process
+// they may quote requests.
+type tail struct {
+	sink func(line string)
+	// A plugin has two standard errors: the one of its process, and, from the time it serves, a stream in the
+	// protocol that replaces the first for its own code, while runtime and loggers still use the first. Their
+	// lines must not be mixed up.
+	direct, synced lineWriter
+
+	mu      sync.Mutex
+	recent  []string
+	inPanic bool // recent begins with the first line of a panic and is kept from there on
+}
+
+func newTail(sink func(line string)) *tail {
+	t := &tail{sink: sink}
+	t.direct.emit, t.synced.emit = t.line, t.line
+	return t
+}
+
+// lineWriter cuts what is written to it into lines.
+type lineWriter struct {
+	emit    func(line string)
+	mu      sync.Mutex
+	partial []byte
+}
+
+// Write implements io.Writer. It never fails.
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := len(p)
+	for len(p) > 0 {
+		line, rest, found := bytes.Cut(p, []byte{'\n'})
+		w.partial = append(w.partial, line...)
+		if found || len(w.partial) > longestLine {
+			w.emit(strings.TrimSuffix(string(w.partial), "\r"))
+			w.partial = w.partial[:0]
+		}
+		p = rest
+	}
+	return n, nil
+}
+
+// unfinished returns the line that was begun.
+func (w *lineWriter) unfinished() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return string(w.partial)
+}
+
+func (t *tail) line(line string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sink != nil {
+		t.sink(line)
+	}
+	if strings.TrimSpace(line) == "" || isLogEntry(line) {
+		return
+	}
+	if !t.inPanic && (strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")) {
+		t.inPanic, t.recent = true, nil
+	}
+	if len(t.recent) == tailLines {
+		if t.inPanic {
+			return
+		}
+		t.recent = t.recent[1:]
+	}
+	t.recent = append(t.recent, printable(line))
+}
+
+func isLogEntry(line string) bool {
+	return strings.HasPrefix(line, "{") && json.Valid([]byte(line))
+}
+
+// printable cuts a line to a bearable width and replaces what could confuse a terminal.
+func printable(line string) string {
+	line = strings.Map(func(r rune) rune {
+		if r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, line)
+	if r := []rune(line); len(r) > tailWidth {
+		line = string(r[:tailWidth]) + tailContinue
+	}
+	return line
+}
+
+// text returns the kept lines as the end of an error message, or "".
+func (t *tail) text() string {
+	last := t.direct.unfinished()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := slices.Clone(t.recent)
+	if last != "" && len(lines) < tailLines && !strings.HasPrefix(last, "{") {
+		lines = append(lines, printable(last))
+	}
+	if len(lines) == 0 {
+		return ""
+	}
+	return "\n\nThe provider's last messages:\n  " + strings.Join(lines, "\n  ")
+}
