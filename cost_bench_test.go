@@ -8,7 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/benchmarks/work"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/plan/planfile"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -17,7 +17,7 @@ import (
 )
 
 // begin opens a configuration of a shape without a state.
-func begin(b *testing.B, shape work.Shape, n int, observer engine.Observer) (*mayfly.Project, *mayfly.Operation) {
+func begin(b *testing.B, shape work.Shape, n int, observer event.Observer) (*mayfly.Project, *mayfly.Operation) {
 	b.Helper()
 	m, err := inmem.New().Manager(store.DefaultWorkspace)
 	if err != nil {

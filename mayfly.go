@@ -29,6 +29,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -48,7 +49,7 @@ type Options struct {
 	Store     store.Manager  // where the state is; nil for operations without state
 	Workspace string         // "default" if empty
 
-	Observer    engine.Observer // several together with engine.Observers; one that draws when ephemeral instances were open is in view/timeline. Operation.Flush waits for it
+	Observer    event.Observer // several together with event.Observers; one that draws when ephemeral instances were open is in view/timeline. Operation.Flush waits for it
 	Parallelism int
 	Environ     []string // for local-exec; the process's if nil
 	Now         func() time.Time

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -52,7 +53,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		e.stats.Evaluations += a.run.Stats.Evaluations.Load() + before.run.Stats.Evaluations.Load()
 	}()
 	made := false
-	defer e.lasting(OpApplying, addr.Object{}, &made)()
+	defer e.events.BeginDetail(event.OpApplying, addr.Object{}, &made)()
 	defer a.pool.Shutdown()
 	defer a.giveUpLate(ctx)()
 	a.apply()

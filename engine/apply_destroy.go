@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -52,7 +53,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	a.pool.Drained() // what earlier steps used may live in the object: a tunnel is closed before its host goes
 	ok := false
 	a.inSlot(func() {
-		s := sessionOf(obj, OpDelete)
+		s := sessionOf(obj, event.OpDelete)
 		defer s.End()
 		d := subject{walk: a.before, obj: obj, schema: sch, source: c.Provider.Provider, p: a.before.configured(t, s, po)}
 		if d.p == nil || !hold(s) {
@@ -82,7 +83,7 @@ func (d *destruction) run() bool {
 		return false
 	}
 	idKey, id := identifying(pr.value, d.block(), d.object.Sensitive)
-	done := d.started(OpDelete, d.obj, plan.Delete, idKey, id)
+	done := d.events.Begin(event.OpDelete, d.obj, plan.Delete, idKey, id)
 	failed := func() bool {
 		done(diag.List{{Summary: "Destruction failed"}}, idKey, id) // for the event; the reason was reported
 		return false
@@ -90,7 +91,7 @@ func (d *destruction) run() bool {
 	if !d.provision(pr) {
 		return failed()
 	}
-	op := d.a.begin(d.obj, string(OpDelete))
+	op := d.a.begin(d.obj, string(event.OpDelete))
 	if op == nil {
 		return failed()
 	}
@@ -107,7 +108,7 @@ func (d *destruction) provision(pr prior) bool {
 	if d.before == nil {
 		return true
 	}
-	op := d.a.begin(d.obj, string(OpProvision))
+	op := d.a.begin(d.obj, string(event.OpProvision))
 	if op == nil {
 		return false
 	}
@@ -172,7 +173,7 @@ func deletePrivate(c *plan.Change, pr prior) []byte {
 
 // forgetStep drops an object from the state.
 func (a *applier) forgetStep(c *plan.Change) bool {
-	op := a.begin(c.Object(), string(OpForget))
+	op := a.begin(c.Object(), string(event.OpForget))
 	if op == nil {
 		return false
 	}
@@ -205,7 +206,7 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 	}
 	ok := false
 	a.inSlot(func() {
-		s := sessionOf(in, OpRead)
+		s := sessionOf(in, event.OpRead)
 		defer s.End()
 		d := dataRead{in: in, t: t, s: s}
 		d.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider, body: in.Config().Body}
@@ -219,7 +220,7 @@ func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.obj))
 		return false
 	}
-	op := a.begin(d.obj, string(OpRead))
+	op := a.begin(d.obj, string(event.OpRead))
 	if op == nil {
 		return false
 	}

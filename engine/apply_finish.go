@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -165,7 +166,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 	if deps := in.Deps(t); a.anyBlocked(deps) || a.anyLeftOut(t, in.Addr(), deps) || !in.InputsHold(t) {
 		return
 	}
-	s := sessionOf(in, OpEvaluate)
+	s := sessionOf(in, event.OpEvaluate)
 	if in.Config().Addr.Mode == addr.Ephemeral {
 		a.mu.Lock()
 		_, was := a.opened[in.Addr()]

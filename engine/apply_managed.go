@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -48,9 +49,9 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	}
 	ok := false
 	a.inSlot(func() {
-		ia := instanceApply{a: a, t: t, s: sessionOf(in, OpCreate), in: in, change: c}
+		ia := instanceApply{a: a, t: t, s: sessionOf(in, event.OpCreate), in: in, change: c}
 		if c.Action == plan.Update {
-			ia.s.Purpose = string(OpUpdate)
+			ia.s.Purpose = string(event.OpUpdate)
 		}
 		defer ia.s.End()
 		ia.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider, body: in.Config().Body}
@@ -236,9 +237,9 @@ func (ia *instanceApply) final(v cty.Value) {
 
 // make makes the change.
 func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Value, legacy bool) bool {
-	kind, action := OpCreate, plan.Create
+	kind, action := event.OpCreate, plan.Create
 	if ia.change.Action == plan.Update {
-		kind, action = OpUpdate, plan.Update
+		kind, action = event.OpUpdate, plan.Update
 	}
 	if !ia.s.Fresh() { // planning may have taken its time
 		return false
@@ -255,7 +256,7 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 		return false
 	}
 	idKey, id := identifying(ia.before.value, ia.block(), ia.sensitive)
-	done := ia.started(kind, ia.obj, action, idKey, id)
+	done := ia.events.Begin(kind, ia.obj, action, idKey, id)
 	resp, diags := ia.p.ApplyResource(ia.a.changing, provider.ApplyRequest{
 		Type: ia.typeName(), Prior: ia.before.value, Planned: planned, Config: ia.config, PlannedPrivate: private, Identity: identity,
 		ProviderMeta: ia.meta(ia.in),
@@ -265,7 +266,7 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 	if resp.Private == nil && o.failed {
 		resp.Private = ia.before.private // an error answer may leave it out
 	}
-	if o.exists && !o.failed && kind == OpCreate && len(ia.in.Provisioners()) > 0 {
+	if o.exists && !o.failed && kind == event.OpCreate && len(ia.in.Provisioners()) > 0 {
 		op = ia.provisioned(op, &o, resp)
 	}
 	idKey, id = identifying(o.value, ia.block(), ia.sensitive)
@@ -297,7 +298,7 @@ func (ia *instanceApply) provisioned(op *operation, o *outcome, resp provider.Ap
 	if tainted == nil || !op.end(false, ia.changeTo(tainted)) {
 		return nil
 	}
-	if op = ia.a.begin(ia.obj, string(OpProvision)); op == nil {
+	if op = ia.a.begin(ia.obj, string(event.OpProvision)); op == nil {
 		return nil
 	}
 	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.obj, action: plan.Create, self: ia.marked(o.value, ia.sensitive)}
@@ -339,7 +340,7 @@ func (ia *instanceApply) depose(op *operation) (addr.Object, bool) {
 }
 
 // conclude records the outcome.
-func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyResponse, deposed addr.Object, kind Operation) bool {
+func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyResponse, deposed addr.Object, kind event.Op) bool {
 	if o.untouched {
 		op.end(true)
 		return false
@@ -362,7 +363,7 @@ func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyR
 		return false
 	}
 	ia.a.count(func(n *plan.Counts) {
-		if kind == OpUpdate {
+		if kind == event.OpUpdate {
 			n.Change++
 		} else {
 			n.Add++

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -57,7 +58,7 @@ func (a *applier) tellImports() {
 		}
 		a.counts.Import++
 		key, text := importText(c.Importing)
-		a.started(OpAdopt, c.Object(), c.Action, key, text)(nil, key, text)
+		a.events.Begin(event.OpAdopt, c.Object(), c.Action, key, text)(nil, key, text)
 	}
 }
 

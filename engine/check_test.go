@@ -12,7 +12,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -86,15 +86,15 @@ func planText(p *plan.Plan) string {
 }
 
 // balanced checks that every operation that was started ended once.
-func balanced(t *testing.T, events []engine.Event) {
+func balanced(t *testing.T, events []event.Event) {
 	t.Helper()
 	running := map[string]int{}
 	for _, ev := range events {
 		key := fmt.Sprint(ev.Op, " ", ev.Object)
 		switch ev.Kind {
-		case engine.Started:
+		case event.Started:
 			running[key]++
-		case engine.Completed, engine.Failed:
+		case event.Completed, event.Failed:
 			running[key]--
 		}
 	}
@@ -385,8 +385,8 @@ func (w *world) output(name string) string {
 }
 
 // kinds are the events of an operation on an object, in order.
-func (r *result) kinds(op engine.Operation, object string) []engine.EventKind {
-	var out []engine.EventKind
+func (r *result) kinds(op event.Op, object string) []event.Kind {
+	var out []event.Kind
 	for _, ev := range r.events {
 		if ev.Op == op && ev.Object.String() == object {
 			out = append(out, ev.Kind)

@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -240,8 +240,8 @@ func TestE32InterruptedCheck(t *testing.T) {
 				insist = func() {}
 			}
 			opened := 0
-			r := w.run(command{soft: soft, ctx: ctx, onEvent: func(ev engine.Event) {
-				if ev.Kind == engine.Started && ev.Op == engine.OpOpen {
+			r := w.run(command{soft: soft, ctx: ctx, onEvent: func(ev event.Event) {
+				if ev.Kind == event.Started && ev.Op == event.OpOpen {
 					if opened++; opened == 2 {
 						time.AfterFunc(100*time.Millisecond, func() { cancel(); insist() })
 					}

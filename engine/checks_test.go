@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -402,8 +402,8 @@ func TestInterruptedCheck(t *testing.T) {
 				soft, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				started := 0
-				r := w.run(command{soft: soft, onEvent: func(ev engine.Event) {
-					if ev.Kind == engine.Started && ev.Op == engine.OpRead {
+				r := w.run(command{soft: soft, onEvent: func(ev event.Event) {
+					if ev.Kind == event.Started && ev.Op == event.OpRead {
 						if started++; started == nth {
 							time.AfterFunc(100*time.Millisecond, cancel) // the call is on its way
 						}

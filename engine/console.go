@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -144,7 +145,7 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 		x.Prepare(t)
 		ran := w.inSlot(func() {
 			s := eval.NewSession()
-			s.Purpose = string(OpEvaluate)
+			s.Purpose = string(event.OpEvaluate)
 			defer s.End()
 			var more diag.List
 			v, more = x.Value(t, s)

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -34,7 +35,7 @@ func (w *world) talk(planned bool, vars map[string]cty.Value) *talk {
 	w.t.Helper()
 	r := &result{w: w}
 	var mu sync.Mutex
-	e := w.engine(&command{}, func(ev engine.Event) {
+	e := w.engine(&command{}, func(ev event.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		r.events = append(r.events, ev)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -111,7 +111,7 @@ resource "sim_thing" "plain" {
 		before(t, "opened after the destruction had begun", s.Open.End.T, x.Begin.T)
 		before(t, "closed before the destruction was over", x.End.T, s.Closes[0].Begin.T)
 		before(t, "E51: open for longer than the step", s.Closes[0].Begin.T, applyOf(t, r.applyLog, "tail").End.T)
-		if got := r.kinds(engine.OpProvision, "sim_thing.x"); !slices.Equal(got, []engine.EventKind{engine.Started, engine.Output, engine.Completed}) {
+		if got := r.kinds(event.OpProvision, "sim_thing.x"); !slices.Equal(got, []event.Kind{event.Started, event.Output, event.Completed}) {
 			t.Errorf("events of the provisioner = %v", got)
 		}
 		if got := w.journal.trail; !slices.Contains(got, "begin provision sim_thing.x") {
@@ -142,7 +142,7 @@ func TestInterruptedDeparture(t *testing.T) {
 			soft, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			begin := time.Now()
-			r := w.fails(command{mode: plan.Destroy, soft: soft, onEvent: during(engine.OpProvision, "sim_thing.x", func() {
+			r := w.fails(command{mode: plan.Destroy, soft: soft, onEvent: during(event.OpProvision, "sim_thing.x", func() {
 				awaitFile(begun)
 				cancel()
 			})}, "interrupted")
@@ -396,7 +396,7 @@ resource "sim_thing" "y" {
   }
 }`)
 	r := w.ok(command{}).did("delete x", "create y")
-	if got := r.kinds(engine.OpProvision, "sim_thing.y"); len(got) == 0 {
+	if got := r.kinds(event.OpProvision, "sim_thing.y"); len(got) == 0 {
 		t.Error("no provisioner ran")
 	}
 }

@@ -3,66 +3,38 @@ package engine
 import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 )
 
 // sessionOf starts the session of whoever is about to use ephemeral values. who is an *eval.Instance, an
 // *eval.Value, an *eval.ProviderObject or an addr.Object; it becomes text only if somebody observes uses.
-func sessionOf(who any, op Operation) *eval.Session {
+func sessionOf(who any, op event.Op) *eval.Session {
 	s := eval.NewSession()
 	s.User, s.Purpose = who, string(op)
 	return s
 }
 
-// detail reports an event to an observer that asks for details.
-func (e *Engine) detail(ev Event) {
-	if e.events.details == nil {
-		return
-	}
-	if ev.Time.IsZero() {
-		ev.Time = e.opt.Now()
-	}
-	e.events.add(ev, true)
-}
-
-// lasting reports something that begins now and ends when the returned function is called; ok then says
-// whether it went well.
-func (e *Engine) lasting(op Operation, obj addr.Object, ok *bool) func() {
-	if e.events.details == nil {
-		return func() {}
-	}
-	begin := e.opt.Now()
-	e.detail(Event{Kind: Started, Op: op, Object: obj, Time: begin})
-	return func() {
-		kind := Completed
-		if !*ok {
-			kind = Failed
-		}
-		end := e.opt.Now()
-		e.detail(Event{Kind: kind, Op: op, Object: obj, Time: end, Elapsed: end.Sub(begin)})
-	}
-}
-
 // used reports that s holds a lease on what u names, an instance or a provider, until the returned function
 // is called, which calls release.
 func (w *walk) used(s *eval.Session, u eval.Use, release func()) func() {
-	if w.events.details == nil {
+	if !w.events.Detailed() {
 		return release
 	}
-	ev := Event{Kind: Started, Op: OpUse, User: userText(s.User), UserOp: Operation(s.Purpose), Time: w.opt.Now()}
+	ev := event.Event{Kind: event.Started, Op: event.OpUse, User: userText(s.User), UserOp: event.Op(s.Purpose), Time: w.opt.Now()}
 	if u.Kind == eval.UseInstance {
 		ev.Object = addr.Object{Instance: u.Instance}
 	} else {
 		ev.Provider = useText(u)
 	}
 	if ev.UserOp == "" {
-		ev.UserOp = OpEvaluate
+		ev.UserOp = event.OpEvaluate
 	}
-	w.detail(ev)
+	w.events.Detail(ev)
 	return func() {
 		begin := ev.Time
-		ev.Kind, ev.Time = Completed, w.opt.Now()
+		ev.Kind, ev.Time = event.Completed, w.opt.Now()
 		ev.Elapsed = ev.Time.Sub(begin)
-		w.detail(ev) // before the release, which may end in closing what was used
+		w.events.Detail(ev) // before the release, which may end in closing what was used
 		release()
 	}
 }

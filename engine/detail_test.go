@@ -9,19 +9,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // details is an observer that asks for all there is. The engine serialises the calls.
-type details struct{ events, details, all []engine.Event }
+type details struct{ events, details, all []event.Event }
 
-func (d *details) Event(e engine.Event) {
+func (d *details) Event(e event.Event) {
 	d.events, d.all = append(d.events, e), append(d.all, e)
 }
 
-func (d *details) Detail(e engine.Event) {
+func (d *details) Detail(e event.Event) {
 	d.details, d.all = append(d.details, e), append(d.all, e)
 }
 
@@ -31,17 +31,17 @@ func (d *details) checkClosings(t *testing.T) {
 	open, used := map[addr.Object]bool{}, map[addr.Object]int{}
 	for _, e := range d.all {
 		switch {
-		case e.Op == engine.OpOpen && e.Kind == engine.Completed:
+		case e.Op == event.OpOpen && e.Kind == event.Completed:
 			open[e.Object] = true
-		case e.Op == engine.OpClose && e.Kind == engine.Started:
+		case e.Op == event.OpClose && e.Kind == event.Started:
 			if open[e.Object] = false; used[e.Object] != 0 {
 				t.Errorf("%s is closed while %d use it", e.Object, used[e.Object])
 			}
-		case e.Op == engine.OpUse && e.Provider == "" && e.Kind == engine.Started:
+		case e.Op == event.OpUse && e.Provider == "" && e.Kind == event.Started:
 			if used[e.Object]++; !open[e.Object] {
 				t.Errorf("%s is used by %s while it is not open", e.Object, e.User)
 			}
-		case e.Op == engine.OpUse && e.Provider == "":
+		case e.Op == event.OpUse && e.Provider == "":
 			used[e.Object]--
 		}
 	}
@@ -52,7 +52,7 @@ func (d *details) uses(t *testing.T) []string {
 	t.Helper()
 	seen, open := map[string]bool{}, map[string]int{}
 	for _, e := range d.details {
-		if e.Op != engine.OpUse {
+		if e.Op != event.OpUse {
 			continue
 		}
 		used := e.Provider
@@ -60,7 +60,7 @@ func (d *details) uses(t *testing.T) []string {
 			used = e.Object.String()
 		}
 		text := used + " ← " + string(e.UserOp) + " " + e.User
-		if seen[text] = true; e.Kind == engine.Started {
+		if seen[text] = true; e.Kind == event.Started {
 			open[text]++
 			continue
 		}
@@ -172,10 +172,10 @@ resource "sim_thing" "bad" {
 	w.run(command{observer: d})
 	var got []string
 	for _, e := range d.details {
-		if e.Kind == engine.Started {
+		if e.Kind == event.Started {
 			continue
 		}
-		text := string(e.Op) + " " + map[engine.EventKind]string{engine.Completed: "ok", engine.Failed: "failed"}[e.Kind]
+		text := string(e.Op) + " " + map[event.Kind]string{event.Completed: "ok", event.Failed: "failed"}[e.Kind]
 		if e.Object != (addr.Object{}) {
 			text = e.Object.String() + " " + text
 		}
@@ -197,12 +197,12 @@ func TestE84_InterruptsAreTold(t *testing.T) {
 		soft, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
 		d := &details{}
-		w.run(command{observer: d, soft: soft, onEvent: func(e engine.Event) {
-			if e.Kind == engine.Started && e.Op == engine.OpCreate {
+		w.run(command{observer: d, soft: soft, onEvent: func(e event.Event) {
+			if e.Kind == event.Started && e.Op == event.OpCreate {
 				interrupt()
 			}
 		}})
-		if !slices.ContainsFunc(d.details, func(e engine.Event) bool { return e.Op == engine.OpInterrupt }) {
+		if !slices.ContainsFunc(d.details, func(e event.Event) bool { return e.Op == event.OpInterrupt }) {
 			t.Error("the interrupt was not told")
 		}
 	})
@@ -217,7 +217,7 @@ func TestE84_DetailsAreForThoseWhoAsk(t *testing.T) {
 	if len(d.events) != len(r.events) || len(d.events) == 0 {
 		t.Errorf("one observer got %d events, the other %d", len(d.events), len(r.events))
 	}
-	only := []engine.Operation{engine.OpUse, engine.OpPlan, engine.OpPlanning, engine.OpApplying, engine.OpInterrupt}
+	only := []event.Op{event.OpUse, event.OpPlan, event.OpPlanning, event.OpApplying, event.OpInterrupt}
 	for _, e := range r.events {
 		if slices.Contains(only, e.Op) || e.User != "" || e.Provider != "" {
 			t.Errorf("an ordinary observer got %s of %s", e.Op, e.Object)
@@ -243,13 +243,13 @@ resource "sim_slow" "a" {
 }`, func(t *testing.T, w *world) {
 		d := &details{}
 		r := w.ok(command{observer: d})
-		for op, rpc := range map[engine.Operation]string{
-			engine.OpOpen: "OpenEphemeralResource", engine.OpRenew: "RenewEphemeralResource", engine.OpClose: "CloseEphemeralResource",
+		for op, rpc := range map[event.Op]string{
+			event.OpOpen: "OpenEphemeralResource", event.OpRenew: "RenewEphemeralResource", event.OpClose: "CloseEphemeralResource",
 		} {
 			calls := r.log().Calls(simlog.Filter{RPC: rpc})
 			var begins, ends []time.Time
 			for _, e := range d.events {
-				if e.Op == op && e.Kind == engine.Started {
+				if e.Op == op && e.Kind == event.Started {
 					begins = append(begins, e.Time)
 				} else if e.Op == op {
 					ends = append(ends, e.Time)

@@ -12,17 +12,17 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
-	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
 // Options are what an Engine works with.
 type Options struct {
 	Launcher    provider.Launcher
-	Observer    Observer
-	Parallelism int           // provider operations at once; 10 if zero
-	CloseLimit  time.Duration // for one Close of an ephemeral instance; 30 s if zero
+	Observer    event.Observer // nil for none
+	Parallelism int            // provider operations at once; 10 if zero
+	CloseLimit  time.Duration  // for one Close of an ephemeral instance; 30 s if zero
 	Now         func() time.Time
 	Workspace   string
 	RootDir     string // of the root module, for path.root and relative file names
@@ -39,7 +39,7 @@ type Options struct {
 // overlap. Close ends the processes.
 type Engine struct {
 	opt       Options
-	events    *events
+	events    *event.Reporter
 	providers *providers
 	stats     Stats
 	valid     *validation // of the configuration that was validated last; nil for none
@@ -62,14 +62,11 @@ func New(opt Options) *Engine {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	if opt.Observer == nil {
-		opt.Observer = ObserverFunc(func(Event) {})
-	}
-	return &Engine{opt: opt, providers: newProviders(opt.Launcher), events: newEvents(opt.Observer)}
+	return &Engine{opt: opt, providers: newProviders(opt.Launcher), events: event.NewReporter(opt.Observer, opt.Now)}
 }
 
 // Flush waits until the observer has received every event so far, and returns what went wrong in it.
-func (e *Engine) Flush() diag.List { return e.events.flush() }
+func (e *Engine) Flush() diag.List { return e.events.Flush() }
 
 // Close ends every provider that is still running. It is safe to call more than once.
 func (e *Engine) Close() { e.providers.close() }
@@ -100,7 +97,7 @@ func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*blocks.Config
 func (e *Engine) stopOn(soft context.Context) func() {
 	outer := e.providers.soft.Swap(&soft)
 	stop := context.AfterFunc(soft, func() {
-		e.detail(Event{Kind: Started, Op: OpInterrupt})
+		e.events.Detail(event.Event{Kind: event.Started, Op: event.OpInterrupt})
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(soft), e.opt.CloseLimit)
 		defer cancel()
 		e.providers.stop(ctx)
@@ -109,13 +106,6 @@ func (e *Engine) stopOn(soft context.Context) func() {
 		stop()
 		e.providers.soft.Store(outer)
 	}
-}
-
-func (e *Engine) event(ev Event) {
-	if ev.Time.IsZero() {
-		ev.Time = e.opt.Now()
-	}
-	e.events.add(ev, false)
 }
 
 // functions returns the function table for a phase.
@@ -131,45 +121,5 @@ func (e *Engine) runOptions(phase eval.Phase, host eval.Host, variables map[stri
 	return eval.Options{
 		Phase: phase, Host: host, Variables: variables, Functions: e.functions(phase, stamp),
 		Workspace: e.opt.Workspace, RootDir: e.opt.RootDir, WorkDir: e.opt.WorkDir, Now: stamp,
-	}
-}
-
-// started begins reporting an operation: a Started event now, Progress every ten seconds, and the returned
-// function ends it. A renewal is not reported if the observer is far behind.
-func (e *Engine) started(op Operation, obj addr.Object, action plan.Action, idKey, id string) func(diags diag.List, idKey, id string) {
-	if op == OpRenew && e.events.full() {
-		return func(diag.List, string, string) {}
-	}
-	begin := e.opt.Now()
-	e.event(Event{Kind: Started, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id, Time: begin})
-	stop := make(chan struct{})
-	go e.progress(stop, Event{Kind: Progress, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id}, begin)
-	return func(diags diag.List, idKey, id string) {
-		close(stop)
-		kind := Completed
-		if diags.HasErrors() {
-			kind = Failed
-		}
-		e.event(Event{Kind: kind, Op: op, Object: obj, Action: action, Elapsed: e.opt.Now().Sub(begin), IDKey: idKey, ID: id, Diags: diags})
-	}
-}
-
-const progressEvery = 10 * time.Second
-
-func (e *Engine) progress(stop <-chan struct{}, ev Event, begin time.Time) {
-	tick := time.NewTicker(progressEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-tick.C:
-			if e.events.full() {
-				continue
-			}
-			ev.Elapsed = e.opt.Now().Sub(begin)
-			ev.Time = time.Time{}
-			e.event(ev)
-		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lease"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -85,7 +86,7 @@ func (o *opener) placed(diags diag.List) diag.List {
 }
 
 func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err error) {
-	o.s = sessionOf(o.in, OpOpen)
+	o.s = sessionOf(o.in, event.OpOpen)
 	defer func() {
 		if err != nil {
 			o.s.End()
@@ -126,7 +127,7 @@ func (o *opener) deferred(config cty.Value) (lease.Opened[opened], error) {
 			"%s cannot be opened: its configuration is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", o.in.Addr()))
 		return lease.Opened[opened]{}, errReported
 	}
-	o.event(Event{Kind: Deferred, Op: OpOpen, Object: o.object()})
+	o.events.Report(event.Event{Kind: event.Deferred, Op: event.OpOpen, Object: o.object()})
 	v := schema.PlannedDataObject(o.block(), config)
 	return lease.Opened[opened]{
 		Value: opened{object: o.marked(v)},
@@ -140,7 +141,7 @@ func (o *opener) marked(v cty.Value) cty.Value {
 }
 
 func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err error) {
-	done := o.started(OpOpen, o.object(), plan.NoOp, "", "")
+	done := o.events.Begin(event.OpOpen, o.object(), plan.NoOp, "", "")
 	resp, diags := o.callWithGrace(func(ctx context.Context) (provider.OpenResponse, diag.List) {
 		return o.p.OpenEphemeral(ctx, o.typeName(), config)
 	})
@@ -225,7 +226,7 @@ func (o *opener) close(ctx context.Context) {
 }
 
 func (o *opener) callClose(ctx context.Context) {
-	done := o.started(OpClose, o.object(), plan.NoOp, "", "")
+	done := o.events.Begin(event.OpClose, o.object(), plan.NoOp, "", "")
 	diags := o.p.CloseEphemeral(ctx, o.typeName(), o.private)
 	o.providers.calls.Add(1)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || tookTooLong(diags) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
@@ -236,7 +236,7 @@ resource "sim_thing" "x" {
 	r.wants(diag.Warning, "asked to fail on close")
 	r = w.fails(command{}, "Ephemeral resource may still be live", "ephemeral.sim_secret.s")
 	w.has("sim_thing.x")
-	if got := r.kinds(engine.OpClose, "ephemeral.sim_secret.s"); !slices.Equal(got, []engine.EventKind{engine.Started, engine.Failed, engine.Started, engine.Failed}) {
+	if got := r.kinds(event.OpClose, "ephemeral.sim_secret.s"); !slices.Equal(got, []event.Kind{event.Started, event.Failed, event.Started, event.Failed}) {
 		t.Errorf("events of closing = %v", got)
 	}
 }
@@ -306,7 +306,7 @@ resource "sim_thing" "x" {
 		for _, renewal := range o.Renewals {
 			before(t, "renewed after closing began", renewal.End.T, o.Closes[0].Begin.T)
 		}
-		if got := r.kinds(engine.OpRenew, "ephemeral.sim_secret.s"); len(got) < 2 {
+		if got := r.kinds(event.OpRenew, "ephemeral.sim_secret.s"); len(got) < 2 {
 			t.Errorf("events = %v", got)
 		}
 	})

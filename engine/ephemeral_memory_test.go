@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 )
 
 // TestE55NothingHoldsTheValue looks through everything that this process can reach, after an instance was
@@ -66,7 +66,7 @@ output "secret" {
 	defer interrupt()
 	var found [][]byte
 	watched := make(chan error, 1)
-	w.fails(command{soft: soft, onEvent: during(engine.OpCreate, "sim_slow.rest", func() {
+	w.fails(command{soft: soft, onEvent: during(event.OpCreate, "sim_slow.rest", func() {
 		defer interrupt() // which ends the creation
 		var err error
 		for range 30 { // what was open is being closed

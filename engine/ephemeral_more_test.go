@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
@@ -67,7 +67,7 @@ func TestE53InterruptWhileOpening(t *testing.T) {
 		w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"delay","ms":400}`)
 		soft, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		r := w.run(command{soft: soft, onEvent: during(engine.OpOpen, "ephemeral.sim_secret.s", cancel)})
+		r := w.run(command{soft: soft, onEvent: during(event.OpOpen, "ephemeral.sim_secret.s", cancel)})
 		if r.errors() == 0 {
 			t.Error("the interrupted command has no error")
 		}
@@ -87,7 +87,7 @@ func TestE53HardCancelWhileOpening(t *testing.T) {
 		hard, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		begin := time.Now()
-		r := w.run(command{ctx: hard, onEvent: during(engine.OpOpen, "ephemeral.sim_secret.s", func() {
+		r := w.run(command{ctx: hard, onEvent: during(event.OpOpen, "ephemeral.sim_secret.s", func() {
 			time.Sleep(50 * time.Millisecond)
 			cancel()
 		})})

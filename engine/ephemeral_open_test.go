@@ -7,7 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -140,7 +140,7 @@ resource "sim_thing" "x" {
 	if n := opens(r.planLog, ""); n != 0 {
 		t.Errorf("%d openings in plan with unknown configuration", n)
 	}
-	if got := r.kinds(engine.OpOpen, "ephemeral.sim_secret.s"); len(got) < 1 || got[0] != engine.Deferred {
+	if got := r.kinds(event.OpOpen, "ephemeral.sim_secret.s"); len(got) < 1 || got[0] != event.Deferred {
 		t.Errorf("events = %v, want a deferral first", got)
 	}
 	if o := window(t, r.applyLog, "a-1"); !o.Covers(applyOf(t, r.applyLog, "x")) {

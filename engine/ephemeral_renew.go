@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -18,7 +19,7 @@ func (o *opener) renew(ctx context.Context) (at time.Time, err error) {
 }
 
 func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
-	done := o.started(OpRenew, o.object(), plan.NoOp, "", "")
+	done := o.events.Begin(event.OpRenew, o.object(), plan.NoOp, "", "")
 	resp, diags := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
 	o.providers.calls.Add(1)
 	if ctx.Err() != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -38,7 +38,7 @@ func TestE53AbandonedOpeningIsClosed(t *testing.T) {
 		w.rules = rules(`{"rpc":"OpenEphemeralResource","do":"delay","ms":500}`)
 		hard, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		r := w.run(command{ctx: hard, onEvent: during(engine.OpOpen, "ephemeral.sim_secret.s", func() {
+		r := w.run(command{ctx: hard, onEvent: during(event.OpOpen, "ephemeral.sim_secret.s", func() {
 			time.Sleep(100 * time.Millisecond) // the call is on its way
 			cancel()
 		})})
@@ -100,7 +100,7 @@ resource "sim_thing" "x" {
 }`, func(t *testing.T, w *world) {
 		r := w.fails(command{}, "Ephemeral resource expired", "ephemeral.sim_secret.s")
 		for _, ev := range r.events {
-			if ev.Op == engine.OpProvision {
+			if ev.Op == event.OpProvision {
 				t.Errorf("the provisioner ran: %v", ev.Kind)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang/generate"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -113,7 +114,7 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 	po.Prepare(t)
 	obj := addr.Object{Instance: u.to}
 	p.inSlot(func() {
-		s := sessionOf(obj, OpImport)
+		s := sessionOf(obj, event.OpImport)
 		defer s.End()
 		sub := subject{walk: p.walk, obj: obj, schema: sch, source: source, p: p.configured(t, s, po)}
 		if sub.p == nil {

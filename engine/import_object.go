@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -76,7 +77,7 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	po.Prepare(t)
 	var out *state.State
 	ran := im.inSlot(func() {
-		s := sessionOf(in, OpImport)
+		s := sessionOf(in, event.OpImport)
 		defer s.End()
 		sub := subject{walk: im.walk, obj: addr.Object{Instance: to}, schema: in.Resource.Block.Schema, source: po.Addr.Provider, body: in.Config().Body}
 		if sub.p = im.configured(t, s, po); sub.p == nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -95,7 +96,7 @@ func (s *subject) importedObject(imp *importTarget, meta cty.Value) (prior, bool
 		req.Identity = id
 		key, text = identityText(id)
 	}
-	done := s.started(OpImport, s.obj, plan.NoOp, key, text)
+	done := s.events.Begin(event.OpImport, s.obj, plan.NoOp, key, text)
 	resp, diags := s.p.ImportResource(s.ctx, req)
 	var got prior
 	if !diags.HasErrors() {

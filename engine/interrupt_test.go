@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -29,10 +29,10 @@ resource "sim_thing" "next" {
 `
 
 // during returns an observer that calls f once, when the operation on the object has started.
-func during(op engine.Operation, object string, f func()) func(engine.Event) {
+func during(op event.Op, object string, f func()) func(event.Event) {
 	done := false
-	return func(ev engine.Event) {
-		if !done && ev.Kind == engine.Started && ev.Op == op && ev.Object.String() == object {
+	return func(ev event.Event) {
+		if !done && ev.Kind == event.Started && ev.Op == op && ev.Object.String() == object {
 			done = true
 			go f()
 		}
@@ -40,9 +40,9 @@ func during(op engine.Operation, object string, f func()) func(engine.Event) {
 }
 
 // atLine returns an observer that calls f for each such line that a command prints.
-func atLine(line string, f func()) func(engine.Event) {
-	return func(ev engine.Event) {
-		if ev.Kind == engine.Output && ev.Line == line {
+func atLine(line string, f func()) func(event.Event) {
+	return func(ev event.Event) {
+		if ev.Kind == event.Output && ev.Line == line {
 			f()
 		}
 	}
@@ -56,7 +56,7 @@ func TestSoftInterrupt(t *testing.T) {
 		soft, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		begin := time.Now()
-		r := w.fails(command{soft: soft, onEvent: during(engine.OpCreate, "sim_thing.slow", func() {
+		r := w.fails(command{soft: soft, onEvent: during(event.OpCreate, "sim_thing.slow", func() {
 			time.Sleep(100 * time.Millisecond) // the call is on its way
 			cancel()
 		})}, "interrupted")
@@ -80,7 +80,7 @@ func TestSoftInterruptLetsFinish(t *testing.T) {
 		w.rules = rules(`{"rpc":"ApplyResourceChange","name":"slow","do":"delay","ms":700}`)
 		soft, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		r := w.fails(command{soft: soft, onEvent: during(engine.OpCreate, "sim_thing.slow", cancel)}, "Apply interrupted")
+		r := w.fails(command{soft: soft, onEvent: during(event.OpCreate, "sim_thing.slow", cancel)}, "Apply interrupted")
 		r.did("create quick", "create slow")
 		w.has("sim_thing.quick", "sim_thing.slow")
 	})
@@ -105,7 +105,7 @@ func TestHardCancel(t *testing.T) {
 					words = "was interrupted" // the answer may come just before the second interrupt: it counts then
 				}
 				begin := time.Now()
-				w.fails(command{ctx: hard, soft: soft, onEvent: during(engine.OpCreate, "sim_thing.slow", func() {
+				w.fails(command{ctx: hard, soft: soft, onEvent: during(event.OpCreate, "sim_thing.slow", func() {
 					time.Sleep(150 * time.Millisecond)
 					cancelSoft()
 					time.Sleep(50 * time.Millisecond)
@@ -147,7 +147,7 @@ resource "sim_slow" "b" {
 		soft, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		begin := time.Now()
-		r := w.run(command{soft: soft, onEvent: during(engine.OpRefresh, "sim_slow.a", func() {
+		r := w.run(command{soft: soft, onEvent: during(event.OpRefresh, "sim_slow.a", func() {
 			time.Sleep(50 * time.Millisecond)
 			cancel()
 		})})
@@ -354,8 +354,8 @@ resource "sim_thing" "x" {
 		soft, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		started := false
-		r := w.fails(command{soft: soft, parallelism: 1, onEvent: func(ev engine.Event) {
-			if ev.Kind == engine.Started && ev.Op == engine.OpCreate && !started {
+		r := w.fails(command{soft: soft, parallelism: 1, onEvent: func(ev event.Event) {
+			if ev.Kind == event.Started && ev.Op == event.OpCreate && !started {
 				started = true
 				go cancel()
 			}
@@ -377,6 +377,6 @@ func TestE53InterruptedPlanSaysSo(t *testing.T) {
 		w.rules = rules(`{"rpc":"ReadResource","do":"delay","ms":500}`)
 		soft, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		w.fails(command{planOnly: true, soft: soft, onEvent: during(engine.OpRefresh, "sim_thing.x", cancel)}, "Planning was interrupted")
+		w.fails(command{planOnly: true, soft: soft, onEvent: during(event.OpRefresh, "sim_thing.x", cancel)}, "Planning was interrupted")
 	})
 }

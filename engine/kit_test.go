@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/program"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
@@ -104,8 +105,8 @@ type command struct {
 	vars                       map[string]cty.Value
 	parallelism                int
 	closeLimit                 time.Duration
-	onEvent                    func(engine.Event) // called for every event of either phase
-	observer                   engine.Observer    // told besides, if it is not nil
+	onEvent                    func(event.Event) // called for every event of either phase
+	observer                   event.Observer    // told besides, if it is not nil
 	ctx, soft                  context.Context
 	between                    func() // called after a plan without errors, before apply
 }
@@ -116,7 +117,7 @@ type result struct {
 	plan                  *plan.Plan
 	applied               *engine.Applied
 	planDiags, applyDiags diag.List
-	events                []engine.Event
+	events                []event.Event
 	planLog, applyLog     simlog.Log
 }
 
@@ -143,7 +144,7 @@ func (w *world) environ() []string {
 	return env
 }
 
-func (w *world) engine(c *command, observe func(engine.Event)) *engine.Engine {
+func (w *world) engine(c *command, observe func(event.Event)) *engine.Engine {
 	launcher := w.launcher
 	if launcher == nil && w.virtual {
 		launcher = w.within()
@@ -152,7 +153,7 @@ func (w *world) engine(c *command, observe func(engine.Event)) *engine.Engine {
 	}
 	return engine.New(engine.Options{
 		Launcher: launcher,
-		Observer: engine.Observers(engine.ObserverFunc(observe), c.observer), Parallelism: c.parallelism, CloseLimit: c.closeLimit,
+		Observer: event.Observers(event.ObserverFunc(observe), c.observer), Parallelism: c.parallelism, CloseLimit: c.closeLimit,
 		Workspace: "default", RootDir: w.dir, WorkDir: w.dir, Environ: os.Environ(),
 	})
 }
@@ -176,7 +177,7 @@ func (w *world) run(c command) *result {
 	w.t.Helper()
 	r := &result{w: w}
 	var mu sync.Mutex
-	e := w.engine(&c, func(ev engine.Event) {
+	e := w.engine(&c, func(ev event.Event) {
 		mu.Lock()
 		r.events = append(r.events, ev)
 		mu.Unlock()
@@ -351,7 +352,7 @@ func (s *spy) note(kind string, changes []state.ObjectChange) error {
 // validate validates the configuration with processes of its own.
 func (w *world) validate() diag.List {
 	w.t.Helper()
-	e := w.engine(&command{}, func(engine.Event) {})
+	e := w.engine(&command{}, func(event.Event) {})
 	defer e.Close()
 	tree, diags := (&config.Loader{}).Load(w.dir)
 	if diags.HasErrors() {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -336,7 +336,7 @@ resource "sim_thing" "y" {
 	r := w.fails(command{}, "local-exec provisioner error", "exit status 3")
 	r.did("create x")
 	w.has("sim_thing.x tainted")
-	if got := r.kinds(engine.OpProvision, "sim_thing.x"); !slices.Equal(got, []engine.EventKind{engine.Started, engine.Output, engine.Failed}) {
+	if got := r.kinds(event.OpProvision, "sim_thing.x"); !slices.Equal(got, []event.Kind{event.Started, event.Output, event.Failed}) {
 		t.Errorf("events of the provisioner = %v", got)
 	}
 	w.config(`

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -142,7 +142,7 @@ func (m *model) step(c command, smooth, interrupt bool) {
 		soft, cancel := context.WithCancel(m.t.Context())
 		defer cancel()
 		left := int64(m.rng.IntN(30))
-		c.soft, c.onEvent = soft, func(engine.Event) {
+		c.soft, c.onEvent = soft, func(event.Event) {
 			if left--; left == 0 {
 				cancel()
 			}
@@ -179,10 +179,10 @@ func (m *model) providersOf(stored map[string]bool) needs {
 }
 
 // deferredIn returns, by the provider's names, the ephemeral instances that a plan has deferred.
-func deferredIn(events []engine.Event) map[string]bool {
+func deferredIn(events []event.Event) map[string]bool {
 	deferred := map[string]bool{}
 	for _, ev := range events {
-		if ev.Kind == engine.Deferred {
+		if ev.Kind == event.Deferred {
 			deferred[strings.NewReplacer("ephemeral.sim_token.", "", "[", "-", "]", "").Replace(ev.Object.String())] = true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -33,7 +34,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	}
 	result, ok := placeholder, false
 	p.inSlot(func() {
-		s := sessionOf(in, OpRead)
+		s := sessionOf(in, event.OpRead)
 		defer s.End()
 		d := dataRead{in: in, t: t, s: s}
 		d.subject = subject{walk: p.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider, body: in.Config().Body}
@@ -116,7 +117,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 	if !d.valid() {
 		return cty.NilVal, false
 	}
-	done := d.started(OpRead, d.obj, plan.Read, "", "")
+	done := d.events.Begin(event.OpRead, d.obj, plan.Read, "", "")
 	resp, diags := d.p.ReadData(d.ctx, provider.DataRequest{Type: d.typeName(), Config: d.config, ProviderMeta: d.meta(d.in)})
 	if !diags.HasErrors() {
 		diags = append(diags, d.check(resp)...)

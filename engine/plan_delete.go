@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -113,10 +114,10 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	departure := p.departure(t, o)
 	hold := p.prepareHold(t, p.run, o.obj.Instance)
 	p.inSlot(func() {
-		s := sessionOf(o.obj, OpPlan)
+		s := sessionOf(o.obj, event.OpPlan)
 		defer s.End()
 		planned := false
-		defer p.lasting(OpPlan, o.obj, &planned)()
+		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
 		dp := deletePlan{planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
 		dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: p.configured(t, s, po)}
 		if dp.p == nil || !hold(s) {

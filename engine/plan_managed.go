@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -79,9 +80,9 @@ func (ip *instancePlan) plan() (cty.Value, bool) {
 	ok := false
 	var v cty.Value
 	ip.inSlot(func() {
-		s := sessionOf(in, OpPlan)
+		s := sessionOf(in, event.OpPlan)
 		defer s.End()
-		defer ip.lasting(OpPlan, ip.obj, &ok)()
+		defer ip.events.BeginDetail(event.OpPlan, ip.obj, &ok)()
 		v, ok = ip.inSession(s)
 	})
 	if !ok {

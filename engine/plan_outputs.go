@@ -7,6 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -140,7 +141,7 @@ func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 		return v, false // which was reported
 	}
 	if !ok {
-		s := sessionOf(o, OpEvaluate)
+		s := sessionOf(o, event.OpEvaluate)
 		defer s.End()
 		if !w.inSlot(func() { v = o.Get(t, s, nil) }) {
 			return v, false

@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
@@ -43,7 +44,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	defer e.stopOn(p.req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
 	made := false
-	defer e.lasting(OpPlanning, addr.Object{}, &made)()
+	defer e.events.BeginDetail(event.OpPlanning, addr.Object{}, &made)()
 	defer p.pool.Shutdown()
 	p.makePlan()
 	p.pool.Shutdown()
@@ -360,7 +361,7 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 			return
 		}
 		p.inSlot(func() {
-			s := sessionOf(in, OpEvaluate)
+			s := sessionOf(in, event.OpEvaluate)
 			defer s.End()
 			p.Open(t, s, in)
 		})
@@ -374,7 +375,7 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 func (w *walk) guard(what string, f func()) {
 	defer func() {
 		if r := recover(); r != nil {
-			w.run.Report(bug(what, r))
+			w.run.Report(diag.Bug(what, r))
 		}
 	}()
 	f()

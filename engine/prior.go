@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/provider/builtin"
@@ -199,7 +200,7 @@ func (s *subject) refreshed(pr prior, meta cty.Value) (prior, bool) {
 		sensitive = pr.object.Sensitive
 	}
 	idKey, id := identifying(pr.value, s.schema.Block, sensitive)
-	done := s.started(OpRefresh, s.obj, plan.NoOp, idKey, id)
+	done := s.events.Begin(event.OpRefresh, s.obj, plan.NoOp, idKey, id)
 	resp, diags := s.p.ReadResource(s.ctx, provider.ReadRequest{
 		Type: s.typeName(), Prior: pr.value, Private: pr.private, Identity: pr.identity, ProviderMeta: meta,
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -105,7 +106,7 @@ func (w *world) applySaved(p *plan.Plan) *result {
 	w.t.Helper()
 	r := &result{w: w, plan: p}
 	c := command{ctx: w.t.Context()}
-	e := w.engine(&c, func(engine.Event) {})
+	e := w.engine(&c, func(event.Event) {})
 	tree, diags := (&config.Loader{}).Load(w.dir)
 	if diags.HasErrors() {
 		w.t.Fatal(diags.Err())

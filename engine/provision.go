@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provision"
@@ -55,7 +56,7 @@ func (pv *provisioning) one(i int, p *config.Provisioner) bool {
 		return false
 	}
 	defer func(was string) { pv.s.Purpose = was }(pv.s.Purpose)
-	pv.s.Purpose = string(OpProvision) // of what is opened meanwhile
+	pv.s.Purpose = string(event.OpProvision) // of what is opened meanwhile
 	args, conn, diags := evalProvisioner(pv.t, pv.s, pv.of, i, pv.self, pv.obj.Instance)
 	report(diags)
 	if diags.HasErrors() || pv.s.Failed() {
@@ -65,21 +66,21 @@ func (pv *provisioning) one(i int, p *config.Provisioner) bool {
 		report(diag.At(p.Range, "Invalid provisioner configuration", "The arguments of the provisioner are not wholly known.").WithAddress(pv.obj.Instance.String()))
 		return false
 	}
-	pv.event(Event{Kind: Started, Op: OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type})
+	pv.events.Report(event.Event{Kind: event.Started, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type})
 	begin := pv.opt.Now()
 	work := provision.Provisioner{
 		Type: p.Type, Arguments: args, Connection: conn, Environ: pv.opt.Environ, WorkDir: pv.opt.WorkDir,
 		Output: func(line string) {
-			pv.output(Event{Kind: Output, Op: OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type, Line: line})
+			pv.output(event.Event{Kind: event.Output, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type, Line: line})
 		},
-		Behind: pv.events.full,
+		Behind: pv.events.Full,
 	}
 	err := work.Run(pv.ctx, pv.soft)
-	kind := Completed
+	kind := event.Completed
 	if err != nil {
-		kind = Failed
+		kind = event.Failed
 	}
-	pv.event(Event{Kind: kind, Op: OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type, Elapsed: pv.opt.Now().Sub(begin)})
+	pv.events.Report(event.Event{Kind: kind, Op: event.OpProvision, Object: pv.obj, Action: pv.action, Provisioner: p.Type, Elapsed: pv.opt.Now().Sub(begin)})
 	if err == nil {
 		return true
 	}

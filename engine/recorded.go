@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -35,7 +36,7 @@ func (s *subject) decoded(t *future.Task, in *eval.Instance, o *state.Object) (v
 	}
 	in.Prepare(t)
 	s.inSlot(func() {
-		session := sessionOf(in, OpEvaluate)
+		session := sessionOf(in, event.OpEvaluate)
 		defer session.End()
 		if s.p = s.providerFor(t, session, in); s.p != nil && !session.Failed() {
 			plain := *o

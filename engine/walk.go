@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lease"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -68,7 +69,7 @@ func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 func (w *walk) inSlot(f func()) bool {
 	w.slots <- struct{}{}
 	defer func() { <-w.slots }()
-	w.events.await(w.ctx, w.soft)
+	w.events.Await(w.ctx, w.soft)
 	if w.interrupted() {
 		return false
 	}
@@ -80,16 +81,16 @@ func (w *walk) inSlot(f func()) bool {
 func (w *walk) Slot(f func()) {
 	w.slots <- struct{}{}
 	defer func() { <-w.slots }()
-	w.events.await(w.ctx, w.soft)
+	w.events.Await(w.ctx, w.soft)
 	f()
 }
 
 // output reports a line that a provisioner prints. The provisioner waits for an observer that is far behind.
 // After an interrupt the line is left out instead.
-func (w *walk) output(ev Event) {
-	w.events.await(w.ctx, w.soft)
-	if !w.events.full() {
-		w.event(ev)
+func (w *walk) output(ev event.Event) {
+	w.events.Await(w.ctx, w.soft)
+	if !w.events.Full() {
+		w.events.Report(ev)
 	}
 }
 
@@ -167,7 +168,7 @@ func (w *walk) startConfigured(po *eval.ProviderObject, cfg cty.Value) (provider
 func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
 	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
 	l, err := w.pool.Acquire(w.ctx, use, func(context.Context) (lease.Opened[opened], error) {
-		inner := sessionOf(po, OpConfigure)
+		inner := sessionOf(po, event.OpConfigure)
 		var p provider.Provider
 		var diags diag.List
 		t.Within(po, nil, func() { p, diags = w.openProvider(t, inner, po) })

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -192,7 +192,7 @@ resource "sim_thing" "x" {
 func outputLines(r *result) string {
 	var sb strings.Builder
 	for _, ev := range r.events {
-		if ev.Kind == engine.Output {
+		if ev.Kind == event.Output {
 			sb.WriteString(ev.Line + "\n")
 		}
 	}

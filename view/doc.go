@@ -2,16 +2,16 @@
 // documents.
 //
 // Entry points for people: Diagnostics, Plan, PlanSummary, PlanFooter, State, StateInstance, Outputs,
-// OutputRaw, FormatValue, ApplySummary, HumanObserver (an engine.Observer). Entry points for programs:
+// OutputRaw, FormatValue, ApplySummary, HumanObserver (an event.Observer). Entry points for programs:
 // PlanJSON, StateJSON, SchemasJSON, ValidateJSON, OutputsJSON, OutputJSON, VersionJSON, FunctionsJSON,
-// JSONDiagnostics, JSONStream (an engine.Observer).
+// JSONDiagnostics, JSONStream (an event.Observer).
 //
 // Everything is a function of its arguments: the package reads no files, no environment and no terminal, and
 // rendering costs time linear in the size of what is rendered. Sensitive values are masked in what people
 // read unless Options.ShowSensitive is set; ephemeral values never arrive here except inside the evaluation
 // context of a diagnostic, where they are redacted always.
 //
-// It may import every package below the engine's façade, and the engine for its event types. It must not know
+// It may import what it renders: the data models below the engine, and event. It must not know the engine,
 // commands, flags, backends or processes.
 package view
 

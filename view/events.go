@@ -5,27 +5,27 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
 // tally counts finished operations the way the closing line does.
 type tally struct{ counts plan.Counts }
 
-func (t *tally) add(e engine.Event) {
-	if e.Kind != engine.Completed || e.Object.Resource.Mode != addr.Managed {
+func (t *tally) add(e event.Event) {
+	if e.Kind != event.Completed || e.Object.Resource.Mode != addr.Managed {
 		return
 	}
 	switch e.Op {
-	case engine.OpCreate:
+	case event.OpCreate:
 		t.counts.Add++
-	case engine.OpUpdate:
+	case event.OpUpdate:
 		t.counts.Change++
-	case engine.OpDelete:
+	case event.OpDelete:
 		t.counts.Destroy++
-	case engine.OpForget:
+	case event.OpForget:
 		t.counts.Forget++
-	case engine.OpImport:
+	case event.OpImport:
 		t.counts.Import++
 	}
 }
@@ -49,59 +49,59 @@ func ApplySummary(n plan.Counts, destroy bool) string {
 // wording is how an operation is told.
 type wording struct{ start, still, complete string }
 
-var wordings = map[engine.Operation]wording{
-	engine.OpRead:   {"Reading...", "Still reading...", "Read complete"},
-	engine.OpCreate: {"Creating...", "Still creating...", "Creation complete"},
-	engine.OpUpdate: {"Modifying...", "Still modifying...", "Modifications complete"},
-	engine.OpDelete: {"Destroying...", "Still destroying...", "Destruction complete"},
-	engine.OpForget: {"", "", "Removal from the state complete"},
-	engine.OpAdopt:  {"Importing...", "", "Import complete"},
-	engine.OpOpen:   {"Opening...", "Still opening...", "Opening complete"},
-	engine.OpRenew:  {"Renewing...", "Still renewing...", "Renewal complete"},
-	engine.OpClose:  {"Closing...", "Still closing...", "Closing complete"},
+var wordings = map[event.Op]wording{
+	event.OpRead:   {"Reading...", "Still reading...", "Read complete"},
+	event.OpCreate: {"Creating...", "Still creating...", "Creation complete"},
+	event.OpUpdate: {"Modifying...", "Still modifying...", "Modifications complete"},
+	event.OpDelete: {"Destroying...", "Still destroying...", "Destruction complete"},
+	event.OpForget: {"", "", "Removal from the state complete"},
+	event.OpAdopt:  {"Importing...", "", "Import complete"},
+	event.OpOpen:   {"Opening...", "Still opening...", "Opening complete"},
+	event.OpRenew:  {"Renewing...", "Still renewing...", "Renewal complete"},
+	event.OpClose:  {"Closing...", "Still closing...", "Closing complete"},
 }
 
 // phrase returns what an event says after the object's name, "" for events that people aren't told of.
 // Failures are told by their diagnostics.
-func phrase(e engine.Event) string {
+func phrase(e event.Event) string {
 	w := wordings[e.Op]
 	switch {
-	case e.Op == engine.OpProvision:
-		if e.Kind == engine.Started {
+	case e.Op == event.OpProvision:
+		if e.Kind == event.Started {
 			return "Provisioning with '" + visible(e.Provisioner) + "'..."
 		}
-	case e.Op == engine.OpRefresh:
-		if e.Kind == engine.Started {
+	case e.Op == event.OpRefresh:
+		if e.Kind == event.Started {
 			return "Refreshing state..." + idText(e)
 		}
-	case e.Op == engine.OpImport:
-		if e.Kind == engine.Started {
+	case e.Op == event.OpImport:
+		if e.Kind == event.Started {
 			return "Preparing import..." + idText(e)
 		}
-	case e.Kind == engine.Deferred:
+	case e.Kind == event.Deferred:
 		return "Configuration unknown, deferring..."
-	case e.Kind == engine.Started && w.start != "":
+	case e.Kind == event.Started && w.start != "":
 		return w.start + idText(e)
-	case e.Kind == engine.Progress && w.still != "":
+	case e.Kind == event.Progress && w.still != "":
 		return w.still + " [" + idPart(e, ", ") + seconds(e.Elapsed) + " elapsed]"
-	case e.Kind == engine.Completed && e.Op == engine.OpAdopt: // which takes no time
+	case e.Kind == event.Completed && e.Op == event.OpAdopt: // which takes no time
 		return w.complete + idText(e)
-	case e.Kind == engine.Completed && e.Op == engine.OpDelete: // there is nothing of that id any more
+	case e.Kind == event.Completed && e.Op == event.OpDelete: // there is nothing of that id any more
 		return w.complete + " after " + seconds(e.Elapsed)
-	case e.Kind == engine.Completed && w.complete != "":
+	case e.Kind == event.Completed && w.complete != "":
 		return w.complete + " after " + seconds(e.Elapsed) + idText(e)
 	}
 	return ""
 }
 
-func idText(e engine.Event) string {
+func idText(e event.Event) string {
 	if id := idPart(e, ""); id != "" {
 		return " [" + id + "]"
 	}
 	return ""
 }
 
-func idPart(e engine.Event, end string) string {
+func idPart(e event.Event, end string) string {
 	if e.IDKey == "" {
 		return ""
 	}

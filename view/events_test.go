@@ -14,48 +14,48 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
 // life is the events of a run with everything in it.
-func life(t testing.TB) []engine.Event {
+func life(t testing.TB) []event.Event {
 	t.Helper()
 	at := time.Date(2026, 11, 21, 1, 2, 3, 456000, time.UTC)
 	object := func(s string) addr.Object { return addr.Object{Instance: mustInstance(t, s)} }
 	m, d, e := object(`module.a["k"].terraform_data.x[0]`), object("data.local_file.d"), object("ephemeral.random_password.p")
 	deposed := m
 	deposed.Deposed = "77427eaf"
-	ev := func(o addr.Object, op engine.Operation, k engine.EventKind, elapsed time.Duration) engine.Event {
-		return engine.Event{Time: at, Kind: k, Op: op, Object: o, Elapsed: elapsed}
+	ev := func(o addr.Object, op event.Op, k event.Kind, elapsed time.Duration) event.Event {
+		return event.Event{Time: at, Kind: k, Op: op, Object: o, Elapsed: elapsed}
 	}
-	id := func(e engine.Event) engine.Event {
+	id := func(e event.Event) event.Event {
 		e.IDKey, e.ID = "id", "i-1\x1b[2J"
 		return e
 	}
-	provision := func(k engine.EventKind, line string) engine.Event {
-		e := ev(m, engine.OpProvision, k, 0)
+	provision := func(k event.Kind, line string) event.Event {
+		e := ev(m, event.OpProvision, k, 0)
 		e.Provisioner, e.Line = "local-exec", line
 		return e
 	}
-	return []engine.Event{
-		id(ev(m, engine.OpImport, engine.Started, 0)), ev(m, engine.OpImport, engine.Completed, 0),
-		id(ev(m, engine.OpRefresh, engine.Started, 0)), id(ev(m, engine.OpRefresh, engine.Completed, 0)),
-		ev(d, engine.OpRead, engine.Started, 0), ev(d, engine.OpRead, engine.Progress, 10*time.Second), id(ev(d, engine.OpRead, engine.Completed, 12*time.Second)),
-		ev(e, engine.OpOpen, engine.Deferred, 0), ev(e, engine.OpOpen, engine.Started, 0), ev(e, engine.OpOpen, engine.Progress, 10*time.Second),
-		ev(e, engine.OpOpen, engine.Completed, 900*time.Millisecond),
-		id(ev(m, engine.OpAdopt, engine.Started, 0)), id(ev(m, engine.OpAdopt, engine.Completed, 0)),
-		ev(m, engine.OpCreate, engine.Started, 0), ev(m, engine.OpCreate, engine.Progress, 70*time.Second),
-		provision(engine.Started, ""), provision(engine.Output, "\x1b[31mred\x1b[0m \x1b]0;title\x07plain\r"), provision(engine.Completed, ""),
-		id(ev(m, engine.OpCreate, engine.Completed, 71*time.Second)),
-		id(ev(m, engine.OpUpdate, engine.Started, 0)), id(ev(m, engine.OpUpdate, engine.Progress, 10*time.Second)), id(ev(m, engine.OpUpdate, engine.Completed, 0)),
-		ev(e, engine.OpRenew, engine.Started, 0), ev(e, engine.OpRenew, engine.Completed, 0),
-		id(ev(deposed, engine.OpDelete, engine.Started, 0)), ev(deposed, engine.OpDelete, engine.Failed, 2*time.Second),
-		id(ev(m, engine.OpDelete, engine.Started, 0)), ev(m, engine.OpDelete, engine.Completed, 2*time.Second),
-		ev(m, engine.OpForget, engine.Started, 0), ev(m, engine.OpForget, engine.Completed, 0),
-		ev(e, engine.OpClose, engine.Started, 0), ev(e, engine.OpClose, engine.Failed, 30*time.Second),
+	return []event.Event{
+		id(ev(m, event.OpImport, event.Started, 0)), ev(m, event.OpImport, event.Completed, 0),
+		id(ev(m, event.OpRefresh, event.Started, 0)), id(ev(m, event.OpRefresh, event.Completed, 0)),
+		ev(d, event.OpRead, event.Started, 0), ev(d, event.OpRead, event.Progress, 10*time.Second), id(ev(d, event.OpRead, event.Completed, 12*time.Second)),
+		ev(e, event.OpOpen, event.Deferred, 0), ev(e, event.OpOpen, event.Started, 0), ev(e, event.OpOpen, event.Progress, 10*time.Second),
+		ev(e, event.OpOpen, event.Completed, 900*time.Millisecond),
+		id(ev(m, event.OpAdopt, event.Started, 0)), id(ev(m, event.OpAdopt, event.Completed, 0)),
+		ev(m, event.OpCreate, event.Started, 0), ev(m, event.OpCreate, event.Progress, 70*time.Second),
+		provision(event.Started, ""), provision(event.Output, "\x1b[31mred\x1b[0m \x1b]0;title\x07plain\r"), provision(event.Completed, ""),
+		id(ev(m, event.OpCreate, event.Completed, 71*time.Second)),
+		id(ev(m, event.OpUpdate, event.Started, 0)), id(ev(m, event.OpUpdate, event.Progress, 10*time.Second)), id(ev(m, event.OpUpdate, event.Completed, 0)),
+		ev(e, event.OpRenew, event.Started, 0), ev(e, event.OpRenew, event.Completed, 0),
+		id(ev(deposed, event.OpDelete, event.Started, 0)), ev(deposed, event.OpDelete, event.Failed, 2*time.Second),
+		id(ev(m, event.OpDelete, event.Started, 0)), ev(m, event.OpDelete, event.Completed, 2*time.Second),
+		ev(m, event.OpForget, event.Started, 0), ev(m, event.OpForget, event.Completed, 0),
+		ev(e, event.OpClose, event.Started, 0), ev(e, event.OpClose, event.Failed, 30*time.Second),
 	}
 }
 

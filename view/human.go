@@ -4,7 +4,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -21,15 +21,15 @@ type HumanObserver struct {
 // NewHumanObserver returns an observer that writes to w. With Options.Concise it only counts.
 func NewHumanObserver(w io.Writer, o Options) *HumanObserver { return &HumanObserver{w: w, o: o} }
 
-// Event implements engine.Observer.
-func (h *HumanObserver) Event(e engine.Event) {
+// Event implements event.Observer.
+func (h *HumanObserver) Event(e event.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tally.add(e)
 	if h.o.Concise {
 		return
 	}
-	if e.Kind == engine.Output {
+	if e.Kind == event.Output {
 		line := e.Line
 		if h.o.Color {
 			line = tame(line)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -47,19 +47,19 @@ func NewStatus(w io.Writer, o Options, p *plan.Plan, width func() int, now func(
 	return s
 }
 
-// Event implements engine.Observer. It counts, and leaves drawing to Draw.
-func (s *Status) Event(e engine.Event) {
+// Event implements event.Observer. It counts, and leaves drawing to Draw.
+func (s *Status) Event(e event.Event) {
 	switch e.Op {
-	case engine.OpCreate, engine.OpUpdate, engine.OpDelete, engine.OpForget, engine.OpRead:
+	case event.OpCreate, event.OpUpdate, event.OpDelete, event.OpForget, event.OpRead:
 	default:
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch e.Kind {
-	case engine.Started:
+	case event.Started:
 		s.running++
-	case engine.Completed, engine.Failed:
+	case event.Completed, event.Failed:
 		s.running = max(0, s.running-1)
 		s.done++
 		s.total = max(s.total, s.done) // data sources that only a check reads are in no plan

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
@@ -36,11 +36,11 @@ func TestStatus(t *testing.T) {
 	expect("before", "")
 	s.Draw()
 	expect("before", "0/4 done, 0 running, 0s elapsed")
-	s.Event(engine.Event{Kind: engine.Started, Op: engine.OpCreate})
-	s.Event(engine.Event{Kind: engine.Started, Op: engine.OpDelete})
-	s.Event(engine.Event{Kind: engine.Started, Op: engine.OpOpen})
-	s.Event(engine.Event{Kind: engine.Progress, Op: engine.OpCreate})
-	s.Event(engine.Event{Kind: engine.Failed, Op: engine.OpDelete})
+	s.Event(event.Event{Kind: event.Started, Op: event.OpCreate})
+	s.Event(event.Event{Kind: event.Started, Op: event.OpDelete})
+	s.Event(event.Event{Kind: event.Started, Op: event.OpOpen})
+	s.Event(event.Event{Kind: event.Progress, Op: event.OpCreate})
+	s.Event(event.Event{Kind: event.Failed, Op: event.OpDelete})
 	now = now.Add(90 * time.Second)
 	_, _ = s.Write([]byte("a line\n"))
 	expect("before", "a line", "1/4 done, 1 running, 1m30s elapsed")
@@ -57,7 +57,7 @@ func TestStatus(t *testing.T) {
 	expect("before", "a line", "half and half", "1/4 done,")
 	s.Above(func() { out.WriteString("aside\n") })
 	for range 5 {
-		s.Event(engine.Event{Kind: engine.Completed, Op: engine.OpRead})
+		s.Event(event.Event{Kind: event.Completed, Op: event.OpRead})
 	}
 	width = 0
 	s.Draw()

@@ -2,7 +2,7 @@ package view
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 )
 
 type streamHook struct {
@@ -15,8 +15,8 @@ type streamHook struct {
 	Output      string         `json:"output,omitempty"`
 }
 
-// Event implements engine.Observer.
-func (s *JSONStream) Event(e engine.Event) {
+// Event implements event.Observer.
+func (s *JSONStream) Event(e event.Event) {
 	s.mu.Lock()
 	s.tally.add(e)
 	s.mu.Unlock()
@@ -27,49 +27,49 @@ func (s *JSONStream) Event(e engine.Event) {
 }
 
 // streamEvent returns the message of an event, and false for events that the stream has no type for.
-func streamEvent(e engine.Event) (streamLine, bool) {
+func streamEvent(e event.Event) (streamLine, bool) {
 	hook := &streamHook{Resource: streamResourceOf(e.Object), IDKey: e.IDKey, IDValue: e.ID}
 	line := streamLine{Hook: hook}
 	name := e.Object.String() + ": "
 	switch {
-	case e.Op == engine.OpProvision:
+	case e.Op == event.OpProvision:
 		return provisionEvent(e, line, name), true
-	case e.Op == engine.OpRefresh:
+	case e.Op == event.OpRefresh:
 		switch e.Kind {
-		case engine.Started:
+		case event.Started:
 			line.Type, line.Message = "refresh_start", name+phrase(e)
-		case engine.Completed:
+		case event.Completed:
 			line.Type, line.Message = "refresh_complete", name+"Refresh complete"+idText(e)
 		default:
 			return line, false
 		}
 		return line, true
-	case e.Op == engine.OpImport, e.Op == engine.OpAdopt:
+	case e.Op == event.OpImport, e.Op == event.OpAdopt:
 		return line, false // the plan tells of imports, and reading what is imported is told as refreshing
 	}
 	prefix := "apply_"
 	hook.Action = string(e.Op)
 	if e.Object.Resource.Mode == addr.Ephemeral {
 		prefix, hook.IDKey, hook.IDValue = "ephemeral_op_", "", ""
-	} else if e.Op == engine.OpForget {
+	} else if e.Op == event.OpForget {
 		hook.Action = "remove"
 	}
 	elapsed := float64(int(e.Elapsed.Seconds()))
 	switch e.Kind {
-	case engine.Started:
+	case event.Started:
 		line.Type = prefix + "start"
-	case engine.Progress:
+	case event.Progress:
 		line.Type, hook.Elapsed = prefix+"progress", &elapsed
-	case engine.Completed:
+	case event.Completed:
 		line.Type, hook.Elapsed = prefix+"complete", &elapsed
-		if e.Op == engine.OpDelete {
+		if e.Op == event.OpDelete {
 			hook.IDKey, hook.IDValue = "", "" // nothing has them any more
 		}
-	case engine.Failed:
+	case event.Failed:
 		line.Type, hook.Elapsed = prefix+"errored", &elapsed
 		hook.IDKey, hook.IDValue = "", ""
 		line.Message = name + failure(e.Op) + " errored after " + seconds(e.Elapsed)
-	case engine.Deferred:
+	case event.Deferred:
 		line.Type = prefix + "deferred"
 	default:
 		return line, false
@@ -84,15 +84,15 @@ func streamEvent(e engine.Event) (streamLine, bool) {
 	return line, true
 }
 
-func provisionEvent(e engine.Event, line streamLine, name string) streamLine {
+func provisionEvent(e event.Event, line streamLine, name string) streamLine {
 	line.Hook.Provisioner, line.Hook.IDKey, line.Hook.IDValue = e.Provisioner, "", ""
 	by := "(" + e.Provisioner + ")"
 	switch e.Kind {
-	case engine.Started:
+	case event.Started:
 		line.Type, line.Message = "provision_start", name+"Provisioning with '"+e.Provisioner+"'..."
-	case engine.Output, engine.Progress:
+	case event.Output, event.Progress:
 		line.Type, line.Message, line.Hook.Output = "provision_progress", name+by+": "+tamePlain(e.Line), e.Line
-	case engine.Failed:
+	case event.Failed:
 		line.Type, line.Message = "provision_errored", name+by+" Provisioning errored"
 	default:
 		line.Type, line.Message = "provision_complete", name+by+" Provisioning complete"
@@ -101,21 +101,21 @@ func provisionEvent(e engine.Event, line streamLine, name string) streamLine {
 }
 
 // failure returns the noun of an operation in a message about its failure.
-func failure(op engine.Operation) string {
+func failure(op event.Op) string {
 	switch op {
-	case engine.OpCreate:
+	case event.OpCreate:
 		return "Creation"
-	case engine.OpUpdate:
+	case event.OpUpdate:
 		return "Modifications"
-	case engine.OpDelete:
+	case event.OpDelete:
 		return "Destruction"
-	case engine.OpForget:
+	case event.OpForget:
 		return "Removal"
-	case engine.OpOpen:
+	case event.OpOpen:
 		return "Opening"
-	case engine.OpRenew:
+	case event.OpRenew:
 		return "Renewal"
-	case engine.OpClose:
+	case event.OpClose:
 		return "Closing"
 	default:
 		return "Reading"

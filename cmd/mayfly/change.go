@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/view"
 )
@@ -157,18 +158,18 @@ func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
 	return c.beginMessages(a)
 }
 
-func (a *app) observer() engine.Observer {
-	var lines engine.Observer = engine.Observers(view.NewHumanObserver(above{&a.live, a.env.Stdout}, a.view), &a.live)
+func (a *app) observer() event.Observer {
+	var lines event.Observer = event.Observers(view.NewHumanObserver(above{&a.live, a.env.Stdout}, a.view), &a.live)
 	if a.stream != nil {
 		lines = a.stream
 	}
 	if a.into != nil {
-		lines = engine.Observers(lines, a.into)
+		lines = event.Observers(lines, a.into)
 	}
 	if a.timeline == nil {
 		return lines
 	}
-	return engine.Observers(lines, a.timeline)
+	return event.Observers(lines, a.timeline)
 }
 
 // start loads the configuration, collects variables, locks the state and finds the providers. The run must be

@@ -6,7 +6,7 @@ import (
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/schemacache"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -56,7 +56,7 @@ func (p place) manager() (store.Manager, diag.List) {
 }
 
 // open makes a session for the loaded configuration of a directory. m is nil for work without state.
-func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, observer engine.Observer, parallelism int) (*session, diag.List) {
+func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, observer event.Observer, parallelism int) (*session, diag.List) {
 	s := &session{app: a, dir: d, manager: m, backend: p.backend, workspace: p.workspace}
 	log, stop := a.providerLog()
 	core, stopCore := a.coreLog()

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/view"
 )
@@ -18,8 +18,8 @@ const statusRefresh = 250 * time.Millisecond
 // live is what is drawn at the bottom of the terminal while an apply runs; nil at other times.
 type live struct{ status atomic.Pointer[view.Status] }
 
-// Event implements engine.Observer.
-func (l *live) Event(e engine.Event) {
+// Event implements event.Observer.
+func (l *live) Event(e event.Event) {
 	if s := l.status.Load(); s != nil {
 		s.Event(e)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 )
 
 // sizes are those of rows, in pixels.
@@ -214,7 +214,7 @@ func (p *page) row(m *model, ro row) {
 		p.bar(m, c, w.from, w.to, 2, h-4, ro.name+": "+words)
 	}
 	for _, c := range ro.calls {
-		if c.op != engine.OpRenew {
+		if c.op != event.OpRenew {
 			p.call(m, "call", ro.name, c, h)
 		}
 	}
@@ -222,7 +222,7 @@ func (p *page) row(m *model, ro row) {
 		p.bar(m, class(u.op)+" use", u.from, u.to, sz.y(ro.lanes[i]), sz.lane, "used by "+u.user+" ("+verb(u.op)+")")
 	}
 	for _, c := range ro.calls { // on top of the uses, which last while it is renewed
-		if c.op == engine.OpRenew {
+		if c.op == event.OpRenew {
 			p.call(m, "renewal", ro.name, c, h)
 		}
 	}

@@ -3,7 +3,7 @@
 // one HTML page with a chart and tables.
 //
 //	rec := timeline.New()
-//	p, diags := mayfly.Open(ctx, mayfly.Options{Observer: engine.Observers(mine, rec), ...})
+//	p, diags := mayfly.Open(ctx, mayfly.Options{Observer: event.Observers(mine, rec), ...})
 //	...
 //	err := rec.Write(w)
 //

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 )
 
 // model is what a page shows, independent of how. All times are within scale.begin and scale.end.
@@ -117,7 +117,7 @@ func (r *Recorder) providerLives() map[string][]window {
 	lives := map[string][]window{}
 	for _, t := range r.thingOrder {
 		for _, u := range t.uses {
-			if u.op == engine.OpConfigure {
+			if u.op == event.OpConfigure {
 				lives[u.user] = append(lives[u.user], window{from: u.from, to: r.until(u.span)})
 			}
 		}
@@ -177,12 +177,12 @@ func windows(calls []span, end time.Time) []window {
 	var opened *span
 	for i := range calls {
 		switch c := &calls[i]; {
-		case c.op == engine.OpOpen && c.outcome != running:
+		case c.op == event.OpOpen && c.outcome != running:
 			if opened != nil && opened.outcome == done {
 				out = append(out, window{from: opened.to, to: c.from, unclosed: true})
 			}
 			opened = c
-		case c.op == engine.OpClose && opened != nil:
+		case c.op == event.OpClose && opened != nil:
 			out = append(out, window{from: opened.to, to: c.to, unclosed: c.outcome == running})
 			opened = nil
 		}

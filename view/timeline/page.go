@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 )
 
 // markup is text of the page itself. What comes from a run is a string, and a string becomes markup through
@@ -142,31 +142,31 @@ func (m *model) at(t time.Time) string {
 	return clock(t.Sub(m.scale.begin), min(max(m.scale.active/5000, time.Microsecond), time.Second))
 }
 
-func phaseName(op engine.Operation) string {
-	if op == engine.OpApplying {
+func phaseName(op event.Op) string {
+	if op == event.OpApplying {
 		return "Applying"
 	}
 	return "Planning"
 }
 
 // class is the style of an operation, one of those in the legend.
-func class(op engine.Operation) markup {
+func class(op event.Op) markup {
 	switch op {
-	case engine.OpCreate:
+	case event.OpCreate:
 		return "create"
-	case engine.OpUpdate:
+	case event.OpUpdate:
 		return "update"
-	case engine.OpDelete, engine.OpForget:
+	case event.OpDelete, event.OpForget:
 		return "delete"
-	case engine.OpRead, engine.OpRefresh, engine.OpImport, engine.OpAdopt:
+	case event.OpRead, event.OpRefresh, event.OpImport, event.OpAdopt:
 		return "read"
-	case engine.OpPlan:
+	case event.OpPlan:
 		return "plan"
-	case engine.OpProvision:
+	case event.OpProvision:
 		return "provision"
-	case engine.OpConfigure:
+	case event.OpConfigure:
 		return "configure"
-	case engine.OpOpen:
+	case event.OpOpen:
 		return "other"
 	default:
 		return "evaluate"
@@ -174,13 +174,13 @@ func class(op engine.Operation) markup {
 }
 
 // verb says what a user does with what it uses.
-func verb(op engine.Operation) string {
+func verb(op event.Op) string {
 	switch op {
-	case engine.OpOpen:
+	case event.OpOpen:
 		return "held while open"
-	case engine.OpConfigure:
+	case event.OpConfigure:
 		return "configured with it"
-	case engine.OpProvision:
+	case event.OpProvision:
 		return "provision"
 	default:
 		return string(op)

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 )
 
 func written(t testing.TB, p *tape) string {
@@ -78,10 +78,10 @@ func TestE84_Page(t *testing.T) {
 
 func TestPagesAreSelfContained(t *testing.T) {
 	running := newTape(t)
-	running.phase(0, engine.Started, engine.OpApplying)
-	running.event(ms(1), engine.Started, engine.OpOpen, login)
+	running.phase(0, event.Started, event.OpApplying)
+	running.event(ms(1), event.Started, event.OpOpen, login)
 	interrupted := small(t)
-	interrupted.phase(ms(66_150), engine.Started, engine.OpInterrupt)
+	interrupted.phase(ms(66_150), event.Started, event.OpInterrupt)
 	for name, p := range map[string]*tape{
 		"nothing": newTape(t), "running": running, "small": small(t), "interrupted": interrupted, "one": many(t, 1), "dense": many(t, 70),
 	} {
@@ -114,7 +114,7 @@ func TestTablesSayWhatTheChartShows(t *testing.T) {
 
 func TestNothingWasOpened(t *testing.T) {
 	p := newTape(t)
-	p.does(0, ms(5), engine.OpCreate, "a.a")
+	p.does(0, ms(5), event.OpCreate, "a.a")
 	if _, texts := parse(t, written(t, p)); !strings.Contains(texts, "No ephemeral instance was opened in this run.") {
 		t.Error(texts)
 	}
@@ -146,14 +146,14 @@ func FuzzNames(f *testing.F) {
 		p := newTape(t)
 		o := p.object("ephemeral.a.b")
 		o.Key = addr.StringKey(key)
-		for i, kind := range []engine.EventKind{engine.Started, engine.Completed} {
-			p.r.Event(engine.Event{Time: zero.Add(ms(i * 100)), Kind: kind, Op: engine.OpOpen, Object: o, Provisioner: user})
+		for i, kind := range []event.Kind{event.Started, event.Completed} {
+			p.r.Event(event.Event{Time: zero.Add(ms(i * 100)), Kind: kind, Op: event.OpOpen, Object: o, Provisioner: user})
 		}
-		for i, kind := range []engine.EventKind{engine.Started, engine.Completed} {
-			p.r.Detail(engine.Event{Time: zero.Add(ms(110 + i*2000)), Kind: kind, Op: engine.OpUse, Object: o, User: user, UserOp: engine.OpProvision})
+		for i, kind := range []event.Kind{event.Started, event.Completed} {
+			p.r.Detail(event.Event{Time: zero.Add(ms(110 + i*2000)), Kind: kind, Op: event.OpUse, Object: o, User: user, UserOp: event.OpProvision})
 		}
 		o.Resource.Mode = addr.Managed
-		p.r.Event(engine.Event{Time: zero.Add(time.Second), Kind: engine.Failed, Op: engine.OpProvision, Object: o, Provisioner: user})
+		p.r.Event(event.Event{Time: zero.Add(time.Second), Kind: event.Failed, Op: event.OpProvision, Object: o, Provisioner: user})
 		elements, _ := parse(t, written(t, p))
 		return elements
 	}

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 )
 
-// Recorder notes a run's events. It is an engine.DetailObserver, safe for concurrent use. What it keeps is
+// Recorder notes a run's events. It is an event.DetailObserver, safe for concurrent use. What it keeps is
 // linear in the number of operations, however long they last.
 type Recorder struct {
 	mu         sync.Mutex
@@ -39,7 +39,7 @@ const (
 
 // span is one operation from its beginning to its end.
 type span struct {
-	op       engine.Operation
+	op       event.Op
 	from, to time.Time // to is zero while it is running
 	outcome  outcome
 	provider string // of a provisioner: its type
@@ -67,7 +67,7 @@ type thing struct {
 
 type useKey struct {
 	user string
-	op   engine.Operation
+	op   event.Op
 }
 
 // use is the time during which somebody held a lease.
@@ -89,13 +89,13 @@ func prefix(o addr.Object) string {
 	return o.Module.String() + "."
 }
 
-// Event implements engine.Observer.
-func (r *Recorder) Event(e engine.Event) {
+// Event implements event.Observer.
+func (r *Recorder) Event(e event.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.see(e.Time)
 	switch {
-	case e.Kind == engine.Progress || e.Kind == engine.Output:
+	case e.Kind == event.Progress || e.Kind == event.Output:
 	case e.Object.Resource.Mode == addr.Ephemeral:
 		r.thing(e).call(e)
 	default:
@@ -103,19 +103,19 @@ func (r *Recorder) Event(e engine.Event) {
 	}
 }
 
-// Detail implements engine.DetailObserver.
-func (r *Recorder) Detail(e engine.Event) {
+// Detail implements event.DetailObserver.
+func (r *Recorder) Detail(e event.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.see(e.Time)
 	switch e.Op {
-	case engine.OpPlanning, engine.OpApplying:
+	case event.OpPlanning, event.OpApplying:
 		r.phases = note(r.phases, e)
-	case engine.OpInterrupt:
+	case event.OpInterrupt:
 		if r.interrupted.IsZero() {
 			r.interrupted = e.Time
 		}
-	case engine.OpUse:
+	case event.OpUse:
 		r.thing(e).use(e)
 	default:
 		r.objectEvent(e)
@@ -143,7 +143,7 @@ func (r *Recorder) see(t time.Time) {
 	}
 }
 
-func (r *Recorder) thing(e engine.Event) *thing {
+func (r *Recorder) thing(e event.Event) *thing {
 	k := thingKey{e.Object, e.Provider}
 	t := r.things[k]
 	if t == nil {
@@ -160,8 +160,8 @@ func (r *Recorder) thing(e engine.Event) *thing {
 }
 
 // call notes an event of the thing's own life.
-func (t *thing) call(e engine.Event) {
-	t.waiting = e.Kind == engine.Deferred
+func (t *thing) call(e event.Event) {
+	t.waiting = e.Kind == event.Deferred
 	if t.waiting {
 		t.deferred = append(t.deferred, e.Time)
 		return
@@ -170,9 +170,9 @@ func (t *thing) call(e engine.Event) {
 }
 
 // use notes the beginning or end of a use. What is deferred is not open, so nothing is exposed by using it.
-func (t *thing) use(e engine.Event) {
+func (t *thing) use(e event.Event) {
 	k := useKey{e.User, e.UserOp}
-	if e.Kind == engine.Started {
+	if e.Kind == event.Started {
 		if !t.waiting {
 			t.open[k] = append(t.open[k], len(t.uses))
 			t.uses = append(t.uses, use{e.User, span{op: e.UserOp, from: e.Time}})
@@ -191,7 +191,7 @@ func (t *thing) use(e engine.Event) {
 	}
 }
 
-func (r *Recorder) objectEvent(e engine.Event) {
+func (r *Recorder) objectEvent(e event.Event) {
 	o := r.objects[e.Object]
 	if o == nil {
 		o = &object{name: e.Object.String(), module: prefix(e.Object)}
@@ -202,12 +202,12 @@ func (r *Recorder) objectEvent(e engine.Event) {
 }
 
 // note adds the beginning of an operation, or ends the newest one that is still running.
-func note(list []span, e engine.Event) []span {
-	if e.Kind == engine.Started {
+func note(list []span, e event.Event) []span {
+	if e.Kind == event.Started {
 		return append(list, span{op: e.Op, from: e.Time, provider: e.Provisioner})
 	}
 	end := done
-	if e.Kind == engine.Failed {
+	if e.Kind == event.Failed {
 		end = failed
 	}
 	for i := len(list) - 1; i >= 0; i-- {

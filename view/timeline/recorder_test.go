@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 )
 
 func (p *tape) model() *model {
@@ -41,66 +41,66 @@ func TestExposure(t *testing.T) {
 		outcome    string
 	}{
 		"a life": {func(p *tape) {
-			p.does(ms(10), ms(20), engine.OpOpen, login)
-			p.uses(ms(30), ms(40), login, "acme_user.app", engine.OpCreate)
-			p.does(ms(60), ms(70), engine.OpClose, login)
+			p.does(ms(10), ms(20), event.OpOpen, login)
+			p.uses(ms(30), ms(40), login, "acme_user.app", event.OpCreate)
+			p.does(ms(60), ms(70), event.OpClose, login)
 		}, ms(50), ms(10), 1, 0, "closed"},
 		"two lives": {func(p *tape) {
-			p.does(0, ms(1), engine.OpOpen, login)
-			p.does(ms(2), ms(3), engine.OpClose, login)
-			p.does(ms(10), ms(11), engine.OpOpen, login)
-			p.does(ms(12), ms(14), engine.OpClose, login)
+			p.does(0, ms(1), event.OpOpen, login)
+			p.does(ms(2), ms(3), event.OpClose, login)
+			p.does(ms(10), ms(11), event.OpOpen, login)
+			p.does(ms(12), ms(14), event.OpClose, login)
 		}, ms(5), 0, 2, 0, "closed"},
 		"uses overlap": {func(p *tape) {
-			p.does(0, ms(1), engine.OpOpen, login)
-			p.use(ms(2), engine.Started, login, "a.a", engine.OpCreate)
-			p.use(ms(4), engine.Started, login, "b.b", engine.OpCreate)
-			p.use(ms(6), engine.Completed, login, "a.a", engine.OpCreate)
-			p.use(ms(7), engine.Completed, login, "b.b", engine.OpCreate)
-			p.uses(ms(9), ms(10), login, "a.a", engine.OpProvision)
-			p.does(ms(11), ms(12), engine.OpClose, login)
+			p.does(0, ms(1), event.OpOpen, login)
+			p.use(ms(2), event.Started, login, "a.a", event.OpCreate)
+			p.use(ms(4), event.Started, login, "b.b", event.OpCreate)
+			p.use(ms(6), event.Completed, login, "a.a", event.OpCreate)
+			p.use(ms(7), event.Completed, login, "b.b", event.OpCreate)
+			p.uses(ms(9), ms(10), login, "a.a", event.OpProvision)
+			p.does(ms(11), ms(12), event.OpClose, login)
 		}, ms(11), ms(6), 1, 0, "closed"},
 		"the same user twice": {func(p *tape) {
-			p.does(0, 0, engine.OpOpen, login)
-			p.use(ms(1), engine.Started, login, "a.a", engine.OpRead)
-			p.use(ms(2), engine.Started, login, "a.a", engine.OpRead)
-			p.use(ms(3), engine.Completed, login, "a.a", engine.OpRead)
-			p.use(ms(5), engine.Completed, login, "a.a", engine.OpRead)
-			p.does(ms(5), ms(6), engine.OpClose, login)
+			p.does(0, 0, event.OpOpen, login)
+			p.use(ms(1), event.Started, login, "a.a", event.OpRead)
+			p.use(ms(2), event.Started, login, "a.a", event.OpRead)
+			p.use(ms(3), event.Completed, login, "a.a", event.OpRead)
+			p.use(ms(5), event.Completed, login, "a.a", event.OpRead)
+			p.does(ms(5), ms(6), event.OpClose, login)
 		}, ms(6), ms(4), 1, 0, "closed"},
-		"opening fails": {func(p *tape) { p.fails(0, ms(5), engine.OpOpen, login) }, 0, 0, 0, 0, "open failed"},
+		"opening fails": {func(p *tape) { p.fails(0, ms(5), event.OpOpen, login) }, 0, 0, 0, 0, "open failed"},
 		"a bad answer is closed": {func(p *tape) {
-			p.fails(0, ms(5), engine.OpOpen, login)
-			p.does(ms(6), ms(8), engine.OpClose, login)
+			p.fails(0, ms(5), event.OpOpen, login)
+			p.does(ms(6), ms(8), event.OpClose, login)
 		}, ms(3), 0, 1, 0, "open failed"},
 		"closing fails": {func(p *tape) {
-			p.does(0, ms(5), engine.OpOpen, login)
-			p.fails(ms(6), ms(8), engine.OpClose, login)
+			p.does(0, ms(5), event.OpOpen, login)
+			p.fails(ms(6), ms(8), event.OpClose, login)
 		}, ms(3), 0, 1, 0, "close failed"},
 		"never closed": {func(p *tape) {
-			p.does(0, ms(5), engine.OpOpen, login)
-			p.use(ms(6), engine.Started, login, "a.a", engine.OpCreate)
-			p.does(ms(9), ms(25), engine.OpRead, "data.a.b")
+			p.does(0, ms(5), event.OpOpen, login)
+			p.use(ms(6), event.Started, login, "a.a", event.OpCreate)
+			p.does(ms(9), ms(25), event.OpRead, "data.a.b")
 		}, ms(20), ms(19), 1, 1, "not closed"},
 		"closing is under way": {func(p *tape) {
-			p.does(0, ms(5), engine.OpOpen, login)
-			p.event(ms(9), engine.Started, engine.OpClose, login)
+			p.does(0, ms(5), event.OpOpen, login)
+			p.event(ms(9), event.Started, event.OpClose, login)
 		}, ms(4), 0, 1, 1, "not closed"},
 		"opened again without closing": {func(p *tape) {
-			p.does(0, ms(1), engine.OpOpen, login)
-			p.does(ms(4), ms(5), engine.OpOpen, login)
-			p.does(ms(7), ms(8), engine.OpClose, login)
+			p.does(0, ms(1), event.OpOpen, login)
+			p.does(ms(4), ms(5), event.OpOpen, login)
+			p.does(ms(7), ms(8), event.OpClose, login)
 		}, ms(6), 0, 2, 1, "not closed"},
 		"deferred": {func(p *tape) {
-			p.event(ms(1), engine.Deferred, engine.OpOpen, login)
-			p.uses(ms(2), ms(3), login, "a.a", engine.OpPlan)
+			p.event(ms(1), event.Deferred, event.OpOpen, login)
+			p.uses(ms(2), ms(3), login, "a.a", event.OpPlan)
 		}, 0, 0, 0, 0, "deferred"},
 		"deferred, then opened": {func(p *tape) {
-			p.event(ms(1), engine.Deferred, engine.OpOpen, login)
-			p.uses(ms(2), ms(3), login, "a.a", engine.OpPlan)
-			p.does(ms(4), ms(5), engine.OpOpen, login)
-			p.uses(ms(6), ms(7), login, "a.a", engine.OpCreate)
-			p.does(ms(8), ms(9), engine.OpClose, login)
+			p.event(ms(1), event.Deferred, event.OpOpen, login)
+			p.uses(ms(2), ms(3), login, "a.a", event.OpPlan)
+			p.does(ms(4), ms(5), event.OpOpen, login)
+			p.uses(ms(6), ms(7), login, "a.a", event.OpCreate)
+			p.does(ms(8), ms(9), event.OpClose, login)
 		}, ms(4), ms(1), 1, 0, "closed, deferred at first"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,19 +134,19 @@ func TestSummaryOfARun(t *testing.T) {
 // it.
 func TestProviders(t *testing.T) {
 	p := newTape(t)
-	p.event(ms(1), engine.Deferred, engine.OpOpen, login)
-	p.uses(ms(2), ms(5), login, vault, engine.OpConfigure)
-	p.uses(ms(3), ms(4), vault, "a.a", engine.OpPlan)
+	p.event(ms(1), event.Deferred, event.OpOpen, login)
+	p.uses(ms(2), ms(5), login, vault, event.OpConfigure)
+	p.uses(ms(3), ms(4), vault, "a.a", event.OpPlan)
 	if m := p.model(); len(m.providers) != 0 {
 		t.Errorf("a provider without ephemeral values: %v", m.providers)
 	}
-	p.does(ms(10), ms(11), engine.OpOpen, login)
-	p.does(ms(10), ms(11), engine.OpOpen, secret)
-	p.use(ms(12), engine.Started, login, vault, engine.OpConfigure)
-	p.use(ms(13), engine.Started, secret, vault, engine.OpConfigure)
-	p.uses(ms(14), ms(17), vault, "a.a", engine.OpCreate)
-	p.use(ms(20), engine.Completed, login, vault, engine.OpConfigure)
-	p.use(ms(20), engine.Completed, secret, vault, engine.OpConfigure)
+	p.does(ms(10), ms(11), event.OpOpen, login)
+	p.does(ms(10), ms(11), event.OpOpen, secret)
+	p.use(ms(12), event.Started, login, vault, event.OpConfigure)
+	p.use(ms(13), event.Started, secret, vault, event.OpConfigure)
+	p.uses(ms(14), ms(17), vault, "a.a", event.OpCreate)
+	p.use(ms(20), event.Completed, login, vault, event.OpConfigure)
+	p.use(ms(20), event.Completed, secret, vault, event.OpConfigure)
 	ro := p.rowOf(p.model(), vault)
 	if len(ro.windows) != 1 || ro.open != ms(8) || ro.used != ms(3) || len(ro.uses) != 1 {
 		t.Errorf("open %s in %d windows, used %s by %d", ro.open, len(ro.windows), ro.used, len(ro.uses))
@@ -157,7 +157,7 @@ func TestProviders(t *testing.T) {
 func TestOrderOfRows(t *testing.T) {
 	p := newTape(t)
 	for i, name := range []string{"ephemeral.b.x[2]", "ephemeral.a.x", "ephemeral.b.x[0]", `module.m["z"].ephemeral.c.x`, "ephemeral.b.x[1]", `module.m["a"].ephemeral.c.x`} {
-		p.does(ms(i), ms(i+1), engine.OpOpen, name)
+		p.does(ms(i), ms(i+1), event.OpOpen, name)
 	}
 	var got []string
 	for _, g := range p.model().groups {
@@ -179,10 +179,10 @@ func TestOrderOfRows(t *testing.T) {
 func TestE84_NothingButAddressesAndTimes(t *testing.T) {
 	const canary = "canary-4711"
 	p := small(t)
-	for _, kind := range []engine.EventKind{engine.Started, engine.Progress, engine.Output, engine.Failed} {
-		for _, op := range []engine.Operation{engine.OpOpen, engine.OpCreate, engine.OpProvision} {
+	for _, kind := range []event.Kind{event.Started, event.Progress, event.Output, event.Failed} {
+		for _, op := range []event.Op{event.OpOpen, event.OpCreate, event.OpProvision} {
 			for _, name := range []string{login, "acme_user.app"} {
-				p.r.Event(engine.Event{
+				p.r.Event(event.Event{
 					Time: zero.Add(ms(66_300)), Kind: kind, Op: op, Object: p.object(name), IDKey: canary, ID: canary, Line: canary,
 					Provisioner: "local-exec", Diags: diag.Errorf(canary, canary),
 				})
@@ -204,11 +204,11 @@ func TestE84_NothingButAddressesAndTimes(t *testing.T) {
 // Progress and output, which come as long as something lasts, leave nothing behind.
 func TestMemoryIsBounded(t *testing.T) {
 	p := newTape(t)
-	p.event(0, engine.Started, engine.OpCreate, "a.a")
+	p.event(0, event.Started, event.OpCreate, "a.a")
 	for i := range 1000 {
-		p.event(ms(i), engine.Progress, engine.OpCreate, "a.a")
-		p.event(ms(i), engine.Output, engine.OpProvision, "a.a")
-		p.event(ms(i), engine.Progress, engine.OpOpen, login)
+		p.event(ms(i), event.Progress, event.OpCreate, "a.a")
+		p.event(ms(i), event.Output, event.OpProvision, "a.a")
+		p.event(ms(i), event.Progress, event.OpOpen, login)
 	}
 	if n := len(p.r.objectOrder[0].ops) + len(p.r.thingOrder); n != 1 {
 		t.Errorf("%d things are kept", n)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 )
 
 func labels(s scale) []string {
@@ -40,7 +40,7 @@ func TestTicks(t *testing.T) {
 }
 
 func phase(from, to time.Duration) span {
-	return span{op: engine.OpPlanning, from: zero.Add(from), to: zero.Add(to), outcome: done}
+	return span{op: event.OpPlanning, from: zero.Add(from), to: zero.Add(to), outcome: done}
 }
 
 func TestWaitsAreCut(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/event"
 )
 
 // manyLines is the number of lines from which on a table is folded at first.
@@ -83,7 +83,7 @@ func (p *page) line(bad bool, cells ...string) {
 func (p *page) instance(m *model, ro row) {
 	renewals := 0
 	for _, c := range ro.calls {
-		if c.op == engine.OpRenew {
+		if c.op == event.OpRenew {
 			renewals++
 		}
 	}

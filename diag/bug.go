@@ -1,21 +1,20 @@
-package engine
+package diag
 
 import (
 	"fmt"
 	"runtime"
 	"strings"
-
-	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// bug describes a panic by its place in the program. What was panicked with is shown only if it is a runtime
-// error: other values could carry what must not be shown.
-func bug(what string, r any) diag.List {
+// Bug describes a panic during work on something by its place in the program. It is called by the deferred
+// function that recovered r, which is shown only if it is a runtime error: other values could carry what must
+// not be shown.
+func Bug(what string, r any) List {
 	reason := "an unexpected condition"
 	if err, ok := r.(runtime.Error); ok {
 		reason = err.Error()
 	}
-	return diag.Errorf("Bug in Mayfly", "While working on %s, the program encountered %s at %s. What was done before is kept. Please report this, with the configuration that causes it.", what, reason, place())
+	return Errorf("Bug in Mayfly", "While working on %s, the program encountered %s at %s. What was done before is kept. Please report this, with the configuration that causes it.", what, reason, place())
 }
 
 // place returns the innermost frame of this module below the panic.

@@ -1,4 +1,4 @@
-package engine
+package event
 
 import (
 	"context"
@@ -14,19 +14,19 @@ const eventRoom = 4096
 // eventLine is the length of a line of output that counts as an event more.
 const eventLine = 256
 
-// events hands what happens to the observer, one event at a time and in order, on a goroutine of its own.
+// queue hands what happens to the observer, one event at a time and in order, on a goroutine of its own.
 // Observers write, so they wait whenever what they write to is full, and nothing that is under way may wait
 // with them: neither renewals and closings nor results and interrupts.
 //
 // What waits instead is what has not begun: a slot is not used while there is no room. So the number of
 // events is bounded by room and by what was under way then, but for renewals and progress, which go on while
 // something waits; those are left out.
-type events struct {
+type queue struct {
 	observer Observer
 	details  DetailObserver // nil if the observer does not ask for details
 
 	mu     sync.Mutex
-	queue  []queued
+	events []queued
 	weight int           // of what the observer has not received
 	freed  chan struct{} // closed when there is room again; nil if nothing waits for it
 	idle   chan struct{} // closed when nothing is left to deliver; nil while that is so
@@ -41,18 +41,18 @@ type queued struct {
 
 func (q *queued) weight() int { return 1 + len(q.Line)/eventLine }
 
-func newEvents(o Observer) *events {
-	q := &events{observer: o}
+func newQueue(o Observer) *queue {
+	q := &queue{observer: o}
 	q.details, _ = o.(DetailObserver)
 	return q
 }
 
 // add passes an event on, to a DetailObserver only if it is a detail. It never waits.
-func (q *events) add(ev Event, detail bool) {
+func (q *queue) add(ev Event, detail bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.queue = append(q.queue, queued{ev, detail})
-	q.weight += q.queue[len(q.queue)-1].weight()
+	q.events = append(q.events, queued{ev, detail})
+	q.weight += q.events[len(q.events)-1].weight()
 	if q.idle == nil {
 		q.idle = make(chan struct{})
 		go q.deliver()
@@ -60,14 +60,14 @@ func (q *events) add(ev Event, detail bool) {
 }
 
 // full reports whether what can be left out should be.
-func (q *events) full() bool {
+func (q *queue) full() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.weight >= eventRoom
 }
 
 // await waits until there is room, or one of the contexts ends.
-func (q *events) await(hard, soft context.Context) {
+func (q *queue) await(hard, soft context.Context) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.weight >= eventRoom {
@@ -90,12 +90,12 @@ func (q *events) await(hard, soft context.Context) {
 }
 
 // deliver calls the observer until there are no more events.
-func (q *events) deliver() {
+func (q *queue) deliver() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.queue) > 0 {
-		batch := q.queue
-		q.queue = nil
+	for len(q.events) > 0 {
+		batch := q.events
+		q.events = nil
 		for i := range batch {
 			q.mu.Unlock()
 			bugs := q.observe(&batch[i])
@@ -114,10 +114,10 @@ func (q *events) deliver() {
 }
 
 // observe calls the observer, whose panic must not end what is under way.
-func (q *events) observe(ev *queued) (bugs diag.List) {
+func (q *queue) observe(ev *queued) (bugs diag.List) {
 	defer func() {
 		if r := recover(); r != nil {
-			bugs = bug("an event of "+ev.Object.String(), r)
+			bugs = diag.Bug("an event of "+ev.Object.String(), r)
 		}
 	}()
 	if ev.detail {
@@ -130,7 +130,7 @@ func (q *events) observe(ev *queued) (bugs diag.List) {
 
 // flush waits until the observer has received every event so far, and returns what went wrong in it since the
 // last time.
-func (q *events) flush() diag.List {
+func (q *queue) flush() diag.List {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for q.idle != nil {

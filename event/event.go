@@ -1,4 +1,4 @@
-package engine
+package event
 
 import (
 	"time"
@@ -8,44 +8,44 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Operation is what an event is about.
-type Operation string
+// Op is what an event is about.
+type Op string
 
 // The operations that events report.
 const (
-	OpRefresh   Operation = "refresh"   // reading a managed object
-	OpRead      Operation = "read"      // reading a data source
-	OpCreate    Operation = "create"    //
-	OpUpdate    Operation = "update"    //
-	OpDelete    Operation = "delete"    //
-	OpForget    Operation = "forget"    //
-	OpImport    Operation = "import"    // getting the object that is to be imported
-	OpAdopt     Operation = "adopt"     // recording an imported object in the state
-	OpOpen      Operation = "open"      // of an ephemeral instance
-	OpRenew     Operation = "renew"     //
-	OpClose     Operation = "close"     //
-	OpProvision Operation = "provision" // one provisioner
+	OpRefresh   Op = "refresh"   // reading a managed object
+	OpRead      Op = "read"      // reading a data source
+	OpCreate    Op = "create"    //
+	OpUpdate    Op = "update"    //
+	OpDelete    Op = "delete"    //
+	OpForget    Op = "forget"    //
+	OpImport    Op = "import"    // getting the object that is to be imported
+	OpAdopt     Op = "adopt"     // recording an imported object in the state
+	OpOpen      Op = "open"      // of an ephemeral instance
+	OpRenew     Op = "renew"     //
+	OpClose     Op = "close"     //
+	OpProvision Op = "provision" // one provisioner
 )
 
 // The operations that only a DetailObserver is told of.
 const (
-	OpPlanning  Operation = "planning"  // a whole plan; without Object
-	OpApplying  Operation = "applying"  // a whole apply; without Object
-	OpInterrupt Operation = "interrupt" // from now on nothing new is started; without Object
-	OpPlan      Operation = "plan"      // everything that planning one object takes
-	OpUse       Operation = "use"       // User holds a lease on Object or Provider
-	OpConfigure Operation = "configure" // UserOp of a provider that was configured from ephemeral values, until its process ends
-	OpEvaluate  Operation = "evaluate"  // UserOp of outputs, variables and conditions
+	OpPlanning  Op = "planning"  // a whole plan; without Object
+	OpApplying  Op = "applying"  // a whole apply; without Object
+	OpInterrupt Op = "interrupt" // from now on nothing new is started; without Object
+	OpPlan      Op = "plan"      // everything that planning one object takes
+	OpUse       Op = "use"       // User holds a lease on Object or Provider
+	OpConfigure Op = "configure" // UserOp of a provider that was configured from ephemeral values, until its process ends
+	OpEvaluate  Op = "evaluate"  // UserOp of outputs, variables and conditions
 )
 
-// EventKind is the moment in an operation's life.
-type EventKind uint8
+// Kind is the moment in an operation's life.
+type Kind uint8
 
 // The kinds of events.
 const (
-	Started  EventKind = iota
-	Progress           // still running
-	Output             // a line of a provisioner's output
+	Started  Kind = iota
+	Progress      // still running
+	Output        // a line of a provisioner's output
 	Completed
 	Failed
 	Deferred // an ephemeral instance that is not opened in this walk
@@ -54,8 +54,8 @@ const (
 // Event is one thing that happened. It never carries a value that is sensitive or ephemeral.
 type Event struct {
 	Time    time.Time
-	Kind    EventKind
-	Op      Operation
+	Kind    Kind
+	Op      Op
 	Object  addr.Object
 	Action  plan.Action   // of the change that the operation is part of
 	Elapsed time.Duration // since Started
@@ -70,8 +70,8 @@ type Event struct {
 	// configuration whose values come from ephemeral instances. An instance that was deferred is used too,
 	// although it is not open.
 	Provider string
-	User     string    // the address of the object, provider configuration, output or variable
-	UserOp   Operation // what the user does; for another ephemeral instance OpOpen, until that one is closed
+	User     string // the address of the object, provider configuration, output or variable
+	UserOp   Op     // what the user does; for another ephemeral instance OpOpen, until that one is closed
 }
 
 // Observer receives events. Calls are serialised by the engine, in the order in which things happened, and

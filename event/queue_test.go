@@ -1,4 +1,4 @@
-package engine
+package event
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func TestEventsAgainstModel(t *testing.T) {
 		steps := rapid.SliceOf(rapid.IntRange(-eventRoom, eventRoom)).Draw(rt, "steps")
 		synctest.Test(t, func(t *testing.T) {
 			g := newGate()
-			q := newEvents(g)
+			q := newQueue(g)
 			var added []string
 			var weights []int
 			taken, allowed := 0, 0
@@ -79,7 +79,7 @@ func TestEventsAgainstModel(t *testing.T) {
 func TestEventsHoldBackWhatHasNotBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		q := newEvents(g)
+		q := newQueue(g)
 		soft, interrupt := context.WithCancel(t.Context())
 		q.await(t.Context(), soft) // there is room
 		for range 3 * eventRoom {
@@ -114,14 +114,14 @@ func TestEventsHoldBackWhatHasNotBegun(t *testing.T) {
 func TestEventsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		e := New(Options{Observer: g})
+		e := NewReporter(g, time.Now)
 		renewed := func(n int) {
 			for range n {
-				e.started(OpRenew, Event{}.Object, 0, "", "")(nil, "", "")
+				e.Begin(OpRenew, Event{}.Object, 0, "", "")(nil, "", "")
 			}
 		}
 		renewed(3 * eventRoom)
-		done := e.started(OpCreate, Event{}.Object, 0, "", "")
+		done := e.Begin(OpCreate, Event{}.Object, 0, "", "")
 		time.Sleep(time.Hour + time.Second) // between two reports of progress
 		done(nil, "", "")
 		g.allow(3 * eventRoom)
@@ -145,8 +145,8 @@ func (b *broken) Event(e Event) {
 
 func TestPanicOfAnObserver(t *testing.T) {
 	b := &broken{}
-	q := newEvents(b)
-	for _, kind := range []EventKind{Started, Failed, Completed} {
+	q := newQueue(b)
+	for _, kind := range []Kind{Started, Failed, Completed} {
 		q.add(Event{Kind: kind}, false)
 	}
 	bugs := q.flush()
@@ -162,10 +162,10 @@ func TestPanicOfAnObserver(t *testing.T) {
 func TestDetailsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		e := New(Options{Observer: g})
-		e.detail(Event{User: "first"})
-		e.event(Event{Line: "second"})
-		e.detail(Event{User: "third"})
+		e := NewReporter(g, time.Now)
+		e.Detail(Event{User: "first"})
+		e.Report(Event{Line: "second"})
+		e.Detail(Event{User: "third"})
 		g.allow(2)
 		if !slices.Equal(g.details, []string{"first"}) || !slices.Equal(g.got, []string{"second"}) {
 			t.Errorf("%q, %q", g.details, g.got)

@@ -1,0 +1,116 @@
+package event
+
+import (
+	"context"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// Reporter reports what happens to one observer. Its methods may be called concurrently; only Await and Flush
+// wait for the observer.
+type Reporter struct {
+	queue *queue
+	now   func() time.Time
+}
+
+// NewReporter returns a reporter for o, which may be nil; now is the clock of the events.
+func NewReporter(o Observer, now func() time.Time) *Reporter {
+	if o == nil {
+		o = ObserverFunc(func(Event) {})
+	}
+	return &Reporter{queue: newQueue(o), now: now}
+}
+
+// Report reports an event, as of now unless it has a time.
+func (r *Reporter) Report(ev Event) {
+	if ev.Time.IsZero() {
+		ev.Time = r.now()
+	}
+	r.queue.add(ev, false)
+}
+
+// Detailed reports whether the observer asks for details.
+func (r *Reporter) Detailed() bool { return r.queue.details != nil }
+
+// Detail reports an event to an observer that asks for details.
+func (r *Reporter) Detail(ev Event) {
+	if !r.Detailed() {
+		return
+	}
+	if ev.Time.IsZero() {
+		ev.Time = r.now()
+	}
+	r.queue.add(ev, true)
+}
+
+// BeginDetail reports to an observer that asks for details that something begins, and when the returned
+// function is called that it has ended; ok then says whether it went well.
+func (r *Reporter) BeginDetail(op Op, obj addr.Object, ok *bool) (end func()) {
+	if !r.Detailed() {
+		return func() {}
+	}
+	begin := r.now()
+	r.Detail(Event{Kind: Started, Op: op, Object: obj, Time: begin})
+	return func() {
+		kind := Completed
+		if !*ok {
+			kind = Failed
+		}
+		at := r.now()
+		r.Detail(Event{Kind: kind, Op: op, Object: obj, Time: at, Elapsed: at.Sub(begin)})
+	}
+}
+
+// Begin begins reporting an operation: a Started event now, Progress every ten seconds, and the end of it
+// when the returned function is called. A renewal is not reported if the observer is far behind.
+func (r *Reporter) Begin(op Op, obj addr.Object, action plan.Action, idKey, id string) (end func(diags diag.List, idKey, id string)) {
+	if op == OpRenew && r.Full() {
+		return func(diag.List, string, string) {}
+	}
+	begin := r.now()
+	r.Report(Event{Kind: Started, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id, Time: begin})
+	stop := make(chan struct{})
+	go r.progress(stop, Event{Kind: Progress, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id}, begin)
+	return func(diags diag.List, idKey, id string) {
+		close(stop)
+		kind := Completed
+		if diags.HasErrors() {
+			kind = Failed
+		}
+		r.Report(Event{Kind: kind, Op: op, Object: obj, Action: action, Elapsed: r.now().Sub(begin), IDKey: idKey, ID: id, Diags: diags})
+	}
+}
+
+const progressEvery = 10 * time.Second
+
+func (r *Reporter) progress(stop <-chan struct{}, ev Event, begin time.Time) {
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+			if r.Full() {
+				continue
+			}
+			ev.Elapsed = r.now().Sub(begin)
+			ev.Time = time.Time{}
+			r.Report(ev)
+		}
+	}
+}
+
+// Full reports whether the observer is so far behind that what can be left out should be.
+func (r *Reporter) Full() bool { return r.queue.full() }
+
+// Await waits until the observer has caught up enough for something new to begin, or one of the contexts
+// ends.
+func (r *Reporter) Await(hard, soft context.Context) { r.queue.await(hard, soft) }
+
+// Flush waits until the observer has received every event so far, and returns what went wrong in it since the
+// last time.
+func (r *Reporter) Flush() diag.List { return r.queue.flush() }
