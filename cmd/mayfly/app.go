@@ -10,14 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/mattn/go-shellwords"
 	"github.com/urfave/cli/v3"
-	"golang.org/x/term"
 
 	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/view/timeline"
@@ -68,10 +67,10 @@ type app struct {
 	// verbatim says that the streams have the lines that people read.
 	verbatim bool
 	shared   sharedFlags
-	bars     *bars // of downloads, nil if there are none to draw
-	live     live
-	asking   atomic.Bool // a question is open
-	patience patience    // with those who read what is written
+	bars     *term.Bars // of downloads, nil if there are none to draw
+	status   statusLine
+	prompt   term.Prompt
+	patience term.Patience // with those who read what is written
 	// timeline notes what happens in this run, if somebody wants to see it.
 	timeline *timeline.Recorder
 	// given are the -var and -var-file options of the command, and answers what was asked for on the way, for
@@ -90,16 +89,17 @@ func run(ctx context.Context, args []string, env environment) int {
 			a.vars[name] = value
 		}
 	}
-	stdout, stderr := newOutlet(env.Stdout, a.patience.over()), newOutlet(env.Stderr, a.patience.over())
+	stdout, stderr := term.NewOutlet(env.Stdout, a.patience.Over()), term.NewOutlet(env.Stderr, a.patience.Over())
 	a.env.Stdout, a.env.Stderr = stdout, stderr
-	defer stderr.close()
+	a.prompt.Stdin, a.prompt.In, a.prompt.Out, a.prompt.Bold = env.Stdin, a.in, stdout, a.bold
+	defer stderr.Close()
 	cli.HelpPrinter = printHelp
 	stop, err := a.profile()
 	if err == nil {
 		err = cmp.Or(a.carryOut(ctx, args), stop())
 	}
-	if !stdout.close() && err == nil {
-		err = fmt.Errorf("The end of the output is missing: %w", errUnread)
+	if !stdout.Close() && err == nil {
+		err = fmt.Errorf("The end of the output is missing: %w", term.ErrUnread)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "%s\n", err)
@@ -304,12 +304,12 @@ func (a *app) terminal(stream io.Writer) view.Options {
 	if columns, err := strconv.ParseUint(a.vars["COLUMNS"], 10, 16); err == nil {
 		o.Width = int(columns)
 	}
-	f := terminalOf(stream)
+	f := term.Of(stream)
 	if f == nil {
 		return o
 	}
 	o.Color = !a.noColor && a.vars["NO_COLOR"] == ""
-	if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+	if width, ok := term.Width(f); ok {
 		o.Width = width
 	}
 	return o

@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -111,7 +112,7 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 			return a.fail("The plan was not seen", "The reader of standard output has ended, so the plan could not be shown, and Mayfly does not ask for approval of a plan that was not seen. Nothing was changed.")
 		}
 		switch yes, err := r.confirm(p); {
-		case errors.Is(err, errNoAnswer):
+		case errors.Is(err, term.ErrNoAnswer):
 			return a.fail("Error asking for approval", "Standard input has ended, so there is no answer. Apply a saved plan, or use -auto-approve.")
 		case errors.Is(err, errInterrupted):
 			return a.fail("Error asking for approval", "Interrupted before there was an answer. Nothing was changed.")

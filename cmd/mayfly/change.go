@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/event"
@@ -159,7 +160,7 @@ func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
 }
 
 func (a *app) observer() event.Observer {
-	var lines event.Observer = event.Observers(view.NewHumanObserver(above{&a.live, a.env.Stdout}, a.view), &a.live)
+	var lines event.Observer = event.Observers(view.NewHumanObserver(a.status.Writer(a.env.Stdout), a.view), &a.status)
 	if a.stream != nil {
 		lines = a.stream
 	}
@@ -229,7 +230,7 @@ func (r *changeRun) end() {
 
 // working calls f, in which the engine works, and waits until all events are written.
 func (r *changeRun) working(f func() diag.List) (diags diag.List) {
-	r.app.patience.during(func() { diags = f() })
+	r.app.patience.During(func() { diags = f() })
 	return append(diags, r.op.Flush()...)
 }
 
@@ -264,7 +265,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 		diags = append(diags, diag.Warnf("Empty or non-existent state", "The state has no remote objects, so there is nothing to refresh.")...)
 	}
 	err := r.show(p)
-	r.unseen = readerGone(err)
+	r.unseen = term.ReaderGone(err)
 	if err != nil && !r.unseen {
 		return p, a.report(append(diags, diag.Errorf("Failed to show the plan", "%s", diag.Sentence(err))...))
 	}
@@ -305,24 +306,24 @@ func (r *changeRun) confirm(p *plan.Plan) (bool, error) {
 	return answer == "yes", err
 }
 
-func approval(mode plan.Mode, workspace string) question {
+func approval(mode plan.Mode, workspace string) term.Question {
 	where := ""
 	if workspace != "default" {
 		where = fmt.Sprintf(" in workspace %q", workspace)
 	}
 	switch mode {
 	case plan.Destroy:
-		return question{
+		return term.Question{
 			Title: "\nDo you really want to destroy all resources" + where + "?",
 			Text:  "Mayfly will destroy all your managed infrastructure, as shown above.\nThere is no undo. Only 'yes' will be accepted to confirm.",
 		}
 	case plan.RefreshOnly:
-		return question{
+		return term.Question{
 			Title: "\nWould you like to update the Mayfly state" + where + " to reflect these detected changes?",
 			Text:  "Mayfly will write these changes to the state without modifying any real infrastructure.\nThere is no undo. Only 'yes' will be accepted to confirm.",
 		}
 	}
-	return question{
+	return term.Question{
 		Title: "\nDo you want to perform these actions" + where + "?",
 		Text:  "Mayfly will perform the actions described above.\nOnly 'yes' will be accepted to approve.",
 	}
@@ -335,7 +336,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	defer stop()
 	var applied *engine.Applied
 	var diags diag.List
-	a.patience.during(func() {
+	a.patience.During(func() {
 		applied, diags = r.op.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.variables, Soft: r.soft})
 	})
 	diags = append(diags, r.release()...) // nothing is held while the outcome waits for a reader

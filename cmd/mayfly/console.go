@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"maps"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
@@ -49,21 +52,8 @@ type console struct {
 	engine *engine.Console
 	soft   context.Context
 	typed  typedLines
-	in     lineSource
+	in     term.Lines
 }
-
-// lineSource gives the lines that are typed.
-type lineSource interface {
-	// Line returns the next line without its end. more says that it continues an expression. It fails with
-	// errNoAnswer at the end of input, with errAbandoned if what was typed of an expression is to be
-	// forgotten, and with ctx's error if that ends first.
-	Line(ctx context.Context, more bool) (string, error)
-	// Interactive reports whether somebody types the lines: errors don't end the console then.
-	Interactive() bool
-}
-
-// errAbandoned is returned for an expression that the user has given up.
-var errAbandoned = errors.New("the expression was abandoned")
 
 func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	a.document = true // values alone go to standard output
@@ -99,7 +89,7 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 		a.sources = view.Sources{}
 	}
 	c := &console{app: a, engine: e, soft: soft}
-	c.in = a.consoleLines(e.Names)
+	c.in = term.NewLines(a.env.Stdin, a.env.Stdout, a.in, e.Names)
 	return c.run()
 }
 
@@ -139,12 +129,12 @@ func (c *console) run() int {
 	for {
 		text, err := c.in.Line(c.soft, c.typed.begun())
 		switch {
-		case errors.Is(err, errNoAnswer):
+		case errors.Is(err, term.ErrNoAnswer):
 			if c.typed.begun() && !c.in.Interactive() {
 				return c.evaluate() // which tells what is missing
 			}
 			return exitOK
-		case errors.Is(err, errAbandoned):
+		case errors.Is(err, term.ErrAbandoned):
 			c.typed = typedLines{}
 			continue
 		case c.soft.Err() != nil:
@@ -215,3 +205,8 @@ Secrets are not shown. Ephemeral resources that an expression needs are opened
 then, and closed when the console ends.
 
 To leave, type "exit", or press Control-D or Control-C.`
+
+func writeLine(w io.Writer, text string) error {
+	_, err := fmt.Fprintln(w, text)
+	return err
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install"
@@ -33,7 +34,7 @@ type directory struct {
 	root    *config.Module // nil until load or loadRoot, and without configuration files
 	user    *cliconfig.Config
 	running map[addr.Provider]*plugin.ReattachConfig // providers that somebody else runs
-	ask     func(question) (string, error)           // asks for values that loading needs; nil if nobody is to be asked
+	ask     func(term.Question) (string, error)      // asks for values that loading needs; nil if nobody is to be asked
 }
 
 func (a *app) directory() *directory {

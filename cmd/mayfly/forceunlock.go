@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state/store"
 )
@@ -40,12 +41,12 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 		if !input {
 			return a.fail("Approval required", "With -input=false, Mayfly does not ask. To remove the lock without being asked, use -force.")
 		}
-		answer, err := a.ask(ctx, question{
+		answer, err := a.ask(ctx, term.Question{
 			Title: "Do you really want to force-unlock?",
 			Text:  "Mayfly will remove the lock on the state of the workspace \"" + p.workspace + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it.\n\nOnly 'yes' will be accepted to confirm.",
 		})
 		switch {
-		case errors.Is(err, errNoAnswer):
+		case errors.Is(err, term.ErrNoAnswer):
 			return a.fail("Error asking for approval", "Standard input has ended, so there is no answer. To remove the lock without being asked, use -force.")
 		case err != nil:
 			return a.fail("Error asking for approval", "%s", diag.Sentence(err))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -107,7 +108,7 @@ func (a *app) confirmMigration(ctx context.Context, input bool, n int) diag.List
 	if !input {
 		return diag.Errorf("Approval required", "The state must be copied to another place, and with -input=false Mayfly does not ask. To copy it without being asked, use -force-copy.")
 	}
-	answer, err := a.ask(ctx, question{
+	answer, err := a.ask(ctx, term.Question{
 		Title: "\nDo you want to copy existing state to the new backend?",
 		Text:  fmt.Sprintf("The previous backend configuration has state in %d workspace(s), which will be\ncopied to the new one. Only 'yes' will be accepted to confirm.", n),
 	})

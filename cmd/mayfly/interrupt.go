@@ -40,9 +40,9 @@ func (a *app) endable(ctx context.Context, notices ...string) (hard, soft contex
 			if in.next(signals, done) == nil {
 				return
 			}
-			asking := a.asking.Load() // the one who asks reports the interrupt
+			asking := a.prompt.Asking() // the one who asks reports the interrupt
 			cancel(errInterrupted)
-			a.patience.interrupt()
+			a.patience.Interrupt()
 			if n < len(notices) && !asking {
 				texts <- notices[n]
 			}
@@ -106,10 +106,6 @@ func (a *app) notice(text string) {
 	if a.stream != nil {
 		return
 	}
-	write := func() { _, _ = a.env.Stderr.Write([]byte("\n" + text + "\n\n")) } // the run goes on, whether or not this can be read
-	if s := a.live.status.Load(); s != nil {
-		s.Above(write)
-		return
-	}
-	write()
+	// The run goes on, whether or not this can be read.
+	a.status.Above(func() { _, _ = a.env.Stderr.Write([]byte("\n" + text + "\n\n")) })
 }

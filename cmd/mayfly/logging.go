@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
@@ -51,16 +52,16 @@ func (a *app) logTo(asked string) (write func(source, line string), stop func())
 	if level == hclog.NoLevel {
 		level = hclog.Trace
 	}
-	lines := &logLines{out: a.env.Stderr}
-	stop = lines.flush
+	lines := &term.Log{Out: a.env.Stderr}
+	stop = lines.Flush
 	if path := a.vars["TF_LOG_PATH"]; path != "" {
 		f, err := safefile.Append(path)
 		if err != nil {
 			fmt.Fprintf(a.env.Stderr, "The log file of TF_LOG_PATH cannot be opened: %s\n", err)
 		} else {
-			lines.out = newOutlet(f, a.patience.over())
+			lines.Out = term.NewOutlet(f, a.patience.Over())
 			stop = func() {
-				lines.flush()
+				lines.Flush()
 				_ = f.Close() // a log that cannot be kept stops nothing
 			}
 		}
@@ -70,7 +71,7 @@ func (a *app) logTo(asked string) (write func(source, line string), stop func())
 		if at < level {
 			return
 		}
-		lines.add(fmt.Sprintf("%s [%s] %s: %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), strings.ToUpper(at.String()), source, text))
+		lines.Add(fmt.Sprintf("%s [%s] %s: %s\n", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), strings.ToUpper(at.String()), source, text))
 	}, stop
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/opentofu/svchost/disco"
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
@@ -164,9 +165,9 @@ func (l *loginRun) confirm(ctx context.Context, client *disco.OAuthClient) diag.
 	}
 	l.app.say("Mayfly will request an API token for %s %s.\n\nIf that succeeds, the token is stored %s", l.host.ForDisplay(), how, l.place())
 	l.app.report(l.shadowed(ctx))
-	answer, err := l.app.ask(ctx, question{Title: "\nDo you want to proceed?", Text: "Only 'yes' will be accepted to confirm."})
+	answer, err := l.app.ask(ctx, term.Question{Title: "\nDo you want to proceed?", Text: "Only 'yes' will be accepted to confirm."})
 	switch {
-	case errors.Is(err, errNoAnswer):
+	case errors.Is(err, term.ErrNoAnswer):
 		return diag.Errorf("Login cancelled", "Standard input has ended, so there is no answer. Nothing was changed.")
 	case err != nil:
 		return diag.Errorf("Login cancelled", "%s Nothing was changed.", diag.Sentence(err))
@@ -216,8 +217,8 @@ func (l *loginRun) token(ctx context.Context, client *disco.OAuthClient, tokens 
 		token, err = code.Token(ctx)
 	} else {
 		var user, password string
-		if user, err = l.app.ask(ctx, question{Title: "\nUser name for " + l.host.ForDisplay() + ":"}); err == nil {
-			password, err = l.app.ask(ctx, question{Title: "Password for " + user + " at " + l.host.ForDisplay() + ":", Secret: true})
+		if user, err = l.app.ask(ctx, term.Question{Title: "\nUser name for " + l.host.ForDisplay() + ":"}); err == nil {
+			password, err = l.app.ask(ctx, term.Question{Title: "Password for " + user + " at " + l.host.ForDisplay() + ":", Secret: true})
 		}
 		if err == nil {
 			token, err = login.Password(ctx, client, transport, user, cliconfig.NewSecret(password))
@@ -233,10 +234,10 @@ func (l *loginRun) token(ctx context.Context, client *disco.OAuthClient, tokens 
 func (l *loginRun) pasted(ctx context.Context, service *url.URL) (cliconfig.Secret, diag.List) {
 	page := url.URL{Scheme: "https", Host: service.Host, Path: "/app/settings/tokens", RawQuery: "source=terraform-login"}
 	l.visit("make a token", page.String())
-	text, err := l.app.ask(ctx, question{Title: "Token for " + l.host.ForDisplay() + ":", Text: "Make a token on that page and paste it here. It is not shown.", Secret: true})
+	text, err := l.app.ask(ctx, term.Question{Title: "Token for " + l.host.ForDisplay() + ":", Text: "Make a token on that page and paste it here. It is not shown.", Secret: true})
 	text = strings.TrimSpace(text)
 	switch {
-	case errors.Is(err, errNoAnswer):
+	case errors.Is(err, term.ErrNoAnswer):
 		err = errors.New("standard input has ended")
 	case err == nil && text == "":
 		err = errors.New("it is empty")

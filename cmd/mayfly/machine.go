@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/view"
@@ -95,7 +96,7 @@ func (a *app) finish(code int) int {
 		err = e
 	}
 	a.into, a.intoFile = nil, nil
-	if err != nil && !readerGone(err) {
+	if err != nil && !term.ReaderGone(err) {
 		a.fail("Failed to write the output", "The file %q of -json-into could not be written: %s.", f.Name(), diag.Reason(err))
 		return max(code, exitError)
 	}

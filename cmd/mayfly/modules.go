@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/fetch"
@@ -189,7 +190,7 @@ func withoutKeys(t *config.Tree) map[string][]byte {
 // mayAsk lets loading ask for the values of variables.
 func (d *directory) mayAsk(ctx context.Context, ask bool) {
 	if ask {
-		d.ask = func(q question) (string, error) { return d.app.ask(ctx, q) }
+		d.ask = func(q term.Question) (string, error) { return d.app.ask(ctx, q) }
 	}
 }
 
@@ -226,7 +227,7 @@ func (d *directory) staticValue(in *inputs, v *config.Variable) (cty.Value, diag
 		return cty.NilVal, nil
 	}
 	text, err := d.ask(variableQuestion(v))
-	if errors.Is(err, errNoAnswer) {
+	if errors.Is(err, term.ErrNoAnswer) {
 		return cty.NilVal, nil
 	}
 	if err != nil {

@@ -1,11 +1,18 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"slices"
 
+	"github.com/apparentlymart/go-versions/versions"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/view"
 )
 
@@ -88,7 +95,7 @@ func (a *app) wrote(err error) int {
 // wroteText is wrote for text beside the command's result. What a reader that has gone away would have read
 // is lost, no more.
 func (a *app) wroteText(err error) int {
-	if readerGone(err) {
+	if term.ReaderGone(err) {
 		return exitOK
 	}
 	return a.wrote(err)
@@ -117,4 +124,41 @@ func (a *app) useTree(t *config.Tree) {
 	if t != nil {
 		a.sources = view.Sources(withoutKeys(t))
 	}
+}
+
+// ask shows a question and returns the line typed; see term.Prompt. There is no answer while standard output
+// is for programs.
+func (a *app) ask(ctx context.Context, q term.Question) (string, error) {
+	if a.stream != nil {
+		return "", term.ErrNoAnswer
+	}
+	return a.prompt.Ask(ctx, q)
+}
+
+func (a *app) bold(s string) string {
+	if !a.view.Color {
+		return s
+	}
+	return "\x1b[1m" + s + "\x1b[0m"
+}
+
+// downloading returns what draws a bar for each download while it lasts; nil unless standard output is a
+// terminal.
+func (a *app) downloading() func(addr.Provider, versions.Version) (install.Progress, func()) {
+	out := term.Of(a.env.Stdout)
+	if out == nil || a.stream != nil || a.document {
+		return nil
+	}
+	a.bars = term.NewBars(out)
+	return func(p addr.Provider, v versions.Version) (install.Progress, func()) {
+		return a.bars.Begin(p.ForDisplay() + " v" + v.String())
+	}
+}
+
+// lineOutput is where lines for people go.
+func (a *app) lineOutput() io.Writer {
+	if a.bars != nil {
+		return a.bars
+	}
+	return a.env.Stdout
 }

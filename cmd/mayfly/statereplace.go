@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -68,9 +69,9 @@ func (c *stateChange) replaceProvider(ctx context.Context, from, to addr.Provide
 		if !f.input {
 			return false, a.fail("Approval required", "With -input=false, Mayfly does not ask. To replace the provider without being asked, use -auto-approve.")
 		}
-		answer, err := a.ask(ctx, question{Title: "Do you want to make these changes?", Text: "Only 'yes' will be accepted to continue."})
+		answer, err := a.ask(ctx, term.Question{Title: "Do you want to make these changes?", Text: "Only 'yes' will be accepted to continue."})
 		switch {
-		case errors.Is(err, errNoAnswer):
+		case errors.Is(err, term.ErrNoAnswer):
 			return false, a.fail("Error asking for approval", "Standard input has ended, so there is no answer. To replace the provider without being asked, use -auto-approve.")
 		case err != nil:
 			return false, a.fail("Error asking for approval", "%s", diag.Sentence(err))

@@ -16,18 +16,18 @@ func TestStatusLine(t *testing.T) {
 	for name, vars := range map[string]map[string]string{"automation": {"TF_IN_AUTOMATION": "1"}, "dumb": {"TERM": "dumb"}} {
 		a := &app{env: environment{Stdout: slave}, vars: vars}
 		stop := a.showStatus(p)
-		if a.live.status.Load() != nil {
+		if a.status.drawn.Load() != nil {
 			t.Errorf("%s: there is a line", name)
 		}
 		stop()
 	}
 	a := &app{env: environment{Stdout: slave}}
-	if a.showStatus(&plan.Plan{}); a.live.status.Load() != nil {
+	if a.showStatus(&plan.Plan{}); a.status.drawn.Load() != nil {
 		t.Error("there is a line for nothing")
 	}
 	stop := a.showStatus(p)
 	eventually(t, "the line is drawn", func() bool { return strings.Contains(seen.String(), "0/1 done, 0 running, ") })
-	if _, err := (above{&a.live, slave}).Write([]byte("above\n")); err != nil {
+	if _, err := a.status.Writer(slave).Write([]byte("above\n")); err != nil {
 		t.Error(err)
 	}
 	stop()
@@ -36,7 +36,7 @@ func TestStatusLine(t *testing.T) {
 		text := seen.String()
 		return strings.Contains(text, "\x1b[Jabove") && strings.HasSuffix(text, "\r\x1b[J")
 	})
-	time.Sleep(2 * statusRefresh)
+	time.Sleep(500 * time.Millisecond) // it is drawn twice in this time
 	if text := seen.String(); !strings.HasSuffix(text, "\r\x1b[J") {
 		t.Errorf("it comes back: %q", text)
 	}

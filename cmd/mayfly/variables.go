@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 )
@@ -153,7 +154,7 @@ func (in *inputs) complete(ctx context.Context, names []string, ask bool, missin
 		}
 		text, err := in.prompt(ctx, v)
 		switch {
-		case errors.Is(err, errNoAnswer):
+		case errors.Is(err, term.ErrNoAnswer):
 			ask = false
 			left = append(left, v)
 		case err != nil:
@@ -172,8 +173,8 @@ func (in *inputs) prompt(ctx context.Context, v *config.Variable) (string, error
 	return in.app.ask(ctx, variableQuestion(v))
 }
 
-func variableQuestion(v *config.Variable) question {
-	q := question{Title: "var." + v.Name, Text: v.Description, Secret: v.Secret()}
+func variableQuestion(v *config.Variable) term.Question {
+	q := term.Question{Title: "var." + v.Name, Text: v.Description, Secret: v.Secret()}
 	if v.Ephemeral {
 		q.Title += " (ephemeral)"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 	"github.com/mayfly-iac/mayfly/view"
@@ -56,7 +57,7 @@ func versionLines(person bool) []string {
 }
 
 func isTerminal(stream io.Writer) bool {
-	return terminalOf(stream) != nil
+	return term.Of(stream) != nil
 }
 
 // versionAsked returns the arguments of the version command if an option asks for the version, which can

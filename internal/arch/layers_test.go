@@ -140,8 +140,13 @@ var rules = map[string]rule{
 		may: []string{
 			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/store", "state/store/local", "provider", "provider/plugin", "plan",
 			"plan/planfile", "event", "engine", "view", "view/timeline", "install/...", "lang/funcs",
+			"cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
+	},
+	"cmd/mayfly/internal/term": {
+		modules: []string{"golang.org/x/term", "golang.org/x/sys", "github.com/vbauerster/mpb/v8"},
+		why:     "a terminal shows text and takes keys, whatever the program is about",
 	},
 	"cmd/terraform-provider-keep": {may: []string{"provider/keep"}, why: "the plugin program is the provider and nothing of the engine"},
 

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"fmt"
@@ -14,11 +14,11 @@ const (
 	logPause = time.Second
 )
 
-// logLines writes the lines of a log on a goroutine of its own. A provider whose log is full stands still,
-// and with it what it has open; so lines are left out, and counted, while nobody reads them. It is safe for
+// Log writes the lines of a log on a goroutine of its own. A provider whose log is full stands still,
+// and with it what it has open; so lines that are not read in time are left out and counted. It is safe for
 // concurrent use.
-type logLines struct {
-	out io.Writer
+type Log struct {
+	Out io.Writer
 
 	mu      sync.Mutex
 	lines   []string
@@ -27,7 +27,8 @@ type logLines struct {
 	idle    chan struct{} // closed when nothing is left to write; nil while that is so
 }
 
-func (l *logLines) add(line string) {
+// Add writes a line, which has its end, or leaves it out. It waits a moment if many lines wait already.
+func (l *Log) Add(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.room() {
@@ -42,7 +43,7 @@ func (l *logLines) add(line string) {
 }
 
 // room reports whether there is room, and waits for it unless that was in vain before. l.mu is held.
-func (l *logLines) room() bool {
+func (l *Log) room() bool {
 	if len(l.lines) < logRoom || l.missing > 0 {
 		return l.missing == 0
 	}
@@ -62,7 +63,7 @@ func (l *logLines) room() bool {
 }
 
 // write writes until there are no more lines. A log that cannot be kept stops nothing.
-func (l *logLines) write() {
+func (l *Log) write() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.lines) > 0 {
@@ -74,10 +75,10 @@ func (l *logLines) write() {
 		}
 		l.mu.Unlock()
 		for _, line := range batch {
-			_, _ = io.WriteString(l.out, line)
+			_, _ = io.WriteString(l.Out, line)
 		}
 		if missing > 0 {
-			_, _ = fmt.Fprintf(l.out, "(%d lines of the log are missing here: it was not read fast enough)\n", missing)
+			_, _ = fmt.Fprintf(l.Out, "(%d lines of the log are missing here: it was not read fast enough)\n", missing)
 		}
 		l.mu.Lock()
 	}
@@ -85,8 +86,8 @@ func (l *logLines) write() {
 	l.idle = nil
 }
 
-// flush waits until all lines are written.
-func (l *logLines) flush() {
+// Flush waits until all lines are written.
+func (l *Log) Flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.idle != nil {

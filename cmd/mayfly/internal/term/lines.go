@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"bufio"
@@ -11,60 +11,48 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"golang.org/x/term"
+	xterm "golang.org/x/term"
 )
 
-// consoleLines returns where the expressions of the console come from. names are what the Tab key completes.
-func (a *app) consoleLines(names func() []string) lineSource {
-	in, out := terminalOf(a.env.Stdin), terminalOf(a.env.Stdout)
-	if in == nil || out == nil {
-		return &pipedLines{in: a.in}
+// ErrAbandoned is returned for lines that the person has given up.
+var ErrAbandoned = errors.New("what was typed was abandoned")
+
+// Lines is where the lines of a dialogue come from.
+type Lines interface {
+	// Line returns the next line without its end. more says that it continues what was typed before. It fails
+	// with ErrNoAnswer at the end of input, with ErrAbandoned if what was typed before is to be forgotten,
+	// and with ctx's cause if that ends first.
+	Line(ctx context.Context, more bool) (string, error)
+	// Interactive reports whether a person types the lines.
+	Interactive() bool
+}
+
+// NewLines returns the lines that are typed at a terminal, if in and out are one, with what editing a line on
+// it needs; otherwise those of piped, which reads in. The Tab key completes names.
+func NewLines(in io.Reader, out io.Writer, piped *bufio.Reader, names func() []string) Lines {
+	from, to := Of(in), Of(out)
+	if from == nil || to == nil {
+		return &pipedLines{in: piped}
 	}
-	return newTerminalLines(in, out, names())
-}
-
-func writeLine(w io.Writer, text string) error {
-	_, err := fmt.Fprintln(w, text)
-	return err
-}
-
-// read is a line, or why there is none.
-type read struct {
-	text string
-	err  error
-}
-
-// await returns what get returns, or ctx's error if that ends first; get goes on then.
-func await(ctx context.Context, get func() (string, error)) (string, error) {
-	got := make(chan read, 1)
-	go func() {
-		text, err := get()
-		got <- read{text, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	case r := <-got:
-		return r.text, r.err
-	}
+	return newTerminalLines(from, to, names())
 }
 
 // pipedLines reads from a file or pipe.
 type pipedLines struct{ in *bufio.Reader }
 
-// Line implements lineSource.
+// Line implements Lines.
 func (p *pipedLines) Line(ctx context.Context, _ bool) (string, error) {
 	return await(ctx, func() (string, error) { return line(p.in) })
 }
 
-// Interactive implements lineSource.
+// Interactive implements Lines.
 func (p *pipedLines) Interactive() bool { return false }
 
 // terminalLines reads from a terminal that it edits lines on. The terminal is raw only while a line is read,
 // so that an interrupt key ends an evaluation.
 type terminalLines struct {
 	in, out  *os.File
-	terminal *term.Terminal
+	terminal *xterm.Terminal
 	names    []string
 	history  lineHistory
 
@@ -74,7 +62,7 @@ type terminalLines struct {
 
 func newTerminalLines(in, out *os.File, names []string) *terminalLines {
 	l := &terminalLines{in: in, out: out, names: names}
-	l.terminal = term.NewTerminal(struct {
+	l.terminal = xterm.NewTerminal(struct {
 		io.Reader
 		io.Writer
 	}{&keyReader{in: in}, out}, "")
@@ -84,10 +72,10 @@ func newTerminalLines(in, out *os.File, names []string) *terminalLines {
 	return l
 }
 
-// Interactive implements lineSource.
+// Interactive implements Lines.
 func (l *terminalLines) Interactive() bool { return true }
 
-// Line implements lineSource.
+// Line implements Lines.
 func (l *terminalLines) Line(ctx context.Context, more bool) (string, error) {
 	if more {
 		l.terminal.SetPrompt(". ")
@@ -95,35 +83,35 @@ func (l *terminalLines) Line(ctx context.Context, more bool) (string, error) {
 		l.terminal.SetPrompt("> ")
 	}
 	fd := int(l.in.Fd())
-	before, err := term.MakeRaw(fd)
+	before, err := xterm.MakeRaw(fd)
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = term.Restore(fd, before) }() // nothing more can be done
+	defer func() { _ = xterm.Restore(fd, before) }() // nothing more can be done
 	defer l.followSize()()
 	l.given.Store(false)
 	text, err := await(ctx, l.terminal.ReadLine)
-	if errors.Is(err, term.ErrPasteIndicator) {
+	if errors.Is(err, xterm.ErrPasteIndicator) {
 		err = nil
 	}
 	if err != nil {
-		_, _ = io.WriteString(l.out, "\r\n") // for what follows; nobody could be told of a failure
+		_, _ = io.WriteString(l.out, "\r\n") // for what follows; a failure could not be shown either
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		return "", errNoAnswer
+		return "", ErrNoAnswer
 	case err != nil:
 		return "", err
 	case l.given.Load() && l.nothing.Load() && !more:
-		return "", errNoAnswer
+		return "", ErrNoAnswer
 	case l.given.Load():
-		return "", errAbandoned
+		return "", ErrAbandoned
 	}
 	return text, nil
 }
 
 func (l *terminalLines) resize() {
-	if width, height, err := term.GetSize(int(l.out.Fd())); err == nil && width > 0 {
+	if width, height, err := xterm.GetSize(int(l.out.Fd())); err == nil && width > 0 {
 		_ = l.terminal.SetSize(width, height) // which writes to a terminal that the next line is written to anyway
 	}
 }
@@ -195,7 +183,7 @@ func (l *terminalLines) complete(line string, pos int) (string, int) {
 		}
 	}
 	if common == word && len(found) > 1 {
-		_ = writeLine(l.terminal, strings.Join(found, "  ")) // to the terminal that is typed on
+		_, _ = fmt.Fprintln(l.terminal, strings.Join(found, "  ")) // to the terminal that is typed on
 		return line, pos
 	}
 	return line[:start] + common + line[pos:], start + len(common)
@@ -222,7 +210,7 @@ type lineHistory struct {
 // maxHistory bounds the history.
 const maxHistory = 1000
 
-// Add implements term.History.
+// Add implements xterm.History.
 func (h *lineHistory) Add(entry string) {
 	if strings.TrimSpace(entry) == "" || h.skip() || len(h.lines) > 0 && h.lines[len(h.lines)-1] == entry {
 		return
@@ -232,8 +220,8 @@ func (h *lineHistory) Add(entry string) {
 	}
 }
 
-// Len implements term.History.
+// Len implements xterm.History.
 func (h *lineHistory) Len() int { return len(h.lines) }
 
-// At implements term.History: 0 is the newest.
+// At implements xterm.History: 0 is the newest.
 func (h *lineHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }

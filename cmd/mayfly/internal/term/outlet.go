@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/term"
+	xterm "golang.org/x/term"
 )
 
 const (
@@ -19,13 +19,13 @@ const (
 	piece = 4 << 10
 )
 
-// errUnread is the error of writing to a reader that took nothing for too long.
-var errUnread = errors.New("its reader stopped reading, and the program was interrupted")
+// ErrUnread is the error of writing to a reader that took nothing for too long.
+var ErrUnread = errors.New("its reader stopped reading, and the program was interrupted")
 
-// outlet writes for a program that must be able to end although nobody reads what it writes: a pager that
+// Outlet writes for a program that must be able to end although what it writes is not read: a pager that
 // waits, a terminal that is held, a full pipe. Writing waits for the reader, however long that takes, until
 // patience is over. It is safe for concurrent use.
-type outlet struct {
+type Outlet struct {
 	to       io.Writer
 	over     <-chan struct{} // closed when patience is over
 	terminal bool
@@ -42,12 +42,13 @@ type result struct {
 	err error
 }
 
-func newOutlet(to io.Writer, over <-chan struct{}) *outlet {
-	return &outlet{to: to, over: over, terminal: terminalOf(to) != nil}
+// NewOutlet returns an outlet to a stream. over is closed when the program no longer waits for its reader.
+func NewOutlet(to io.Writer, over <-chan struct{}) *Outlet {
+	return &Outlet{to: to, over: over, terminal: Of(to) != nil}
 }
 
-// Write implements io.Writer. It fails with errUnread if it was given up, this time or before.
-func (o *outlet) Write(p []byte) (written int, err error) {
+// Write implements io.Writer. It fails with ErrUnread if it was given up, this time or before.
+func (o *Outlet) Write(p []byte) (written int, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.pieces == nil {
@@ -65,9 +66,9 @@ func (o *outlet) Write(p []byte) (written int, err error) {
 	return written, err
 }
 
-func (o *outlet) writePiece(p []byte) (result, error) {
+func (o *Outlet) writePiece(p []byte) (result, error) {
 	if o.unread {
-		return result{}, errUnread
+		return result{}, ErrUnread
 	}
 	o.pieces <- o.buf[:copy(o.buf, p)]
 	select {
@@ -82,7 +83,7 @@ func (o *outlet) writePiece(p []byte) (result, error) {
 		return r, r.err
 	case <-timer.C:
 		o.unread = true
-		return result{}, errUnread
+		return result{}, ErrUnread
 	}
 }
 
@@ -95,8 +96,8 @@ func pump(to io.Writer, pieces <-chan []byte, results chan<- result) {
 	}
 }
 
-// close ends the outlet, and reports whether everything was taken that was written.
-func (o *outlet) close() bool {
+// Close ends the outlet, and reports whether everything was taken that was written.
+func (o *Outlet) Close() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.pieces != nil {
@@ -106,27 +107,33 @@ func (o *outlet) close() bool {
 	return !o.unread
 }
 
-// readerGone reports whether writing to an outlet failed because the reader has gone away: a program that has
+// ReaderGone reports whether writing to an outlet failed because the reader has gone away: a program that has
 // ended, or a terminal that was closed.
-func readerGone(err error) bool {
+func ReaderGone(err error) bool {
 	return slices.ContainsFunc(goneErrors, func(e syscall.Errno) bool { return errors.Is(err, e) })
 }
 
-// terminalOf returns the terminal that a stream is connected to, nil if it is none.
-func terminalOf(stream any) *os.File {
-	if o, ok := stream.(*outlet); ok {
+// Of returns the terminal that a stream is connected to, nil if it is not connected to one.
+func Of(stream any) *os.File {
+	if o, ok := stream.(*Outlet); ok {
 		stream = o.to
 	}
 	f, ok := stream.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !ok || !xterm.IsTerminal(int(f.Fd())) {
 		return nil
 	}
 	return f
 }
 
-// patience is over once the program was interrupted and the engine has ended: then output alone is no reason
+// Width returns the number of columns of a terminal. ok is false if it does not know.
+func Width(terminal *os.File) (columns int, ok bool) {
+	columns, _, err := xterm.GetSize(int(terminal.Fd()))
+	return columns, err == nil
+}
+
+// Patience is over once the program was interrupted and the engine has ended: then output alone is no reason
 // to stay. The zero value has not ended.
-type patience struct {
+type Patience struct {
 	mu          sync.Mutex
 	interrupted bool
 	working     int
@@ -134,30 +141,31 @@ type patience struct {
 	closed      bool
 }
 
-// over is closed when patience is over.
-func (p *patience) over() <-chan struct{} {
+// Over is closed when patience is over.
+func (p *Patience) Over() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.channel()
 }
 
-func (p *patience) channel() chan struct{} {
+func (p *Patience) channel() chan struct{} {
 	if p.ended == nil {
 		p.ended = make(chan struct{})
 	}
 	return p.ended
 }
 
-func (p *patience) interrupt() { p.change(func() { p.interrupted = true }) }
+// Interrupt notes that the program was interrupted.
+func (p *Patience) Interrupt() { p.change(func() { p.interrupted = true }) }
 
-// during calls f, in which the engine works. Interrupts are its affair: what it says is still wanted.
-func (p *patience) during(f func()) {
+// During calls f, in which the engine works. Interrupts are its affair: what it says is still wanted.
+func (p *Patience) During(f func()) {
 	p.change(func() { p.working++ })
 	defer p.change(func() { p.working-- })
 	f()
 }
 
-func (p *patience) change(f func()) {
+func (p *Patience) change(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	f()

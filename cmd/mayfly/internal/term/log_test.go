@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"fmt"
@@ -12,20 +12,20 @@ import (
 func TestLogLinesDoNotHoldUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newStall()
-		l := &logLines{out: out}
+		l := &Log{Out: out}
 		begun := time.Now()
 		const extra = 100
 		for i := range 2*logRoom + extra {
-			l.add(fmt.Sprintln("line", i))
+			l.Add(fmt.Sprintln("line", i))
 			synctest.Wait()
 		}
 		if took := time.Since(begun); took != logPause {
 			t.Errorf("logging took %s", took)
 		}
 		out.goOn()
-		l.flush()
-		l.add("the end\n")
-		l.flush()
+		l.Flush()
+		l.Add("the end\n")
+		l.Flush()
 		lines := strings.Split(out.text.String(), "\n")
 		for i, want := range map[int]string{
 			0: "line 0", logRoom: fmt.Sprint("line ", logRoom),
@@ -42,12 +42,12 @@ func TestLogLinesDoNotHoldUp(t *testing.T) {
 func TestLogLinesWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newStall()
-		l := &logLines{out: out}
+		l := &Log{Out: out}
 		time.AfterFunc(logPause/2, out.goOn)
 		for i := range 3 * logRoom {
-			l.add(fmt.Sprintln("line", i))
+			l.Add(fmt.Sprintln("line", i))
 		}
-		l.flush()
+		l.Flush()
 		if n := strings.Count(out.text.String(), "line "); n != 3*logRoom {
 			t.Errorf("%d lines of %d", n, 3*logRoom)
 		}

@@ -1,0 +1,68 @@
+package term
+
+import (
+	"os"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+)
+
+const (
+	barWidth   = 60
+	barRefresh = 120 * time.Millisecond
+)
+
+// Bars shows the progress of downloads, a bar for each, below what else is written to a terminal. It is safe
+// for concurrent use.
+type Bars struct {
+	out *os.File
+
+	mu        sync.Mutex
+	container *mpb.Progress // nil while no bar is shown: it redraws by the clock
+	shown     int
+}
+
+// NewBars returns bars on a terminal, where alone a bar can be taken away again.
+func NewBars(out *os.File) *Bars { return &Bars{out: out} }
+
+// Begin adds a bar after a label. progress moves it, in bytes; a total that is not positive is not known. end
+// takes the bar away and must be called once.
+func (b *Bars) Begin(label string) (progress func(done, total int64), end func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.container == nil {
+		b.container = mpb.New(mpb.WithOutput(b.out), mpb.WithWidth(barWidth), mpb.WithRefreshRate(barRefresh))
+	}
+	b.shown++
+	bar := b.container.AddBar(0,
+		mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.Name("  "+label+" ", decor.WCSyncSpaceR)),
+		mpb.AppendDecorators(decor.CountersKibiByte(" % .1f of % .1f")))
+	progress = func(done, total int64) {
+		if total > 0 {
+			bar.SetTotal(total, false)
+		}
+		bar.SetCurrent(done)
+	}
+	return progress, func() {
+		bar.Abort(true)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.shown--; b.shown == 0 {
+			b.container.Wait()
+			b.container = nil
+		}
+	}
+}
+
+// Write writes whole lines above the bars. It implements io.Writer.
+func (b *Bars) Write(text []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.container != nil {
+		return b.container.Write(text)
+	}
+	return b.out.Write(text)
+}

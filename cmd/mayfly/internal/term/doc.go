@@ -1,0 +1,10 @@
+// Package term is the program's side of its terminal, and of the pipes and files that stand in for one: what
+// it writes must neither be torn apart nor hold the program up when nothing reads it, and what it reads may
+// come from a person.
+//
+// Start reading at Outlet, through which everything is written, and Prompt, which asks. Bottom and Bars draw
+// what changes below the text; Lines reads the lines of a dialogue.
+//
+// It may import nothing of this module. It must not know commands, options, plans or diagnostics: what is
+// written is text, and what is drawn is given.
+package term

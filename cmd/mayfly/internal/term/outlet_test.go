@@ -1,0 +1,94 @@
+package term
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// stall is a pipe that is full: writing to it waits until its reader goes on.
+type stall struct {
+	full chan struct{}
+	text bytes.Buffer
+}
+
+func newStall() *stall { return &stall{full: make(chan struct{})} }
+
+func (s *stall) goOn() { close(s.full) }
+
+func (s *stall) Write(p []byte) (int, error) {
+	<-s.full
+	return s.text.Write(p)
+}
+
+func TestOutletLosesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Patience
+		out := newStall()
+		o := NewOutlet(out, p.Over())
+		text := strings.Repeat("0123456789abcdef", piece/8)
+		go p.During(func() { time.Sleep(time.Hour) })
+		synctest.Wait()
+		p.Interrupt()
+		wrote := make(chan error)
+		go func() {
+			_, err := o.Write([]byte(text))
+			wrote <- err
+		}()
+		time.Sleep(time.Hour - time.Second) // the engine is at work, or no interrupt came
+		out.goOn()
+		if err := <-wrote; err != nil || out.text.String() != text {
+			t.Errorf("%v; %d of %d bytes", err, out.text.Len(), len(text))
+		}
+		time.Sleep(time.Second)
+		if !o.Close() {
+			t.Error("something was given up")
+		}
+	})
+}
+
+func TestOutletGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Patience
+		out := newStall()
+		o := NewOutlet(out, p.Over())
+		p.Interrupt()
+		begun := time.Now()
+		for range 2 {
+			if _, err := o.Write([]byte("text")); err != ErrUnread {
+				t.Errorf("err = %v", err)
+			}
+		}
+		if took := time.Since(begun); took != standstill {
+			t.Errorf("given up after %s", took)
+		}
+		if o.Close() {
+			t.Error("it says that all was taken")
+		}
+		out.goOn()
+	})
+}
+
+// slow takes its time for each piece.
+type slow struct{ bytes.Buffer }
+
+func (s *slow) Write(p []byte) (int, error) {
+	time.Sleep(standstill - time.Second)
+	return s.Buffer.Write(p)
+}
+
+func TestOutletWaitsForASlowReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Patience
+		out := &slow{}
+		o := NewOutlet(out, p.Over())
+		p.Interrupt()
+		text := strings.Repeat("x", 10*piece+1)
+		if n, err := o.Write([]byte(text)); n != len(text) || err != nil || out.String() != text {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+		o.Close()
+	})
+}
