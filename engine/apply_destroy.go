@@ -36,7 +36,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 		a.run.Report(diags.WithAddress(c.Addr.String()))
 		return false
 	}
-	sch, diags := a.providers.Resource(c.Provider.Provider, addr.Managed, c.Addr.Resource.Type)
+	sch, diags := a.providers.Resource(a.ctx, c.Provider.Provider, addr.Managed, c.Addr.Resource.Type)
 	if sch == nil {
 		if !diags.HasErrors() {
 			diags = missingType(&orphan{obj: obj, provider: c.Provider})

@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/provider/processes"
 )
 
 // Options are what an Engine works with.
@@ -40,7 +41,7 @@ type Options struct {
 type Engine struct {
 	opt       Options
 	events    *event.Reporter
-	providers *providers
+	providers *processes.Set
 	stats     Stats
 	valid     *validation // of the configuration that was validated last; nil for none
 }
@@ -48,7 +49,7 @@ type Engine struct {
 // Stats counts the work of all operations of an engine.
 type Stats struct {
 	Evaluations   int64 // expressions and bodies, and instances that are read with all of their kind
-	ProviderCalls int64 // of any kind but schema
+	ProviderCalls int64 // of any kind but those for schemas
 }
 
 // New returns an engine. Nothing is started.
@@ -62,50 +63,36 @@ func New(opt Options) *Engine {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	return &Engine{opt: opt, providers: newProviders(opt.Launcher), events: event.NewReporter(opt.Observer, opt.Now)}
+	return &Engine{opt: opt, providers: processes.New(opt.Launcher), events: event.NewReporter(opt.Observer, opt.Now)}
 }
 
 // Flush waits until the observer has received every event so far, and returns what went wrong in it.
 func (e *Engine) Flush() diag.List { return e.events.Flush() }
 
 // Close ends every provider that is still running. It is safe to call more than once.
-func (e *Engine) Close() { e.providers.close() }
+func (e *Engine) Close() { e.providers.Close() }
 
 // Stats returns the counts so far.
 func (e *Engine) Stats() Stats {
 	s := e.stats
-	s.ProviderCalls = e.providers.calls.Load()
+	s.ProviderCalls = e.providers.Calls()
 	return s
 }
 
-// Schemas gives access to the schemas of providers, starting them as needed.
-func (e *Engine) Schemas() blocks.Schemas { return e.providers }
-
 // Catalog returns what a provider offers, starting it if needed.
 func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog, diag.List) {
-	return e.providers.catalog(ctx, p)
+	return e.providers.Catalog(ctx, p)
 }
 
 // Compile loads the schemas of the tree's providers and compiles the configuration.
 func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*blocks.Config, diag.List) {
-	e.providers.ctx = ctx
-	cfg, diags := blocks.Compile(tree, e.providers)
+	cfg, diags := blocks.Compile(tree, e.providers.Schemas(ctx))
 	return cfg, append(refuse(tree), diags...)
 }
 
 // stopOn asks the providers to cancel what they do when soft ends. The returned function ends the watch.
 func (e *Engine) stopOn(soft context.Context) func() {
-	outer := e.providers.soft.Swap(&soft)
-	stop := context.AfterFunc(soft, func() {
-		e.events.Detail(event.Event{Kind: event.Started, Op: event.OpInterrupt})
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(soft), e.opt.CloseLimit)
-		defer cancel()
-		e.providers.stop(ctx)
-	})
-	return func() {
-		stop()
-		e.providers.soft.Store(outer)
-	}
+	return e.providers.StopOn(soft, e.opt.CloseLimit, func() { e.events.Detail(event.Event{Kind: event.Started, Op: event.OpInterrupt}) })
 }
 
 // functions returns the function table for a phase.

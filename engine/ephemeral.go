@@ -145,7 +145,6 @@ func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err err
 	resp, diags := o.callWithGrace(func(ctx context.Context) (provider.OpenResponse, diag.List) {
 		return o.p.OpenEphemeral(ctx, o.typeName(), config)
 	})
-	o.providers.calls.Add(1)
 	o.private = resp.Private
 	isOpen := resp.Opened || len(resp.Private) > 0 // private data is there for closing, also beside an error
 	usable := false
@@ -228,7 +227,6 @@ func (o *opener) close(ctx context.Context) {
 func (o *opener) callClose(ctx context.Context) {
 	done := o.events.Begin(event.OpClose, o.object(), plan.NoOp, "", "")
 	diags := o.p.CloseEphemeral(ctx, o.typeName(), o.private)
-	o.providers.calls.Add(1)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || tookTooLong(diags) {
 		done(diags, "", "")
 		o.run.Report(o.closeLate(eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()})) // the pool may report the same: it is told once

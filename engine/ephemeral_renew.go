@@ -21,7 +21,6 @@ func (o *opener) renew(ctx context.Context) (at time.Time, err error) {
 func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 	done := o.events.Begin(event.OpRenew, o.object(), plan.NoOp, "", "")
 	resp, diags := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
-	o.providers.calls.Add(1)
 	if ctx.Err() != nil {
 		diags = nil // closing ends renewals; that is no failure to report
 	}

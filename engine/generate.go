@@ -103,7 +103,7 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 		return nil
 	}
 	source := po.Addr.Provider
-	sch, diags := p.providers.Resource(source, addr.Managed, u.to.Resource.Type)
+	sch, diags := p.providers.Resource(p.ctx, source, addr.Managed, u.to.Resource.Type)
 	if sch == nil && !diags.HasErrors() {
 		diags = append(diags, diag.At(u.block.Range, "Invalid resource type", "The provider %s has no resource type %q.", source.ForDisplay(), u.to.Resource.Type)...)
 	}
@@ -153,7 +153,7 @@ func impliedName(r addr.Resource) string { return (&config.Resource{Addr: r}).Im
 // suggested is what the configuration of an object should be: what its provider says, if it has an opinion,
 // and else the object itself.
 func (s *subject) suggested(v cty.Value) (cty.Value, bool) {
-	c, diags := s.providers.catalog(s.ctx, s.source)
+	c, diags := s.providers.Catalog(s.ctx, s.source)
 	if diags.HasErrors() || !c.Capabilities().GenerateResourceConfig {
 		return v, !diags.HasErrors()
 	}

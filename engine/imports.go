@@ -139,7 +139,7 @@ func (ip *instancePlan) keepImported() bool {
 
 // importIdentity makes a complete identity of what an import block says.
 func (s *subject) importIdentity(imp *importTarget) (cty.Value, diag.List) {
-	c, diags := s.providers.catalog(s.ctx, s.source)
+	c, diags := s.providers.Catalog(s.ctx, s.source)
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}

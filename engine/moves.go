@@ -386,7 +386,7 @@ func (ip *instancePlan) converts(from addr.Instance) bool {
 	if ip.sourceOf(from).Provider == ip.source {
 		return false
 	}
-	c, diags := ip.providers.catalog(ip.ctx, ip.source)
+	c, diags := ip.providers.Catalog(ip.ctx, ip.source)
 	return !diags.HasErrors() && c.Capabilities().MoveResourceState
 }
 
@@ -399,7 +399,7 @@ func (ip *instancePlan) sourceOf(from addr.Instance) addr.ProviderConfig {
 }
 
 func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior, bool) {
-	c, diags := ip.providers.catalog(ip.ctx, ip.source)
+	c, diags := ip.providers.Catalog(ip.ctx, ip.source)
 	if !diags.HasErrors() && !c.Capabilities().MoveResourceState {
 		ip.report(diag.Errorf("Move of another resource type is not supported",
 			"%s was %s, and the provider %s cannot take over objects of other types. Remove the moved block, and import the object to its new address instead.", ip.obj, from, ip.source.ForDisplay()))

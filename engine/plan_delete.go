@@ -95,7 +95,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	if po == nil {
 		return
 	}
-	sch, diags := p.providers.Resource(o.provider.Provider, addr.Managed, o.obj.Resource.Type)
+	sch, diags := p.providers.Resource(p.ctx, o.provider.Provider, addr.Managed, o.obj.Resource.Type)
 	p.run.Report(diags)
 	if sch == nil {
 		if !diags.HasErrors() {
@@ -197,7 +197,7 @@ func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
 		}
 		c.Deps = append(c.Deps, dp.departure.Deps(dp.t)...)
 	}
-	catalog, diags := dp.providers.catalog(dp.ctx, dp.source)
+	catalog, diags := dp.providers.Catalog(dp.ctx, dp.source)
 	if diags.HasErrors() {
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -53,24 +54,25 @@ func (p *planner) declaredOne(t *future.Task, a addr.Instance) bool {
 // object: often it is not even possible any more. Only an object in an old format is given to the provider's
 // program, to be shown.
 func (p *planner) planForget(o *orphan) {
-	sch, diags := p.providers.Resource(o.provider.Provider, addr.Managed, o.obj.Resource.Type)
+	sch, diags := p.providers.Resource(p.ctx, o.provider.Provider, addr.Managed, o.obj.Resource.Type)
 	if sch == nil && !diags.HasErrors() {
 		diags = missingType(o)
 	}
 	p.run.Report(diags)
-	base := p.providers.base(p.ctx, o.provider.Provider)
-	p.run.Report(base.diags)
-	if sch == nil || base.diags.HasErrors() {
+	if sch == nil {
 		return
 	}
 	p.inSlot(func() {
-		dp := deletePlan{planner: p, provider: o.provider}
-		dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: base.p}
-		if pr, ok := dp.upgraded(o.stored); ok {
-			c := dp.newChange(pr, o.reason)
-			c.Action = plan.Forget
-			dp.record(c, pr)
-		}
+		p.run.Report(p.providers.Ask(p.ctx, o.provider.Provider, func(pr provider.Provider) diag.List {
+			dp := deletePlan{planner: p, provider: o.provider}
+			dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: pr}
+			if pr, ok := dp.upgraded(o.stored); ok {
+				c := dp.newChange(pr, o.reason)
+				c.Action = plan.Forget
+				dp.record(c, pr)
+			}
+			return nil
+		}))
 	})
 }
 

@@ -107,7 +107,7 @@ func (s *subject) withIdentity(pr prior, o *state.Object) (prior, bool) {
 	if len(o.Identity) == 0 {
 		return pr, true
 	}
-	c, diags := s.providers.catalog(s.ctx, s.source)
+	c, diags := s.providers.Catalog(s.ctx, s.source)
 	if diags.HasErrors() {
 		return pr, true
 	}
@@ -286,7 +286,7 @@ func (s *subject) metaIn(m *eval.Module) cty.Value {
 	if body == nil {
 		return cty.NilVal
 	}
-	c, diags := s.providers.catalog(s.ctx, s.source)
+	c, diags := s.providers.Catalog(s.ctx, s.source)
 	if diags.HasErrors() {
 		return cty.NilVal
 	}
@@ -337,7 +337,7 @@ func (s *subject) sealedIdentity(id cty.Value) value.Durable {
 
 // identityVersion returns the version of the type's identity schema, 0 if it has none.
 func (s *subject) identityVersion() int64 {
-	c, diags := s.providers.catalog(s.ctx, s.source)
+	c, diags := s.providers.Catalog(s.ctx, s.source)
 	if diags.HasErrors() {
 		return 0
 	}
@@ -375,10 +375,10 @@ func (s *subject) stored(v cty.Value, paths []cty.Path, private []byte, identity
 }
 
 // Identifying returns the attribute that identifies a stored object to people and its value. Both are empty
-// if there is none, it is sensitive, or the provider's schema is not known.
+// if there is none, it is sensitive, or no schema is known because the provider has not been started.
 func (e *Engine) Identifying(p addr.Provider, a addr.Object, o *state.Object) (key, text string) {
-	s, diags := e.providers.Resource(p, a.Resource.Mode, a.Resource.Type)
-	if diags.HasErrors() || s == nil {
+	s := e.providers.Loaded(p, a.Resource.Mode, a.Resource.Type)
+	if s == nil {
 		return "", ""
 	}
 	v, err := o.DecodeUnmarked(s.Block.Type())

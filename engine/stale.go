@@ -9,6 +9,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/provider/processes"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
@@ -30,7 +31,7 @@ func staleWriteOnly(obj addr.Object, paths []cty.Path) diag.List {
 
 // cleaner takes values out of write-only attributes of stored objects.
 type cleaner struct {
-	providers *providers
+	providers *processes.Set
 	types     map[staleType]*staleSchema
 	done      map[*state.Object]*state.Object
 	found     func(addr.Object, []cty.Path) // what was taken out, by the address that the object has
@@ -143,7 +144,7 @@ func (c *cleaner) schema(p addr.Provider, typeName string) *staleSchema {
 	if s := c.types[key]; s != nil {
 		return s
 	}
-	s := &staleSchema{Schema: c.providers.loaded(p, typeName)}
+	s := &staleSchema{Schema: c.providers.Loaded(p, addr.Managed, typeName)}
 	if s.Schema != nil && s.Block.HasWriteOnly() {
 		for name := range s.Block.WriteOnlyNames() {
 			s.names = append(s.names, []byte(fmt.Sprintf("%q:", name)))

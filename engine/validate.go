@@ -105,7 +105,7 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 }
 
 func (v *validator) provider(a addr.ProviderConfig, cfg cty.Value) diag.List {
-	diags := v.providers.ask(v.ctx, a.Provider, func(p provider.Provider) diag.List { return p.ValidateConfig(v.ctx, cfg) })
+	diags := v.providers.Ask(v.ctx, a.Provider, func(p provider.Provider) diag.List { return p.ValidateConfig(v.ctx, cfg) })
 	if len(diags) == 0 {
 		v.found.accepted.Store(a, cfg)
 	}
@@ -139,7 +139,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 		return
 	}
 	plain, _ := cfg.UnmarkDeep()
-	more := v.providers.ask(v.ctx, in.Resource.Block.Provider, func(p provider.Provider) diag.List {
+	more := v.providers.Ask(v.ctx, in.Resource.Block.Provider, func(p provider.Provider) diag.List {
 		return p.ValidateResource(v.ctx, in.Config().Addr.Mode, in.Config().Addr.Type, plain)
 	})
 	if len(more) == 0 {

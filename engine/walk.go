@@ -134,7 +134,7 @@ func (w *walk) durableProvider(t *future.Task, po *eval.ProviderObject) (provide
 		p, more := start()
 		return p, append(diags, more...)
 	}
-	p, more := w.providers.configured(po.Addr, plain, start)
+	p, more := w.providers.Reuse(po.Addr, plain, start)
 	return p, append(diags, more...)
 }
 
@@ -143,7 +143,7 @@ func (w *walk) startConfigured(po *eval.ProviderObject, cfg cty.Value) (provider
 	if w.onlyKnown && !cfg.IsWhollyKnown() {
 		return nil, unknownConfiguration(po, cfg)
 	}
-	p, diags := w.providers.take(w.ctx, po.Addr.Provider)
+	p, diags := w.providers.Start(w.ctx, po.Addr.Provider)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -157,7 +157,7 @@ func (w *walk) startConfigured(po *eval.ProviderObject, cfg cty.Value) (provider
 	}
 	diags = append(diags, more.InConfigBody(po.Body()).WithAddress(at)...)
 	if diags.HasErrors() {
-		w.providers.end(p)
+		w.providers.End(p)
 		return nil, diags
 	}
 	return p, diags
@@ -179,7 +179,7 @@ func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.Provider
 		}
 		return lease.Opened[opened]{
 			Value: opened{provider: p, fresh: inner.Fresh},
-			Close: func(context.Context) { w.providers.end(p) },
+			Close: func(context.Context) { w.providers.End(p) },
 			After: inner.End,
 		}, nil
 	})
@@ -245,7 +245,7 @@ func useText(u eval.Use) string {
 // those of a configuration.
 func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, error) {
 	if c.On == nil {
-		return w.providers.callFunction(w.ctx, c.Provider, c.Name, c.Args)
+		return w.providers.CallFunction(w.ctx, c.Provider, c.Name, c.Args)
 	}
 	p := w.configured(t, nil, c.On)
 	if p == nil {

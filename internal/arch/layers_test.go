@@ -58,6 +58,10 @@ var rules = map[string]rule{
 		may: []string{"addr", "bounds", "diag", "safefile", "schema", "provider", "state"},
 		why: "the built-in provider reads other states, and is otherwise a provider like any",
 	},
+	"provider/processes": {
+		may: []string{"addr", "diag", "schema", "provider"}, pure: true, modules: []string{cty},
+		why: "which processes run, and what they were configured with, has nothing to do with the objects that they are asked about",
+	},
 	"provider/keep":       {may: []string{"provider/keep/store"}, why: "the embedded provider learns about a run through the protocol only, so that it works under any engine"},
 	"provider/keep/store": {why: "the encrypted file is usable and testable without any provider"},
 
@@ -96,7 +100,7 @@ var rules = map[string]rule{
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine": {
-		may:  []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "provision", "lang", "lang/funcs", "lang/generate", "plan", "event", "eval", "eval/blocks"},
+		may:  []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "event", "eval", "eval/blocks"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},
