@@ -13,11 +13,14 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
+const invalidInput = "Invalid value for input variable"
+
 // ParseVariableValue interprets text that a person gave for v on the command line, in the environment or at a
 // prompt, and converts it to the type of v. For variables of a primitive type, or of no declared type, the
 // text is the value; else it is an expression without references. from says where the text comes from, as in
-// "-var=\"name=...\"" or "the environment variable TF_VAR_name", and must not contain the text. Diagnostics
-// show the text unless the variable is sensitive or ephemeral. With errors, the value is unknown.
+// "-var=\"name=...\"" or "the environment variable TF_VAR_name", and must not contain the text: it is the
+// place of errors within the text. Diagnostics show the text unless the variable is sensitive or ephemeral.
+// With errors, the value is unknown.
 func ParseVariableValue(v *Variable, text, from string) (cty.Value, diag.List) {
 	unknown := cty.UnknownVal(v.Type)
 	if v.ParseLiteral {
@@ -27,36 +30,41 @@ func ParseVariableValue(v *Variable, text, from string) (cty.Value, diag.List) {
 		}
 		return val, nil
 	}
-	filename := fmt.Sprintf("<value for var.%s>", v.Name)
+	filename := "<" + from + ">"
 	expr, val, diags := parseValue([]byte(text), filename)
-	if diags.HasErrors() && v.Secret() {
-		return unknown, diag.Errorf("Invalid value for input variable",
-			"The value of var.%s from %s is not a valid expression. It is not shown because the variable is sensitive or ephemeral.", v.Name, from)
-	}
 	if diags.HasErrors() {
-		return unknown, notAnExpression(v, diags, from).WithSource(filename, []byte(text))
+		return unknown, notAnExpression(v, diags[0], from).WithSource(filename, []byte(text))
 	}
 	val, err := v.Convert(val)
 	switch {
 	case err == nil:
 		return val, nil
 	case v.Secret():
-		return unknown, unsuitable(v, v.Range, from, err, "")
+		return unknown, unsuitable(v, v.Range, from, err, "."+hintAtForm(v, err))
 	}
-	return unknown, unsuitable(v, rangeOfProblem(expr, err), from, err, "").WithSource(filename, []byte(text))
+	return unknown, unsuitable(v, rangeOfProblem(expr, err), from, err, "."+hintAtForm(v, err)).WithSource(filename, []byte(text))
 }
 
-func unsuitable(v *Variable, at hcl.Range, from string, err error, instead string) diag.List {
-	return diag.At(at, "Invalid value for input variable", "Unsuitable value for var.%s set using %s: %s%s.", v.Name, from, err, instead)
+func unsuitable(v *Variable, at hcl.Range, from string, err error, rest string) diag.List {
+	return diag.At(at, invalidInput, "Unsuitable value for var.%s set using %s: %s%s", v.Name, from, err, rest)
 }
 
-// instead repeats what was given for a variable, unless it must not be shown or is long.
+// instead ends a sentence with what was given for a variable, unless it must not be shown or is long.
 func instead(v *Variable, text string) string {
 	const longest = 80
 	if v.Secret() || len(text) > longest {
+		return "."
+	}
+	return fmt.Sprintf(", not %q.", text)
+}
+
+// hintAtForm shows how a value for v is written if err is about the value as a whole.
+func hintAtForm(v *Variable, err error) string {
+	var within cty.PathError
+	if errors.As(err, &within) && len(within.Path) > 0 || v.Type.IsPrimitiveType() {
 		return ""
 	}
-	return fmt.Sprintf(", not %q", text)
+	return " Write it as in " + exampleOf(v.Constraint) + "."
 }
 
 // rangeOfProblem returns the range of the part of an expression whose value could not be converted.
@@ -68,31 +76,20 @@ func rangeOfProblem(expr hcl.Expression, err error) hcl.Range {
 	return expr.Range()
 }
 
-// notAnExpression puts in front of the first problem with the text of a value what such a text has to be.
-// Problems after the first are mostly consequences.
-func notAnExpression(v *Variable, diags diag.List, from string) diag.List {
-	d := diags[0]
+// notAnExpression reports that the text for v is not an expression of its type, with the first problem that
+// was found in the text: later ones are mostly consequences. Of a secret text not even the problem is
+// shown.
+func notAnExpression(v *Variable, problem diag.Diagnostic, from string) diag.List {
 	what := "an expression"
 	if v.Type != cty.DynamicPseudoType {
 		what += " of type " + v.Type.FriendlyNameForConstraint()
 	}
-	if example := exampleOf(v.Type); example != "" {
-		what += ", such as " + example
+	detail := fmt.Sprintf("The value of var.%s from %s must be %s, such as %s.", v.Name, from, what, exampleOf(v.Constraint))
+	if v.Secret() {
+		return diag.At(v.Range, invalidInput, "%s What was given is not shown, because the variable is sensitive or ephemeral.", detail)
 	}
-	d.Detail = fmt.Sprintf("The value of var.%s from %s must be %s. %s", v.Name, from, what, d.Detail)
-	d.Summary = "Invalid value for input variable"
-	return diag.List{d}
-}
-
-// exampleOf returns a value of a collection type as it is written, "" for other types.
-func exampleOf(ty cty.Type) string {
-	switch {
-	case ty.IsListType() || ty.IsSetType() || ty.IsTupleType():
-		return `["a", "b"]`
-	case ty.IsMapType() || ty.IsObjectType():
-		return `{ name = "value" }`
-	}
-	return ""
+	problem.Summary, problem.Detail = invalidInput, detail+" "+problem.Detail
+	return diag.List{problem}
 }
 
 func parseValue(src []byte, filename string) (hcl.Expression, cty.Value, diag.List) {

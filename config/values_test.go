@@ -22,11 +22,14 @@ func TestParseVariableValue(t *testing.T) {
 		{`type = list(string)`, `[1]`, `cty.ListVal([]cty.Value{cty.StringVal("1")})`},
 		{`type = object({a = optional(string, "d")})`, `{}`, `cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("d")})`},
 		{`type = map(number)`, `{ a = "x" }`, `Unsuitable value for var.v set using -var: at ["a"]: a number is required.`},
+		{`type = list(string)`, `3`, `Unsuitable value for var.v set using -var: list of string required, but have number. Write it as in ["a", "b"].`},
+		{`type = object({ b = bool, a = list(number), o = optional(string) })`, `{ b = true }`, `Unsuitable value for var.v set using -var: attribute "a" is required. Write it as in { a = [1], b = true }.`},
+		{`type = any`, `hello`, `The value of var.v from -var must be an expression, such as "value". Variables may not be used here.`},
 		{`type = list(string)`, `null`, `cty.NullVal(cty.List(cty.String))`},
 		{`type = list(string)`, `[var.x]`, `The value of var.v from -var must be an expression of type list of string, such as ["a", "b"]. Variables may not be used here.`},
-		{"type = map(number)\nsensitive = true", `{ hunter2 = "x" }`, `Unsuitable value for var.v set using -var: map of number required.`},
-		{"type = list(string)\nephemeral = true", `[hunter2`, `The value of var.v from -var is not a valid expression. It is not shown because the variable is sensitive or ephemeral.`},
-		{"type = list(string)\nephemeral = true", `[hunter2()]`, `The value of var.v from -var is not a valid expression. It is not shown because the variable is sensitive or ephemeral.`},
+		{"type = map(number)\nsensitive = true", `{ hunter2 = "x" }`, `Unsuitable value for var.v set using -var: map of number required. Write it as in { name = 1 }.`},
+		{"type = list(string)\nephemeral = true", `[hunter2`, `The value of var.v from -var must be an expression of type list of string, such as ["a", "b"]. What was given is not shown, because the variable is sensitive or ephemeral.`},
+		{"type = list(string)\nephemeral = true", `[hunter2()]`, `The value of var.v from -var must be an expression of type list of string, such as ["a", "b"]. What was given is not shown, because the variable is sensitive or ephemeral.`},
 	}
 	for _, tt := range tests {
 		tree, problems := load("m.tf", "variable \"v\" {\n"+tt.decl+"\n}")
@@ -37,12 +40,36 @@ func TestParseVariableValue(t *testing.T) {
 		got := val.GoString()
 		if diags.HasErrors() {
 			got = diags[0].Detail
+			if place := diags[0].Subject.Filename; place != "m.tf" && place != "<-var>" {
+				t.Errorf("%s = %s: the error is at %s", tt.decl, tt.text, place)
+			}
 			if val.IsKnown() {
 				t.Errorf("%s = %s: known value with an error", tt.decl, tt.text)
 			}
 		}
 		if got != tt.want {
 			t.Errorf("%s = %s: got %s, want %s", tt.decl, tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestExampleOf(t *testing.T) {
+	tests := []struct{ ty, want string }{
+		{`string`, `"value"`},
+		{`set(bool)`, `[true]`},
+		{`map(list(string))`, `{ name = ["a", "b"] }`},
+		{`tuple([string, number])`, `["value", 1]`},
+		{`object({ o = optional(string) })`, `{}`},
+		{`object({ a = string, b = string, c = string, d = string })`, `{ a = "value", b = "value", c = "value", ... }`},
+		{`list(list(list(list(number))))`, `[[[...]]]`},
+	}
+	for _, tt := range tests {
+		tree, problems := load("m.tf", "variable \"v\" {\ntype = "+tt.ty+"\n}")
+		if problems != "" {
+			t.Fatal(problems)
+		}
+		if got := exampleOf(tree.Root.Variables["v"].Constraint); got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.ty, got, tt.want)
 		}
 	}
 }
@@ -76,6 +103,7 @@ func TestLoadVarsFile(t *testing.T) {
 		"f.tfvars":      {Data: []byte("variable \"a\" {\n  default = [1, 2]\n}\n")},
 		"g.tfvars":      {Data: []byte("variable \"pw\" {\n  default = \"hunter2\"\n}\n")},
 		"h.tfvars":      {Data: []byte("a {\n  x = 1\n}\n")},
+		"j.tfvars":      {Data: []byte("a = b,c\n")},
 		"i.tfvars":      {Data: []byte("resource \"x\" \"y\" {}\n")},
 	}
 	tests := []struct {
@@ -102,6 +130,7 @@ error: a.tfvars:3,5-15: Function calls not allowed: A file of values holds plain
 		{"g.tfvars", nil, "error: g.tfvars:1,1-9: Unexpected \"variable\" block: Blocks are not allowed here. This file only sets values. To set the variable, write:\n  pw = VALUE\n\nVariables are declared in a configuration file (.tf or .tofu).\n"},
 		{"h.tfvars", nil, "error: h.tfvars:1,1-2: Unexpected \"a\" block: Blocks are not allowed here. This file only sets values. To set the variable, write:\n  a = { ... }\n\nVariables are declared in a configuration file (.tf or .tofu).\n"},
 		{"i.tfvars", nil, "error: i.tfvars:1,1-9: Unexpected \"resource\" block: Blocks are not allowed here. This file only sets values, as in name = \"value\" or name = { ... }. Variables are declared in a configuration file (.tf or .tofu).\n"},
+		{"j.tfvars", nil, "error: j.tfvars:1,6-7: Unexpected comma after argument: Argument definitions must be separated by newlines, not commas. An argument definition must end with a newline.\n"},
 		{"gone.tfvars", nil, "error: Failed to read file: The file \"gone.tfvars\" could not be read: file does not exist.\n"},
 	}
 	for _, tt := range tests {

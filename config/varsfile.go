@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -34,8 +35,8 @@ type VarValue struct {
 func (val *VarValue) Convert(v *Variable) (cty.Value, diag.List) {
 	out, err := v.Convert(val.Value)
 	if err != nil {
-		return out, diag.At(rangeOfProblem(val.Expr, err), "Invalid value for input variable",
-			"The given value is not suitable for var.%s declared at %s: %s.", v.Name, v.Range, err)
+		return out, diag.At(rangeOfProblem(val.Expr, err), invalidInput,
+			"The given value is not suitable for var.%s declared at %s: %s.%s", v.Name, v.Range, err, hintAtForm(v, err))
 	}
 	return out, nil
 }
@@ -66,7 +67,9 @@ func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, d
 	}
 	for _, attr := range inOrder(attrs) {
 		val, hd := attr.Expr.Value(nil)
-		diags = append(diags, limit(plainValueHints(attr, hd), name)...)
+		if !brokenAt(parseDiags, attr) {
+			diags = append(diags, limit(plainValueHints(attr, hd), name)...)
+		}
 		if parseDiags.HasErrors() {
 			val = cty.DynamicVal // what could be read may be a part of it
 		}
@@ -122,6 +125,14 @@ func assignment(block *hclsyntax.Block, src []byte, vars map[string]*Variable) s
 		}
 	}
 	return name + " = " + value
+}
+
+// brokenAt reports whether an error of the parser is in a line of an attribute, whose value may be cut off
+// then.
+func brokenAt(problems diag.List, attr *hcl.Attribute) bool {
+	return slices.ContainsFunc(problems, func(d diag.Diagnostic) bool {
+		return d.Subject != nil && d.Subject.Start.Line >= attr.Range.Start.Line && d.Subject.Start.Line <= attr.Range.End.Line
+	})
 }
 
 // plainValueHints explains that a file of values has no expressions: text without quotes is the usual reason
