@@ -59,7 +59,6 @@ func (p *planner) generate() []*Generated {
 		return nil
 	}
 	p.applyMoves()
-	p.refusePartialMoves()
 	p.resolveImports()
 	if p.run.Diags.HasErrors() {
 		return nil

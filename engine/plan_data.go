@@ -173,7 +173,7 @@ func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
 // without marks.
 func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
 	c := &plan.Change{
-		Addr: d.in.Addr(), PrevAddr: p.before(d.in.Addr()), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps,
+		Addr: d.in.Addr(), PrevAddr: p.moved.From(d.in.Addr()), Provider: d.in.Provider(d.t).Addr, Action: plan.Read, Reason: reason, Deps: deps,
 		SchemaVersion: d.schema.Version,
 	}
 	var ok bool

@@ -210,7 +210,7 @@ func (dp *deletePlan) newChange(pr prior, reason plan.Reason) *plan.Change {
 		PriorPrivate: pr.private, PriorIdentity: dp.sealedIdentity(pr.identity), Deps: dp.deps, SchemaVersion: dp.schema.Version,
 	}
 	if dp.planner.req.Mode != plan.Destroy { // there it makes no difference where the object was
-		c.PrevAddr = dp.planner.before(dp.obj.Instance)
+		c.PrevAddr = dp.planner.moved.From(dp.obj.Instance)
 	}
 	if c.Moved() && reason == plan.DeleteNoConfig {
 		c.Reason = plan.DeleteNoMoveTarget

@@ -173,9 +173,9 @@ func (ip *instancePlan) loadPrior() bool {
 	pl := ip.planner
 	pl.mu.Lock()
 	o := pl.prior.Object(ip.obj)
-	from, moved := pl.moved[ip.in.Addr()]
 	imp := pl.imports[ip.in.Addr()]
 	pl.mu.Unlock()
+	from, moved := pl.moved[ip.in.Addr()]
 	ip.stored = o
 	meta := ip.meta(ip.in)
 	ip.prior = noPrior(ip.block())
@@ -335,7 +335,7 @@ func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
 func (ip *instancePlan) newChange(pv prior) {
 	a := ip.in.Addr()
 	c := &plan.Change{
-		Addr: a, PrevAddr: ip.planner.before(a), Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.schema.Version,
+		Addr: a, PrevAddr: ip.planner.moved.From(a), Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.schema.Version,
 		PriorPrivate: pv.private, Importing: pv.importing, GeneratedConfig: ip.generated, PriorIdentity: ip.sealedIdentity(pv.identity),
 		CreateBeforeDestroy: ip.in.Config().Lifecycle.CreateBeforeDestroy,
 	}

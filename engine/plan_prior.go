@@ -60,7 +60,7 @@ func (p *planner) noteRefreshed(s *subject, before, after prior) {
 	case p.req.Mode == plan.Destroy: // nothing is undone or kept
 	case !same:
 		p.noteDrift(s, before, after, provider)
-	case p.req.Mode == plan.RefreshOnly && s.obj.Deposed == addr.Current && p.before(s.obj.Instance) != s.obj.Instance:
+	case p.req.Mode == plan.RefreshOnly && s.obj.Deposed == addr.Current && p.moved.From(s.obj.Instance) != s.obj.Instance:
 		p.noteDrift(s, before, after, provider) // the new address is all that such a plan has to tell of a moved object
 	}
 }
@@ -79,7 +79,7 @@ func (p *planner) providerOf(s *subject) addr.ProviderConfig {
 func (p *planner) noteDrift(s *subject, before, after prior, provider addr.ProviderConfig) {
 	sensitive := before.object.Sensitive
 	c := &plan.Change{
-		Addr: s.obj.Instance, PrevAddr: p.before(s.obj.Instance), Deposed: s.obj.Deposed, Action: plan.Update, SchemaVersion: s.schema.Version,
+		Addr: s.obj.Instance, PrevAddr: p.moved.From(s.obj.Instance), Deposed: s.obj.Deposed, Action: plan.Update, SchemaVersion: s.schema.Version,
 		Provider: provider, PriorIdentity: s.sealedIdentity(before.identity),
 	}
 	c.Before, _ = s.sealed(before.value, slices.Concat(s.block().SensitivePaths(before.value), sensitive))

@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/moves"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
@@ -97,8 +98,9 @@ type planner struct {
 	plan      *plan.Plan
 	generated map[addr.Instance]*Generated // of the request
 
-	warnings  diag.List // of validating, to be added to those of planning
-	unplanned *lacking  // set before any output is planned
+	moved     moves.Moved // set before any task starts
+	warnings  diag.List   // of validating, to be added to those of planning
+	unplanned *lacking    // set before any output is planned
 
 	generating bool // configuration for what import blocks name, not a plan
 	missing    []undeclared
@@ -107,15 +109,14 @@ type planner struct {
 	prior     *state.State
 	changes   map[addr.Object]*plan.Change
 	drift     []*plan.Change
-	desired   map[addr.Instance]struct{}      // what the configuration declares
-	called    []addr.ModuleInstance           // of module calls
-	included  map[addr.Instance]struct{}      // planned or read, of a plan restricted by -target or -exclude
-	unknown   map[addr.AbsResource]struct{}   // resource objects whose instances could not be told
-	broken    plan.Instances                  // that could not be planned
-	left      plan.Instances                  // left alone by -exclude
-	altered   plan.Instances                  // with a change other than NoOp
-	unsettled plan.Instances                  // these, and managed instances that depend on them in any way
-	moved     map[addr.Instance]addr.Instance // new address → previous one
+	desired   map[addr.Instance]struct{}    // what the configuration declares
+	called    []addr.ModuleInstance         // of module calls
+	included  map[addr.Instance]struct{}    // planned or read, of a plan restricted by -target or -exclude
+	unknown   map[addr.AbsResource]struct{} // resource objects whose instances could not be told
+	broken    plan.Instances                // that could not be planned
+	left      plan.Instances                // left alone by -exclude
+	altered   plan.Instances                // with a change other than NoOp
+	unsettled plan.Instances                // these, and managed instances that depend on them in any way
 	imports   map[addr.Instance]*importTarget
 	expands   int // expansions still to come, for orphans
 }
@@ -146,7 +147,6 @@ func (p *planner) makePlan() {
 		return
 	}
 	p.applyMoves()
-	p.refusePartialMoves()
 	p.adoptProviders()
 	p.resolveImports()
 	if p.run.Diags.HasErrors() {

@@ -85,6 +85,8 @@ var rules = map[string]rule{
 
 	"event": {may: []string{"addr", "diag", "plan"}, pure: true, modules: none, why: "what is seen of a run has no values: an observer that knew the engine could reach them"},
 
+	"moves": {may: []string{"addr", "config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
+
 	"eval/blocks": {
 		may:  []string{"addr", "diag", "schema", "config", "lang", "lang/marked", "plan", "value"},
 		pure: true, modules: []string{hcl, cty},
@@ -100,7 +102,7 @@ var rules = map[string]rule{
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine": {
-		may:  []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "event", "eval", "eval/blocks"},
+		may:  []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "event", "moves", "eval", "eval/blocks"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},

@@ -1,4 +1,4 @@
-package engine
+package moves
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // cyclic reports moves that lead back to where they begin, whether or not the state has an object there.
-func (x *moveIndex) cyclic(moves []move) diag.List {
+func (x *index) cyclic(moves []move) diag.List {
 	ended := map[addr.Instance]struct{}{}
 	for i := range moves {
 		if trail := x.cycle(moves[i].example(), len(moves), ended); trail != nil {
@@ -23,7 +23,7 @@ func (x *moveIndex) cyclic(moves []move) diag.List {
 // cycle follows the n moves from an address. It returns those that lead from an address back to it, or that
 // follow each other without an end; nil if the moves end. Then it adds what they pass to ended, from where
 // nothing is followed again.
-func (x *moveIndex) cycle(start addr.Instance, n int, ended map[addr.Instance]struct{}) []*move {
+func (x *index) cycle(start addr.Instance, n int, ended map[addr.Instance]struct{}) []*move {
 	var trail []*move
 	passed := map[addr.Instance]int{} // index in trail
 	for at := start; ; {

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/moves"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// applyMoves renames the objects of the state that the plan starts from, as the configuration asks.
+func (p *planner) applyMoves() {
+	var diags diag.List
+	p.moved, diags = moves.Apply(p.req.Config.Tree, p.prior, p.req.Mode)
+	p.run.Report(diags)
+	p.refusePartialMoves()
+}
+
+// converts reports whether a moved object must be taken over from another type, or may be from another
+// provider.
+func (ip *instancePlan) converts(from addr.Instance) bool {
+	if from.Resource.Type != ip.in.Addr().Resource.Type {
+		return true
+	}
+	if ip.sourceOf(from).Provider == ip.source {
+		return false
+	}
+	c, diags := ip.providers.Catalog(ip.ctx, ip.source)
+	return !diags.HasErrors() && c.Capabilities().MoveResourceState
+}
+
+// convertMoved has the provider of the new type take over an object that was at another address. False means
+// that it could not, which was reported.
+func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior, bool) {
+	c, diags := ip.providers.Catalog(ip.ctx, ip.source)
+	if !diags.HasErrors() && !c.Capabilities().MoveResourceState {
+		ip.report(diag.Errorf("Move of another resource type is not supported",
+			"%s was %s, and the provider %s cannot take over objects of other types. Remove the moved block, and import the object to its new address instead.", ip.obj, from, ip.source.ForDisplay()))
+		return prior{}, false
+	}
+	pr, ok := ip.convertMovedFrom(o, from, ip.sourceOf(from))
+	if !ok {
+		return pr, false
+	}
+	n := ip.subject.stored(pr.value, nil, pr.private, pr.identity, o)
+	if n == nil {
+		return pr, false
+	}
+	ip.planner.setPrior(ip.obj, n)
+	pr.object = n
+	return pr, true
+}
+
+// convertMovedFrom asks the provider of the new type to take over an object that was moved from another type.
+func (s *subject) convertMovedFrom(o *state.Object, from addr.Instance, source addr.ProviderConfig) (prior, bool) {
+	pr := prior{object: o}
+	resp, diags := s.p.MoveResource(s.ctx, provider.MoveRequest{
+		SourceProvider: source.Provider, SourceType: from.Resource.Type, SourceVersion: o.SchemaVersion, SourceJSON: o.JSON(), SourcePrivate: o.Private,
+		SourceIdentityJSON: o.Identity, SourceIdentityVersion: o.IdentityVersion, TargetType: s.typeName(),
+	})
+	if !diags.HasErrors() {
+		resp.Target, diags = s.acceptObject(resp.Target, diags, "moved object")
+	}
+	s.report(diags)
+	if diags.HasErrors() {
+		return pr, false
+	}
+	pr.value, pr.private, pr.identity = resp.Target, resp.Private, resp.Identity
+	return pr, true
+}
+
+// sourceOf returns the provider configuration that the state has for an object's earlier address.
+func (ip *instancePlan) sourceOf(from addr.Instance) addr.ProviderConfig {
+	if in := ip.planner.req.State.Instance(from); in != nil {
+		return in.Provider
+	}
+	return addr.ProviderConfig{Provider: ip.source}
+}
