@@ -1,5 +1,6 @@
 // Package safefile reads files that may be anything: a pipe that nothing writes to, a device without an end,
-// a file larger than the memory. It also opens files to write what others may not read.
+// a file larger than the memory. It also opens files to write what others may not read, and replaces files at
+// once.
 //
 // It may import nothing of this module. It must not know what the files hold.
 package safefile

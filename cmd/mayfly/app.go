@@ -17,6 +17,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/view/timeline"
@@ -93,7 +94,7 @@ func run(ctx context.Context, args []string, env environment) int {
 	a.env.Stdout, a.env.Stderr = stdout, stderr
 	a.prompt.Stdin, a.prompt.In, a.prompt.Out, a.prompt.Bold = env.Stdin, a.in, stdout, a.bold
 	defer stderr.Close()
-	cli.HelpPrinter = printHelp
+	cli.HelpPrinter = usage.Print
 	stop, err := a.profile()
 	if err == nil {
 		err = cmp.Or(a.carryOut(ctx, args), stop())
@@ -117,7 +118,7 @@ func (a *app) carryOut(ctx context.Context, args []string) error {
 		a.code = a.setUpShells(remove)
 		return nil
 	}
-	rest, err := a.global(helpAsOption(args))
+	rest, err := a.global(usage.HelpAsOption(args))
 	if asked, ok := versionAsked(args); ok {
 		rest = asked
 	}
@@ -128,7 +129,7 @@ func (a *app) carryOut(ctx context.Context, args []string) error {
 		err = a.known(root, rest)
 	}
 	if err == nil {
-		err = root.Run(ctx, append([]string{"mayfly"}, onlyHelp(root, rest)...))
+		err = root.Run(ctx, append([]string{"mayfly"}, usage.OnlyHelp(root, rest)...))
 	}
 	return err
 }
@@ -232,10 +233,10 @@ func (a *app) root() *cli.Command {
 	root := &cli.Command{
 		Name: "mayfly", HideHelpCommand: true, HideVersion: true,
 		Usage:          "Infrastructure as code in which secrets stay ephemeral.",
-		OnUsageError:   usageError,
+		OnUsageError:   usage.Error,
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		Action: func(_ context.Context, c *cli.Command) error {
-			printHelp(a.env.Stdout, "", c)
+			usage.Print(a.env.Stdout, "", c)
 			a.code = exitNoVerb
 			return nil
 		},
@@ -254,11 +255,11 @@ func (a *app) root() *cli.Command {
 
 // command makes a command of the table from what differs. f gets the arguments that are no options, and
 // returns the exit status.
-func (a *app) command(name, usage, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
+func (a *app) command(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	flags = a.noteVariables(name, flags)
 	return &cli.Command{
-		Name: name, Usage: usage, ArgsUsage: argsUsage, Description: description, OnUsageError: usageError, DisableSliceFlagSeparator: true,
-		Flags: append(flags, grouped(outputGroup, boolFlag("no-color", "Write without color.", &a.noColor))...),
+		Name: name, Usage: summary, ArgsUsage: argsUsage, Description: description, OnUsageError: usage.Error, DisableSliceFlagSeparator: true,
+		Flags: append(flags, usage.Grouped(usage.OutputGroup, boolFlag("no-color", "Write without color.", &a.noColor))...),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			a.setUpView()
 			if !a.report(a.applyShared()) {
@@ -272,11 +273,11 @@ func (a *app) command(name, usage, argsUsage, description string, flags []cli.Fl
 }
 
 // group makes a command that only has subcommands.
-func (a *app) group(name, usage, description string, commands ...*cli.Command) *cli.Command {
+func (a *app) group(name, summary, description string, commands ...*cli.Command) *cli.Command {
 	return &cli.Command{
-		Name: name, Usage: usage, Description: description, OnUsageError: usageError, Commands: commands,
+		Name: name, Usage: summary, Description: description, OnUsageError: usage.Error, Commands: commands,
 		Action: func(_ context.Context, c *cli.Command) error {
-			printHelp(a.env.Stdout, "", c)
+			usage.Print(a.env.Stdout, "", c)
 			a.code = exitError
 			return nil
 		},

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -47,7 +48,7 @@ func (a *app) applyCommand() *cli.Command {
 
 func (a *app) destroyCommand() *cli.Command {
 	f, flags := a.applyFlags()
-	flags = hide(flags, "destroy", "refresh-only")
+	flags = usage.Hide(flags, "destroy", "refresh-only")
 	return a.command("destroy", "Destroy previously-created infrastructure", "",
 		"Destroys everything in the state, after asking for approval. Same as \"apply -destroy\".",
 		flags, func(ctx context.Context, args []string) int {
@@ -64,7 +65,7 @@ func (a *app) destroyCommand() *cli.Command {
 
 func (a *app) refreshCommand() *cli.Command {
 	f, flags := a.applyFlags()
-	flags = hide(flags, "destroy", "refresh-only", "refresh", "auto-approve", "suppress-forget-errors")
+	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "auto-approve", "suppress-forget-errors")
 	return a.command("refresh", "Update the state to match remote systems", "",
 		"Updates the state to match the real objects, without asking. Same as \"apply -refresh-only -auto-approve\".",
 		flags, func(ctx context.Context, args []string) int {

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/event"
@@ -41,7 +42,7 @@ type changeFlags struct {
 
 func (c *changeFlags) flags(a *app) []cli.Flag {
 	c.refresh, c.parallelism = true, 10
-	out := grouped(planningGroup,
+	out := usage.Grouped(usage.PlanningGroup,
 		boolFlag("destroy", "Plan to destroy everything in the state.", &c.destroy),
 		boolFlag("refresh-only", "Only detect changes made outside and record them in the state.", &c.refreshOnly),
 		boolFlag("refresh", "Plan from the state alone, without reading the real objects first.", &c.refresh),
@@ -53,7 +54,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		listFlag("replace", "Replace the resource instance at `ADDRESS`.", &c.replace),
 		intFlag("parallelism", "Run up to `N` provider operations at once.", &c.parallelism),
 	)
-	out = append(out, grouped(outputGroup,
+	out = append(out, usage.Grouped(usage.OutputGroup,
 		boolFlag("concise", "Show no progress, only the plan, the result and diagnostics.", &c.concise),
 		boolFlag("show-sensitive", "Show sensitive values. Ephemeral values are never shown.", &c.showSensitive),
 		stringFlag("ephemeral-timeline", "Write an HTML page to `FILE` that shows when each ephemeral instance was open and what used it. It has addresses and times, no values.", &c.timeline),

@@ -2,92 +2,33 @@ package main
 
 import (
 	"context"
-	_ "embed"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/complete"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/safefile"
-)
-
-// The functions that shells call to complete a word.
-var (
-	//go:embed completion/mayfly.bash
-	bashCompletion string
-	//go:embed completion/mayfly.zsh
-	zshCompletion string
-	//go:embed completion/mayfly.fish
-	fishCompletion string
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 func (a *app) completionCommand() *cli.Command {
-	shell := func(name, script string) *cli.Command {
+	shell := func(name string) *cli.Command {
 		return a.command(name, "Write the functions for "+name, "", "Writes the functions with which "+name+" completes commands, options, addresses and workspaces. The option -install-autocomplete has the shell read them.",
 			nil, func(_ context.Context, args []string) int {
 				if len(args) > 0 {
 					return a.argsError("completion "+name, "no arguments")
 				}
-				_, err := fmt.Fprint(a.env.Stdout, script)
+				_, err := fmt.Fprint(a.env.Stdout, complete.Functions(name))
 				return a.wrote(err)
 			})
 	}
 	return a.group("completion", "Write functions for a shell that complete commands", "Writes functions with which a shell completes what is typed after \"mayfly\". To set up a shell permanently: mayfly -install-autocomplete",
-		shell("bash", bashCompletion), shell("zsh", zshCompletion), shell("fish", fishCompletion))
-}
-
-// setUpMark is at the end of what -install-autocomplete writes, by which it is found again.
-const setUpMark = "# mayfly -install-autocomplete"
-
-// shellSetUp is a file with which a shell of the user begins, and the line in it that sets up completion. A
-// file is ours as a whole if the shell has a file per program.
-type shellSetUp struct {
-	shell, path, line string
-	whole             bool
-}
-
-// shells lists the set-ups of the shells that this user has: there is a file of theirs, or it is the login
-// shell.
-func (a *app) shells(program string) []shellSetUp {
-	home := a.home()
-	join := func(dirVar, otherwise, name string) string {
-		dir := a.vars[dirVar]
-		if dir == "" {
-			dir = filepath.Join(home, otherwise)
-		}
-		return filepath.Join(dir, name)
-	}
-	exists := func(path string) bool {
-		_, err := os.Stat(path)
-		return err == nil
-	}
-	login := filepath.Base(a.vars["SHELL"])
-	line := func(shell string) string {
-		quoted := "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
-		return fmt.Sprintf(`[ -x %s ] && eval "$(%s completion %s)" %s`, quoted, quoted, shell, setUpMark)
-	}
-	var out []shellSetUp
-	bash := filepath.Join(home, ".bashrc")
-	if profile := filepath.Join(home, ".bash_profile"); !exists(bash) && exists(profile) {
-		bash = profile
-	}
-	if login == "bash" || exists(bash) {
-		out = append(out, shellSetUp{shell: "bash", path: bash, line: line("bash")})
-	}
-	if zsh := join("ZDOTDIR", "", ".zshrc"); login == "zsh" || exists(zsh) {
-		out = append(out, shellSetUp{shell: "zsh", path: zsh, line: line("zsh")})
-	}
-	if fish := join("XDG_CONFIG_HOME", ".config", "fish"); login == "fish" || exists(fish) {
-		out = append(out, shellSetUp{shell: "fish", path: filepath.Join(fish, "completions", "mayfly.fish"), line: fishCompletion + setUpMark, whole: true})
-	}
-	return out
+		shell("bash"), shell("zsh"), shell("fish"))
 }
 
 // setUpAsked reports whether the command line is -install-autocomplete or its opposite.
@@ -99,105 +40,101 @@ func setUpAsked(args []string) (remove, asked bool) {
 	return name == "uninstall-autocomplete", name == "install-autocomplete" || name == "uninstall-autocomplete"
 }
 
-// programPath is where this program is: by preference as the search path finds it, since that may be a link
-// which outlives this version.
-func programPath() (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	found, err := exec.LookPath("mayfly")
-	if err != nil || !filepath.IsAbs(found) {
-		return self, nil
-	}
-	a, err := os.Stat(self)
-	if err != nil {
-		return "", err
-	}
-	if b, err := os.Stat(found); err != nil || !os.SameFile(a, b) {
-		return self, nil
-	}
-	return found, nil
-}
-
 // setUpShells carries out -install-autocomplete, or -uninstall-autocomplete if remove is set.
 func (a *app) setUpShells(remove bool) int {
 	a.setUpView()
-	program, err := programPath()
+	program, err := complete.Program()
 	if err != nil || a.home() == "" {
 		return a.fail("Cannot set up completion", "The path of this program or the home directory is not known. Add the output of \"mayfly completion SHELL\" to the files of your shell instead.")
 	}
-	shells := a.shells(program)
+	shells := complete.SetUps(a.vars, a.home(), program)
 	if len(shells) == 0 {
 		return a.fail("No shell found", "There is no .bashrc, .zshrc or fish configuration in %s, and SHELL names none of these shells. Create the file and try again, or run \"mayfly completion\" for what to add to it.", a.home())
 	}
 	for _, s := range shells {
-		changed, err := s.apply(remove)
+		changed, err := s.Apply(remove)
 		switch {
 		case err != nil:
-			a.report(diag.Errorf("Cannot set up completion", "The file %s could not be changed: %s.", s.path, diag.Reason(err)))
+			a.report(diag.Errorf("Cannot set up completion", "The file %s could not be changed: %s.", s.Path, diag.Reason(err)))
 			a.code = exitError
 		case changed && remove:
-			a.say("Removed completion from %s.", s.path)
+			a.say("Removed completion from %s.", s.Path)
 		case changed:
-			a.say("Added completion to %s. It works in each %s that is started from now on.", s.path, s.shell)
+			a.say("Added completion to %s. It works in each %s that is started from now on.", s.Path, s.Shell)
 		case remove:
-			a.say("There is no completion in %s.", s.path)
+			a.say("There is no completion in %s.", s.Path)
 		default:
-			a.say("Completion is in %s already.", s.path)
+			a.say("Completion is in %s already.", s.Path)
 		}
 	}
 	return a.code
 }
 
-// apply makes the file have the set-up once, or not at all, and reports whether that took a change.
-func (s shellSetUp) apply(remove bool) (changed bool, err error) {
-	before, err := safefile.Read(s.path, maxRecord)
-	missing := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !missing {
-		return false, err
+// home is the user's home directory, "" if unknown.
+func (a *app) home() string {
+	if home := a.vars["HOME"]; home != "" {
+		return home
 	}
-	if s.whole {
-		return s.applyWhole(string(before), missing, remove)
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ""
 	}
-	lines := strings.SplitAfter(string(before), "\n")
-	kept := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.HasSuffix(strings.TrimRight(l, " \r\n"), setUpMark) })
-	after := strings.Join(kept, "")
-	if !remove {
-		if slices.ContainsFunc(lines, func(l string) bool { return strings.TrimRight(l, "\r\n") == s.line }) && len(kept) == len(lines)-1 {
-			return false, nil
-		}
-		if after != "" && !strings.HasSuffix(after, "\n") {
-			after += "\n"
-		}
-		after += s.line + "\n"
-	}
-	return s.write(string(before), after, missing)
+	return home
 }
 
-// applyWhole is apply for a file of its own. One that somebody else has written stays.
-func (s shellSetUp) applyWhole(before string, missing, remove bool) (changed bool, err error) {
-	ours := strings.HasSuffix(strings.TrimRight(before, "\n"), setUpMark)
-	switch {
-	case !missing && !ours && !remove:
-		return false, errors.New("it is already there, but -install-autocomplete did not create it")
-	case remove && (missing || !ours):
-		return false, nil
-	case remove:
-		return true, os.Remove(s.path)
+// completes answers a shell that asks for words, and reports whether one did.
+func (a *app) completes(root *cli.Command, args []string) bool {
+	q, asked := complete.Asked(args, a.vars)
+	if asked {
+		c := &complete.Completer{Root: root, Home: a.home(), Open: func() complete.Directory { return glance{a.directory()} }}
+		fmt.Fprint(a.env.Stdout, c.Answer(q))
 	}
-	return s.write(before, s.line+"\n", missing)
+	return asked
 }
 
-func (s shellSetUp) write(before, after string, missing bool) (changed bool, err error) {
-	switch {
-	case before == after:
-		return false, nil
-	case !missing:
-		return true, rewriteFile(s.path, []byte(after))
+// glance implements complete.Directory.
+type glance struct{ dir *directory }
+
+// Root implements complete.Directory.
+func (g glance) Root() *config.Module {
+	root, _ := g.dir.loader.LoadModule(".", addr.RootModule)
+	return root
+}
+
+// store finds the local backend: the one that init has recorded, or that of the configuration.
+func (g glance) store(file string) store.Store {
+	record, recorded, diags := g.dir.recorded()
+	if diags.HasErrors() {
+		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o755); err != nil {
-		return false, err
+	b := record.backendConfig
+	if root := g.Root(); !recorded && root != nil {
+		if b, diags = declaredBackend(root, nil); diags.HasErrors() {
+			return nil
+		}
 	}
-	return true, writeFile(s.path, []byte(after))
+	return b.store(stateFlags{state: file})
+}
+
+// Workspaces implements complete.Directory.
+func (g glance) Workspaces() []string {
+	s := g.store("")
+	if s == nil {
+		return nil
+	}
+	names, _ := s.Workspaces(context.Background())
+	return names
+}
+
+// State implements complete.Directory.
+func (g glance) State(file string) *state.State {
+	name, _, diags := g.dir.workspace()
+	if s := g.store(file); s != nil && !diags.HasErrors() {
+		if m, err := s.Manager(name); err == nil {
+			if f, err := m.Read(context.Background()); err == nil && f != nil {
+				return f.State
+			}
+		}
+	}
+	return state.New()
 }

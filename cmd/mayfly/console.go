@@ -162,7 +162,7 @@ func (c *console) take(text string) (code int, done bool) {
 		}
 		return c.app.wrote(writeLine(c.app.env.Stdout, "")), false
 	}
-	if c.typed.add(text) != complete {
+	if c.typed.add(text) != closed {
 		return exitOK, false
 	}
 	code = c.evaluate()

@@ -12,7 +12,7 @@ import (
 type openness uint8
 
 const (
-	complete openness = iota
+	closed openness = iota
 	withinBrackets
 	withinHeredoc
 )
@@ -38,7 +38,7 @@ func (u *typedLines) add(line string) openness {
 	open, ok := openAfter(u.open, chunk)
 	switch {
 	case !ok || len(open) == 0:
-		u.state = complete
+		u.state = closed
 	case open[len(open)-1] == hclsyntax.TokenOHeredoc:
 		u.state = withinHeredoc
 	default:

@@ -7,31 +7,31 @@ import (
 
 func TestUnfinished(t *testing.T) {
 	for text, want := range map[string]openness{
-		"":                        complete,
-		"1 + 1":                   complete,
-		"1 +":                     complete, // an error that evaluating tells
+		"":                        closed,
+		"1 + 1":                   closed,
+		"1 +":                     closed, // an error that evaluating tells
 		"[1,":                     withinBrackets,
-		"[1,\n2]":                 complete,
+		"[1,\n2]":                 closed,
 		"{ a = (":                 withinBrackets,
 		"f(":                      withinBrackets,
-		"]":                       complete,
-		`"(["`:                    complete,
+		"]":                       closed,
+		`"(["`:                    closed,
 		`"${`:                     withinBrackets,
-		"\"${\n1}\"":              complete,
-		`"%{ if true }x`:          complete,
-		"# (":                     complete,
+		"\"${\n1}\"":              closed,
+		`"%{ if true }x`:          closed,
+		"# (":                     closed,
 		"<<E":                     withinHeredoc,
 		"<<E\nx":                  withinHeredoc,
-		"<<E\nx\nE":               complete,
+		"<<E\nx\nE":               closed,
 		"{ a = <<-E\n  x\n  E":    withinBrackets,
-		"{ a = <<-E\n  x\n  E\n}": complete,
+		"{ a = <<-E\n  x\n  E\n}": closed,
 		"<<E\n${\n":               withinBrackets,
-		"'":                       complete,
+		"'":                       closed,
 		"[ # (\n1":                withinBrackets,
 		"[ /* (\n*/ 1":            withinBrackets,
-		"[ /* (\n*/ 1\n]":         complete,
-		"[<<E\n(\nE\n]":           complete,
-		"[\"${\n(1)}\",\n{\n}\n]": complete,
+		"[ /* (\n*/ 1\n]":         closed,
+		"[<<E\n(\nE\n]":           closed,
+		"[\"${\n(1)}\",\n{\n}\n]": closed,
 		"[\n[\n(\n)\n":            withinBrackets,
 	} {
 		var u typedLines
@@ -53,7 +53,7 @@ func TestManyLines(t *testing.T) {
 			t.Fatal("complete too early")
 		}
 	}
-	if u.add("]") != complete {
+	if u.add("]") != closed {
 		t.Error("not complete")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
@@ -57,7 +58,7 @@ type givenVariable struct {
 type variableFlags struct{ given []givenVariable }
 
 func (v *variableFlags) flags() []cli.Flag {
-	return grouped(variableGroup,
+	return usage.Grouped(usage.VariableGroup,
 		genericFlag("var", "Set an input variable of the root module, as in `NAME=VALUE`.", func(s string) error {
 			v.given = append(v.given, givenVariable{text: s})
 			return nil
@@ -77,7 +78,7 @@ type lockFlags struct {
 
 func (l *lockFlags) flags() []cli.Flag {
 	l.lock = true
-	return grouped(stateGroup,
+	return usage.Grouped(usage.StateGroup,
 		boolFlag("lock", "Don't lock the state. Others may then change it at the same time.", &l.lock),
 		durationFlag("lock-timeout", "Wait up to `DURATION`, such as 30s or 5m, for a lock that another process holds.", &l.timeout),
 	)
@@ -97,7 +98,7 @@ func (s stateFlags) stamped() stateFlags {
 }
 
 func (s *stateFlags) flags() []cli.Flag {
-	return grouped(stateGroup,
+	return usage.Grouped(usage.StateGroup,
 		stringFlag("state", "Read the state from `FILE`, and write it there unless -state-out is given. For the local backend.", &s.state),
 		stringFlag("state-out", "Write the state to `FILE`. For the local backend.", &s.out),
 		stringFlag("backup", "Keep the previous state in `FILE`, or nowhere if it is \"-\". For the local backend.", &s.backup),
@@ -112,5 +113,5 @@ func (i *inputFlag) flags(a *app) []cli.Flag {
 	if v := a.vars["TF_INPUT"]; v == "0" || strings.EqualFold(v, "false") {
 		i.input = false
 	}
-	return grouped(variableGroup, boolFlag("input", "Don't ask for input; fail if a value is missing.", &i.input))
+	return usage.Grouped(usage.VariableGroup, boolFlag("input", "Don't ask for input; fail if a value is missing.", &i.input))
 }

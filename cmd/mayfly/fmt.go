@@ -15,6 +15,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/config/format"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/view"
 )
 
@@ -195,7 +196,7 @@ func (f *formatting) file(path string) {
 	if !ok || !f.write || f.check || bytes.Equal(src, out) {
 		return
 	}
-	if err := rewriteFile(path, out); err != nil {
+	if err := safefile.Rewrite(path, out); err != nil {
 		f.problem(diag.Errorf("Failed to write file", "The file %s could not be written: %s.", path, diag.Reason(err)))
 	}
 }
@@ -215,38 +216,4 @@ func (f *formatting) readFile(path string) ([]byte, bool) {
 	}
 	defer file.Close()
 	return f.read(file, "The file "+path)
-}
-
-// rewriteFile replaces the content of a file that exists: all of it or, after a crash, nothing. Links to the
-// file go on to lead to it; its mode and owner stay. Where a new file cannot take its place, because the
-// directory admits none or the file has several names, it is overwritten.
-func rewriteFile(path string, content []byte) error {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return err
-	}
-	// What may not be written is not replaced either.
-	file, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if replaceFile(path, info, content) == nil {
-		return nil
-	}
-	return overwrite(file, content)
-}
-
-func overwrite(file *os.File, content []byte) error {
-	if _, err := file.WriteAt(content, 0); err != nil {
-		return err
-	}
-	if err := file.Truncate(int64(len(content))); err != nil {
-		return err
-	}
-	return file.Sync()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/view"
@@ -26,7 +27,7 @@ type machineFlags struct {
 }
 
 func (m *machineFlags) flags(what string) []cli.Flag {
-	return grouped(outputGroup,
+	return usage.Grouped(usage.OutputGroup,
 		boolFlag("json", "Write "+what+" instead of text.", &m.json),
 		m.intoFlag("what -json writes"),
 	)
@@ -104,9 +105,9 @@ func (a *app) finish(code int) int {
 }
 
 // messageCommand makes a command that says what it does in lines of text, or in messages to programs.
-func (a *app) messageCommand(name, usage, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
+func (a *app) messageCommand(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	m := &machineFlags{}
-	return a.command(name, usage, argsUsage, description, append(flags, m.flags("a stream of JSON messages")...), func(ctx context.Context, args []string) int {
+	return a.command(name, summary, argsUsage, description, append(flags, m.flags("a stream of JSON messages")...), func(ctx context.Context, args []string) int {
 		if !m.beginMessages(a) {
 			return exitError
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/view"
 )
@@ -74,14 +75,14 @@ func (s *sharedFlags) flags(word string) []cli.Flag {
 	case "vars":
 		return s.vars.flags()
 	case "notes":
-		return grouped(outputGroup,
+		return usage.Grouped(usage.OutputGroup,
 			genericFlagDefault("consolidate-warnings", "Show each warning separately instead of grouping similar ones.", true, func(on bool) { s.listWarnings = !on }),
 			boolFlag("consolidate-errors", "Group similar errors.", &s.consolidateErrors),
 		)
 	case "compact":
-		return grouped(outputGroup, boolFlag("compact-warnings", "Show each warning on one line, if there are no errors.", &s.compactWarnings))
+		return usage.Grouped(usage.OutputGroup, boolFlag("compact-warnings", "Show each warning on one line, if there are no errors.", &s.compactWarnings))
 	case "deprecation":
-		return grouped(outputGroup, stringFlag("deprecation", "Show the warnings about deprecated parts of modules that `SCOPE` selects: module:all, module:local (only modules with a relative path) or module:none.", &s.deprecation))
+		return usage.Grouped(usage.OutputGroup, stringFlag("deprecation", "Show the warnings about deprecated parts of modules that `SCOPE` selects: module:all, module:local (only modules with a relative path) or module:none.", &s.deprecation))
 	case "remote":
 		return []cli.Flag{boolFlag("ignore-remote-version", "Has no effect. Accepted for compatibility.", &s.ignored)}
 	case "tests":

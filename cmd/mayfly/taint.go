@@ -18,7 +18,7 @@ func (a *app) untaintCommand() *cli.Command {
 		"Resource instance %s has been successfully untainted.")
 }
 
-func (a *app) taintingCommand(name, usage, description string, taint bool, done string) *cli.Command {
+func (a *app) taintingCommand(name, summary, description string, taint bool, done string) *cli.Command {
 	var files stateFlags
 	var lock lockFlags
 	allowMissing := false
@@ -26,7 +26,7 @@ func (a *app) taintingCommand(name, usage, description string, taint bool, done 
 	flags := append(files.flags(), lock.flags()...)
 	flags = append(flags, vars.flags()...)
 	flags = append(flags, boolFlag("allow-missing", "Succeed even if there is no such instance.", &allowMissing))
-	return a.messageCommand(name, usage, "ADDRESS", description, flags, func(ctx context.Context, args []string) int {
+	return a.messageCommand(name, summary, "ADDRESS", description, flags, func(ctx context.Context, args []string) int {
 		if len(args) != 1 {
 			return a.argsError(name, "the address of one resource instance")
 		}

@@ -36,7 +36,7 @@ var none = []string{}
 var rules = map[string]rule{
 	"bounds": {pure: true, modules: []string{hcl, cty}, why: "what a text or value may ask of the machine does not depend on what it is for"},
 
-	"safefile": {modules: none, why: "what guards against odd files must not know what files are for"},
+	"safefile": {modules: []string{"github.com/google/renameio/v2", "github.com/natefinch/atomic"}, why: "what guards against odd files must not know what files are for"},
 
 	"addr":   {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
 	"diag":   {pure: true, modules: []string{hcl, cty, distance}, why: "everybody reports problems, so reporting may need nobody"},
@@ -149,6 +149,11 @@ var rules = map[string]rule{
 			"cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
+	},
+	"cmd/mayfly/internal/usage": {may: []string{"diag"}, why: "how commands are used follows from the table of commands, not from what they do"},
+	"cmd/mayfly/internal/complete": {
+		may: []string{"cmd/mayfly/internal/usage", "config", "safefile", "state"},
+		why: "what can be typed is read from the table of commands and from names: nothing is evaluated, locked or run for it",
 	},
 	"cmd/mayfly/internal/term": {
 		modules: []string{"golang.org/x/term", "golang.org/x/sys", "github.com/vbauerster/mpb/v8"},

@@ -5,9 +5,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 )
 
 // TestHelpOfEveryCommand holds the help of all commands: values have names, sentences are whole, no option is
@@ -21,17 +22,17 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	visit = func(c *cli.Command) {
 		commands++
 		var out bytes.Buffer
-		printHelp(&out, "", c)
+		usage.Print(&out, "", c)
 		if found := brokenOption.FindString(out.String()); found != "" {
 			t.Errorf("%s: an option is broken at the end of a line: %q", c.FullName(), found)
 		}
 		for line := range strings.Lines(out.String()) {
-			if len(strings.TrimRight(line, "\n")) > helpWidth && !strings.HasPrefix(line, "Usage:") {
-				t.Errorf("%s: a line has more than %d columns: %q", c.FullName(), helpWidth, line)
+			if len(strings.TrimRight(line, "\n")) > usage.Width && !strings.HasPrefix(line, "Usage:") {
+				t.Errorf("%s: a line has more than %d columns: %q", c.FullName(), usage.Width, line)
 			}
 		}
 		for _, f := range c.Flags {
-			name, text := describeOption(f)
+			name, text := usage.Describe(f)
 			if _, isBool := f.(*cli.BoolFlag); !isBool {
 				if _, value, _ := strings.Cut(name, "="); !valueName.MatchString(value) {
 					t.Errorf("%s %s: the value has no name in capitals", c.FullName(), name)
@@ -48,23 +49,5 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	visit(a.root())
 	if commands < 40 {
 		t.Errorf("only %d commands were visited", commands)
-	}
-}
-
-func TestDescribeOption(t *testing.T) {
-	n, d, s, b := 10, 90*time.Second, "x", true
-	for _, test := range []struct {
-		flag       cli.Flag
-		name, text string
-	}{
-		{intFlag("n", "Run `N`.", &n), "-n=N", "Run N. The default is 10."},
-		{durationFlag("d", "Wait `DURATION`.", &d), "-d=DURATION", "Wait DURATION. The default is 1m30s."},
-		{stringFlag("s", "Take `FILE`.", &s), "-s=FILE", `Take FILE. The default is "x".`},
-		{boolFlag("b", "Don't.", &b), "-b=false", "Don't."},
-		{listFlag("l", "Take `FILE`.", new([]string)), "-l=FILE", "Take FILE. May be given several times."},
-	} {
-		if name, text := describeOption(test.flag); name != test.name || text != test.text {
-			t.Errorf("got %q, %q, want %q, %q", name, text, test.name, test.text)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package usage
 
 import (
 	"context"
@@ -8,13 +8,29 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
-const helpWidth = 78
+// Width is the number of columns of help.
+const Width = 78
 
-// printHelp writes the help of a command, with single-dash options as everyone types them. It is a
+// GlobalOption is an option that stands before the command.
+type GlobalOption struct{ Name, Value, About string }
+
+// GlobalOptions are all of them, in the order of the help. A name that ends in "=" takes a value.
+var GlobalOptions = []GlobalOption{
+	{"-chdir=", "DIR", "Switch to another directory before anything else is done."},
+	{"-help", "", "Show this text, or the help of a command."},
+	{"-version", "", "Same as the command \"version\"."},
+	{"-pedantic", "", "Take warnings for errors."},
+	{"-install-autocomplete", "", "Set up the shells of this user to complete commands, options and addresses."},
+	{"-uninstall-autocomplete", "", "Undo -install-autocomplete."},
+}
+
+// Print writes the help of a command, with single-dash options as everyone types them. It is a
 // cli.HelpPrinterFunc.
-func printHelp(w io.Writer, _ string, data any) {
+func Print(w io.Writer, _ string, data any) {
 	c, ok := data.(*cli.Command)
 	if !ok {
 		return
@@ -32,22 +48,18 @@ func printHelp(w io.Writer, _ string, data any) {
 	if text == "" {
 		text = c.Usage
 	}
-	out.WriteString(indent(wrap(text, helpWidth-2), "  ") + "\n")
+	out.WriteString(indent(wrap(text, Width-2), "  ") + "\n")
 	commandTables(&out, c)
 	optionTables(&out, c.Flags)
 	if c.Name == "mayfly" {
 		var rows [][2]string
-		for _, o := range globalOptions {
-			name := o.word
-			if strings.HasSuffix(name, "=") {
-				name += "DIR"
-			}
-			rows = append(rows, [2]string{name, o.about})
+		for _, o := range GlobalOptions {
+			rows = append(rows, [2]string{o.Name + o.Value, o.About})
 		}
 		table(&out, "Global options (before the command)", rows)
 		out.WriteString("\nFor the options of a command, run: mayfly <command> -help\n")
 	}
-	_, _ = io.WriteString(w, out.String()) // whoever closed the stream does not read help
+	_, _ = io.WriteString(w, out.String()) // a stream that is closed shows no help
 }
 
 // mainCommands are those of everyday work, in the order in which they are used.
@@ -76,17 +88,17 @@ func commandTables(out *strings.Builder, c *cli.Command) {
 	table(out, "All other commands", others)
 }
 
-// helpAsOption takes the command "help", which other programs have, for the option.
-func helpAsOption(args []string) []string {
+// HelpAsOption takes the command "help", which other programs have, for the option.
+func HelpAsOption(args []string) []string {
 	if len(args) > 0 && args[0] == "help" {
 		return append([]string{"-help"}, args[1:]...)
 	}
 	return args
 }
 
-// onlyHelp leaves nothing of a command line with -help behind a command but the command and the option:
+// OnlyHelp leaves nothing of a command line with -help behind a command but the command and the option:
 // everything else would be for the command.
-func onlyHelp(root *cli.Command, args []string) []string {
+func OnlyHelp(root *cli.Command, args []string) []string {
 	if !slices.ContainsFunc(args, func(arg string) bool { return slices.Contains([]string{"-help", "--help", "-h", "--h"}, arg) }) {
 		return args
 	}
@@ -105,8 +117,8 @@ var valueForms = map[string]string{
 	": time: ":      "a number with a unit, such as 30s or 5m",
 }
 
-// usageError explains why a command's options could not be understood.
-func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
+// Error explains why a command's options could not be understood. It is a cli.OnUsageErrorFunc.
+func Error(_ context.Context, c *cli.Command, err error, _ bool) error {
 	reason := err.Error()
 	for from, form := range valueForms {
 		if before, _, ok := strings.Cut(reason, from); ok {
@@ -118,7 +130,7 @@ func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
 		for _, f := range c.Flags {
 			names = append(names, f.Names()[0])
 		}
-		if near := nearest(strings.TrimLeft(given, "-"), names); near != "" {
+		if near := diag.Nearest(strings.TrimLeft(given, "-"), names); near != "" {
 			reason += fmt.Sprintf(". Did you mean -%s?", near)
 		}
 	}
@@ -137,7 +149,7 @@ func table(out *strings.Builder, title string, rows [][2]string) {
 	}
 	fmt.Fprintf(out, "\n%s:\n\n", title)
 	for _, r := range rows {
-		text := indent(wrap(r[1], helpWidth-width-4), strings.Repeat(" ", width+4))
+		text := indent(wrap(r[1], Width-width-4), strings.Repeat(" ", width+4))
 		fmt.Fprintf(out, "  %-*s  %s\n", width, r[0], strings.TrimLeft(text, " "))
 	}
 }

@@ -1,54 +1,71 @@
-package main
+package complete
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 )
 
-// completeCommand is what the shells' functions call, with the name of the shell, the command line, and the
-// position of the cursor in it, in bytes, unless the line ends there.
-const completeCommand = "__complete"
+// command is what the shells' functions call, with the name of the shell, the command line, and the position
+// of the cursor in it, in bytes, unless the line ends there.
+const command = "__complete"
 
 // bashWordBreaks are the characters within a word after which bash begins another one, unless its user has
 // changed that.
 const bashWordBreaks = "=:"
 
-// proposal is a word that may stand where the cursor is.
-type proposal struct{ word, about string }
+// Query is a command line that a shell wants to have completed, up to the cursor.
+type Query struct{ shell, line string }
 
-// completes answers a shell that asks for words, and reports whether one did. Bash asks a program that
-// "complete -C" names through the environment.
-func (a *app) completes(root *cli.Command, args []string) bool {
-	shell, line, point := "bash", a.vars["COMP_LINE"], a.vars["COMP_POINT"]
-	if len(args) >= 3 && args[0] == completeCommand {
+// Asked returns the question of a shell, if the arguments of the program, without its name, are one. Bash
+// asks a program that "complete -C" names through the environment.
+func Asked(args []string, vars map[string]string) (q Query, ok bool) {
+	shell, line, point := "bash", vars["COMP_LINE"], vars["COMP_POINT"]
+	if len(args) >= 3 && args[0] == command {
 		shell, line, point = args[1], args[2], strings.Join(args[3:], "")
 	} else if line == "" || point == "" {
-		return false
+		return Query{}, false
 	}
 	if n, err := strconv.Atoi(point); err == nil && n >= 0 && n < len(line) {
 		line = line[:n]
 	}
-	words, last := shellWords(line)
+	return Query{shell, line}, true
+}
+
+// proposal is a word that may stand where the cursor is.
+type proposal struct{ word, about string }
+
+// Completer completes command lines.
+type Completer struct {
+	Root *cli.Command // with all commands below it
+	Home string       // of the user, "" if unknown
+	// Open opens the working directory. A -chdir in the command line is carried out before.
+	Open func() Directory
+
+	words []string // before the last one, without the program and the options that stand before the command
+}
+
+// Answer returns what may stand where the cursor is, a proposal a line, in the form that the shell wants.
+func (c *Completer) Answer(q Query) string {
+	words, last := shellWords(q.line)
 	if len(words) < 2 {
-		return true
+		return ""
 	}
 	typed := words[len(words)-1]
 	var out strings.Builder
 	seen := map[string]bool{}
-	for _, c := range a.proposals(root, words[1:]) {
-		if strings.HasPrefix(c.word, typed) && !strings.ContainsAny(c.word, "\n\t") && !seen[c.word] {
-			seen[c.word] = true
-			out.WriteString(forShell(shell, c, last) + "\n")
+	for _, p := range c.proposals(words[1:]) {
+		if strings.HasPrefix(p.word, typed) && !strings.ContainsAny(p.word, "\n\t") && !seen[p.word] {
+			seen[p.word] = true
+			out.WriteString(forShell(q.shell, p, last) + "\n")
 		}
 	}
-	fmt.Fprint(a.env.Stdout, out.String())
-	return true
+	return out.String()
 }
 
 // forShell writes a proposal as the shell wants it. Bash takes it as it is, in place of what is behind the
@@ -114,18 +131,8 @@ func shellWords(line string) (words []string, last unfinished) {
 	return append(words, word.String()), last
 }
 
-// globalOptions are those that stand before the command, with what the help says about them.
-var globalOptions = []proposal{
-	{"-chdir=", "Switch to another directory before anything else is done."},
-	{"-help", "Show this text, or the help of a command."},
-	{"-version", "Same as the command \"version\"."},
-	{"-pedantic", "Take warnings for errors."},
-	{"-install-autocomplete", "Set up the shells of this user to complete commands, options and addresses."},
-	{"-uninstall-autocomplete", "Undo -install-autocomplete."},
-}
-
 // proposals lists what may stand in the place of the last word, whether or not it begins like that word.
-func (a *app) proposals(root *cli.Command, words []string) []proposal {
+func (c *Completer) proposals(words []string) []proposal {
 	before, typed := words[:len(words)-1], words[len(words)-1]
 	for len(before) > 0 && strings.HasPrefix(before[0], "-") {
 		name, dir, given := strings.Cut(strings.TrimLeft(before[0], "-"), "=")
@@ -133,16 +140,16 @@ func (a *app) proposals(root *cli.Command, words []string) []proposal {
 			if !given && len(before) > 1 {
 				dir, before = before[1], before[1:]
 			}
-			if os.Chdir(expandHome(dir, a.home())) != nil {
+			if os.Chdir(expandHome(dir, c.Home)) != nil {
 				return nil
 			}
 		}
 		before = before[1:]
 	}
 	if len(before) == 0 && strings.HasPrefix(typed, "-") {
-		return dashed(globalOptions, typed)
+		return dashed(globalOptions(), typed)
 	}
-	cmd, path := root, []string{}
+	cmd, path := c.Root, []string{}
 	for len(before) > 0 && len(cmd.Commands) > 0 {
 		sub := cmd.Command(before[0])
 		if sub == nil {
@@ -150,18 +157,27 @@ func (a *app) proposals(root *cli.Command, words []string) []proposal {
 		}
 		cmd, path, before = sub, append(path, sub.Name), before[1:]
 	}
+	c.words = before
 	switch {
 	case strings.HasPrefix(typed, "-"):
-		return a.options(cmd, before, typed)
+		return c.options(cmd, typed)
 	case len(cmd.Commands) > 0:
 		return subcommands(cmd)
 	}
 	if len(before) > 0 {
 		if name, ok := waitsForValue(cmd, before[len(before)-1]); ok {
-			return a.optionValues(name, before)
+			return c.optionValues(name)
 		}
 	}
-	return a.arguments(strings.Join(path, " "), before)
+	return c.arguments(strings.Join(path, " "))
+}
+
+func globalOptions() []proposal {
+	var out []proposal
+	for _, o := range usage.GlobalOptions {
+		out = append(out, proposal{o.Name, o.About})
+	}
+	return out
 }
 
 func subcommands(cmd *cli.Command) []proposal {
@@ -175,9 +191,9 @@ func subcommands(cmd *cli.Command) []proposal {
 }
 
 // options completes the name of an option, or its value if that is being typed.
-func (a *app) options(cmd *cli.Command, before []string, typed string) []proposal {
+func (c *Completer) options(cmd *cli.Command, typed string) []proposal {
 	if option, _, given := strings.Cut(strings.TrimLeft(typed, "-"), "="); given {
-		values := a.optionValues(option, before)
+		values := c.optionValues(option)
 		for _, f := range cmd.Flags {
 			if _, ok := f.(*cli.BoolFlag); ok && f.Names()[0] == option {
 				values = []proposal{{"true", ""}, {"false", ""}}
@@ -201,7 +217,7 @@ func (a *app) options(cmd *cli.Command, before []string, typed string) []proposa
 				word += "=false"
 			}
 		}
-		_, text := describeOption(f)
+		_, text := usage.Describe(f)
 		out = append(out, proposal{word, text})
 	}
 	name := func(p proposal) string {
@@ -235,36 +251,4 @@ func waitsForValue(cmd *cli.Command, word string) (name string, ok bool) {
 		}
 	}
 	return "", false
-}
-
-// optionValues lists values of an option. None leaves it to the shell, which knows files.
-func (a *app) optionValues(name string, before []string) []proposal {
-	c := a.completion(before)
-	switch name {
-	case "target", "exclude":
-		return slices.Concat(c.declared(), c.modules(), c.instances())
-	case "replace":
-		return c.instances()
-	case "var":
-		return c.variables()
-	}
-	return nil
-}
-
-// arguments lists what may be an argument of a command after those that stand before it.
-func (a *app) arguments(command string, before []string) []proposal {
-	c := a.completion(before)
-	switch command {
-	case "workspace select", "workspace delete":
-		return c.workspaces(context.Background())
-	case "state show", "taint", "untaint":
-		return c.instances()
-	case "state list", "state rm", "state mv":
-		return slices.Concat(c.modules(), c.instances())
-	case "import":
-		return c.declared()
-	case "output":
-		return c.outputs()
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package usage
 
 import (
 	"fmt"
@@ -11,16 +11,16 @@ import (
 // The groups of options that several commands share, in the order in which help lists them after a command's
 // own.
 const (
-	planningGroup = "Planning options"
-	variableGroup = "Input variables"
-	stateGroup    = "State and locking"
-	outputGroup   = "Output and diagnostics"
+	PlanningGroup = "Planning options"
+	VariableGroup = "Input variables"
+	StateGroup    = "State and locking"
+	OutputGroup   = "Output and diagnostics"
 )
 
-var optionGroups = []string{"", planningGroup, variableGroup, stateGroup, outputGroup}
+var optionGroups = []string{"", PlanningGroup, VariableGroup, StateGroup, OutputGroup}
 
-// grouped puts options into a group and returns them.
-func grouped(group string, flags ...cli.Flag) []cli.Flag {
+// Grouped puts options into a group and returns them.
+func Grouped(group string, flags ...cli.Flag) []cli.Flag {
 	for _, f := range flags {
 		switch f := f.(type) {
 		case *cli.BoolFlag:
@@ -38,8 +38,8 @@ func grouped(group string, flags ...cli.Flag) []cli.Flag {
 	return flags
 }
 
-// hide takes options out of the help of a command that decides them itself. They are still accepted.
-func hide(flags []cli.Flag, names ...string) []cli.Flag {
+// Hide takes options out of the help of a command that decides them itself. They are still accepted.
+func Hide(flags []cli.Flag, names ...string) []cli.Flag {
 	for _, f := range flags {
 		if b, ok := f.(*cli.BoolFlag); ok && slices.Contains(names, b.Name) {
 			b.Hidden = true
@@ -59,7 +59,7 @@ func optionTables(out *strings.Builder, flags []cli.Flag) {
 		if c, ok := f.(cli.CategorizableFlag); ok {
 			group = c.GetCategory()
 		}
-		name, text := describeOption(f)
+		name, text := Describe(f)
 		rows[group] = append(rows[group], [2]string{name, text})
 	}
 	for _, group := range optionGroups {
@@ -71,10 +71,10 @@ func optionTables(out *strings.Builder, flags []cli.Flag) {
 	}
 }
 
-// describeOption returns an option as help writes it, with the name of its value, and what it does. Both come
+// Describe returns an option as help writes it, with the name of its value, and what it does. Both come
 // from the declaration of the option alone: the name of the value is in backquotes in its text, as in the
 // standard library.
-func describeOption(f cli.Flag) (name, text string) {
+func Describe(f cli.Flag) (name, text string) {
 	name = "-" + f.Names()[0]
 	before, rest, named := strings.Cut(f.(interface{ GetUsage() string }).GetUsage(), "`")
 	value, after, _ := strings.Cut(rest, "`")

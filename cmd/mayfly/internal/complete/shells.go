@@ -1,0 +1,154 @@
+package complete
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/safefile"
+)
+
+// The functions that shells call to complete a word.
+var (
+	//go:embed functions/mayfly.bash
+	bashCompletion string
+	//go:embed functions/mayfly.zsh
+	zshCompletion string
+	//go:embed functions/mayfly.fish
+	fishCompletion string
+)
+
+// Functions returns the functions with which a shell completes what is typed: bash, zsh or fish.
+func Functions(shell string) string {
+	return map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[shell]
+}
+
+// setUpMark is at the end of what -install-autocomplete writes, by which it is found again.
+const setUpMark = "# mayfly -install-autocomplete"
+
+// maxFile bounds the files with which shells begin, in bytes.
+const maxFile = 16 << 20
+
+// SetUp is a file with which a shell of the user begins, and the line in it that sets up completion.
+type SetUp struct {
+	Shell, Path string
+
+	line  string
+	whole bool // the file is for nothing else, because the shell has one per program
+}
+
+// SetUps lists the set-ups of the shells that a user has: there is a file of theirs, or it is the login
+// shell. vars is the user's environment, and program the path of this program.
+func SetUps(vars map[string]string, home, program string) []SetUp {
+	join := func(dirVar, otherwise, name string) string {
+		dir := vars[dirVar]
+		if dir == "" {
+			dir = filepath.Join(home, otherwise)
+		}
+		return filepath.Join(dir, name)
+	}
+	exists := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	login := filepath.Base(vars["SHELL"])
+	line := func(shell string) string {
+		quoted := "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
+		return fmt.Sprintf(`[ -x %s ] && eval "$(%s completion %s)" %s`, quoted, quoted, shell, setUpMark)
+	}
+	var out []SetUp
+	bash := filepath.Join(home, ".bashrc")
+	if profile := filepath.Join(home, ".bash_profile"); !exists(bash) && exists(profile) {
+		bash = profile
+	}
+	if login == "bash" || exists(bash) {
+		out = append(out, SetUp{Shell: "bash", Path: bash, line: line("bash")})
+	}
+	if zsh := join("ZDOTDIR", "", ".zshrc"); login == "zsh" || exists(zsh) {
+		out = append(out, SetUp{Shell: "zsh", Path: zsh, line: line("zsh")})
+	}
+	if fish := join("XDG_CONFIG_HOME", ".config", "fish"); login == "fish" || exists(fish) {
+		out = append(out, SetUp{Shell: "fish", Path: filepath.Join(fish, "completions", "mayfly.fish"), line: fishCompletion + setUpMark, whole: true})
+	}
+	return out
+}
+
+// Program returns the path of this program: by preference as the search path finds it, since that may be a
+// link which outlives this version.
+func Program() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	found, err := exec.LookPath("mayfly")
+	if err != nil || !filepath.IsAbs(found) {
+		return self, nil
+	}
+	a, err := os.Stat(self)
+	if err != nil {
+		return "", err
+	}
+	if b, err := os.Stat(found); err != nil || !os.SameFile(a, b) {
+		return self, nil
+	}
+	return found, nil
+}
+
+// Apply makes the file have the set-up once, or not at all if remove is set, and reports whether that took a
+// change.
+func (s SetUp) Apply(remove bool) (changed bool, err error) {
+	before, err := safefile.Read(s.Path, maxFile)
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
+		return false, err
+	}
+	if s.whole {
+		return s.applyWhole(string(before), missing, remove)
+	}
+	lines := strings.SplitAfter(string(before), "\n")
+	kept := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.HasSuffix(strings.TrimRight(l, " \r\n"), setUpMark) })
+	after := strings.Join(kept, "")
+	if !remove {
+		if slices.ContainsFunc(lines, func(l string) bool { return strings.TrimRight(l, "\r\n") == s.line }) && len(kept) == len(lines)-1 {
+			return false, nil
+		}
+		if after != "" && !strings.HasSuffix(after, "\n") {
+			after += "\n"
+		}
+		after += s.line + "\n"
+	}
+	return s.write(string(before), after, missing)
+}
+
+// applyWhole is apply for a file of its own. One of another author stays.
+func (s SetUp) applyWhole(before string, missing, remove bool) (changed bool, err error) {
+	ours := strings.HasSuffix(strings.TrimRight(before, "\n"), setUpMark)
+	switch {
+	case !missing && !ours && !remove:
+		return false, errors.New("it is already there, but -install-autocomplete did not create it")
+	case remove && (missing || !ours):
+		return false, nil
+	case remove:
+		return true, os.Remove(s.Path)
+	}
+	return s.write(before, s.line+"\n", missing)
+}
+
+func (s SetUp) write(before, after string, missing bool) (changed bool, err error) {
+	switch {
+	case before == after:
+		return false, nil
+	case !missing:
+		return true, safefile.Rewrite(s.Path, []byte(after))
+	}
+	if err := os.MkdirAll(filepath.Dir(s.Path), 0o755); err != nil {
+		return false, err
+	}
+	return true, os.WriteFile(s.Path, []byte(after), 0o644)
+}

@@ -1,0 +1,41 @@
+package safefile
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Rewrite replaces the content of a file that exists: all of it or, after a crash, nothing. Links to the
+// file still lead to it, and it keeps its mode and owner. Where a new file cannot take its place, because
+// none can be made in the directory or the file has several names, it is overwritten. Errors are those of
+// os.OpenFile and os.File.
+func Rewrite(path string, content []byte) error {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	// What may not be written is not replaced either.
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if replaceFile(path, info, content) == nil {
+		return nil
+	}
+	return overwrite(file, content)
+}
+
+func overwrite(file *os.File, content []byte) error {
+	if _, err := file.WriteAt(content, 0); err != nil {
+		return err
+	}
+	if err := file.Truncate(int64(len(content))); err != nil {
+		return err
+	}
+	return file.Sync()
+}
