@@ -84,7 +84,7 @@ type applier struct {
 	*walk
 	req       ApplyRequest
 	selection *selection      // of the plan
-	left      *lacking        // objects, set once all steps are done
+	left      *missingDeps    // objects, set once all steps are done
 	before    *walk           // evaluates with the objects as they were: for the providers of what is destroyed
 	changing  context.Context // of the calls that change objects: their answers are recorded until it ends
 

@@ -55,11 +55,11 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	a.inSlot(func() {
 		s := sessionOf(obj, event.OpDelete)
 		defer s.End()
-		d := subject{walk: a.before, obj: obj, schema: sch, source: c.Provider.Provider, p: a.before.configured(t, s, po)}
-		if d.p == nil || !hold(s) {
+		d := a.before.objectOp(obj, sch, c.Provider.Provider)
+		if d.p = a.before.acquireProvider(t, s, po); d.p == nil || !hold(s) {
 			return
 		}
-		destroying := destruction{a: a, subject: d, change: c, object: stored}
+		destroying := destruction{a: a, objectOp: d, change: c, object: stored}
 		if departure != nil {
 			destroying.before = &provisioning{walk: a.before, t: t, s: s, of: departure, obj: obj, action: plan.Delete}
 		}
@@ -70,7 +70,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 
 // destruction is the destruction of one object.
 type destruction struct {
-	subject
+	objectOp
 	a      *applier
 	change *plan.Change
 	object *state.Object // as the state has it
@@ -78,7 +78,7 @@ type destruction struct {
 }
 
 func (d *destruction) run() bool {
-	pr, ok := d.upgraded(d.object)
+	pr, ok := d.upgrade(d.object)
 	if !ok {
 		return false
 	}
@@ -99,7 +99,7 @@ func (d *destruction) run() bool {
 		Type: d.typeName(), Prior: pr.value, Planned: cty.NullVal(d.block().Type()), Config: cty.NullVal(d.block().Type()),
 		PlannedPrivate: deletePrivate(d.change, pr), Identity: pr.identity, ProviderMeta: d.metaOfModule(),
 	})
-	op.told = func(more diag.List) { done(append(diags, more...), idKey, id) }
+	op.onDurable = func(more diag.List) { done(append(diags, more...), idKey, id) }
 	return d.conclude(op, pr, resp, &diags)
 }
 
@@ -112,7 +112,7 @@ func (d *destruction) provision(pr prior) bool {
 	if op == nil {
 		return false
 	}
-	d.before.self = d.marked(pr.value, d.object.Sensitive)
+	d.before.self = d.mark(pr.value, d.object.Sensitive)
 	ok := d.before.run("was not destroyed")
 	return op.end(!ok) && ok
 }
@@ -136,12 +136,12 @@ func (d *destruction) conclude(op *operation, pr prior, resp provider.ApplyRespo
 		}
 		return op.end(diags.HasErrors(), state.ObjectChange{Object: d.obj, Provider: c.Provider}) && !diags.HasErrors()
 	}
-	op.end(true, d.remaining(left, resp)...)
+	op.end(true, d.remainder(left, resp)...)
 	return false
 }
 
-// remaining returns the record of an object that its destruction left behind.
-func (d *destruction) remaining(left cty.Value, resp provider.ApplyResponse) []state.ObjectChange {
+// remainder returns the record of an object that its destruction left behind.
+func (d *destruction) remainder(left cty.Value, resp provider.ApplyResponse) []state.ObjectChange {
 	stored := d.object
 	v, diags := d.accept(left, nil, "object", true)
 	d.report(diags)
@@ -152,7 +152,7 @@ func (d *destruction) remaining(left cty.Value, resp provider.ApplyResponse) []s
 	if private == nil {
 		private = stored.Private
 	}
-	o := d.stored(v, append(d.block().SensitivePaths(v), stored.Sensitive...), private, resp.Identity, stored)
+	o := d.stateObject(v, append(d.block().SensitivePaths(v), stored.Sensitive...), private, resp.Identity, stored)
 	if o == nil {
 		return nil
 	}
@@ -208,8 +208,7 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 	a.inSlot(func() {
 		s := sessionOf(in, event.OpRead)
 		defer s.End()
-		d := dataRead{in: in, t: t, s: s}
-		d.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider, body: in.Config().Body}
+		d := dataRead{objectOp: a.instanceOp(in), in: in, t: t, s: s}
 		ok = in.Preconditions(t, s) && d.evaluate() && a.readData(&d, c)
 	})
 	return ok

@@ -117,7 +117,7 @@ func (a *applier) absent(i addr.Instance) bool {
 
 // finishConditions evaluates what is still undecided among the conditions.
 func (a *applier) finishConditions(pool *future.Pool) {
-	a.left = &lacking{instances: a.run.InstancesOf, missing: a.absent}
+	a.left = &missingDeps{instances: a.run.InstancesOf, missing: a.absent}
 	undecided, due := map[string]bool{}, map[string]bool{}
 	for _, r := range a.req.Plan.Checks {
 		for _, o := range r.Objects {

@@ -21,7 +21,7 @@ import (
 
 // instanceApply creates or updates one managed instance.
 type instanceApply struct {
-	subject
+	objectOp
 	a      *applier
 	t      *future.Task
 	s      *eval.Session
@@ -49,12 +49,11 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	}
 	ok := false
 	a.inSlot(func() {
-		ia := instanceApply{a: a, t: t, s: sessionOf(in, event.OpCreate), in: in, change: c}
+		ia := instanceApply{objectOp: a.instanceOp(in), a: a, t: t, s: sessionOf(in, event.OpCreate), in: in, change: c}
 		if c.Action == plan.Update {
 			ia.s.Purpose = string(event.OpUpdate)
 		}
 		defer ia.s.End()
-		ia.subject = subject{walk: a.walk, obj: addr.Object{Instance: c.Addr}, schema: in.Resource.Block.Schema, source: c.Provider.Provider, body: in.Config().Body}
 		ok = ia.apply()
 	})
 	return ok
@@ -90,7 +89,7 @@ func (ia *instanceApply) loadPrior() bool {
 		return false
 	}
 	var ok bool
-	ia.before, ok = ia.upgraded(ia.prior)
+	ia.before, ok = ia.upgrade(ia.prior)
 	return ok
 }
 
@@ -105,7 +104,7 @@ func (ia *instanceApply) evaluate() bool {
 	ia.config, _ = cfg.UnmarkDeep()
 	lc := &ia.in.Config().Lifecycle
 	if !ia.before.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
-		stored := ia.unechoed(outsideWriteOnly(ia.block(), ia.prior.Sensitive))
+		stored := ia.dropMirrored(outsideWriteOnly(ia.block(), ia.prior.Sensitive))
 		ia.sensitive = ignoredSensitive(ia.block(), lc, ia.before.value, ia.config, ia.sensitive, stored)
 		ia.config = ignoreChanges(ia.block(), lc, ia.before.value, ia.config)
 	}
@@ -152,8 +151,8 @@ func (ia *instanceApply) checkSecond(first cty.Value, resp provider.PlanResponse
 	valid := func() []error { return schema.AssertPlanValid(ia.block(), ia.before.value, ia.config, resp.Planned) }
 	kept := func() []error { return schema.AssertSecondPlan(ia.block(), first, resp.Planned) }
 	if resp.LegacyTypes {
-		ia.tolerated("plan", valid)
-		ia.tolerated("final plan", kept)
+		ia.logTolerated("plan", valid)
+		ia.logTolerated("final plan", kept)
 		return nil
 	}
 	var diags diag.List
@@ -211,12 +210,12 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 	}
 	ok := op.end(false, ia.changeTo(o))
 	ia.final(planned)
-	return ok && ia.in.Postconditions(ia.t, ia.s, ia.marked(planned, ia.sensitive))
+	return ok && ia.in.Postconditions(ia.t, ia.s, ia.mark(planned, ia.sensitive))
 }
 
 // object makes the state's record of v.
 func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value, tainted bool) *state.Object {
-	o := ia.stored(v, slices.Concat(ia.sensitive, ia.block().SensitivePaths(v)), private, identity, nil)
+	o := ia.stateObject(v, slices.Concat(ia.sensitive, ia.block().SensitivePaths(v)), private, identity, nil)
 	if o != nil {
 		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy
 		o.SkipDestroy = ia.in.Config().Lifecycle.SkipDestroy()
@@ -232,7 +231,7 @@ func (ia *instanceApply) changeTo(o *state.Object) state.ObjectChange {
 func (ia *instanceApply) final(v cty.Value) {
 	ia.a.mu.Lock()
 	defer ia.a.mu.Unlock()
-	ia.a.results[ia.obj.Instance] = ia.marked(v, ia.sensitive)
+	ia.a.results[ia.obj.Instance] = ia.mark(v, ia.sensitive)
 }
 
 // make makes the change.
@@ -267,14 +266,14 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 		resp.Private = ia.before.private // an error answer may leave it out
 	}
 	if o.exists && !o.failed && kind == event.OpCreate && len(ia.in.Provisioners()) > 0 {
-		op = ia.provisioned(op, &o, resp)
+		op = ia.provision(op, &o, resp)
 	}
 	idKey, id = identifying(o.value, ia.block(), ia.sensitive)
 	if op == nil {
 		done(o.diags, idKey, id)
 		return false
 	}
-	op.told = func(more diag.List) { done(append(o.diags, more...), idKey, id) }
+	op.onDurable = func(more diag.List) { done(append(o.diags, more...), idKey, id) }
 	return ia.conclude(op, o, resp, deposed, kind)
 }
 
@@ -291,9 +290,9 @@ func (ia *instanceApply) newIdentity(id cty.Value, diags diag.List) (cty.Value, 
 	return got, diags
 }
 
-// provisioned runs the provisioners of a new object, which is recorded as tainted before: it exists, whatever
+// provision runs the provisioners of a new object, which is recorded as tainted before: it exists, whatever
 // becomes of this program meanwhile. It returns the operation that ends with the final record.
-func (ia *instanceApply) provisioned(op *operation, o *outcome, resp provider.ApplyResponse) *operation {
+func (ia *instanceApply) provision(op *operation, o *outcome, resp provider.ApplyResponse) *operation {
 	tainted := ia.object(o.value, resp.Private, resp.Identity, true)
 	if tainted == nil || !op.end(false, ia.changeTo(tainted)) {
 		return nil
@@ -301,7 +300,7 @@ func (ia *instanceApply) provisioned(op *operation, o *outcome, resp provider.Ap
 	if op = ia.a.begin(ia.obj, string(event.OpProvision)); op == nil {
 		return nil
 	}
-	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.obj, action: plan.Create, self: ia.marked(o.value, ia.sensitive)}
+	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.obj, action: plan.Create, self: ia.mark(o.value, ia.sensitive)}
 	if !pv.run("is tainted and will be replaced") {
 		o.failed, o.tainted = true, true
 		o.diags = append(o.diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported
@@ -372,7 +371,7 @@ func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyR
 			n.Forget++
 		}
 	})
-	return ia.in.Postconditions(ia.t, ia.s, ia.marked(o.value, ia.sensitive)) && ok
+	return ia.in.Postconditions(ia.t, ia.s, ia.mark(o.value, ia.sensitive)) && ok
 }
 
 // undepose puts the old object back in its place after the new one could not be made.
@@ -415,7 +414,7 @@ func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse,
 	} else if !o.failed {
 		check := func() []error { return schema.AssertApplyResult(ia.block(), planned, v) }
 		if legacy || resp.LegacyTypes {
-			ia.tolerated("object", check)
+			ia.logTolerated("object", check)
 			check = func() []error { return nil }
 		}
 		for _, err := range check() {

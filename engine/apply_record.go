@@ -9,9 +9,9 @@ import (
 )
 
 // recordPrior makes durable what planning changed without a provider's help: moved, refreshed, imported and
-// upgraded objects, and data that was read.
+// upgrade objects, and data that was read.
 func (a *applier) recordPrior() error {
-	a.relink()
+	a.refreshDependencies()
 	base := a.req.Plan.Base
 	var changes []state.ObjectChange
 	for i, in := range a.state.AllInstances() {
@@ -45,13 +45,13 @@ func (a *applier) recordPrior() error {
 			return err
 		}
 	}
-	a.tellImports()
+	a.reportImports()
 	return nil
 }
 
-// tellImports reports the objects that are imported. That happened all at once, since no provider is asked
+// reportImports reports the objects that are imported. That happened all at once, since no provider is asked
 // for it.
-func (a *applier) tellImports() {
+func (a *applier) reportImports() {
 	for _, c := range a.req.Plan.Changes {
 		if c.Importing == nil {
 			continue
@@ -62,9 +62,9 @@ func (a *applier) tellImports() {
 	}
 }
 
-// relink gives objects that the plan leaves as they are the dependencies, replace order and provider that the
-// configuration now asks for.
-func (a *applier) relink() {
+// refreshDependencies gives objects that the plan leaves as they are the dependencies, replace order and
+// provider that the configuration now asks for.
+func (a *applier) refreshDependencies() {
 	for _, c := range a.req.Plan.Changes {
 		if c.Action != plan.NoOp || c.Deposed != addr.Current {
 			continue
@@ -107,9 +107,9 @@ func sameResources(a, b []addr.ConfigResource) bool {
 type operation struct {
 	*applier
 	id uint64
-	// told says, if set, that the operation has ended. It is called when the results are durable: what was
-	// said to be complete is in the state, whatever becomes of this program.
-	told func(diag.List)
+	// onDurable says, if set, that the operation has ended. It is called when the results are durable: what
+	// was said to be complete is in the state, whatever becomes of this program.
+	onDurable func(diag.List)
 }
 
 // begin makes it durable that an operation on an object is about to start. False means that it must not.
@@ -142,8 +142,8 @@ func (op *operation) end(failed bool, changes ...state.ObjectChange) bool {
 		diags = journalFailed(err)
 		op.run.Report(diags)
 	}
-	if op.told != nil {
-		op.told(diags)
+	if op.onDurable != nil {
+		op.onDurable(diags)
 	}
 	return len(diags) == 0
 }

@@ -14,9 +14,9 @@ func sessionOf(who any, op event.Op) *eval.Session {
 	return s
 }
 
-// used reports that s holds a lease on what u names, an instance or a provider, until the returned function
-// is called, which calls release.
-func (w *walk) used(s *eval.Session, u eval.Use, release func()) func() {
+// reportUse reports that s holds a lease on what u names, an instance or a provider, until the returned
+// function is called, which calls release.
+func (w *walk) reportUse(s *eval.Session, u eval.Use, release func()) func() {
 	if !w.events.Detailed() {
 		return release
 	}

@@ -17,12 +17,12 @@ const minEcho = 8
 // withhold takes out of an answer the values of the resource's own write-only arguments that the provider
 // copied into other attributes: the object is stored, and they must not be. Each is an error that names the
 // attribute; null takes its place. A text that other arguments of the configuration hold as well is no copy.
-func (s *subject) withhold(config, v cty.Value, diags diag.List, what string) (cty.Value, diag.List) {
+func (op *objectOp) withhold(config, v cty.Value, diags diag.List, what string) (cty.Value, diag.List) {
 	if v == cty.NilVal || v.IsNull() || config.IsNull() {
 		return v, diags
 	}
 	var secrets []string
-	for _, path := range s.block().WriteOnlyPaths(config) {
+	for _, path := range op.block().WriteOnlyPaths(config) {
 		if secret, err := path.Apply(config); err == nil {
 			eachText(secret, func(text string) {
 				if len(text) >= minEcho {
@@ -35,7 +35,7 @@ func (s *subject) withhold(config, v cty.Value, diags diag.List, what string) (c
 		return v, diags
 	}
 	open := map[string]struct{}{}
-	eachText(s.block().NullWriteOnly(config), func(text string) { open[text] = struct{}{} })
+	eachText(op.block().NullWriteOnly(config), func(text string) { open[text] = struct{}{} })
 	whole := v.Type()
 	out, err := cty.Transform(v, func(path cty.Path, v cty.Value) (cty.Value, error) {
 		if v.Type() != cty.String || v.IsNull() || !v.IsKnown() || !holdsOne(v.AsString(), secrets, open) {
@@ -44,13 +44,13 @@ func (s *subject) withhold(config, v cty.Value, diags diag.List, what string) (c
 		diags = append(diags, diag.Diagnostic{
 			Summary: "Provider copied a write-only value",
 			Detail: fmt.Sprintf("The provider %s returned the value of a write-only argument in the attribute %s of the %s of %s, where it would be stored. The attribute was left out; the rest of the object is kept.\n\nThis is a bug in the provider.",
-				s.source.ForDisplay(), schema.PathIn(whole, path), what, s.obj),
+				op.source.ForDisplay(), schema.PathIn(whole, path), what, op.obj),
 			Path: path.Copy(),
 		})
 		return cty.NullVal(cty.String), nil
 	})
 	if err != nil {
-		return cty.NilVal, append(diags, s.violation(what, fmt.Errorf("it cannot be searched for write-only values")))
+		return cty.NilVal, append(diags, op.violation(what, fmt.Errorf("it cannot be searched for write-only values")))
 	}
 	return out, diags
 }

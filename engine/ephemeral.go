@@ -43,7 +43,7 @@ func (w *walk) openAs(t *future.Task, s *eval.Session, in *eval.Instance, use ev
 		s.Fail()
 		return unusable
 	}
-	s.Keep(w.used(s, use, l.Release))
+	s.Keep(w.reportUse(s, use, l.Release))
 	v, err := l.Value(w.ctx)
 	if err != nil {
 		w.reportAcquire(use, err)
@@ -78,10 +78,10 @@ func (o *opener) object() addr.Object  { return addr.Object{Instance: o.in.Addr(
 
 // report reports what is wrong with the instance.
 func (o *opener) report(diags diag.List) {
-	o.run.Report(mild(o.in.Config(), o.placed(diags)))
+	o.run.Report(mild(o.in.Config(), o.locate(diags)))
 }
 
-func (o *opener) placed(diags diag.List) diag.List {
+func (o *opener) locate(diags diag.List) diag.List {
 	return diags.InConfigBody(o.in.Config().Body).WithAddress(o.in.Addr().String())
 }
 
@@ -97,7 +97,7 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 		return thing, errReported
 	}
 	cfg, diags := o.in.EvalBody(o.t, o.s)
-	o.run.Report(o.placed(diags))
+	o.run.Report(o.locate(diags))
 	if diags.HasErrors() || o.s.Failed() {
 		return thing, errReported
 	}
@@ -130,13 +130,13 @@ func (o *opener) deferred(config cty.Value) (lease.Opened[opened], error) {
 	o.events.Report(event.Event{Kind: event.Deferred, Op: event.OpOpen, Object: o.object()})
 	v := schema.PlannedDataObject(o.block(), config)
 	return lease.Opened[opened]{
-		Value: opened{object: o.marked(v)},
+		Value: opened{object: o.mark(v)},
 		Close: func(context.Context) {},
 		After: o.s.End,
 	}, nil
 }
 
-func (o *opener) marked(v cty.Value) cty.Value {
+func (o *opener) mark(v cty.Value) cty.Value {
 	return value.MarkPaths(v, o.block().SensitivePaths(v), value.Sensitive).Mark(value.Ephemeral)
 }
 
@@ -160,12 +160,12 @@ func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err err
 	}
 	o.report(diags)
 	done(diags, "", "")
-	if diags.HasErrors() || !o.in.Postconditions(o.t, o.s, o.marked(resp.Result)) {
+	if diags.HasErrors() || !o.in.Postconditions(o.t, o.s, o.mark(resp.Result)) {
 		return thing, errReported
 	}
 	usable = true
 	return lease.Opened[opened]{
-		Value: opened{object: o.marked(resp.Result)}, RenewAt: resp.RenewAt,
+		Value: opened{object: o.mark(resp.Result)}, RenewAt: resp.RenewAt,
 		Renew: o.renew, Close: o.close, After: o.s.End,
 	}, nil
 }

@@ -24,7 +24,7 @@ func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 	if ctx.Err() != nil {
 		diags = nil // closing ends renewals; that is no failure to report
 	}
-	diags = o.placed(diags) // before the observer has them: a list is not changed after that
+	diags = o.locate(diags) // before the observer has them: a list is not changed after that
 	done(diags, "", "")
 	if diags.HasErrors() {
 		return time.Time{}, o.renewalFailed(diags)

@@ -33,7 +33,7 @@ type Generated struct {
 // generated in spite of them.
 func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, diag.List) {
 	req.Mode = plan.Normal
-	p := e.planning(ctx, req)
+	p := e.startPlan(ctx, req)
 	p.generating = true
 	defer e.stopOn(p.req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
@@ -115,15 +115,15 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 	p.inSlot(func() {
 		s := sessionOf(obj, event.OpImport)
 		defer s.End()
-		sub := subject{walk: p.walk, obj: obj, schema: sch, source: source, p: p.configured(t, s, po)}
-		if sub.p == nil {
+		sub := p.objectOp(obj, sch, source)
+		if sub.p = p.acquireProvider(t, s, po); sub.p == nil {
 			return
 		}
-		got, ok := sub.importedObject(u.target, sub.metaIn(p.run.Root))
+		got, ok := sub.importObject(u.target, sub.metaIn(p.run.Root))
 		if !ok {
 			return
 		}
-		text, ok := sub.written(u, got.value, p.req.Config)
+		text, ok := sub.writeBlock(u, got.value, p.req.Config)
 		if ok {
 			out = &Generated{Addr: u.to, ID: u.target.id, Text: text, prior: got}
 		}
@@ -131,9 +131,9 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 	return out
 }
 
-// written writes the block for an imported object.
-func (s *subject) written(u undeclared, v cty.Value, cfg *blocks.Config) (string, bool) {
-	v, ok := s.suggested(v)
+// writeBlock writes the block for an imported object.
+func (op *objectOp) writeBlock(u undeclared, v cty.Value, cfg *blocks.Config) (string, bool) {
+	v, ok := op.suggestConfig(v)
 	if !ok {
 		return "", false
 	}
@@ -144,23 +144,23 @@ func (s *subject) written(u undeclared, v cty.Value, cfg *blocks.Config) (string
 			ref = string(r.Range.SliceBytes(cfg.Tree.Sources[r.Range.Filename]))
 		}
 	}
-	return generate.Resource(u.to.Resource, ref, s.block(), v), true
+	return generate.Resource(u.to.Resource, ref, op.block(), v), true
 }
 
 func impliedName(r addr.Resource) string { return (&config.Resource{Addr: r}).ImpliedProvider() }
 
-// suggested is what the configuration of an object should be: what its provider says, if it has an opinion,
-// and else the object itself.
-func (s *subject) suggested(v cty.Value) (cty.Value, bool) {
-	c, diags := s.providers.Catalog(s.ctx, s.source)
+// suggestConfig returns what the configuration of an object should be: what its provider says, if it has an
+// opinion, and else the object itself.
+func (op *objectOp) suggestConfig(v cty.Value) (cty.Value, bool) {
+	c, diags := op.providers.Catalog(op.ctx, op.source)
 	if diags.HasErrors() || !c.Capabilities().GenerateResourceConfig {
 		return v, !diags.HasErrors()
 	}
-	got, diags := s.p.GenerateConfig(s.ctx, provider.GenerateRequest{Type: s.typeName(), State: v})
+	got, diags := op.p.GenerateConfig(op.ctx, provider.GenerateRequest{Type: op.typeName(), State: v})
 	if !diags.HasErrors() {
-		got, diags = s.acceptObject(got, diags, "generated configuration")
+		got, diags = op.acceptObject(got, diags, "generated configuration")
 	}
-	s.report(diags)
+	op.report(diags)
 	return got, !diags.HasErrors()
 }
 

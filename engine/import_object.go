@@ -79,15 +79,15 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	ran := im.inSlot(func() {
 		s := sessionOf(in, event.OpImport)
 		defer s.End()
-		sub := subject{walk: im.walk, obj: addr.Object{Instance: to}, schema: in.Resource.Block.Schema, source: po.Addr.Provider, body: in.Config().Body}
-		if sub.p = im.configured(t, s, po); sub.p == nil {
+		sub := im.instanceOp(in)
+		if sub.p = im.acquireProvider(t, s, po); sub.p == nil {
 			return
 		}
-		got, ok := sub.importedObject(&importTarget{id: id}, sub.meta(in))
+		got, ok := sub.importObject(&importTarget{id: id}, sub.meta(in))
 		if !ok {
 			return
 		}
-		if o := sub.stored(got.value, nil, got.private, got.identity, nil); o != nil {
+		if o := sub.stateObject(got.value, nil, got.private, got.identity, nil); o != nil {
 			im.prior.SetObject(sub.obj, o, po.Addr)
 			out = im.prior
 		}

@@ -74,7 +74,7 @@ func (ip *instancePlan) importPrior(imp *importTarget, meta cty.Value) bool {
 	if g := ip.planner.generated[ip.in.Addr()]; g != nil {
 		got, ip.generated = g.prior, g.Text
 	} else {
-		got, ok = ip.importedObject(imp, meta)
+		got, ok = ip.importObject(imp, meta)
 	}
 	if !ok {
 		return false
@@ -83,49 +83,49 @@ func (ip *instancePlan) importPrior(imp *importTarget, meta cty.Value) bool {
 	return ip.keepImported()
 }
 
-// importedObject asks the provider for an object and reads it.
-func (s *subject) importedObject(imp *importTarget, meta cty.Value) (prior, bool) {
-	req := provider.ImportRequest{Type: s.typeName(), ID: imp.id}
+// importObject asks the provider for an object and reads it.
+func (op *objectOp) importObject(imp *importTarget, meta cty.Value) (prior, bool) {
+	req := provider.ImportRequest{Type: op.typeName(), ID: imp.id}
 	key, text := "id", imp.id
 	if imp.identity != cty.NilVal {
-		id, diags := s.importIdentity(imp)
-		s.report(diags)
+		id, diags := op.importIdentity(imp)
+		op.report(diags)
 		if diags.HasErrors() {
 			return prior{}, false
 		}
 		req.Identity = id
 		key, text = identityText(id)
 	}
-	done := s.events.Begin(event.OpImport, s.obj, plan.NoOp, key, text)
-	resp, diags := s.p.ImportResource(s.ctx, req)
+	done := op.events.Begin(event.OpImport, op.obj, plan.NoOp, key, text)
+	resp, diags := op.p.ImportResource(op.ctx, req)
 	var got prior
 	if !diags.HasErrors() {
-		got, diags = s.imported(resp, diags)
+		got, diags = op.pickImported(resp, diags)
 	}
-	s.report(diags)
+	op.report(diags)
 	done(diags, key, text)
 	if diags.HasErrors() {
 		return prior{}, false
 	}
-	got, ok := s.refreshed(got, meta)
+	got, ok := op.refresh(got, meta)
 	if !ok {
 		return prior{}, false
 	}
 	if got.value.IsNull() {
-		s.report(diag.Errorf("Cannot import non-existent remote object",
-			"The provider found no object for %s. Only objects that exist can be imported; check the id or identity, and that the provider is configured for the right place.", s.obj))
+		op.report(diag.Errorf("Cannot import non-existent remote object",
+			"The provider found no object for %s. Only objects that exist can be imported; check the id or identity, and that the provider is configured for the right place.", op.obj))
 		return prior{}, false
 	}
 	got.importing = &plan.Importing{ID: imp.id}
 	if imp.id == "" {
-		got.importing.Identity = s.sealedIdentity(req.Identity)
+		got.importing.Identity = op.sealIdentity(req.Identity)
 	}
 	return got, true
 }
 
 // keepImported puts the imported object into the state that the plan starts from.
 func (ip *instancePlan) keepImported() bool {
-	o := ip.subject.stored(ip.prior.value, nil, ip.prior.private, ip.prior.identity, nil)
+	o := ip.stateObject(ip.prior.value, nil, ip.prior.private, ip.prior.identity, nil)
 	if o == nil {
 		return false
 	}
@@ -138,12 +138,12 @@ func (ip *instancePlan) keepImported() bool {
 }
 
 // importIdentity makes a complete identity of what an import block says.
-func (s *subject) importIdentity(imp *importTarget) (cty.Value, diag.List) {
-	c, diags := s.providers.Catalog(s.ctx, s.source)
+func (op *objectOp) importIdentity(imp *importTarget) (cty.Value, diag.List) {
+	c, diags := op.providers.Catalog(op.ctx, op.source)
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	id, diags := c.Identity(s.typeName())
+	id, diags := c.Identity(op.typeName())
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
@@ -153,16 +153,16 @@ func (s *subject) importIdentity(imp *importTarget) (cty.Value, diag.List) {
 	v := imp.identity
 	switch {
 	case id == nil:
-		fail("Import by identity is not supported", "The resource type %s has no identity; import it with an id instead.", s.typeName())
+		fail("Import by identity is not supported", "The resource type %s has no identity; import it with an id instead.", op.typeName())
 		return cty.NilVal, diags
 	case !v.Type().IsObjectType() && !v.Type().IsMapType():
-		fail("Invalid import identity", "The identity must be an object, with the attributes that identify a %s.", s.typeName())
+		fail("Invalid import identity", "The identity must be an object, with the attributes that identify a %s.", op.typeName())
 		return cty.NilVal, diags
 	}
 	given := v.AsValueMap()
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if id.Attributes[name] == nil {
-			fail("Invalid import identity", "The identity of a %s has no attribute %q. It has: %s.", s.typeName(), name, strings.Join(slices.Sorted(maps.Keys(id.Attributes)), ", "))
+			fail("Invalid import identity", "The identity of a %s has no attribute %q. It has: %s.", op.typeName(), name, strings.Join(slices.Sorted(maps.Keys(id.Attributes)), ", "))
 		}
 	}
 	attrs := map[string]cty.Value{}
@@ -170,7 +170,7 @@ func (s *subject) importIdentity(imp *importTarget) (cty.Value, diag.List) {
 		a := id.Attributes[name]
 		got, ok := given[name]
 		if (!ok || got.IsNull()) && a.RequiredForImport {
-			fail("Incomplete import identity", "The identity of a %s needs the attribute %q.", s.typeName(), name)
+			fail("Incomplete import identity", "The identity of a %s needs the attribute %q.", op.typeName(), name)
 		}
 		if attrs[name] = cty.NullVal(a.Type); !ok {
 			continue
@@ -185,33 +185,33 @@ func (s *subject) importIdentity(imp *importTarget) (cty.Value, diag.List) {
 	return cty.ObjectVal(attrs), diags
 }
 
-// imported picks the object that was asked for out of the answer.
-func (s *subject) imported(resp provider.ImportResponse, diags diag.List) (prior, diag.List) {
+// pickImported picks the object that was asked for out of the answer.
+func (op *objectOp) pickImported(resp provider.ImportResponse, diags diag.List) (prior, diag.List) {
 	none := prior{}
 	if resp.Deferred != "" {
-		return none, append(diags, s.deferredAnswer("importing", resp.Deferred)...)
+		return none, append(diags, op.deferredAnswer("importing", resp.Deferred)...)
 	}
 	for _, o := range resp.Objects {
-		if o.Type != s.typeName() {
+		if o.Type != op.typeName() {
 			continue
 		}
-		v, diags := s.accept(o.State, diags, "imported object", true)
+		v, diags := op.accept(o.State, diags, "imported object", true)
 		if v == cty.NilVal {
 			return none, diags
 		}
 		if v.IsNull() {
-			return none, append(diags, s.violation("imported object", errNull))
+			return none, append(diags, op.violation("imported object", errNull))
 		}
-		id, err := s.knownIdentity(o.Identity, "imported object")
+		id, err := op.knownIdentity(o.Identity, "imported object")
 		if err != nil {
-			diags = append(diags, s.violation("identity", err))
+			diags = append(diags, op.violation("identity", err))
 		}
 		return prior{value: v, private: o.Private, identity: id}, diags
 	}
 	if len(resp.Objects) == 0 {
-		return none, append(diags, diag.Errorf("Nothing imported", "The provider %s returned no object for %s.", s.source.ForDisplay(), s.obj)...)
+		return none, append(diags, diag.Errorf("Nothing imported", "The provider %s returned no object for %s.", op.source.ForDisplay(), op.obj)...)
 	}
-	return none, append(diags, s.violation("imported object", errWrongType))
+	return none, append(diags, op.violation("imported object", errWrongType))
 }
 
 var errWrongType = errors.New("it is of another resource type than asked for")

@@ -15,29 +15,29 @@ func (e *Engine) warnf(format string, args ...any) {
 	}
 }
 
-// tolerated writes to the log what a provider of the legacy type system may do and others may not: such
+// logTolerated writes to the log what a provider of the legacy type system may do and others may not: such
 // providers have always done it, and are known not to mean harm by it. errs is called only if there is a log.
-func (s *subject) tolerated(what string, errs func() []error) {
-	if s.opt.Log == nil {
+func (op *objectOp) logTolerated(what string, errs func() []error) {
+	if op.opt.Log == nil {
 		return
 	}
 	for _, err := range errs() {
-		s.warnf("provider %s returned a %s for %s that breaks the rules, which is tolerated because it uses the legacy type system: %s", s.source.ForDisplay(), what, s.obj, contractText(err, schema.PathString))
+		op.warnf("provider %s returned a %s for %s that breaks the rules, which is tolerated because it uses the legacy type system: %s", op.source.ForDisplay(), what, op.obj, contractText(err, schema.PathString))
 	}
 }
 
 // noteIdentity writes to the log that a provider has given an object another identity: it is the provider's
 // to give, but other tools may know the object by the one it had.
-func (s *subject) noteIdentity(doing string, before, after cty.Value) {
-	if s.opt.Log == nil || before == cty.NilVal || before.IsNull() || !before.IsWhollyKnown() || after == cty.NilVal || after.IsNull() || after.RawEquals(before) {
+func (op *objectOp) noteIdentity(doing string, before, after cty.Value) {
+	if op.opt.Log == nil || before == cty.NilVal || before.IsNull() || !before.IsWhollyKnown() || after == cty.NilVal || after.IsNull() || after.RawEquals(before) {
 		return
 	}
-	s.warnf("provider %s gave %s another identity while %s it", s.source.ForDisplay(), s.obj, doing)
+	op.warnf("provider %s gave %s another identity while %s it", op.source.ForDisplay(), op.obj, doing)
 }
 
 // knownIdentity checks the identity of an object that exists: nothing in it may be unknown. One that is not
 // is an error, and is not used.
-func (s *subject) knownIdentity(id cty.Value, what string) (cty.Value, error) {
+func (op *objectOp) knownIdentity(id cty.Value, what string) (cty.Value, error) {
 	if id == cty.NilVal || id.IsWhollyKnown() {
 		return id, nil
 	}

@@ -36,8 +36,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	p.inSlot(func() {
 		s := sessionOf(in, event.OpRead)
 		defer s.End()
-		d := dataRead{in: in, t: t, s: s}
-		d.subject = subject{walk: p.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider, body: in.Config().Body}
+		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
 		if !in.Preconditions(t, s) || !d.evaluate() {
 			return
 		}
@@ -70,7 +69,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 
 // dataRead reads one data source.
 type dataRead struct {
-	subject
+	objectOp
 	in        *eval.Instance
 	t         *future.Task
 	s         *eval.Session
@@ -102,7 +101,7 @@ func (d *dataRead) evaluate() bool {
 
 // valid has the provider validate the configuration, parts of which may be unknown.
 func (d *dataRead) valid() bool {
-	diags := d.asked(addr.Data, d.in.Resource.Block, d.config)
+	diags := d.validateConfig(addr.Data, d.in.Resource.Block, d.config)
 	d.fault(diags)
 	return !diags.HasErrors()
 }
@@ -129,7 +128,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 	}
 	idKey, id := identifying(resp.State, d.block(), d.sensitive)
 	done(diags, idKey, id)
-	return d.marked(resp.State, d.sensitive), true
+	return d.mark(resp.State, d.sensitive), true
 }
 
 func (d *dataRead) check(resp provider.DataResponse) diag.List {
@@ -153,7 +152,7 @@ func (d *dataRead) check(resp provider.DataResponse) diag.List {
 // object makes the state's record of what was read.
 func (d *dataRead) object(v cty.Value) *state.Object {
 	plain, _ := v.UnmarkDeep()
-	return d.stored(plain, slices.Concat(d.sensitive, d.block().SensitivePaths(plain)), nil, cty.NilVal, nil)
+	return d.stateObject(plain, slices.Concat(d.sensitive, d.block().SensitivePaths(plain)), nil, cty.NilVal, nil)
 }
 
 // keepRead puts what was read into the state that the plan starts from.
@@ -177,13 +176,13 @@ func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reas
 		SchemaVersion: d.schema.Version,
 	}
 	var ok bool
-	if c.After, ok = d.sealed(planned, slices.Concat(d.sensitive, d.block().SensitivePaths(planned))); !ok {
+	if c.After, ok = d.seal(planned, slices.Concat(d.sensitive, d.block().SensitivePaths(planned))); !ok {
 		return cty.NilVal, false
 	}
 	if p.req.Mode == plan.Normal {
 		p.record(c)
 	}
-	return d.marked(planned, d.sensitive), true
+	return d.mark(planned, d.sensitive), true
 }
 
 // stateDeps returns the dependencies in the form that the state keeps.

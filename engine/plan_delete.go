@@ -87,7 +87,7 @@ func (p *planner) dropOrphanedData(a addr.Instance) {
 }
 
 func (p *planner) planOrphan(t *future.Task, o *orphan) {
-	if p.req.Mode != plan.RefreshOnly && p.fate(t, o) {
+	if p.req.Mode != plan.RefreshOnly && p.forgets(t, o) {
 		p.planForget(o)
 		return
 	}
@@ -118,21 +118,20 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		defer s.End()
 		planned := false
 		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
-		dp := deletePlan{planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
-		dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: p.configured(t, s, po)}
-		if dp.p == nil || !hold(s) {
+		dp := deletePlan{objectOp: p.objectOp(o.obj, sch, o.provider.Provider), planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
+		if dp.p = p.acquireProvider(t, s, po); dp.p == nil || !hold(s) {
 			return
 		}
-		pr, ok := dp.upgraded(o.stored)
+		pr, ok := dp.upgrade(o.stored)
 		if !ok {
 			return
 		}
 		if !p.req.SkipRefresh {
 			before := pr
-			if pr, ok = dp.refreshed(pr, dp.metaOfModule()); !ok {
+			if pr, ok = dp.refresh(pr, dp.metaOfModule()); !ok {
 				return
 			}
-			p.noteRefreshed(&dp.subject, before, pr)
+			p.noteRefreshed(&dp.objectOp, before, pr)
 		}
 		planned = true
 		if p.req.Mode != plan.RefreshOnly && !pr.value.IsNull() {
@@ -181,7 +180,7 @@ func preventedDestroy(in *eval.Instance) diag.List {
 
 // deletePlan plans the destruction of one object.
 type deletePlan struct {
-	subject
+	objectOp
 	planner   *planner
 	t         *future.Task
 	provider  addr.ProviderConfig
@@ -192,7 +191,7 @@ type deletePlan struct {
 func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
 	c := dp.newChange(pr, reason)
 	if dp.departure != nil {
-		if !dp.planner.checkArguments(dp.t, dp.departure, dp.marked(pr.value, pr.object.Sensitive), dp.obj.Instance) {
+		if !dp.planner.checkArguments(dp.t, dp.departure, dp.mark(pr.value, pr.object.Sensitive), dp.obj.Instance) {
 			return false
 		}
 		c.Deps = append(c.Deps, dp.departure.Deps(dp.t)...)
@@ -207,7 +206,7 @@ func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
 func (dp *deletePlan) newChange(pr prior, reason plan.Reason) *plan.Change {
 	c := &plan.Change{
 		Addr: dp.obj.Instance, PrevAddr: dp.obj.Instance, Deposed: dp.obj.Deposed, Provider: dp.provider, Action: plan.Delete, Reason: reason,
-		PriorPrivate: pr.private, PriorIdentity: dp.sealedIdentity(pr.identity), Deps: dp.deps, SchemaVersion: dp.schema.Version,
+		PriorPrivate: pr.private, PriorIdentity: dp.sealIdentity(pr.identity), Deps: dp.deps, SchemaVersion: dp.schema.Version,
 	}
 	if dp.planner.req.Mode != plan.Destroy { // there it makes no difference where the object was
 		c.PrevAddr = dp.planner.moved.From(dp.obj.Instance)
@@ -228,7 +227,7 @@ func (dp *deletePlan) record(c *plan.Change, pr prior) bool {
 		sensitive = pr.object.Sensitive
 	}
 	var ok bool
-	if c.Before, ok = dp.sealed(pr.value, slices.Concat(sensitive, dp.block().SensitivePaths(pr.value))); !ok {
+	if c.Before, ok = dp.seal(pr.value, slices.Concat(sensitive, dp.block().SensitivePaths(pr.value))); !ok {
 		return false
 	}
 	dp.planner.record(c)

@@ -14,11 +14,11 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// fate decides whether an object that is no longer wanted is forgotten instead of destroyed, and says why. A
-// removed block decides about what has no resource block any more, and the lifecycle argument "destroy" about
-// the rest. If that asks for nothing, what it said when the object was made holds, unless the block is about
-// that very object.
-func (p *planner) fate(t *future.Task, o *orphan) (forget bool) {
+// forgets decides whether an object that is no longer wanted is forgotten instead of destroyed, and says why.
+// A removed block decides about what has no resource block any more, and the lifecycle argument "destroy"
+// about the rest. If that asks for nothing, what it said when the object was made holds, unless the block is
+// about that very object.
+func (p *planner) forgets(t *future.Task, o *orphan) (forget bool) {
 	a := o.obj.Instance
 	if !p.run.Declared(a) {
 		if r := p.req.Config.Tree.Removal(a.Config()); r != nil {
@@ -65,9 +65,9 @@ func (p *planner) planForget(o *orphan) {
 	}
 	p.inSlot(func() {
 		p.run.Report(p.providers.Ask(p.ctx, o.provider.Provider, func(pr provider.Provider) diag.List {
-			dp := deletePlan{planner: p, provider: o.provider}
-			dp.subject = subject{walk: p.walk, obj: o.obj, schema: sch, source: o.provider.Provider, p: pr}
-			if pr, ok := dp.upgraded(o.stored); ok {
+			dp := deletePlan{objectOp: p.objectOp(o.obj, sch, o.provider.Provider), planner: p, provider: o.provider}
+			dp.p = pr
+			if pr, ok := dp.upgrade(o.stored); ok {
 				c := dp.newChange(pr, o.reason)
 				c.Action = plan.Forget
 				dp.record(c, pr)

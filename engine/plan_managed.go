@@ -31,8 +31,7 @@ func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 	if in.Config().Addr.Mode == addr.Data {
 		return p.planData(t, in)
 	}
-	ip := &instancePlan{planner: p, t: t, in: in}
-	ip.subject = subject{walk: p.walk, obj: addr.Object{Instance: in.Addr()}, schema: in.Resource.Block.Schema, source: in.Resource.Block.Provider, body: in.Config().Body}
+	ip := &instancePlan{objectOp: p.instanceOp(in), planner: p, t: t, in: in}
 	v, ok := ip.plan()
 	if !ok {
 		return placeholder
@@ -46,7 +45,7 @@ func interruptedPlan() diag.List {
 
 // instancePlan plans one managed instance that the configuration declares.
 type instancePlan struct {
-	subject
+	objectOp
 	planner *planner
 	t       *future.Task
 	in      *eval.Instance
@@ -102,7 +101,7 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	if ip.planner.req.Mode == plan.RefreshOnly {
 		v := cty.UnknownVal(ip.block().Type())
 		if !ip.prior.value.IsNull() {
-			v = ip.marked(ip.prior.value, ip.storedSensitive())
+			v = ip.mark(ip.prior.value, ip.storedSensitive())
 		}
 		return v, ip.in.Preconditions(ip.t, s) && ip.in.Postconditions(ip.t, s, v)
 	}
@@ -131,7 +130,7 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	ok := ip.planner.checkArguments(ip.t, ip.in, planned, ip.in.Addr())
 	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
 		if d := ip.run.Departure(ip.in.Addr()); d != nil {
-			ok = ip.planner.checkArguments(ip.t, d, ip.marked(ip.prior.value, ip.storedSensitive()), ip.in.Addr()) && ok
+			ok = ip.planner.checkArguments(ip.t, d, ip.mark(ip.prior.value, ip.storedSensitive()), ip.in.Addr()) && ok
 		}
 	}
 	return ok
@@ -144,15 +143,15 @@ func (ip *instancePlan) takeConfig(cfg cty.Value) {
 	ip.config, ip.sensitive = ip.declared, ip.declaredSensitive
 	lc := &ip.in.Config().Lifecycle
 	if !ip.prior.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
-		stored := ip.unechoed(outsideWriteOnly(ip.block(), ip.storedSensitive()))
+		stored := ip.dropMirrored(outsideWriteOnly(ip.block(), ip.storedSensitive()))
 		ip.config = ignoreChanges(ip.block(), lc, ip.prior.value, ip.declared)
 		ip.sensitive = ignoredSensitive(ip.block(), lc, ip.prior.value, ip.declared, ip.declaredSensitive, stored)
 	}
 }
 
-// deprecated warns of what the schema calls deprecated, unless the provider, as most do, has warned of it
+// warnDeprecated warns of what the schema calls deprecated, unless the provider, as most do, has warned of it
 // itself.
-func (ip *instancePlan) deprecated(said diag.List) {
+func (ip *instancePlan) warnDeprecated(said diag.List) {
 	for _, d := range ip.block().DeprecatedUses(ip.declared) {
 		if slices.ContainsFunc(said, func(own diag.Diagnostic) bool { return own.Severity == diag.Warning && own.Path.Equals(d.Path) }) {
 			continue
@@ -184,7 +183,7 @@ func (ip *instancePlan) loadPrior() bool {
 	case o != nil && moved && ip.converts(from):
 		ip.prior, ok = ip.convertMoved(o, from)
 	case o != nil:
-		ip.prior, ok = ip.upgraded(o)
+		ip.prior, ok = ip.upgrade(o)
 	case imp != nil:
 		return ip.importPrior(imp, meta)
 	}
@@ -196,9 +195,9 @@ func (ip *instancePlan) loadPrior() bool {
 		return true
 	}
 	before := ip.prior
-	ip.prior, ok = ip.refreshed(ip.prior, meta)
+	ip.prior, ok = ip.refresh(ip.prior, meta)
 	if ok {
-		pl.noteRefreshed(&ip.subject, before, ip.prior)
+		pl.noteRefreshed(&ip.objectOp, before, ip.prior)
 	}
 	return ok
 }
@@ -208,7 +207,7 @@ func (ip *instancePlan) keepUpgraded(o *state.Object) {
 	if o == nil || o.SchemaVersion == ip.schema.Version && o.Flatmap == nil && !ip.prior.cleaned {
 		return
 	}
-	if n := ip.subject.stored(ip.prior.value, o.Sensitive, ip.prior.private, ip.prior.identity, o); n != nil {
+	if n := ip.stateObject(ip.prior.value, o.Sensitive, ip.prior.private, ip.prior.identity, o); n != nil {
 		ip.planner.setPrior(ip.obj, n)
 		ip.prior.object = n
 	}
@@ -216,8 +215,8 @@ func (ip *instancePlan) keepUpgraded(o *state.Object) {
 
 // decide asks the provider for the planned object and settles the action.
 func (ip *instancePlan) decide() (cty.Value, bool) {
-	diags := ip.asked(addr.Managed, ip.in.Resource.Block, ip.config)
-	ip.deprecated(diags)
+	diags := ip.validateConfig(addr.Managed, ip.in.Resource.Block, ip.config)
+	ip.warnDeprecated(diags)
 	ip.report(diags)
 	if diags.HasErrors() {
 		return cty.NilVal, false
@@ -291,7 +290,7 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 		return false
 	}
 	bySchema := ip.block().SensitivePaths(planned)
-	return !samePaths(without(ip.sensitive, bySchema), without(ip.unechoed(outsideWriteOnly(ip.block(), ip.stored.Sensitive)), bySchema))
+	return !samePaths(without(ip.sensitive, bySchema), without(ip.dropMirrored(outsideWriteOnly(ip.block(), ip.stored.Sensitive)), bySchema))
 }
 
 // planCall asks for one plan and holds the answer against the contract.
@@ -318,7 +317,7 @@ func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
 	switch {
 	case diags.HasErrors():
 	case resp.LegacyTypes:
-		ip.tolerated("plan", check)
+		ip.logTolerated("plan", check)
 	default:
 		for _, err := range check() {
 			diags = append(diags, ip.violation("plan", err))
@@ -336,13 +335,13 @@ func (ip *instancePlan) newChange(pv prior) {
 	a := ip.in.Addr()
 	c := &plan.Change{
 		Addr: a, PrevAddr: ip.planner.moved.From(a), Provider: ip.in.Provider(ip.t).Addr, Deps: ip.deps, SchemaVersion: ip.schema.Version,
-		PriorPrivate: pv.private, Importing: pv.importing, GeneratedConfig: ip.generated, PriorIdentity: ip.sealedIdentity(pv.identity),
+		PriorPrivate: pv.private, Importing: pv.importing, GeneratedConfig: ip.generated, PriorIdentity: ip.sealIdentity(pv.identity),
 		CreateBeforeDestroy: ip.in.Config().Lifecycle.CreateBeforeDestroy,
 	}
 	if pv.object != nil {
 		c.StateDeps = pv.object.Dependencies
 	}
-	c.Before, _ = ip.sealed(pv.value, slices.Concat(ip.storedSensitive(), ip.block().SensitivePaths(pv.value)))
+	c.Before, _ = ip.seal(pv.value, slices.Concat(ip.storedSensitive(), ip.block().SensitivePaths(pv.value)))
 	ip.change = c
 }
 
@@ -355,13 +354,13 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 		c.Action = plan.CreateThenDelete
 	}
 	var ok bool
-	c.After, ok = ip.sealed(resp.Planned, slices.Concat(ip.sensitive, ip.block().SensitivePaths(resp.Planned)))
+	c.After, ok = ip.seal(resp.Planned, slices.Concat(ip.sensitive, ip.block().SensitivePaths(resp.Planned)))
 	if !ok {
 		return cty.NilVal, false
 	}
-	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.sealedIdentity(resp.Identity)
+	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.sealIdentity(resp.Identity)
 	ip.planner.record(c)
-	return ip.marked(resp.Planned, ip.sensitive), allowed
+	return ip.mark(resp.Planned, ip.sensitive), allowed
 }
 
 // replacement returns the action that replaces the object, before anything is known of create_before_destroy.

@@ -42,7 +42,7 @@ func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior
 	if !ok {
 		return pr, false
 	}
-	n := ip.subject.stored(pr.value, nil, pr.private, pr.identity, o)
+	n := ip.stateObject(pr.value, nil, pr.private, pr.identity, o)
 	if n == nil {
 		return pr, false
 	}
@@ -52,16 +52,16 @@ func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior
 }
 
 // convertMovedFrom asks the provider of the new type to take over an object that was moved from another type.
-func (s *subject) convertMovedFrom(o *state.Object, from addr.Instance, source addr.ProviderConfig) (prior, bool) {
+func (op *objectOp) convertMovedFrom(o *state.Object, from addr.Instance, source addr.ProviderConfig) (prior, bool) {
 	pr := prior{object: o}
-	resp, diags := s.p.MoveResource(s.ctx, provider.MoveRequest{
+	resp, diags := op.p.MoveResource(op.ctx, provider.MoveRequest{
 		SourceProvider: source.Provider, SourceType: from.Resource.Type, SourceVersion: o.SchemaVersion, SourceJSON: o.JSON(), SourcePrivate: o.Private,
-		SourceIdentityJSON: o.Identity, SourceIdentityVersion: o.IdentityVersion, TargetType: s.typeName(),
+		SourceIdentityJSON: o.Identity, SourceIdentityVersion: o.IdentityVersion, TargetType: op.typeName(),
 	})
 	if !diags.HasErrors() {
-		resp.Target, diags = s.acceptObject(resp.Target, diags, "moved object")
+		resp.Target, diags = op.acceptObject(resp.Target, diags, "moved object")
 	}
-	s.report(diags)
+	op.report(diags)
 	if diags.HasErrors() {
 		return pr, false
 	}

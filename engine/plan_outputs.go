@@ -19,7 +19,7 @@ func (p *planner) finishOutputs(pool *future.Pool) {
 	if p.run.Diags.HasErrors() || p.restricted() && p.req.Mode == plan.Destroy {
 		return
 	}
-	p.unplanned = &lacking{instances: p.run.InstancesOf, missing: func(a addr.Instance) bool { return !p.planned(a) }}
+	p.unplanned = &missingDeps{instances: p.run.InstancesOf, missing: func(a addr.Instance) bool { return !p.planned(a) }}
 	if p.restricted() {
 		pool.Go(func(t *future.Task) { p.guard("conditions", func() { p.checkSelected(t, p.run.Root) }) })
 	}

@@ -42,7 +42,7 @@ func (p *planner) adoptProviders() {
 }
 
 // noteRefreshed stores what refreshing found, and remembers what is different from before as drift.
-func (p *planner) noteRefreshed(s *subject, before, after prior) {
+func (p *planner) noteRefreshed(s *objectOp, before, after prior) {
 	o := before.object
 	same := before.value.RawEquals(after.value)
 	upgraded := before.cleaned || o.SchemaVersion != s.schema.Version || o.Flatmap != nil || s.identityNews(before, after)
@@ -50,7 +50,7 @@ func (p *planner) noteRefreshed(s *subject, before, after prior) {
 	if !same || upgraded || string(before.private) != string(after.private) {
 		var n *state.Object
 		if !after.value.IsNull() {
-			if n = s.stored(after.value, o.Sensitive, after.private, after.identity, o); n == nil {
+			if n = s.stateObject(after.value, o.Sensitive, after.private, after.identity, o); n == nil {
 				return
 			}
 		}
@@ -67,7 +67,7 @@ func (p *planner) noteRefreshed(s *subject, before, after prior) {
 
 // providerOf returns the provider configuration that the state has for an object, at the address that it is
 // moved to.
-func (p *planner) providerOf(s *subject) addr.ProviderConfig {
+func (p *planner) providerOf(s *objectOp) addr.ProviderConfig {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if in := p.prior.Instance(s.obj.Instance); in != nil {
@@ -76,18 +76,18 @@ func (p *planner) providerOf(s *subject) addr.ProviderConfig {
 	return addr.ProviderConfig{Provider: s.source}
 }
 
-func (p *planner) noteDrift(s *subject, before, after prior, provider addr.ProviderConfig) {
+func (p *planner) noteDrift(s *objectOp, before, after prior, provider addr.ProviderConfig) {
 	sensitive := before.object.Sensitive
 	c := &plan.Change{
 		Addr: s.obj.Instance, PrevAddr: p.moved.From(s.obj.Instance), Deposed: s.obj.Deposed, Action: plan.Update, SchemaVersion: s.schema.Version,
-		Provider: provider, PriorIdentity: s.sealedIdentity(before.identity),
+		Provider: provider, PriorIdentity: s.sealIdentity(before.identity),
 	}
-	c.Before, _ = s.sealed(before.value, slices.Concat(s.block().SensitivePaths(before.value), sensitive))
+	c.Before, _ = s.seal(before.value, slices.Concat(s.block().SensitivePaths(before.value), sensitive))
 	if after.value.IsNull() {
 		c.Action = plan.Delete
 	} else {
-		c.PlannedIdentity = s.sealedIdentity(after.identity)
-		c.After, _ = s.sealed(after.value, slices.Concat(s.block().SensitivePaths(after.value), sensitive))
+		c.PlannedIdentity = s.sealIdentity(after.identity)
+		c.After, _ = s.seal(after.value, slices.Concat(s.block().SensitivePaths(after.value), sensitive))
 	}
 	if before.value.RawEquals(after.value) {
 		c.Action = plan.NoOp
@@ -99,14 +99,14 @@ func (p *planner) noteDrift(s *subject, before, after prior, provider addr.Provi
 
 // identityNews reports whether the identity after reading is another than the stored one, or in another
 // version of its schema.
-func (s *subject) identityNews(before, after prior) bool {
+func (op *objectOp) identityNews(before, after prior) bool {
 	switch {
 	case after.identity == cty.NilVal || after.identity.IsNull():
 		return false
 	case len(before.object.Identity) == 0 || before.identity == cty.NilVal:
 		return true
 	}
-	return before.object.IdentityVersion != s.identityVersion() || !before.identity.RawEquals(after.identity)
+	return before.object.IdentityVersion != op.identityVersion() || !before.identity.RawEquals(after.identity)
 }
 
 // changeFor returns the planned change of an instance, nil if there is none.

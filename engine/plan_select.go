@@ -13,8 +13,8 @@ import (
 )
 
 // chosen returns those of the objects to be destroyed that -target and -exclude ask for. What depends on a
-// targeted object is chosen with it, since it could not live without; what an excluded object depends on
-// stays with it. Its cost is linear in the objects and their dependencies.
+// dropUntargeted object is chosen with it, since it could not live without; what an excluded object depends
+// on stays with it. Its cost is linear in the objects and their dependencies.
 func (p *planner) chosen(found []orphan) []orphan {
 	if len(p.req.Targets) == 0 && len(p.req.Excludes) == 0 {
 		return found

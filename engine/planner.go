@@ -41,7 +41,7 @@ type PlanRequest struct {
 // Plan plans. The plan is returned also when the diagnostics have errors, for showing; its Errored is set
 // then.
 func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.List) {
-	p := e.planning(ctx, req)
+	p := e.startPlan(ctx, req)
 	defer e.stopOn(p.req.Soft)()
 	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
 	made := false
@@ -55,8 +55,8 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	return p.plan, withoutRepeats(diags)
 }
 
-// planning returns a planner that is about to make a plan.
-func (e *Engine) planning(ctx context.Context, req PlanRequest) *planner {
+// startPlan returns a planner that is about to make a plan.
+func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	p := e.newPlanner(ctx, req)
 	opt := e.runOptions(eval.Planning, p, req.Variables, p.plan.Timestamp)
 	opt.MildConditions = req.Mode == plan.RefreshOnly // what is there is taken over whether or not it is as it should be
@@ -98,9 +98,9 @@ type planner struct {
 	plan      *plan.Plan
 	generated map[addr.Instance]*Generated // of the request
 
-	moved     moves.Moved // set before any task starts
-	warnings  diag.List   // of validating, to be added to those of planning
-	unplanned *lacking    // set before any output is planned
+	moved     moves.Moved  // set before any task starts
+	warnings  diag.List    // of validating, to be added to those of planning
+	unplanned *missingDeps // set before any output is planned
 
 	generating bool // configuration for what import blocks name, not a plan
 	missing    []undeclared
@@ -230,19 +230,19 @@ func (p *planner) stateProviders() []eval.Use {
 // instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	m.CheckVariables(t, p.variablesFirst(t))
-	calls, resources := p.targeted(m)
+	calls, resources := p.dropUntargeted(m)
 	p.mu.Lock()
 	p.expands += len(calls) + len(resources)
 	p.mu.Unlock()
 	for _, c := range calls {
 		pool.Go(func(t *future.Task) {
-			defer p.expanded(pool)
+			defer p.expansionDone(pool)
 			p.guard("a module call", func() { p.visitCall(pool, t, c) })
 		})
 	}
 	for _, r := range resources {
 		pool.Go(func(t *future.Task) {
-			defer p.expanded(pool)
+			defer p.expansionDone(pool)
 			p.guard(r.Addr().String(), func() { p.visitResource(pool, t, r) })
 		})
 	}
@@ -257,12 +257,12 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 		})
 	})
 	p.visitChecks(pool, t, m)
-	p.expanded(pool)
+	p.expansionDone(pool)
 }
 
-// targeted returns the calls and resources of a module object that -target leaves any interest in. The claims
-// of the others end here.
-func (p *planner) targeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
+// dropUntargeted returns the calls and resources of a module object that -target leaves any interest in. The
+// claims of the others end here.
+func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
 	calls, resources := m.Calls(), m.Resources()
 	if len(p.req.Targets) == 0 {
 		return calls, resources
@@ -284,9 +284,9 @@ func (p *planner) targeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
 	return calls, resources
 }
 
-// expanded counts an expansion as done. After the last one, what the state has beyond the configuration is
-// known.
-func (p *planner) expanded(pool *future.Pool) {
+// expansionDone counts an expansion as done. After the last one, what the state has beyond the configuration
+// is known.
+func (p *planner) expansionDone(pool *future.Pool) {
 	p.mu.Lock()
 	p.expands--
 	last := p.expands == 0

@@ -43,14 +43,14 @@ func (pv *provisioning) run(interrupted string) bool {
 			pv.walk.run.Report(diag.Errorf("Provisioning interrupted", "Not all provisioners of %s had run before the interrupt, so it %s.", pv.obj, interrupted).WithAddress(pv.obj.Instance.String()))
 			return false
 		}
-		if !pv.one(i, p) {
+		if !pv.runOne(i, p) {
 			return false
 		}
 	}
 	return true
 }
 
-func (pv *provisioning) one(i int, p *config.Provisioner) bool {
+func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 	report := pv.walk.run.Report
 	if !pv.s.Fresh() { // what came before may have taken its time
 		return false

@@ -102,10 +102,10 @@ func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) p
 	if po == nil {
 		return nil
 	}
-	return w.configured(t, s, po)
+	return w.acquireProvider(t, s, po)
 }
 
-func (w *walk) configured(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
+func (w *walk) acquireProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
 	if po.Opens() {
 		return w.leasedProvider(t, s, po)
 	}
@@ -187,7 +187,7 @@ func (w *walk) leasedProvider(t *future.Task, s *eval.Session, po *eval.Provider
 		w.reportAcquire(use, err)
 		return nil
 	}
-	s.Keep(w.used(s, use, l.Release))
+	s.Keep(w.reportUse(s, use, l.Release))
 	v, err := l.Value(w.ctx)
 	if err != nil {
 		w.reportAcquire(use, err)
@@ -247,7 +247,7 @@ func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, err
 	if c.On == nil {
 		return w.providers.CallFunction(w.ctx, c.Provider, c.Name, c.Args)
 	}
-	p := w.configured(t, nil, c.On)
+	p := w.acquireProvider(t, nil, c.On)
 	if p == nil {
 		return cty.DynamicVal, errUnconfigured
 	}
@@ -258,7 +258,7 @@ var errUnconfigured = errors.New("its provider could not be configured")
 
 // ConfiguredFunctions implements eval.Host.
 func (w *walk) ConfiguredFunctions(t *future.Task, po *eval.ProviderObject) (map[string]*schema.Function, diag.List) {
-	p := w.configured(t, nil, po)
+	p := w.acquireProvider(t, nil, po)
 	if p == nil {
 		return nil, diag.Errorf("Provider not configured", "%s.", errUnconfigured)
 	}

@@ -8,15 +8,15 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// TestLackingLooksOnce has many ask for what all of them depend on, and counts the instances that were looked
-// at.
-func TestLackingLooksOnce(t *testing.T) {
+// TestMissingDepsLooksOnce has many ask for what all of them depend on, and counts the instances that were
+// looked at.
+func TestMissingDepsLooksOnce(t *testing.T) {
 	whole := func(name string) plan.Dep {
 		return plan.Dep{Resource: addr.AbsResource{Resource: addr.Resource{Type: "t", Name: name}}, All: true}
 	}
 	const n = 100
 	looked := 0
-	l := &lacking{
+	l := &missingDeps{
 		instances: func(_ *future.Task, d plan.Dep) (out []addr.Instance, ok bool) {
 			for i := range n {
 				out = append(out, d.Resource.Instance(addr.IntKey(i)))

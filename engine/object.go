@@ -36,83 +36,96 @@ func noPrior(b *schema.Block) prior {
 	return prior{value: cty.NullVal(b.Type())}
 }
 
-// subject is the object that an operation is about, with what is needed to work on it.
-type subject struct {
+// objectOp is an operation on one object: planning, creating, updating or destroying it, or reading,
+// importing or decoding it. It has what all of these need; each embeds it in a type that has the rest.
+type objectOp struct {
 	*walk
 	obj    addr.Object
 	schema *schema.Schema
-	p      provider.Provider
 	source addr.Provider
-	body   hcl.Body // of the block that declares the object; nil if none does
+	body   hcl.Body          // of the block that declares the object; nil if none does
+	p      provider.Provider // configured for the operation; nil until it is needed
 }
 
-func (s *subject) typeName() string     { return s.obj.Resource.Type }
-func (s *subject) block() *schema.Block { return s.schema.Block }
+// objectOp begins an operation on an object that the configuration need not declare.
+func (w *walk) objectOp(obj addr.Object, sch *schema.Schema, source addr.Provider) objectOp {
+	return objectOp{walk: w, obj: obj, schema: sch, source: source}
+}
+
+// instanceOp begins an operation on the current object of an instance.
+func (w *walk) instanceOp(in *eval.Instance) objectOp {
+	op := w.objectOp(addr.Object{Instance: in.Addr()}, in.Resource.Block.Schema, in.Resource.Block.Provider)
+	op.body = in.Config().Body
+	return op
+}
+
+func (op *objectOp) typeName() string     { return op.obj.Resource.Type }
+func (op *objectOp) block() *schema.Block { return op.schema.Block }
 
 // report reports what concerns the object, at the block that declares it unless the diagnostics say where.
-func (s *subject) report(diags diag.List) {
-	s.run.Report(diags.InConfigBody(s.body).WithAddress(s.obj.Instance.String()))
+func (op *objectOp) report(diags diag.List) {
+	op.run.Report(diags.InConfigBody(op.body).WithAddress(op.obj.Instance.String()))
 }
 
-// asked has the provider validate a configuration of the block, which has no marks, unless it had no remarks
-// on just that while the whole configuration was validated.
-func (s *subject) asked(mode addr.Mode, b *blocks.Resource, config cty.Value) diag.List {
-	if s.valid.accepts(b, config) {
+// validateConfig has the provider validate a configuration of the block, which has no marks, unless it had no
+// remarks on just that while the whole configuration was validated.
+func (op *objectOp) validateConfig(mode addr.Mode, b *blocks.Resource, config cty.Value) diag.List {
+	if op.valid.accepts(b, config) {
 		return nil
 	}
-	return s.p.ValidateResource(s.ctx, mode, s.typeName(), config)
+	return op.p.ValidateResource(op.ctx, mode, op.typeName(), config)
 }
 
-// upgraded decodes a stored object, asking the provider to upgrade it if it was stored under another schema.
+// upgrade decodes a stored object, asking the provider to upgrade it if it was stored under another schema.
 // An object that already has the current version and shape costs no call.
-func (s *subject) upgraded(o *state.Object) (prior, bool) {
+func (op *objectOp) upgrade(o *state.Object) (prior, bool) {
 	pr := prior{object: o, private: o.Private}
-	ty := s.schema.Block.Type()
-	if o.SchemaVersion == s.schema.Version && o.Flatmap == nil {
+	ty := op.schema.Block.Type()
+	if o.SchemaVersion == op.schema.Version && o.Flatmap == nil {
 		if v, err := o.DecodeUnmarked(ty); err == nil {
-			pr.value, pr.cleaned = s.clean(v)
-			return s.withIdentity(pr, o)
+			pr.value, pr.cleaned = op.clean(v)
+			return op.loadIdentity(pr, o)
 		}
 	}
-	if o.SchemaVersion > s.schema.Version {
-		s.report(diag.Errorf("Resource instance was stored by a newer provider",
+	if o.SchemaVersion > op.schema.Version {
+		op.report(diag.Errorf("Resource instance was stored by a newer provider",
 			"The state holds %s in version %d of its schema, and the installed provider %s knows only version %d. Install a newer version of the provider.",
-			s.obj, o.SchemaVersion, s.source.ForDisplay(), s.schema.Version))
+			op.obj, o.SchemaVersion, op.source.ForDisplay(), op.schema.Version))
 		return pr, false
 	}
-	v, diags := s.p.UpgradeResource(s.ctx, provider.UpgradeRequest{Type: s.typeName(), Version: o.SchemaVersion, JSON: o.JSON(), Flatmap: o.Flatmap})
+	v, diags := op.p.UpgradeResource(op.ctx, provider.UpgradeRequest{Type: op.typeName(), Version: o.SchemaVersion, JSON: o.JSON(), Flatmap: o.Flatmap})
 	if !diags.HasErrors() {
-		v, diags = s.acceptObject(v, diags, "upgraded state")
+		v, diags = op.acceptObject(v, diags, "upgraded state")
 	}
-	s.report(diags)
+	op.report(diags)
 	if diags.HasErrors() && v == cty.NilVal {
 		return pr, false
 	}
 	pr.value = v
-	return s.withIdentity(pr, o)
+	return op.loadIdentity(pr, o)
 }
 
 // clean takes out of a stored object what another engine, or a provider for which the attribute was not
 // write-only yet, has left in its write-only attributes.
-func (s *subject) clean(v cty.Value) (cty.Value, bool) {
-	paths := s.block().WriteOnlyPaths(v)
+func (op *objectOp) clean(v cty.Value) (cty.Value, bool) {
+	paths := op.block().WriteOnlyPaths(v)
 	if len(paths) == 0 {
 		return v, false
 	}
-	s.report(staleWriteOnly(s.obj, paths))
-	return s.block().NullWriteOnly(v), true
+	op.report(staleWriteOnly(op.obj, paths))
+	return op.block().NullWriteOnly(v), true
 }
 
-func (s *subject) withIdentity(pr prior, o *state.Object) (prior, bool) {
+func (op *objectOp) loadIdentity(pr prior, o *state.Object) (prior, bool) {
 	if len(o.Identity) == 0 {
 		return pr, true
 	}
-	c, diags := s.providers.Catalog(s.ctx, s.source)
+	c, diags := op.providers.Catalog(op.ctx, op.source)
 	if diags.HasErrors() {
 		return pr, true
 	}
-	id, diags := c.Identity(s.typeName())
-	s.report(diags)
+	id, diags := c.Identity(op.typeName())
+	op.report(diags)
 	if id == nil {
 		return pr, true
 	}
@@ -122,8 +135,8 @@ func (s *subject) withIdentity(pr prior, o *state.Object) (prior, bool) {
 			return pr, true
 		}
 	}
-	v, diags := s.p.UpgradeIdentity(s.ctx, provider.UpgradeRequest{Type: s.typeName(), Version: o.IdentityVersion, JSON: o.Identity})
-	s.report(diags)
+	v, diags := op.p.UpgradeIdentity(op.ctx, provider.UpgradeRequest{Type: op.typeName(), Version: o.IdentityVersion, JSON: o.Identity})
+	op.report(diags)
 	if diags.HasErrors() {
 		return pr, false
 	}
@@ -134,25 +147,25 @@ func (s *subject) withIdentity(pr prior, o *state.Object) (prior, bool) {
 // accept holds an object from a provider against what every object must be: of the schema's type, without
 // write-only values, and known where known is set. A write-only value is an error and is dropped; any other
 // violation makes the object unusable (cty.NilVal).
-func (s *subject) accept(v cty.Value, diags diag.List, what string, known bool) (cty.Value, diag.List) {
-	leaks := s.schema.Block.WriteOnlyPaths(v)
+func (op *objectOp) accept(v cty.Value, diags diag.List, what string, known bool) (cty.Value, diag.List) {
+	leaks := op.schema.Block.WriteOnlyPaths(v)
 	for _, path := range leaks {
 		diags = append(diags, diag.Diagnostic{
 			Summary: leakSummary(what),
 			Detail: fmt.Sprintf("The provider %s returned a value for the write-only attribute %s in the %s of %s. Such values must never be returned. The value was dropped, and the rest of the state is kept.\n\nThis is a bug in the provider.",
-				s.source.ForDisplay(), schema.PathString(path), what, s.obj),
+				op.source.ForDisplay(), schema.PathString(path), what, op.obj),
 			Path: path,
 		})
 	}
 	if v != cty.NilVal {
-		v = s.schema.Block.NullWriteOnly(v)
+		v = op.schema.Block.NullWriteOnly(v)
 	}
-	errs := schema.AssertObject(s.schema.Block, v)
+	errs := schema.AssertObject(op.schema.Block, v)
 	if known && len(errs) == 0 {
 		errs = schema.AssertWhollyKnown(v)
 	}
 	for _, err := range errs {
-		diags = append(diags, s.violation(what, err))
+		diags = append(diags, op.violation(what, err))
 	}
 	if len(errs) > 0 {
 		return cty.NilVal, diags
@@ -176,45 +189,45 @@ func leakSummary(what string) string {
 }
 
 // acceptObject is accept for an answer that must hold an object, wholly known.
-func (s *subject) acceptObject(v cty.Value, diags diag.List, what string) (cty.Value, diag.List) {
+func (op *objectOp) acceptObject(v cty.Value, diags diag.List, what string) (cty.Value, diag.List) {
 	if v != cty.NilVal && v.IsNull() {
-		return cty.NilVal, append(diags, s.violation(what, errNull))
+		return cty.NilVal, append(diags, op.violation(what, errNull))
 	}
-	return s.accept(v, diags, what, true)
+	return op.accept(v, diags, what, true)
 }
 
 // violation is the error for a broken rule of the contract.
-func (s *subject) violation(what string, err error) diag.Diagnostic {
+func (op *objectOp) violation(what string, err error) diag.Diagnostic {
 	return diag.Diagnostic{
 		Summary: "Provider produced invalid " + what,
 		Detail: fmt.Sprintf("The provider %s returned a %s for %s that breaks the rules: %s.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
-			s.source.ForDisplay(), what, s.obj, contractText(err, schema.PathString)),
-		Address: s.obj.Instance.String(),
+			op.source.ForDisplay(), what, op.obj, contractText(err, schema.PathString)),
+		Address: op.obj.Instance.String(),
 	}
 }
 
-// refreshed reads the real object. The result has no object if it is gone.
-func (s *subject) refreshed(pr prior, meta cty.Value) (prior, bool) {
+// refresh reads the real object. The result has no object if it is gone.
+func (op *objectOp) refresh(pr prior, meta cty.Value) (prior, bool) {
 	var sensitive []cty.Path
 	if pr.object != nil {
 		sensitive = pr.object.Sensitive
 	}
-	idKey, id := identifying(pr.value, s.schema.Block, sensitive)
-	done := s.events.Begin(event.OpRefresh, s.obj, plan.NoOp, idKey, id)
-	resp, diags := s.p.ReadResource(s.ctx, provider.ReadRequest{
-		Type: s.typeName(), Prior: pr.value, Private: pr.private, Identity: pr.identity, ProviderMeta: meta,
+	idKey, id := identifying(pr.value, op.schema.Block, sensitive)
+	done := op.events.Begin(event.OpRefresh, op.obj, plan.NoOp, idKey, id)
+	resp, diags := op.p.ReadResource(op.ctx, provider.ReadRequest{
+		Type: op.typeName(), Prior: pr.value, Private: pr.private, Identity: pr.identity, ProviderMeta: meta,
 	})
 	if !diags.HasErrors() && resp.Deferred != "" {
-		diags = append(diags, s.deferredAnswer("reading", resp.Deferred)...)
+		diags = append(diags, op.deferredAnswer("reading", resp.Deferred)...)
 	}
 	v := resp.New
 	if !diags.HasErrors() && !v.IsNull() {
-		v, diags = s.accept(v, diags, "object read", true)
-		if _, err := s.knownIdentity(resp.Identity, "object read"); err != nil {
-			diags = append(diags, s.violation("identity", err))
+		v, diags = op.accept(v, diags, "object read", true)
+		if _, err := op.knownIdentity(resp.Identity, "object read"); err != nil {
+			diags = append(diags, op.violation("identity", err))
 		}
 	}
-	s.report(diags)
+	op.report(diags)
 	if !diags.HasErrors() && v.IsNull() {
 		idKey, id = "", "" // nothing has it any more
 	}
@@ -223,36 +236,36 @@ func (s *subject) refreshed(pr prior, meta cty.Value) (prior, bool) {
 		return pr, false
 	}
 	if v.IsNull() {
-		return noPrior(s.schema.Block), true
+		return noPrior(op.schema.Block), true
 	}
 	pr.value, pr.private = v, resp.Private
 	if resp.Identity != cty.NilVal && !resp.Identity.IsNull() {
-		s.noteIdentity("reading", pr.identity, resp.Identity)
+		op.noteIdentity("reading", pr.identity, resp.Identity)
 		pr.identity = resp.Identity
 	}
 	return pr, !diags.HasErrors()
 }
 
-func (s *subject) deferredAnswer(doing, reason string) diag.List {
+func (op *objectOp) deferredAnswer(doing, reason string) diag.List {
 	return diag.Errorf("Provider deferred a change", "While %[2]s %[3]s, the provider %[1]s answered that this must be done later (%[4]s), although deferring was not allowed. This is a bug in the provider.",
-		s.source.ForDisplay(), doing, s.obj, reason)
+		op.source.ForDisplay(), doing, op.obj, reason)
 }
 
-// marked returns v with the sensitive marks that the schema and the given paths ask for.
-func (s *subject) marked(v cty.Value, paths []cty.Path) cty.Value {
+// mark returns v with the sensitive marks that the schema and the given paths ask for.
+func (op *objectOp) mark(v cty.Value, paths []cty.Path) cty.Value {
 	if v.IsNull() {
 		return v
 	}
-	v = value.MarkPaths(v, s.schema.Block.SensitivePaths(v), value.Sensitive)
-	return value.MarkPaths(v, s.echoed(v, paths), value.Sensitive)
+	v = value.MarkPaths(v, op.schema.Block.SensitivePaths(v), value.Sensitive)
+	return value.MarkPaths(v, op.mirrorSensitivity(v, paths), value.Sensitive)
 }
 
-// echoed adds to the sensitive paths of an object those of the result in which the built-in provider repeats
-// an argument. While the result is not known, it is sensitive if the argument is so as a whole: of a part
-// there is nothing yet to mark, and other parts may be used in the open.
-func (s *subject) echoed(v cty.Value, paths []cty.Path) []cty.Path {
-	from, to, ok := builtin.Echo(s.typeName())
-	if !ok || s.source != addr.BuiltinProvider || v == cty.NilVal || v.IsNull() || !v.IsKnown() {
+// mirrorSensitivity adds to the sensitive paths of an object those of the result in which the built-in
+// provider repeats an argument. While the result is not known, it is sensitive if the argument is so as a
+// whole: of a part there is nothing yet to mark, and other parts may be used in the open.
+func (op *objectOp) mirrorSensitivity(v cty.Value, paths []cty.Path) []cty.Path {
+	from, to, ok := builtin.Echo(op.typeName())
+	if !ok || op.source != addr.BuiltinProvider || v == cty.NilVal || v.IsNull() || !v.IsKnown() {
 		return paths
 	}
 	bare, _ := v.Unmark()
@@ -270,106 +283,106 @@ func (s *subject) echoed(v cty.Value, paths []cty.Path) []cty.Path {
 }
 
 // meta returns the provider_meta of the instance's module for its provider, cty.NilVal if it has none.
-func (s *subject) meta(in *eval.Instance) cty.Value { return s.metaIn(in.Resource.Module) }
+func (op *objectOp) meta(in *eval.Instance) cty.Value { return op.metaIn(in.Resource.Module) }
 
 // metaOfModule returns the provider_meta of the module that the object belongs to, cty.NilVal if that module
 // is gone.
-func (s *subject) metaOfModule() cty.Value { return s.metaIn(s.run.Module(s.obj.Module)) }
+func (op *objectOp) metaOfModule() cty.Value { return op.metaIn(op.run.Module(op.obj.Module)) }
 
-// metaIn returns the provider_meta of a module for the subject's provider, cty.NilVal if there is none or no
+// metaIn returns the provider_meta of a module for the object's provider, cty.NilVal if there is none or no
 // such module.
-func (s *subject) metaIn(m *eval.Module) cty.Value {
+func (op *objectOp) metaIn(m *eval.Module) cty.Value {
 	if m == nil {
 		return cty.NilVal
 	}
-	body := m.ProviderMetaFor(s.source)
+	body := m.ProviderMetaFor(op.source)
 	if body == nil {
 		return cty.NilVal
 	}
-	c, diags := s.providers.Catalog(s.ctx, s.source)
+	c, diags := op.providers.Catalog(op.ctx, op.source)
 	if diags.HasErrors() {
 		return cty.NilVal
 	}
 	sch, diags := c.Meta()
-	s.report(diags)
+	op.report(diags)
 	if sch == nil {
-		s.run.Report(diag.At(body.Range, "Provider has no provider_meta", "The provider %s takes no provider_meta block.", s.source.ForDisplay()))
+		op.run.Report(diag.At(body.Range, "Provider has no provider_meta", "The provider %s takes no provider_meta block.", op.source.ForDisplay()))
 		return cty.NilVal
 	}
 	v, diags := sch.Block.Decode(body.Body, nil) // constants only, as the language has it
-	s.run.Report(diags)
+	op.run.Report(diags)
 	if diags.HasErrors() {
 		return cty.NilVal
 	}
 	return v
 }
 
-// unechoed takes out of stored paths those that echoed adds: a state may have been written without them.
-func (s *subject) unechoed(paths []cty.Path) []cty.Path {
-	_, result, ok := builtin.Echo(s.typeName())
-	if !ok || s.source != addr.BuiltinProvider {
+// dropMirrored takes out of stored paths those that echoed adds: a state may have been written without them.
+func (op *objectOp) dropMirrored(paths []cty.Path) []cty.Path {
+	_, result, ok := builtin.Echo(op.typeName())
+	if !ok || op.source != addr.BuiltinProvider {
 		return paths
 	}
 	return slices.DeleteFunc(slices.Clone(paths), func(p cty.Path) bool { return p.HasPrefix(cty.GetAttrPath(result)) })
 }
 
-// sealed makes v durable.
-func (s *subject) sealed(v cty.Value, paths []cty.Path) (value.Durable, bool) {
-	d, err := value.Seal(value.MarkPaths(v, s.echoed(v, paths), value.Sensitive), s.schema.Block.Type(), s.schema.Block)
+// seal makes v durable.
+func (op *objectOp) seal(v cty.Value, paths []cty.Path) (value.Durable, bool) {
+	d, err := value.Seal(value.MarkPaths(v, op.mirrorSensitivity(v, paths), value.Sensitive), op.schema.Block.Type(), op.schema.Block)
 	if err != nil {
-		s.report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", s.obj, err))
+		op.report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", op.obj, err))
 		return value.Durable{}, false
 	}
 	return d, true
 }
 
-// sealedIdentity makes an identity durable; absent ones give the zero value.
-func (s *subject) sealedIdentity(id cty.Value) value.Durable {
+// sealIdentity makes an identity durable; absent ones give the zero value.
+func (op *objectOp) sealIdentity(id cty.Value) value.Durable {
 	if id == cty.NilVal || id.IsNull() {
 		return value.Durable{}
 	}
 	d, err := value.Seal(id, id.Type(), nil)
 	if err != nil {
-		s.report(diag.Errorf("Identity cannot be stored", "The identity of %s cannot be stored: %s.", s.obj, err))
+		op.report(diag.Errorf("Identity cannot be stored", "The identity of %s cannot be stored: %s.", op.obj, err))
 	}
 	return d
 }
 
 // identityVersion returns the version of the type's identity schema, 0 if it has none.
-func (s *subject) identityVersion() int64 {
-	c, diags := s.providers.Catalog(s.ctx, s.source)
+func (op *objectOp) identityVersion() int64 {
+	c, diags := op.providers.Catalog(op.ctx, op.source)
 	if diags.HasErrors() {
 		return 0
 	}
-	if id, _ := c.Identity(s.typeName()); id != nil {
+	if id, _ := c.Identity(op.typeName()); id != nil {
 		return id.Version
 	}
 	return 0
 }
 
-// stored makes the state object for v, which must be wholly known.
-func (s *subject) stored(v cty.Value, paths []cty.Path, private []byte, identity cty.Value, like *state.Object) *state.Object {
-	d, ok := s.sealed(v, paths)
+// stateObject makes the state object for v, which must be wholly known.
+func (op *objectOp) stateObject(v cty.Value, paths []cty.Path, private []byte, identity cty.Value, like *state.Object) *state.Object {
+	d, ok := op.seal(v, paths)
 	if !ok {
 		return nil
 	}
 	o, err := state.ObjectFrom(d)
-	if err == nil && s.source == addr.BuiltinProvider {
+	if err == nil && op.source == addr.BuiltinProvider {
 		o, err = withoutAdditions(o)
 	}
 	if err != nil {
-		s.report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", s.obj, err))
+		op.report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", op.obj, err))
 		return nil
 	}
 	if like != nil {
 		o.Tainted, o.Dependencies, o.CreateBeforeDestroy, o.SkipDestroy = like.Tainted, like.Dependencies, like.CreateBeforeDestroy, like.SkipDestroy
 	}
-	o.SchemaVersion, o.Private = s.schema.Version, private
-	if id := s.sealedIdentity(identity); !id.IsZero() {
+	o.SchemaVersion, o.Private = op.schema.Version, private
+	if id := op.sealIdentity(identity); !id.IsZero() {
 		if o.Identity, err = state.IdentityFrom(id); err != nil {
-			s.report(diag.Errorf("Identity cannot be stored", "The identity of %s cannot be stored: %s.", s.obj, err))
+			op.report(diag.Errorf("Identity cannot be stored", "The identity of %s cannot be stored: %s.", op.obj, err))
 		}
-		o.IdentityVersion = s.identityVersion()
+		o.IdentityVersion = op.identityVersion()
 	}
 	return o
 }

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// missingDeps finds dependencies on instances that are missing. What a dependency on all of a resource comes
+// to is found once, however many have it: a lacking is for a time in which no instance comes or goes.
+type missingDeps struct {
+	instances func(*future.Task, plan.Dep) ([]addr.Instance, bool)
+	missing   func(addr.Instance) bool
+
+	mu    sync.Mutex
+	known map[plan.Dep]bool
+}
+
+// any reports whether one of the dependencies is on a missing instance, or on instances that cannot be told.
+func (m *missingDeps) any(t *future.Task, deps []plan.Dep) bool {
+	return slices.ContainsFunc(deps, func(d plan.Dep) bool {
+		if !d.All {
+			return m.missing(d.Resource.Instance(d.Key))
+		}
+		m.mu.Lock()
+		lacks, ok := m.known[d]
+		m.mu.Unlock()
+		if ok {
+			return lacks
+		}
+		instances, told := m.instances(t, d)
+		lacks = !told || slices.ContainsFunc(instances, m.missing)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.known == nil {
+			m.known = map[plan.Dep]bool{}
+		}
+		m.known[d] = lacks
+		return lacks
+	})
+}
