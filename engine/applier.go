@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/selection"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -39,7 +40,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		req.Soft = ctx
 	}
 	a := &applier{
-		walk: e.newWalk(ctx, req.Soft), req: req, selection: newSelection(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
+		walk: e.newWalk(ctx, req.Soft), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{},
 	}
 	a.run = e.run(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp)
@@ -83,10 +84,10 @@ func (a *applier) giveUpLate(ctx context.Context) (stop func()) {
 type applier struct {
 	*walk
 	req       ApplyRequest
-	selection *selection      // of the plan
-	left      *missingDeps    // objects, set once all steps are done
-	before    *walk           // evaluates with the objects as they were: for the providers of what is destroyed
-	changing  context.Context // of the calls that change objects: their answers are recorded until it ends
+	selection *selection.Selection // of the plan
+	left      *missingDeps         // objects, set once all steps are done
+	before    *walk                // evaluates with the objects as they were: for the providers of what is destroyed
+	changing  context.Context      // of the calls that change objects: their answers are recorded until it ends
 
 	altered plan.Instances // that the plan changes; set before any step starts
 

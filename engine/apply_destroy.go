@@ -247,7 +247,7 @@ func (a *applier) dropReads() {
 		return
 	}
 	for i := range a.state.AllInstances() {
-		if i.Resource.Mode == addr.Data && (a.selection.selects(i) || a.req.Plan.Base.Instance(i) == nil) {
+		if i.Resource.Mode == addr.Data && (a.selection.Selects(i) || a.req.Plan.Base.Instance(i) == nil) {
 			a.state.RemoveInstance(i)
 		}
 	}

@@ -45,7 +45,7 @@ func (a *applier) finish() {
 
 // finishDestroy drops the outputs once nothing is left that they could be about.
 func (a *applier) finishDestroy() {
-	if a.run.Diags.HasErrors() || len(a.req.Plan.Targets) > 0 || len(a.req.Plan.Excludes) > 0 {
+	if a.run.Diags.HasErrors() || a.selection.Restricted() {
 		return
 	}
 	a.state.Outputs = map[string]*state.Output{}
@@ -101,10 +101,10 @@ func (a *applier) anyBlocked(deps []plan.Dep) bool {
 // anyLeftOut reports whether -exclude leaves one of the dependencies out, or -target or -exclude left it out
 // before it ever was, so that it has no object.
 func (a *applier) anyLeftOut(t *future.Task, i addr.Instance, deps []plan.Dep) bool {
-	if len(a.req.Plan.Targets)+len(a.req.Plan.Excludes) == 0 {
+	if !a.selection.Restricted() {
 		return false
 	}
-	return a.selection.excluded(i, deps) || a.left.any(t, deps)
+	return a.selection.LeavesOutAny(i, deps) || a.left.any(t, deps)
 }
 
 // absent reports whether the instance has no object, neither from before nor from this apply.
@@ -172,7 +172,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 		_, was := a.opened[in.Addr()]
 		a.mu.Unlock()
 		lazy := a.req.Plan.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(a.req.Config)
-		if was || lazy || !a.selection.selects(in.Addr()) {
+		if was || lazy || !a.selection.Selects(in.Addr()) {
 			return
 		}
 		in.Prepare(t)

@@ -72,7 +72,7 @@ func (w *walk) evaluateCheck(t *future.Task, c *eval.Check, announce bool) {
 
 // checksDue reports whether this plan evaluates checks: they are about the configuration as a whole.
 func (p *planner) checksDue() bool {
-	return p.req.Mode != plan.Destroy && len(p.req.Targets)+len(p.req.Excludes) == 0
+	return p.req.Mode != plan.Destroy && !p.selection.Restricted()
 }
 
 // declareChecks makes every check block part of the plan's results, also those that this plan does not

@@ -63,7 +63,7 @@ func (p *planner) generate() []*Generated {
 	if p.run.Diags.HasErrors() {
 		return nil
 	}
-	missing := slices.DeleteFunc(p.missing, func(u undeclared) bool { return !p.selection.selects(u.to) })
+	missing := slices.DeleteFunc(p.missing, func(u undeclared) bool { return !p.selection.Selects(u.to) })
 	slices.SortFunc(missing, func(a, b undeclared) int { return a.to.Compare(b.to) })
 	out := make([]*Generated, len(missing))
 	pool := future.NewPool(p.workers())

@@ -60,7 +60,7 @@ func (p *planner) resolveImports() {
 // unusedImports reports import blocks for instances that the configuration turned out not to have.
 func (p *planner) unusedImports() {
 	for a, imp := range p.imports {
-		if _, ok := p.desired[a]; ok || p.unresolved(a) || !p.selection.selects(a) || p.run.Diags.HasErrors() {
+		if _, ok := p.desired[a]; ok || p.unresolved(a) || !p.selection.Selects(a) || p.run.Diags.HasErrors() {
 			continue
 		}
 		p.run.Report(diag.At(*imp.rng, "Configuration for import target does not exist",

@@ -49,7 +49,7 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 		}
 	}
 	p.mu.Unlock()
-	found = p.chosen(found)
+	found = p.selectOrphans(found)
 	uses, t := make([][]eval.Use, len(found)), &future.Task{}
 	for i := range found {
 		uses[i] = held(t, p.run, found[i].obj.Instance)
@@ -81,7 +81,7 @@ func (p *planner) unresolved(a addr.Instance) bool {
 func (p *planner) dropOrphanedData(a addr.Instance) {
 	_, wanted := p.desired[a]
 	gone := p.req.Mode == plan.Destroy || !wanted && !p.unresolved(a)
-	if gone && p.selection.selects(a) {
+	if gone && p.selection.Selects(a) {
 		p.prior.RemoveInstance(a)
 	}
 }

@@ -13,7 +13,7 @@ func (p *planner) applyMoves() {
 	var diags diag.List
 	p.moved, diags = moves.Apply(p.req.Config.Tree, p.prior, p.req.Mode)
 	p.run.Report(diags)
-	p.refusePartialMoves()
+	p.run.Report(p.selection.PartialMoves(p.moved))
 }
 
 // converts reports whether a moved object must be taken over from another type, or may be from another

@@ -16,11 +16,11 @@ import (
 
 // finishOutputs queues the planning of the root module's outputs.
 func (p *planner) finishOutputs(pool *future.Pool) {
-	if p.run.Diags.HasErrors() || p.restricted() && p.req.Mode == plan.Destroy {
+	if p.run.Diags.HasErrors() || p.selection.Restricted() && p.req.Mode == plan.Destroy {
 		return
 	}
 	p.unplanned = &missingDeps{instances: p.run.InstancesOf, missing: func(a addr.Instance) bool { return !p.planned(a) }}
-	if p.restricted() {
+	if p.selection.Restricted() {
 		pool.Go(func(t *future.Task) { p.guard("conditions", func() { p.checkSelected(t, p.run.Root) }) })
 	}
 	declared := map[string]bool{}
@@ -31,7 +31,7 @@ func (p *planner) finishOutputs(pool *future.Pool) {
 		}
 		pool.Go(func(t *future.Task) { p.guard(o.Addr(), func() { p.planOutput(t, o) }) })
 	}
-	if p.restricted() {
+	if p.selection.Restricted() {
 		return
 	}
 	for name, old := range p.req.State.Outputs {
@@ -73,13 +73,10 @@ func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 	p.addOutput(c)
 }
 
-// restricted reports whether -target or -exclude leaves out parts of the configuration.
-func (p *planner) restricted() bool { return len(p.req.Targets)+len(p.req.Excludes) > 0 }
-
 // valueSelected reports whether an output or a variable is part of a plan restricted by -target or -exclude:
 // if all that it depends on is. One that depends on nothing belongs to no selection.
 func (p *planner) valueSelected(t *future.Task, v *eval.Value) bool {
-	if !p.restricted() {
+	if !p.selection.Restricted() {
 		return true
 	}
 	deps := v.Deps(t)
@@ -90,7 +87,7 @@ func (p *planner) valueSelected(t *future.Task, v *eval.Value) bool {
 // restricted plan must not read what it leaves out for their sake, so there it is those that depend on
 // nothing.
 func (p *planner) variablesFirst(t *future.Task) func(*eval.Value) bool {
-	if !p.restricted() || p.req.Mode == plan.Destroy {
+	if !p.selection.Restricted() || p.req.Mode == plan.Destroy {
 		return nil
 	}
 	return func(v *eval.Value) bool { return len(v.Deps(t)) == 0 }
@@ -116,7 +113,7 @@ func (p *planner) checkSelected(t *future.Task, m *eval.Module) {
 
 // include remembers that the instance is part of this plan.
 func (p *planner) include(a addr.Instance) {
-	if !p.restricted() {
+	if !p.selection.Restricted() {
 		return // all are
 	}
 	p.mu.Lock()

@@ -31,8 +31,7 @@ func (p *planner) setPrior(obj addr.Object, o *state.Object) {
 // -target or -exclude leave alone keep what is recorded.
 func (p *planner) adoptProviders() {
 	for a, in := range p.prior.AllInstances() {
-		targets := p.selection.targets
-		if !targets.Empty() && !targets.Touches(a.Abs()) || p.selection.excludes.Selects(a) {
+		if !p.selection.Touches(a.Abs()) || p.selection.LeavesOut(a) {
 			continue
 		}
 		if pc := p.run.ProviderOf(a, in.Provider); pc != in.Provider {
@@ -130,35 +129,13 @@ func (p *planner) dependencyFailed(deps []plan.Dep) bool {
 	return slices.ContainsFunc(deps, p.broken.Touched)
 }
 
-// selectsAny reports whether a target selects one of the instances that a dependency through repeated modules
-// is on.
-func selectsAny(x addr.Target, d plan.Dep) bool {
-	selected, within, all := x.Module.Path(), d.Within.Path(), d.Resource.Module.Path()
-	if len(selected) > len(all) || x.Resource != nil && (*x.Resource != d.Resource.Resource || len(selected) < len(all)) {
-		return false
-	}
-	for i, m := range selected {
-		_, name, key := m.Parent()
-		_, wanted, _ := all[i].Parent()
-		if name != wanted {
-			return false
-		}
-		if i < len(within) && key != addr.NoKey { // without one it stands for all instances of the call
-			if _, _, k := within[i].Parent(); k != key {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // excluded reports whether -exclude takes the instance out, itself or because it depends on something that
 // is.
 func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
-	if len(p.req.Excludes) == 0 {
+	if !p.selection.Excluding() {
 		return false
 	}
-	if p.selection.excluded(a, deps) {
+	if p.selection.LeavesOutAny(a, deps) {
 		return true
 	}
 	p.mu.Lock()

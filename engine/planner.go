@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/moves"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/selection"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -61,7 +62,7 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	opt := e.runOptions(eval.Planning, p, req.Variables, p.plan.Timestamp)
 	opt.MildConditions = req.Mode == plan.RefreshOnly // what is there is taken over whether or not it is as it should be
 	if len(req.Excludes) > 0 {
-		opt.Excluded = p.selection.excludesAll
+		opt.Excluded = p.selection.LeavesOutAll
 	}
 	p.run = eval.NewRun(req.Config, opt)
 	return p
@@ -73,7 +74,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
 		req.Soft = ctx
 	}
 	p := &planner{
-		walk: e.newWalk(ctx, req.Soft), req: req, selection: newSelection(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
+		walk: e.newWalk(ctx, req.Soft), req: req, selection: selection.New(req.Targets, req.Excludes), forced: map[addr.Instance]struct{}{}, prior: req.State.Copy(),
 		changes: map[addr.Object]*plan.Change{}, desired: map[addr.Instance]struct{}{}, included: map[addr.Instance]struct{}{}, generated: map[addr.Instance]*Generated{},
 		plan: &plan.Plan{
 			Mode: req.Mode, Base: req.State, Meta: req.Meta, Targets: req.Targets, Excludes: req.Excludes, ForceReplace: req.ForceReplace,
@@ -93,7 +94,7 @@ func (e *Engine) newPlanner(ctx context.Context, req PlanRequest) *planner {
 type planner struct {
 	*walk
 	req       PlanRequest
-	selection *selection                 // of the request
+	selection *selection.Selection       // of the request
 	forced    map[addr.Instance]struct{} // to be replaced, of the request
 	plan      *plan.Plan
 	generated map[addr.Instance]*Generated // of the request
@@ -248,10 +249,10 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	}
 	pool.Go(func(t *future.Task) {
 		p.guard("the values of a module", func() {
-			if p.req.Mode != plan.Destroy && !p.restricted() {
+			if p.req.Mode != plan.Destroy && !p.selection.Restricted() {
 				m.OutputPreconditions(t, nil)
 			}
-			if p.req.Mode == plan.Normal && len(p.req.Targets)+len(p.req.Excludes) == 0 {
+			if p.req.Mode == plan.Normal && !p.selection.Restricted() {
 				m.EvaluateValues(t)
 			}
 		})
@@ -268,14 +269,14 @@ func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource
 		return calls, resources
 	}
 	calls = slices.DeleteFunc(calls, func(c *eval.Call) bool {
-		drop := !p.selection.targets.TouchesModule(c.Addr())
+		drop := !p.selection.TouchesModule(c.Addr())
 		if drop {
 			p.pool.Waive(c.BlockClaims()...)
 		}
 		return drop
 	})
 	resources = slices.DeleteFunc(resources, func(r *eval.Resource) bool {
-		drop := !p.selection.targets.Touches(r.Addr())
+		drop := !p.selection.Touches(r.Addr())
 		if drop {
 			p.pool.Waive(eval.BlockClaims(r.Block)...)
 		}
@@ -348,7 +349,7 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 // visitInstance demands what the plan needs of an instance. An ephemeral instance is opened only for its own
 // conditions.
 func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
-	if !p.selection.selects(in.Addr()) {
+	if !p.selection.Selects(in.Addr()) {
 		return
 	}
 	switch in.Config().Addr.Mode {

@@ -87,6 +87,8 @@ var rules = map[string]rule{
 
 	"moves": {may: []string{"addr", "config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
 
+	"selection": {may: []string{"addr", "config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
+
 	"eval/blocks": {
 		may:  []string{"addr", "diag", "schema", "config", "lang", "lang/marked", "plan", "value"},
 		pure: true, modules: []string{hcl, cty},
@@ -102,7 +104,7 @@ var rules = map[string]rule{
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine": {
-		may:  []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "event", "moves", "eval", "eval/blocks"},
+		may:  []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "event", "moves", "selection", "eval", "eval/blocks"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},

@@ -1,4 +1,4 @@
-package engine
+package selection
 
 import (
 	"fmt"
@@ -49,9 +49,9 @@ func TestExcludeThroughRepeatedModules(t *testing.T) {
 			if want {
 				taken++
 			}
-			s := newSelection(nil, []addr.Target{x})
+			s := New(nil, []addr.Target{x})
 			for range 2 { // the second answer is remembered
-				if got := s.excluded(instance(t, "t.user"), []plan.Dep{dep}); got != want {
+				if got := s.LeavesOutAny(instance(t, "t.user"), []plan.Dep{dep}); got != want {
 					t.Errorf("%s with a dependency on %s: %t", text, name, got)
 				}
 			}

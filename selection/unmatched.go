@@ -1,34 +1,33 @@
-package engine
+package selection
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/state"
 )
 
-// warnUnmatched warns of -target and -exclude options that name nothing: neither an object of the state nor a
-// block of the configuration, or an instance that their resource or module does not have. Its cost is linear
-// in the instances and options.
-func (p *planner) warnUnmatched() {
-	if !p.restricted() || p.run.Diags.HasErrors() {
-		return
-	}
+// Unmatched returns a warning for each option that names nothing: neither an object of the state nor a block
+// of the configuration, or an instance that their resource or module does not have. known yields the
+// instances of both as far as they were found out, some of them more than once, and called has the module
+// instances. Its cost is linear in the instances and options.
+func (s *Selection) Unmatched(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance) (diags diag.List) {
 	var there *inventory
 	for _, o := range []struct {
 		name, none string
 		targets    []addr.Target
 		set        *addr.TargetSet
 	}{
-		{"-target", "selects nothing", p.req.Targets, p.selection.targets},
-		{"-exclude", "leaves nothing out", p.req.Excludes, p.selection.excludes},
+		{"-target", "selects nothing", s.targeted, s.targets},
+		{"-exclude", "leaves nothing out", s.excluding, s.excludes},
 	} {
 		matched := make([]bool, len(o.targets))
-		for a := range p.known {
+		for a := range known {
 			o.set.Selecting(a, func(i int) { matched[i] = true })
 		}
 		for i, t := range o.targets {
@@ -36,30 +35,14 @@ func (p *planner) warnUnmatched() {
 				continue
 			}
 			if there == nil {
-				there = p.inventory()
+				there = newInventory(tree, known, called)
 			}
 			if why := there.lacks(t); why != "" {
-				p.run.Report(diag.Warnf("Nothing matches "+o.name, "The option %s=%q %s. %s", o.name, t, o.none, why))
+				diags = append(diags, diag.Warnf("Nothing matches "+o.name, "The option %s=%q %s. %s", o.name, t, o.none, why)...)
 			}
 		}
 	}
-}
-
-// known yields the instances that the configuration declares, as far as that was found out, and those of the
-// state, at their earlier addresses too.
-func (p *planner) known(yield func(addr.Instance) bool) {
-	for a := range p.desired {
-		if !yield(a) {
-			return
-		}
-	}
-	for _, st := range []*state.State{p.req.State, p.prior} {
-		for a := range st.AllInstances() {
-			if !yield(a) {
-				return
-			}
-		}
-	}
+	return diags
 }
 
 // inventory is what addresses can name: blocks, and the known instances of each.
@@ -68,9 +51,9 @@ type inventory struct {
 	modules   map[addr.Module][]addr.ModuleInstance
 }
 
-func (p *planner) inventory() *inventory {
+func newInventory(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance) *inventory {
 	v := &inventory{map[addr.ConfigResource][]string{}, map[addr.Module][]addr.ModuleInstance{}}
-	for path, m := range p.req.Config.Tree.Modules {
+	for path, m := range tree.Modules {
 		v.modules[path] = nil
 		for r := range m.Resources {
 			v.resources[addr.ConfigResource{Module: path, Resource: r}] = nil
@@ -85,20 +68,19 @@ func (p *planner) inventory() *inventory {
 			}
 		}
 	}
-	for a := range p.known {
+	for a := range known {
 		if !instances[a] {
 			instances[a] = true
 			v.resources[a.Config()] = append(v.resources[a.Config()], a.String())
 		}
 		addModules(a.Module.Path())
 	}
-	addModules(p.called)
+	addModules(called)
 	return v
 }
 
-// lacks says what there is in place of a target that selects no instance of a resource; "" if that is no
-// mistake that can be told: there is its block, of which there may be no instances, or it was not found out
-// which there are.
+// lacks says what there is in place of a target that selects no instance of a resource; "" if that may not be
+// a mistake: its block exists, and either has no instances or it was not found out which.
 func (v *inventory) lacks(t addr.Target) string {
 	path := t.Module.Module()
 	modules, declared := v.modules[path]

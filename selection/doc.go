@@ -1,0 +1,8 @@
+// Package selection says which objects a command acts on, as -target and -exclude ask. It begins in
+// selection.go with Selection, which answers for single instances; objects.go answers for objects that are to
+// be destroyed and depend on each other. moves.go and unmatched.go find options that cannot be meant as they
+// are.
+//
+// It may import addresses, the configuration for what it declares, and the dependencies of a plan. It must
+// not evaluate anything: which instances there are, and what they depend on, it is given.
+package selection

@@ -1,0 +1,115 @@
+package selection
+
+import (
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
+)
+
+// Object is an object of the state that is to be destroyed unless the selection keeps it.
+type Object struct {
+	Addr     addr.Instance
+	Declared []plan.Dep            // what the configuration says that it depends on; nil if it does not declare it
+	Recorded []addr.ConfigResource // what the state says that it depends on
+	Kept     bool                  // stays because of what it uses, whatever the options say of its address
+}
+
+// Destroys reports, for each of the objects to be destroyed, whether -target and -exclude ask for it. What
+// depends on a targeted object is destroyed with it, since it could not live without; what an excluded object
+// depends on stays with it. Its cost is linear in the objects and their dependencies.
+func (s *Selection) Destroys(found []Object) []bool {
+	g := newObjectGraph(found)
+	var take, keep []int
+	for i := range found {
+		g.add(i, &found[i])
+		if s.targets.Empty() || s.targets.Selects(found[i].Addr) {
+			take = append(take, i)
+		}
+		if found[i].Kept || s.excludes.Selects(found[i].Addr) {
+			keep = append(keep, i)
+		}
+	}
+	taken, kept := reachable(g.users, take), reachable(g.uses, keep)
+	out := make([]bool, len(found))
+	for i := range out {
+		out[i] = taken[i] && !kept[i]
+	}
+	return out
+}
+
+// objectGraph says which objects depend on which. The first nodes are the objects by index; the others
+// stand for all objects of an instance, a resource or a block, so that a dependency on many costs one edge.
+type objectGraph struct {
+	users, uses [][]int
+	nodes       map[any]int // by addr.Instance, addr.AbsResource or plan.Span
+}
+
+func newObjectGraph(found []Object) *objectGraph {
+	g := &objectGraph{users: make([][]int, len(found)), uses: make([][]int, len(found)), nodes: map[any]int{}}
+	for i := range found {
+		a := found[i].Addr
+		g.edge(i, g.node(a))
+		g.edge(i, g.node(a.Abs()))
+		for _, span := range plan.Spans(a) {
+			g.edge(i, g.node(span))
+		}
+	}
+	return g
+}
+
+func (g *objectGraph) node(k any) int {
+	n, ok := g.nodes[k]
+	if !ok {
+		n = len(g.users)
+		g.users, g.uses, g.nodes[k] = append(g.users, nil), append(g.uses, nil), n
+	}
+	return n
+}
+
+// edge records that the node user depends on the node used.
+func (g *objectGraph) edge(used, user int) {
+	g.users[used] = append(g.users[used], user)
+	g.uses[user] = append(g.uses[user], used)
+}
+
+// add adds the dependencies of an object: as the configuration has them, and for other blocks as the state
+// recorded them.
+func (g *objectGraph) add(i int, o *Object) {
+	known := map[addr.ConfigResource]struct{}{o.Addr.Config(): {}}
+	for _, d := range o.Declared {
+		known[d.Resource.Config()] = struct{}{}
+		if d.Modules {
+			g.edge(g.node(d.Span()), i)
+		} else if d.All {
+			g.edge(g.node(d.Resource), i)
+		} else {
+			g.edge(g.node(d.Resource.Instance(d.Key)), i)
+		}
+	}
+	for _, r := range o.Recorded {
+		if _, ok := known[r]; !ok {
+			g.edge(g.node(plan.Span{Block: r}), i)
+		}
+	}
+}
+
+// reachable returns the nodes that can be reached from the given ones, these included.
+func reachable(edges [][]int, from []int) []bool {
+	reached := make([]bool, len(edges))
+	queue := slices.Clone(from)
+	for _, n := range queue {
+		reached[n] = true
+	}
+	for len(queue) > 0 {
+		n := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		for _, next := range edges[n] {
+			if !reached[next] {
+				reached[next] = true
+				queue = append(queue, next)
+			}
+		}
+	}
+	return reached
+}
