@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/schema"
 )
 
 // place is an expression that may have given a part of a decoded body.
@@ -45,7 +46,7 @@ func placesIn(body hcl.Body, path cty.Path, v cty.Value, at cty.Path) []place {
 	}
 	content, _, _ := body.PartialContent(&hcl.BodySchema{
 		Attributes: []hcl.AttributeSchema{{Name: step.Name}},
-		Blocks:     []hcl.BlockHeaderSchema{{Type: "dynamic", LabelNames: []string{"type"}}, {Type: step.Name}},
+		Blocks:     []hcl.BlockHeaderSchema{schema.DynamicHeader, {Type: step.Name}},
 	})
 	at = append(slices.Clip(at), step)
 	if attr := content.Attributes[step.Name]; attr != nil {
@@ -72,18 +73,16 @@ func placesIn(body hcl.Body, path cty.Path, v cty.Value, at cty.Path) []place {
 
 // blockPlaces looks into a block or, for a dynamic one, into its content and at its for_each.
 func blockPlaces(block *hcl.Block, rest cty.Path, v cty.Value, at cty.Path) []place {
-	if block.Type != "dynamic" {
+	dynamic, ok := schema.AsDynamic(block)
+	if !ok {
 		return placesIn(block.Body, rest, v, at)
 	}
-	inner, _, _ := block.Body.PartialContent(&hcl.BodySchema{
-		Attributes: []hcl.AttributeSchema{{Name: "for_each"}}, Blocks: []hcl.BlockHeaderSchema{{Type: "content"}},
-	})
 	var out []place
-	for _, c := range inner.Blocks {
-		out = append(out, placesIn(c.Body, rest, v, at)...)
+	for _, content := range dynamic.Contents {
+		out = append(out, placesIn(content, rest, v, at)...)
 	}
-	if attr := inner.Attributes["for_each"]; attr != nil {
-		out = append(out, place{path: slices.Concat(at, rest), expr: attr.Expr, each: true})
+	if dynamic.ForEach != nil {
+		out = append(out, place{path: slices.Concat(at, rest), expr: dynamic.ForEach, each: true})
 	}
 	return out
 }
@@ -113,9 +112,7 @@ func position(elements, key cty.Value) (int, cty.Value) {
 // candidates returns the blocks that may have given the element at index. How many elements a dynamic block
 // gives is not known, but each other block gives one.
 func candidates(blocks hcl.Blocks, name string, index int, elements cty.Value) []*hcl.Block {
-	own := slices.DeleteFunc(slices.Clone(blocks), func(b *hcl.Block) bool {
-		return b.Type == "dynamic" && b.Labels[0] != name
-	})
+	own := slices.DeleteFunc(slices.Clone(blocks), func(b *hcl.Block) bool { return b.Type != name && b.Labels[0] != name })
 	if index < 0 {
 		return own
 	}
@@ -125,7 +122,7 @@ func candidates(blocks hcl.Blocks, name string, index int, elements cty.Value) [
 	}
 	plain, dynamic := 0, 0 // blocks in all
 	for _, b := range own {
-		if b.Type == "dynamic" {
+		if b.Type != name {
 			dynamic++
 		} else {
 			plain++
@@ -135,7 +132,7 @@ func candidates(blocks hcl.Blocks, name string, index int, elements cty.Value) [
 	plainBefore, dynamicBefore := 0, 0
 	for _, b := range own {
 		first, last := plainBefore, -1
-		if b.Type == "dynamic" {
+		if b.Type != name {
 			if dynamicBefore++; total >= 0 {
 				last = total - 1 - (plain - plainBefore)
 			}

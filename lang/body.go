@@ -13,13 +13,10 @@ func CompileBody(body hcl.Body, block *schema.Block) ([]*Expr, diag.List) {
 	var out []*Expr
 	var diags diag.List
 	for _, e := range block.Expressions(body) {
-		var inside schema.IteratorExpr
-		if it, ok := e.(schema.IteratorExpr); ok {
-			e, inside = it.Expression, it
-		}
-		x, more := Compile(e, inside.Iterators...)
+		x, more := Compile(e.Expression, e.Iterators...)
+		x.Argument = e.Argument
 		diags = append(diags, more...)
-		if len(x.Refs) > 0 || len(x.Functions) > 0 || len(inside.Iterators) > 0 {
+		if len(x.Refs) > 0 || len(x.Functions) > 0 || len(e.Iterators) > 0 {
 			out = append(out, x)
 		}
 	}

@@ -67,6 +67,9 @@ type Expr struct {
 	// value.
 	Source hcl.Expression
 	Refs   []Ref
+	// Argument is the argument or block type of the body that the expression is in; "" if it was compiled by
+	// itself.
+	Argument string
 	// Functions lists the names of provider-defined functions called, as written.
 	Functions []string
 	// NullsEphemeral says that ephemeralasnull is called, which makes something known of an ephemeral value.
@@ -100,6 +103,13 @@ func Compile(e hcl.Expression, scope ...string) (*Expr, diag.List) {
 		c.add(x, t)
 	}
 	return x, c.diags
+}
+
+// ProviderFunctions returns the names of the provider-defined functions that an expression calls, as written.
+func ProviderFunctions(e hcl.Expression) []string {
+	c := compiler{}
+	c.index(e)
+	return c.functions
 }
 
 type compiler struct {

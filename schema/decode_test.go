@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -303,26 +304,26 @@ dynamic "rule" {
 bogus = foo.bar
 `)
 	var got []string
-	for _, tr := range b.Variables(body) {
-		text := tr.RootName()
-		for _, step := range tr[1:] {
-			if a, ok := step.(hcl.TraverseAttr); ok {
-				text += "." + a.Name
+	for _, expr := range b.Expressions(body) {
+		for _, tr := range expr.Variables() {
+			text := expr.Argument + ": " + tr.RootName()
+			for _, step := range tr[1:] {
+				if a, ok := step.(hcl.TraverseAttr); ok {
+					text += "." + a.Name
+				}
 			}
+			got = append(got, strings.Join(append([]string{text}, expr.Iterators...), ", "))
 		}
-		got = append(got, text)
 	}
-	want := []string{"var.port", "local.a", "var.many", "var.label", "local.b", "it.x", "n.c"}
+	want := []string{
+		"rule: var.port", "n: local.a", "n: var.many", "n: it.key, it", "n: var.label, it", "n: it.value, it", "n: local.b, it",
+		"rule: it.x", "rule: rule.value.tags, rule", "rule: tags.value, rule, tags", "rule: rule.key, rule, tags", "rule: n.c, rule, tags",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	exprs := b.Expressions(body)
-	last, ok := exprs[len(exprs)-1].(IteratorExpr)
-	if !ok || !cmp.Equal(last.Iterators, []string{"rule", "tags"}) {
-		t.Errorf("%#v", exprs[len(exprs)-1])
-	}
-	fromJSON := b.Variables(parseJSON(t, `{"rule": "${var.rules}", "dynamic": {"n": {"for_each": "${var.many}", "content": {"key": "${n.value}"}}}}`))
-	if len(fromJSON) != 2 {
+	fromJSON := b.Expressions(parseJSON(t, `{"rule": "${var.rules}", "dynamic": {"n": {"for_each": "${var.many}", "content": {"key": "${n.value}"}}}}`))
+	if len(fromJSON) != 3 || fromJSON[2].Argument != "n" || !slices.Equal(fromJSON[2].Iterators, []string{"n"}) {
 		t.Errorf("%v", fromJSON)
 	}
 }

@@ -1,72 +1,75 @@
 package schema
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 )
 
-// IteratorExpr is an expression inside dynamic blocks. The names in Iterators refer to what the blocks
-// iterate over and not to anything in the surrounding scope; Variables leaves them out.
-type IteratorExpr struct {
+// BodyExpr is an expression in a body, as it is written there.
+type BodyExpr struct {
 	hcl.Expression
+	// Argument is the name of the outermost argument or block type that the expression is in: dynamic blocks
+	// count as blocks of the type that they generate.
+	Argument string
+	// Iterators are the names that stand for the elements of the dynamic blocks around the expression, from
+	// outside to inside. They refer to nothing in the surrounding scope.
 	Iterators []string
 }
 
-// Variables returns the traversals that need values from outside of the dynamic blocks.
-func (e IteratorExpr) Variables() []hcl.Traversal {
-	return slices.DeleteFunc(slices.Clone(e.Expression.Variables()), func(t hcl.Traversal) bool {
-		return slices.Contains(e.Iterators, t.RootName())
-	})
-}
-
-// UnwrapExpression lets hcl.UnwrapExpression find the expression of the source text.
-func (e IteratorExpr) UnwrapExpression() hcl.Expression { return e.Expression }
-
-// Variables returns the references that Decode would need values for, including those of dynamic blocks.
-// Content that does not fit the schema is passed over: Decode reports it.
-func (b *Block) Variables(body hcl.Body) []hcl.Traversal {
-	var variables []hcl.Traversal
-	for _, expr := range b.Expressions(body) {
-		variables = append(variables, expr.Variables()...)
-	}
-	return variables
-}
-
 // Expressions returns all expressions of a body that has not been expanded: of attributes, at any depth of
-// nesting, and the for_each and labels arguments of dynamic blocks. Expressions inside dynamic blocks are
-// IteratorExpr. Attributes come in the order of their names, before blocks, which come in source order.
-func (b *Block) Expressions(body hcl.Body) []hcl.Expression {
+// nesting, and the for_each and labels arguments of dynamic blocks. Attributes come in the order of their
+// names, before blocks, which come in source order. Content that does not fit the schema is passed over:
+// Decode reports it.
+func (b *Block) Expressions(body hcl.Body) []BodyExpr {
 	w := exprWalker{}
-	w.body(b, body, nil)
+	w.body(b, body, BodyExpr{})
 	return w.found
 }
 
-type exprWalker struct{ found []hcl.Expression }
+// exprWalker collects expressions. The BodyExpr that its methods take is what surrounds the ones they add.
+type exprWalker struct{ found []BodyExpr }
 
-func (w *exprWalker) add(expr hcl.Expression, iterators []string) {
-	if len(iterators) > 0 {
-		expr = IteratorExpr{Expression: expr, Iterators: iterators}
-	}
-	w.found = append(w.found, expr)
+func (w *exprWalker) add(expr hcl.Expression, around BodyExpr, name string) {
+	around.Expression, around.Argument = expr, cmp.Or(around.Argument, name)
+	w.found = append(w.found, around)
 }
 
-func (w *exprWalker) body(b *Block, body hcl.Body, iterators []string) {
+func (w *exprWalker) body(b *Block, body hcl.Body, around BodyExpr) {
 	content, _, _ := body.PartialContent(b.looseSchema())
 	if content == nil {
 		return
 	}
 	for _, name := range b.known().attrNames {
 		if attr := content.Attributes[name]; attr != nil {
-			w.add(attr.Expr, iterators)
+			w.add(attr.Expr, around, name)
 		}
 	}
 	for _, block := range content.Blocks {
+		inside := around
 		if inner := b.inner(block.Type); inner != nil {
-			w.body(inner, block.Body, iterators)
-		} else if block.Type == "dynamic" && len(block.Labels) == 1 {
-			w.dynamic(b, block, iterators)
+			inside.Argument = cmp.Or(around.Argument, block.Type)
+			w.body(inner, block.Body, inside)
+		} else if dynamic, ok := AsDynamic(block); ok {
+			w.dynamic(b.inner(dynamic.Type), dynamic, around)
 		}
+	}
+}
+
+func (w *exprWalker) dynamic(b *Block, block Dynamic, around BodyExpr) {
+	inside := BodyExpr{Argument: cmp.Or(around.Argument, block.Type), Iterators: append(slices.Clip(around.Iterators), block.Iterator)}
+	if block.ForEach != nil {
+		w.add(block.ForEach, around, block.Type)
+	}
+	if block.Labels != nil {
+		w.add(block.Labels, inside, block.Type)
+	}
+	if b == nil {
+		return
+	}
+	for _, body := range block.Contents {
+		w.body(b, body, inside)
 	}
 }
 
@@ -94,40 +97,52 @@ func (b *Block) looseSchema() *hcl.BodySchema {
 		}
 		schema.Blocks = append(schema.Blocks, header)
 	}
-	if b.Blocks["dynamic"] == nil {
-		schema.Blocks = append(schema.Blocks, hcl.BlockHeaderSchema{Type: "dynamic", LabelNames: []string{"type"}})
+	if b.Blocks[DynamicHeader.Type] == nil {
+		schema.Blocks = append(schema.Blocks, DynamicHeader)
 	}
 	return schema
 }
+
+// Dynamic is a dynamic block as it is written: it generates blocks of a type.
+type Dynamic struct {
+	Type            string
+	ForEach, Labels hcl.Expression // nil if missing
+	Iterator        string         // the name of the current element
+	Contents        []hcl.Body     // one, unless there is a mistake, which Decode reports
+}
+
+// DynamicHeader selects dynamic blocks, for AsDynamic.
+var DynamicHeader = hcl.BlockHeaderSchema{Type: "dynamic", LabelNames: []string{"type"}}
 
 var dynamicSchema = &hcl.BodySchema{
 	Attributes: []hcl.AttributeSchema{{Name: "for_each"}, {Name: "iterator"}, {Name: "labels"}},
 	Blocks:     []hcl.BlockHeaderSchema{{Type: "content"}},
 }
 
-func (w *exprWalker) dynamic(b *Block, block *hcl.Block, iterators []string) {
+// AsDynamic interprets a block that DynamicHeader has selected. It returns false for any other.
+func AsDynamic(block *hcl.Block) (Dynamic, bool) {
+	if block.Type != DynamicHeader.Type || len(block.Labels) != len(DynamicHeader.LabelNames) {
+		return Dynamic{}, false
+	}
+	d := Dynamic{Type: block.Labels[0], Iterator: block.Labels[0]}
 	content, _, _ := block.Body.PartialContent(dynamicSchema)
 	if content == nil {
-		return
+		return d, true
 	}
-	iterator := block.Labels[0]
-	if attr := content.Attributes["iterator"]; attr != nil {
-		if traversal, diags := hcl.AbsTraversalForExpr(attr.Expr); !diags.HasErrors() {
-			iterator = traversal.RootName()
+	for name, attr := range content.Attributes {
+		switch name {
+		case "for_each":
+			d.ForEach = attr.Expr
+		case "labels":
+			d.Labels = attr.Expr
+		case "iterator":
+			if t, diags := hcl.AbsTraversalForExpr(attr.Expr); !diags.HasErrors() {
+				d.Iterator = t.RootName()
+			}
 		}
 	}
-	if attr := content.Attributes["for_each"]; attr != nil {
-		w.add(attr.Expr, iterators)
+	for _, inner := range content.Blocks {
+		d.Contents = append(d.Contents, inner.Body)
 	}
-	iterators = append(slices.Clip(iterators), iterator)
-	if attr := content.Attributes["labels"]; attr != nil {
-		w.add(attr.Expr, iterators)
-	}
-	inner := b.inner(block.Labels[0])
-	if inner == nil {
-		return
-	}
-	for _, each := range content.Blocks {
-		w.body(inner, each.Body, iterators)
-	}
+	return d, true
 }
