@@ -84,6 +84,7 @@ func BenchmarkForms(b *testing.B) {
 	p, op := begin(b, shape, 1000, nil)
 	pl, s := planned(b, op), schemas{b.Context(), p}
 	file := &planfile.File{Plan: pl, Config: p.Tree.Sources, RootDir: ".", Version: "0", Backend: planfile.Backend{Type: "local", Workspace: "default"}}
+	relevant := func() []plan.RelevantAttribute { return p.Relevant(b.Context(), pl) }
 	var saved bytes.Buffer
 	if err := planfile.Write(&saved, file); err != nil {
 		b.Fatal(err)
@@ -93,7 +94,7 @@ func BenchmarkForms(b *testing.B) {
 		make func() error
 	}{
 		{"text", func() error { return view.Plan(io.Discard, pl, nil, s, view.Options{Color: true}) }},
-		{"JSON", func() error { _, err := view.PlanJSON(pl, p.Tree, s, versions); return err }},
+		{"JSON", func() error { _, err := view.PlanJSON(pl, p.Tree, relevant, s, versions); return err }},
 		{"messages", func() error {
 			stream := view.NewJSONStream(io.Discard, time.Now)
 			stream.Plan(pl)

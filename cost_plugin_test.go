@@ -179,7 +179,8 @@ func rendered(t *testing.T, out map[string]int64, human io.Writer, p *mayfly.Pro
 	if _, err := planfile.ReadBytes(buf.Bytes()); err != nil {
 		t.Fatal(err)
 	}
-	b, err := view.PlanJSON(planned, p.Tree, schemas{t.Context(), p}, versions)
+	relevant := func() []plan.RelevantAttribute { return p.Relevant(t.Context(), planned) }
+	b, err := view.PlanJSON(planned, p.Tree, relevant, schemas{t.Context(), p}, versions)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,3 +17,13 @@ func (p *Project) Graph(ctx context.Context) (*plan.Graph, diag.List) {
 	}
 	return cfg.Graph(), diags
 }
+
+// Relevant returns the attributes that contributed to the changes of a plan of the configuration, for showing
+// it. Blocks that do not compile contribute nothing. No values are involved.
+func (p *Project) Relevant(ctx context.Context, planned *plan.Plan) []plan.RelevantAttribute {
+	cfg, _ := p.compile(ctx)
+	if cfg == nil {
+		return nil
+	}
+	return cfg.Relevant(planned)
+}

@@ -17,6 +17,7 @@ package view
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -47,6 +48,9 @@ type ConfigSchemas interface {
 	Schemas
 	Provider(p addr.Provider) *schema.Schema
 }
+
+// Relevant finds the attributes that contributed to the changes of a plan. Renderers call it if they need it.
+type Relevant func() []plan.RelevantAttribute
 
 // identities is a further method of Schemas: it finds the schema of a resource type's identity, nil if it has
 // none.

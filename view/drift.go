@@ -54,16 +54,16 @@ type drifted struct {
 
 // relevantDrift returns the changes made outside that contributed to the plan: those of attributes that
 // something else which changes refers to. What an object's own change undoes is seen there. In refresh-only
-// mode everything counts, and so it does if the configuration is not known.
+// mode everything counts, and so it does if it is not known what is relevant.
 func (w *planWriter) relevantDrift() ([]drifted, error) {
 	if len(w.plan.Drift) == 0 {
 		return nil, nil
 	}
-	all := w.plan.Mode == plan.RefreshOnly || w.tree == nil
-	relevant := map[addr.ConfigResource][]relevantAttribute{}
+	all := w.plan.Mode == plan.RefreshOnly || w.relevant == nil
+	relevant := map[addr.ConfigResource][]plan.RelevantAttribute{}
 	if !all {
-		for _, a := range relevantAttributes(w.plan, w.tree, w.schemas) {
-			relevant[a.of.Config()] = append(relevant[a.of.Config()], a)
+		for _, a := range w.relevant() {
+			relevant[a.Instance.Config()] = append(relevant[a.Instance.Config()], a)
 		}
 	}
 	var out []drifted
@@ -85,7 +85,7 @@ func (w *planWriter) relevantDrift() ([]drifted, error) {
 }
 
 // driftOf returns the object before with what relevant attributes have become.
-func driftOf(c *plan.Change, before, after cty.Value, relevant []relevantAttribute) cty.Value {
+func driftOf(c *plan.Change, before, after cty.Value, relevant []plan.RelevantAttribute) cty.Value {
 	old, marksBefore := before.UnmarkDeepWithPaths()
 	var now cty.Value
 	var marksAfter []cty.PathValueMarks
@@ -97,10 +97,10 @@ func driftOf(c *plan.Change, before, after cty.Value, relevant []relevantAttribu
 	}
 	out := old
 	for _, a := range relevant {
-		if !a.covers(c.Addr) {
+		if !a.Covers(c.Addr) {
 			continue
 		}
-		path := a.path
+		path := a.Path
 		if gone && len(path) > 1 {
 			path = path[:1] // no part of it is left
 		}
@@ -119,24 +119,4 @@ func nullAttributes(v cty.Value) cty.Value {
 		attrs[name] = cty.NullVal(ty)
 	}
 	return cty.ObjectVal(attrs)
-}
-
-// covers reports whether the attribute is one of an instance. Without a key, an address stands for all
-// instances.
-func (a relevantAttribute) covers(i addr.Instance) bool {
-	if a.of.Resource != i.Resource || a.of.Key != addr.NoKey && a.of.Key != i.Key {
-		return false
-	}
-	referred, actual := a.of.Module.Path(), i.Module.Path()
-	if len(referred) != len(actual) {
-		return false
-	}
-	for n := range actual {
-		_, name, key := referred[n].Parent()
-		_, actualName, actualKey := actual[n].Parent()
-		if name != actualName || key != addr.NoKey && key != actualKey {
-			return false
-		}
-	}
-	return true
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -28,36 +29,38 @@ func TestRelevantDrift(t *testing.T) {
 		return c
 	}
 	changed, gone := seal(t, thing("new", "new")), value.Durable{}
-	const head = "resource \"t_x\" \"a\" {\n}\nresource \"t_x\" \"c\" {\n  count = 2\n}\nresource \"t_x\" \"b\" {\n  v = "
+	attribute := func(address string, path cty.Path) []plan.RelevantAttribute {
+		return []plan.RelevantAttribute{{Instance: mustInstance(t, address), Path: path}}
+	}
 	for _, c := range []struct {
-		name, refersTo string
-		drift          *plan.Change
-		own            plan.Action // of the object that changed outside
-		want           []string
+		name     string
+		relevant []plan.RelevantAttribute
+		drift    *plan.Change
+		own      plan.Action // of the object that changed outside
+		want     []string
 	}{
-		{"nothing refers to it", "1", drift("t_x.a", changed), plan.Update, nil},
-		{"its deletion", "1", drift("t_x.a", gone), plan.Create, nil},
-		{"an attribute that did not change", "t_x.a.id", drift("t_x.a", changed), plan.NoOp, nil},
-		{"one attribute", "t_x.a.v", drift("t_x.a", changed), plan.NoOp, []string{`~ v = "old" -> "new"`}},
-		{"an element", `t_x.a.w["k"]`, drift("t_x.a", changed), plan.NoOp, []string{`~ w = {`, `~ "k" = "old" -> "new"`}},
-		{"an element of what is gone", `t_x.a.w["k"]`, drift("t_x.a", gone), plan.Create, []string{`- w = {`, `- "k" = "old"`, `- "l" = "old"`}},
-		{"an attribute of what is gone", "t_x.a.id", drift("t_x.a", gone), plan.Create, []string{`- id = "1" -> null`}},
-		{"the whole", "t_x.a", drift("t_x.a", changed), plan.NoOp, []string{`~ v = "old" -> "new"`, `~ w = {`, `~ "k" = "old" -> "new"`, `~ "l" = "old" -> "new"`}},
-		{"the same instance", "t_x.c[1].v", drift("t_x.c[1]", changed), plan.NoOp, []string{`~ v = "old" -> "new"`}},
-		{"another instance", "t_x.c[0].v", drift("t_x.c[1]", changed), plan.NoOp, nil},
-		{"all instances", "length(t_x.c)", drift("t_x.c[1]", changed), plan.NoOp, []string{
+		{"nothing refers to it", nil, drift("t_x.a", changed), plan.Update, nil},
+		{"its deletion", nil, drift("t_x.a", gone), plan.Create, nil},
+		{"an attribute that did not change", attribute("t_x.a", cty.GetAttrPath("id")), drift("t_x.a", changed), plan.NoOp, nil},
+		{"one attribute", attribute("t_x.a", cty.GetAttrPath("v")), drift("t_x.a", changed), plan.NoOp, []string{`~ v = "old" -> "new"`}},
+		{"an element", attribute("t_x.a", cty.GetAttrPath("w").IndexString("k")), drift("t_x.a", changed), plan.NoOp, []string{`~ w = {`, `~ "k" = "old" -> "new"`}},
+		{"an element of what is gone", attribute("t_x.a", cty.GetAttrPath("w").IndexString("k")), drift("t_x.a", gone), plan.Create, []string{`- w = {`, `- "k" = "old"`, `- "l" = "old"`}},
+		{"an attribute of what is gone", attribute("t_x.a", cty.GetAttrPath("id")), drift("t_x.a", gone), plan.Create, []string{`- id = "1" -> null`}},
+		{"the whole", attribute("t_x.a", nil), drift("t_x.a", changed), plan.NoOp, []string{`~ v = "old" -> "new"`, `~ w = {`, `~ "k" = "old" -> "new"`, `~ "l" = "old" -> "new"`}},
+		{"the same instance", attribute("t_x.c[1]", cty.GetAttrPath("v")), drift("t_x.c[1]", changed), plan.NoOp, []string{`~ v = "old" -> "new"`}},
+		{"another instance", attribute("t_x.c[0]", cty.GetAttrPath("v")), drift("t_x.c[1]", changed), plan.NoOp, nil},
+		{"all instances", attribute("t_x.c", nil), drift("t_x.c[1]", changed), plan.NoOp, []string{
 			`~ v = "old" -> "new"`, `~ w = {`, `~ "k" = "old" -> "new"`, `~ "l" = "old" -> "new"`,
 		}},
 	} {
 		p := &plan.Plan{Drift: []*plan.Change{c.drift}, Changes: []*plan.Change{
 			{Addr: c.drift.Addr, Action: c.own, Before: c.drift.Before, After: c.drift.Before}, {Addr: mustInstance(t, "t_x.b"), Action: plan.Create, After: changed},
 		}}
-		tree := loadText(t, head+c.refersTo+"\n}\n")
 		for _, change := range slices.Concat(p.Drift, p.Changes) {
-			change.Provider.Provider = tree.Root.ProviderFor("t")
+			change.Provider.Provider = addr.DefaultProvider("t")
 		}
 		var buf bytes.Buffer
-		if err := Plan(&buf, p, tree, thingSchemas(), Options{}); err != nil {
+		if err := Plan(&buf, p, func() []plan.RelevantAttribute { return c.relevant }, thingSchemas(), Options{}); err != nil {
 			t.Fatal(err)
 		}
 		var got []string

@@ -115,7 +115,7 @@ func checkRender(t *rapid.T) {
 	if strings.ContainsAny(buf.String(), "\x00\x1b") {
 		t.Fatalf("control characters: %q", buf.String())
 	}
-	doc, err := PlanJSON(p, nil, nil, testVersions)
+	doc, err := PlanJSON(p, nil, nil, nil, testVersions)
 	if err != nil || !json.Valid(doc) {
 		t.Fatalf("%s: %v", doc, err)
 	}

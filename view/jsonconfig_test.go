@@ -18,7 +18,7 @@ func TestConfigurationMatchesPeers(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags.Err())
 	}
-	b, err := PlanJSON(&plan.Plan{}, tree, loadSchemas(t, "schemas.json"), testVersions)
+	b, err := PlanJSON(&plan.Plan{}, tree, nil, loadSchemas(t, "schemas.json"), testVersions)
 	if err != nil {
 		t.Fatal(err)
 	}

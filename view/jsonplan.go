@@ -1,8 +1,12 @@
 package view
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -65,15 +69,20 @@ type jsonChange struct {
 	AfterIdentity   json.RawMessage   `json:"after_identity,omitempty"`
 }
 
+type jsonRelevant struct {
+	Resource  string          `json:"resource"`
+	Attribute json.RawMessage `json:"attribute"`
+}
+
 type jsonImporting struct {
 	ID       string          `json:"id,omitempty"`
 	Identity json.RawMessage `json:"identity,omitempty"`
 }
 
 // PlanJSON returns the JSON document of a plan, on one line. The configuration part is left out if tree is
-// nil. Values of ephemeral variables are in no plan and so not in the document; ephemeral resources aren't
-// either.
-func PlanJSON(p *plan.Plan, tree *config.Tree, s ConfigSchemas, v Versions) ([]byte, error) {
+// nil, and the relevant attributes if relevant is. Values of ephemeral variables are in no plan, and so
+// not in the document; ephemeral resources aren't either.
+func PlanJSON(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v Versions) ([]byte, error) {
 	doc := &jsonPlan{
 		FormatVersion: "1.2", TerraformVersion: v.Compat, ProductVersion: v.Product,
 		Applyable: p.Changed() && !p.Errored, Complete: !p.Errored && len(p.Targets)+len(p.Excludes) == 0, Errored: p.Errored,
@@ -108,9 +117,24 @@ func PlanJSON(p *plan.Plan, tree *config.Tree, s ConfigSchemas, v Versions) ([]b
 		return nil, err
 	}
 	if tree != nil {
-		doc.Configuration, doc.RelevantAttributes = configDocument(tree, s, lastingModes), relevant(p, tree, s)
+		doc.Configuration = configDocument(tree, s, lastingModes)
+	}
+	if relevant != nil {
+		doc.RelevantAttributes = relevantJSON(relevant())
 	}
 	return json.Marshal(doc)
+}
+
+// relevantJSON encodes attributes in the order of their resources.
+func relevantJSON(attributes []plan.RelevantAttribute) []jsonRelevant {
+	out := make([]jsonRelevant, len(attributes))
+	for i, a := range attributes {
+		out[i] = jsonRelevant{a.Instance.String(), pathJSON(a.Path)}
+	}
+	slices.SortFunc(out, func(a, b jsonRelevant) int {
+		return cmp.Or(strings.Compare(a.Resource, b.Resource), bytes.Compare(a.Attribute, b.Attribute))
+	})
+	return out
 }
 
 func planVariables(p *plan.Plan) (map[string]jsonPlanVariable, error) {

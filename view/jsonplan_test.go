@@ -23,7 +23,7 @@ func TestPlanJSONMatchesPeers(t *testing.T) {
 	for _, name := range []string{"create", "update", "mixed", "free", "actions"} {
 		t.Run(name, func(t *testing.T) {
 			p := loadPlan(t, name+".plan.json", schemas)
-			got, err := PlanJSON(p, nil, schemas, testVersions)
+			got, err := PlanJSON(p, nil, nil, schemas, testVersions)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func TestPlanJSONTopLevel(t *testing.T) {
 		}}},
 		Prior: state.New(),
 	}
-	got, err := PlanJSON(p, nil, nil, testVersions)
+	got, err := PlanJSON(p, nil, nil, nil, testVersions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestE81_NoEphemeralResourceInDocuments(t *testing.T) {
 		Checks: []state.CheckResult{{Kind: "resource", Config: "ephemeral.random_password.p", Status: state.CheckPass}},
 	}
 	p.Changes[0].Provider.Provider, p.Changes[1].Provider.Provider = addr.DefaultProvider("random"), addr.BuiltinProvider
-	got, err := PlanJSON(p, nil, nil, testVersions)
+	got, err := PlanJSON(p, nil, nil, nil, testVersions)
 	if err != nil {
 		t.Fatal(err)
 	}

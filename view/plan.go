@@ -11,7 +11,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -19,10 +18,10 @@ import (
 const product = "Mayfly"
 
 // Plan writes a plan as people read it, beginning with an empty line: changes outside, planned changes,
-// summary, changed outputs. The configuration tells which changes outside are relevant; if tree is nil, all
-// are shown. Errors are those of w and of values that cannot be decoded.
-func Plan(w io.Writer, p *plan.Plan, tree *config.Tree, s Schemas, o Options) error {
-	pw := &planWriter{writer: writer{o: o}, plan: p, tree: tree, schemas: s, differ: differ{show: o.ShowSensitive}}
+// summary, changed outputs. Of changes outside, those of relevant attributes are shown, or all if relevant is
+// nil. Errors are those of w and of values that cannot be decoded.
+func Plan(w io.Writer, p *plan.Plan, relevant Relevant, s Schemas, o Options) error {
+	pw := &planWriter{writer: writer{o: o}, plan: p, relevant: relevant, schemas: s, differ: differ{show: o.ShowSensitive}}
 	pw.WriteByte('\n')
 	if err := pw.all(); err != nil {
 		return err
@@ -49,10 +48,10 @@ func summaryLine(n plan.Counts) string {
 
 type planWriter struct {
 	writer
-	plan    *plan.Plan
-	tree    *config.Tree
-	schemas Schemas
-	differ  differ
+	plan     *plan.Plan
+	relevant Relevant
+	schemas  Schemas
+	differ   differ
 }
 
 func (w *planWriter) all() error {

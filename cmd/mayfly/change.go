@@ -295,7 +295,7 @@ func (r *changeRun) show(p *plan.Plan) error {
 	if r.flags.command == "refresh" {
 		return nil // as in the stream: its output is that of a command that only reads
 	}
-	return view.Plan(r.app.env.Stdout, p, r.dir.tree, r.schemas(r.hard), r.app.view)
+	return view.Plan(r.app.env.Stdout, p, r.relevant(r.hard, p), r.schemas(r.hard), r.app.view)
 }
 
 // confirm asks whether to apply the plan. A plan that would do nothing needs no consent.

@@ -9,11 +9,13 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/schemacache"
+	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/provider/plugin"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/view"
 )
 
 // session is a project that is being worked on, with its state locked from begin to close.
@@ -125,6 +127,11 @@ func (s *session) release() diag.List {
 func (s *session) close() {
 	s.app.report(s.release())
 	s.stopLog()
+}
+
+// relevant gives renderers the attributes that contributed to a plan.
+func (s *session) relevant(ctx context.Context, p *plan.Plan) view.Relevant {
+	return func() []plan.RelevantAttribute { return s.project.Relevant(ctx, p) }
 }
 
 // schemas gives renderers the schemas of the session's providers. A provider that cannot be started has none;

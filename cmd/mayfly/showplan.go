@@ -27,12 +27,12 @@ func (a *app) showPlan(ctx context.Context, opt *showFlags, src []byte, path str
 		if err := setDefaults(f.Plan, d.tree.Root); err != nil {
 			return nil, err
 		}
-		return view.PlanJSON(f.Plan, d.tree, s.schemas(ctx), a.versions())
+		return view.PlanJSON(f.Plan, d.tree, s.relevant(ctx, f.Plan), s.schemas(ctx), a.versions())
 	})
 	if done {
 		return code
 	}
-	return a.wrote(view.Plan(a.env.Stdout, f.Plan, d.tree, s.schemas(ctx), a.view))
+	return a.wrote(view.Plan(a.env.Stdout, f.Plan, s.relevant(ctx, f.Plan), s.schemas(ctx), a.view))
 }
 
 // showConfig shows the configuration of the working directory. It needs the providers, whose schemas say what

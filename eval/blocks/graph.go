@@ -18,7 +18,7 @@ import (
 type Node interface {
 	// edges yields what the node refers to, in the same order each time.
 	edges(yield func(edge) bool)
-	// blockName returns the address for messages.
+	// Address returns the address of the block, without instance keys, for messages.
 	Address() string
 }
 
@@ -27,6 +27,7 @@ type edge struct {
 	to   Node
 	role role
 	ref  *lang.Ref  // the reference; nil if there is none, as between a module and its parts
+	expr *lang.Expr // the one that has the reference, if it is in an expression
 	via  *hcl.Range // where the node refers to the other one
 }
 
@@ -106,7 +107,7 @@ func (m *Module) explicitTarget(ref *lang.Ref) Node {
 
 // references yields the edges of a single reference that stands in the module.
 func (m *Module) references(ref *lang.Ref) iter.Seq[edge] {
-	return func(yield func(edge) bool) { emit(yield).ref(m, inBody, ref) }
+	return func(yield func(edge) bool) { emit(yield).ref(m, inBody, nil, ref) }
 }
 
 // emit passes edges on until the receiver has enough of them, which it reports by false.
@@ -118,7 +119,7 @@ func (y emit) exprs(m *Module, r role, exprs ...*lang.Expr) bool {
 			continue
 		}
 		for i := range x.Refs {
-			if !y.ref(m, r, &x.Refs[i]) {
+			if !y.ref(m, r, x, &x.Refs[i]) {
 				return false
 			}
 		}
@@ -126,14 +127,14 @@ func (y emit) exprs(m *Module, r role, exprs ...*lang.Expr) bool {
 	return true
 }
 
-func (y emit) ref(m *Module, r role, ref *lang.Ref) bool {
+func (y emit) ref(m *Module, r role, x *lang.Expr, ref *lang.Ref) bool {
 	for to := range m.targets(ref) {
-		if !y(edge{to, r, ref, &ref.Range}) {
+		if !y(edge{to: to, role: r, ref: ref, expr: x, via: &ref.Range}) {
 			return false
 		}
 	}
 	if call := m.Calls[ref.Name]; ref.Kind == lang.Module && call != nil && call.Child != nil {
-		return y(edge{call, toCall, ref, &ref.Range})
+		return y(edge{to: call, role: toCall, ref: ref, expr: x, via: &ref.Range})
 	}
 	return true
 }
@@ -162,7 +163,7 @@ func (y emit) provisioners(m *Module, r role, blocks []Provisioner) bool {
 
 func (y emit) dependsOn(m *Module, refs []lang.Ref) bool {
 	for i := range refs {
-		if to := m.explicitTarget(&refs[i]); to != nil && !y(edge{to, inDependsOn, &refs[i], &refs[i].Range}) {
+		if to := m.explicitTarget(&refs[i]); to != nil && !y(edge{to: to, role: inDependsOn, ref: &refs[i], via: &refs[i].Range}) {
 			return false
 		}
 	}

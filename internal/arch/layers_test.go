@@ -130,7 +130,7 @@ var rules = map[string]rule{
 	"install/internal/atomicfile": {why: "a helper that replaces files"},
 
 	"view": {
-		may:  []string{"addr", "constraint", "diag", "schema", "value", "config", "state", "plan", "event"},
+		may:  []string{"addr", "constraint", "diag", "schema", "value", "config", "lang", "state", "plan", "event"},
 		pure: true, why: "rendering is a function of what is rendered; of a run it sees events",
 	},
 	"view/timeline": {
