@@ -101,46 +101,34 @@ func (c *Check) Uses(t *future.Task) []Use {
 	if c.block.Opens.Empty() {
 		return nil
 	}
-	u := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
-	sc := &scope{m: c.Module, t: t}
-	for _, a := range c.block.Assertions {
-		u.exprs(sc, a.Expr, a.Message)
-	}
-	if in := c.Nested(); in != nil && in.Config().Addr.Mode == addr.Ephemeral {
-		u.uses[Use{Kind: UseInstance, Instance: in.Addr()}] = struct{}{}
-	}
-	return u.list()
+	r := &reads{}
+	r.addConditions(c.Module.scope(t).beforehand(), c.block.Assertions)
+	r.addNested(c)
+	return r.uses(t)
 }
 
 // readSet returns what the assertions refer to, and the nested block whether or not they do.
 func (c *Check) readSet(t *future.Task) *reads {
-	got, cycle := c.reads.Get(t, c, nil, func() *reads {
-		out, sc := &reads{}, &scope{m: c.Module, t: t}
-		if in := c.Nested(); in != nil {
-			out.resources = append(out.resources, resourceRead{res: in.Resource, via: &in.Config().Range})
-		}
-		for _, a := range c.block.Assertions {
-			sc.collectReads(out, a.Expr, a.Message)
-		}
-		return out
+	return readsOf(&c.reads, t, c, func(out *reads) {
+		out.addNested(c)
+		out.addConditions(c.Module.scope(t), c.block.Assertions)
 	})
-	if cycle != nil || got == nil {
-		return &reads{}
+}
+
+func (r *reads) addNested(c *Check) {
+	if in := c.Nested(); in != nil {
+		r.resources = append(r.resources, resourceRead{res: in.Resource, via: &in.Config().Range})
 	}
-	return got
 }
 
 // Deps returns the managed and data instances that the check depends on.
 func (c *Check) Deps(t *future.Task) []plan.Dep {
-	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
-	f.reads(c.readSet(t))
-	return f.sorted()
+	return c.readSet(t).deps(t, nil)
 }
 
 // Prepare demands everything durable that the check needs, its nested data block included.
 func (c *Check) Prepare(t *future.Task) {
-	p := preparer{t: t, seen: map[any]struct{}{}}
-	p.reads(c.readSet(t))
+	prepare(t, c.readSet(t))
 }
 
 // OpenNested opens the nested ephemeral block, if there is one, whether or not an assertion refers to it.

@@ -6,31 +6,13 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
-	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
-	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/value"
 )
-
-// scope is where an expression stands: its module object, its repetition, self, and the session it may use
-// ephemeral resources in.
-type scope struct {
-	m       *Module
-	rep     *rep
-	self    func() cty.Value
-	own     *Instance // whose object self is; a reference to it by address gives self too
-	t       *future.Task
-	sess    *Session
-	address string // of the object, for diagnostics
-	tested  *Value // while validating, the variable whose value is given to its own validation conditions
-
-	functions map[string]function.Function // callable here, nil for those of the run
-}
 
 // eval evaluates one expression. On errors the value is unknown, and legal.
 func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
@@ -102,72 +84,51 @@ func (b *builder) set(root, name string, v cty.Value) {
 	b.roots[root][name] = v
 }
 
+// add puts what a reference leads to in scope. What is not declared, and what an invalid reference names, is
+// unknown, so that evaluating it adds no error to the one that was reported.
 func (b *builder) add(ref *lang.Ref) {
-	m, t := b.sc.m, b.sc.t
-	if ref.Invalid {
-		b.addInvalid(ref)
-		return
+	var to target
+	if !ref.Invalid {
+		to = b.sc.resolve(ref)
 	}
-	switch ref.Kind {
-	case lang.Variable:
-		b.setValue("var", m.variables[ref.Name], ref)
-	case lang.Local:
-		b.setValue("local", m.locals[ref.Name], ref)
-	case lang.Each, lang.Count:
-		b.set(ref.Root, ref.Name, cty.DynamicVal)
-		if b.sc.rep != nil {
-			b.set(ref.Root, ref.Name, b.sc.rep.value(t, ref.Kind, ref.Name, &ref.Range))
-		}
-	case lang.Path:
-		b.set("path", ref.Name, m.pathValue(ref.Name))
-	case lang.Terraform:
-		b.set(ref.Root, ref.Name, b.run.terraformValue(ref.Name))
-	case lang.Self:
-		b.self = cty.DynamicVal
-		if b.sc.self != nil {
+	switch {
+	case to.value != nil && to.value == b.sc.tested:
+		b.set(ref.Root, ref.Name, to.value.argument(b.sc.t))
+	case to.value != nil:
+		b.set(ref.Root, ref.Name, to.value.Get(b.sc.t, b.sc.sess, &ref.Range))
+	case to.resource != nil:
+		b.addResource(to, ref)
+	case to.call != nil:
+		b.addCall(to, ref)
+	case ref.Kind == lang.Resource || ref.Kind == lang.Module:
+		b.missing = append(b.missing, ref)
+	case ref.Kind == lang.Unclear:
+		b.unclear = append(b.unclear, ref.Root)
+	case ref.Kind == lang.Self:
+		if b.self = cty.DynamicVal; b.sc.self != nil && !ref.Invalid {
 			b.self = b.sc.self()
 		}
-	case lang.Resource:
-		b.addResource(ref)
-	case lang.Module:
-		b.addModule(ref)
-	}
-}
-
-// addInvalid makes unknown what an invalid reference names, so that evaluating it adds no error to the one
-// that was reported.
-func (b *builder) addInvalid(ref *lang.Ref) {
-	switch ref.Kind {
-	case lang.Unclear:
-		b.unclear = append(b.unclear, ref.Root)
-	case lang.Resource, lang.Module:
-		b.missing = append(b.missing, ref)
-	case lang.Self:
-		b.self = cty.DynamicVal
 	default:
-		b.set(ref.Root, ref.Name, cty.DynamicVal)
+		b.set(ref.Root, ref.Name, b.sc.constant(ref))
 	}
 }
 
-// setValue puts a variable or local in scope. What is not declared is unknown: compiling has reported it.
-func (b *builder) setValue(root string, v *Value, ref *lang.Ref) {
-	if v == nil {
-		b.set(root, ref.Name, cty.DynamicVal)
-		return
+// constant returns the value of a reference to something that the scope has by itself.
+func (sc *scope) constant(ref *lang.Ref) cty.Value {
+	switch {
+	case ref.Invalid:
+	case (ref.Kind == lang.Each || ref.Kind == lang.Count) && sc.rep != nil:
+		return sc.rep.value(sc.t, ref.Kind, ref.Name, &ref.Range)
+	case ref.Kind == lang.Path:
+		return sc.m.pathValue(ref.Name)
+	case ref.Kind == lang.Terraform:
+		return sc.m.run.terraformValue(ref.Name)
 	}
-	if v == b.sc.tested {
-		b.set(root, ref.Name, v.argument(b.sc.t))
-		return
-	}
-	b.set(root, ref.Name, v.Get(b.sc.t, b.sc.sess, &ref.Range))
+	return cty.DynamicVal
 }
 
-func (b *builder) addResource(ref *lang.Ref) {
-	res := b.sc.m.resources[ref.Resource]
-	if res == nil {
-		b.missing = append(b.missing, ref)
-		return
-	}
+func (b *builder) addResource(to target, ref *lang.Ref) {
+	res := to.resource
 	if b.resources == nil {
 		b.resources = map[*Resource]*resourcePart{}
 	}
@@ -182,100 +143,39 @@ func (b *builder) addResource(ref *lang.Ref) {
 		p.bare = true
 	}
 	p.loose = p.loose || ref.Index == nil
-	key, ok := b.sc.key(ref.Index, res.Form())
-	if !ok || !res.repeat.Repeated() {
+	if to.all || !res.repeat.Repeated() {
 		p.whole = true
 		return
 	}
 	if p.keys == nil {
 		p.keys = map[addr.Key]*hcl.Range{}
 	}
-	p.keys[key] = &ref.Range
+	p.keys[to.key] = &ref.Range
 }
 
-// nowhere is the key of references whose index can be no instance key: no instance has it.
-var nowhere = addr.IntKey(-1)
-
-// key evaluates the instance key of a reference to something repeated; false if there is none or it cannot be
-// told. Like indexing a tuple or an object does, it takes numbers for strings and the other way round.
-func (sc *scope) key(idx *lang.Index, form blocks.Form) (addr.Key, bool) {
-	if idx == nil {
-		return addr.NoKey, false
-	}
-	if idx.Expr == nil {
-		return keyFor(form, idx.Key), true
-	}
-	if key, ok := sc.ownKey(idx.Expr); ok {
-		return keyFor(form, key), true
-	}
-	v, diags := sc.m.run.eval(sc, idx.Expr)
-	if diags.HasErrors() || v.IsMarked() || !v.IsKnown() { // errors appear again when the whole expression is evaluated
-		return addr.NoKey, false
-	}
-	key, err := addr.KeyFromValue(v)
-	if err != nil {
-		return nowhere, true
-	}
-	return keyFor(form, key), true
-}
-
-// ownKey returns the key of the block's own instance if the expression is each.key or count.index and nothing
-// more, which needs no evaluation.
-func (sc *scope) ownKey(x *lang.Expr) (addr.Key, bool) {
-	if sc.rep == nil || sc.rep.generic() || len(x.Refs) != 1 {
-		return addr.NoKey, false
-	}
-	ref := &x.Refs[0]
-	plain := ref.Kind == lang.Each && ref.Name == "key" && sc.rep.of.repeat.ForEach != nil || ref.Kind == lang.Count && sc.rep.of.repeat.Count != nil
-	return sc.rep.key, plain && len(ref.Rest) == 0 && ref.Range == x.Range()
-}
-
-func keyFor(form blocks.Form, k addr.Key) addr.Key {
-	switch {
-	case form == blocks.ForEach && k.Kind() == addr.KeyInt:
-		return addr.StringKey(keyText(k))
-	case form == blocks.Counted && k.Kind() == addr.KeyString:
-		if v, err := convert.Convert(k.Value(), cty.Number); err == nil {
-			if n, err := addr.KeyFromValue(v); err == nil {
-				return n
-			}
-		}
-		return nowhere
-	}
-	return k
-}
-
-func (b *builder) addModule(ref *lang.Ref) {
-	call := b.sc.m.calls[ref.Name]
-	if call == nil || call.block.Child == nil {
-		b.missing = append(b.missing, ref)
-		return
-	}
+func (b *builder) addCall(to target, ref *lang.Ref) {
 	if b.modules == nil {
 		b.modules = map[*Call]*modulePart{}
 	}
-	p := b.modules[call]
+	p := b.modules[to.call]
 	if p == nil {
 		p = &modulePart{all: map[string]*hcl.Range{}, keys: map[addr.Key]map[string]*hcl.Range{}}
-		b.modules[call] = p
+		b.modules[to.call] = p
 	}
-	form := blocks.FormOf(call.repeat)
-	key, ok := b.sc.key(ref.Index, form)
+	keyed := to.call.Form().Keyed()
+	if keyed && to.all && ref.Index != nil && b.run.opt.Phase == Validating { // of one instance, whichever it is
+		to.selection = selection{key: nowhere}
+	}
 	switch {
-	case !ok && ref.Index != nil && b.run.opt.Phase == Validating: // of one instance, whichever it is
-		key = nowhere
-		fallthrough
-	case ok && form.Keyed():
-		if p.keys[key] == nil {
-			p.keys[key] = map[string]*hcl.Range{}
-		}
-		p.keys[key][ref.Output] = &ref.Range
+	case !keyed:
+		p.all[ref.Output] = &ref.Range
+	case to.all:
+		p.all[""] = &ref.Range // x.y of a repeated module is an error or a splat: HCL tells which
 	default:
-		name := ref.Output
-		if form.Keyed() {
-			name = "" // x.y of a repeated module is an error or a splat: HCL tells which
+		if p.keys[to.key] == nil {
+			p.keys[to.key] = map[string]*hcl.Range{}
 		}
-		p.all[name] = &ref.Range
+		p.keys[to.key][ref.Output] = &ref.Range
 	}
 }
 
@@ -392,13 +292,6 @@ func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 
 func (sc *scope) isOwn(in *Instance) bool { return sc.self != nil && sc.own == in }
 
-func keyText(k addr.Key) string {
-	if k.Kind() == addr.KeyInt {
-		return k.Value().AsBigFloat().Text('f', 0)
-	}
-	return k.Str()
-}
-
 func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 	if !call.repeat.Repeated() {
 		return b.outputs(call.Child(addr.NoKey), p.all)
@@ -415,8 +308,8 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 		return cty.DynamicVal
 	}
 	if len(p.all) > 0 || e.form == blocks.Enabled {
-		if outputs := namesOf(p.all); len(p.all) > 0 && !call.mayOpen(outputs...) {
-			return call.shared(b, e, p, outputs, via)
+		if sel := selected(p.all); len(p.all) > 0 && !call.mayOpen(sel) {
+			return call.shared(b, e, p, sel, via)
 		}
 		return b.allChildren(call, e, p)
 	}

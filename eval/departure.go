@@ -111,32 +111,18 @@ func (d *Departure) checkKeys(p *blocks.Provisioner) diag.List {
 
 // Uses returns the ephemeral instances that the provisioners lead to.
 func (d *Departure) Uses(t *future.Task) []Use {
-	c := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
-	sc := d.scope(t, nil)
-	for i := range d.blocks {
-		c.exprs(sc, d.blocks[i].Exprs...)
-	}
-	return c.list()
+	return d.readSet(d.scope(t, nil).beforehand()).uses(t)
 }
 
-func (d *Departure) readSet(t *future.Task) *reads {
-	out, sc := &reads{}, d.scope(t, nil)
-	for i := range d.blocks {
-		sc.collectReads(out, d.blocks[i].Exprs...)
-	}
-	return out
+func (d *Departure) readSet(sc *scope) *reads {
+	r := &reads{}
+	r.addProvisioners(sc, d.blocks)
+	return r
 }
 
 // Prepare demands everything durable that the provisioners need.
-func (d *Departure) Prepare(t *future.Task) {
-	p := preparer{t: t, seen: map[any]struct{}{}}
-	p.reads(d.readSet(t))
-}
+func (d *Departure) Prepare(t *future.Task) { prepare(t, d.readSet(d.scope(t, nil))) }
 
 // Deps returns what the provisioners depend on, through what is ephemeral: it must be there when the object
 // is destroyed.
-func (d *Departure) Deps(t *future.Task) []plan.Dep {
-	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
-	f.reads(d.readSet(t))
-	return f.sorted()
-}
+func (d *Departure) Deps(t *future.Task) []plan.Dep { return d.readSet(d.scope(t, nil)).deps(t, nil) }

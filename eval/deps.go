@@ -12,14 +12,14 @@ import (
 // Deps returns the managed and data instances that the instance depends on, through values, modules, data
 // sources, ephemeral resources and its provider's configuration, without duplicates, in address order.
 func (in *Instance) Deps(t *future.Task) []plan.Dep {
-	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
+	f := newFlattener(t, in)
 	f.instance(in)
 	return f.sorted()
 }
 
 // Deps returns what an output, or a variable, and its conditions depend on.
 func (v *Value) Deps(t *future.Task) []plan.Dep {
-	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
+	f := newFlattener(t, nil)
 	f.reads(v.readSet(t))
 	f.reads(v.guardReads(t))
 	return f.sorted()
@@ -27,57 +27,56 @@ func (v *Value) Deps(t *future.Task) []plan.Dep {
 
 // Deps returns what the instances of the called module depend on for being there.
 func (c *Call) Deps(t *future.Task) []plan.Dep {
-	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
-	f.reads(&reads{calls: []*Call{c}})
+	return (&reads{calls: []*Call{c}}).deps(t, nil)
+}
+
+// deps returns what a read-set leads to, but for self.
+func (r *reads) deps(t *future.Task, self *Instance) []plan.Dep {
+	f := newFlattener(t, self)
+	f.reads(r)
 	return f.sorted()
 }
 
+// flattener follows read-sets to the managed and data instances at their ends.
 type flattener struct {
-	t    *future.Task
-	seen map[any]struct{}
+	visitor
 	deps map[plan.Dep]struct{}
-	self *Instance
+	self *Instance // does not depend on itself; nil if the dependencies are those of something else
 }
 
-func (f *flattener) visit(key any) bool {
-	if _, ok := f.seen[key]; ok {
-		return false
+func newFlattener(t *future.Task, self *Instance) flattener {
+	return flattener{visitor: newVisitor(t), deps: map[plan.Dep]struct{}{}, self: self}
+}
+
+func (f flattener) instance(in *Instance) {
+	if f.first(in) {
+		f.reads(in.readSet(f.t))
+		f.object(in.Resource)
 	}
-	f.seen[key] = struct{}{}
-	return true
 }
 
-func (f *flattener) instance(in *Instance) {
-	if !f.visit(in) {
-		return
-	}
-	f.reads(in.readSet(f.t))
-	f.object(in.Resource)
-}
-
-func (f *flattener) object(r *Resource) {
-	if f.visit(r) {
+func (f flattener) object(r *Resource) {
+	if f.first(r) {
 		f.reads(r.objectReads(f.t))
 	}
 }
 
-func (f *flattener) reads(r *reads) {
+func (f flattener) reads(r *reads) {
 	for _, v := range r.values {
-		if !f.visit(v.Value) {
+		if !f.first(v.Value) {
 			continue
 		}
 		if all := v.gathered(f.t); all == nil {
 			f.reads(v.readSet(f.t))
 			f.reads(v.guardReads(f.t))
-		} else if f.visit(all) {
+		} else if f.first(all) {
 			f.reads(all)
 		}
 	}
 	for _, c := range r.calls {
-		if f.visit(c) {
+		if f.first(c) {
 			sub := &reads{}
-			sc := &scope{m: c.module, t: f.t}
-			sc.collectReads(sub, c.repeat.Count, c.repeat.ForEach, c.repeat.Enabled)
+			sub.addRepetition(c.module.scope(f.t), c.repeat)
 			f.reads(sub)
 			if c.excluded() && c.expand(f.t, nil).failed { // what depends on anything in it is excluded too
 				f.deps[plan.Dep{Resource: addr.AbsResource{Module: c.Addr()}}] = struct{}{}
@@ -85,7 +84,7 @@ func (f *flattener) reads(r *reads) {
 		}
 	}
 	for _, p := range r.providers {
-		if f.visit(p) {
+		if f.first(p) {
 			f.reads(p.readSet(f.t))
 		}
 	}
@@ -93,15 +92,15 @@ func (f *flattener) reads(r *reads) {
 		f.resource(rr)
 	}
 	for _, mr := range r.modules {
-		if f.visit(mr) {
-			for _, d := range mr.call.wholeDeps(f.t, mr.part) {
+		if f.first(mr) {
+			for _, d := range mr.call.allDeps(f.t, mr.sel) {
 				f.deps[d] = struct{}{}
 			}
 		}
 	}
 }
 
-func (f *flattener) resource(rr resourceRead) {
+func (f flattener) resource(rr resourceRead) {
 	mode := rr.res.Block.Config.Addr.Mode
 	if mode != addr.Ephemeral && !(f.self != nil && rr.res == f.self.Resource && (rr.all || rr.key == f.self.Key)) {
 		f.deps[plan.Dep{Resource: rr.res.Addr(), Key: rr.key, All: rr.all}] = struct{}{}
@@ -113,21 +112,21 @@ func (f *flattener) resource(rr resourceRead) {
 		f.instance(rr.res.Instance(rr.key))
 		return
 	}
-	for _, d := range rr.res.wholeDeps(f.t) {
+	for _, d := range rr.res.allDeps(f.t) {
 		f.deps[d] = struct{}{}
 	}
 }
 
-// wholeDeps returns what all instances of a data or ephemeral resource together depend on, collected once.
-func (r *Resource) wholeDeps(t *future.Task) []plan.Dep {
+// allDeps returns what all instances of a data or ephemeral resource together depend on, collected once.
+func (r *Resource) allDeps(t *future.Task) []plan.Dep {
 	got, cycle := r.deps.Get(t, r, nil, func() []plan.Dep {
-		f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
+		f := newFlattener(t, nil)
 		instances, _ := r.Instances(t)
 		for _, in := range instances {
 			f.instance(in)
 		}
 		f.object(r)
-		return r.Module.run.collapsed(t, f.sorted())
+		return r.Module.run.collapse(t, f.sorted())
 	})
 	if cycle != nil {
 		return nil
@@ -135,9 +134,9 @@ func (r *Resource) wholeDeps(t *future.Task) []plan.Dep {
 	return got
 }
 
-// collapsed returns deps, which are sorted, with one dependency on a whole resource in place of those on each
+// collapse returns deps, which are sorted, with one dependency on a whole resource in place of those on each
 // of its instances: what many instances depend on must not cost each of them its length.
-func (r *Run) collapsed(t *future.Task, deps []plan.Dep) []plan.Dep {
+func (r *Run) collapse(t *future.Task, deps []plan.Dep) []plan.Dep {
 	out := deps[:0]
 	for from := 0; from < len(deps); {
 		to := from + 1
@@ -162,7 +161,7 @@ func (r *Run) instanceCount(t *future.Task, a addr.AbsResource) int {
 	return 0
 }
 
-func (f *flattener) sorted() []plan.Dep {
+func (f flattener) sorted() []plan.Dep {
 	out := make([]plan.Dep, 0, len(f.deps))
 	for d := range f.deps {
 		if !d.All {
@@ -180,62 +179,55 @@ func (f *flattener) sorted() []plan.Dep {
 // block refers to directly or names in depends_on, through data sources, and, if it has conditions, those
 // that it refers to in any way.
 func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
-	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
-	b, sub, direct := in.Resource.Block, &reads{}, &reads{}
-	sc := &scope{m: in.Resource.Module, t: t}
-	sc.collectDependsOn(sub, b.DependsOn)
+	b, awaited, direct := in.Resource.Block, &reads{}, &reads{}
+	sc := in.Resource.Module.scope(t)
+	awaited.addDependsOn(sc, b.DependsOn)
 	direct.add(in.readSet(t))
-	sc.collectReads(direct, in.Resource.repeat.Count, in.Resource.repeat.ForEach, in.Resource.repeat.Enabled)
-	if len(b.Preconditions)+len(b.Postconditions) > 0 {
-		sub.values = append(sub.values, direct.values...)
+	direct.addRepetition(sc, in.Resource.repeat)
+	if b.HasConditions() {
+		awaited.values = append(awaited.values, direct.values...)
 	}
 	for _, rr := range direct.resources {
 		if rr.res.Block.Config.Addr.Mode == addr.Managed {
-			sub.resources = append(sub.resources, rr)
+			awaited.resources = append(awaited.resources, rr)
 		}
 	}
-	sub.calls = nil // what repetition of modules reads is no reason to wait
-	f.reads(sub)
-	return f.sorted()
+	return awaited.waitDeps(t, in)
+}
+
+// waitDeps is deps without the calls: what repetition of modules reads is no reason to wait.
+func (r *reads) waitDeps(t *future.Task, self *Instance) []plan.Dep {
+	r.calls = nil
+	return r.deps(t, self)
 }
 
 // ModuleWaitDeps returns the managed instances that an instance waits for on account of a module: those that
 // depends_on of a module around it names, and those in modules that its own names. What these depend on in
 // turn counts too.
 func (in *Instance) ModuleWaitDeps(t *future.Task) []plan.Dep {
-	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
-	sub := &reads{}
-	named := slices.DeleteFunc(slices.Clone(in.Resource.Block.DependsOn), func(ref lang.Ref) bool { return ref.Kind != lang.Module })
-	(&scope{m: in.Resource.Module, t: t}).collectDependsOn(sub, named)
-	in.Resource.Module.collectSurroundings(sub, t)
-	sub.calls = nil
-	f.reads(sub)
-	return f.sorted()
+	return in.explicitDeps(t, func(ref lang.Ref) bool { return ref.Kind == lang.Module })
 }
-
-// Deps returns what the provider configuration depends on.
-func (p *ProviderObject) Deps(t *future.Task) []plan.Dep {
-	f := flattener{t: t, seen: map[any]struct{}{p: {}}, deps: map[plan.Dep]struct{}{}}
-	f.reads(p.readSet(t))
-	return f.sorted()
-}
-
-// Opens reports whether evaluating the value may open ephemeral resources.
-func (v *Value) Opens() bool { return v.opens() }
 
 // ExplicitDeps returns the managed instances that depends_on names, of the instance and of the modules around
 // it, through data sources.
 func (in *Instance) ExplicitDeps(t *future.Task) []plan.Dep {
-	f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}, self: in}
-	f.reads(in.explicitReads(t))
-	return f.sorted()
+	return in.explicitDeps(t, func(lang.Ref) bool { return true })
 }
 
-func (in *Instance) explicitReads(t *future.Task) *reads {
-	out := &reads{}
-	sc := &scope{m: in.Resource.Module, t: t}
-	sc.collectDependsOn(out, in.Resource.Block.DependsOn)
-	in.Resource.Module.collectSurroundings(out, t)
-	out.calls = nil // what repetition of modules reads is no reason to wait
-	return out
+// explicitDeps returns what depends_on names, of the modules around the instance and, as far as counts says
+// so, of the instance.
+func (in *Instance) explicitDeps(t *future.Task, counts func(lang.Ref) bool) []plan.Dep {
+	awaited := &reads{}
+	named := slices.DeleteFunc(slices.Clone(in.Resource.Block.DependsOn), func(ref lang.Ref) bool { return !counts(ref) })
+	awaited.addDependsOn(in.Resource.Module.scope(t), named)
+	awaited.addAround(t, in.Resource.Module)
+	return awaited.waitDeps(t, in)
 }
+
+// Deps returns what the provider configuration depends on.
+func (p *ProviderObject) Deps(t *future.Task) []plan.Dep {
+	return p.readSet(t).deps(t, nil)
+}
+
+// Opens reports whether evaluating the value may open ephemeral resources.
+func (v *Value) Opens() bool { return v.opens() }

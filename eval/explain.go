@@ -63,7 +63,7 @@ func (sc *scope) explainOne(exprs []*lang.Expr, d *diag.Diagnostic) (x *lang.Exp
 // advised adds to the detail of an error about a step what to do about it.
 func (sc *scope) advised(detail string, step lang.Step, parts []shownPart) string {
 	advice := step.Advice()
-	if call := sc.callOf(step); call != nil && step.Attr == "" && !blocks.FormOf(call.repeat).Keyed() {
+	if call := sc.callOf(step); call != nil && step.Attr == "" && !call.Form().Keyed() {
 		name := "module." + call.block.Config.Name
 		advice = name + " has neither \"count\" nor \"for_each\" set, so references to it have no index: " + name + ".OUTPUT."
 	}
@@ -131,20 +131,16 @@ func (sc *scope) partsIn(x *lang.Expr) []shownPart {
 		ref := &x.Refs[i]
 		var of *repeated
 		name := ref.String()
-		switch ref.Kind {
-		case lang.Resource:
-			if res := sc.m.resources[ref.Resource]; res != nil {
-				of = &res.repeated
-			}
+		switch to := sc.find(ref); {
+		case to.resource != nil:
+			of = &to.resource.repeated
 			if ref.Root == "resource" {
 				name = "resource." + name
 			}
-		case lang.Module:
-			if call := sc.m.calls[ref.Name]; call != nil && call.block.Child != nil {
-				of = &call.repeated
-			}
+		case to.call != nil:
+			of = &to.call.repeated
 		}
-		if of == nil || !blocks.FormOf(of.repeat).Keyed() {
+		if of == nil || !of.Form().Keyed() {
 			continue
 		}
 		if e, known := of.keys.Peek(); known && e != nil && !e.failed && !e.generic {

@@ -46,9 +46,8 @@ func (x *Expression) scope(t *future.Task, s *Session) *scope {
 // Prepare demands everything durable that the expression needs.
 func (x *Expression) Prepare(t *future.Task) {
 	needed := &reads{}
-	x.scope(t, nil).collectReads(needed, x.expr)
-	p := preparer{t: t, seen: map[any]struct{}{}}
-	p.reads(needed)
+	needed.addExprs(x.scope(t, nil), x.expr)
+	prepare(t, needed)
 }
 
 // Value evaluates the expression. It opens, within s, only what the value depends on. What is said in the

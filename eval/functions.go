@@ -79,12 +79,12 @@ func (fn functionName) provider(sc *scope) (*ProviderObject, error) {
 	return po, nil
 }
 
-// collectFunctions adds what must be there before the functions can be called.
-func (sc *scope) collectFunctions(into *reads, names []string) {
+// addFunctions adds what must be there before provider-defined functions can be called.
+func (r *reads) addFunctions(sc *scope, names []string) {
 	for _, name := range names {
 		if fn, ok := sc.functionName(name); ok && !fn.absent {
 			if po, err := fn.provider(sc); err == nil && po != nil {
-				into.providers = append(into.providers, po)
+				r.providers = append(r.providers, po)
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func union(a, b *reads) *reads {
 		a, b = b, a
 	}
 	more := &reads{
-		resources: lacking(a.resources, b.resources, func(x, y resourceRead) bool { return x.res == y.res && x.key == y.key && x.all == y.all }),
+		resources: lacking(a.resources, b.resources, func(x, y resourceRead) bool { return x.res == y.res && x.selection == y.selection }),
 		calls:     lacking(a.calls, b.calls, func(x, y *Call) bool { return x == y }),
 		providers: lacking(a.providers, b.providers, func(x, y *ProviderObject) bool { return x == y }),
 		modules:   lacking(a.modules, b.modules, func(x, y moduleRead) bool { return x == y }),

@@ -5,7 +5,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
@@ -26,25 +25,15 @@ func newValue(m *Module, b *blocks.Value) *Value {
 	return v
 }
 
-var noReads = &reads{}
-
 // guardReads returns what the conditions refer to besides the value itself.
 func (v *Value) guardReads(t *future.Task) *reads {
 	if v.guard == nil {
 		return noReads
 	}
-	got, cycle := v.guard.reads.Get(t, v, nil, func() *reads {
-		out, sc := &reads{}, &scope{m: v.module, t: t}
-		for _, c := range v.block.Conditions {
-			sc.collectReads(out, c.Expr, c.Message)
-		}
+	return readsOf(&v.guard.reads, t, v, func(out *reads) {
+		out.addConditions(v.module.scope(t), v.block.Conditions)
 		out.values = slices.DeleteFunc(out.values, func(r valueRead) bool { return r.Value == v })
-		return out
 	})
-	if cycle != nil || got == nil {
-		return noReads
-	}
-	return got
 }
 
 // Guarded returns the variables and outputs of the module that have conditions, ordered by name.
@@ -171,9 +160,8 @@ func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, address
 		return m.run.condition(sc, c, failed)
 	}
 	needs := &reads{}
-	sc.collectReads(needs, c.Expr, c.Message)
-	p := preparer{t: t, seen: map[any]struct{}{}}
-	p.reads(needs)
+	needs.addExprs(sc, c.Expr, c.Message)
+	prepare(t, needs)
 	if m.block.OpensOf(c.Expr, c.Message).Empty() {
 		sc.sess = NewSession()
 		defer sc.sess.End()
@@ -231,9 +219,9 @@ func (r *reads) hold(t *future.Task) bool {
 	}
 	for _, mr := range r.modules {
 		ok = mr.call.module.run.once(t, mr, nil, func() bool {
-			sub := &reads{}
-			mr.call.collectPart(sub, t, mr.part)
-			return sub.hold(t)
+			all := &reads{}
+			all.addOneByOne(t, mr.call, mr.sel)
+			return all.hold(t)
 		}) && ok
 	}
 	for _, rr := range r.resources {
@@ -244,7 +232,7 @@ func (r *reads) hold(t *future.Task) bool {
 
 // hold is about ephemeral resources alone: others were worked on, or are, in their own turn.
 func (rr resourceRead) hold(t *future.Task) bool {
-	if rr.res.Block.Config.Addr.Mode != addr.Ephemeral {
+	if !rr.res.ephemeral {
 		return true
 	}
 	rr.via = nil

@@ -180,7 +180,7 @@ func (sc *scope) importKey(e hcl.Expression) (cty.Value, diag.List) {
 func (r *Run) ImportProvider(t *future.Task, b *config.Import, to addr.Resource) (*ProviderObject, diag.List) {
 	ref, _ := b.ProviderRef()
 	key := r.compiledKey(ref.KeyExpr)
-	found, diags := r.Root.findProvider(ref, key, func(t *future.Task) *scope { return &scope{m: r.Root, t: t} })
+	found, diags := r.Root.findProvider(ref, key, r.Root.scope)
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -13,40 +13,32 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// moduleRead is a reference to the same part of every instance of a module call. It is comparable.
-type moduleRead struct {
-	call *Call
-	part part
-}
-
-// part is what a reference needs of a module: one output, all outputs if the name is empty, or everything in
+// aggregate is what is known of a selection from all instances of a call, found once, however many refer to
 // it.
-type part struct {
-	output string
-	all    bool
-}
-
-// wholeRead is what is known of a part of all instances of a call, found once, however many refer to it.
-type wholeRead struct {
+type aggregate struct {
 	deps     future.Cell[[]plan.Dep]
 	prepared future.Cell[bool]
 	value    future.Cell[cty.Value]
 }
 
-// namesOf returns the names of the outputs that are needed, in order; "" alone stands for all.
-func namesOf(outputs map[string]*hcl.Range) []string {
+func (c *Call) aggregate(sel outputSel) *aggregate {
+	v, _ := c.aggregates.LoadOrStore(sel, &aggregate{})
+	return v.(*aggregate)
+}
+
+// selected returns the outputs whose names are the keys as a selection; "" among them stands for all.
+func selected(outputs map[string]*hcl.Range) outputSel {
 	if _, every := outputs[""]; every {
-		return []string{""}
+		return outputSel{}
 	}
-	return slices.Sorted(maps.Keys(outputs))
+	return outputSel{names: strings.Join(slices.Sorted(maps.Keys(outputs)), ",")}
 }
 
 // shared returns the value of some outputs of all instances, which is built once, however many refer to it.
 // The outputs open nothing.
-func (c *Call) shared(b *builder, e *expansion, p *modulePart, outputs []string, via *hcl.Range) cty.Value {
-	whole := c.whole(part{output: strings.Join(outputs, ",")})
-	got, cycle := whole.value.Get(b.sc.t, c.name, via, func() cty.Value {
-		durable := &builder{run: b.run, sc: &scope{m: b.sc.m, t: b.sc.t}}
+func (c *Call) shared(b *builder, e *expansion, p *modulePart, sel outputSel, via *hcl.Range) cty.Value {
+	got, cycle := c.aggregate(sel).value.Get(b.sc.t, c.name, via, func() cty.Value {
+		durable := &builder{run: b.run, sc: b.sc.m.scope(b.sc.t)}
 		return durable.allChildren(c, e, p)
 	})
 	if cycle != nil {
@@ -56,65 +48,23 @@ func (c *Call) shared(b *builder, e *expansion, p *modulePart, outputs []string,
 	return got
 }
 
-func (c *Call) whole(p part) *wholeRead {
-	v, _ := c.wholes.LoadOrStore(p, &wholeRead{})
-	return v.(*wholeRead)
-}
-
-func (m *Module) collectOutputs(into *reads, name string, via *hcl.Range) {
-	if name != "" {
-		into.addValue(m.outputs[name], via)
-		return
-	}
-	for _, o := range m.outputs {
-		into.addValue(o, via)
-	}
-}
-
-func (c *Call) collectPart(into *reads, t *future.Task, p part) {
-	for _, child := range c.Children(t, nil) {
-		if p.all {
-			child.collectAll(into, t)
-		} else {
-			child.collectOutputs(into, p.output, nil)
-		}
-	}
-}
-
-// mayOpen reports whether evaluating one of the outputs, or any if a name is empty, may open ephemeral
-// resources.
-func (c *Call) mayOpen(outputs ...string) bool {
-	for name, o := range c.block.Child.Outputs {
-		if !o.Opens.Empty() && (slices.Contains(outputs, name) || slices.Contains(outputs, "")) {
-			return true
-		}
-	}
-	return false
-}
-
-// holdsEphemeral reports whether the called module, or one below it, declares ephemeral resources.
-func (c *Call) holdsEphemeral() bool { return !c.block.Child.Ephemerals().Empty() }
-
-// prepare demands the durable values of a part of all instances.
-func (c *Call) prepare(t *future.Task, p part) {
-	_, _ = c.whole(p).prepared.Get(t, c.name, nil, func() bool { // a circle is reported where the values are demanded
-		sub := &reads{}
-		c.collectPart(sub, t, p)
-		pr := preparer{t: t, seen: map[any]struct{}{}}
-		pr.reads(sub)
+// prepare demands the durable values of a selection from all instances.
+func (c *Call) prepare(t *future.Task, sel outputSel) {
+	_, _ = c.aggregate(sel).prepared.Get(t, c.name, nil, func() bool { // a cycle is reported where the values are demanded
+		all := &reads{}
+		all.addOneByOne(t, c, sel)
+		prepare(t, all)
 		return true
 	})
 }
 
-// wholeDeps returns what a part of all instances depends on, with one dependency in place of those on the
-// same resource in every instance.
-func (c *Call) wholeDeps(t *future.Task, p part) []plan.Dep {
-	got, cycle := c.whole(p).deps.Get(t, c.name, nil, func() []plan.Dep {
-		f := flattener{t: t, seen: map[any]struct{}{}, deps: map[plan.Dep]struct{}{}}
-		sub := &reads{}
-		c.collectPart(sub, t, p)
-		f.reads(sub)
-		return c.collapsed(f.sorted(), len(c.Children(t, nil)))
+// allDeps returns what a selection from all instances depends on, with one dependency in place of those on
+// the same resource in every instance.
+func (c *Call) allDeps(t *future.Task, sel outputSel) []plan.Dep {
+	got, cycle := c.aggregate(sel).deps.Get(t, c.name, nil, func() []plan.Dep {
+		all := &reads{}
+		all.addOneByOne(t, c, sel)
+		return c.collapse(all.deps(t, nil), len(c.Children(t, nil)))
 	})
 	if cycle != nil {
 		return nil
@@ -122,10 +72,10 @@ func (c *Call) wholeDeps(t *future.Task, p part) []plan.Dep {
 	return got
 }
 
-// collapsed joins dependencies that are alike in each of the n instances of the call: on a resource as a
+// collapse joins dependencies that are alike in each of the n instances of the call: on a resource as a
 // whole, or on its only instance, or on what was joined below. The module instance that the call stands in
 // bounds what the joined dependency is on.
-func (c *Call) collapsed(deps []plan.Dep, n int) []plan.Dep {
+func (c *Call) collapse(deps []plan.Dep, n int) []plan.Dep {
 	alike := map[addr.ConfigResource][]int{}
 	for i, d := range deps {
 		if below, ok := c.keyless(d.Resource.Module); ok && (d.All || d.Key == addr.NoKey) && !(d.Modules && d.Within.Contains(c.module.Addr)) {

@@ -11,16 +11,43 @@ import (
 // ephemeral resources that are evaluated later, so that evaluating within a session waits for nothing but
 // openings.
 func (in *Instance) Prepare(t *future.Task) {
-	p := preparer{t: t, seen: map[any]struct{}{}}
+	p := preparer{newVisitor(t)}
 	p.instance(in)
 }
 
-type preparer struct {
+// prepare demands everything durable that read-sets lead to. It passes over the values and provider
+// configurations in except.
+func prepare(t *future.Task, r *reads, except ...any) {
+	p := preparer{newVisitor(t, except...)}
+	p.reads(r)
+}
+
+// visitor is a walk along read-sets that comes to each object once.
+type visitor struct {
 	t    *future.Task
 	seen map[any]struct{}
 }
 
-func (p *preparer) reads(r *reads) {
+func newVisitor(t *future.Task, seen ...any) visitor {
+	v := visitor{t: t, seen: map[any]struct{}{}}
+	for _, what := range seen {
+		v.seen[what] = struct{}{}
+	}
+	return v
+}
+
+// first reports whether the walk comes to something for the first time.
+func (v visitor) first(what any) bool {
+	if _, ok := v.seen[what]; ok {
+		return false
+	}
+	v.seen[what] = struct{}{}
+	return true
+}
+
+type preparer struct{ visitor }
+
+func (p preparer) reads(r *reads) {
 	for _, v := range r.values {
 		if !v.opens() {
 			v.Get(p.t, nil, v.via)
@@ -34,7 +61,7 @@ func (p *preparer) reads(r *reads) {
 		p.resource(rr)
 	}
 	for _, mr := range r.modules {
-		mr.call.prepare(p.t, mr.part)
+		mr.call.prepare(p.t, mr.sel)
 	}
 	for _, po := range r.providers {
 		if p.first(po) {
@@ -43,19 +70,13 @@ func (p *preparer) reads(r *reads) {
 	}
 }
 
-func (p *preparer) resource(rr resourceRead) {
+func (p preparer) resource(rr resourceRead) {
 	ephemeral := rr.res.Block.Config.Addr.Mode == addr.Ephemeral
 	if rr.all && !ephemeral {
 		rr.res.whole(p.t, nil, rr.via) // built once, however many refer to it
 		return
 	}
-	var instances []*Instance
-	if rr.all {
-		instances, _ = rr.res.Instances(p.t)
-	} else if rr.res.expand(p.t, rr.via).has(rr.key) {
-		instances = []*Instance{rr.res.Instance(rr.key)}
-	}
-	for _, in := range instances {
+	for _, in := range rr.instances(p.t) {
 		if ephemeral {
 			p.t.Within(in, rr.via, func() { p.instance(in) })
 		} else {
@@ -64,26 +85,16 @@ func (p *preparer) resource(rr resourceRead) {
 	}
 }
 
-func (p *preparer) instance(in *Instance) {
+func (p preparer) instance(in *Instance) {
 	if p.first(in) {
 		p.reads(in.readSet(p.t))
 		p.reads(in.Resource.objectReads(p.t))
 	}
 }
 
-// first reports whether the preparer comes to something for the first time.
-func (p *preparer) first(what any) bool {
-	if _, ok := p.seen[what]; ok {
-		return false
-	}
-	p.seen[what] = struct{}{}
-	return true
-}
-
 func (v *Value) rangePtr() *hcl.Range { return &v.block.Range }
 
 // Prepare demands everything durable that the value needs.
 func (v *Value) Prepare(t *future.Task) {
-	p := preparer{t: t, seen: map[any]struct{}{v: {}}}
-	p.reads(v.readSet(t))
+	prepare(t, v.readSet(t), v)
 }

@@ -85,25 +85,18 @@ func (p *ProviderObject) scope(t *future.Task, s *Session) *scope {
 }
 
 func (p *ProviderObject) readSet(t *future.Task) *reads {
-	got, cycle := p.reads.Get(t, p, nil, func() *reads {
-		out := &reads{}
+	return readsOf(&p.reads, t, p, func(out *reads) {
 		if p.block != nil {
 			sc := p.scope(t, nil)
-			sc.collectReads(out, p.block.ForEach)
-			sc.collectReads(out, p.block.Body...)
+			out.addExprs(sc, p.block.ForEach)
+			out.addExprs(sc, p.block.Body...)
 		}
-		return out
 	})
-	if cycle != nil || got == nil {
-		return &reads{}
-	}
-	return got
 }
 
 // Prepare demands everything durable that the configuration needs.
 func (p *ProviderObject) Prepare(t *future.Task) {
-	pr := preparer{t: t, seen: map[any]struct{}{p: {}}}
-	pr.reads(p.readSet(t))
+	prepare(t, p.readSet(t), p)
 }
 
 // providerRef is a provider configuration found by following names up the module tree.
@@ -222,11 +215,6 @@ func (m *Module) expectedProvider(ref config.ProviderRef) (providerRef, diag.Lis
 	return providerRef{}, diag.At(expected.Range, "Provider configuration not present",
 		"This module expects the provider configuration %q from the module that calls it, and as the root module it has no caller. Call it from another module, or add here a provider %q block with alias = %q.",
 		ref, ref.Name, ref.Alias)
-}
-
-// callScope is the scope of the arguments of the call that made m.
-func (m *Module) callScope(t *future.Task) *scope {
-	return &scope{m: m.call.module, rep: m.call.rep(m.key), t: t}
 }
 
 func (r *Run) compiledKey(e hcl.Expression) *lang.Expr {

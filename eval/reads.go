@@ -1,7 +1,10 @@
 package eval
 
 import (
+	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -12,7 +15,8 @@ import (
 )
 
 // reads is the read-set of an object: what its expressions refer to, resolved to objects at the precision of
-// the references.
+// the references. What has to be prepared, what is depended on, which conditions have to hold and what may be
+// opened are walks over read-sets.
 type reads struct {
 	values    []valueRead
 	resources []resourceRead
@@ -29,39 +33,77 @@ type valueRead struct {
 type resourceRead struct {
 	via *hcl.Range
 	res *Resource
-	key addr.Key
-	all bool
+	selection
 }
 
-// collectReads resolves references without evaluating what they refer to; only instance keys are evaluated.
-func (sc *scope) collectReads(into *reads, exprs ...*lang.Expr) {
-	for _, x := range exprs {
-		if x == nil {
-			continue
-		}
-		sc.collectRefs(into, x.Refs)
-		sc.collectFunctions(into, x.Functions)
+// instances returns the instances that are read.
+func (rr resourceRead) instances(t *future.Task) []*Instance {
+	if rr.all {
+		instances, _ := rr.res.Instances(t)
+		return instances
 	}
+	if !rr.res.expand(t, rr.via).has(rr.key) {
+		return nil
+	}
+	return []*Instance{rr.res.Instance(rr.key)}
 }
 
-func (sc *scope) collectRefs(into *reads, refs []lang.Ref) {
-	for i := range refs {
-		ref := &refs[i]
-		switch ref.Kind {
-		case lang.Variable:
-			into.addValue(sc.m.variables[ref.Name], &ref.Range)
-		case lang.Local:
-			into.addValue(sc.m.locals[ref.Name], &ref.Range)
-		case lang.Resource:
-			sc.collectResource(into, ref)
-		case lang.Module:
-			sc.collectModule(into, ref)
-		case lang.Each:
-			if ref.Name == "value" && sc.rep != nil {
-				sc.collectReads(into, sc.rep.of.repeat.ForEach)
+// moduleRead is a read of the same outputs of every instance of a module call. It is comparable.
+type moduleRead struct {
+	call *Call
+	sel  outputSel
+}
+
+// outputSel selects what is read of a module. It is comparable, so that what is known of a selection from all
+// instances of a call can be kept.
+type outputSel struct {
+	names  string // of outputs, joined by commas; all outputs if it is empty
+	inside bool   // not the outputs alone, but everything in the module
+}
+
+// opens yields the ephemeral blocks that reading a selection of all instances may open; of everything inside,
+// those that are in it.
+func (c *Call) opens(sel outputSel) iter.Seq[addr.ConfigResource] {
+	return func(yield func(addr.ConfigResource) bool) {
+		if sel.inside {
+			maps.Keys(c.block.Child.Ephemerals().All)(yield)
+			return
+		}
+		for name, o := range c.block.Child.Outputs {
+			if sel.names != "" && !slices.Contains(strings.Split(sel.names, ","), name) || o.Opens.Empty() {
+				continue
+			}
+			for r := range o.Opens.All {
+				if !yield(r) {
+					return
+				}
 			}
 		}
 	}
+}
+
+// mayOpen reports whether reading a selection of all instances may open ephemeral resources.
+func (c *Call) mayOpen(sel outputSel) bool {
+	for range c.opens(sel) {
+		return true
+	}
+	return false
+}
+
+var noReads = &reads{}
+
+// readsOf returns the read-set in the cell, collecting it on first demand. A read-set that leads back to
+// itself is empty: the cycle is reported where the values are demanded.
+func readsOf(cell *future.Cell[*reads], t *future.Task, label any, collect func(*reads)) *reads {
+	got, cycle := cell.Get(t, label, nil, func() *reads {
+		out := &reads{}
+		collect(out)
+		return out
+	})
+	if cycle != nil || got == nil {
+		return noReads
+	}
+	return got
 }
 
 func (r *reads) add(o *reads) {
@@ -72,57 +114,123 @@ func (r *reads) add(o *reads) {
 	r.modules = append(r.modules, o.modules...)
 }
 
+// addExprs adds what expressions refer to and call. Nil expressions read nothing.
+func (r *reads) addExprs(sc *scope, exprs ...*lang.Expr) {
+	for _, x := range exprs {
+		if x == nil {
+			continue
+		}
+		r.addRefs(sc, x.Refs)
+		if !sc.early {
+			r.addFunctions(sc, x.Functions)
+		}
+	}
+}
+
+func (r *reads) addConditions(sc *scope, conds []blocks.Condition) {
+	for _, c := range conds {
+		r.addExprs(sc, c.Expr, c.Message)
+	}
+}
+
+func (r *reads) addProvisioners(sc *scope, provisioners []blocks.Provisioner) {
+	for i := range provisioners {
+		r.addExprs(sc, provisioners[i].Exprs...)
+	}
+}
+
+func (r *reads) addRepetition(sc *scope, repeat blocks.Repetition) {
+	r.addExprs(sc, repeat.Count, repeat.ForEach, repeat.Enabled)
+}
+
+func (r *reads) addRefs(sc *scope, refs []lang.Ref) {
+	for i := range refs {
+		r.addRef(sc, &refs[i])
+	}
+}
+
+func (r *reads) addRef(sc *scope, ref *lang.Ref) { r.addTarget(sc, sc.resolve(ref), ref) }
+
+// addTarget adds what a reference was resolved to.
+func (r *reads) addTarget(sc *scope, to target, ref *lang.Ref) {
+	switch {
+	case to.value != nil:
+		r.addValue(to.value, &ref.Range)
+	case to.resource != nil && to.key != nowhere:
+		r.resources = append(r.resources, resourceRead{res: to.resource, selection: to.selection, via: &ref.Range})
+	case to.call != nil:
+		r.addCall(sc, to, ref)
+	case ref.Kind == lang.Each && ref.Name == "value" && sc.rep != nil && !sc.early:
+		r.addExprs(sc, sc.rep.of.repeat.ForEach)
+	}
+}
+
 func (r *reads) addValue(v *Value, via *hcl.Range) {
 	if v != nil {
 		r.values = append(r.values, valueRead{Value: v, via: via})
 	}
 }
 
-func (sc *scope) collectResource(into *reads, ref *lang.Ref) {
-	res := sc.m.resources[ref.Resource]
-	if res == nil {
-		return
-	}
-	if !res.repeat.Repeated() {
-		into.resources = append(into.resources, resourceRead{res: res, via: &ref.Range})
-		return
-	}
-	key, ok := sc.key(ref.Index, res.Form())
-	if key != nowhere {
-		into.resources = append(into.resources, resourceRead{res: res, key: key, all: !ok, via: &ref.Range})
-	}
-}
-
-func (sc *scope) collectModule(into *reads, ref *lang.Ref) {
-	call := sc.m.calls[ref.Name]
-	if call == nil || call.block.Child == nil {
-		return
-	}
-	into.calls = append(into.calls, call)
-	form := blocks.FormOf(call.repeat)
-	key, one := sc.key(ref.Index, form)
-	e := call.expand(sc.t, &ref.Range)
-	if one && form.Keyed() {
-		if e.has(key) {
-			call.Child(key).collectOutputs(into, ref.Output, &ref.Range)
+// addCall adds the outputs that a reference means, and the repetition of the call.
+func (r *reads) addCall(sc *scope, to target, ref *lang.Ref) {
+	call, keyed := to.call, to.call.Form().Keyed()
+	if sc.early {
+		if to.all && keyed {
+			r.modules = append(r.modules, moduleRead{call: call, sel: outputSel{names: ref.Output}})
+		} else if to.key != nowhere {
+			r.addOutputs(call.Child(to.key), ref.Output, &ref.Range)
 		}
 		return
 	}
-	name := ref.Output
-	if form.Keyed() {
-		name = "" // a splat, or an error that HCL explains
-	}
-	sc.collectPart(into, call, part{output: name}, call.mayOpen(name))
-}
-
-// collectPart adds a part of all instances of a call: as one read, unless there is but one instance in all or
-// the parts must be looked at one by one.
-func (sc *scope) collectPart(into *reads, call *Call, p part, singly bool) {
-	if n := len(call.expand(sc.t, nil).keys); !singly && (n > 1 || n == 1 && call.repeat.Repeated() && call.module.repeated()) {
-		into.modules = append(into.modules, moduleRead{call: call, part: p})
+	r.calls = append(r.calls, call)
+	e := call.expand(sc.t, &ref.Range)
+	if keyed && !to.all {
+		if e.has(to.key) {
+			r.addOutputs(call.Child(to.key), ref.Output, &ref.Range)
+		}
 		return
 	}
-	call.collectPart(into, sc.t, p)
+	sel := outputSel{names: ref.Output}
+	if keyed {
+		sel.names = "" // a splat, or an error that HCL explains
+	}
+	r.addEvery(sc.t, call, sel)
+}
+
+// addOutputs adds outputs of a module object by their names, joined by commas, or all if that is empty.
+func (r *reads) addOutputs(m *Module, names string, via *hcl.Range) {
+	if names == "" {
+		for _, o := range m.outputs {
+			r.addValue(o, via)
+		}
+		return
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		r.addValue(m.outputs[name], via)
+	}
+}
+
+// addEvery adds a selection of all instances of a call: as one read, unless there is but one instance in all
+// or they must be looked at one by one because something in them may be opened.
+func (r *reads) addEvery(t *future.Task, call *Call, sel outputSel) {
+	n := len(call.expand(t, nil).keys)
+	several := n > 1 || n == 1 && call.repeat.Repeated() && call.module.repeated()
+	if several && !call.mayOpen(sel) {
+		r.modules = append(r.modules, moduleRead{call: call, sel: sel})
+		return
+	}
+	r.addOneByOne(t, call, sel)
+}
+
+// addOneByOne adds a selection of each instance of a call.
+func (r *reads) addOneByOne(t *future.Task, call *Call, sel outputSel) {
+	for _, child := range call.Children(t, nil) {
+		if sel.inside {
+			r.addInside(t, child)
+		} else {
+			r.addOutputs(child, sel.names, nil)
+		}
+	}
 }
 
 // repeated reports whether the module object is one of several instances, or within one of them.
@@ -135,140 +243,117 @@ func (m *Module) repeated() bool {
 	return false
 }
 
-// collectDependsOn resolves depends_on, where a module stands for everything in it.
-func (sc *scope) collectDependsOn(into *reads, refs []lang.Ref) {
+// addDependsOn adds what depends_on names, where a module stands for everything in it.
+func (r *reads) addDependsOn(sc *scope, refs []lang.Ref) {
 	for i := range refs {
-		ref := &refs[i]
-		if ref.Kind != lang.Module {
-			sc.collectRefs(into, refs[i:i+1])
+		to := sc.resolve(&refs[i])
+		if to.call == nil {
+			r.addTarget(sc, to, &refs[i])
 			continue
 		}
-		call := sc.m.calls[ref.Name]
-		if call == nil || call.block.Child == nil {
-			continue
-		}
-		into.calls = append(into.calls, call)
-		sc.collectPart(into, call, part{all: true}, call.holdsEphemeral())
+		r.calls = append(r.calls, to.call)
+		r.addEvery(sc.t, to.call, outputSel{inside: true})
 	}
 }
 
-// collectAll adds everything in the module object and those below it, but for what only a check knows:
+// addInside adds everything in the module object and those below it, but for what only a check knows:
 // resources, outputs, variables with conditions, and what the call has to wait for.
-func (m *Module) collectAll(into *reads, t *future.Task) {
-	m.collectOutputs(into, "", nil)
+func (r *reads) addInside(t *future.Task, m *Module) {
+	r.addOutputs(m, "", nil)
 	for _, v := range m.variables {
 		if v.guard != nil {
-			into.addValue(v, nil)
+			r.addValue(v, nil)
 		}
 	}
-	m.collectAwaited(into, t)
+	r.addAwaited(t, m)
 	for _, res := range m.resources {
-		if res.Block.Config.Check != nil {
-			continue
+		if res.Block.Config.Check == nil {
+			r.resources = append(r.resources, resourceRead{res: res, selection: selection{all: true}})
 		}
-		into.resources = append(into.resources, resourceRead{res: res, all: true})
 	}
 	for _, call := range m.calls {
-		if call.block.Child == nil {
-			continue
+		if call.block.Child != nil {
+			r.addEvery(t, call, outputSel{inside: true})
 		}
-		sc := &scope{m: m, t: t}
-		sc.collectPart(into, call, part{all: true}, call.holdsEphemeral())
+	}
+}
+
+// addAround adds the repetition of the calls around the module object, and what they have to wait for.
+func (r *reads) addAround(t *future.Task, m *Module) {
+	for ; m.call != nil; m = m.call.module {
+		r.calls = append(r.calls, m.call)
+		r.addAwaited(t, m)
+	}
+}
+
+// addAwaited adds what the depends_on argument of the module's call names.
+func (r *reads) addAwaited(t *future.Task, m *Module) {
+	if m.call != nil {
+		r.addDependsOn(m.call.module.scope(t), m.call.block.DependsOn)
 	}
 }
 
 // readSet returns what the instance refers to itself.
 func (in *Instance) readSet(t *future.Task) *reads {
-	got, cycle := in.reads.Get(t, in, nil, func() *reads {
-		b, out, sc := in.Resource.Block, &reads{}, in.scope(t, nil)
-		sc.collectReads(out, b.Body...)
-		for _, c := range b.Preconditions {
-			sc.collectReads(out, c.Expr, c.Message)
-		}
-		sc.collectReads(out, b.Triggers...)
+	return readsOf(&in.reads, t, in, func(out *reads) {
+		b, sc := in.Resource.Block, in.scope(t, nil)
+		out.addExprs(sc, b.Body...)
+		out.addConditions(sc, b.Preconditions)
+		out.addExprs(sc, b.Triggers...)
 		after := &reads{} // evaluated once the object exists, so that it may be referred to by its own address
-		for _, c := range b.Postconditions {
-			sc.collectReads(after, c.Expr, c.Message)
-		}
-		for _, p := range slices.Concat(b.Provisioners, b.DestroyProvisioners) {
-			sc.collectReads(after, p.Exprs...)
-		}
-		sc.collectReads(after, b.IdleConnections...)
+		after.addConditions(sc, b.Postconditions)
+		after.addProvisioners(sc, b.Provisioners)
+		after.addProvisioners(sc, b.DestroyProvisioners)
+		after.addExprs(sc, b.IdleConnections...)
 		after.resources = slices.DeleteFunc(after.resources, func(r resourceRead) bool { return r.res == in.Resource && !r.all && r.key == in.Key })
 		out.add(after)
-		sc.collectReads(out, b.ProviderKey)
+		out.addExprs(sc, b.ProviderKey)
 		if p := in.Provider(t); p != nil {
 			out.providers = append(out.providers, p)
 		}
-		return out
 	})
-	if cycle != nil || got == nil {
-		return &reads{}
-	}
-	return got
 }
 
 // objectReads returns what holds for every instance of the resource object: repetition and depends_on, its
 // own and those of the modules around it.
 func (r *Resource) objectReads(t *future.Task) *reads {
-	got, cycle := r.reads.Get(t, r, nil, func() *reads {
-		out := &reads{}
-		sc := &scope{m: r.Module, t: t}
-		sc.collectReads(out, r.repeat.Count, r.repeat.ForEach, r.repeat.Enabled)
-		sc.collectDependsOn(out, r.Block.DependsOn)
-		r.Module.collectSurroundings(out, t)
-		return out
+	return readsOf(&r.reads, t, r, func(out *reads) {
+		sc := r.Module.scope(t)
+		out.addRepetition(sc, r.repeat)
+		out.addDependsOn(sc, r.Block.DependsOn)
+		out.addAround(t, r.Module)
 	})
-	if cycle != nil || got == nil {
-		return &reads{}
-	}
-	return got
-}
-
-// collectSurroundings adds the repetition of the calls around, and what they have to wait for.
-func (m *Module) collectSurroundings(into *reads, t *future.Task) {
-	for ; m.call != nil; m = m.call.module {
-		into.calls = append(into.calls, m.call)
-		m.collectAwaited(into, t)
-	}
-}
-
-// collectAwaited adds what the depends_on argument of the module's call names.
-func (m *Module) collectAwaited(into *reads, t *future.Task) {
-	if m.call != nil {
-		sc := &scope{m: m.call.module, t: t}
-		sc.collectDependsOn(into, m.call.block.DependsOn)
-	}
 }
 
 func (v *Value) readSet(t *future.Task) *reads {
-	got, cycle := v.reads.Get(t, v, nil, func() *reads {
-		out := &reads{}
-		sc := &scope{m: v.module, t: t}
-		if v.block.Kind == blocks.VariableValue {
-			if v.module.call == nil {
-				return out
-			}
-			sc = &scope{m: v.module.call.module, rep: v.module.call.rep(v.module.key), t: t}
+	return readsOf(&v.reads, t, v, func(out *reads) {
+		if sc := v.writtenIn(t); sc != nil {
+			out.addExprs(sc, v.block.Expr)
 		}
-		sc.collectReads(out, v.block.Expr)
-		v.collectAwaited(out, t)
-		return out
+		out.addAwaitedBy(t, v)
 	})
-	if cycle != nil || got == nil {
-		return &reads{}
-	}
-	return got
 }
 
-// collectAwaited adds what has to be there before an output is used, whether or not its value comes from it:
+// writtenIn returns the scope of the value's expression, nil for a variable of the root module, which has
+// none.
+func (v *Value) writtenIn(t *future.Task) *scope {
+	switch {
+	case v.block.Kind != blocks.VariableValue:
+		return v.module.scope(t)
+	case v.module.call != nil:
+		return v.module.callScope(t)
+	}
+	return nil
+}
+
+// addAwaitedBy adds what has to be there before an output is used, whether or not its value comes from it:
 // what its depends_on argument names, and those of the calls around.
-func (v *Value) collectAwaited(into *reads, t *future.Task) {
+func (r *reads) addAwaitedBy(t *future.Task, v *Value) {
 	if v.block.Kind != blocks.OutputValue {
 		return
 	}
-	(&scope{m: v.module, t: t}).collectDependsOn(into, v.block.DependsOn)
+	r.addDependsOn(v.module.scope(t), v.block.DependsOn)
 	for m := v.module; m.call != nil; m = m.call.module {
-		m.collectAwaited(into, t)
+		r.addAwaited(t, m)
 	}
 }

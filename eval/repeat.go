@@ -30,6 +30,9 @@ type repeated struct {
 	keys     future.Cell[*expansion]
 }
 
+// Form returns the form of repetition.
+func (r *repeated) Form() blocks.Form { return blocks.FormOf(r.repeat) }
+
 // expansion is the outcome of a count, for_each or enabled argument.
 type expansion struct {
 	form   blocks.Form
@@ -76,7 +79,7 @@ var failedExpansion = &expansion{failed: true}
 func (r *repeated) evaluate(t *future.Task) *expansion {
 	run := r.module.run
 	if r.recorded != nil && r.repeat.Repeated() {
-		return recordedExpansion(blocks.FormOf(r.repeat), r.recorded())
+		return recordedExpansion(r.Form(), r.recorded())
 	}
 	var e *expansion
 	var diags diag.List
@@ -146,7 +149,7 @@ type Call struct {
 	mu       sync.Mutex
 	children map[addr.Key]*Module
 
-	wholes sync.Map // part → *wholeRead
+	aggregates sync.Map // outputSel → *aggregate
 }
 
 // Addr returns the address of the call without an instance key.

@@ -20,18 +20,18 @@ import (
 // unsuitable returns the error about the value of a repetition argument, with the values in play.
 func (r *repeated) unsuitable(t *future.Task, x *lang.Expr, format string, args ...any) diag.List {
 	d := diag.Diagnostic{Summary: "Invalid " + r.repeat.Argument() + " argument", Detail: fmt.Sprintf(format, args...)}
-	return r.module.run.about(&scope{m: r.module, t: t}, x, d)
+	return r.module.run.about(r.module.scope(t), x, d)
 }
 
 // value evaluates a repetition argument and refuses what suits none of them. Whether apply is under way may
 // decide about ephemeral blocks, whose keys are kept nowhere, but no other ephemeral value may. secret says
 // that the value is sensitive.
 func (r *repeated) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool, diags diag.List) {
-	v, diags = r.module.run.eval(&scope{m: r.module, t: t}, x)
+	v, diags = r.module.run.eval(r.module.scope(t), x)
 	if diags.HasErrors() {
 		return v, false, diags
 	}
-	form := blocks.FormOf(r.repeat)
+	form := r.Form()
 	if value.Contains(v, value.Ephemeral) && (!r.ephemeral || form == blocks.ForEach || !r.module.block.OnlyApplying(x)) {
 		return v, true, append(diags, r.unsuitable(t, x, "An ephemeral value cannot decide which instances exist: %s Use a value that isn't ephemeral.%s", r.keysReason(), r.module.block.BecauseOf(x))...)
 	}
@@ -61,7 +61,7 @@ func (r *repeated) keysReason() string {
 // undecided returns the error about instances that cannot be told before apply.
 func (r *repeated) undecided(t *future.Task, x *lang.Expr) diag.List {
 	why := "The value of " + r.repeat.Argument() + " is known only after apply, so the instances cannot be planned. Use a value that is known in advance."
-	if blocks.FormOf(r.repeat) == blocks.ForEach {
+	if r.Form() == blocks.ForEach {
 		why = "The keys of for_each are known only after apply, so the instances cannot be planned. Use a map whose keys are written in the configuration, with what is known only after apply in its values."
 	}
 	if r.target != nil {

@@ -47,9 +47,6 @@ func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
 	return out, !e.failed
 }
 
-// Form returns the form of repetition.
-func (r *Resource) Form() blocks.Form { return blocks.FormOf(r.repeat) }
-
 // Instance returns the instance with the given key, whether or not the arguments say that it exists.
 func (r *Resource) Instance(k addr.Key) *Instance {
 	r.mu.Lock()

@@ -30,7 +30,8 @@ func (in *Instance) Triggered(t *future.Task, changeFor func(addr.Instance) *pla
 }
 
 func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.Change) bool {
-	res := sc.m.resources[ref.Resource]
+	to := sc.resolve(ref)
+	res := to.resource
 	if res == nil || ref.Resource.Mode != addr.Managed {
 		return false
 	}
@@ -40,8 +41,8 @@ func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.
 		c := changeFor(in.Addr())
 		return c != nil && attributeChanges(c, ref.Rest)
 	}
-	if key, ok := sc.key(ref.Index, res.Form()); ok && res.repeat.Repeated() {
-		return res.expand(sc.t, &ref.Range).has(key) && triggers(res.Instance(key))
+	if !to.all && res.repeat.Repeated() {
+		return res.expand(sc.t, &ref.Range).has(to.key) && triggers(res.Instance(to.key))
 	}
 	// What all instances together do is the same for each instance of the block that refers to them, so it is
 	// found out once.

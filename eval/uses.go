@@ -1,6 +1,9 @@
 package eval
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
@@ -55,22 +58,18 @@ func configurationUse(m addr.Module, p addr.Provider, alias string) Use {
 // alone; what cannot be told exactly is told coarsely.
 func (in *Instance) Uses(t *future.Task) []Use {
 	b := in.Resource.Block
-	c := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
+	c := newUseCollector(t)
 	if p := in.Provider(t); p != nil {
 		c.uses[Use{Kind: UseProvider, Provider: p.Addr}] = struct{}{}
 	}
 	if !b.Opens.Empty() {
-		sc := in.scope(t, nil)
-		c.exprs(sc, b.Body...)
-		for _, conds := range [][]blocks.Condition{b.Preconditions, b.Postconditions} {
-			for _, cond := range conds {
-				c.exprs(sc, cond.Expr, cond.Message)
-			}
-		}
-		for _, p := range b.Provisioners {
-			c.exprs(sc, p.Exprs...)
-		}
-		c.held(in, sc)
+		sc, r := in.scope(t, nil).beforehand(), &reads{}
+		r.addExprs(sc, b.Body...)
+		r.addConditions(sc, b.Preconditions)
+		r.addConditions(sc, b.Postconditions)
+		r.addProvisioners(sc, b.Provisioners)
+		r.addHeld(sc, in)
+		c.reads(r)
 	}
 	return c.list()
 }
@@ -80,9 +79,14 @@ func (p *ProviderObject) Uses(t *future.Task) []Use {
 	if !p.Opens() {
 		return nil
 	}
-	c := useCollector{t: t, seen: map[any]struct{}{}, uses: map[Use]struct{}{}}
-	c.exprs(p.scope(t, nil), p.block.Body...)
-	return c.list()
+	return p.scope(t, nil).uses(p.block.Body...)
+}
+
+// uses returns what evaluating expressions may use.
+func (sc *scope) uses(exprs ...*lang.Expr) []Use {
+	r := &reads{}
+	r.addExprs(sc.beforehand(), exprs...)
+	return r.uses(sc.t)
 }
 
 // Claims returns what planning the instance may use. An ephemeral instance with conditions is opened for
@@ -164,136 +168,70 @@ func (r *Run) ProviderUse(t *future.Task, pc addr.ProviderConfig) (Use, bool) {
 	return Use{Kind: UseProvider, Provider: p.Addr}, true
 }
 
+// uses returns what a read-set that was collected early may open.
+func (r *reads) uses(t *future.Task) []Use {
+	c := newUseCollector(t)
+	c.reads(r)
+	return c.list()
+}
+
+// useCollector follows read-sets that are collected before anything is demanded to what they may open.
 type useCollector struct {
-	t    *future.Task
-	seen map[any]struct{}
+	visitor
 	uses map[Use]struct{}
 }
 
-func (c *useCollector) list() []Use {
-	out := make([]Use, 0, len(c.uses))
-	for u := range c.uses {
-		out = append(out, u)
-	}
-	return out
+func newUseCollector(t *future.Task, seen ...any) useCollector {
+	return useCollector{visitor: newVisitor(t, seen...), uses: map[Use]struct{}{}}
 }
 
-func (c *useCollector) exprs(sc *scope, exprs ...*lang.Expr) {
-	for _, x := range exprs {
-		if x == nil {
-			continue
-		}
-		for i := range x.Refs {
-			c.ref(sc, &x.Refs[i])
-		}
-	}
-}
+func (c useCollector) list() []Use { return slices.Collect(maps.Keys(c.uses)) }
 
-func (c *useCollector) ref(sc *scope, ref *lang.Ref) {
-	switch ref.Kind {
-	case lang.Variable:
-		c.value(sc.m.variables[ref.Name])
-	case lang.Local:
-		c.value(sc.m.locals[ref.Name])
-	case lang.Module:
-		c.module(sc, ref)
-	case lang.Resource:
-		if ref.Resource.Mode == addr.Ephemeral && sc.m.resources[ref.Resource] != nil {
-			c.ephemeral(sc, sc.m.resources[ref.Resource], ref)
-		}
-	}
-}
-
-func (c *useCollector) ephemeral(sc *scope, res *Resource, ref *lang.Ref) {
-	u := Use{Kind: UseInstance, Instance: res.Addr().Instance(addr.NoKey)}
-	if res.repeat.Repeated() && res.Form() != blocks.Enabled {
-		key, ok := sc.keyEarly(ref.Index, res.Form())
-		if key == nowhere {
-			return
-		}
-		if !ok {
-			u.Kind = UseResource
-		}
-		u.Instance.Key = key
-	}
-	c.uses[u] = struct{}{}
-}
-
-// keyEarly is key for references whose key depends on nothing but the instance's own.
-func (sc *scope) keyEarly(idx *lang.Index, form blocks.Form) (addr.Key, bool) {
-	if idx != nil && idx.Expr != nil {
-		for _, ref := range idx.Expr.Refs {
-			if ref.Kind != lang.Count && (ref.Kind != lang.Each || ref.Name != "key") {
-				return addr.NoKey, false
+func (c useCollector) reads(r *reads) {
+	for _, v := range r.values {
+		if v.opens() && c.first(v.Value) {
+			for _, u := range v.Uses(c.t) {
+				c.uses[u] = struct{}{}
 			}
 		}
 	}
-	return sc.key(idx, form)
-}
-
-func (c *useCollector) value(v *Value) {
-	if v == nil || !v.opens() {
-		return
-	}
-	if _, ok := c.seen[v]; ok {
-		return
-	}
-	c.seen[v] = struct{}{}
-	for _, u := range v.earlyUses(c.t) {
-		c.uses[u] = struct{}{}
-	}
-}
-
-// earlyUses returns what evaluating v may use, collected once per value.
-func (v *Value) earlyUses(t *future.Task) []Use {
-	got, cycle := v.uses.Get(t, v, nil, func() []Use {
-		sub := useCollector{t: t, seen: map[any]struct{}{v: {}}, uses: map[Use]struct{}{}}
-		sc := &scope{m: v.module, t: t}
-		if v.block.Kind == blocks.VariableValue && v.module.call != nil {
-			sc = v.module.callScope(t)
+	for _, rr := range r.resources {
+		if rr.res.ephemeral {
+			c.uses[rr.use()] = struct{}{}
 		}
-		sub.exprs(sc, v.block.Expr)
-		return sub.list()
+	}
+	for _, mr := range r.modules {
+		for block := range mr.call.opens(mr.sel) {
+			c.uses[Use{Kind: UseBlock, Block: block}] = struct{}{}
+		}
+	}
+}
+
+// use returns the use of what is read. An enabled argument decides about one instance, whose address is known
+// before.
+func (rr resourceRead) use() Use {
+	u := Use{Kind: UseInstance, Instance: rr.res.Addr().Instance(rr.key)}
+	if rr.all && rr.res.Form().Keyed() {
+		u.Kind = UseResource
+	}
+	return u
+}
+
+// Uses returns the ephemeral instances that evaluating the value may open. They are collected once.
+func (v *Value) Uses(t *future.Task) []Use {
+	if !v.opens() {
+		return nil
+	}
+	got, cycle := v.uses.Get(t, v, nil, func() []Use {
+		c, r := newUseCollector(t, v), &reads{}
+		if sc := v.writtenIn(t); sc != nil {
+			r.addExprs(sc.beforehand(), v.block.Expr)
+		}
+		c.reads(r)
+		return c.list()
 	})
 	if cycle != nil {
 		return nil
 	}
 	return got
-}
-
-func (c *useCollector) module(sc *scope, ref *lang.Ref) {
-	call := sc.m.calls[ref.Name]
-	if call == nil || call.block.Child == nil {
-		return
-	}
-	form := blocks.FormOf(call.repeat)
-	key, ok := sc.keyEarly(ref.Index, form)
-	switch {
-	case !form.Keyed():
-		c.outputs(call.Child(addr.NoKey), ref.Output)
-	case ok:
-		c.outputs(call.Child(key), ref.Output)
-	default:
-		for r := range sc.m.block.OpensOfRef(ref).All {
-			c.uses[Use{Kind: UseBlock, Block: r}] = struct{}{}
-		}
-	}
-}
-
-func (c *useCollector) outputs(m *Module, name string) {
-	if name != "" {
-		c.value(m.outputs[name])
-		return
-	}
-	for _, o := range m.outputs {
-		c.value(o)
-	}
-}
-
-// Uses returns the ephemeral instances that evaluating the value may open.
-func (v *Value) Uses(t *future.Task) []Use {
-	if !v.opens() {
-		return nil
-	}
-	return v.earlyUses(t)
 }

@@ -70,9 +70,8 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 func (v *Value) await(t *future.Task) {
 	if v.module.run.opt.Phase != Validating {
 		awaited := &reads{}
-		v.collectAwaited(awaited, t)
-		p := preparer{t: t, seen: map[any]struct{}{v: {}}}
-		p.reads(awaited)
+		awaited.addAwaitedBy(t, v)
+		prepare(t, awaited, v)
 	}
 }
 
@@ -101,7 +100,7 @@ func (v *Value) compute(t *future.Task, s *Session) cty.Value {
 	case blocks.OutputValue:
 		got, diags = v.output(t, s)
 	default:
-		got, diags = v.module.run.eval(&scope{m: v.module, t: t, sess: s}, v.block.Expr)
+		got, diags = v.module.run.eval(v.module.scope(t).withSession(s), v.block.Expr)
 	}
 	if v.circular.Load() {
 		return cty.DynamicVal
@@ -174,7 +173,7 @@ func (v *Value) given(t *future.Task, s *Session) (cty.Value, diag.List) {
 		}
 		return b.Default, nil
 	}
-	got, diags := run.eval(&scope{m: m.call.module, rep: m.call.rep(m.key), t: t, sess: s}, v.block.Expr)
+	got, diags := run.eval(m.callScope(t).withSession(s), v.block.Expr)
 	if diags.HasErrors() {
 		return got, diags
 	}
@@ -210,7 +209,7 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 
 func (v *Value) output(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b, run := v.block.Output, v.module.run
-	got, diags := run.eval(&scope{m: v.module, t: t, sess: s}, v.block.Expr)
+	got, diags := run.eval(v.module.scope(t).withSession(s), v.block.Expr)
 	if !diags.HasErrors() {
 		diags = append(diags, v.checkOutput(got)...)
 	}

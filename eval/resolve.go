@@ -1,0 +1,179 @@
+package eval
+
+import (
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+)
+
+// scope is where an expression is evaluated: its module object, its repetition, self, and the session in
+// which it may use ephemeral resources.
+type scope struct {
+	m       *Module
+	rep     *rep
+	self    func() cty.Value
+	own     *Instance // whose object self is; a reference to it by address gives self too
+	t       *future.Task
+	sess    *Session
+	address string // of the object, for diagnostics
+	tested  *Value // while validating, the variable whose value is given to its own validation conditions
+
+	// early says that nothing may be demanded yet: references are resolved as far as the configuration and
+	// the instance's own key tell.
+	early bool
+
+	functions map[string]function.Function // callable here, nil for those of the run
+}
+
+// scope returns a scope in the module, outside of any block that is repeated.
+func (m *Module) scope(t *future.Task) *scope { return &scope{m: m, t: t} }
+
+// callScope is the scope of the arguments of the call that made m.
+func (m *Module) callScope(t *future.Task) *scope {
+	return &scope{m: m.call.module, rep: m.call.rep(m.key), t: t}
+}
+
+func (sc *scope) withSession(s *Session) *scope {
+	sc.sess = s
+	return sc
+}
+
+// beforehand returns the scope with early set.
+func (sc *scope) beforehand() *scope {
+	sc.early = true
+	return sc
+}
+
+// target is what a reference leads to: at most one of value, resource and call is set, and none if the
+// reference is to something else or to nothing that is declared.
+type target struct {
+	value    *Value
+	resource *Resource
+	call     *Call
+	selection
+}
+
+// selection is which instances of a resource or call are meant: the one with the key, or all.
+type selection struct {
+	key addr.Key
+	all bool // there is no key, or it cannot be told
+}
+
+// nowhere is the key of references whose index can be no instance key: no instance has it.
+var nowhere = addr.IntKey(-1)
+
+// resolve follows a reference from the scope. It evaluates the key of an instance and nothing else. Whatever
+// evaluates, prepares, claims or orders finds its objects here: no other function of this package looks up
+// what a reference names.
+func (sc *scope) resolve(ref *lang.Ref) target {
+	to := sc.find(ref)
+	switch {
+	case to.resource != nil:
+		to.selection = sc.selects(ref.Index, to.resource.Form())
+	case to.call != nil:
+		to.selection = sc.selects(ref.Index, to.call.Form())
+	}
+	return to
+}
+
+// find is resolve without a selection of instances.
+func (sc *scope) find(ref *lang.Ref) target {
+	switch ref.Kind {
+	case lang.Variable:
+		return target{value: sc.m.variables[ref.Name]}
+	case lang.Local:
+		return target{value: sc.m.locals[ref.Name]}
+	case lang.Resource:
+		return target{resource: sc.m.resources[ref.Resource]}
+	case lang.Module:
+		if call := sc.m.calls[ref.Name]; call != nil && call.block.Child != nil {
+			return target{call: call}
+		}
+	}
+	return target{}
+}
+
+// selects returns the instances that a reference with the index means of something repeated in the form.
+func (sc *scope) selects(idx *lang.Index, form blocks.Form) selection {
+	if !form.Keyed() {
+		return selection{all: form == blocks.Enabled}
+	}
+	key, ok := sc.key(idx, form)
+	return selection{key: key, all: !ok}
+}
+
+// key evaluates the index of a reference; false if there is none or it cannot be told. Like indexing a tuple
+// or an object does, it takes numbers for strings and the other way round.
+func (sc *scope) key(idx *lang.Index, form blocks.Form) (addr.Key, bool) {
+	if idx == nil {
+		return addr.NoKey, false
+	}
+	if idx.Expr == nil {
+		return keyFor(form, idx.Key), true
+	}
+	if key, ok := sc.ownKey(idx.Expr); ok {
+		return keyFor(form, key), true
+	}
+	if sc.early && !ownKeysAlone(idx.Expr) {
+		return addr.NoKey, false
+	}
+	v, diags := sc.m.run.eval(sc, idx.Expr)
+	if diags.HasErrors() || v.IsMarked() || !v.IsKnown() { // errors appear again when the whole expression is evaluated
+		return addr.NoKey, false
+	}
+	key, err := addr.KeyFromValue(v)
+	if err != nil {
+		return nowhere, true
+	}
+	return keyFor(form, key), true
+}
+
+// ownKeysAlone reports whether an expression depends on nothing but the key of the block's own instance.
+func ownKeysAlone(x *lang.Expr) bool {
+	for _, ref := range x.Refs {
+		if ref.Kind != lang.Count && (ref.Kind != lang.Each || ref.Name != "key") {
+			return false
+		}
+	}
+	return true
+}
+
+// ownKey returns the key of the block's own instance if the expression is each.key or count.index and nothing
+// more, which needs no evaluation.
+func (sc *scope) ownKey(x *lang.Expr) (addr.Key, bool) {
+	if sc.rep == nil || sc.rep.generic() || len(x.Refs) != 1 {
+		return addr.NoKey, false
+	}
+	ref := &x.Refs[0]
+	plain := ref.Kind == lang.Each && ref.Name == "key" && sc.rep.of.repeat.ForEach != nil || ref.Kind == lang.Count && sc.rep.of.repeat.Count != nil
+	return sc.rep.key, plain && len(ref.Rest) == 0 && ref.Range == x.Range()
+}
+
+// keyFor returns the key as instances of the form have it.
+func keyFor(form blocks.Form, k addr.Key) addr.Key {
+	switch {
+	case form == blocks.ForEach && k.Kind() == addr.KeyInt:
+		return addr.StringKey(keyText(k))
+	case form == blocks.Counted && k.Kind() == addr.KeyString:
+		if v, err := convert.Convert(k.Value(), cty.Number); err == nil {
+			if n, err := addr.KeyFromValue(v); err == nil {
+				return n
+			}
+		}
+		return nowhere
+	}
+	return k
+}
+
+// keyText returns the key as the name of an attribute.
+func keyText(k addr.Key) string {
+	if k.Kind() == addr.KeyInt {
+		return k.Value().AsBigFloat().Text('f', 0)
+	}
+	return k.Str()
+}
