@@ -162,20 +162,22 @@ func (b *builder) addCall(to target, ref *lang.Ref) {
 		p = &modulePart{all: map[string]*hcl.Range{}, keys: map[addr.Key]map[string]*hcl.Range{}}
 		b.modules[to.call] = p
 	}
-	keyed := to.call.Form().Keyed()
+	keyed, names := to.call.Form().Keyed(), to.outputs(ref)
 	if keyed && to.all && ref.Index != nil && b.run.opt.Phase == Validating { // of one instance, whichever it is
-		to.selection = selection{key: nowhere}
+		to.selection, names = selection{key: nowhere}, ref.Outputs()
 	}
-	switch {
-	case !keyed:
-		p.all[ref.Output] = &ref.Range
-	case to.all:
-		p.all[""] = &ref.Range // x.y of a repeated module is an error or a splat: HCL tells which
-	default:
-		if p.keys[to.key] == nil {
-			p.keys[to.key] = map[string]*hcl.Range{}
+	outputs := p.all
+	if keyed && !to.all {
+		if outputs = p.keys[to.key]; outputs == nil {
+			outputs = map[string]*hcl.Range{}
+			p.keys[to.key] = outputs
 		}
-		p.keys[to.key][ref.Output] = &ref.Range
+	}
+	if len(names) == 0 {
+		outputs[""] = &ref.Range
+	}
+	for _, name := range names {
+		outputs[name] = &ref.Range
 	}
 }
 
@@ -308,7 +310,7 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 		return cty.DynamicVal
 	}
 	if len(p.all) > 0 || e.form == blocks.Enabled {
-		if sel := selected(p.all); len(p.all) > 0 && !call.mayOpen(sel) {
+		if sel := selected(p.all); len(p.all) > 0 && (sel.names == "" || len(p.keys) == 0) && !call.mayOpen(sel) {
 			return call.shared(b, e, p, sel, via)
 		}
 		return b.allChildren(call, e, p)
@@ -339,19 +341,29 @@ func onlyEphemeral(call *Call, p *modulePart) bool {
 	})
 }
 
+// of returns the outputs that are needed of the instance with the key.
+func (p *modulePart) of(k addr.Key) map[string]*hcl.Range {
+	if len(p.keys[k]) == 0 {
+		return p.all
+	}
+	outputs := maps.Clone(p.all)
+	maps.Copy(outputs, p.keys[k])
+	return outputs
+}
+
 func (b *builder) allChildren(call *Call, e *expansion, p *modulePart) cty.Value {
 	b.run.Stats.Evaluations.Add(int64(len(e.keys)))
 	switch e.form {
 	case blocks.Counted:
 		elems := make([]cty.Value, len(e.keys))
 		for i, k := range e.keys {
-			elems[i] = b.outputs(call.Child(k), p.all)
+			elems[i] = b.outputs(call.Child(k), p.of(k))
 		}
 		return cty.TupleVal(elems)
 	case blocks.ForEach:
 		attrs := make(map[string]cty.Value, len(e.keys))
 		for _, k := range e.keys {
-			attrs[k.Str()] = b.outputs(call.Child(k), p.all)
+			attrs[k.Str()] = b.outputs(call.Child(k), p.of(k))
 		}
 		return cty.ObjectVal(attrs)
 	default:

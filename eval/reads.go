@@ -173,28 +173,23 @@ func (r *reads) addValue(v *Value, via *hcl.Range) {
 
 // addCall adds the outputs that a reference means, and the repetition of the call.
 func (r *reads) addCall(sc *scope, to target, ref *lang.Ref) {
-	call, keyed := to.call, to.call.Form().Keyed()
+	call, keyed, names := to.call, to.call.Form().Keyed(), strings.Join(to.outputs(ref), ",")
 	if sc.early {
 		if to.all && keyed {
-			r.modules = append(r.modules, moduleRead{call: call, sel: outputSel{names: ref.Output}})
+			r.modules = append(r.modules, moduleRead{call: call, sel: outputSel{names: names}})
 		} else if to.key != nowhere {
-			r.addOutputs(call.Child(to.key), ref.Output, &ref.Range)
+			r.addOutputs(call.Child(to.key), names, &ref.Range)
 		}
 		return
 	}
 	r.calls = append(r.calls, call)
 	e := call.expand(sc.t, &ref.Range)
-	if keyed && !to.all {
-		if e.has(to.key) {
-			r.addOutputs(call.Child(to.key), ref.Output, &ref.Range)
-		}
-		return
+	switch {
+	case !keyed || to.all:
+		r.addEvery(sc.t, call, outputSel{names: names})
+	case e.has(to.key):
+		r.addOutputs(call.Child(to.key), names, &ref.Range)
 	}
-	sel := outputSel{names: ref.Output}
-	if keyed {
-		sel.names = "" // a splat, or an error that HCL explains
-	}
-	r.addEvery(sc.t, call, sel)
 }
 
 // addOutputs adds outputs of a module object by their names, joined by commas, or all if that is empty.

@@ -91,6 +91,7 @@ var referenceCases = []struct{ name, expr, want, log string }{
 	{"try an absent key", `try(sim_thing.keyed["q"].name, "absent")`, `"absent"`, ``},
 	{"try an index of none", `try(sim_thing.none[0].name, "absent")`, `"absent"`, ``},
 	{"enabled", `sim_thing.on.id`, `"id:sim_thing.on"`, `sim_thing.on`},
+	{"attribute by index of enabled", `sim_thing.on["id"]`, `"id:sim_thing.on"`, `sim_thing.on`},
 	{"disabled", `sim_thing.off == null`, `true`, ``},
 	{"module output", `module.m.out`, `"in"`, `module.m.sim_thing.r`},
 	{"module output by index", `module.m["out"]`, `"in"`, `module.m.module.n.sim_thing.deep module.m.sim_thing.other module.m.sim_thing.r`},

@@ -98,6 +98,20 @@ func (sc *scope) find(ref *lang.Ref) target {
 	return target{}
 }
 
+// outputs returns the names of the outputs that a reference to a module reads, nil for all. Where it means all
+// instances, it reads fewer only if that may spare opening something: one value of all outputs is made once
+// for all that refer to the call.
+func (to target) outputs(ref *lang.Ref) []string {
+	if !to.all || !to.call.Form().Keyed() {
+		return ref.Outputs()
+	}
+	byAttribute := ref.Index == nil && ref.Output != "" // it names an instance, or is an error that HCL explains
+	if byAttribute || !to.call.mayOpen(outputSel{}) {
+		return nil
+	}
+	return ref.Outputs()
+}
+
 // selects returns the instances that a reference with the index means of something repeated in the form.
 func (sc *scope) selects(idx *lang.Index, form blocks.Form) selection {
 	if !form.Keyed() {

@@ -257,3 +257,77 @@ resource "sim_thing" "a" {
 		t.Error(log)
 	}
 }
+
+// A splat or for expression over the instances of a module opens what the outputs that it takes need, and
+// nothing for the others.
+func TestOpensForOutputsThatAreRead(t *testing.T) {
+	for name, expr := range map[string]string{
+		"splat":                  `module.m[*].one`,
+		"for":                    `[for m in module.m : m.one]`,
+		"splat and one instance": `[module.m[*].one, module.m[0].plain]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := planned(t, `
+resource "sim_thing" "late" {}
+module "m" {
+  source = "./m"
+  count  = 2
+}
+resource "sim_thing" "a" { password_wo = jsonencode(`+expr+`) }
+-- m/m.tf --
+ephemeral "sim_secret" "one" {}
+ephemeral "sim_secret" "two" {}
+output "one" {
+  value     = ephemeral.sim_secret.one.id
+  ephemeral = true
+}
+output "two" {
+  value     = ephemeral.sim_secret.two.id
+  ephemeral = true
+}
+output "plain" { value = "p" }
+`)
+			in := w.instance(`sim_thing.a`)
+			in.Prepare(w.task)
+			w.host.taken()
+			if _, diags := w.host.evalIn(w.task, in); diags != nil {
+				t.Error(lines(diags))
+			}
+			if log := w.host.taken(); strings.Contains(log, "two") || !strings.Contains(log, "one") {
+				t.Errorf("opened %s", log)
+			}
+		})
+	}
+}
+
+// Depends_on holds open what it names, and what a module that it names consists of, but for what only a check
+// in there knows.
+func TestHold(t *testing.T) {
+	w := planned(t, `
+ephemeral "sim_secret" "k" { for_each = toset(["x", "y"]) }
+module "m" {
+  source = "./m"
+  count  = 2
+}
+resource "sim_thing" "a" { depends_on = [ephemeral.sim_secret.k["y"], module.m] }
+-- m/m.tf --
+ephemeral "sim_secret" "in" {}
+check "c" {
+  ephemeral "sim_secret" "nested" {}
+  assert {
+    condition     = ephemeral.sim_secret.nested.id != ""
+    error_message = "no id"
+  }
+}
+`)
+	in := w.instance(`sim_thing.a`)
+	in.PrepareHeld(w.task)
+	s := NewSession()
+	in.Hold(w.task, s)
+	s.End()
+	w.clean()
+	want := `open ephemeral.sim_secret.k["y"] open module.m[0].ephemeral.sim_secret.in open module.m[1].ephemeral.sim_secret.in`
+	if log := w.host.taken(); log != want {
+		t.Errorf("held %s", log)
+	}
+}

@@ -8,10 +8,12 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// narrowing is what is used of the elements of a collection.
-type narrowing struct {
-	names []string // of attributes
-	each  bool     // by a for expression
+// Elements selects attributes of the elements of a collection: nothing else of them is read.
+type Elements struct {
+	Names []string // sorted
+	// Loop says that a for expression reads them. It goes through the attributes of an object, where a splat
+	// takes the object for an element.
+	Loop bool
 }
 
 // narrowFor notes which attributes of its elements a for expression over a plain traversal uses: [for m in
@@ -52,12 +54,15 @@ func (c *compiler) narrowSplat(n *hclsyntax.SplatExpr) {
 	}
 }
 
-func (c *compiler) narrow(coll *hclsyntax.ScopeTraversalExpr, names []string, each bool) {
+func (c *compiler) narrow(coll *hclsyntax.ScopeTraversalExpr, names []string, loop bool) {
+	if len(names) == 0 {
+		return
+	}
 	if c.narrowed == nil {
-		c.narrowed = map[hcl.Pos]narrowing{}
+		c.narrowed = map[hcl.Pos]*Elements{}
 	}
 	slices.Sort(names)
-	c.narrowed[coll.SrcRange.Start] = narrowing{slices.Compact(names), each}
+	c.narrowed[coll.SrcRange.Start] = &Elements{Names: slices.Compact(names), Loop: loop}
 }
 
 // guards reports whether a part of the expression may fail to evaluate without the expression as a whole

@@ -42,16 +42,32 @@ type Ref struct {
 	Root     string        // the first word as written
 	Resource addr.Resource // Resource only
 	Index    *Index        // nil if the reference is to the object as a whole
-	Output   string        // Module only; "" for all outputs
-	EachOf   bool          // Narrowed by a for expression, whose elements are instances if the call is repeated, and else outputs
+	Output   string        // Module only; "" for all outputs, or those that Each selects
+	Each     *Elements     // Module only: what is read of each instance; nil for everything
 	Rest     hcl.Traversal // what follows the object and index (and the output's name)
 	Range    hcl.Range
-	Narrowed bool // Output is what a splat or for expression takes of each element
 	Guarded  bool // the expression may get by without what is referred to: it is in a call of try or can, or in a conditional
 	Invalid  bool // an error about the reference was reported: it evaluates to an unknown value, without another error
 	// Iterators are the names that stand for the elements of the dynamic blocks around the reference, from
 	// outside to inside.
 	Iterators []string
+}
+
+// Outputs returns the names of the outputs that a reference to a module reads, nil for all of them.
+func (r *Ref) Outputs() []string {
+	switch {
+	case r.Output != "":
+		return []string{r.Output}
+	case r.Each != nil:
+		return r.Each.Names
+	}
+	return nil
+}
+
+// Reads reports whether a reference to a module reads the output.
+func (r *Ref) Reads(output string) bool {
+	names := r.Outputs()
+	return names == nil || slices.Contains(names, output)
 }
 
 // Index is the instance key of a reference.
@@ -117,7 +133,7 @@ type compiler struct {
 	functions []string
 	diags     diag.List
 	indexed   map[hcl.Pos]indexing  // by the start of the traversal that is indexed
-	narrowed  map[hcl.Pos]narrowing // by the start of the traversal of a collection
+	narrowed  map[hcl.Pos]*Elements // by the start of the traversal of a collection
 	guarded   map[hcl.Pos]struct{}  // by the start of the traversal
 	guards    bool                  // an expression of JSON syntax has guards: all of it counts as guarded
 
@@ -279,13 +295,7 @@ func (c *compiler) add(x *Expr, t hcl.Traversal) {
 		}
 	}
 	if ref.Kind == Module && ref.Index == nil && ref.Output == "" && len(ref.Rest) == 0 {
-		if n := c.narrowed[t.SourceRange().Start]; len(n.names) > 0 {
-			ref.Narrowed, ref.EachOf = true, n.each
-			for _, ref.Output = range n.names {
-				x.Refs = append(x.Refs, ref)
-			}
-			return
-		}
+		ref.Each = c.narrowed[t.SourceRange().Start]
 	}
 	x.Refs = append(x.Refs, ref)
 }

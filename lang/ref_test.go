@@ -30,8 +30,8 @@ func describe(r Ref) string {
 	} else if r.Index != nil {
 		words = append(words, "[<"+strings.Join(describeAll(r.Index.Expr.Refs), ", ")+">]")
 	}
-	if r.Output != "" {
-		words = append(words, "output="+r.Output)
+	if names := r.Outputs(); names != nil {
+		words = append(words, "output="+strings.Join(names, ","))
 	}
 	rest := ""
 	for _, step := range r.Rest {
@@ -116,7 +116,7 @@ func TestReferences(t *testing.T) {
 		{`module.m[*].out`, []string{"module.m output=out"}},
 		{`module.m.*.out`, []string{"module.m output=out"}},
 		{`module.m[*]`, []string{"module.m"}},
-		{`[for k, m in module.m : "${k}${m.a}" if m.b.c]`, []string{"module.m output=a", "module.m output=b"}},
+		{`[for k, m in module.m : "${k}${m.a}" if m.b.c]`, []string{"module.m output=a,b"}},
 		{`[for m in module.m : m]`, []string{"module.m"}},
 		{`[for m in module.m : m["a"]]`, []string{"module.m"}},
 		{`[for m in module.m : 1]`, []string{"module.m"}},

@@ -138,21 +138,28 @@ func (c *compiler) compiled(m *Module, x *lang.Expr, u site) {
 	c.cfg.nullsEphemeral = c.cfg.nullsEphemeral || x.NullsEphemeral
 }
 
-// widen corrects references to the instances of a module call that is not repeated: a for expression goes
-// through its outputs then.
+// widen makes references read all outputs of a module where what the expression reads of each element is not
+// outputs of each instance.
 func widen(m *Module, x *lang.Expr) {
 	for i := range x.Refs {
 		ref := &x.Refs[i]
-		if ref.EachOf {
-			call := m.Config.Calls[ref.Name]
-			if ref.EachOf = call != nil && (call.Repeat.Count != nil || call.Repeat.ForEach != nil); !ref.EachOf {
-				ref.Output = ""
-			}
+		if ref.Each != nil && !m.hasEach(ref) {
+			ref.Each = nil
 		}
 		if ref.Index != nil && ref.Index.Expr != nil {
 			widen(m, ref.Index.Expr)
 		}
 	}
+}
+
+// hasEach reports whether the elements that a reference goes through are the instances of a call, or the only
+// one, and have the outputs that it reads.
+func (m *Module) hasEach(ref *lang.Ref) bool {
+	call, child := m.Config.Calls[ref.Name], m.Config.Children[ref.Name]
+	if call == nil || child == nil || ref.Each.Loop && call.Repeat.Count == nil && call.Repeat.ForEach == nil {
+		return false
+	}
+	return !slices.ContainsFunc(ref.Each.Names, func(name string) bool { return child.Outputs[name] == nil })
 }
 
 func (c *compiler) note(m *Module, refs []lang.Ref, u site) {

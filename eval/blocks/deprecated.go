@@ -35,7 +35,7 @@ func (m *Module) DeprecatedOutputs(exprs []*lang.Expr) map[string]deprecatedOutp
 			}
 			child := m.Calls[ref.Name].Child
 			for name, o := range child.Outputs {
-				if o.Output.Deprecated == "" || ref.Output != "" && ref.Output != name {
+				if o.Output.Deprecated == "" || !ref.Reads(name) {
 					continue
 				}
 				if out == nil {

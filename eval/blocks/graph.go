@@ -85,10 +85,14 @@ func (m *Module) targets(ref *lang.Ref) iter.Seq[Node] {
 			if call == nil || call.Child == nil {
 				return
 			}
-			if ref.Output == "" {
+			names := ref.Outputs()
+			if names == nil {
 				yield(outputsOf{call.Child})
-			} else if o := call.Child.Outputs[ref.Output]; o != nil {
-				yield(o)
+			}
+			for _, name := range names {
+				if o := call.Child.Outputs[name]; o != nil && !yield(o) {
+					return
+				}
 			}
 		}
 	}

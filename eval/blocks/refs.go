@@ -160,7 +160,7 @@ func (m *Module) checkModuleRef(ref lang.Ref, u site) diag.List {
 	if call == nil {
 		return m.undeclaredCall(ref)
 	}
-	if call.Child == nil || ref.Output == "" || ref.Narrowed || ref.Guarded { // evaluating tells whether an output is missed
+	if call.Child == nil || ref.Output == "" || ref.Guarded { // evaluating tells whether an output is missed
 		return nil
 	}
 	if FormOf(call.Repeat).Keyed() && ref.Index == nil {
