@@ -98,9 +98,9 @@ func (sc *scope) find(ref *lang.Ref) target {
 	return target{}
 }
 
-// outputs returns the names of the outputs that a reference to a module reads, nil for all. Where it means all
-// instances, it reads fewer only if that may spare opening something: one value of all outputs is made once
-// for all that refer to the call.
+// outputs returns the names of the outputs that a reference to a module reads, nil for all. One that means
+// all instances reads fewer than all outputs only if that may spare opening something: otherwise everything
+// that refers to the call shares one value.
 func (to target) outputs(ref *lang.Ref) []string {
 	if !to.all || !to.call.Form().Keyed() {
 		return ref.Outputs()

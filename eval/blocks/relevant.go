@@ -133,7 +133,7 @@ func usesKey(n Node, argument string) bool {
 // what is written up to the first computed key.
 func (r *relevance) reference(in addr.ModuleInstance, to Node, ref *lang.Ref) {
 	key, rest := addr.NoKey, ref.Rest
-	computed := ref.Narrowed
+	computed := ref.Each != nil
 	if ref.Index != nil {
 		key = ref.Index.Key
 		computed = computed || ref.Index.Expr != nil
