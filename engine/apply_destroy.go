@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
@@ -126,7 +127,7 @@ func (d *destruction) conclude(op *operation, pr prior, resp provider.ApplyRespo
 		left = pr.value
 	}
 	if !gone && !diags.HasErrors() {
-		*diags = append(*diags, d.violation("object", fmt.Errorf("%w, after it was destroyed", errNotNull)))
+		*diags = append(*diags, d.answers.Violations(contract.Object, fmt.Errorf("%w, after it was destroyed", contract.ErrNotNull))...)
 	}
 	d.report(*diags)
 	c := d.change
@@ -143,7 +144,7 @@ func (d *destruction) conclude(op *operation, pr prior, resp provider.ApplyRespo
 // remainder returns the record of an object that its destruction left behind.
 func (d *destruction) remainder(left cty.Value, resp provider.ApplyResponse) []state.ObjectChange {
 	stored := d.object
-	v, diags := d.accept(left, nil, "object", true)
+	v, diags := d.answers.AcceptKnown(left, nil, contract.Object)
 	d.report(diags)
 	if v == cty.NilVal {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
@@ -100,13 +101,11 @@ func (ia *instanceApply) evaluate() bool {
 	if diags.HasErrors() || ia.s.Failed() {
 		return false
 	}
-	ia.sensitive, ia.fresh = outsideWriteOnly(ia.block(), value.PathsWith(cfg, value.Sensitive)), value.Contains(cfg, value.Ephemeral)
+	ia.sensitive, ia.fresh = contract.OutsideWriteOnly(ia.block(), value.PathsWith(cfg, value.Sensitive)), value.Contains(cfg, value.Ephemeral)
 	ia.config, _ = cfg.UnmarkDeep()
-	lc := &ia.in.Config().Lifecycle
-	if !ia.before.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
-		stored := ia.dropMirrored(outsideWriteOnly(ia.block(), ia.prior.Sensitive))
-		ia.sensitive = ignoredSensitive(ia.block(), lc, ia.before.value, ia.config, ia.sensitive, stored)
-		ia.config = ignoreChanges(ia.block(), lc, ia.before.value, ia.config)
+	if ia.prior != nil {
+		stored := ia.dropMirrored(contract.OutsideWriteOnly(ia.block(), ia.prior.Sensitive))
+		ia.config, ia.sensitive = contract.IgnoreChanges(ia.block(), &ia.in.Config().Lifecycle, ia.before.value, ia.config, ia.sensitive, stored)
 	}
 	if !ia.config.IsWhollyKnown() {
 		ia.report(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", ia.obj))
@@ -133,11 +132,11 @@ func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identit
 		PriorPrivate: ia.before.private, PlannedPrivate: ia.change.PlannedPrivate, Identity: ia.before.identity, ProviderMeta: ia.meta(ia.in),
 	})
 	if !diags.HasErrors() && resp.Deferred != "" {
-		diags = append(diags, ia.deferredAnswer("planning", resp.Deferred)...)
+		diags = append(diags, ia.answers.Deferred("planning", resp.Deferred)...)
 	}
 	if !diags.HasErrors() {
-		resp.Planned, diags = ia.accept(resp.Planned, diags, "plan", false)
-		resp.Planned, diags = ia.withhold(ia.config, resp.Planned, diags, "plan")
+		resp.Planned, diags = ia.answers.Accept(resp.Planned, diags, contract.Plan)
+		resp.Planned, diags = ia.answers.DropCopiedSecrets(ia.config, resp.Planned, diags, contract.Plan)
 	}
 	if !diags.HasErrors() {
 		diags = append(diags, ia.checkSecond(first, resp)...)
@@ -151,49 +150,22 @@ func (ia *instanceApply) checkSecond(first cty.Value, resp provider.PlanResponse
 	valid := func() []error { return schema.AssertPlanValid(ia.block(), ia.before.value, ia.config, resp.Planned) }
 	kept := func() []error { return schema.AssertSecondPlan(ia.block(), first, resp.Planned) }
 	if resp.LegacyTypes {
-		ia.logTolerated("plan", valid)
-		ia.logTolerated("final plan", kept)
+		ia.logTolerated(contract.Plan, valid)
+		ia.logTolerated(contract.FinalPlan, kept)
 		return nil
 	}
-	var diags diag.List
-	for _, err := range valid() {
-		diags = append(diags, ia.violation("plan", err))
-	}
-	for _, err := range kept() {
-		d := ia.violation("final plan", err)
-		d.Summary = "Provider produced inconsistent final plan"
-		diags = append(diags, d)
-	}
-	return diags
+	return append(ia.answers.Violations(contract.Plan, valid()...), ia.answers.Violations(contract.FinalPlan, kept()...)...)
 }
 
 // validate has the provider validate the configuration again if it says more than when it was planned:
 // ephemeral values are others now, and what was unknown is known.
 func (ia *instanceApply) validate(first cty.Value) bool {
-	if !ia.fresh && !saysMore(ia.block(), ia.config, first) {
+	if !ia.fresh && !contract.SaysMore(ia.block(), ia.config, first) {
 		return true
 	}
 	diags := ia.p.ValidateResource(ia.ctx, addr.Managed, ia.typeName(), ia.config)
 	ia.report(diags)
 	return !diags.HasErrors()
-}
-
-// saysMore reports whether the configuration sets something that is not wholly known in the planned object.
-func saysMore(b *schema.Block, config, planned cty.Value) bool {
-	unknown := func(name string) bool {
-		return !config.GetAttr(name).IsNull() && !planned.GetAttr(name).IsWhollyKnown()
-	}
-	for name := range b.Attributes {
-		if unknown(name) {
-			return true
-		}
-	}
-	for name := range b.Blocks {
-		if unknown(name) {
-			return true
-		}
-	}
-	return false
 }
 
 // nothingToDo ends an update that turned out, with final values, to change nothing but what the state says
@@ -279,9 +251,9 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 
 // newIdentity returns the identity after an apply: what the provider said, or else what there was before.
 func (ia *instanceApply) newIdentity(id cty.Value, diags diag.List) (cty.Value, diag.List) {
-	got, err := ia.knownIdentity(id, "object")
-	if err != nil && !diags.HasErrors() {
-		diags = append(diags, ia.violation("identity", err))
+	got, wrong := ia.answers.AcceptIdentity(id, contract.Object)
+	if !diags.HasErrors() {
+		diags = append(diags, wrong...)
 	}
 	if got == cty.NilVal || got.IsNull() {
 		return ia.before.identity, diags
@@ -398,32 +370,28 @@ func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse,
 	o := outcome{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
 	if resp.New == cty.NilVal || resp.New.IsNull() {
 		if !o.failed {
-			diags = append(diags, ia.violation("object", fmt.Errorf("%w after it was applied", errNull)))
+			diags = append(diags, ia.answers.Violations(contract.Object, fmt.Errorf("%w after it was applied", contract.ErrNull))...)
 		}
 		return ia.unusable(o, diags)
 	}
-	v, diags := ia.accept(resp.New, diags, "object", false)
+	v, diags := ia.answers.Accept(resp.New, diags, contract.Object)
 	if v == cty.NilVal {
 		return ia.unusable(o, diags)
 	}
 	if errs := schema.AssertWhollyKnown(v); len(errs) > 0 {
 		for _, err := range errs {
-			diags = append(diags, ia.violation("object", fmt.Errorf("%s: unknown values are not allowed after apply", contractText(err, schema.PathString))))
+			diags = append(diags, ia.answers.Violations(contract.Object, fmt.Errorf("%s: unknown values are not allowed after apply", contract.Text(err, schema.PathString)))...)
 		}
-		v, o.tainted = nullUnknown(v), true
+		v, o.tainted = contract.NullUnknown(v), true
 	} else if !o.failed {
 		check := func() []error { return schema.AssertApplyResult(ia.block(), planned, v) }
 		if legacy || resp.LegacyTypes {
-			ia.logTolerated("object", check)
-			check = func() []error { return nil }
-		}
-		for _, err := range check() {
-			d := ia.violation("object", err)
-			d.Summary = "Provider produced inconsistent result after apply"
-			diags, o.tainted = append(diags, d), true
+			ia.logTolerated(contract.Object, check)
+		} else if errs := check(); len(errs) > 0 {
+			diags, o.tainted = append(diags, ia.answers.Violations(contract.Result, errs...)...), true
 		}
 	}
-	v, diags = ia.withhold(ia.config, v, diags, "object")
+	v, diags = ia.answers.DropCopiedSecrets(ia.config, v, diags, contract.Object)
 	o.value, o.exists, o.diags = v, true, diags
 	o.failed = diags.HasErrors()
 	o.tainted = o.tainted && o.failed && ia.before.value.IsNull()
@@ -440,18 +408,4 @@ func (ia *instanceApply) unusable(o outcome, diags diag.List) outcome {
 		o.value, o.untouched = ia.before.value, true
 	}
 	return o
-}
-
-// nullUnknown puts null in place of unknown parts, so that the object can be stored.
-func nullUnknown(v cty.Value) cty.Value {
-	out, err := cty.Transform(v, func(_ cty.Path, v cty.Value) (cty.Value, error) {
-		if !v.IsKnown() {
-			return cty.NullVal(v.Type()), nil
-		}
-		return v, nil
-	})
-	if err != nil {
-		return cty.NullVal(v.Type())
-	}
-	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
@@ -202,7 +203,7 @@ func (o *opener) checkResult(config cty.Value, resp provider.OpenResponse) diag.
 	for _, err := range schema.AssertOpenResult(o.block(), config, resp.Result) {
 		d := diag.Diagnostic{
 			Summary: "Provider produced an invalid ephemeral result",
-			Detail:  fmt.Sprintf("The provider %s opened %s with a result that breaks the rules: %s.\n\nThis is a bug in the provider. The instance is closed and its value is not used.", name, o.in.Addr(), contractText(err, schema.PathWithoutKeys)),
+			Detail:  fmt.Sprintf("The provider %s opened %s with a result that breaks the rules: %s.\n\nThis is a bug in the provider. The instance is closed and its value is not used.", name, o.in.Addr(), contract.Text(err, schema.PathWithoutKeys)),
 		}
 		diags = append(diags, d)
 	}
@@ -263,14 +264,4 @@ func (w *walk) closeFailed(u eval.Use, why string) diag.List {
 		diags.AsWarnings()
 	}
 	return w.mildUse(u, diags)
-}
-
-// contractText renders a violation of the contract: the path of the attribute, as render writes it, and the
-// rule.
-func contractText(err error, render func(cty.Path) string) string {
-	var pe cty.PathError
-	if errors.As(err, &pe) && len(pe.Path) > 0 {
-		return render(pe.Path) + ": " + pe.Error()
-	}
-	return err.Error()
 }

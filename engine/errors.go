@@ -1,15 +1,7 @@
 package engine
 
 import (
-	"errors"
-
 	"github.com/mayfly-iac/mayfly/diag"
-)
-
-// Rules of the contract that package schema leaves to the operation.
-var (
-	errNull    = errors.New("the object is null, although it must exist")
-	errNotNull = errors.New("the object is not null, although it is to be destroyed")
 )
 
 func missingType(o *orphan) diag.List {

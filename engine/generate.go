@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
@@ -158,7 +159,7 @@ func (op *objectOp) suggestConfig(v cty.Value) (cty.Value, bool) {
 	}
 	got, diags := op.p.GenerateConfig(op.ctx, provider.GenerateRequest{Type: op.typeName(), State: v})
 	if !diags.HasErrors() {
-		got, diags = op.acceptObject(got, diags, "generated configuration")
+		got, diags = op.answers.AcceptExisting(got, diags, contract.Generated)
 	}
 	op.report(diags)
 	return got, !diags.HasErrors()

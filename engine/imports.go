@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -189,32 +189,27 @@ func (op *objectOp) importIdentity(imp *importTarget) (cty.Value, diag.List) {
 func (op *objectOp) pickImported(resp provider.ImportResponse, diags diag.List) (prior, diag.List) {
 	none := prior{}
 	if resp.Deferred != "" {
-		return none, append(diags, op.deferredAnswer("importing", resp.Deferred)...)
+		return none, append(diags, op.answers.Deferred("importing", resp.Deferred)...)
 	}
 	for _, o := range resp.Objects {
 		if o.Type != op.typeName() {
 			continue
 		}
-		v, diags := op.accept(o.State, diags, "imported object", true)
+		v, diags := op.answers.AcceptKnown(o.State, diags, contract.Imported)
 		if v == cty.NilVal {
 			return none, diags
 		}
 		if v.IsNull() {
-			return none, append(diags, op.violation("imported object", errNull))
+			return none, append(diags, op.answers.Violations(contract.Imported, contract.ErrNull)...)
 		}
-		id, err := op.knownIdentity(o.Identity, "imported object")
-		if err != nil {
-			diags = append(diags, op.violation("identity", err))
-		}
-		return prior{value: v, private: o.Private, identity: id}, diags
+		id, wrong := op.answers.AcceptIdentity(o.Identity, contract.Imported)
+		return prior{value: v, private: o.Private, identity: id}, append(diags, wrong...)
 	}
 	if len(resp.Objects) == 0 {
 		return none, append(diags, diag.Errorf("Nothing imported", "The provider %s returned no object for %s.", op.source.ForDisplay(), op.obj)...)
 	}
-	return none, append(diags, op.violation("imported object", errWrongType))
+	return none, append(diags, op.answers.Violations(contract.Imported, contract.ErrWrongType)...)
 }
-
-var errWrongType = errors.New("it is of another resource type than asked for")
 
 // importText returns by what an object was imported, for a line about it; both are "" if that cannot be told.
 func importText(i *plan.Importing) (key, text string) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -17,12 +18,12 @@ func (e *Engine) warnf(format string, args ...any) {
 
 // logTolerated writes to the log what a provider of the legacy type system may do and others may not: such
 // providers have always done it, and are known not to mean harm by it. errs is called only if there is a log.
-func (op *objectOp) logTolerated(what string, errs func() []error) {
+func (op *objectOp) logTolerated(what contract.Answer, errs func() []error) {
 	if op.opt.Log == nil {
 		return
 	}
 	for _, err := range errs() {
-		op.warnf("provider %s returned a %s for %s that breaks the rules, which is tolerated because it uses the legacy type system: %s", op.source.ForDisplay(), what, op.obj, contractText(err, schema.PathString))
+		op.warnf("provider %s returned a %s for %s that breaks the rules, which is tolerated because it uses the legacy type system: %s", op.source.ForDisplay(), what, op.obj, contract.Text(err, schema.PathString))
 	}
 }
 
@@ -33,13 +34,4 @@ func (op *objectOp) noteIdentity(doing string, before, after cty.Value) {
 		return
 	}
 	op.warnf("provider %s gave %s another identity while %s it", op.source.ForDisplay(), op.obj, doing)
-}
-
-// knownIdentity checks the identity of an object that exists: nothing in it may be unknown. One that is not
-// is an error, and is not used.
-func (op *objectOp) knownIdentity(id cty.Value, what string) (cty.Value, error) {
-	if id == cty.NilVal || id.IsWhollyKnown() {
-		return id, nil
-	}
-	return cty.NilVal, fmt.Errorf("the identity of the %s is not wholly known", what)
 }

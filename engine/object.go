@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -9,6 +8,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
@@ -40,16 +40,20 @@ func noPrior(b *schema.Block) prior {
 // importing or decoding it. It has what all of these need; each embeds it in a type that has the rest.
 type objectOp struct {
 	*walk
-	obj    addr.Object
-	schema *schema.Schema
-	source addr.Provider
-	body   hcl.Body          // of the block that declares the object; nil if none does
-	p      provider.Provider // configured for the operation; nil until it is needed
+	obj     addr.Object
+	schema  *schema.Schema
+	source  addr.Provider
+	body    hcl.Body          // of the block that declares the object; nil if none does
+	p       provider.Provider // configured for the operation; nil until it is needed
+	answers contract.Checker  // holds what p answers about the object against the contract
 }
 
 // objectOp begins an operation on an object that the configuration need not declare.
 func (w *walk) objectOp(obj addr.Object, sch *schema.Schema, source addr.Provider) objectOp {
-	return objectOp{walk: w, obj: obj, schema: sch, source: source}
+	return objectOp{
+		walk: w, obj: obj, schema: sch, source: source,
+		answers: contract.Checker{Provider: source, Object: obj, Block: sch.Block},
+	}
 }
 
 // instanceOp begins an operation on the current object of an instance.
@@ -95,7 +99,7 @@ func (op *objectOp) upgrade(o *state.Object) (prior, bool) {
 	}
 	v, diags := op.p.UpgradeResource(op.ctx, provider.UpgradeRequest{Type: op.typeName(), Version: o.SchemaVersion, JSON: o.JSON(), Flatmap: o.Flatmap})
 	if !diags.HasErrors() {
-		v, diags = op.acceptObject(v, diags, "upgraded state")
+		v, diags = op.answers.AcceptExisting(v, diags, contract.Upgraded)
 	}
 	op.report(diags)
 	if diags.HasErrors() && v == cty.NilVal {
@@ -144,68 +148,6 @@ func (op *objectOp) loadIdentity(pr prior, o *state.Object) (prior, bool) {
 	return pr, true
 }
 
-// accept holds an object from a provider against what every object must be: of the schema's type, without
-// write-only values, and known where known is set. A write-only value is an error and is dropped; any other
-// violation makes the object unusable (cty.NilVal).
-func (op *objectOp) accept(v cty.Value, diags diag.List, what string, known bool) (cty.Value, diag.List) {
-	leaks := op.schema.Block.WriteOnlyPaths(v)
-	for _, path := range leaks {
-		diags = append(diags, diag.Diagnostic{
-			Summary: leakSummary(what),
-			Detail: fmt.Sprintf("The provider %s returned a value for the write-only attribute %s in the %s of %s. Such values must never be returned. The value was dropped, and the rest of the state is kept.\n\nThis is a bug in the provider.",
-				op.source.ForDisplay(), schema.PathString(path), what, op.obj),
-			Path: path,
-		})
-	}
-	if v != cty.NilVal {
-		v = op.schema.Block.NullWriteOnly(v)
-	}
-	errs := schema.AssertObject(op.schema.Block, v)
-	if known && len(errs) == 0 {
-		errs = schema.AssertWhollyKnown(v)
-	}
-	for _, err := range errs {
-		diags = append(diags, op.violation(what, err))
-	}
-	if len(errs) > 0 {
-		return cty.NilVal, diags
-	}
-	return v, diags
-}
-
-// leakSummaries are the summaries that tests of providers look for when an answer holds a write-only value.
-var leakSummaries = map[string]string{
-	"object read":     "Provider produced invalid object",
-	"imported object": "Import returned a non-null value for a write-only attribute",
-	"upgraded state":  "Invalid resource state upgrade",
-	"moved object":    "Provider returned invalid value",
-}
-
-func leakSummary(what string) string {
-	if s, ok := leakSummaries[what]; ok {
-		return s
-	}
-	return "Provider produced invalid " + what
-}
-
-// acceptObject is accept for an answer that must hold an object, wholly known.
-func (op *objectOp) acceptObject(v cty.Value, diags diag.List, what string) (cty.Value, diag.List) {
-	if v != cty.NilVal && v.IsNull() {
-		return cty.NilVal, append(diags, op.violation(what, errNull))
-	}
-	return op.accept(v, diags, what, true)
-}
-
-// violation is the error for a broken rule of the contract.
-func (op *objectOp) violation(what string, err error) diag.Diagnostic {
-	return diag.Diagnostic{
-		Summary: "Provider produced invalid " + what,
-		Detail: fmt.Sprintf("The provider %s returned a %s for %s that breaks the rules: %s.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
-			op.source.ForDisplay(), what, op.obj, contractText(err, schema.PathString)),
-		Address: op.obj.Instance.String(),
-	}
-}
-
 // refresh reads the real object. The result has no object if it is gone.
 func (op *objectOp) refresh(pr prior, meta cty.Value) (prior, bool) {
 	var sensitive []cty.Path
@@ -218,14 +160,13 @@ func (op *objectOp) refresh(pr prior, meta cty.Value) (prior, bool) {
 		Type: op.typeName(), Prior: pr.value, Private: pr.private, Identity: pr.identity, ProviderMeta: meta,
 	})
 	if !diags.HasErrors() && resp.Deferred != "" {
-		diags = append(diags, op.deferredAnswer("reading", resp.Deferred)...)
+		diags = append(diags, op.answers.Deferred("reading", resp.Deferred)...)
 	}
 	v := resp.New
 	if !diags.HasErrors() && !v.IsNull() {
-		v, diags = op.accept(v, diags, "object read", true)
-		if _, err := op.knownIdentity(resp.Identity, "object read"); err != nil {
-			diags = append(diags, op.violation("identity", err))
-		}
+		v, diags = op.answers.AcceptKnown(v, diags, contract.Read)
+		_, wrong := op.answers.AcceptIdentity(resp.Identity, contract.Read)
+		diags = append(diags, wrong...)
 	}
 	op.report(diags)
 	if !diags.HasErrors() && v.IsNull() {
@@ -244,11 +185,6 @@ func (op *objectOp) refresh(pr prior, meta cty.Value) (prior, bool) {
 		pr.identity = resp.Identity
 	}
 	return pr, !diags.HasErrors()
-}
-
-func (op *objectOp) deferredAnswer(doing, reason string) diag.List {
-	return diag.Errorf("Provider deferred a change", "While %[2]s %[3]s, the provider %[1]s answered that this must be done later (%[4]s), although deferring was not allowed. This is a bug in the provider.",
-		op.source.ForDisplay(), doing, op.obj, reason)
 }
 
 // mark returns v with the sensitive marks that the schema and the given paths ask for.

@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
@@ -133,20 +134,16 @@ func (d *dataRead) read() (cty.Value, bool) {
 
 func (d *dataRead) check(resp provider.DataResponse) diag.List {
 	if resp.Deferred != "" {
-		return d.deferredAnswer("reading", resp.Deferred)
+		return d.answers.Deferred("reading", resp.Deferred)
 	}
-	var diags diag.List
 	errs := schema.AssertObject(d.block(), resp.State)
 	if len(errs) == 0 && resp.State.IsNull() {
-		errs = append(errs, errNull)
+		errs = append(errs, contract.ErrNull)
 	}
 	if len(errs) == 0 {
 		errs = schema.AssertWhollyKnown(resp.State)
 	}
-	for _, err := range errs {
-		diags = append(diags, d.violation("object read", err))
-	}
-	return diags
+	return d.answers.Violations(contract.Read, errs...)
 }
 
 // object makes the state's record of what was read.

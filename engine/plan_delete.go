@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
@@ -242,10 +243,10 @@ func (dp *deletePlan) ask(c *plan.Change, pr prior) bool {
 		ProviderMeta: dp.metaOfModule(),
 	})
 	if !diags.HasErrors() && resp.Deferred != "" {
-		diags = append(diags, dp.deferredAnswer("planning to destroy", resp.Deferred)...)
+		diags = append(diags, dp.answers.Deferred("planning to destroy", resp.Deferred)...)
 	}
 	if !diags.HasErrors() && !resp.Planned.IsNull() {
-		diags = append(diags, dp.violation("plan", errNotNull))
+		diags = append(diags, dp.answers.Violations(contract.Plan, contract.ErrNotNull)...)
 	}
 	dp.report(diags)
 	c.PlannedPrivate = resp.Private

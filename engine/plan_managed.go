@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
@@ -138,15 +139,10 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 
 // takeConfig separates the evaluated configuration from its marks and applies ignore_changes.
 func (ip *instancePlan) takeConfig(cfg cty.Value) {
-	ip.declaredSensitive = outsideWriteOnly(ip.block(), value.PathsWith(cfg, value.Sensitive))
+	ip.declaredSensitive = contract.OutsideWriteOnly(ip.block(), value.PathsWith(cfg, value.Sensitive))
 	ip.declared, _ = cfg.UnmarkDeep()
-	ip.config, ip.sensitive = ip.declared, ip.declaredSensitive
-	lc := &ip.in.Config().Lifecycle
-	if !ip.prior.value.IsNull() && (lc.IgnoreAll || len(lc.IgnoreChanges) > 0) {
-		stored := ip.dropMirrored(outsideWriteOnly(ip.block(), ip.storedSensitive()))
-		ip.config = ignoreChanges(ip.block(), lc, ip.prior.value, ip.declared)
-		ip.sensitive = ignoredSensitive(ip.block(), lc, ip.prior.value, ip.declared, ip.declaredSensitive, stored)
-	}
+	stored := ip.dropMirrored(contract.OutsideWriteOnly(ip.block(), ip.storedSensitive()))
+	ip.config, ip.sensitive = contract.IgnoreChanges(ip.block(), &ip.in.Config().Lifecycle, ip.prior.value, ip.declared, ip.declaredSensitive, stored)
 }
 
 // warnDeprecated warns of what the schema calls deprecated, unless the provider, as most do, has warned of it
@@ -268,7 +264,7 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 // compare settles between no-op, update and replacement.
 func (ip *instancePlan) compare(pv prior, resp provider.PlanResponse) (provider.PlanResponse, bool) {
 	c := ip.change
-	c.RequiredReplace = replacePaths(ip.block(), pv.value, resp.Planned, resp.RequiresReplace)
+	c.RequiredReplace = contract.ReplacePaths(ip.block(), pv.value, resp.Planned, resp.RequiresReplace)
 	switch {
 	case len(c.RequiredReplace) > 0:
 		c.Action, c.Reason = ip.replacement(), plan.ReplaceCannotUpdate
@@ -290,7 +286,8 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 		return false
 	}
 	bySchema := ip.block().SensitivePaths(planned)
-	return !samePaths(without(ip.sensitive, bySchema), without(ip.dropMirrored(outsideWriteOnly(ip.block(), ip.stored.Sensitive)), bySchema))
+	stored := ip.dropMirrored(contract.OutsideWriteOnly(ip.block(), ip.stored.Sensitive))
+	return !contract.SamePaths(ip.sensitive, stored, bySchema)
 }
 
 // planCall asks for one plan and holds the answer against the contract.
@@ -308,24 +305,22 @@ func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
 		return resp, false
 	}
 	if resp.Deferred != "" {
-		ip.report(ip.deferredAnswer("planning", resp.Deferred))
+		ip.report(ip.answers.Deferred("planning", resp.Deferred))
 		return resp, false
 	}
-	resp.Planned, diags = ip.accept(resp.Planned, nil, "plan", false)
-	resp.Planned, diags = ip.withhold(config, resp.Planned, diags, "plan")
+	resp.Planned, diags = ip.answers.Accept(resp.Planned, nil, contract.Plan)
+	resp.Planned, diags = ip.answers.DropCopiedSecrets(config, resp.Planned, diags, contract.Plan)
 	check := func() []error { return schema.AssertPlanValid(ip.block(), pv.value, config, resp.Planned) }
 	switch {
 	case diags.HasErrors():
 	case resp.LegacyTypes:
-		ip.logTolerated("plan", check)
+		ip.logTolerated(contract.Plan, check)
 	default:
-		for _, err := range check() {
-			diags = append(diags, ip.violation("plan", err))
-		}
+		diags = append(diags, ip.answers.Violations(contract.Plan, check()...)...)
 	}
 	ip.noteIdentity("planning", pv.identity, resp.Identity)
 	if !diags.HasErrors() && resp.Planned.IsNull() {
-		diags = append(diags, ip.violation("plan", fmt.Errorf("the planned object is null although the configuration asks for one")))
+		diags = append(diags, ip.answers.Violations(contract.Plan, fmt.Errorf("the planned object is null although the configuration asks for one"))...)
 	}
 	ip.report(diags)
 	return resp, !diags.HasErrors()

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/moves"
 	"github.com/mayfly-iac/mayfly/provider"
@@ -59,7 +60,7 @@ func (op *objectOp) convertMovedFrom(o *state.Object, from addr.Instance, source
 		SourceIdentityJSON: o.Identity, SourceIdentityVersion: o.IdentityVersion, TargetType: op.typeName(),
 	})
 	if !diags.HasErrors() {
-		resp.Target, diags = op.acceptObject(resp.Target, diags, "moved object")
+		resp.Target, diags = op.answers.AcceptExisting(resp.Target, diags, contract.Moved)
 	}
 	op.report(diags)
 	if diags.HasErrors() {

@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider/processes"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -123,7 +124,7 @@ func (c *cleaner) object(obj addr.Object, o *state.Object, p addr.Provider) *sta
 	if n := c.done[o]; n != nil {
 		return n
 	}
-	v = value.MarkPaths(s.Block.NullWriteOnly(v), outsideWriteOnly(s.Block, o.Sensitive), value.Sensitive)
+	v = value.MarkPaths(s.Block.NullWriteOnly(v), contract.OutsideWriteOnly(s.Block, o.Sensitive), value.Sensitive)
 	d, err := value.Seal(v, s.Block.Type(), s.Block)
 	if err != nil {
 		return o

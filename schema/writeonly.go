@@ -90,7 +90,7 @@ func (b *Block) UnversionedUses(v cty.Value) diag.List {
 			continue
 		}
 		version := path[:len(path)-1].GetAttr(last.Name + "_version")
-		if a := b.attributeAt(version); a == nil || a.Computed {
+		if a := b.AttributeAt(version); a == nil || a.Computed {
 			continue
 		}
 		if given, err := version.Apply(v); err == nil && given.IsNull() {
@@ -103,8 +103,8 @@ func (b *Block) UnversionedUses(v cty.Value) diag.List {
 	return list
 }
 
-// attributeAt returns the attribute that a path leads to, nil if there is none.
-func (b *Block) attributeAt(path cty.Path) *Attribute {
+// AttributeAt returns the attribute that a path leads to, nil if there is none.
+func (b *Block) AttributeAt(path cty.Path) *Attribute {
 	attrs, blocks := b.Attributes, b.Blocks
 	var found *Attribute
 	for _, step := range path {

@@ -89,6 +89,12 @@ var rules = map[string]rule{
 
 	"selection": {may: []string{"addr", "config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
 
+	"contract": {
+		may:  []string{"addr", "config", "diag", "schema", "value"},
+		pure: true, modules: []string{hcl, cty},
+		why: "whether an answer keeps the rules is a function of values and schemas, whoever asked and whatever follows",
+	},
+
 	"eval/blocks": {
 		may:  []string{"addr", "diag", "schema", "config", "lang", "lang/marked", "plan", "value"},
 		pure: true, modules: []string{hcl, cty},
@@ -104,7 +110,7 @@ var rules = map[string]rule{
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine": {
-		may:  []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "event", "moves", "selection", "eval", "eval/blocks"},
+		may:  []string{"addr", "diag", "future", "lease", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "contract", "event", "moves", "selection", "eval", "eval/blocks"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},

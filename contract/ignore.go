@@ -1,4 +1,4 @@
-package engine
+package contract
 
 import (
 	"slices"
@@ -11,10 +11,21 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// ignoreChanges returns the configuration with what ignore_changes names taken from the prior object instead.
-// Write-only attributes keep their configured value, at any depth: the prior object has none, and null must
-// not be sent in its place.
-func ignoreChanges(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) cty.Value {
+// IgnoreChanges returns the configuration with what ignore_changes names taken from the prior object instead,
+// and which of its paths are sensitive: what is taken is as sensitive as it was, by the stored paths, all
+// else as it is configured. Without a prior object there is nothing to take. The values have no marks.
+func IgnoreChanges(
+	b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value, configured, stored []cty.Path,
+) (merged cty.Value, sensitive []cty.Path) {
+	if prior.IsNull() || !lc.IgnoreAll && len(lc.IgnoreChanges) == 0 {
+		return cfg, configured
+	}
+	return ignoredValues(b, lc, prior, cfg), ignoredSensitive(b, lc, prior, cfg, configured, stored)
+}
+
+// ignoredValues returns the values of IgnoreChanges. Write-only attributes keep their configured value, at
+// any depth: the prior object has none, and null must not be sent in its place.
+func ignoredValues(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) cty.Value {
 	out := cfg
 	if lc.IgnoreAll {
 		out = configFromPrior(b.Attributes, b.Blocks, prior, cfg)
@@ -32,8 +43,7 @@ func ignoreChanges(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) 
 	return out
 }
 
-// ignoredSensitive returns which paths of the configuration that ignoreChanges returns are sensitive: what it
-// takes from the prior object is as sensitive as it was there, all else as it is in the configuration.
+// ignoredSensitive returns the sensitive paths of IgnoreChanges.
 func ignoredSensitive(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value, configured, stored []cty.Path) []cty.Path {
 	taken := takenPaths(b, lc, prior, cfg)
 	within := func(p cty.Path) bool { return slices.ContainsFunc(taken, p.HasPrefix) }
@@ -52,7 +62,7 @@ func ignoredSensitive(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Valu
 	return out
 }
 
-// takenPaths returns the paths of what ignoreChanges takes from the prior object, whose value is there.
+// takenPaths returns the paths of what IgnoreChanges takes from the prior object, whose value is there.
 func takenPaths(b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value) []cty.Path {
 	var out []cty.Path
 	if lc.IgnoreAll {
@@ -137,31 +147,14 @@ func blockFromPrior(n *schema.NestedBlock, v cty.Value) cty.Value {
 	return out
 }
 
+// attributeAt returns the attribute that the path leads to; nil if it leads elsewhere, or into an attribute.
 func attributeAt(b *schema.Block, path cty.Path) *schema.Attribute {
-	attrs, blocks := b.Attributes, b.Blocks
-	var at *schema.Attribute
-	for _, step := range path {
-		name, ok := step.(cty.GetAttrStep)
-		if !ok {
-			continue
-		}
-		at = nil
-		if a := attrs[name.Name]; a != nil {
-			at = a
-			attrs, blocks = nil, nil
-			if a.Nested != nil {
-				attrs = a.Nested.Attributes
-			}
-		} else if n := blocks[name.Name]; n != nil {
-			attrs, blocks = n.Attributes, n.Blocks
-		}
-	}
 	if len(path) > 0 {
 		if _, ok := path[len(path)-1].(cty.GetAttrStep); !ok {
 			return nil
 		}
 	}
-	return at
+	return b.AttributeAt(path)
 }
 
 // traversalPath converts a relative traversal, as ignore_changes has it, to a path.

@@ -1,6 +1,7 @@
-package engine
+package contract
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,22 +11,23 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// minEcho is the length in bytes from which a write-only value is looked for in what a provider answers.
-// Shorter ones stand in other texts by chance.
-const minEcho = 8
+// minSecret is the length in bytes from which a write-only value is looked for in what a provider answers.
+// Shorter ones are in other texts by chance.
+const minSecret = 8
 
-// withhold takes out of an answer the values of the resource's own write-only arguments that the provider
-// copied into other attributes: the object is stored, and they must not be. Each is an error that names the
-// attribute; null takes its place. A text that other arguments of the configuration hold as well is no copy.
-func (op *objectOp) withhold(config, v cty.Value, diags diag.List, what string) (cty.Value, diag.List) {
+// DropCopiedSecrets takes out of an answer the values of the resource's own write-only arguments that the
+// provider copied into other attributes: the object is stored, and they must not be. Each is an error that
+// names the attribute; null takes its place. A text that is in other arguments of the configuration too is
+// not a copy. The values have no marks.
+func (c Checker) DropCopiedSecrets(config, v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
 	if v == cty.NilVal || v.IsNull() || config.IsNull() {
 		return v, diags
 	}
 	var secrets []string
-	for _, path := range op.block().WriteOnlyPaths(config) {
+	for _, path := range c.Block.WriteOnlyPaths(config) {
 		if secret, err := path.Apply(config); err == nil {
 			eachText(secret, func(text string) {
-				if len(text) >= minEcho {
+				if len(text) >= minSecret {
 					secrets = append(secrets, text)
 				}
 			})
@@ -35,27 +37,28 @@ func (op *objectOp) withhold(config, v cty.Value, diags diag.List, what string) 
 		return v, diags
 	}
 	open := map[string]struct{}{}
-	eachText(op.block().NullWriteOnly(config), func(text string) { open[text] = struct{}{} })
+	eachText(c.Block.NullWriteOnly(config), func(text string) { open[text] = struct{}{} })
 	whole := v.Type()
 	out, err := cty.Transform(v, func(path cty.Path, v cty.Value) (cty.Value, error) {
-		if v.Type() != cty.String || v.IsNull() || !v.IsKnown() || !holdsOne(v.AsString(), secrets, open) {
+		if v.Type() != cty.String || v.IsNull() || !v.IsKnown() || !containsOne(v.AsString(), secrets, open) {
 			return v, nil
 		}
 		diags = append(diags, diag.Diagnostic{
 			Summary: "Provider copied a write-only value",
 			Detail: fmt.Sprintf("The provider %s returned the value of a write-only argument in the attribute %s of the %s of %s, where it would be stored. The attribute was left out; the rest of the object is kept.\n\nThis is a bug in the provider.",
-				op.source.ForDisplay(), schema.PathIn(whole, path), what, op.obj),
+				c.Provider.ForDisplay(), schema.PathIn(whole, path), a, c.Object),
 			Path: path.Copy(),
 		})
 		return cty.NullVal(cty.String), nil
 	})
 	if err != nil {
-		return cty.NilVal, append(diags, op.violation(what, fmt.Errorf("it cannot be searched for write-only values")))
+		return cty.NilVal, append(diags, c.Violations(a, errors.New("it cannot be searched for write-only values"))...)
 	}
 	return out, diags
 }
 
-func holdsOne(text string, secrets []string, open map[string]struct{}) bool {
+// containsOne reports whether text contains one of the secrets and is not among the open texts.
+func containsOne(text string, secrets []string, open map[string]struct{}) bool {
 	if _, ok := open[text]; ok {
 		return false
 	}

@@ -1,0 +1,157 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// Answer is the kind of what a provider answered.
+type Answer uint8
+
+// The kinds of answers.
+const (
+	Plan      Answer = iota // made for what was known at the time
+	FinalPlan               // made while applying, compared with the first one
+	Object                  // after a change
+	Result                  // Object, compared with the plan
+	Read                    // an object that was read
+	Imported
+	Upgraded  // an object stored under an older schema
+	Moved     // an object that was of another type
+	Generated // configuration for an object
+	Identity
+)
+
+// kinds has the name of each kind in messages, and the summaries of errors about it where they are not made
+// of the name: tests of providers, and people, look for those texts.
+var kinds = [...]struct{ name, invalid, leak string }{
+	Plan:      {name: "plan"},
+	FinalPlan: {name: "final plan", invalid: "Provider produced inconsistent final plan"},
+	Object:    {name: "object"},
+	Result:    {name: "object", invalid: "Provider produced inconsistent result after apply"},
+	Read:      {name: "object read", leak: "Provider produced invalid object"},
+	Imported:  {name: "imported object", leak: "Import returned a non-null value for a write-only attribute"},
+	Upgraded:  {name: "upgraded state", leak: "Invalid resource state upgrade"},
+	Moved:     {name: "moved object", leak: "Provider returned invalid value"},
+	Generated: {name: "generated configuration"},
+	Identity:  {name: "identity"},
+}
+
+// String returns the name of the kind in messages.
+func (a Answer) String() string { return kinds[a].name }
+
+func (a Answer) invalid() string {
+	if s := kinds[a].invalid; s != "" {
+		return s
+	}
+	return "Provider produced invalid " + a.String()
+}
+
+func (a Answer) leak() string {
+	if s := kinds[a].leak; s != "" {
+		return s
+	}
+	return a.invalid()
+}
+
+// Rules that package schema leaves to the operation.
+var (
+	ErrNull      = errors.New("the object is null, although it must exist")
+	ErrNotNull   = errors.New("the object is not null, although it is to be destroyed")
+	ErrWrongType = errors.New("it is of another resource type than asked for")
+)
+
+// Checker holds what a provider answers about one object against the contract.
+type Checker struct {
+	Provider addr.Provider
+	Object   addr.Object
+	Block    *schema.Block
+}
+
+// Accept holds an object against what every object must be: of the schema's type, and without write-only
+// values. A write-only value is an error and is dropped; any other violation makes the object unusable
+// (cty.NilVal). The result has diags, and what is wrong.
+func (c Checker) Accept(v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
+	return c.accept(v, diags, a, schema.AssertObject)
+}
+
+// AcceptKnown is Accept for an object that must be wholly known.
+func (c Checker) AcceptKnown(v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
+	return c.accept(v, diags, a, func(b *schema.Block, v cty.Value) []error {
+		if errs := schema.AssertObject(b, v); len(errs) > 0 {
+			return errs
+		}
+		return schema.AssertWhollyKnown(v)
+	})
+}
+
+// AcceptExisting is AcceptKnown for an object that must exist.
+func (c Checker) AcceptExisting(v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
+	if v != cty.NilVal && v.IsNull() {
+		return cty.NilVal, append(diags, c.Violations(a, ErrNull)...)
+	}
+	return c.AcceptKnown(v, diags, a)
+}
+
+func (c Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*schema.Block, cty.Value) []error) (cty.Value, diag.List) {
+	for _, path := range c.Block.WriteOnlyPaths(v) {
+		diags = append(diags, diag.Diagnostic{
+			Summary: a.leak(),
+			Detail: fmt.Sprintf("The provider %s returned a value for the write-only attribute %s in the %s of %s. Such values must never be returned. The value was dropped, and the rest of the state is kept.\n\nThis is a bug in the provider.",
+				c.Provider.ForDisplay(), schema.PathString(path), a, c.Object),
+			Path: path,
+		})
+	}
+	if v != cty.NilVal {
+		v = c.Block.NullWriteOnly(v)
+	}
+	errs := check(c.Block, v)
+	if diags = append(diags, c.Violations(a, errs...)...); len(errs) > 0 {
+		return cty.NilVal, diags
+	}
+	return v, diags
+}
+
+// AcceptIdentity checks the identity of an object that exists: nothing in it may be unknown. One that breaks
+// the rule is not used. of is the answer that has the identity.
+func (c Checker) AcceptIdentity(id cty.Value, of Answer) (cty.Value, diag.List) {
+	if id == cty.NilVal || id.IsWhollyKnown() {
+		return id, nil
+	}
+	return cty.NilVal, c.Violations(Identity, fmt.Errorf("the identity of the %s is not wholly known", of))
+}
+
+// Violations returns an error for each rule that an answer breaks.
+func (c Checker) Violations(a Answer, broken ...error) (diags diag.List) {
+	for _, err := range broken {
+		diags = append(diags, diag.Diagnostic{
+			Summary: a.invalid(),
+			Detail: fmt.Sprintf("The provider %s returned a %s for %s that breaks the rules: %s.\n\nThis is a bug in the provider, which should be reported in the provider's own issue tracker.",
+				c.Provider.ForDisplay(), a, c.Object, Text(err, schema.PathString)),
+			Address: c.Object.Instance.String(),
+		})
+	}
+	return diags
+}
+
+// Deferred is the error for an answer that something must be done later, which the engine never allows. doing
+// is what it was asked for.
+func (c Checker) Deferred(doing, reason string) diag.List {
+	return diag.Errorf("Provider deferred a change", "While %s %s, the provider %s answered that this must be done later (%s), although deferring was not allowed. This is a bug in the provider.",
+		doing, c.Object, c.Provider.ForDisplay(), reason)
+}
+
+// Text describes a broken rule: the path of the attribute, as render writes it, and the rule.
+func Text(err error, render func(cty.Path) string) string {
+	var pe cty.PathError
+	if errors.As(err, &pe) && len(pe.Path) > 0 {
+		return render(pe.Path) + ": " + pe.Error()
+	}
+	return err.Error()
+}

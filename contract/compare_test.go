@@ -1,0 +1,123 @@
+package contract
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/schema"
+)
+
+// paths parses relative references.
+func paths(t *testing.T, texts string) (out []cty.Path) {
+	t.Helper()
+	for _, text := range strings.Fields(texts) {
+		traversal, diags := hclsyntax.ParseTraversalAbs([]byte(text), "", hcl.InitialPos)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		out = append(out, traversalPath(traversal))
+	}
+	return out
+}
+
+func pathTexts(paths []cty.Path) string {
+	var out []string
+	for _, p := range paths {
+		out = append(out, schema.PathString(p))
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+func lifecycle(t *testing.T, texts string) *config.Lifecycle {
+	t.Helper()
+	lc := &config.Lifecycle{IgnoreAll: texts == "all"}
+	for _, text := range strings.Fields(texts) {
+		traversal, diags := hclsyntax.ParseTraversalAbs([]byte(text), "", hcl.InitialPos)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		if !lc.IgnoreAll {
+			lc.IgnoreChanges = append(lc.IgnoreChanges, traversal)
+		}
+	}
+	return lc
+}
+
+func TestIgnoreChanges(t *testing.T) {
+	tags := func(a, b string) cty.Value {
+		return cty.MapVal(map[string]cty.Value{"a": str(a), "b": str(b)})
+	}
+	prior := object(map[string]cty.Value{"set": str("old"), "made": str("m"), "tags": tags("1", "2")})
+	configured := object(map[string]cty.Value{"set": str("new"), "secret": str("s"), "tags": tags("3", "4")})
+	for _, row := range []struct {
+		ignore    string
+		set       string
+		tags      cty.Value
+		sensitive string
+	}{
+		{"", "new", tags("3", "4"), "set"},
+		{"set", "old", tags("3", "4"), ""},
+		{"made secret", "new", tags("3", "4"), "set"},
+		{`tags["a"]`, "new", tags("1", "4"), `set tags["a"]`},
+		{"tags.a", "new", tags("1", "4"), `set tags["a"]`},
+		{"tags", "new", tags("1", "2"), "set tags"},
+		{"all", "old", tags("1", "2"), "tags"},
+	} {
+		got, sensitive := IgnoreChanges(block(), lifecycle(t, row.ignore), prior, configured, paths(t, "set"), paths(t, "tags"))
+		if got.GetAttr("set") != str(row.set) || !got.GetAttr("tags").RawEquals(row.tags) || !got.GetAttr("secret").RawEquals(str("s")) || !got.GetAttr("made").IsNull() {
+			t.Errorf("%q: %#v", row.ignore, got)
+		}
+		if text := pathTexts(sensitive); text != row.sensitive {
+			t.Errorf("%q: sensitive are %q, want %q", row.ignore, text, row.sensitive)
+		}
+	}
+	if got, _ := IgnoreChanges(block(), lifecycle(t, "all"), cty.NullVal(block().Type()), configured, nil, nil); !got.RawEquals(configured) {
+		t.Errorf("without a prior object: %#v", got)
+	}
+}
+
+func TestReplacePaths(t *testing.T) {
+	prior := object(map[string]cty.Value{"set": str("a"), "chosen": str("c")})
+	planned := object(map[string]cty.Value{"set": str("b"), "chosen": str("c"), "made": cty.UnknownVal(cty.String)})
+	got := ReplacePaths(block(), prior, planned, paths(t, "set chosen made secret nested[0].set"))
+	if text := pathTexts(got); text != "made secret set" {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestSamePaths(t *testing.T) {
+	for _, row := range []struct {
+		a, b, except string
+		want         bool
+	}{
+		{"set made", "made set", "", true},
+		{"set", "set made", "", false},
+		{"set", "set made", "made", true},
+		{"set tags.a", "set", "tags.b", false},
+	} {
+		if got := SamePaths(paths(t, row.a), paths(t, row.b), paths(t, row.except)); got != row.want {
+			t.Errorf("%q and %q except %q: %t", row.a, row.b, row.except, got)
+		}
+	}
+	if got := pathTexts(OutsideWriteOnly(block(), paths(t, "set secret nested[0].secret nested[0].set"))); got != "nested[0].set set" {
+		t.Errorf("outside of what is write-only: %q", got)
+	}
+}
+
+func TestUnknownValues(t *testing.T) {
+	configured := object(map[string]cty.Value{"chosen": str("c")})
+	open := object(map[string]cty.Value{"chosen": cty.UnknownVal(cty.String), "made": cty.UnknownVal(cty.String)})
+	if SaysMore(block(), object(nil), open) || !SaysMore(block(), configured, open) || SaysMore(block(), configured, configured) {
+		t.Error("what is configured and unknown in the plan is more, and nothing else")
+	}
+	if got := NullUnknown(open); !got.RawEquals(object(nil)) {
+		t.Errorf("%#v", got)
+	}
+}
