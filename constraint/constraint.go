@@ -1,7 +1,7 @@
-// Package constraint writes version constraints of providers in their one normal form.
+// Package constraint writes version constraints of providers in their normal form, which the lock file, the
+// installer and the JSON documents share.
 //
-// It must not know where constraints are written or what they select: the lock file, the installer and the
-// documents share the form.
+// It must not know where constraints come from or what they select.
 package constraint
 
 import (
@@ -14,7 +14,8 @@ import (
 	"github.com/apparentlymart/go-versions/versions/constraints"
 )
 
-// operators in the order in which constraints of the same version are written, with their texts.
+// operators lists the operators with their texts, in the order in which constraints on the same version are
+// written.
 var operators = []struct {
 	op   constraints.SelectionOp
 	text string
@@ -39,8 +40,8 @@ func operatorRank(op constraints.SelectionOp) int {
 	})
 }
 
-// Text returns constraints in the normal form, which is that of lock files: sorted by version, each written
-// out in full and once.
+// Text returns constraints in the normal form of lock files: sorted by version, each written in full and
+// only once.
 func Text(spec constraints.IntersectionSpec) string {
 	sorted := slices.Clone(spec)
 	slices.SortStableFunc(sorted, func(a, b constraints.SelectionSpec) int {
@@ -65,8 +66,8 @@ func Text(spec constraints.IntersectionSpec) string {
 	return strings.Join(texts, ", ")
 }
 
-// Normal returns the normal form of all the constraints in some texts together. Texts that don't parse are
-// returned as they are.
+// Normal returns the normal form of the constraints in all texts together. Texts that don't parse are
+// returned unchanged.
 func Normal(texts ...string) string {
 	all := strings.Join(slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" }), ", ")
 	spec, err := constraints.ParseRubyStyleMulti(all)
@@ -90,7 +91,7 @@ func selectionText(s constraints.SelectionSpec) string {
 		text = operators[i].text
 	}
 	if s.Operator == constraints.OpGreaterThanOrEqualMinorOnly {
-		// The number of segments is what tells it from the patch-only form.
+		// Only the number of segments distinguishes it from the form for patch releases.
 		b := boundary(s)
 		return fmt.Sprintf("%s%d.%d", text, b.Major, b.Minor)
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Bug describes a panic during work on something by its place in the program. It is called by the deferred
-// function that recovered r, which is shown only if it is a runtime error: other values could carry what must
-// not be shown.
+// Bug describes a panic during work on what by the place in the program where it happened. The deferred
+// function that recovered r calls it. r is shown only if it is a runtime error, since other values could
+// contain secrets.
 func Bug(what string, r any) List {
 	reason := "an unexpected condition"
 	if err, ok := r.(runtime.Error); ok {

@@ -1,4 +1,4 @@
-// Package diag holds diagnostics: the errors and warnings that a person can act on, with the place in the
+// Package diag holds diagnostics: errors and warnings that the user can act on, with the place in the
 // configuration they are about.
 //
 // It may import hcl (ranges, expressions) and cty (paths). It must not know how diagnostics are shown, nor
@@ -35,8 +35,8 @@ func (s Severity) String() string {
 	return "error"
 }
 
-// Diagnostic is one error or warning. Summary says what is wrong in a few words, Detail why it matters and
-// what to do, in sentences. Neither may contain a value that is sensitive or ephemeral.
+// Diagnostic is one error or warning. Summary says what is wrong in a few words; Detail says why it matters
+// and what to do, in sentences. Neither may contain a sensitive or ephemeral value.
 type Diagnostic struct {
 	Severity Severity
 	Summary  string
@@ -44,46 +44,46 @@ type Diagnostic struct {
 
 	// Address is the object that the diagnostic is about ("with ..."), "" if none.
 	Address string
-	// Subject is the tight source range; Context a wider one for the snippet.
+	// Subject is the exact source range; Context is a wider one for the snippet.
 	Subject *hcl.Range
 	Context *hcl.Range
-	// Source is the text of Subject's file for the snippet, if that file is not one of the configuration.
-	// Nothing secret is in it. It is nil if the text is not known or must not be shown.
+	// Source is the text of Subject's file for the snippet, if that file is not part of the configuration.
+	// It contains no secrets. It is nil if the text is unknown or must not be shown.
 	Source []byte
-	// Expression and EvalContext let the renderer show the values in play; it redacts marked ones.
+	// Expression and EvalContext let the renderer show the values of references; it redacts marked ones.
 	Expression  hcl.Expression
 	EvalContext *hcl.EvalContext
-	// Statements says by reference what is to be shown of values that EvalContext does not have, or not as a
-	// whole, such as "is object with 3 attributes".
+	// Statements maps references to what is shown of their values, such as "is object with 3 attributes",
+	// where EvalContext lacks a value or must not show all of it.
 	Statements map[string]string
-	// Parts says the same of parts of Expression that are not references. Nothing secret is in it.
+	// Parts does the same for parts of Expression that are not references. It contains no secrets.
 	Parts []Part
-	// Path is an attribute path that a provider named, not yet resolved to a source range: see
+	// Path is an attribute path from a provider that is not resolved to a source range yet: see
 	// List.InConfigBody.
 	Path cty.Path
-	// Extra steers control flow in code that knows the type; texts never do.
+	// Extra carries typed data for callers that base control flow on a diagnostic; they must not use its
+	// texts.
 	Extra any
 }
 
-// Part is what is to be shown of the value of a part of an expression.
+// Part is what is shown of the value of a part of an expression.
 type Part struct {
 	Range     hcl.Range // where the part is written
-	Path      string    // what is appended to its text for the element of it that is meant, such as "[0].a"
+	Path      string    // path from the part's value to the element shown, such as "[0].a"
 	Statement string    // such as "is 3"
 }
 
-// CheckWarning marks, as the Extra of a diagnostic, what a check block found. Each stands for itself, however
-// alike they are, and a later evaluation of the check says anew how things are.
+// CheckWarning is the Extra of a diagnostic from a check block. Such diagnostics are never merged, even if
+// they are alike, and a later evaluation of the check replaces them.
 type CheckWarning struct{}
 
-// Unknown marks, as the Extra of a diagnostic, the error that a value is not known where it must be. Beside
-// other errors it is likely to follow from them.
+// Unknown is the Extra of an error about a value that is unknown where it must be known. If there are other
+// errors, it is likely to be their consequence.
 type Unknown struct{}
 
-// Deprecation marks, as the Extra of a diagnostic, the use of a part of a module that its author wants nobody
-// to use any more.
+// Deprecation is the Extra of a warning about the use of a deprecated part of a module.
 type Deprecation struct {
-	// Local says that the module is called by a relative path, so that it belongs to who calls it.
+	// Local reports whether the module is called by a relative path, so that its caller can change it.
 	Local bool
 }
 
@@ -101,8 +101,8 @@ func (l List) HasErrors() bool {
 	return false
 }
 
-// Sorted returns the list in the order of the places in the source: file by file, from top to bottom, after
-// what has no place. What is at the same place stays in the order in which it was found.
+// Sorted returns the list in source order: diagnostics without a place first, then file by file from top to
+// bottom. Diagnostics at the same place keep their order.
 func (l List) Sorted() List {
 	l = slices.Clone(l)
 	slices.SortStableFunc(l, func(a, b Diagnostic) int {
@@ -152,8 +152,8 @@ func (d Diagnostic) String() string {
 	return sb.String()
 }
 
-// State says what is to be shown of a reference in the diagnostic's expression, in place of what EvalContext
-// has.
+// State sets what is shown of a reference in the diagnostic's expression, in place of its value in
+// EvalContext.
 func (d *Diagnostic) State(reference, statement string) {
 	if d.Statements == nil {
 		d.Statements = map[string]string{}
@@ -204,12 +204,12 @@ func FromHCL(in hcl.Diagnostics) List {
 	return l
 }
 
-// TextError is the error of a function that finds a mistake in a text that it was given, such as a template.
-// FromHCL turns it into a diagnostic about that text, instead of one about the call.
+// TextError is the error of a function that found a mistake in a text passed to it, such as a template.
+// FromHCL turns it into a diagnostic about that text instead of the call.
 type TextError struct {
 	Diagnostic
-	By  *hcl.Range // the call in another text that made the function read this one; nil if there is none
-	Err error      // what the function found, for errors.Is; may be nil
+	By  *hcl.Range // the call in another text that made the function read this one; nil if none
+	Err error      // the underlying error, for errors.Is; may be nil
 }
 
 // Error implements error.
@@ -218,7 +218,7 @@ func (e *TextError) Error() string { return strings.TrimSuffix(e.String(), ".") 
 // Unwrap returns Err.
 func (e *TextError) Unwrap() error { return e.Err }
 
-// called returns the diagnostic, with the place of the call that d is about.
+// called returns the diagnostic, with the place of the call from d.
 func (e *TextError) called(d *hcl.Diagnostic) Diagnostic {
 	out := e.Diagnostic
 	if d.Expression == nil {
@@ -243,8 +243,8 @@ func (l List) WithAddress(address string) List {
 	return l
 }
 
-// WithSource gives all diagnostics about a place in the named file its text, unless they have a source
-// already. It returns the list.
+// WithSource sets the source text of all diagnostics in the named file that have none yet, and returns the
+// list.
 func (l List) WithSource(filename string, text []byte) List {
 	for i := range l {
 		if d := &l[i]; d.Source == nil && d.Subject != nil && d.Subject.Filename == filename {
@@ -254,8 +254,8 @@ func (l List) WithSource(filename string, text []byte) List {
 	return l
 }
 
-// Except returns the diagnostics whose summary and place none of the others has. What has no place is
-// compared by its whole text.
+// Except returns the diagnostics whose summary and place occur in none of the others. Diagnostics without a
+// place are compared by their whole text.
 func (l List) Except(others List) List {
 	seen := make(map[string]struct{}, len(others))
 	for _, d := range others {
@@ -285,8 +285,8 @@ func (l List) AsWarnings() List {
 	return l
 }
 
-// InConfigBody gives every diagnostic that has a Path and no Subject the source range of the deepest
-// attribute or block of body that the path leads to, or the body's own range. It returns the list.
+// InConfigBody sets the Subject of every diagnostic that has only a Path: to the range of the deepest
+// attribute or block of body on that path, or to the body's own range. It returns the list.
 func (l List) InConfigBody(body hcl.Body) List {
 	for i := range l {
 		d := &l[i]
@@ -314,7 +314,7 @@ func rangeOf(body hcl.Body, path cty.Path) hcl.Range {
 	return blockRange(body, step.Name, path[1:], fallback)
 }
 
-// RangeOf returns the range of the deepest part of an expression that a path into its value leads to.
+// RangeOf returns the range of the deepest part of an expression on a path into its value.
 func RangeOf(expr hcl.Expression, path cty.Path) hcl.Range {
 	for _, step := range path {
 		next := childExpr(expr, step)
@@ -341,7 +341,7 @@ func childExpr(expr hcl.Expression, step cty.PathStep) hcl.Expression {
 		items, diags := hcl.ExprList(expr)
 		if diags.HasErrors() {
 			if _, diags := hcl.ExprMap(expr); index == 0 && !diags.HasErrors() {
-				return expr // JSON syntax may have an object in place of a list of one
+				return expr // JSON syntax allows an object in place of a list with one element
 			}
 			return nil
 		}
@@ -408,7 +408,7 @@ func blockRange(body hcl.Body, name string, rest cty.Path, fallback hcl.Range) h
 	return block.DefRange
 }
 
-// blocksOf returns the blocks of a type, which has a label if the schema keeps them in a map.
+// blocksOf returns the blocks of a type, with one label if the schema keeps them in a map.
 func blocksOf(body hcl.Body, name string) hcl.Blocks {
 	for _, labels := range [][]string{nil, {"key"}} {
 		content, _, _ := body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: name, LabelNames: labels}}})
@@ -427,7 +427,7 @@ func firstIndex(path cty.Path) (cty.IndexStep, bool) {
 	return step, ok
 }
 
-// chooseBlock returns the block that a step leads to, nil if that can't be told.
+// chooseBlock returns the block that a step selects, or nil if that cannot be determined.
 func chooseBlock(blocks hcl.Blocks, step cty.IndexStep) *hcl.Block {
 	if key, ok := keyName(step); ok {
 		for _, b := range blocks {

@@ -8,9 +8,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// unknownFunction returns the detail of an error about a call of a function that does not exist, with the
-// name that may have been meant: of several similar ones, HCL proposes any. ok is false if d is about
-// something else.
+// unknownFunction returns the detail of an error about a call of an unknown function, with the most similar
+// name; HCL suggests an arbitrary one of several. ok is false if d is about something else.
 func unknownFunction(d *hcl.Diagnostic) (detail string, ok bool) {
 	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](d)
 	if !ok {

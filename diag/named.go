@@ -9,13 +9,13 @@ import (
 	hcljson "github.com/hashicorp/hcl/v2/json"
 )
 
-// Named returns a view of a body as HCL's parsers make it, whose errors about arguments and blocks that
-// should not be there propose the names that may have been meant. Names that were taken out of the body
-// before, by PartialContent, are among them. A required argument that is missing because its name is misspelt
-// is no further error. Bodies of nested blocks are seen in the same way.
+// Named returns a view of a body made by HCL's parsers. Its errors about unexpected arguments and blocks
+// suggest the names that may have been meant, including names removed from the body earlier by
+// PartialContent. If a required argument is missing because its name is misspelled, only the misspelling is
+// an error. Nested bodies get the same view.
 func Named(body hcl.Body) hcl.Body { return namedBody{Body: body} }
 
-// Native returns the body of native syntax behind a view from Named, nil if the body has another syntax.
+// Native returns the native syntax body behind a view from Named, or nil if the body has another syntax.
 func Native(body hcl.Body) *hclsyntax.Body {
 	if b, ok := body.(namedBody); ok {
 		body = b.Body
@@ -49,7 +49,7 @@ func (b namedBody) PartialContent(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body
 	return nested(content), rest, diags
 }
 
-// nested gives the view to the bodies of blocks. It changes the content and returns it.
+// nested applies the view to the bodies of blocks. It changes the content and returns it.
 func nested(content *hcl.BodyContent) *hcl.BodyContent {
 	if content == nil {
 		return nil
@@ -62,10 +62,10 @@ func nested(content *hcl.BodyContent) *hcl.BodyContent {
 	return content
 }
 
-// explained returns the errors of a body that has some.
+// explained returns the body's errors, with suggestions.
 func (b namedBody) explained(s *hcl.BodySchema) hcl.Diagnostics {
 	content, diags := b.Body.Content(Optional(s))
-	meant := map[string]bool{} // names that a misspelt one stands for
+	meant := map[string]bool{} // names that misspelled ones are meant to be
 	unknown := b.unknown(s)
 	for i, d := range diags {
 		if d.Subject == nil {
@@ -103,11 +103,11 @@ func MissingArgument(name string, at hcl.Range) *hcl.Diagnostic {
 	}
 }
 
-// unknownName is the name of an argument or block that a body should not have.
+// unknownName is the name of an argument or block that the schema does not have.
 type unknownName struct {
 	name  string
 	block bool
-	json  bool // it may be either
+	json  bool // in JSON syntax, it may be either
 }
 
 func (n unknownName) error() string {
@@ -120,7 +120,8 @@ func (n unknownName) error() string {
 	return fmt.Sprintf("An argument named %q is not expected here.", n.name)
 }
 
-// unknown returns what neither the schema nor what was taken before it has, by where its name is.
+// unknown returns the names that neither the schema nor earlier calls of PartialContent know, by their
+// place.
 func (b namedBody) unknown(s *hcl.BodySchema) map[hcl.Range]unknownName {
 	out := map[hcl.Range]unknownName{}
 	body, native := b.Body.(*hclsyntax.Body)
@@ -146,12 +147,12 @@ func (b namedBody) unknown(s *hcl.BodySchema) map[hcl.Range]unknownName {
 	return out
 }
 
-// inLifecycle are the arguments and blocks that a lifecycle block has, in the one kind of block or another.
+// inLifecycle lists the arguments and blocks of lifecycle blocks, of all kinds of blocks.
 var inLifecycle = []string{
 	"create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by", "destroy", "precondition", "postcondition",
 }
 
-// hint returns a sentence, after a space, on what may have been meant, and notes it.
+// hint returns a sentence, preceded by a space, that suggests a name, and adds that name to meant.
 func (b namedBody) hint(n unknownName, s *hcl.BodySchema, meant map[string]bool) string {
 	arguments, blocks := slices.Concat(argumentNames(s), argumentNames(&b.taken)), slices.Concat(blockTypes(s), blockTypes(&b.taken))
 	switch {
@@ -193,7 +194,7 @@ func argumentNames(s *hcl.BodySchema) []string {
 func blockTypes(s *hcl.BodySchema) []string {
 	var names []string
 	for _, b := range s.Blocks {
-		if b.Type != "_" { // an escape, and near to every short name
+		if b.Type != "_" { // the escape block is similar to every short name
 			names = append(names, b.Type)
 		}
 	}

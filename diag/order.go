@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// InOrder yields the entries of a map ordered by key, so that diagnostics come in the same order in every
-// run.
+// InOrder yields the entries of a map ordered by key, so that diagnostics have the same order in every run.
 func InOrder[T any](m map[string]T) iter.Seq2[string, T] {
 	return func(yield func(string, T) bool) {
 		for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -8,8 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Reference returns a reference as it is written, for example `a.b["k"][0].c`. Keys are part of addresses and
-// never secret, but a marked one is left out all the same.
+// Reference returns a reference as written, for example `a.b["k"][0].c`. Keys are part of addresses and not
+// secret, but marked keys are omitted as a precaution.
 func Reference(t hcl.Traversal) string {
 	var sb strings.Builder
 	for _, step := range t {

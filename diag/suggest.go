@@ -8,10 +8,10 @@ import (
 	"github.com/agext/levenshtein"
 )
 
-// Nearest returns the candidate that is most like name, "" if none is like it enough to be what was meant. Of
-// candidates that are equally near, it is the first in alphabetical order.
+// Nearest returns the candidate most similar to name, or "" if none is similar enough. Of equally similar
+// candidates it returns the first in alphabetical order.
 func Nearest(name string, candidates []string) string {
-	best, limit := "", 2+min(2, len(name)/4) // distances below
+	best, limit := "", 2+min(2, len(name)/4) // only smaller distances count
 	for _, c := range slices.Sorted(slices.Values(candidates)) {
 		if strings.EqualFold(c, name) {
 			return c
@@ -27,7 +27,7 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// swapped reports whether a and b are the same but for two neighbouring characters in the other order.
+// swapped reports whether a and b differ only by two adjacent characters that are swapped.
 func swapped(a, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -39,8 +39,8 @@ func swapped(a, b string) bool {
 	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
-// DidYouMean returns a sentence, after a space, that proposes the candidate nearest to name; "" if none is
-// near.
+// DidYouMean returns a sentence, preceded by a space, that suggests the candidate nearest to name, or "" if
+// none is near.
 func DidYouMean(name string, candidates []string) string {
 	if near := Nearest(name, candidates); near != "" {
 		return fmt.Sprintf(" Did you mean %q?", near)
@@ -48,11 +48,11 @@ func DidYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// mostNames is how many names a message lists.
+// mostNames is the maximum number of names in a message.
 const mostNames = 8
 
-// Names lists names in alphabetical order for a sentence, each in quotes, such as `"a", "b", and "c"`. Of
-// many, it has the first ones and the number of the others.
+// Names lists names in alphabetical order for a sentence, each in quotes, such as `"a", "b", and "c"`. A
+// long list is cut to the first names and the number of the others.
 func Names(names []string) string {
 	names = slices.Sorted(slices.Values(names))
 	var quoted []string

@@ -10,13 +10,13 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Unbalanced marks, as the Extra of a diagnostic, the error that a bracket, quotation mark or heredoc is not
-// closed. What else seems to be wrong in the file from Line on is likely to follow from it.
+// Unbalanced is the Extra of an error about a bracket, quotation mark or heredoc that is not closed. Other
+// errors in the file from Line on are likely to be its consequences.
 type Unbalanced struct{ Line int }
 
-// Syntax converts what HCL's parser reports about a text in native syntax that has the given tokens. A
-// bracket, quotation mark or heredoc that is not closed makes the parser stumble over much of what follows:
-// all of that becomes one error, at the place where it opens. On any line, there is one error.
+// Syntax converts the errors of HCL's parser about a text in native syntax with the given tokens. An
+// unclosed bracket, quotation mark or heredoc causes many errors in the text after it; they become one
+// error at the place where it opens. There is at most one error per line.
 func Syntax(hd hcl.Diagnostics, tokens hclsyntax.Tokens) List {
 	diags := FromHCL(hd)
 	if !diags.HasErrors() {
@@ -32,13 +32,13 @@ func Syntax(hd hcl.Diagnostics, tokens hclsyntax.Tokens) List {
 	return oneErrorALine(diags, tokens)
 }
 
-// invalidTokens are those that the scanner knows from other languages, or not at all.
+// invalidTokens are tokens that the scanner recognizes only to report them.
 var invalidTokens = []hclsyntax.TokenType{
 	hclsyntax.TokenBitwiseAnd, hclsyntax.TokenBitwiseOr, hclsyntax.TokenBitwiseNot, hclsyntax.TokenBitwiseXor, hclsyntax.TokenStarStar,
 	hclsyntax.TokenApostrophe, hclsyntax.TokenBacktick, hclsyntax.TokenSemicolon, hclsyntax.TokenTabs, hclsyntax.TokenInvalid, hclsyntax.TokenBadUTF8,
 }
 
-// oneErrorALine drops all errors on a line but the first, or that about a character that no token has.
+// oneErrorALine keeps one error per line: the first, or one about an invalid character.
 func oneErrorALine(diags List, tokens hclsyntax.Tokens) List {
 	invalid := map[hcl.Pos]bool{}
 	for _, t := range tokens {
@@ -65,7 +65,7 @@ func oneErrorALine(diags List, tokens hclsyntax.Tokens) List {
 	return out
 }
 
-// opening is a token that needs another one to close it, or a directive of a template.
+// opening is a token that needs a closing one, or a template directive.
 type opening struct {
 	hclsyntax.Token
 	closer hclsyntax.TokenType // TokenNil for a directive
@@ -74,15 +74,15 @@ type opening struct {
 	indent int                 // of its line
 }
 
-// closers are the tokens that close what a token opens.
+// closers maps opening tokens to their closing ones.
 var closers = map[hclsyntax.TokenType]hclsyntax.TokenType{
 	hclsyntax.TokenOBrace: hclsyntax.TokenCBrace, hclsyntax.TokenOBrack: hclsyntax.TokenCBrack, hclsyntax.TokenOParen: hclsyntax.TokenCParen,
 	hclsyntax.TokenOQuote: hclsyntax.TokenCQuote, hclsyntax.TokenOHeredoc: hclsyntax.TokenCHeredoc,
 	hclsyntax.TokenTemplateInterp: hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenTemplateControl: hclsyntax.TokenTemplateSeqEnd,
 }
 
-// unbalanced returns an error about the first token that opens something that is not closed, or that closes
-// nothing; nil if there is none. What is above the line is not affected.
+// unbalanced returns an error about the first token that opens something unclosed or closes nothing, or nil
+// if there is none. Errors above the returned line are unaffected.
 func unbalanced(tokens hclsyntax.Tokens) (d *Diagnostic, line int) {
 	b := &balance{tokens: tokens}
 	for i := 0; i < len(tokens) && d == nil; i++ {
@@ -100,12 +100,12 @@ func unbalanced(tokens hclsyntax.Tokens) (d *Diagnostic, line int) {
 	return d, line
 }
 
-// balance is what is open at a place in a text.
+// balance is the state of the scan: what is open at the current token.
 type balance struct {
 	tokens       hclsyntax.Tokens
 	open         []opening
 	line, indent int // the line of the last token, and its indentation
-	// misplaced is the first block that a brace closes which by its indentation belongs to another one.
+	// misplaced is the first block whose closing brace belongs to another block, judged by its indentation.
 	misplaced *Diagnostic
 }
 
@@ -128,7 +128,7 @@ func (b *balance) token(i int, t hclsyntax.Token) *Diagnostic {
 	return nil
 }
 
-// endsHeader reports whether a token can be the last before the brace that opens a block.
+// endsHeader reports whether a token can precede the brace that opens a block.
 func endsHeader(t hclsyntax.TokenType) bool {
 	return t == hclsyntax.TokenIdent || t == hclsyntax.TokenCQuote
 }
@@ -153,8 +153,8 @@ func (b *balance) top() *opening {
 	return &b.open[len(b.open)-1]
 }
 
-// word handles the words that begin and end directives, and the end of a heredoc that was taken for a part of
-// an expression.
+// word handles words that begin and end directives, and the end of a heredoc that was read as part of an
+// expression.
 func (b *balance) word(i int, t hclsyntax.Token) *Diagnostic {
 	word := string(t.Bytes)
 	if n := len(b.open); n > 0 && b.top().Type == hclsyntax.TokenTemplateControl && b.is(i-1, hclsyntax.TokenTemplateControl) {
@@ -176,13 +176,13 @@ func (b *balance) word(i int, t hclsyntax.Token) *Diagnostic {
 	return nil
 }
 
-// marker returns the word that ends a heredoc.
+// marker returns the word that ends the heredoc.
 func (o *opening) marker() string {
 	return strings.TrimSpace(strings.TrimLeft(string(o.Bytes), "<-"))
 }
 
-// brokenQuote reports the quotation mark that is open where a line ends. If it is within an interpolation
-// that began on the same line, it was meant to close the string around.
+// brokenQuote reports a quotation mark that is still open at the end of a line. Within an interpolation
+// that began on the same line, it was meant to close the outer string.
 func (b *balance) brokenQuote() *Diagnostic {
 	quote := b.top()
 	if quote == nil || quote.Type != hclsyntax.TokenOQuote {
@@ -218,7 +218,7 @@ func (b *balance) close(t hclsyntax.Token) *Diagnostic {
 	return problem(t.Range, "Unexpected closing bracket", "This %q closes nothing: %s.", t.Bytes, hint)
 }
 
-// compare looks for a brace that, by its indentation, was not meant to close the block that it closes.
+// compare checks the indentation of a closing brace: it may have been meant to close another block.
 func (b *balance) compare(o *opening, t hclsyntax.Token) {
 	if t.Type != hclsyntax.TokenCBrace || b.indent != t.Range.Start.Column || o.indent == b.indent || b.misplaced != nil {
 		return
@@ -244,7 +244,7 @@ func (b *balance) end() *Diagnostic {
 	return top.unclosed(b.almostEnd(top))
 }
 
-// almostEnd returns a hint if a line begins with the word that would end the heredoc but goes on after it.
+// almostEnd returns a hint if a line begins with the word that ends the heredoc but has more text after it.
 func (b *balance) almostEnd(o *opening) string {
 	if o.Type != hclsyntax.TokenOHeredoc {
 		return ""
@@ -264,7 +264,7 @@ func problem(rng hcl.Range, summary, format string, args ...any) *Diagnostic {
 	return &At(rng, summary, format, args...)[0]
 }
 
-// unclosed reports that nothing closes o. The hint is a sentence after a space.
+// unclosed reports that o is not closed. The hint is a sentence preceded by a space.
 func (o *opening) unclosed(hint string) *Diagnostic {
 	rng := o.Range
 	switch {

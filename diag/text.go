@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Sentence returns the text of an error as a sentence, with a capital at its start and a full stop at its
-// end. A text that starts with a name, such as that of a file, keeps it as it is.
+// Sentence returns the text of an error as a sentence, with a capital letter at the start and a full stop
+// at the end. A text that starts with a name, such as a file name, keeps its first letter.
 func Sentence(err error) string {
 	text := strings.TrimRight(err.Error(), ".")
 	first, _, _ := strings.Cut(text, " ")
@@ -17,13 +17,13 @@ func Sentence(err error) string {
 	return text + "."
 }
 
-// operations are those of the operating system on a file, in the words of a sentence.
+// operations maps the operating system's operations on files to words for a sentence.
 var operations = map[string]string{
 	"open": "opened", "read": "read", "write": "written", "mkdir": "created", "remove": "removed", "unlinkat": "removed", "chmod": "changed",
 }
 
-// Problem returns the text of an error, as a part of a sentence also if it is an operating system's about a
-// file.
+// Problem returns the text of an error for use within a sentence, also if it is an operating system error
+// about a file.
 func Problem(err error) string {
 	pe, ok := err.(*fs.PathError)
 	if !ok || operations[pe.Op] == "" {
@@ -32,7 +32,7 @@ func Problem(err error) string {
 	return pe.Path + " could not be " + operations[pe.Op] + ": " + Reason(err)
 }
 
-// reasons are texts of the operating system that are no phrases by themselves, with what is written instead.
+// reasons replaces operating system texts that do not fit into a sentence.
 var reasons = map[string]string{
 	"is a directory":        "it is a directory",
 	"not a directory":       "part of its path is a file, not a directory",
@@ -40,8 +40,8 @@ var reasons = map[string]string{
 	"read-only file system": "the file system is read-only",
 }
 
-// Reason returns why an operation on a file failed, without the operation and the path: the message around it
-// names both.
+// Reason returns why an operation on a file failed, without the operation and the path, which the
+// surrounding message names.
 func Reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -54,7 +54,7 @@ func Reason(err error) string {
 	return text
 }
 
-// Argument returns a text, such as an address, as one argument of a command line.
+// Argument quotes a text, such as an address, as one argument of a command line if necessary.
 func Argument(text string) string {
 	if strings.ContainsAny(text, "\"[]*?$ ") {
 		return "'" + text + "'"

@@ -1,6 +1,6 @@
 // Package future holds the one concurrency primitive of the evaluator: Cell, a value computed at most once,
-// inline, by the first task that demands it. A second task that demands it meanwhile waits; a demand that
-// could never be met, because it would close a circle of waiting tasks, is answered with the circle itself.
+// by the first task that demands it and on its goroutine. Other tasks that demand it meanwhile wait. A
+// demand that would close a cycle of waiting tasks can never be met and returns that cycle instead.
 //
 // It imports the standard library only and knows nothing of what is computed.
 package future
@@ -15,22 +15,22 @@ import (
 // goroutine at a time. The zero value is ready to use.
 type Task struct {
 	stack   []Frame
-	via     any // of the demand that the task waits with; written before waiting is
+	via     any // of the demand that the task waits for; written before waiting is set
 	waiting atomic.Pointer[core]
-	// Park, if set, is called before the task starts to wait for another one, and Unpark after. A pool uses
+	// Park, if set, is called before the task waits for another one, and Unpark afterwards. A pool uses
 	// them to keep its workers busy.
 	Park, Unpark func()
 }
 
-// Frame is one step of a chain of demands: what is being computed, and the origin of the demand for it.
+// Frame is one step of a chain of demands: what is being computed, and where the demand for it came from.
 type Frame struct {
-	Label any   // of the cell, or of what Within is for
+	Label any   // of the cell, or as given to Within
 	Via   any   // as given to Get
 	cell  *core // nil for Within
 }
 
 // Cycle reports a demand that can never be met. Frames is the chain in order: each frame's computation
-// demanded the next one, and the last one demanded the first again.
+// demanded the next, and the last demanded the first.
 type Cycle struct{ Frames []Frame }
 
 // Error returns a short text; the frames have the details.
@@ -46,7 +46,7 @@ type core struct {
 	state atomic.Uint32
 	owner atomic.Pointer[Task]
 	mu    sync.Mutex
-	wake  chan struct{} // made only if somebody must wait; guarded by mu
+	wake  chan struct{} // made only if a task must wait; guarded by mu
 }
 
 // Cell is a value computed at most once. The zero value is empty; a Cell must not be copied after first use.
@@ -55,10 +55,10 @@ type Cell[T any] struct {
 	v T
 }
 
-// Done reports whether the value is there.
+// Done reports whether the value is computed.
 func (c *Cell[T]) Done() bool { return c.state.Load() == done }
 
-// Peek returns the value if it is there.
+// Peek returns the value if it is computed.
 func (c *Cell[T]) Peek() (T, bool) {
 	if c.state.Load() == done {
 		return c.v, true
@@ -67,17 +67,17 @@ func (c *Cell[T]) Peek() (T, bool) {
 	return zero, false
 }
 
-// Set stores a value computed elsewhere. It must not be called on a cell that anybody may have demanded.
+// Set stores a value computed elsewhere. It must not be called on a cell that may have been demanded.
 func (c *Cell[T]) Set(v T) {
 	c.v = v
 	c.state.Store(done)
 }
 
-// Get returns the value, computing it with f if this is the first demand. label says what the cell is and via
-// where the demand came from; both are kept only while computing, for Cycle. If the demand closes a circle, f
-// is not called, the error is the *Cycle, and the value is T's zero value: the caller must put a legal
-// placeholder in its place. If f panics, the cell holds T's zero value for everyone else and the panic goes
-// on.
+// Get returns the value, computing it with f if this is the first demand. label says what the cell is and
+// via where the demand came from; both are kept only while computing, for Cycle. If the demand closes a
+// cycle, f is not called, the error is the *Cycle, and the value is T's zero value: the caller must replace
+// it by a legal placeholder. If f panics, the cell holds T's zero value for other tasks and the panic
+// continues.
 func (c *Cell[T]) Get(t *Task, label, via any, f func() T) (T, *Cycle) {
 	if c.state.Load() == done {
 		return c.v, nil
@@ -96,8 +96,8 @@ func (c *Cell[T]) Get(t *Task, label, via any, f func() T) (T, *Cycle) {
 	return c.v, nil
 }
 
-// Within calls f, whose demands are those of something that is no cell: a frame with the given label and
-// origin stands for it in a Cycle.
+// Within calls f on behalf of something that is not a cell: in a Cycle, a frame with the given label and
+// origin represents it.
 func (t *Task) Within(label, via any, f func()) {
 	t.stack = append(t.stack, Frame{Label: label, Via: via})
 	defer func() { t.stack = t.stack[:len(t.stack)-1] }()
@@ -115,8 +115,8 @@ func (c *core) finish(t *Task) {
 	c.mu.Unlock()
 }
 
-// await waits until c is done. It first publishes what t waits for and then looks for itself along the chain
-// of owners: of all tasks that close a circle, the last to publish is sure to see the others.
+// await waits until c is done. It first publishes what t waits for and then follows the chain of owners
+// itself. Of all tasks that close a cycle, the last to publish is sure to see the others.
 func (c *core) await(t *Task, via any) *Cycle {
 	t.via = via
 	t.waiting.Store(c)
@@ -147,12 +147,12 @@ func (c *core) await(t *Task, via any) *Cycle {
 	return nil
 }
 
-// trace follows the chain of waiting tasks from c and returns the cells on it if it leads to t, nil
-// otherwise. The chain may change meanwhile, so that the answer can be wrong unless a circle through t
-// stands, which nobody but its own tasks can break.
+// trace follows the chain of waiting tasks from c. It returns the cells on the chain if it leads to t, or
+// nil. The chain may change meanwhile, so the answer may be wrong, unless there is a complete cycle through
+// t: only its own tasks can break that.
 func (c *core) trace(t *Task) []*core {
 	var path []*core
-	mark, steps := c, 0 // a chain that runs into somebody else's circle must end: mark is moved up in growing strides until it is met again
+	mark, steps := c, 0 // terminates in a cycle without t: mark moves up in growing strides until it is met again
 	for at := c; at != nil; {
 		path = append(path, at)
 		owner := at.ownerNow()
@@ -172,13 +172,13 @@ func (c *core) trace(t *Task) []*core {
 	return nil
 }
 
-// breaking is held while a circle is broken: of several tasks that see the same one, only the first gives up
-// its demand.
+// breaking is held while a cycle is broken: of several tasks that see the same cycle, only the first
+// withdraws its demand.
 var breaking sync.Mutex
 
-// withdraw gives up t's demand for c if it closes a circle. Two equal looks at the chain prove that it stood
-// as a whole in between, because a task never waits for a cell again that it has waited for, and a cell never
-// has a second owner.
+// withdraw gives up t's demand for c if it closes a cycle. Two equal looks at the chain prove that it was
+// complete in between, because a task never waits again for the same cell and a cell never gets a second
+// owner.
 func (c *core) withdraw(t *Task) *Cycle {
 	breaking.Lock()
 	defer breaking.Unlock()
@@ -191,9 +191,9 @@ func (c *core) withdraw(t *Task) *Cycle {
 	return &Cycle{Frames: frames}
 }
 
-// ownerNow returns the task computing c, or nil once c is done. Between winning the right to compute and
-// storing the owner there is a moment without one; it is waited out, since a circle through c could be missed
-// otherwise.
+// ownerNow returns the task computing c, or nil once c is done. A task first wins the right to compute and
+// then stores itself as the owner. ownerNow waits for the second step, since it could otherwise miss a
+// cycle through c.
 func (c *core) ownerNow() *Task {
 	for {
 		if owner := c.owner.Load(); owner != nil {
@@ -205,8 +205,8 @@ func (c *core) ownerNow() *Task {
 	}
 }
 
-// circle collects the frames of a circle of cells in which each one's owner waits for the next one, and the
-// last one's owner for the first. The stacks of all the owners are stable: each waits within the circle.
+// circle collects the frames of a cycle of cells in which each owner waits for the next cell, and the last
+// owner for the first cell. The owners' stacks are stable, because all of them wait.
 func circle(path []*core) []Frame {
 	var frames []Frame
 	via := path[len(path)-1].ownerNow().via

@@ -2,9 +2,10 @@ package future
 
 import "sync"
 
-// Pool runs functions on a bounded number of workers. While a worker's task waits for another task, a further
-// worker may start in its place, so that waiting does not cost throughput; maxParked bounds how many stand
-// waiting. A pool cannot deadlock on cells: whoever waits, waits for a task that runs.
+// Pool runs functions on a bounded number of workers. While a worker's task waits for another task, a
+// further worker may run in its place, so that waiting does not reduce throughput; maxParked bounds how
+// many tasks wait in this way. A pool cannot deadlock on cells, because a task only waits for tasks that
+// run.
 type Pool struct {
 	mu      sync.Mutex
 	queue   []func(*Task)

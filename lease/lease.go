@@ -1,12 +1,13 @@
-// Package lease keeps things that exist for as long as somebody needs them: ephemeral resource instances and
-// provider processes configured from them. It opens on first use, renews while open, and closes exactly once,
-// as soon as nobody uses the thing and nobody may still come to use it.
+// Package lease keeps things that exist only while they are needed: ephemeral resource instances, and
+// provider processes configured from them. It opens a thing on first use, renews it while it is open, and
+// closes it exactly once, as soon as it has no users left and none are expected.
 //
-// Two counts decide. A *lease* is a use: it is held around the operation that needs the value. A *claim* is a
-// may-use: somebody who has not run yet might take a lease. A thing is closed when both are zero. Claims are
-// made on a key or on a group of keys (a whole resource whose instances are not told apart yet).
+// Two counts decide. A *lease* is a use: it is held during the operation that needs the value. A *claim*
+// announces a possible use: a task that has not run yet may take a lease. A thing is closed when both
+// counts are zero. Claims are made on a key or on a group of keys, such as a whole resource whose instances
+// are not known yet.
 //
-// It imports the standard library only. It must not know what is opened: values are opaque here and never
+// It imports the standard library only. It must not know what is opened: values are opaque and never
 // printed.
 package lease
 
@@ -17,35 +18,36 @@ import (
 	"time"
 )
 
-// Opened is a thing that was opened, with what is needed to keep and to end it.
+// Opened is an open thing, with the functions that renew and close it.
 type Opened[V any] struct {
 	Value   V
 	RenewAt time.Time // zero if it needs no renewal
-	// Renew extends the life and returns the next time to renew, zero for never. It is never called
+	// Renew extends the thing's life and returns the next time to renew, zero for never. It never runs
 	// concurrently with itself or Close, so it must return once its context ends: after the end of the use
-	// that needed it, or CloseLimit after the last use if it runs in the background.
+	// that needed it, or, in the background, CloseLimit after the last use.
 	Renew func(context.Context) (time.Time, error)
 	// Close ends the thing. It is called exactly once, with a context that ends after the pool's limit. It
 	// may be nil.
 	Close func(context.Context)
-	// After is called once Close has returned or its time is up: it releases what the thing itself was using.
+	// After is called when Close has returned or its time is up. It releases what the thing itself was
+	// using.
 	After func()
 }
 
-// Options are the fixed parameters of a pool.
+// Options are the parameters of a pool.
 type Options[K comparable] struct {
 	// Group returns the group that a key belongs to; a claim on the group keeps all its keys open. Groups may
 	// have groups.
 	Group func(K) (K, bool)
-	// Uses returns what k may use while it is open or may be opened. The pool claims it for as long as k is
-	// claimed or leased. It is called without locks held, possibly more than once, and must not lead back to
-	// k.
+	// Uses returns what k may use while it is open or being opened. The pool claims these keys for as long
+	// as k is claimed or leased. Uses is called without locks held, possibly more than once, and must not
+	// lead back to k.
 	Uses func(K) []K
-	// CloseLimit bounds one Close, and how long Shutdown waits for openings that are under way.
+	// CloseLimit bounds one Close, and how long Shutdown waits for openings in progress.
 	CloseLimit time.Duration
-	// CloseTimeout is told of a Close that did not return within the limit.
+	// CloseTimeout is called for a thing whose Close did not return within the limit.
 	CloseTimeout func(K)
-	// Now is the clock, nil for the machine's.
+	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
@@ -58,11 +60,11 @@ var ErrExpired = errors.New("the lease could not be renewed and may have expired
 // Pool holds the things of one walk. All methods may be called concurrently.
 type Pool[K comparable, V any] struct {
 	opt     Options[K]
-	known   sync.Map // K → []K: what Uses returned
+	known   sync.Map // K → []K: results of Uses
 	mu      sync.Mutex
 	entries map[K]*entry[K, V]
-	opens   int        // openings under way
-	closes  int        // closings under way
+	opens   int        // openings in progress
+	closes  int        // closings in progress
 	ended   *sync.Cond // on mu: an opening or a closing has ended
 	shut    bool
 }
@@ -86,7 +88,7 @@ const (
 	closing
 )
 
-// entry is what the pool knows of one key or group. All fields are guarded by the pool's mutex.
+// entry is the state of one key or group. The pool's mutex guards all fields.
 type entry[K comparable, V any] struct {
 	key     K
 	group   *entry[K, V]
@@ -94,7 +96,7 @@ type entry[K comparable, V any] struct {
 	claims  int // by callers
 	needs   int // claims by engaged entries that may use this one
 	leases  int
-	uses    []K // the needs of these count e while it is engaged
+	uses    []K // while e is engaged, it adds one to the needs of each
 	engaged bool
 
 	phase  phase
@@ -118,8 +120,8 @@ func (p *Pool[K, V]) entry(k K) *entry[K, V] {
 	return e
 }
 
-// Claim announces that somebody may come to use each key (or any key of the group) later. Every Claim is
-// ended by a Waive of the same key.
+// Claim announces a possible later use of each key, or of any key of a group. Every Claim must be ended by
+// a Waive of the same key.
 func (p *Pool[K, V]) Claim(keys ...K) {
 	p.learn(keys, map[K]struct{}{})
 	p.mu.Lock()
@@ -134,8 +136,8 @@ func (p *Pool[K, V]) Claim(keys ...K) {
 	}
 }
 
-// learn asks for the uses of keys, and of their uses, before the lock is taken. What is known of a key is
-// complete: its uses are known too.
+// learn calls Uses for keys, and for what they use, before the lock is taken. Once a key is known, so are
+// all keys reachable from it.
 func (p *Pool[K, V]) learn(keys []K, asked map[K]struct{}) {
 	if p.opt.Uses == nil {
 		return
@@ -154,7 +156,7 @@ func (p *Pool[K, V]) learn(keys []K, asked map[K]struct{}) {
 	}
 }
 
-// engage claims what e may use, on the first claim or lease.
+// engage adds a need to everything that e may use, on the first claim or lease.
 func (p *Pool[K, V]) engage(e *entry[K, V]) {
 	if e.engaged {
 		return
@@ -170,8 +172,8 @@ func (p *Pool[K, V]) engage(e *entry[K, V]) {
 	}
 }
 
-// Waive ends claims. What nobody uses or may use any more is closed in the background. Without a claim to end
-// it does nothing.
+// Waive ends claims. Things that are no longer used or claimed are closed in the background. Without a
+// matching claim it does nothing.
 func (p *Pool[K, V]) Waive(keys ...K) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,7 +195,7 @@ func (e *entry[K, V]) needed() bool {
 	return false
 }
 
-// wanted reports whether somebody uses e or may still come to use it.
+// wanted reports whether e is in use or may still be used.
 func (e *entry[K, V]) wanted() bool {
 	for g := e; g != nil; g = g.group {
 		if g.claims > 0 {
@@ -203,7 +205,7 @@ func (e *entry[K, V]) wanted() bool {
 	return e.leases > 0 || e.needed()
 }
 
-// settle closes e and the members of its group if nothing wants them, and gives up what they were claiming.
+// settle closes e and the members of its group if they are not wanted, and gives up their own claims.
 func (p *Pool[K, V]) settle(e *entry[K, V]) {
 	if e.claims == 0 && e.needs == 0 {
 		for _, m := range e.members {
@@ -242,9 +244,9 @@ type Lease[K comparable, V any] struct {
 	released bool
 }
 
-// Acquire returns a lease on k, opening it with open if it is not open. Of several callers one opens and the
-// others wait for it. If opening fails, every waiting caller gets the error, and later callers get the same
-// error without another attempt.
+// Acquire returns a lease on k, opening it with openFn if it is not open. If several goroutines call it at
+// once, one opens and the others wait. If opening fails, all of them get the error, and later callers get
+// the same error without another attempt.
 func (p *Pool[K, V]) Acquire(ctx context.Context, k K, openFn func(context.Context) (Opened[V], error)) (*Lease[K, V], error) {
 	p.learn([]K{k}, map[K]struct{}{})
 	p.mu.Lock()
@@ -313,7 +315,7 @@ func (p *Pool[K, V]) open(ctx context.Context, e *entry[K, V], openFn func(conte
 	return nil, err
 }
 
-// Retry lets what failed to open be tried again by the next Acquire.
+// Retry makes the next Acquire try again to open what failed to open.
 func (p *Pool[K, V]) Retry() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -322,8 +324,8 @@ func (p *Pool[K, V]) Retry() {
 	}
 }
 
-// Value returns the value, after renewing it if its time has come. A renewal that failed is tried once more
-// at each use; if that fails too, the error wraps ErrExpired. After Release or Shutdown the error is
+// Value returns the value, after renewing it if renewal is due. If the last renewal failed, each use makes
+// one more attempt; if that fails too, the error wraps ErrExpired. After Release or Shutdown the error is
 // ErrClosed.
 func (l *Lease[K, V]) Value(ctx context.Context) (V, error) {
 	var none V
@@ -353,14 +355,14 @@ func (l *Lease[K, V]) Release() {
 		return
 	}
 	l.released = true
-	if l.entry.life == l.life { // else it was closed by force
+	if l.entry.life == l.life { // otherwise Shutdown has closed it
 		l.entry.leases--
 		l.pool.settle(l.entry)
 	}
 	l.life = nil
 }
 
-// startClose closes e in a goroutine of its own. p.mu is held.
+// startClose closes e in a new goroutine. p.mu is held.
 func (p *Pool[K, V]) startClose(e *entry[K, V]) {
 	e.phase, e.ready = closing, make(chan struct{})
 	ending := e.life
@@ -399,7 +401,7 @@ func (p *Pool[K, V]) runClose(k K, thing Opened[V]) {
 	case <-ended:
 	case <-ctx.Done():
 		select {
-		case <-ended: // it ended together with its time
+		case <-ended: // it ended within its time after all
 		default:
 			if p.opt.CloseTimeout != nil {
 				p.opt.CloseTimeout(k)
@@ -408,12 +410,11 @@ func (p *Pool[K, V]) runClose(k K, thing Opened[V]) {
 	}
 }
 
-// Shutdown closes everything that is still open, whatever claims there are, users before what they use, and
-// returns when every Close has ended or timed out. It is called when everybody has ended or is given up: what
-// is still leased then, because its user is under way or a panic kept it from releasing the lease, is closed
-// too. An opening that is under way is waited for, within the limit, and closed as soon as it has succeeded;
-// its caller gets ErrClosed, as does everyone who comes to open something afterwards. It is safe to call more
-// than once.
+// Shutdown closes everything that is still open, regardless of claims, users before what they use, and
+// returns when every Close has ended or timed out. Call it when all tasks have ended or are abandoned:
+// things that are still leased, because their user is running or a panic prevented the release, are closed
+// too. Shutdown waits for openings in progress, within the limit, and closes what they open; their callers
+// get ErrClosed, as does every later Acquire. It is safe to call more than once.
 func (p *Pool[K, V]) Shutdown() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -431,7 +432,7 @@ func (p *Pool[K, V]) Shutdown() {
 	}
 }
 
-// awaitOpens waits until nothing is being opened or CloseLimit is over. p.mu is held.
+// awaitOpens waits until no opening is in progress or CloseLimit is over. p.mu is held.
 func (p *Pool[K, V]) awaitOpens() {
 	late := false
 	timer := time.AfterFunc(p.opt.CloseLimit, func() {
@@ -446,11 +447,11 @@ func (p *Pool[K, V]) awaitOpens() {
 	}
 }
 
-// force closes those of the things still open that nothing else open uses or may use, in spite of leases, and
-// reports whether there were any. p.mu is held.
+// force closes things that nothing else open uses or may use, despite their leases, and reports whether
+// there were any. p.mu is held.
 func (p *Pool[K, V]) force() bool {
 	var first []*entry[K, V]
-	rank := 3 // of first: the lower, the surer that nothing open uses them
+	rank := 3 // order of closing: a lower rank is less likely to be used by something open
 	for _, e := range p.entries {
 		if e.phase != open {
 			continue
@@ -476,14 +477,14 @@ func (p *Pool[K, V]) force() bool {
 	return len(first) > 0
 }
 
-// drain waits until nothing is being closed. p.mu is held.
+// drain waits until no closing is in progress. p.mu is held.
 func (p *Pool[K, V]) drain() {
 	for p.closes > 0 {
 		p.ended.Wait()
 	}
 }
 
-// Drained waits for the closings that are under way.
+// Drained waits for the closings in progress.
 func (p *Pool[K, V]) Drained() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// minRenewGap is the least time between two renewals, also when a provider asks for one in the past.
+// minRenewGap is the minimum time between two renewals, even if a provider asks for one in the past.
 const minRenewGap = time.Second
 
 // maxRenewPause bounds the growing pause between attempts after failures.
 const maxRenewPause = 30 * time.Second
 
-// life is one opened thing between Open and Close.
+// life is one open thing between Open and Close. Its loop and its users compete to renew it; a turn, of
+// which there is one, keeps renewals apart.
 type life[V any] struct {
 	thing Opened[V] // guarded by the pool's mutex; zero once closing has begun
 	renew func(context.Context) (time.Time, error)
@@ -20,10 +21,10 @@ type life[V any] struct {
 
 	ctx    context.Context // of renewals in the background
 	cancel context.CancelFunc
-	ending chan struct{} // closed when closing begins: no renewal is begun any more
-	kick   chan struct{} // tells the loop that a use has renewed, or tried to
+	ending chan struct{} // closed when closing begins: no more renewals start
+	kick   chan struct{} // wakes the loop after a use has renewed or tried to
 
-	turn    chan struct{} // holds a token while somebody uses what follows
+	turn    chan struct{} // holds a token while a goroutine uses the fields below
 	due     time.Time     // zero for never
 	renewed time.Time     // of the last success, zero if none yet
 	failed  error         // of the last attempt
@@ -31,7 +32,7 @@ type life[V any] struct {
 	pause   time.Duration // after the last failure
 }
 
-// newLife takes over what was opened and starts the loop that renews it for as long as it is open.
+// newLife takes over an open thing and starts the loop that renews it.
 func newLife[V any](thing Opened[V], now func() time.Time) *life[V] {
 	l := &life[V]{
 		thing: thing, renew: thing.Renew, due: thing.RenewAt, now: now,
@@ -44,7 +45,7 @@ func newLife[V any](thing Opened[V], now func() time.Time) *life[V] {
 	return l
 }
 
-// end lets a renewal that is under way come to its end, for limit at most, and allows none afterwards.
+// end lets a renewal in progress finish, for limit at most, and prevents further ones.
 func (l *life[V]) end(limit time.Duration) {
 	close(l.ending)
 	timer := time.AfterFunc(limit, l.cancel)
@@ -68,7 +69,7 @@ func (l *life[V]) take(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	select {
-	case <-l.ending: // it began while waiting
+	case <-l.ending: // closing began while waiting
 		l.give()
 		return ErrClosed
 	default:
@@ -92,7 +93,7 @@ func (l *life[V]) next() time.Time {
 	}
 }
 
-// attempt renews once. The turn is held. A failure leaves due where it is.
+// attempt renews once. The turn is held. A failure leaves due unchanged.
 func (l *life[V]) attempt(ctx context.Context) {
 	at, err := l.renew(ctx)
 	l.failed = err
@@ -103,7 +104,7 @@ func (l *life[V]) attempt(ctx context.Context) {
 	l.due, l.renewed, l.pause = at, l.now(), 0
 }
 
-// keep renews in the background, each time when it is due, and after failures with growing pauses.
+// keep renews in the background whenever renewal is due, with growing pauses after failures.
 func (l *life[V]) keep() {
 	for {
 		next, ok := l.keepOnce()
@@ -122,7 +123,8 @@ func (l *life[V]) keep() {
 	}
 }
 
-// keepOnce renews if it is time to, and returns when it will be next. It is false once the life ends.
+// keepOnce renews if renewal is due, and returns the time of the next one. It returns false once the life
+// ends.
 func (l *life[V]) keepOnce() (time.Time, bool) {
 	if l.take(l.ctx) != nil {
 		return time.Time{}, false
@@ -138,9 +140,9 @@ func (l *life[V]) keepOnce() (time.Time, bool) {
 	return l.next(), true
 }
 
-// fresh renews before a use if it is due or if the last attempt failed. The attempt that fails first is
-// followed by another one at once, whether the background or the use has made it: the outcome must not depend
-// on which of them comes first.
+// fresh renews before a use if renewal is due or if the last attempt failed. The first failure is followed
+// by one more attempt at once, whether it happened in the background or in a use, so that the outcome does
+// not depend on which comes first.
 func (l *life[V]) fresh(ctx context.Context) error {
 	if l.renew == nil {
 		return nil

@@ -33,23 +33,23 @@ type Catalog interface {
 	Meta() (*schema.Schema, diag.List)
 	// Functions returns the provider-defined functions by name.
 	Functions() (map[string]*schema.Function, diag.List)
-	// Capabilities returns what the server said it can do.
+	// Capabilities returns the capabilities announced by the server.
 	Capabilities() Capabilities
 }
 
 // Capabilities are the server capabilities of the protocol.
 type Capabilities struct {
-	PlanDestroy            bool // PlanResource must be called for deletes too
-	SchemaOptional         bool // operations may be called without a schema call before
+	PlanDestroy            bool // PlanResource must also be called for deletions
+	SchemaOptional         bool // operations may be called without an earlier call for the schemas
 	MoveResourceState      bool
 	GenerateResourceConfig bool
 }
 
-// Reader is every operation that leaves infrastructure as it is. All values are unmarked; marks never cross
-// this interface. Every method may be called concurrently. An operation fails if and only if the returned
-// diagnostics have errors; a response that violates the wire format is such an error, violations of the
-// resource contract are for the caller to find. Diagnostics name attribute paths in Path. A context that ends
-// cancels the wait for the answer.
+// Reader has every operation that leaves infrastructure unchanged. All values are unmarked; marks never
+// cross this interface. Every method may be called concurrently. An operation has failed if and only if the
+// returned diagnostics contain errors. A malformed response is such an error; the caller checks responses
+// against the resource contract. Diagnostics name attributes in Path. When the context ends, the call
+// returns without waiting for the response.
 type Reader interface {
 	Catalog(ctx context.Context) (Catalog, diag.List)
 	ValidateConfig(ctx context.Context, config cty.Value) diag.List
@@ -72,18 +72,18 @@ type Reader interface {
 	CloseEphemeral(ctx context.Context, typeName string, private []byte) diag.List
 
 	CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error)
-	// ConfiguredFunctions returns the functions that the provider has once it is configured, which may be
-	// more than Catalog tells. CallFunction knows them from then on.
+	// ConfiguredFunctions returns the functions of the configured provider, which may be more than those in
+	// its Catalog. From then on, CallFunction accepts them.
 	ConfiguredFunctions(ctx context.Context) (map[string]*schema.Function, diag.List)
 
-	// Stop asks the provider to cancel what it is doing, on a user's interrupt.
+	// Stop asks the provider to cancel running operations after a user's interrupt.
 	Stop(ctx context.Context) error
 	// Close ends the provider, including its process if it has one. It is called exactly once, after all
-	// other operations ended.
+	// other operations have ended.
 	Close() error
 }
 
-// Changer is the one operation that changes infrastructure.
+// Changer has the one operation that changes infrastructure.
 type Changer interface {
 	ApplyResource(ctx context.Context, req ApplyRequest) (ApplyResponse, diag.List)
 }
@@ -99,13 +99,13 @@ type Launcher interface {
 	Launch(ctx context.Context, p addr.Provider) (Provider, diag.List)
 }
 
-// UpgradeRequest carries an object (or identity) as stored, for the provider to bring to its current schema
-// version.
+// UpgradeRequest contains an object (or identity) as stored, which the provider converts to its current
+// schema version.
 type UpgradeRequest struct {
 	Type    string
 	Version int64
 	JSON    []byte            // the attributes as JSON
-	Flatmap map[string]string // state versions before 4; JSON is nil then
+	Flatmap map[string]string // from state versions before 4; JSON is nil then
 }
 
 // ReadRequest asks for the current state of an object.
@@ -117,12 +117,12 @@ type ReadRequest struct {
 	ProviderMeta cty.Value // cty.NilVal if none
 }
 
-// ReadResponse is the answer to ReadRequest; New is null if the object is gone.
+// ReadResponse is the answer to ReadRequest; New is null if the object no longer exists.
 type ReadResponse struct {
 	New      cty.Value
 	Private  []byte
 	Identity cty.Value
-	Deferred string // the reason if the provider deferred, "" otherwise
+	Deferred string // the reason if the provider deferred, otherwise ""
 }
 
 // PlanRequest asks for the planned new state of an object.
@@ -132,7 +132,7 @@ type PlanRequest struct {
 	Proposed     cty.Value // null when destroying
 	Config       cty.Value // null when destroying
 	PriorPrivate []byte
-	// PlannedPrivate is what an earlier plan of the same change returned; nil for the first.
+	// PlannedPrivate is the private data from an earlier plan of the same change; nil for the first plan.
 	PlannedPrivate []byte
 	Identity       cty.Value
 	ProviderMeta   cty.Value
@@ -148,7 +148,7 @@ type PlanResponse struct {
 	Deferred        string
 }
 
-// ApplyRequest asks for a planned change to be made.
+// ApplyRequest asks the provider to carry out a planned change.
 type ApplyRequest struct {
 	Type           string
 	Prior          cty.Value
@@ -159,8 +159,8 @@ type ApplyRequest struct {
 	ProviderMeta   cty.Value
 }
 
-// ApplyResponse is the answer to ApplyRequest. New may be set even if the diagnostics have errors: it is what
-// exists now.
+// ApplyResponse is the answer to ApplyRequest. New is the object that exists now; it may be set even if the
+// diagnostics contain errors.
 type ApplyResponse struct {
 	New         cty.Value
 	Private     []byte
@@ -168,7 +168,7 @@ type ApplyResponse struct {
 	LegacyTypes bool
 }
 
-// DataRequest asks for a data source to be read.
+// DataRequest asks for the value of a data source.
 type DataRequest struct {
 	Type         string
 	Config       cty.Value
@@ -188,13 +188,13 @@ type ImportRequest struct {
 	Identity cty.Value // cty.NilVal if ID is used
 }
 
-// ImportResponse lists what was found: the object asked for first.
+// ImportResponse lists the objects found, the requested one first.
 type ImportResponse struct {
 	Objects  []ImportedObject
 	Deferred string
 }
 
-// ImportedObject is one object that an import found.
+// ImportedObject is one object found by an import.
 type ImportedObject struct {
 	Type     string
 	State    cty.Value
@@ -202,7 +202,7 @@ type ImportedObject struct {
 	Identity cty.Value
 }
 
-// MoveRequest asks for the object of another type (or provider) to be taken over.
+// MoveRequest asks to convert an object of another type or provider.
 type MoveRequest struct {
 	SourceProvider        addr.Provider
 	SourceType            string
@@ -221,16 +221,16 @@ type MoveResponse struct {
 	Identity cty.Value
 }
 
-// GenerateRequest asks for the configuration with which an object would be as it is.
+// GenerateRequest asks for configuration that describes an existing object.
 type GenerateRequest struct {
 	Type  string
 	State cty.Value
 }
 
-// OpenResponse is the answer to OpenEphemeral. The result is secret as a whole.
+// OpenResponse is the answer to OpenEphemeral. The whole result is secret.
 type OpenResponse struct {
-	// Opened says that the provider answered without an error of its own: the instance is open and must be
-	// closed, whatever else is wrong with the answer and whether or not there is private data.
+	// Opened reports whether the provider answered without an error of its own: the instance is open and
+	// must be closed, even if the response is otherwise wrong and whether or not it contains private data.
 	Opened   bool
 	Result   cty.Value
 	RenewAt  time.Time // zero if no renewal is needed

@@ -9,14 +9,14 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// alternatives are the arguments of which a provisioner takes exactly one.
+// alternatives lists, by type, the arguments of which a provisioner takes exactly one.
 var alternatives = map[string][]string{
 	"remote-exec": {"inline", "script", "scripts"},
 	"file":        {"source", "content"},
 }
 
-// CheckArguments reports what is wrong with the arguments of a provisioner of a type, as far as they are
-// known, besides what their types say. The paths of the diagnostics are within the arguments.
+// CheckArguments reports errors in the arguments of a provisioner of the given type beyond their types.
+// Unknown arguments are not checked. The paths of the diagnostics are within the arguments.
 func CheckArguments(typ string, args cty.Value) diag.List {
 	args, _ = args.UnmarkDeep()
 	if !args.IsKnown() {

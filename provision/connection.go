@@ -17,8 +17,8 @@ import (
 
 const invalidConnection = "Invalid connection argument"
 
-// CheckConnection reports what is wrong with a connection, as far as it is known. It may carry marks; no
-// diagnostic quotes a value that does. The paths of the diagnostics are within the connection.
+// CheckConnection reports errors in a connection. Unknown arguments are not checked. The value may carry
+// marks; diagnostics never quote marked values. Their paths are within the connection.
 func CheckConnection(marked cty.Value) diag.List {
 	conn, _ := marked.UnmarkDeep()
 	if !conn.IsKnown() {
@@ -58,7 +58,7 @@ func CheckConnection(marked cty.Value) diag.List {
 	if conn.GetAttr("private_key").IsKnown() && conn.GetAttr("bastion_private_key").IsKnown() {
 		for _, p := range connection(conn, nil).Check() {
 			if p.Argument == "bastion_private_key" && text(conn, p.Argument) == "" {
-				continue // it is the private_key, and was reported
+				continue // the private_key, which has been reported
 			}
 			diags = append(diags, problem(p.Argument, invalidConnection, "%s", p.Text)...)
 		}
@@ -66,7 +66,7 @@ func CheckConnection(marked cty.Value) diag.List {
 	return diags
 }
 
-// connection decodes a connection, in which what is not known counts as not set.
+// connection decodes a connection, treating unknown arguments as unset.
 func connection(v cty.Value, environ []string) *remote.Connection {
 	c := &remote.Connection{
 		Target: remote.Host{
@@ -101,7 +101,7 @@ func connection(v cty.Value, environ []string) *remote.Connection {
 	return c
 }
 
-// text returns a string argument, "" if it is null or not known.
+// text returns a string argument, or "" if it is null or unknown.
 func text(v cty.Value, name string) string {
 	if a := v.GetAttr(name); a.IsKnown() && !a.IsNull() {
 		return a.AsString()
@@ -111,7 +111,7 @@ func text(v cty.Value, name string) string {
 
 func secret(v cty.Value, name string) remote.Secret { return remote.NewSecret(text(v, name)) }
 
-// port returns a port, 0 if it is null, not known, or none.
+// port returns a port, or 0 if it is null, unknown or invalid.
 func port(v cty.Value, name string) int {
 	const highest = 65535
 	a := v.GetAttr(name)

@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// descendants stops a process and all that it has started, directly or not, so that they start nothing more,
-// and returns them without the process itself. What outlived its parent cannot be told from others.
+// descendants stops a process and everything it has started, directly or not, so that they start nothing
+// more, and returns all of them except the process itself. A process whose parent has ended is not
+// recognized.
 func descendants(pid int) []int {
 	_ = syscall.Kill(pid, syscall.SIGSTOP) // one that has ended has no children either
 	found := map[int]struct{}{pid: {}}
@@ -31,7 +32,7 @@ func descendants(pid int) []int {
 
 // parents returns the parent of each process.
 func parents() map[int]int {
-	entries, _ := os.ReadDir("/proc") // without it, nothing is known
+	entries, _ := os.ReadDir("/proc") // without it, no process is found
 	out := map[int]int{}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
@@ -42,7 +43,7 @@ func parents() map[int]int {
 		if err != nil {
 			continue
 		}
-		// The name, in parentheses, may hold anything; state and parent come after it.
+		// The name, in parentheses, may contain anything; state and parent follow it.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) < 2 {
 			continue

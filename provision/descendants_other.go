@@ -2,5 +2,5 @@
 
 package provision
 
-// descendants returns nothing: the system has no files that tell which processes there are.
+// descendants returns nil: the system does not list processes in files.
 func descendants(int) []int { return nil }

@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/remote"
 )
 
-// upload carries out a file provisioner. Content goes to the host as it is, without a file on this machine.
+// upload carries out a file provisioner. Given content is uploaded without a file on this machine.
 func (r *remoteWork) upload(ctx context.Context, client *remote.Client, args cty.Value) error {
 	destination := args.GetAttr("destination").AsString()
 	if content := args.GetAttr("content"); !content.IsNull() {
@@ -18,7 +18,7 @@ func (r *remoteWork) upload(ctx context.Context, client *remote.Client, args cty
 	}
 	source := args.GetAttr("source").AsString()
 	from := r.local(source)
-	// Cleaning the name has taken the slash at its end, which has a meaning.
+	// Cleaning the name has removed a slash at its end, which is significant.
 	if strings.HasSuffix(source, "/") || strings.HasSuffix(source, string(os.PathSeparator)) {
 		from += "/"
 	}

@@ -7,11 +7,11 @@ import (
 	"os/exec"
 )
 
-// grouped prepares a command to be ended: here, it alone is.
+// grouped does nothing: on this system, only the command itself can be ended.
 func grouped(*exec.Cmd) {}
 
 func interruptGroup(cmd *exec.Cmd) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		_ = cmd.Process.Kill() // systems without interrupts
+		_ = cmd.Process.Kill() // the system has no interrupts
 	}
 }

@@ -23,7 +23,7 @@ type localExec struct {
 	quiet bool
 }
 
-// outputTail is how much of a failed command's output its error shows.
+// outputTail is how much of a failed command's output its error shows, in bytes.
 const outputTail = 8 << 10
 
 func (le *localExec) execute(args cty.Value) error {
@@ -90,7 +90,7 @@ func (le *localExec) runOutput(cmd *exec.Cmd) commandResult {
 			return commandResult{tail, err}
 		case <-time.After(cmd.WaitDelay):
 		}
-		if !le.Behind() || le.soft.Err() != nil { // something that the command left running still holds its output
+		if !le.Behind() || le.soft.Err() != nil { // a process that the command left behind still holds its output
 			return commandResult{err: err}
 		}
 	}
@@ -119,8 +119,7 @@ func (le *localExec) copyOutput(r io.Reader) string {
 	}
 }
 
-// result describes a failure. With secrets in the arguments, command line and output stay hidden and only the
-// exit status is told.
+// result describes a failure. If arguments are secret, it shows only the exit status.
 func (le *localExec) result(r commandResult, argv []string) error {
 	if r.err == nil {
 		return nil
@@ -131,7 +130,7 @@ func (le *localExec) result(r commandResult, argv []string) error {
 		status = exit.Error()
 	}
 	if le.secret != "" {
-		if errno := syscall.Errno(0); errors.As(r.err, &errno) { // the reason alone: the error itself has the path
+		if errno := syscall.Errno(0); errors.As(r.err, &errno) { // the error itself contains the path
 			status += " (" + errno.Error() + ")"
 		}
 		return fmt.Errorf("%s: %s. The command line is hidden for the same reason", le.secret, status)

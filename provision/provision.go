@@ -1,10 +1,11 @@
 // Package provision runs provisioners: commands on this machine and work on others. It is where the engine
 // meets the operating system.
 //
-// A provisioner is given evaluated arguments, which may carry marks. If they do, nothing of them, of the
-// connection or of the output is in what it reports.
+// A provisioner has evaluated arguments, which may carry marks. If they do, its errors reveal nothing about
+// them, the connection or the output.
 //
-// It may import diag, remote and value. It must not know blocks, sessions, plans or when a provisioner runs.
+// It may import diag, remote and value. It must not know blocks, sessions, plans or when a provisioner
+// runs.
 package provision
 
 import (
@@ -31,14 +32,14 @@ type Provisioner struct {
 	WorkDir string
 	// Output is called with each line to show, without line end, by one goroutine at a time. It may block.
 	Output func(line string)
-	// Behind reports whether Output blocks for lack of a reader, so that a command that has ended may still
+	// Behind reports whether Output is blocked by its reader, so that a command that has ended may still
 	// have output.
 	Behind func() bool
 }
 
-// Run runs the provisioner until it ends or a context does: soft asks a command to end, hard kills it with
-// all that it has started. The error names what failed; if an argument carries a mark, it quotes neither
-// arguments nor output.
+// Run runs the provisioner until it ends or a context does: soft asks a command to end, hard kills it and
+// everything it has started. The error names what failed. If an argument carries a mark, the error quotes
+// neither arguments nor output.
 func (p *Provisioner) Run(hard, soft context.Context) error {
 	w := work{Provisioner: p, hard: hard, soft: soft, secret: p.hidden()}
 	args, _ := p.Arguments.UnmarkDeep()
@@ -55,15 +56,15 @@ func (p *Provisioner) Run(hard, soft context.Context) error {
 	}
 }
 
-// work is a provisioner that runs.
+// work is a running provisioner.
 type work struct {
 	*Provisioner
 	hard, soft context.Context
 	secret     string // shown in place of output and in errors; "" to show everything
 }
 
-// hidden returns what is shown in place of all output if an argument carries a mark, "" if output may be
-// shown.
+// hidden returns the text shown in place of all output if an argument carries a mark, or "" if output may
+// be shown.
 func (p *Provisioner) hidden() string {
 	has := func(m value.Mark) bool { return value.Contains(p.Arguments, m) || value.Contains(p.Connection, m) }
 	var words []string

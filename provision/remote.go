@@ -14,11 +14,11 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// remoteWork is one provisioner at work on another machine. On what occasion is not its business.
+// remoteWork is a running provisioner that works on another machine.
 type remoteWork struct{ work }
 
-// execute carries the provisioner out. args are known and free of marks. With hidden set, the error has
-// nothing of arguments, connection and output.
+// execute carries out the provisioner. args are known and unmarked. If hidden is set, the error reveals
+// nothing about arguments, connection and output.
 func (r *remoteWork) execute(args cty.Value) error {
 	plain, _ := r.Connection.UnmarkDeep()
 	c := connection(plain, r.Environ)
@@ -67,7 +67,7 @@ func (r *remoteWork) runScripts(soft context.Context, client *remote.Client, c *
 	return nil
 }
 
-// inlineScript joins commands into one script. The shell is that of the first line, if it names one.
+// inlineScript joins commands into one script. If the first line names a shell, that shell runs it.
 func inlineScript(commands cty.Value, windows bool) string {
 	var sb strings.Builder
 	for _, c := range commands.AsValueSlice() {
@@ -110,8 +110,8 @@ func (r *remoteWork) local(name string) string {
 	return filepath.Join(r.WorkDir, name)
 }
 
-// announce says where the provisioner connects to and how: which credentials it has, and no value that has a
-// mark.
+// announce prints where and how the provisioner connects: which kinds of credentials it has, and unmarked
+// settings.
 func (r *remoteWork) announce(c *remote.Connection) {
 	r.Output("Connecting to remote host via SSH...")
 	r.announceHost(&c.Target, "")
@@ -150,7 +150,7 @@ func (r *remoteWork) announceHost(h *remote.Host, prefix string) {
 	}
 }
 
-// shown returns an argument of the connection as it may be shown, "" if it is not set.
+// shown returns an argument of the connection in a form that may be shown, or "" if it is not set.
 func (r *remoteWork) shown(name string) string {
 	v := r.Connection.GetAttr(name)
 	if value.Contains(v, value.Sensitive) || value.Contains(v, value.Ephemeral) {
@@ -159,8 +159,8 @@ func (r *remoteWork) shown(name string) string {
 	return text(r.Connection, name)
 }
 
-// failure describes an error; nil stays nil. With secrets in arguments or connection, only the exit status or
-// the kind of problem is told.
+// failure describes an error; nil stays nil. If arguments or connection are secret, it shows only the exit
+// status or the kind of problem.
 func (r *remoteWork) failure(what, name string, err error) error {
 	var exit *remote.ExitError
 	switch {

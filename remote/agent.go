@@ -15,7 +15,7 @@ type keyring struct {
 	agent.Agent
 	conn     io.Closer
 	identity string
-	wanted   bool // by the connection, rather than there by chance
+	wanted   bool // requested by the connection, rather than found by chance
 }
 
 func (k *keyring) close() {
@@ -24,7 +24,7 @@ func (k *keyring) close() {
 	}
 }
 
-// openAgent connects to the agent that the connection is to use, nil if it uses none.
+// openAgent connects to the agent that the connection uses, and returns nil if it uses none.
 func (c *Connection) openAgent() (*keyring, error) {
 	if c.Agent == AgentNever || c.Agent == AgentIfAny && !agentAvailable(c.AgentSocket) {
 		return nil, nil
@@ -34,7 +34,7 @@ func (c *Connection) openAgent() (*keyring, error) {
 	}
 	a, conn, err := dialAgent(c.AgentSocket)
 	if err != nil && c.Agent == AgentIfAny {
-		return nil, nil // what was left behind by an agent that has ended
+		return nil, nil // left behind by an agent that has ended
 	}
 	if err != nil {
 		return nil, &Error{public: "the authentication agent does not answer", err: err, final: true}
@@ -42,7 +42,7 @@ func (c *Connection) openAgent() (*keyring, error) {
 	return &keyring{a, conn, c.AgentIdentity, c.Agent == AgentAlways || c.AgentIdentity != ""}, nil
 }
 
-// signers returns the keys of the agent, the preferred one first.
+// signers returns the agent's keys, the preferred one first.
 func (k *keyring) signers() ([]ssh.Signer, error) {
 	all, err := k.Signers()
 	if err != nil || k.identity == "" {
@@ -62,7 +62,7 @@ func rank(first bool) int {
 	return 1
 }
 
-// preferred returns the test for the key that the identity means.
+// preferred returns a function that reports whether a key is the one that the identity names.
 func (k *keyring) preferred() func(ssh.PublicKey) bool {
 	blobs := map[string]bool{}
 	if keys, err := k.List(); err == nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 )
 
-// agentAvailable looks for Pageant and for the service of Windows; neither is told by a socket.
+// agentAvailable looks for Pageant and for the agent service of Windows; neither uses a socket.
 func agentAvailable(string) bool { return sshagent.Available() }
 
 func dialAgent(string) (agent.Agent, io.Closer, error) {
@@ -15,7 +15,7 @@ func dialAgent(string) (agent.Agent, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if conn == nil { // Pageant is asked by messages, without a connection
+	if conn == nil { // Pageant receives messages without a connection
 		return a, nothing{}, nil
 	}
 	return a, conn, nil

@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	keepAlive    = 15 * time.Second // between signs of life
-	silenceLimit = 45 * time.Second // without an answer to one: the connection is given up
-	grace        = 5 * time.Second  // that an interrupted command has to end by itself
-	abandon      = 2 * time.Second  // that a host has to confirm what it is told, before the connection is cut
+	keepAlive    = 15 * time.Second // between keep-alive requests
+	silenceLimit = 45 * time.Second // without a reply, the connection is given up
+	grace        = 5 * time.Second  // for an interrupted command to end by itself
+	abandon      = 2 * time.Second  // for a host to confirm a request, before the connection is cut
 	longestLine  = 64 << 10         // bytes; longer lines are passed on in pieces
 )
 
-// Client is a connection to a host. Its methods may be called one after the other, Close at any time.
+// Client is a connection to a host. Its methods must be called one at a time, except Close, which may be
+// called at any time.
 type Client struct {
 	ssh     *ssh.Client
 	bastion *ssh.Client // that the connection goes through; nil for none
@@ -33,15 +34,15 @@ type Client struct {
 func newClient(c *ssh.Client, set *Connection, k *keyring) *Client {
 	out := &Client{ssh: c, set: set, keyring: k, closed: make(chan struct{})}
 	if k != nil {
-		// The host may use the agent while commands run, as it may under other engines. This fails only if it
-		// was done before.
+		// The host may use the agent while commands run, as with other engines. This fails only if it was
+		// done before.
 		_ = agent.ForwardToAgent(c, k)
 	}
 	go keepAlives(out.closed, c, keepAlive, silenceLimit)
 	return out
 }
 
-// Close ends the connection and all that runs over it.
+// Close ends the connection and everything that uses it.
 func (c *Client) Close() {
 	c.closing.Do(func() {
 		close(c.closed)
@@ -53,8 +54,8 @@ func (c *Client) Close() {
 	})
 }
 
-// keepAlives sends signs of life until done, and closes a connection whose other end has stopped to answer
-// them.
+// keepAlives sends keep-alive requests until done, and closes a connection whose other end has stopped
+// replying.
 func keepAlives(done <-chan struct{}, c *ssh.Client, every, limit time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -73,14 +74,14 @@ func keepAlives(done <-chan struct{}, c *ssh.Client, every, limit time.Duration)
 	}
 }
 
-// guard closes a session when ctx ends, and the connection too if the other end does not react. The returned
-// function ends the watch.
+// guard closes a session when ctx ends, and the connection too if the other end does not react. The
+// returned function ends the watch.
 func (c *Client) guard(ctx context.Context, s *ssh.Session) func() {
 	return c.watch(ctx, func() { _ = s.Close() })
 }
 
-// watch calls end when ctx ends, and cuts the connection if that has no effect. The returned function says
-// that it had, or that there is no need.
+// watch calls end when ctx ends, and cuts the connection if that has no effect. The caller calls the
+// returned function when end has had its effect or is no longer needed.
 func (c *Client) watch(ctx context.Context, end func()) func() {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -95,10 +96,10 @@ func (c *Client) watch(ctx context.Context, end func()) func() {
 	}
 }
 
-// Run runs a command with the login shell of the host and calls line for each line of its output, both
-// streams together, one call at a time. When soft ends, the command is interrupted and has a moment to end;
-// when ctx ends, it is killed. A host may refuse to pass signals on, as sshd does for root; then the command
-// loses its output only. A command that fails leads to an ExitError.
+// Run runs a command with the host's login shell and calls line for each line of its output, both streams
+// together, one call at a time. When soft ends, the command is interrupted and has a grace period; when ctx
+// ends, it is killed. A host may refuse to pass signals on, as sshd does for root; the command then only
+// loses its output. A failed command returns an ExitError.
 func (c *Client) Run(ctx, soft context.Context, command string, line func(string)) error {
 	return c.run(ctx, soft, process{command: command}, line)
 }
@@ -119,7 +120,7 @@ func (c *Client) run(ctx, soft context.Context, p process, line func(string)) er
 		return err
 	}
 	if c.keyring != nil {
-		_ = agent.RequestAgentForwarding(s) // a host that doesn't allow it runs commands all the same
+		_ = agent.RequestAgentForwarding(s) // a host that forbids it still runs commands
 	}
 	if err := s.Start(p.command); err != nil {
 		return &Error{public: "the host did not start the command", err: err}
@@ -136,7 +137,7 @@ func (c *Client) run(ctx, soft context.Context, p process, line func(string)) er
 	return ending(ctx, soft, s.Wait())
 }
 
-// ending turns the result of a session into that of a command.
+// ending converts the result of a session to that of a command.
 func ending(ctx, soft context.Context, err error) error {
 	var exit *ssh.ExitError
 	if errors.As(err, &exit) {
@@ -165,7 +166,7 @@ func pass(line func(string), streams ...io.Reader) {
 				if err != nil {
 					return
 				}
-				_ = more // the rest of a long line comes as one of its own
+				_ = more // the rest of a long line becomes a line of its own
 				one.Lock()
 				line(string(text))
 				one.Unlock()

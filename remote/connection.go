@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Secret is a text that formatting and encoding hide, also where they don't ask its methods. The zero value
-// is none.
+// Secret is a text that is hidden from formatting and encoding, even by packages that ignore its methods.
+// The zero value is no secret.
 type Secret struct{ text *string }
 
-// NewSecret returns a secret, none for an empty text.
+// NewSecret returns a secret, the zero value for an empty text.
 func NewSecret(text string) Secret {
 	if text == "" {
 		return Secret{}
@@ -23,7 +23,7 @@ func NewSecret(text string) Secret {
 	return Secret{&text}
 }
 
-// Given reports whether there is a secret.
+// Given reports whether the secret is set.
 func (s Secret) Given() bool { return s.text != nil }
 
 func (s Secret) reveal() string {
@@ -52,8 +52,8 @@ type Host struct {
 	Password    Secret // also the answer to questions of keyboard-interactive authentication
 	PrivateKey  Secret // in PEM, not encrypted
 	Certificate Secret // of the private key, a line of OpenSSH's format
-	// HostKey is the server's public key, or that of the authority that signs its host certificate, as a line
-	// of OpenSSH's format. While it is empty, any server is believed.
+	// HostKey is the server's public key, or that of the authority that signs its host certificate, as a
+	// line in OpenSSH's format. If it is empty, any server is trusted.
 	HostKey Secret
 }
 
@@ -62,7 +62,7 @@ func (h *Host) address() string {
 	return net.JoinHostPort(host, strconv.Itoa(cmp.Or(h.Port, 22)))
 }
 
-// Login returns the name of the user who logs in.
+// Login returns the name of the user that logs in.
 func (h *Host) Login() string { return cmp.Or(h.User, "root") }
 
 // Proxy is a proxy through which the first TCP connection is made.
@@ -74,7 +74,7 @@ type Proxy struct {
 	Password Secret
 }
 
-// proxyPorts are the schemes with their ports.
+// proxyPorts maps schemes to their default ports.
 var proxyPorts = map[string]int{"http": 80, "https": 443, "socks5": 1080}
 
 func (p *Proxy) scheme() string { return cmp.Or(p.Scheme, "http") }
@@ -84,7 +84,7 @@ func (p *Proxy) address() string {
 	return net.JoinHostPort(host, strconv.Itoa(cmp.Or(p.Port, proxyPorts[p.scheme()])))
 }
 
-// AgentUse tells whether keys of an authentication agent are used.
+// AgentUse says whether keys of an authentication agent are used.
 type AgentUse uint8
 
 // The uses of an agent.
@@ -94,31 +94,31 @@ const (
 	AgentAlways // it is an error if there is none
 )
 
-// Connection is what there is to know to work on a host.
+// Connection holds the settings for working on a host.
 type Connection struct {
 	Target  Host
 	Bastion *Host  // the target is reached from there; nil for none
 	Proxy   *Proxy // the first of target and bastion is reached through it; nil for none
 
-	Timeout time.Duration // until when connecting is tried again; 5 minutes if zero
-	// ScriptPath is where scripts are put, with %RAND% for random digits; the platform's place for temporary
-	// files if empty.
+	Timeout time.Duration // how long connecting is retried; 5 minutes if zero
+	// ScriptPath is the remote path of uploaded scripts, with %RAND% for random digits; if empty, a file in
+	// the platform's temporary directory.
 	ScriptPath string
-	Windows    bool // whether the target is a Windows system
+	Windows    bool // the target is a Windows system
 
 	Agent         AgentUse
-	AgentIdentity string // the key of the agent to try first: its public key, fingerprint or comment, or the name of a file that has the public key
-	AgentSocket   string // of the agent; empty for none. Windows has a fixed place
+	AgentIdentity string // the agent's key to try first: its public key, fingerprint or comment, or the name of a file with the public key
+	AgentSocket   string // of the agent; empty for none. On Windows it is fixed
 }
 
-// Problem is something that is wrong with a setting, found without connecting.
+// Problem is an error in a setting that was found without connecting.
 type Problem struct {
-	Argument string // as connection blocks name it: "bastion_private_key"
-	Text     string // a sentence that has no part of the setting's value
+	Argument string // as named in connection blocks: "bastion_private_key"
+	Text     string // a sentence without any part of the setting's value
 }
 
-// Check returns what is wrong with keys, certificates and other settings. Settings that are empty are passed
-// over, so that it can be asked about an incomplete connection.
+// Check returns errors in keys, certificates and other settings. It ignores empty settings, so it works for
+// incomplete connections.
 func (c *Connection) Check() []Problem {
 	problems := c.Target.check("")
 	if c.Bastion != nil {

@@ -14,16 +14,16 @@ import (
 
 const (
 	defaultTimeout = 5 * time.Minute
-	attemptLimit   = 30 * time.Second // for one attempt, so that a host that swallows packets while it boots does not use up all of the time
+	attemptLimit   = 30 * time.Second // for one attempt, so that a host that drops packets while it boots does not use up all the time
 	firstPause     = time.Second
 	longestPause   = 15 * time.Second
 )
 
-// Dial connects to the target and logs in. A host that does not answer, or does not let the user in, may
-// still be starting: until the connection's timeout it is tried again, with growing pauses; after each
-// failure notify, if it is not nil, gets the reason in words that have no value of the settings. Whatever
-// cannot change by waiting fails at once: unusable keys, and a host that shows another key than it should.
-// When ctx ends, Dial ends. The client must be closed.
+// Dial connects to the target and logs in. A host that does not answer or refuses the login may still be
+// starting, so Dial retries until the connection's timeout, with growing pauses. After each failure it
+// calls notify, unless nil, with a reason that contains no settings. Failures that waiting cannot change
+// end it at once: unusable keys, and a host with the wrong key. Dial also ends when ctx does. The caller
+// must close the client.
 func Dial(ctx context.Context, c *Connection, notify func(reason string)) (*Client, error) {
 	d, err := newDialer(c)
 	if err != nil {
@@ -39,7 +39,7 @@ func Dial(ctx context.Context, c *Connection, notify func(reason string)) (*Clie
 			return client, nil
 		}
 		if limited.Err() == nil || last == nil {
-			last = err // rather than that the attempt was cut off
+			last = err // rather than that this attempt was cut off
 		}
 		if isFinal(err) {
 			break
@@ -96,7 +96,7 @@ func newDialer(c *Connection) (*dialer, error) {
 	return d, nil
 }
 
-// newLogin is for a host that was checked.
+// newLogin returns the login for a host that has been checked.
 func newLogin(h *Host, k *keyring) *login {
 	l := &login{Host: h, keyring: k}
 	l.own, _ = h.signers()
@@ -152,15 +152,15 @@ func (d *dialer) tcp(ctx context.Context, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// handshaken is what came of a handshake.
+// handshaken is the outcome of a handshake.
 type handshaken struct {
 	client   *ssh.Client
-	believed bool // the host showed a key that it may have
+	believed bool // the host showed an accepted key
 	err      error
 }
 
-// handshake logs in over conn, which it closes if that fails. When ctx ends it returns at once, although an
-// agent may still be waiting for its user.
+// handshake logs in over conn, and closes it on failure. When ctx ends it returns at once, even if an agent
+// is still waiting for its user.
 func (l *login) handshake(ctx context.Context, conn net.Conn) (*ssh.Client, error) {
 	done := make(chan handshaken, 1)
 	go func() { done <- l.shake(conn) }()
@@ -199,7 +199,7 @@ func (l *login) shake(conn net.Conn) (h handshaken) {
 	return h
 }
 
-// refused says at which point the handshake has failed.
+// refused returns an error that says at which stage the handshake failed.
 func (l *login) refused(ctx context.Context, h handshaken) error {
 	err := h.err
 	var own *Error
@@ -235,13 +235,13 @@ func (l *login) words() []string {
 	return words
 }
 
-// methods returns how to log in, in the order in which it is tried: keys of the connection, those of the
-// agent, the password. A server hears a few attempts only, and an agent may have many keys, so the password
-// comes before those of an agent that nobody has asked for.
+// methods returns the login methods in the order in which they are tried: keys of the connection, keys of
+// the agent, the password. A server allows only a few attempts and an agent may have many keys, so the
+// password comes before the keys of an agent that was not requested.
 func (l *login) methods() []ssh.AuthMethod {
 	var keys, password []ssh.AuthMethod
 	if len(l.own) > 0 || l.keyring != nil {
-		// A method that failed is not tried again, so all keys must come from one.
+		// A failed method is not tried again, so one method must offer all keys.
 		keys = append(keys, ssh.PublicKeysCallback(func() ([]ssh.Signer, error) {
 			if l.keyring == nil {
 				return l.own, nil
@@ -262,7 +262,7 @@ func (l *login) methods() []ssh.AuthMethod {
 	return append(keys, password...)
 }
 
-// answer gives the password to each question whose answer is not shown.
+// answer gives the password as the answer to each question with hidden input.
 func (l *login) answer(_, _ string, questions []string, shown []bool) ([]string, error) {
 	answers := make([]string, len(questions))
 	for i := range questions {

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Error is something that failed on the way to a host or on it. Error returns its whole text, which may name
-// hosts, users and files. It has no password and no key.
+// Error is a failure on the way to a host or on it. Its text may name hosts, users and files, but contains
+// no password or key.
 type Error struct {
-	public string // without any value of the settings
-	detail string // what else there is to say; may be empty
+	public string // without any settings
+	detail string // additional information; may be empty
 	err    error
-	final  bool // trying again cannot help
+	final  bool // retrying cannot help
 }
 
 // Error implements error.
@@ -37,7 +37,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.err }
 
-// ExitError is the failure of a command that was run.
+// ExitError is the failure of a command that ran.
 type ExitError struct {
 	Status int
 	Signal string // without "SIG", if a signal ended the command
@@ -51,7 +51,8 @@ func (e *ExitError) Error() string {
 	return "exit status " + strconv.Itoa(e.Status)
 }
 
-// Public returns what may be said of an error when the settings and arguments that led to it are secret.
+// Public returns the text of an error that may be shown if the settings and arguments that led to it are
+// secret.
 func Public(err error) string {
 	var exit *ExitError
 	var own *Error
@@ -75,7 +76,7 @@ func Public(err error) string {
 	}
 }
 
-// reason tells a cause without any name, "" if it is none of the usual ones.
+// reason describes a common cause without any names, or returns "".
 func reason(err error) string {
 	var own *Error
 	var dns *net.DNSError
@@ -106,7 +107,7 @@ func reason(err error) string {
 	return ""
 }
 
-// isFinal reports whether trying again cannot mend err.
+// isFinal reports whether retrying cannot help.
 func isFinal(err error) bool {
 	var own *Error
 	for errors.As(err, &own) {
@@ -118,7 +119,7 @@ func isFinal(err error) bool {
 	return false
 }
 
-// finalError makes an error that trying again cannot mend. Nothing in its text may come from the settings.
+// finalError returns an error for which retrying cannot help. Its text must not contain settings.
 func finalError(format string, args ...any) *Error {
 	return &Error{public: strings.TrimSpace(fmt.Sprintf(format, args...)), final: true}
 }

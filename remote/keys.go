@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// signers returns the host's private key, before it the key with its certificate if there is one. The
-// problem's text has nothing of the key: what parsers say quotes bytes of what they parse.
+// signers returns the host's private key, preceded by the key with its certificate if there is one. The
+// problem's text reveals nothing about the key; the texts of parsers would quote some of its bytes.
 func (h *Host) signers() ([]ssh.Signer, *Problem) {
 	if !h.PrivateKey.Given() {
 		if h.Certificate.Given() {
@@ -60,10 +60,11 @@ func keyProblem(text string, err error) string {
 	}
 }
 
-// errHostKey has nothing of the key, which may be ephemeral like any setting.
+// errHostKey does not quote the key, which may be ephemeral like any setting.
 var errHostKey = errors.New("not a public key in OpenSSH's format, such as \"ssh-ed25519 AAAA…\", the content of a file *.pub")
 
-// pinned returns the key that the host must show or have its certificate signed by, nil if there is none.
+// pinned returns the key that the host must show or that must have signed its certificate, or nil if none
+// is set.
 func (h *Host) pinned() (ssh.PublicKey, error) {
 	if !h.HostKey.Given() {
 		return nil, nil
@@ -75,10 +76,10 @@ func (h *Host) pinned() (ssh.PublicKey, error) {
 	return key, nil
 }
 
-// checkHost returns the check of the host's key.
+// checkHost returns the function that checks the host's key.
 func checkHost(pinned ssh.PublicKey) ssh.HostKeyCallback {
 	if pinned == nil {
-		return ssh.InsecureIgnoreHostKey() // as the ecosystem does: hosts are new, and their keys are not known yet
+		return ssh.InsecureIgnoreHostKey() // as in OpenTofu and Terraform: hosts are new and their keys are not known yet
 	}
 	same := func(k ssh.PublicKey) bool { return bytes.Equal(k.Marshal(), pinned.Marshal()) }
 	certs := &ssh.CertChecker{IsHostAuthority: func(k ssh.PublicKey, _ string) bool { return same(k) }}
@@ -97,8 +98,8 @@ func checkHost(pinned ssh.PublicKey) ssh.HostKeyCallback {
 	}
 }
 
-// hostAlgorithms returns in which form the host has to show its key: nil for any. A host with several keys
-// shows the one that is pinned only if it is asked for that kind.
+// hostAlgorithms returns the accepted key algorithms of the host: nil for any. A host with several keys
+// shows the pinned one only if its kind is requested.
 func hostAlgorithms(pinned ssh.PublicKey) []string {
 	if pinned == nil {
 		return nil
@@ -115,7 +116,7 @@ func hostAlgorithms(pinned ssh.PublicKey) []string {
 	return append(out, pinned.Type())
 }
 
-// methods tells in words how the login was tried.
+// methods lists the tried login methods in words.
 func methods(words []string) string {
 	if len(words) == 0 {
 		return "without a key or password: the connection has none, and there is no agent"

@@ -8,30 +8,30 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// process is something that runs on the host. The protocol's own signals do not reach every process: sshd
-// refuses to pass them on to those of root. So a process that was started with announced says its number, by
-// which another session can signal it.
+// process is a process on the host. The protocol's own signals do not reach every process: sshd refuses to
+// pass them on to those of root. A process started by announced therefore reports its process number, which
+// another session uses to signal it.
 type process struct {
 	client  *Client
 	session *ssh.Session
 	command string
-	mark    string // of the line that tells the number; "" if there is none
+	mark    string // of the line with the number; "" if there is none
 
 	number *number
 }
 
-// number is the number of a process, once the process has sent it.
+// number is a process number that arrives some time after the process has started.
 type number struct {
 	once sync.Once
 	sent chan struct{} // closed when text is set
 	text string
 }
 
-// numberWait is how long a signal waits for the number: a process that has just been started may be ahead of
-// its output.
+// numberWait is how long a signal waits for the number: a process that has just started may not have
+// printed it yet.
 const numberWait = time.Second
 
-// get returns the number, "" if it does not arrive in time.
+// get returns the number, or "" if it does not arrive in time.
 func (n *number) get() string {
 	select {
 	case <-n.sent:
@@ -41,15 +41,15 @@ func (n *number) get() string {
 	}
 }
 
-// announced returns a process for a program, given as a word of the shell, that begins by telling its number
-// on standard error. sshd makes it the leader of a process group, and no shell stands between: whatever the
-// user's login shell is, it knows exec.
+// announced returns a process for a program, given as a word of the shell, that first prints its number to
+// standard error. sshd makes it the leader of a process group, and exec, which every login shell has,
+// avoids a shell in between.
 func announced(word string) (process, error) {
 	mark, err := fill("process-%RAND%:")
 	return process{command: `exec /bin/sh -c 'echo ` + mark + `$$ >&2; exec "$0"' ` + word, mark: mark, number: &number{sent: make(chan struct{})}}, err
 }
 
-// filter returns a sink for lines that keeps the one with the number to itself.
+// filter returns a sink for lines that extracts the one with the number.
 func (p *process) filter(line func(string)) func(string) {
 	if p.mark == "" {
 		return line

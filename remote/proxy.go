@@ -67,7 +67,7 @@ func (p *Proxy) connect(ctx context.Context, conn net.Conn, address string) (net
 	return &readAhead{conn, r}, nil
 }
 
-// readAhead is a connection of which something may have been read already: SSH servers speak first.
+// readAhead is a connection from which some bytes may already have been read: SSH servers speak first.
 type readAhead struct {
 	net.Conn
 	r *bufio.Reader

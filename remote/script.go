@@ -14,17 +14,16 @@ import (
 	"github.com/pkg/sftp"
 )
 
-// The places of scripts, by platform.
+// The default paths of scripts, by platform.
 const (
 	unixScript    = "/tmp/terraform_%RAND%.sh"
 	windowsScript = "C:/windows/temp/terraform_%RAND%.cmd"
 )
 
-const attempts = 3 // at finding a name that is free
+const attempts = 3 // at finding an unused name
 
-// RunScript puts a script on the host, where nobody else can read it, runs it as Run does, and removes it
-// whatever became of it. A script that could not be removed is told by a line of output, since it may have
-// secrets.
+// RunScript uploads a script that only the user can read, runs it as Run does, and removes it whatever the
+// outcome. If removing it fails, a line of output says so, since the script may contain secrets.
 func (c *Client) RunScript(ctx, soft context.Context, script string, line func(string)) error {
 	name, err := c.putScript(soft, script)
 	if name != "" {
@@ -44,8 +43,8 @@ func (c *Client) RunScript(ctx, soft context.Context, script string, line func(s
 	return c.run(ctx, soft, p, line)
 }
 
-// putScript uploads the script for its owner alone. It returns its name as soon as the file is there, also
-// along with an error.
+// putScript uploads the script with permissions for its owner only. It returns the name as soon as the file
+// exists, even with an error.
 func (c *Client) putScript(ctx context.Context, script string) (string, error) {
 	f, err := c.files(ctx)
 	if err != nil {
@@ -61,9 +60,9 @@ func (c *Client) putScript(ctx context.Context, script string) (string, error) {
 			return "", err
 		}
 		if name == pattern {
-			_ = f.Remove(name) // a script of an earlier run, which must not keep its permissions
+			_ = f.Remove(name) // a script of an earlier run, whose permissions must not be kept
 		}
-		// Exclusive, so that no file or link that somebody has put there gets the script.
+		// O_EXCL, so that an existing file or link never receives the script.
 		if file, err = f.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL); err == nil || ctx.Err() != nil {
 			break
 		}
@@ -72,7 +71,7 @@ func (c *Client) putScript(ctx context.Context, script string) (string, error) {
 		return "", f.failed(ctx, "the script could not be put on the host", name, err)
 	}
 	const ownerOnly = 0o700
-	if !c.set.Windows { // before there is anything in it to read
+	if !c.set.Windows { // before there is content to read
 		err = f.Chmod(name, ownerOnly)
 	}
 	if err == nil {
@@ -84,7 +83,7 @@ func (c *Client) putScript(ctx context.Context, script string) (string, error) {
 	return name, nil
 }
 
-// fill puts random digits in the place of %RAND%.
+// fill replaces %RAND% by random digits.
 func fill(pattern string) (string, error) {
 	const mark, digits = "%RAND%", 1e15
 	for strings.Contains(pattern, mark) {
@@ -97,19 +96,19 @@ func fill(pattern string) (string, error) {
 	return pattern, nil
 }
 
-// processFor returns the process that runs the script. A shell of Windows takes the name as it is: each
-// quotes differently.
+// processFor returns the process that runs the script. On Windows the name is used unquoted, because shells
+// there quote differently.
 func (c *Client) processFor(name string) (process, error) {
 	if c.set.Windows {
 		return process{command: name}, nil
 	}
 	if !strings.Contains(name, "/") {
-		name = "./" + name // not something on the search path
+		name = "./" + name // so that the search path is not used
 	}
 	return announced("'" + strings.ReplaceAll(name, "'", `'\''`) + "'")
 }
 
-// remove removes a script, on a context of its own: an interrupt is no reason to leave it.
+// remove removes a script, with its own context: an interrupt must not leave it behind.
 func (c *Client) remove(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
@@ -124,8 +123,8 @@ func (c *Client) remove(name string) error {
 	return nil
 }
 
-// remotePath returns a path as the file server of the host understands it: it starts in the user's home, and
-// knows no shell's abbreviations.
+// remotePath returns a path as the host's file server expects it: relative to the user's home, without
+// shell abbreviations.
 func (c *Client) remotePath(name string) string {
 	if c.set.Windows {
 		name = strings.ReplaceAll(name, `\`, "/")

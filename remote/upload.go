@@ -13,15 +13,15 @@ import (
 	"github.com/pkg/sftp"
 )
 
-// contentName is the name of a file for which there is content only, in a directory.
+// contentName is the name of a file in a directory for content given without a name.
 const contentName = "tf-file-content"
 
-// Upload copies a local file or directory to the host. Into a destination that is a directory a file goes
-// under its own name. The content of a directory goes to a directory of the same name in the destination, or
-// into the destination itself if source ends with a slash or the destination is not there yet; that is made
-// then, but not what would have to be above it. Symbolic links are followed. New files get the permissions
-// 0644, new directories 0755, less what the host's umask forbids; what was there keeps its own. When ctx ends
-// the upload ends, unfinished.
+// Upload copies a local file or directory to the host. A file goes into an existing destination directory
+// under its own name. The content of a directory goes to a directory with the same name in the destination,
+// or into the destination itself if source ends with a slash or the destination does not exist. A missing
+// destination is created, but not its parents. Symbolic links are followed. New files get the permissions
+// 0644, new directories 0755, reduced by the host's umask; existing ones keep theirs. When ctx ends, the
+// upload stops, unfinished.
 func (c *Client) Upload(ctx context.Context, source, destination string) error {
 	info, err := os.Stat(source)
 	if err != nil {
@@ -43,8 +43,8 @@ func (c *Client) Upload(ctx context.Context, source, destination string) error {
 	return u.dir(source, to, nil)
 }
 
-// UploadContent writes a text to a file on the host, which is named tf-file-content if the destination is a
-// directory. For the rest it is like Upload.
+// UploadContent writes a text to a file on the host, named tf-file-content if the destination is a
+// directory. Otherwise it behaves like Upload.
 func (c *Client) UploadContent(ctx context.Context, content, destination string) error {
 	u, err := c.uploader(ctx, destination)
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *Client) files(ctx context.Context) (*files, error) {
 	}}, nil
 }
 
-// failed describes an operation on a file of the host that has failed.
+// failed describes a failed operation on a file of the host.
 func (f *files) failed(ctx context.Context, what, name string, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -125,7 +125,7 @@ func (c *Client) uploader(ctx context.Context, destination string) (*uploader, e
 	return &uploader{f, ctx, c.remotePath}, nil
 }
 
-// inside returns where a file goes: to the destination, or under the given name into it.
+// inside returns the target path: the destination, or the given name within it if it is a directory.
 func (u *uploader) inside(destination, name string) string {
 	to := u.path(destination)
 	if strings.HasSuffix(to, "/") || u.isDir(to) {
@@ -161,7 +161,7 @@ func (u *uploader) write(r io.Reader, to string) error {
 	return nil
 }
 
-// restrict takes those permissions away from something new that mode doesn't have. A file server without
+// restrict removes permissions that mode lacks from a new file or directory. A file server without
 // permissions ignores it.
 func (u *uploader) restrict(name string, mode fs.FileMode) {
 	if info, err := u.Stat(name); err == nil && info.Mode().Perm()&^mode != 0 {
@@ -169,7 +169,7 @@ func (u *uploader) restrict(name string, mode fs.FileMode) {
 	}
 }
 
-// dir copies the content of a directory. above are the directories around it.
+// dir copies the content of a directory. above are the directories that contain it.
 func (u *uploader) dir(from, to string, above []fs.FileInfo) error {
 	const what, mode = "the directory could not be created on the host", 0o755
 	self, err := os.Stat(from)

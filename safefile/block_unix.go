@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// block makes reading from f wait for what is written, also where the runtime cannot wait for pipes.
+// block makes reads from f block, also where the runtime cannot poll pipes.
 func block(f *os.File) error { return syscall.SetNonblock(int(f.Fd()), false) }

@@ -11,8 +11,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// replaceFile puts a new file in the place of another, with its mode and owner. On an error the old one is as
-// it was.
+// replaceFile replaces a file by a new one with its mode and owner. After an error the old file is
+// unchanged.
 func replaceFile(path string, old fs.FileInfo, content []byte) error {
 	st, ok := old.Sys().(*syscall.Stat_t)
 	if !ok || st.Nlink != 1 {
@@ -22,7 +22,7 @@ func replaceFile(path string, old fs.FileInfo, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = t.Cleanup() }() // after success there is nothing to clean up
+	defer func() { _ = t.Cleanup() }() // does nothing after success
 	if err := t.Chown(int(st.Uid), int(st.Gid)); err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/natefinch/atomic"
 )
 
-// replaceFile puts a new file in the place of another.
+// replaceFile replaces a file by a new one.
 func replaceFile(path string, _ fs.FileInfo, content []byte) error {
 	return atomic.WriteFile(path, bytes.NewReader(content))
 }

@@ -5,16 +5,16 @@ import (
 	"path/filepath"
 )
 
-// Rewrite replaces the content of a file that exists: all of it or, after a crash, nothing. Links to the
-// file still lead to it, and it keeps its mode and owner. Where a new file cannot take its place, because
-// none can be made in the directory or the file has several names, it is overwritten. Errors are those of
-// os.OpenFile and os.File.
+// Rewrite replaces the content of an existing file: all of it or, after a crash, nothing. Links to the file
+// are preserved, as are its mode and owner. If the file cannot be replaced, because its directory is not
+// writable or it has several names, it is overwritten in place. Errors are those of os.OpenFile and
+// os.File.
 func Rewrite(path string, content []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return err
 	}
-	// What may not be written is not replaced either.
+	// A read-only file is not replaced either.
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err

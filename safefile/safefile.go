@@ -1,8 +1,7 @@
-// Package safefile reads files that may be anything: a pipe that nothing writes to, a device without an end,
-// a file larger than the memory. It also opens files to write what others may not read, and replaces files at
-// once.
+// Package safefile reads files that may be anything: a pipe without a writer, an endless device, a file
+// larger than memory. It also creates files that only their owner may read, and replaces files atomically.
 //
-// It may import nothing of this module. It must not know what the files hold.
+// It may import nothing of this module. It must not know what the files contain.
 package safefile
 
 import (
@@ -17,13 +16,14 @@ import (
 	"time"
 )
 
-// ErrTooLarge is wrapped by errors about files that are larger than their limit.
+// ErrTooLarge is wrapped by errors about files that exceed their limit.
 var ErrTooLarge = errors.New("the file is too large")
 
-// ErrUnsuitable is wrapped by errors about what is no file in the sense of the function.
+// ErrUnsuitable is wrapped by errors about paths that are not the kind of file that a function reads.
 var ErrUnsuitable = errors.New("not a regular file")
 
-// maxEndless bounds what is read of a pipe or a device, in bytes: nothing says beforehand how much there is.
+// maxEndless bounds how much is read from a pipe or a device, in bytes, because its size is not known
+// beforehand.
 const maxEndless = 256 << 20
 
 // Read returns the content of a regular file of at most limit bytes, or of a character device that ends,
@@ -33,14 +33,14 @@ func Read(path string, limit int64) ([]byte, error) {
 	return read(path, limit, fs.ModeDir|fs.ModeNamedPipe|fs.ModeSocket|fs.ModeIrregular)
 }
 
-// ReadStream is Read for a path that a person gave, which may also be a pipe, as the shell's <(command)
-// is. It waits for what is written, and for the time patience for something to open the pipe to write.
+// ReadStream is Read for a path given by the user, which may also be a pipe, such as the shell's
+// <(command). It waits for the writer, and up to patience for a process to open the pipe for writing.
 func ReadStream(path string, limit int64) ([]byte, error) {
 	return read(path, limit, fs.ModeDir|fs.ModeSocket|fs.ModeIrregular)
 }
 
-// Open opens a regular file or the null device to be read piece by piece. Anything else fails with
-// ErrUnsuitable, but for a directory, which cannot be read. Other errors are those of os.Open.
+// Open opens a regular file or the null device for reading piece by piece. A directory is opened as well,
+// but reading it fails. Anything else fails with ErrUnsuitable. Other errors are those of os.Open.
 func Open(path string) (*os.File, error) {
 	f, info, err := open(path)
 	if err != nil || info.Mode().IsRegular() || info.IsDir() {
@@ -53,7 +53,7 @@ func Open(path string) (*os.File, error) {
 }
 
 func open(path string) (*os.File, fs.FileInfo, error) {
-	// Without O_NONBLOCK, opening a pipe waits for a writer.
+	// Without O_NONBLOCK, opening a pipe would wait for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, err
@@ -69,7 +69,7 @@ func unsuitable(path string, mode fs.FileMode) error {
 	return &fs.PathError{Op: "read", Path: path, Err: unsuitableError(Kind(mode))}
 }
 
-// unsuitableError is ErrUnsuitable with the kind of what is there.
+// unsuitableError is ErrUnsuitable with the kind of file found.
 type unsuitableError string
 
 func (e unsuitableError) Error() string {
@@ -87,7 +87,7 @@ func read(path string, limit int64, refused fs.FileMode) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	// A block device is a disk: it has the mode of a device, but not that of a character device.
+	// A block device has the mode of a device, but not of a character device.
 	if mode := info.Mode(); mode&refused != 0 || mode&(fs.ModeDevice|fs.ModeCharDevice) == fs.ModeDevice {
 		return nil, unsuitable(path, mode)
 	}
@@ -117,14 +117,15 @@ func read(path string, limit int64, refused fs.FileMode) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// ErrNoWriter is wrapped by errors about pipes that nothing writes to.
+// ErrNoWriter is wrapped by errors about pipes without a writer.
 var ErrNoWriter = errors.New("it is a named pipe that nothing writes to")
 
-// patience is how long ReadStream waits for something to open a named pipe to write to it.
+// patience is how long ReadStream waits for a process to open a named pipe for writing.
 var patience = 10 * time.Second
 
-// awaitWriter returns what is written to the pipe f, once there is some of it. Until something has opened a
-// named pipe to write, reading finds its end. Pipes without a name have had their writers from the start.
+// awaitWriter returns a reader of the pipe f once some data is there. Until a process has opened a named
+// pipe for writing, reading returns the end of the file. Unnamed pipes have had their writers from the
+// start.
 func awaitWriter(f *os.File) (io.Reader, error) {
 	if err := block(f); err != nil {
 		return nil, err
@@ -145,8 +146,7 @@ func awaitWriter(f *os.File) (io.Reader, error) {
 	}
 }
 
-// named reports whether path leads to something that has a name in a directory, which the descriptors of
-// processes have not.
+// named reports whether path leads to a directory entry, which the descriptors of processes do not.
 func named(path string) bool {
 	_, err := filepath.EvalSymlinks(path)
 	return err == nil
@@ -156,7 +156,7 @@ func tooLarge(path string, limit int64) error {
 	return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: at most %d bytes are accepted", ErrTooLarge, limit)}
 }
 
-// Kind returns the name of a kind of file with its article, such as "a named pipe".
+// Kind returns the kind of a file with its article, such as "a named pipe".
 func Kind(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():

@@ -8,9 +8,9 @@ import (
 // private are the permissions of a file that only its owner may read.
 const private = 0o600
 
-// Create opens a file, new or emptied, to write what may be secret: a regular file is then for its owner
-// only, whoever could read it before. What is no regular file, such as a pipe or a terminal, is opened as it
-// is. Errors are those of os.OpenFile.
+// Create opens a file, new or truncated, for writing possibly secret data. A regular file is made private
+// to its owner, even if it existed and others could read it. Anything else, such as a pipe or a terminal,
+// is opened as it is. Errors are those of os.OpenFile.
 func Create(path string) (*os.File, error) {
 	f, err := openPrivate(path, 0)
 	if err != nil {
@@ -24,7 +24,7 @@ func Create(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Append is Create for a file whose content is kept, and added to.
+// Append is Create for a file whose content is kept and extended.
 func Append(path string) (*os.File, error) { return openPrivate(path, os.O_APPEND) }
 
 func openPrivate(path string, flag int) (*os.File, error) {
@@ -42,8 +42,7 @@ func openPrivate(path string, flag int) (*os.File, error) {
 	if err := f.Chmod(private); err == nil {
 		return f, nil
 	}
-	// It belongs to someone else, or the file system has no permissions: a new file has those that there can
-	// be.
+	// The file belongs to another user, or the file system has no permissions: replace it by a new one.
 	if err := errors.Join(f.Close(), os.Remove(path)); err != nil {
 		return nil, err
 	}

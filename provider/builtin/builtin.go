@@ -1,10 +1,10 @@
-// Package builtin is the provider that is part of the program, terraform.io/builtin/terraform: the resource
-// type terraform_data, the data source terraform_remote_state and the functions that encode and decode
-// variable files. It works in process, on values.
+// Package builtin is the provider inside the program, terraform.io/builtin/terraform: the resource type
+// terraform_data, the data source terraform_remote_state and the functions that encode and decode variable
+// files. It works in process, on values.
 //
 // It may import addr, diag, schema, provider, state (to read the outputs of local states), HCL and cty. It
-// must not know backends other than the local one: the program that has them injects how a state is read. Nor
-// may it know wire formats, plans or evaluation.
+// must not know backends other than the local one, so functions to read states are injected. Nor may it
+// know wire formats, plans or evaluation.
 package builtin
 
 import (
@@ -22,31 +22,32 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// ReadState reads the root module's outputs from the state that a backend stores for a workspace ("default"
-// if none is named). config is the backend's configuration as given, an object or null. A state that does not
-// exist is an error that wraps ErrNoState. Errors must not hold values of config, any of which may be secret.
-// A cty.PathError leads to the place in config that it is about.
+// ReadState reads the root module's outputs from the state that a backend stores for a workspace; an empty
+// name means "default". config is the backend's configuration as given, an object or null. If there is no
+// state, the error wraps ErrNoState. Errors must not contain values of config, any of which may be secret.
+// A cty.PathError gives the place in config that it is about.
 type ReadState func(ctx context.Context, backendType string, config cty.Value, workspace string) (outputs map[string]cty.Value, err error)
 
-// CheckBackend reports whether a backend type exists and config, an object with possibly unknown parts or
-// null, fits it. The rules for errors are those of ReadState; ErrNoBackend says that there is no such type.
+// CheckBackend checks that a backend type exists and that config, null or an object with possibly unknown
+// parts, fits it. Errors follow the rules of ReadState; ErrNoBackend means that the type does not exist.
 type CheckBackend func(backendType string, config cty.Value) error
 
-// Options are what the provider needs of its surroundings. Each has a default.
+// Options are what the provider needs from its environment. Each has a default.
 type Options struct {
-	// Dir is the directory that relative paths of local states start from; "" is the working directory of the
+	// Dir is the directory that relative paths of local states refer to; "" is the working directory of the
 	// process.
 	Dir string
 	// ReadState reads the states of other configurations; nil reads those of the local backend.
 	ReadState ReadState
-	// CheckBackend validates terraform_remote_state's configuration; nil accepts what the local backend does
-	// if ReadState is nil too, or else leaves all checks to ReadState.
+	// CheckBackend validates terraform_remote_state's configuration. If it is nil, the local backend's
+	// rules apply if ReadState is nil too; otherwise all checks are left to ReadState.
 	CheckBackend CheckBackend
-	// NewID makes the id of a new terraform_data; nil makes random UUIDs. It may be called concurrently.
+	// NewID returns the id of a new terraform_data; nil means random UUIDs. It may be called concurrently.
 	NewID func() string
 }
 
-// New returns a started provider. It has no process, keeps nothing between calls, and need not be configured.
+// New returns a started provider. It has no process, keeps no state between calls, and needs no
+// configuration.
 func New(o Options) provider.Provider {
 	if o.ReadState == nil {
 		o.ReadState = ReadLocal(o.Dir)
@@ -115,7 +116,7 @@ func (*builtin) GenerateConfig(_ context.Context, req provider.GenerateRequest) 
 	return cty.NilVal, unsupported("The built-in provider does not write configuration for %s.", req.Type)
 }
 
-// ConfiguredFunctions implements provider.Reader: the functions do not depend on any configuration.
+// ConfiguredFunctions implements provider.Reader: the functions do not depend on the configuration.
 func (*builtin) ConfiguredFunctions(context.Context) (map[string]*schema.Function, diag.List) {
 	return Catalog().Functions()
 }
@@ -161,7 +162,7 @@ func blockOf(mode addr.Mode, typeName string) (*schema.Block, diag.List) {
 	return s.Block, nil
 }
 
-// checkObject guards against values that were not made for the schema, which would otherwise fail deep inside
+// checkObject rejects values that do not have the schema's type, which would otherwise fail deep inside
 // cty.
 func checkObject(block *schema.Block, what string, v cty.Value) diag.List {
 	if v == cty.NilVal || len(v.Type().TestConformance(block.Type())) > 0 || schema.HoldsMarks(v) {
@@ -175,8 +176,8 @@ func unsupported(format string, args ...any) diag.List {
 	return diag.Errorf("Operation not supported by provider", "%s", fmt.Sprintf(format, args...))
 }
 
-// Echo returns, for a managed type, the argument that a result repeats: what is sensitive in the one is so in
-// the other. ok is false if there is none.
+// Echo returns, for a managed type, the argument that a result attribute repeats: parts that are sensitive
+// in the argument are sensitive in the result. ok is false if there is none.
 func Echo(typeName string) (argument, result string, ok bool) {
 	return "input", "output", typeName == dataType
 }

@@ -15,8 +15,8 @@ const (
 	remoteStateType = "terraform_remote_state"
 )
 
-// Additions are the attributes of terraform_data that other engines don't have. Stored objects leave them out
-// where they are null, so that the state can be read by those.
+// Additions are the attributes of terraform_data that other engines don't have. Stored objects omit them if
+// they are null, so that other engines can read the state.
 var Additions = []string{"input_wo", "input_wo_version"}
 
 // Catalog returns what the provider offers, for use without starting it.

@@ -14,8 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// ReadResource implements provider.Reader. A terraform_data exists nowhere but in the state, so it never
-// changes on its own.
+// ReadResource implements provider.Reader. A terraform_data exists only in the state, so it never changes
+// on its own.
 func (*builtin) ReadResource(_ context.Context, req provider.ReadRequest) (provider.ReadResponse, diag.List) {
 	block, diags := blockOf(addr.Managed, req.Type)
 	if diags.HasErrors() {
@@ -62,8 +62,8 @@ func (*builtin) PlanResource(_ context.Context, req provider.PlanRequest) (provi
 	return resp, nil
 }
 
-// stored returns an object without its write-only argument. The null in its place has no type: that of the
-// argument is nobody's business.
+// stored returns an object without its write-only argument. The null in its place has no type, so that the
+// argument's type is not revealed.
 func stored(block *schema.Block, v cty.Value) cty.Value {
 	if v.IsNull() || !v.IsKnown() || !block.HasWriteOnly() {
 		return v
@@ -87,7 +87,7 @@ func same(prior cty.Value, planned map[string]cty.Value, name string) bool {
 	return prior.GetAttr(name).RawEquals(planned[name])
 }
 
-// outputOf is the planned output of a new object.
+// outputOf returns the planned output of a new object.
 func outputOf(input cty.Value) cty.Value {
 	if input.IsNull() {
 		return input
@@ -124,8 +124,8 @@ func (b *builtin) ApplyResource(_ context.Context, req provider.ApplyRequest) (p
 	return resp, nil
 }
 
-// UpgradeResource implements provider.Reader. Attributes that the schema doesn't have are dropped, missing
-// ones are null: the engines that share the state format don't all have the same ones.
+// UpgradeResource implements provider.Reader. Attributes that the schema lacks are dropped and missing ones
+// are null, because the engines that share the state format don't all have the same attributes.
 func (*builtin) UpgradeResource(_ context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
 	s, _ := catalog{}.Resource(addr.Managed, req.Type)
 	if s == nil {
@@ -148,7 +148,7 @@ func (*builtin) UpgradeResource(_ context.Context, req provider.UpgradeRequest) 
 	return stored(s.Block, v), nil
 }
 
-// decodeObject decodes the attributes of an object that the block has. Its errors hold no values.
+// decodeObject decodes the attributes that the block has. Its errors contain no values.
 func decodeObject(block *schema.Block, src []byte) (cty.Value, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(src, &members); err != nil || members == nil {
@@ -175,7 +175,7 @@ func (*builtin) UpgradeIdentity(_ context.Context, req provider.UpgradeRequest) 
 	return cty.NilVal, unsupported("Objects of type %s have no identity.", req.Type)
 }
 
-// ImportResource implements provider.Reader. Any text will do for an id; the object starts without input.
+// ImportResource implements provider.Reader. It accepts any id; the object starts without input.
 func (*builtin) ImportResource(_ context.Context, req provider.ImportRequest) (provider.ImportResponse, diag.List) {
 	if _, diags := blockOf(addr.Managed, req.Type); diags.HasErrors() {
 		return provider.ImportResponse{}, diags
@@ -193,9 +193,9 @@ func newData(id string, triggers cty.Value) cty.Value {
 	})
 }
 
-// MoveResource implements provider.Reader. A null_resource becomes a terraform_data with the same id and its
-// triggers as triggers_replace. They become an object, since that is what the braces of a configuration give:
-// the move alone then changes nothing.
+// MoveResource implements provider.Reader. A null_resource becomes a terraform_data with the same id, and
+// its triggers become triggers_replace. The map is converted to an object, the type of an object expression
+// in a configuration, so that the move alone causes no change.
 func (*builtin) MoveResource(_ context.Context, req provider.MoveRequest) (provider.MoveResponse, diag.List) {
 	if req.TargetType != dataType {
 		return provider.MoveResponse{}, unknownType(addr.Managed, req.TargetType)

@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// escapeMarks returns source text in which combining marks that follow an escape sequence are escaped too.
-// Left as they are, they would join the sequence's last letter when the text is normalised, as every string
-// of the language is, and break the sequence.
+// escapeMarks returns source text in which combining marks after an escape sequence are escaped too.
+// Unescaped, they would join the sequence's last letter when the text is normalized, as every string of the
+// language is, and break the sequence.
 func escapeMarks(source []byte) string {
 	var sb strings.Builder
 	for len(source) > 0 {
@@ -37,7 +37,7 @@ func escapeMarks(source []byte) string {
 	return sb.String()
 }
 
-// escapeLength returns the length of the escape sequence that source begins with.
+// escapeLength returns the length of the escape sequence at the start of source.
 func escapeLength(source []byte) int {
 	n := 2
 	if len(source) > 1 {

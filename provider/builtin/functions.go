@@ -16,7 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/bounds"
 )
 
-// CallFunction implements provider.Reader. Errors about the argument are function.ArgErrors, and never quote
+// CallFunction implements provider.Reader. Errors about the argument are function.ArgErrors and never quote
 // it.
 func (*builtin) CallFunction(_ context.Context, name string, args []cty.Value) (cty.Value, error) {
 	call := map[string]func(cty.Value) (cty.Value, error){
@@ -36,7 +36,7 @@ func (*builtin) CallFunction(_ context.Context, name string, args []cty.Value) (
 	return v.WithMarks(marks), nil
 }
 
-// encodable reports why v cannot be written as an expression, if it cannot.
+// encodable returns an error if v cannot be written as an expression.
 func encodable(v cty.Value) error {
 	return cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {
 		switch {
@@ -123,8 +123,8 @@ func decodeTfvars(v cty.Value) (cty.Value, error) {
 	return cty.ObjectVal(variables), nil
 }
 
-// decodeError explains the first error. The details of diagnostics quote the text, which may be secret, so
-// there is none.
+// decodeError describes the first error. It omits the details of diagnostics, which quote the possibly
+// secret text.
 func decodeError(diags hcl.Diagnostics) error {
 	for _, d := range diags {
 		if d.Severity != hcl.DiagError {

@@ -23,9 +23,9 @@ import (
 
 // Errors that ReadState and CheckBackend functions wrap.
 var (
-	// ErrNoState says that the backend stores no state for the workspace.
+	// ErrNoState means that the backend stores no state for the workspace.
 	ErrNoState = errors.New("no state is stored there")
-	// ErrNoBackend says that there is no backend of the type.
+	// ErrNoBackend means that the backend type does not exist.
 	ErrNoBackend = errors.New("this program cannot read states from such a backend")
 )
 
@@ -122,8 +122,8 @@ func (b *builtin) ReadData(ctx context.Context, req provider.DataRequest) (provi
 	return provider.DataResponse{State: cty.ObjectVal(result)}, diags
 }
 
-// CheckLocal is the CheckBackend of the local backend: the only type is "local", its arguments are path and
-// workspace_dir.
+// CheckLocal is the CheckBackend of the local backend. It accepts only the type "local", with the arguments
+// path and workspace_dir.
 func CheckLocal(backendType string, config cty.Value) error {
 	if backendType != "local" {
 		return fmt.Errorf("%w. Use the backend \"local\", with a copy of the state in a file", ErrNoBackend)
@@ -161,7 +161,7 @@ func localArgs(config cty.Value) (map[string]string, error) {
 	return args, nil
 }
 
-// ReadLocal returns the ReadState of the local backend. Relative paths start from dir, or the process's
+// ReadLocal returns the ReadState of the local backend. Relative paths refer to dir, or to the process's
 // working directory if dir is "".
 func ReadLocal(dir string) ReadState {
 	return func(ctx context.Context, backendType string, config cty.Value, workspace string) (map[string]cty.Value, error) {
@@ -186,7 +186,7 @@ func ReadLocal(dir string) ReadState {
 	}
 }
 
-// localPath is where the local backend keeps the state of a workspace.
+// localPath returns the path at which the local backend keeps the state of a workspace.
 func localPath(args map[string]string, workspace string) (string, error) {
 	if workspace == defaultWorkspace {
 		if path := args["path"]; path != "" {
@@ -204,10 +204,10 @@ func localPath(args map[string]string, workspace string) (string, error) {
 	return filepath.Join(root, workspace, "terraform.tfstate"), nil
 }
 
-// maxState bounds the state files that are read, in bytes.
+// maxState is the maximum size of state files that are read, in bytes.
 const maxState = 2 << 30
 
-// readOutputs reads the outputs of a state file. Its errors leave the path out, which may be secret.
+// readOutputs reads the outputs of a state file. Its errors omit the path, which may be secret.
 func readOutputs(path string) (map[string]cty.Value, error) {
 	src, err := safefile.Read(path, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
