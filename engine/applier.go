@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/selection"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
@@ -43,15 +44,12 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		walk: e.newWalk(ctx, req.Soft), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{},
 	}
-	a.run = e.run(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp)
-	before := *a.walk
-	before.durable = &sync.Map{}
-	before.run = e.run(req.Config, eval.Applying, &beforeHost{applier: a}, req.Variables, req.Plan.Timestamp)
-	before.run.Diags, before.run.Checks = a.run.Diags, a.run.Checks
-	a.before = &before
+	a.startRun(e.run(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp))
+	a.preApply = a.fork(e.run(req.Config, eval.Applying, &preApplyHost{applier: a}, req.Variables, req.Plan.Timestamp))
+	a.preApply.run.Checks = a.run.Checks
 	defer e.stopOn(req.Soft)()
 	defer func() {
-		e.stats.Evaluations += a.run.Stats.Evaluations.Load() + before.run.Stats.Evaluations.Load()
+		e.stats.Evaluations += a.run.Stats.Evaluations.Load() + a.preApply.run.Stats.Evaluations.Load()
 	}()
 	made := false
 	defer e.events.BeginDetail(event.OpApplying, addr.Object{}, &made)()
@@ -62,7 +60,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	a.state.Checks = mergeChecks(plannedChecks(req.Plan), a.run.Checks.Results())
 	diags := a.run.Diags.List()
 	made = !diags.HasErrors()
-	return &Applied{State: a.state, Counts: a.counts}, withoutRepeats(diags)
+	return &Applied{State: a.state, Counts: a.counts}, provider.WithoutRepeats(diags)
 }
 
 // giveUpLate sets changing, and has it end once ctx has ended and everything that is open is closed, leased
@@ -86,7 +84,7 @@ type applier struct {
 	req       ApplyRequest
 	selection *selection.Selection // of the plan
 	left      *missingDeps         // objects, set once all steps are done
-	before    *walk                // evaluates with the objects as they were: for the providers of what is destroyed
+	preApply  *walk                // evaluates with the objects as they were: for the providers of what is destroyed
 	changing  context.Context      // of the calls that change objects: their answers are recorded until it ends
 
 	altered plan.Instances // that the plan changes; set before any step starts
@@ -138,13 +136,13 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 				uses[i] = in.Uses(t)
 			}
 		case plan.DestroyLeg:
-			if po, diags := a.before.run.ProviderByAddr(t, c.Provider); !diags.HasErrors() && po.Opens() {
+			if po, diags := a.preApply.run.ProviderByAddr(t, c.Provider); !diags.HasErrors() && po.Opens() {
 				uses[i] = []eval.Use{{Kind: eval.UseProvider, Provider: po.Addr}}
 			}
 			if d := a.departure(c); d != nil {
-				uses[i] = append(uses[i], a.asBefore(t, d.Uses(t))...)
+				uses[i] = append(uses[i], a.asPreApply(t, d.Uses(t))...)
 			}
-			uses[i] = append(uses[i], held(t, a.before.run, c.Addr)...)
+			uses[i] = append(uses[i], held(t, a.preApply.run, c.Addr)...)
 		}
 		a.pool.Claim(uses[i]...)
 	}
@@ -209,7 +207,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 			case skip || a.interrupted() && steps[i].Leg != plan.Gate:
 				a.block(steps[i].Change)
 			default:
-				a.guard(steps[i].String(), func() { ok = a.step(t, &steps[i]) })
+				a.run.Guard(steps[i].String(), func() { ok = a.step(t, &steps[i]) })
 				if !ok {
 					a.block(steps[i].Change)
 				}

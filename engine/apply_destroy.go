@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -32,7 +33,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	if stored == nil {
 		return true
 	}
-	po, diags := a.before.run.ProviderByAddr(t, c.Provider)
+	po, diags := a.preApply.run.ProviderByAddr(t, c.Provider)
 	if diags.HasErrors() {
 		a.run.Report(diags.WithAddress(c.Addr.String()))
 		return false
@@ -50,19 +51,19 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	if departure != nil {
 		departure.Prepare(t)
 	}
-	hold := a.prepareHold(t, a.before.run, obj.Instance)
+	hold := a.prepareHold(t, a.preApply.run, obj.Instance)
 	a.pool.Drained() // what earlier steps used may live in the object: a tunnel is closed before its host goes
 	ok := false
 	a.inSlot(func() {
-		s := sessionOf(obj, event.OpDelete)
+		s := ephemeral.NewSession(obj, event.OpDelete)
 		defer s.End()
-		d := a.before.objectOp(obj, sch, c.Provider.Provider)
-		if d.p = a.before.acquireProvider(t, s, po); d.p == nil || !hold(s) {
+		d := a.preApply.objectOp(obj, sch, c.Provider.Provider)
+		if d.p = a.pool.Provider(t, s, po); d.p == nil || !hold(s) {
 			return
 		}
 		destroying := destruction{a: a, objectOp: d, change: c, object: stored}
 		if departure != nil {
-			destroying.before = &provisioning{walk: a.before, t: t, s: s, of: departure, obj: obj, action: plan.Delete}
+			destroying.before = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete}
 		}
 		ok = destroying.run()
 	})
@@ -191,7 +192,7 @@ func (a *applier) departure(c *plan.Change) *eval.Departure {
 	if o := a.object(c.Object()); o == nil || o.Tainted {
 		return nil
 	}
-	return a.before.run.Departure(c.Addr)
+	return a.preApply.run.Departure(c.Addr)
 }
 
 // readStep reads a data source that planning put off.
@@ -207,7 +208,7 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 	}
 	ok := false
 	a.inSlot(func() {
-		s := sessionOf(in, event.OpRead)
+		s := ephemeral.NewSession(in, event.OpRead)
 		defer s.End()
 		d := dataRead{objectOp: a.instanceOp(in), in: in, t: t, s: s}
 		ok = in.Preconditions(t, s) && d.evaluate() && a.readData(&d, c)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -37,7 +38,7 @@ func (a *applier) finish() {
 	}
 	for _, o := range a.run.Root.Outputs() {
 		if c := planned[o.Output().Name]; c != nil {
-			pool.Go(func(t *future.Task) { a.guard(o.Addr(), func() { a.finishOutput(t, o, c) }) })
+			pool.Go(func(t *future.Task) { a.run.Guard(o.Addr(), func() { a.finishOutput(t, o, c) }) })
 		}
 	}
 	pool.Wait()
@@ -141,7 +142,7 @@ func (a *applier) finishConditions(pool *future.Pool) {
 			}
 			instances, _ := r.Instances(t)
 			for _, in := range instances {
-				pool.Go(func(t *future.Task) { a.guard(in.Addr().String(), func() { a.finishInstance(t, in, undecided) }) })
+				pool.Go(func(t *future.Task) { a.run.Guard(in.Addr().String(), func() { a.finishInstance(t, in, undecided) }) })
 			}
 		}
 		for _, c := range m.Calls() {
@@ -150,7 +151,7 @@ func (a *applier) finishConditions(pool *future.Pool) {
 			}
 		}
 	}
-	pool.Go(func(t *future.Task) { a.guard("conditions", func() { walk(t, a.run.Root) }) })
+	pool.Go(func(t *future.Task) { a.run.Guard("conditions", func() { walk(t, a.run.Root) }) })
 	pool.Wait()
 }
 
@@ -166,7 +167,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 	if deps := in.Deps(t); a.anyBlocked(deps) || a.anyLeftOut(t, in.Addr(), deps) || !in.InputsHold(t) {
 		return
 	}
-	s := sessionOf(in, event.OpEvaluate)
+	s := ephemeral.NewSession(in, event.OpEvaluate)
 	if in.Config().Addr.Mode == addr.Ephemeral {
 		a.mu.Lock()
 		_, was := a.opened[in.Addr()]

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -50,7 +51,7 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	}
 	ok := false
 	a.inSlot(func() {
-		ia := instanceApply{objectOp: a.instanceOp(in), a: a, t: t, s: sessionOf(in, event.OpCreate), in: in, change: c}
+		ia := instanceApply{objectOp: a.instanceOp(in), a: a, t: t, s: ephemeral.NewSession(in, event.OpCreate), in: in, change: c}
 		if c.Action == plan.Update {
 			ia.s.Purpose = string(event.OpUpdate)
 		}

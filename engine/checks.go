@@ -6,7 +6,6 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
@@ -15,34 +14,6 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
-
-// mild returns the diagnostics of an operation on the block: those of a block nested in a check are warnings,
-// whatever went wrong.
-func mild(block *config.Resource, diags diag.List) diag.List {
-	if block.Check == nil {
-		return diags
-	}
-	diags = slices.Clone(diags)
-	diags.AsWarnings()
-	for i := range diags {
-		if diags[i].Extra == nil {
-			diags[i].Extra = diag.CheckWarning{}
-		}
-	}
-	return diags
-}
-
-// mildUse is mild for what is known by its use alone.
-func (w *walk) mildUse(u eval.Use, diags diag.List) diag.List {
-	if u.Kind != eval.UseInstance {
-		return diags
-	}
-	m := w.run.Module(u.Instance.Module)
-	if m == nil || m.Resource(u.Instance.Resource) == nil {
-		return diags
-	}
-	return mild(m.Resource(u.Instance.Resource).Block.Config, diags)
-}
 
 // evaluateCheck evaluates the assertions of a check. What the check needs must have been prepared. With
 // announce set, the results of what cannot be decided now are announced for later.
@@ -97,7 +68,7 @@ func (p *planner) visitChecks(pool *future.Pool, t *future.Task, m *eval.Module)
 		p.pool.Waive(c.BlockUses()...)
 		pool.Go(func(t *future.Task) {
 			defer p.pool.Waive(uses...)
-			p.guard(c.Addr(), func() { p.planCheck(t, c) })
+			p.run.Guard(c.Addr(), func() { p.planCheck(t, c) })
 		})
 	}
 }
@@ -224,7 +195,7 @@ func (a *applier) finishChecks(pool *future.Pool) {
 			defer a.pool.Waive(r.uses...)
 			ok := a.interrupted()
 			if !ok {
-				a.guard(r.change.Addr.String(), func() { ok = a.readStep(t, r.change) })
+				a.run.Guard(r.change.Addr.String(), func() { ok = a.readStep(t, r.change) })
 			}
 			if _, unread := a.unread.Load(r.change.Addr); !ok && !unread {
 				a.block(r.change)
@@ -235,7 +206,7 @@ func (a *applier) finishChecks(pool *future.Pool) {
 	for _, c := range a.checks {
 		pool.Go(func(t *future.Task) {
 			defer a.pool.Waive(c.uses...)
-			a.guard(c.Addr(), func() {
+			a.run.Guard(c.Addr(), func() {
 				if a.interrupted() || a.anyBlocked(c.Deps(t)) || !c.InputsHold(t) {
 					c.Undecided()
 					return

@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -75,7 +76,7 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 			e.stats.Evaluations += r.Stats.Evaluations.Load()
 		}
 	})
-	return c, append(invalid, withoutRepeats(c.walk.run.Diags.Take())...)
+	return c, append(invalid, provider.WithoutRepeats(c.walk.run.Diags.Take())...)
 }
 
 // plan makes a plan whose objects the expressions are about. What the plan opens is closed with it.
@@ -84,9 +85,9 @@ func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 	p.plan.Timestamp = stamp
 	opt := e.runOptions(eval.Planning, &plannedHost{planner: p, console: c}, req.Variables, stamp)
 	opt.UnsetUnknown = true
-	p.run = eval.NewRun(req.Config, opt)
+	p.startRun(eval.NewRun(req.Config, opt))
 	c.walk, c.runs = p.walk, []*eval.Run{p.run}
-	p.guard("the plan", p.makePlan)
+	p.run.Guard("the plan", p.makePlan)
 	c.keeping = true
 }
 
@@ -103,25 +104,24 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 		}
 		known[r.Addr] = keys
 	}
-	start := func(w *walk) {
-		host := &stateHost{walk: w, console: c, state: req.State}
+	newRun := func(host *stateHost) *eval.Run {
 		opt := e.runOptions(eval.Planning, host, req.Variables, stamp)
 		opt.Functions = e.functions(eval.Applying, stamp)
 		opt.UnsetUnknown = true
 		opt.Recorded = func(a addr.AbsResource) []addr.Key { return known[a] }
-		w.run = eval.NewRun(req.Config, opt)
-		c.runs = append(c.runs, w.run)
+		run := eval.NewRun(req.Config, opt)
+		c.runs = append(c.runs, run)
+		return run
 	}
-	c.walk = e.newWalk(ctx, req.Soft)
-	start(c.walk)
+	host := &stateHost{walk: e.newWalk(ctx, req.Soft), console: c, state: req.State}
+	host.startRun(newRun(host))
+	c.walk = host.walk
 	c.renew = func() *walk {
-		next := *c.walk
-		next.durable = &sync.Map{}
-		start(&next)
-		next.run.Diags = c.walk.run.Diags // where what is open goes on to report to
-		return &next
+		host := &stateHost{console: c, state: req.State}
+		host.walk = c.walk.fork(newRun(host))
+		return host.walk
 	}
-	c.walk.guard("the variables", func() { c.walk.run.Root.CheckVariablesClosed(&future.Task{}) })
+	c.walk.run.Guard("the variables", func() { c.walk.run.Root.CheckVariablesClosed(&future.Task{}) })
 	c.failed = c.walk.run.Diags.HasErrors()
 }
 
@@ -140,7 +140,7 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 		return cty.DynamicVal, diags
 	}
 	v := cty.DynamicVal
-	w.guard("the expression", func() {
+	w.run.Guard("the expression", func() {
 		t := &future.Task{}
 		x.Prepare(t)
 		ran := w.inSlot(func() {
@@ -157,7 +157,7 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 	})
 	said := w.run.Diags.Take()
 	c.failed = said.HasErrors()
-	diags = withoutRepeats(append(said, diags...))
+	diags = provider.WithoutRepeats(append(said, diags...))
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
@@ -176,7 +176,7 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 // call more than once.
 func (c *Console) Close() diag.List {
 	c.end()
-	return withoutRepeats(c.walk.run.Diags.Take())
+	return provider.WithoutRepeats(c.walk.run.Diags.Take())
 }
 
 // Names returns the beginnings of all expressions: functions, each with an opening parenthesis, and what can
@@ -231,7 +231,7 @@ func (h *stateHost) Result(t *future.Task, in *eval.Instance) cty.Value {
 // Open implements eval.Host.
 func (h *stateHost) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
 	h.console.keep(h.walk, in)
-	return h.open(t, s, in, func(t *future.Task, in *eval.Instance) bool {
+	return h.pool.Open(t, s, in, func(t *future.Task, in *eval.Instance) bool {
 		return slices.ContainsFunc(in.ExplicitDeps(t), h.missing)
 	})
 }

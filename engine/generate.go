@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
@@ -41,7 +42,7 @@ func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, d
 	defer p.pool.Shutdown()
 	out := p.generate()
 	p.pool.Shutdown()
-	return out, withoutRepeats(p.run.Diags.List())
+	return out, provider.WithoutRepeats(p.run.Diags.List())
 }
 
 // undeclared is the target of an import block for which there is no resource block.
@@ -69,7 +70,7 @@ func (p *planner) generate() []*Generated {
 	out := make([]*Generated, len(missing))
 	pool := future.NewPool(p.workers())
 	for i, u := range missing {
-		pool.Go(func(t *future.Task) { p.guard(u.to.String(), func() { out[i] = p.generateOne(t, u) }) })
+		pool.Go(func(t *future.Task) { p.run.Guard(u.to.String(), func() { out[i] = p.generateOne(t, u) }) })
 	}
 	pool.Wait()
 	if p.interrupted() {
@@ -114,10 +115,10 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 	po.Prepare(t)
 	obj := addr.Object{Instance: u.to}
 	p.inSlot(func() {
-		s := sessionOf(obj, event.OpImport)
+		s := ephemeral.NewSession(obj, event.OpImport)
 		defer s.End()
 		sub := p.objectOp(obj, sch, source)
-		if sub.p = p.acquireProvider(t, s, po); sub.p == nil {
+		if sub.p = p.pool.Provider(t, s, po); sub.p == nil {
 			return
 		}
 		got, ok := sub.importObject(u.target, sub.metaIn(p.run.Root))

@@ -2,19 +2,18 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -33,15 +32,15 @@ type ImportRequest struct {
 // the provider; the arguments of the resource may still be missing.
 func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, diag.List) {
 	im := &importer{e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})}
-	im.onlyKnown = true
-	im.run = e.run(req.Config, eval.Planning, im, req.Variables, im.plan.Timestamp)
+	im.pool.OnlyKnown = true
+	im.startRun(e.run(req.Config, eval.Planning, im, req.Variables, im.plan.Timestamp))
 	defer e.stopOn(im.req.Soft)()
 	defer func() { e.stats.Evaluations += im.run.Stats.Evaluations.Load() }()
 	defer im.pool.Shutdown()
 	var out *state.State
-	im.guard(req.To.String(), func() { out = im.importObject(&future.Task{}, req.To, req.ID) })
+	im.run.Guard(req.To.String(), func() { out = im.importObject(&future.Task{}, req.To, req.ID) })
 	im.pool.Shutdown()
-	diags := withoutRepeats(im.run.Diags.List())
+	diags := provider.WithoutRepeats(im.run.Diags.List())
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -77,10 +76,10 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	po.Prepare(t)
 	var out *state.State
 	ran := im.inSlot(func() {
-		s := sessionOf(in, event.OpImport)
+		s := ephemeral.NewSession(in, event.OpImport)
 		defer s.End()
 		sub := im.instanceOp(in)
-		if sub.p = im.acquireProvider(t, s, po); sub.p == nil {
+		if sub.p = im.pool.Provider(t, s, po); sub.p == nil {
 			return
 		}
 		got, ok := sub.importObject(&importTarget{id: id}, sub.meta(in))
@@ -106,23 +105,4 @@ func (im *importer) instance(t *future.Task, to addr.Instance) *eval.Instance {
 			"The configuration has a block for %s, but no instance %s: its count, for_each, or enabled argument rules it out, or that of a module around it. Check the instance key.", to.Abs(), to))
 	}
 	return in
-}
-
-// unknownConfiguration is the error for a provider that is needed at once and whose configuration, which has
-// no marks, has unknown parts.
-func unknownConfiguration(po *eval.ProviderObject, cfg cty.Value) diag.List {
-	d := diag.Diagnostic{
-		Summary: "Invalid provider configuration",
-		Detail: fmt.Sprintf("The configuration of %s depends on what is known only after apply, so the provider cannot be used yet. Apply what it refers to first, if necessary with -target.",
-			po.Addr),
-		Extra: diag.Unknown{},
-	}
-	attrs := cfg.AsValueMap()
-	for _, name := range slices.Sorted(maps.Keys(attrs)) {
-		if !attrs[name].IsWhollyKnown() {
-			d.Path = cty.GetAttrPath(name)
-			break
-		}
-	}
-	return diag.List{d}.InConfigBody(po.Body())
 }

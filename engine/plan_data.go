@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -35,7 +36,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	}
 	result, ok := placeholder, false
 	p.inSlot(func() {
-		s := sessionOf(in, event.OpRead)
+		s := ephemeral.NewSession(in, event.OpRead)
 		defer s.End()
 		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
 		if !in.Preconditions(t, s) || !d.evaluate() {
@@ -84,7 +85,7 @@ func (d *dataRead) fault(diags diag.List) {
 	if d.in.Config().Check != nil && diags.HasErrors() {
 		d.failure = d.storable(diags)
 	}
-	d.report(mild(d.in.Config(), diags))
+	d.report(d.in.Resource.Block.AsCheckWarnings(diags))
 }
 
 // evaluate evaluates the configuration and gets the provider.

@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -66,7 +67,7 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 		}
 		pool.Go(func(t *future.Task) {
 			defer p.pool.Waive(uses[i]...)
-			p.guard(o.obj.String(), func() { p.planOrphan(t, o) })
+			p.run.Guard(o.obj.String(), func() { p.planOrphan(t, o) })
 		})
 	}
 }
@@ -115,12 +116,12 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	departure := p.departure(t, o)
 	hold := p.prepareHold(t, p.run, o.obj.Instance)
 	p.inSlot(func() {
-		s := sessionOf(o.obj, event.OpPlan)
+		s := ephemeral.NewSession(o.obj, event.OpPlan)
 		defer s.End()
 		planned := false
 		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
 		dp := deletePlan{objectOp: p.objectOp(o.obj, sch, o.provider.Provider), planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
-		if dp.p = p.acquireProvider(t, s, po); dp.p == nil || !hold(s) {
+		if dp.p = p.pool.Provider(t, s, po); dp.p == nil || !hold(s) {
 			return
 		}
 		pr, ok := dp.upgrade(o.stored)

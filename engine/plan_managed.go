@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -80,7 +81,7 @@ func (ip *instancePlan) plan() (cty.Value, bool) {
 	ok := false
 	var v cty.Value
 	ip.inSlot(func() {
-		s := sessionOf(in, event.OpPlan)
+		s := ephemeral.NewSession(in, event.OpPlan)
 		defer s.End()
 		defer ip.events.BeginDetail(event.OpPlan, ip.obj, &ok)()
 		v, ok = ip.inSession(s)

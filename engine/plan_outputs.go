@@ -5,6 +5,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
@@ -21,7 +22,7 @@ func (p *planner) finishOutputs(pool *future.Pool) {
 	}
 	p.unplanned = &missingDeps{instances: p.run.InstancesOf, missing: func(a addr.Instance) bool { return !p.planned(a) }}
 	if p.selection.Restricted() {
-		pool.Go(func(t *future.Task) { p.guard("conditions", func() { p.checkSelected(t, p.run.Root) }) })
+		pool.Go(func(t *future.Task) { p.run.Guard("conditions", func() { p.checkSelected(t, p.run.Root) }) })
 	}
 	declared := map[string]bool{}
 	for _, o := range p.run.Root.Outputs() {
@@ -29,7 +30,7 @@ func (p *planner) finishOutputs(pool *future.Pool) {
 		if p.req.Mode == plan.Destroy {
 			continue
 		}
-		pool.Go(func(t *future.Task) { p.guard(o.Addr(), func() { p.planOutput(t, o) }) })
+		pool.Go(func(t *future.Task) { p.run.Guard(o.Addr(), func() { p.planOutput(t, o) }) })
 	}
 	if p.selection.Restricted() {
 		return
@@ -138,7 +139,7 @@ func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 		return v, false // which was reported
 	}
 	if !ok {
-		s := sessionOf(o, event.OpEvaluate)
+		s := ephemeral.NewSession(o, event.OpEvaluate)
 		defer s.End()
 		if !w.inSlot(func() { v = o.Get(t, s, nil) }) {
 			return v, false

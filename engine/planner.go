@@ -11,12 +11,14 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/moves"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/selection"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
@@ -53,7 +55,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	diags := p.run.Diags.List()
 	p.plan.Errored = diags.HasErrors()
 	made = !p.plan.Errored
-	return p.plan, withoutRepeats(diags)
+	return p.plan, provider.WithoutRepeats(diags)
 }
 
 // startPlan returns a planner that is about to make a plan.
@@ -64,7 +66,7 @@ func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.selection.LeavesOutAll
 	}
-	p.run = eval.NewRun(req.Config, opt)
+	p.startRun(eval.NewRun(req.Config, opt))
 	return p
 }
 
@@ -238,17 +240,17 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	for _, c := range calls {
 		pool.Go(func(t *future.Task) {
 			defer p.expansionDone(pool)
-			p.guard("a module call", func() { p.visitCall(pool, t, c) })
+			p.run.Guard("a module call", func() { p.visitCall(pool, t, c) })
 		})
 	}
 	for _, r := range resources {
 		pool.Go(func(t *future.Task) {
 			defer p.expansionDone(pool)
-			p.guard(r.Addr().String(), func() { p.visitResource(pool, t, r) })
+			p.run.Guard(r.Addr().String(), func() { p.visitResource(pool, t, r) })
 		})
 	}
 	pool.Go(func(t *future.Task) {
-		p.guard("the values of a module", func() {
+		p.run.Guard("the values of a module", func() {
 			if p.req.Mode != plan.Destroy && !p.selection.Restricted() {
 				m.OutputPreconditions(t, nil)
 			}
@@ -341,7 +343,7 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 	for i, in := range instances {
 		pool.Go(func(t *future.Task) {
 			defer p.pool.Waive(uses[i]...)
-			p.guard(in.Addr().String(), func() { p.visitInstance(t, in) })
+			p.run.Guard(in.Addr().String(), func() { p.visitInstance(t, in) })
 		})
 	}
 }
@@ -362,24 +364,13 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 			return
 		}
 		p.inSlot(func() {
-			s := sessionOf(in, event.OpEvaluate)
+			s := ephemeral.NewSession(in, event.OpEvaluate)
 			defer s.End()
 			p.Open(t, s, in)
 		})
 	default:
 		in.Value(t, nil)
 	}
-}
-
-// guard turns a panic into a diagnostic, so that everything that is open is still closed and the state is
-// still written.
-func (w *walk) guard(what string, f func()) {
-	defer func() {
-		if r := recover(); r != nil {
-			w.run.Report(diag.Bug(what, r))
-		}
-	}()
-	f()
 }
 
 // unneeded reports whether a lazy plan does without the ephemeral instance.
@@ -392,7 +383,7 @@ func (p *planner) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.V
 	if p.unneeded(in) {
 		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
 	}
-	return p.open(t, s, in, p.dependsPending)
+	return p.pool.Open(t, s, in, p.dependsPending)
 }
 
 // dependsPending reports whether something that the instance's depends_on names has planned changes.

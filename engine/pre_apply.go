@@ -18,30 +18,30 @@ func (a *applier) openFor(t *future.Task, s *eval.Session, in *eval.Instance, us
 	a.mu.Lock()
 	a.opened[in.Addr()] = struct{}{}
 	a.mu.Unlock()
-	return a.openAs(t, s, in, use, func(*future.Task, *eval.Instance) bool { return false })
+	return a.pool.OpenAs(t, s, in, use, func(*future.Task, *eval.Instance) bool { return false })
 }
 
-// beforeHost gives the objects as they were before the apply.
-type beforeHost struct{ *applier }
+// preApplyHost gives the objects as they were before the apply.
+type preApplyHost struct{ *applier }
 
 // Result implements eval.Host.
-func (h *beforeHost) Result(t *future.Task, in *eval.Instance) cty.Value { return h.fromState(in) }
+func (h *preApplyHost) Result(t *future.Task, in *eval.Instance) cty.Value { return h.fromState(in) }
 
 // Open implements eval.Host. What is the same before and after the apply is opened once for both.
-func (h *beforeHost) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
+func (h *preApplyHost) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
 	use := eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}
-	return h.openFor(t, s, in, h.asBefore(t, []eval.Use{use})[0])
+	return h.openFor(t, s, in, h.asPreApply(t, []eval.Use{use})[0])
 }
 
-// asBefore returns uses as the pool knows them that are made of the objects as they were: apart from those
+// asPreApply returns uses as the pool knows them that are made of the objects as they were: apart from those
 // made of the final objects, where that makes a difference.
-func (a *applier) asBefore(t *future.Task, uses []eval.Use) []eval.Use {
+func (a *applier) asPreApply(t *future.Task, uses []eval.Use) []eval.Use {
 	out := slices.Clone(uses)
 	for i, u := range out {
 		if u.Kind != eval.UseInstance {
 			continue
 		}
-		m := a.before.run.Module(u.Instance.Module)
+		m := a.preApply.run.Module(u.Instance.Module)
 		in := m.Resource(u.Instance.Resource).Instance(u.Instance.Key)
 		out[i].Before = slices.ContainsFunc(in.Deps(t), a.altered.Touched)
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -35,7 +36,7 @@ func (op *objectOp) decoded(t *future.Task, in *eval.Instance, o *state.Object) 
 	}
 	in.Prepare(t)
 	op.inSlot(func() {
-		session := sessionOf(in, event.OpEvaluate)
+		session := ephemeral.NewSession(in, event.OpEvaluate)
 		defer session.End()
 		if op.p = op.providerFor(t, session, in); op.p != nil && !session.Failed() {
 			plain := *o

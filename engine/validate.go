@@ -47,14 +47,14 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 		return e.valid
 	}
 	v := &validator{walk: e.newWalk(ctx, soft), found: &validation{cfg: cfg}}
-	v.run = e.run(cfg, eval.Validating, v, nil, e.opt.Now())
+	v.startRun(e.run(cfg, eval.Validating, v, nil, e.opt.Now()))
 	v.run.ReportBlockCycles()
 	pool := future.NewPool(v.workers())
-	pool.Go(func(t *future.Task) { v.guard("the import blocks", func() { v.run.Imports(t) }) })
-	pool.Go(func(t *future.Task) { v.guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
+	pool.Go(func(t *future.Task) { v.run.Guard("the import blocks", func() { v.run.Imports(t) }) })
+	pool.Go(func(t *future.Task) { v.run.Guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
 	e.stats.Evaluations += v.run.Stats.Evaluations.Load()
-	v.found.diags = withoutRepeats(v.run.Diags.List())
+	v.found.diags = provider.WithoutRepeats(v.run.Diags.List())
 	if !v.interrupted() {
 		e.valid = v.found
 	}
@@ -99,7 +99,7 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 	for _, r := range m.Resources() {
 		instances, _ := r.Instances(t)
 		for _, in := range instances {
-			pool.Go(func(t *future.Task) { v.guard(in.Addr().String(), func() { v.instance(t, in) }) })
+			pool.Go(func(t *future.Task) { v.run.Guard(in.Addr().String(), func() { v.instance(t, in) }) })
 		}
 	}
 }

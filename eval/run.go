@@ -198,6 +198,17 @@ func (r *Run) terraformValue(name string) cty.Value {
 // Report adds diagnostics to the run's.
 func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }
 
+// Guard calls f and reports a panic in it as a bug, so that the run goes on: everything that is open is still
+// closed, and results are still recorded. what is what f works on.
+func (r *Run) Guard(what string, f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.Report(diag.Bug(what, p))
+		}
+	}()
+	f()
+}
+
 // Resources returns the resource objects of the module in source order.
 func (m *Module) Resources() []*Resource {
 	out := make([]*Resource, 0, len(m.resources))

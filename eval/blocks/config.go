@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
 )
 
 // EachResource calls f for every compiled resource block of the tree.
@@ -46,6 +47,21 @@ func (b *Resource) HasConditions() bool { return len(b.Preconditions)+len(b.Post
 
 // HoldsOpen reports whether depends_on, of the block or of a module around it, names something ephemeral.
 func (b *Resource) HoldsOpen() bool { return !b.held.Empty() }
+
+// AsCheckWarnings returns the diagnostics of an operation on the block: those of a block nested in a check
+// are warnings, whatever went wrong.
+func (b *Resource) AsCheckWarnings(diags diag.List) diag.List {
+	if b.Config.Check == nil {
+		return diags
+	}
+	diags = slices.Clone(diags).AsWarnings()
+	for i := range diags {
+		if diags[i].Extra == nil {
+			diags[i].Extra = diag.CheckWarning{}
+		}
+	}
+	return diags
+}
 
 // HasConditions reports whether conditions are declared in the module or below it.
 func (b *Module) HasConditions() bool {

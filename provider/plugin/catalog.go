@@ -89,7 +89,7 @@ func (c *client) loadCatalog(ctx context.Context) (*catalog, diag.List) {
 		return cat, nil
 	}
 	if !first && len(diags) == 1 {
-		if _, crashed := diags[0].Extra.(Stopped); crashed {
+		if _, crashed := diags[0].Extra.(provider.Stopped); crashed {
 			return nil, c.lost(rpc)
 		}
 	}

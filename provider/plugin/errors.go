@@ -10,15 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/provider"
 )
-
-// Stopped is the Extra of the diagnostics about a provider whose process ended while it was needed. Every
-// operation of such a provider fails with one; the first tells the story, the others have Repeat set, so that
-// a caller can leave them out.
-type Stopped struct {
-	Provider string
-	Repeat   bool
-}
 
 func isUnimplemented(err error) bool { return status.Code(err) == codes.Unimplemented }
 
@@ -79,6 +72,6 @@ func (c *client) lost(rpc string) diag.List {
 			c.name, rpc, c.proc.exitText(), c.proc.stderr.text())
 	}
 	l := diag.Errorf("Provider stopped unexpectedly", "%s", detail)
-	l[0].Extra = Stopped{Provider: c.name, Repeat: repeat}
+	l[0].Extra = provider.Stopped{Provider: c.name, Repeat: repeat}
 	return l
 }

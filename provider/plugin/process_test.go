@@ -45,12 +45,12 @@ func TestCrash(t *testing.T) {
 	if strings.Contains(diags[0].Detail, "CANARY") {
 		t.Errorf("quotes a log line: %s", diags[0].Detail)
 	}
-	if diags[0].Extra != (Stopped{Provider: fakeName}) {
+	if diags[0].Extra != (provider.Stopped{Provider: fakeName}) {
 		t.Errorf("extra %#v", diags[0].Extra)
 	}
 	diags = readThing(soon(t), c, "x")
 	wantOne(t, diags, diag.Error, "stopped earlier")
-	if diags[0].Extra != (Stopped{Provider: fakeName, Repeat: true}) || strings.Contains(diags[0].Detail, "panic") {
+	if diags[0].Extra != (provider.Stopped{Provider: fakeName, Repeat: true}) || strings.Contains(diags[0].Detail, "panic") {
 		t.Errorf("second error: %#v", diags[0])
 	}
 	mu.Lock()
@@ -72,7 +72,7 @@ func TestCrashTellsOneStory(t *testing.T) {
 	for range 8 {
 		go func() {
 			diags := readThing(soon(t), c, "hang")
-			s, ok := diags[0].Extra.(Stopped)
+			s, ok := diags[0].Extra.(provider.Stopped)
 			stories <- ok && !s.Repeat
 		}()
 	}

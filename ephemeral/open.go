@@ -1,4 +1,4 @@
-package engine
+package ephemeral
 
 import (
 	"context"
@@ -22,39 +22,38 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// pendingFunc reports whether something that an instance explicitly depends on has changes that are not made
-// yet.
-type pendingFunc func(t *future.Task, in *eval.Instance) bool
+// Pending reports whether something that an instance explicitly depends on has changes that are not made yet.
+type Pending func(t *future.Task, in *eval.Instance) bool
 
-// open implements eval.Host.Open: it returns the object of an ephemeral instance, opening it if it is not
-// open, and lets s hold a lease on it.
-func (w *walk) open(t *future.Task, s *eval.Session, in *eval.Instance, pending pendingFunc) cty.Value {
-	return w.openAs(t, s, in, eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}, pending)
+// Open returns the object of an ephemeral instance, opening it if it is not open, and lets s hold a lease on
+// it. As long as something is pending, it is not opened, and its object is unknown but for its configuration.
+func (p *Pool) Open(t *future.Task, s *eval.Session, in *eval.Instance, pending Pending) cty.Value {
+	return p.OpenAs(t, s, in, eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}, pending)
 }
 
-// openAs is open for an instance that the pool knows as use.
-func (w *walk) openAs(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use, pending pendingFunc) cty.Value {
+// OpenAs is Open for an instance that claims name as use.
+func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use, pending Pending) cty.Value {
 	unusable := cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
-	l, err := w.pool.Acquire(w.ctx, use, func(context.Context) (lease.Opened[opened], error) {
-		o := opener{walk: w, in: in, t: t}
+	l, err := p.Acquire(p.opt.Ctx, use, func(context.Context) (lease.Opened[opened], error) {
+		o := opener{Pool: p, in: in, t: t}
 		return o.open(pending)
 	})
 	if err != nil {
-		w.reportAcquire(use, err)
+		p.reportAcquire(use, err)
 		s.Fail()
 		return unusable
 	}
-	s.Keep(w.reportUse(s, use, l.Release))
-	v, err := l.Value(w.ctx)
+	s.Keep(p.reportUse(s, use, l.Release))
+	v, err := l.Value(p.opt.Ctx)
 	if err != nil {
-		w.reportAcquire(use, err)
+		p.reportAcquire(use, err)
 		s.Fail()
 		return unusable
 	}
 	s.Check(func() bool {
-		_, err := l.Value(w.ctx)
+		_, err := l.Value(p.opt.Ctx)
 		if err != nil {
-			w.reportAcquire(use, err)
+			p.reportAcquire(use, err)
 		}
 		return err == nil
 	})
@@ -63,7 +62,7 @@ func (w *walk) openAs(t *future.Task, s *eval.Session, in *eval.Instance, use ev
 
 // opener opens one ephemeral instance.
 type opener struct {
-	*walk
+	*Pool
 	in *eval.Instance
 	t  *future.Task
 	s  *eval.Session // what the instance itself uses; lives until it is closed
@@ -79,15 +78,15 @@ func (o *opener) object() addr.Object  { return addr.Object{Instance: o.in.Addr(
 
 // report reports what is wrong with the instance.
 func (o *opener) report(diags diag.List) {
-	o.run.Report(mild(o.in.Config(), o.locate(diags)))
+	o.run.Report(o.in.Resource.Block.AsCheckWarnings(o.locate(diags)))
 }
 
 func (o *opener) locate(diags diag.List) diag.List {
 	return diags.InConfigBody(o.in.Config().Body).WithAddress(o.in.Addr().String())
 }
 
-func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err error) {
-	o.s = sessionOf(o.in, event.OpOpen)
+func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
+	o.s = NewSession(o.in, event.OpOpen)
 	defer func() {
 		if err != nil {
 			o.s.End()
@@ -106,13 +105,16 @@ func (o *opener) open(pending pendingFunc) (thing lease.Opened[opened], err erro
 	if !config.IsWhollyKnown() || pending(o.t, o.in) {
 		return o.deferred(config)
 	}
-	if o.p = o.providerFor(o.t, o.s, o.in); o.p == nil {
+	if po := o.in.Provider(o.t); po != nil {
+		o.p = o.Provider(o.t, o.s, po)
+	}
+	if o.p == nil {
 		return thing, errReported
 	}
-	if o.interrupted() {
+	if o.opt.Soft.Err() != nil {
 		return thing, errInterrupted
 	}
-	diags = o.p.ValidateResource(o.ctx, addr.Ephemeral, o.typeName(), config)
+	diags = o.p.ValidateResource(o.opt.Ctx, addr.Ephemeral, o.typeName(), config)
 	o.report(diags)
 	if diags.HasErrors() {
 		return thing, errReported
@@ -128,7 +130,7 @@ func (o *opener) deferred(config cty.Value) (lease.Opened[opened], error) {
 			"%s cannot be opened: its configuration is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", o.in.Addr()))
 		return lease.Opened[opened]{}, errReported
 	}
-	o.events.Report(event.Event{Kind: event.Deferred, Op: event.OpOpen, Object: o.object()})
+	o.opt.Events.Report(event.Event{Kind: event.Deferred, Op: event.OpOpen, Object: o.object()})
 	v := schema.PlannedDataObject(o.block(), config)
 	return lease.Opened[opened]{
 		Value: opened{object: o.mark(v)},
@@ -142,7 +144,7 @@ func (o *opener) mark(v cty.Value) cty.Value {
 }
 
 func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err error) {
-	done := o.events.Begin(event.OpOpen, o.object(), plan.NoOp, "", "")
+	done := o.opt.Events.Begin(event.OpOpen, o.object(), plan.NoOp, "", "")
 	resp, diags := o.callWithGrace(func(ctx context.Context) (provider.OpenResponse, diag.List) {
 		return o.p.OpenEphemeral(ctx, o.typeName(), config)
 	})
@@ -151,7 +153,7 @@ func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err err
 	usable := false
 	defer func() { // also when evaluating a condition panics
 		if isOpen && !usable {
-			ctx, cancel := context.WithTimeout(context.Background(), o.opt.CloseLimit)
+			ctx, cancel := context.WithTimeout(context.Background(), o.opt.Limit)
 			defer cancel()
 			o.close(ctx)
 		}
@@ -178,10 +180,10 @@ const openGrace = 2 * time.Second
 // callWithGrace calls f with a context that outlives the walk's by the grace. If that is over too, the user
 // is told what may be left.
 func (o *opener) callWithGrace(f func(context.Context) (provider.OpenResponse, diag.List)) (provider.OpenResponse, diag.List) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(o.ctx))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(o.opt.Ctx))
 	defer cancel()
-	grace := min(openGrace, o.opt.CloseLimit)
-	defer context.AfterFunc(o.ctx, func() {
+	grace := min(openGrace, o.opt.Limit)
+	defer context.AfterFunc(o.opt.Ctx, func() {
 		timer := time.AfterFunc(grace, cancel)
 		context.AfterFunc(ctx, func() { timer.Stop() })
 	})()
@@ -222,11 +224,11 @@ func (o *opener) keepPrivate(newer []byte) {
 func (o *opener) close(ctx context.Context) {
 	defer o.keepPrivate(nil)
 	o.failing.warn("Nothing has used it since.")
-	o.guard("closing "+o.in.Addr().String(), func() { o.callClose(ctx) })
+	o.run.Guard("closing "+o.in.Addr().String(), func() { o.callClose(ctx) })
 }
 
 func (o *opener) callClose(ctx context.Context) {
-	done := o.events.Begin(event.OpClose, o.object(), plan.NoOp, "", "")
+	done := o.opt.Events.Begin(event.OpClose, o.object(), plan.NoOp, "", "")
 	diags := o.p.CloseEphemeral(ctx, o.typeName(), o.private)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || tookTooLong(diags) {
 		done(diags, "", "")
@@ -236,7 +238,7 @@ func (o *opener) callClose(ctx context.Context) {
 	done(diags, "", "")
 	if diags.HasErrors() {
 		use, why := eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()}, "The provider's message follows."
-		if onlyRepeats(diags) {
+		if provider.OnlyRepeats(diags) {
 			why = "Its provider is no longer running."
 		}
 		diags = append(o.closeFailed(use, why), diags...)
@@ -253,15 +255,15 @@ func tookTooLong(diags diag.List) bool {
 }
 
 // closeLate describes a Close that did not end in time.
-func (w *walk) closeLate(u eval.Use) diag.List {
-	return w.closeFailed(u, "The provider did not answer within "+w.opt.CloseLimit.String()+".")
+func (p *Pool) closeLate(u eval.Use) diag.List {
+	return p.closeFailed(u, "The provider did not answer within "+p.opt.Limit.String()+".")
 }
 
-func (w *walk) closeFailed(u eval.Use, why string) diag.List {
+func (p *Pool) closeFailed(u eval.Use, why string) diag.List {
 	diags := diag.Errorf("Ephemeral resource may still be live",
 		"Closing %s failed, so what it stands for (a lease, a token, a tunnel) may still exist until it expires by itself. %s", useText(u), why).WithAddress(useText(u))
-	if w.run.Phase() == eval.Planning {
+	if p.run.Phase() == eval.Planning {
 		diags.AsWarnings()
 	}
-	return w.mildUse(u, diags)
+	return p.checkWarnings(u, diags)
 }

@@ -1,4 +1,4 @@
-package engine
+package ephemeral
 
 import (
 	"context"
@@ -14,12 +14,12 @@ import (
 // renew implements lease.Opened.Renew.
 func (o *opener) renew(ctx context.Context) (at time.Time, err error) {
 	err = errReported
-	o.guard("renewing "+o.in.Addr().String(), func() { at, err = o.callRenew(ctx) })
+	o.run.Guard("renewing "+o.in.Addr().String(), func() { at, err = o.callRenew(ctx) })
 	return at, err
 }
 
 func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
-	done := o.events.Begin(event.OpRenew, o.object(), plan.NoOp, "", "")
+	done := o.opt.Events.Begin(event.OpRenew, o.object(), plan.NoOp, "", "")
 	resp, diags := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
 	if ctx.Err() != nil {
 		diags = nil // closing ends renewals; that is no failure to report

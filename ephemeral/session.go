@@ -1,4 +1,4 @@
-package engine
+package ephemeral
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
@@ -6,9 +6,9 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 )
 
-// sessionOf starts the session of whoever is about to use ephemeral values. who is an *eval.Instance, an
+// NewSession starts the session of whoever is about to use ephemeral values. who is an *eval.Instance, an
 // *eval.Value, an *eval.ProviderObject or an addr.Object; it becomes text only if somebody observes uses.
-func sessionOf(who any, op event.Op) *eval.Session {
+func NewSession(who any, op event.Op) *eval.Session {
 	s := eval.NewSession()
 	s.User, s.Purpose = who, string(op)
 	return s
@@ -16,11 +16,11 @@ func sessionOf(who any, op event.Op) *eval.Session {
 
 // reportUse reports that s holds a lease on what u names, an instance or a provider, until the returned
 // function is called, which calls release.
-func (w *walk) reportUse(s *eval.Session, u eval.Use, release func()) func() {
-	if !w.events.Detailed() {
+func (p *Pool) reportUse(s *eval.Session, u eval.Use, release func()) func() {
+	if !p.opt.Events.Detailed() {
 		return release
 	}
-	ev := event.Event{Kind: event.Started, Op: event.OpUse, User: userText(s.User), UserOp: event.Op(s.Purpose), Time: w.opt.Now()}
+	ev := event.Event{Kind: event.Started, Op: event.OpUse, User: userText(s.User), UserOp: event.Op(s.Purpose), Time: p.opt.Now()}
 	if u.Kind == eval.UseInstance {
 		ev.Object = addr.Object{Instance: u.Instance}
 	} else {
@@ -29,12 +29,12 @@ func (w *walk) reportUse(s *eval.Session, u eval.Use, release func()) func() {
 	if ev.UserOp == "" {
 		ev.UserOp = event.OpEvaluate
 	}
-	w.events.Detail(ev)
+	p.opt.Events.Detail(ev)
 	return func() {
 		begin := ev.Time
-		ev.Kind, ev.Time = event.Completed, w.opt.Now()
+		ev.Kind, ev.Time = event.Completed, p.opt.Now()
 		ev.Elapsed = ev.Time.Sub(begin)
-		w.events.Detail(ev) // before the release, which may end in closing what was used
+		p.opt.Events.Detail(ev) // before the release, which may end in closing what was used
 		release()
 	}
 }
