@@ -37,6 +37,7 @@ type Attribute struct {
 	Computed           bool
 	Sensitive          bool
 	WriteOnly          bool
+	Extension          bool // other engines' versions of the type lack it: it is shown and stored only if it is used
 	Deprecated         bool
 	DeprecationMessage string
 }

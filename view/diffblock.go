@@ -46,12 +46,17 @@ func (b nested) effect() effect {
 	return same
 }
 
-// unusedInput reports whether a write-only attribute is that of terraform_data, and its version is not set:
-// most configurations are written for engines that don't have it, and look as they do there.
-func unusedInput(name string, vb, va map[string]cty.Value) bool {
-	const input, version = "input_wo", "input_wo_version"
-	unset := func(v cty.Value) bool { return v == cty.NilVal || v.IsKnown() && v.IsNull() }
-	return name == input && unset(vb[version]) && unset(va[version])
+// usesExtensions reports whether an attribute that other engines don't have is set before or after. What is
+// written for those engines looks as it does there. Write-only attributes, which are always null, don't count.
+func usesExtensions(attrs map[string]*schema.Attribute, vb, va map[string]cty.Value) bool {
+	for name, attr := range attrs {
+		for _, v := range []cty.Value{vb[name], va[name]} {
+			if attr.Extension && v != cty.NilVal && (!v.IsKnown() || !v.IsNull()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // showWriteOnly gives write-only attributes the effect of what they belong to: whether the value changes
@@ -90,10 +95,11 @@ func (d differ) keepable(name string, n *node) named {
 
 func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string]cty.Value, why *paths, inBlock bool) []named {
 	var items []named
+	extended := usesExtensions(attrs, vb, va)
 	for _, name := range slices.Sorted(maps.Keys(attrs)) {
 		attr := attrs[name]
 		path := why.key(name)
-		if attr.WriteOnly && unusedInput(name, vb, va) {
+		if attr.Extension && !extended {
 			continue
 		}
 		if attr.WriteOnly {

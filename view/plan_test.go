@@ -215,11 +215,16 @@ func TestPlanBlocksKnownLaterAndSecret(t *testing.T) {
 	}
 }
 
-func TestUnusedWriteOnlyInputIsNotShown(t *testing.T) {
-	block := &schema.Block{Attributes: map[string]*schema.Attribute{
-		"id": {Type: cty.String, Computed: true}, "input_wo": {Type: cty.String, Optional: true, WriteOnly: true},
-		"input_wo_version": {Type: cty.Number, Optional: true}, "other_wo": {Type: cty.String, Optional: true, WriteOnly: true},
-	}}
+// TestUnusedExtensions leaves out what other engines don't have unless it is used: by the schema, whatever
+// the names of the attributes.
+func TestUnusedExtensions(t *testing.T) {
+	schemaOf := func(extension bool) *schema.Block {
+		return &schema.Block{Attributes: map[string]*schema.Attribute{
+			"id":       {Type: cty.String, Computed: true},
+			"input_wo": {Type: cty.String, Optional: true, WriteOnly: true, Extension: extension}, "input_wo_version": {Type: cty.Number, Optional: true, Extension: extension},
+			"other_wo": {Type: cty.String, Optional: true, WriteOnly: true},
+		}}
+	}
 	object := func(version cty.Value) cty.Value {
 		return cty.ObjectVal(map[string]cty.Value{
 			"id": cty.StringVal("x"), "input_wo": cty.NullVal(cty.String), "input_wo_version": version, "other_wo": cty.NullVal(cty.String),
@@ -227,10 +232,17 @@ func TestUnusedWriteOnlyInputIsNotShown(t *testing.T) {
 	}
 	unset, unknown := cty.NullVal(cty.Number), cty.UnknownVal(cty.Number)
 	for _, test := range []struct {
+		extension     bool
 		before, after cty.Value
 		shown         bool
-	}{{unset, unset, false}, {unset, unknown, true}, {cty.NumberIntVal(1), unset, true}, {unset, cty.NumberIntVal(1), true}} {
-		body := differ{}.block(block, object(test.before), object(test.after), nil).body.(nested)
+	}{
+		{true, unset, unset, false},
+		{true, unset, unknown, true},
+		{true, cty.NumberIntVal(1), unset, true},
+		{true, unset, cty.NumberIntVal(1), true},
+		{false, unset, unset, true}, // another provider's type with attributes of these names
+	} {
+		body := differ{}.block(schemaOf(test.extension), object(test.before), object(test.after), nil).body.(nested)
 		has := func(name string) bool {
 			return slices.ContainsFunc(body.attrs, func(a named) bool { return a.name == name })
 		}

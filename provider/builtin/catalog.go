@@ -1,6 +1,9 @@
 package builtin
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -17,7 +20,9 @@ const (
 
 // Additions are the attributes of terraform_data that other engines don't have. Stored objects omit them if
 // they are null, so that other engines can read the state.
-var Additions = []string{"input_wo", "input_wo_version"}
+var Additions = slices.DeleteFunc(slices.Sorted(maps.Keys(dataSchema.Block.Attributes)), func(name string) bool {
+	return !dataSchema.Block.Attributes[name].Extension
+})
 
 // Catalog returns what the provider offers, for use without starting it.
 func Catalog() provider.Catalog { return catalog{} }
@@ -33,12 +38,12 @@ var dataSchema = &schema.Schema{Block: &schema.Block{
 		"output":           {Type: cty.DynamicPseudoType, Computed: true},
 		"triggers_replace": {Type: cty.DynamicPseudoType, Optional: true},
 		"input_wo": {
-			Type: cty.DynamicPseudoType, Optional: true, WriteOnly: true,
+			Type: cty.DynamicPseudoType, Optional: true, WriteOnly: true, Extension: true,
 			Description:     "Any value, ephemeral or not. It is neither stored nor returned.",
 			DescriptionKind: schema.Markdown,
 		},
 		"input_wo_version": {
-			Type: cty.DynamicPseudoType, Optional: true,
+			Type: cty.DynamicPseudoType, Optional: true, Extension: true,
 			Description:     "Any value that changes together with `input_wo`: a change of it is what updates the object.",
 			DescriptionKind: schema.Markdown,
 		},
