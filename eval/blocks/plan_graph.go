@@ -39,49 +39,53 @@ func graphName(n Node) string {
 
 func (b graphBuilder) node(n Node) {
 	name := graphName(n)
+	last := name // after which ephemeral blocks that the node may use are closed
+	var kind plan.NodeKind
+	var uses *OpenSet
 	switch n := n.(type) {
 	case *Value:
-		b.value(n, name)
+		b.inside(n.Module, name)
+		switch {
+		case n.Module.Parent != nil: // what reads the value uses what it opens
+		case n.Kind == VariableValue:
+			kind = plan.VariableNode
+		case n.Kind == OutputValue:
+			uses = n.Opens
+		}
 	case *Provider:
 		if n.Module.Config.Passed(n.Config.Ref()) != nil {
-			return
+			return // another block is meant
 		}
-		b.g.Add(name, plan.ProviderNode)
-		b.g.Depend(closed(name), name)
-		b.users(n.Opens, closed(name))
+		kind, last, uses = plan.ProviderNode, closed(name), n.Opens
 	case *Resource:
 		b.inside(n.Module, name)
-		b.g.Add(name, plan.ResourceNode)
-		b.resource(n, name)
+		if kind, uses = plan.ResourceNode, n.Opens; isEphemeral(n) {
+			last = closed(n.Address())
+		}
+		b.provider(n, name, last)
 	case *Call:
 		if n.Child == nil {
 			return
 		}
-		b.g.Depend(closed(n.Address()), name)
-		if n.Module.Parent != nil {
-			b.g.Depend(closed(n.Module.Config.Path.String()), closed(n.Address()))
+		if last = closed(n.Address()); n.Module.Parent != nil {
+			b.g.Depend(closed(n.Module.Config.Path.String()), last)
 		}
 	case *Check:
 		b.inside(n.Module, name)
-		b.users(n.Opens, name)
+		uses = n.Opens
+	}
+	b.g.Add(name, kind)
+	b.g.Depend(last, name)
+	if uses != nil {
+		for r := range uses.All {
+			b.g.Depend(closed(r.String()), last)
+		}
 	}
 	b.edges(n, name)
 }
 
-func (b graphBuilder) value(v *Value, name string) {
-	if v.Kind == VariableValue && v.Module.Parent == nil {
-		b.g.Add(name, plan.VariableNode)
-	} else {
-		b.inside(v.Module, name)
-	}
-	if v.Kind == OutputValue && v.Module.Parent == nil {
-		b.users(v.Opens, name)
-	}
-}
-
-// inside says that a node is in a module: after its repetition is known, and before its end.
+// inside puts a node into a module: after its repetition is known, and before its end.
 func (b graphBuilder) inside(m *Module, name string) {
-	b.g.Add(name, plan.StepNode)
 	if m.Parent != nil {
 		path := m.Config.Path.String()
 		b.g.Depend(name, opened(path))
@@ -89,13 +93,8 @@ func (b graphBuilder) inside(m *Module, name string) {
 	}
 }
 
-// resource adds the provider that a resource needs, and what is closed after it.
-func (b graphBuilder) resource(r *Resource, name string) {
-	last := name
-	if isEphemeral(r) {
-		last = closed(r.Address())
-		b.g.Depend(last, name)
-	}
+// provider puts a resource after its provider, which is closed after the last node of the resource.
+func (b graphBuilder) provider(r *Resource, name, last string) {
 	provider := plan.ProviderNodeName(addr.RootModule, r.Provider, "")
 	if p := r.Module.ProviderFor(r.Config.ProviderRef()); p != nil {
 		provider = graphName(p)
@@ -103,17 +102,6 @@ func (b graphBuilder) resource(r *Resource, name string) {
 	b.g.Add(provider, plan.ProviderNode)
 	b.g.Depend(name, provider)
 	b.g.Depend(closed(provider), last)
-	b.users(r.Opens, last)
-}
-
-// users says that ephemeral blocks are closed after a node, which may use them.
-func (b graphBuilder) users(set *OpenSet, last string) {
-	if set == nil {
-		return
-	}
-	for r := range set.All {
-		b.g.Depend(closed(r.String()), last)
-	}
 }
 
 // edges adds what a node refers to. Of a module as a whole, these are its outputs.
