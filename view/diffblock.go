@@ -46,8 +46,8 @@ func (b nested) effect() effect {
 	return same
 }
 
-// usesExtensions reports whether an attribute that other engines don't have is set before or after. What is
-// written for those engines looks as it does there. Write-only attributes, which are always null, don't count.
+// usesExtensions reports whether an attribute that other engines don't have is set before or after. If none
+// is, what is written for those engines looks as it does there. Write-only attributes are always null here.
 func usesExtensions(attrs map[string]*schema.Attribute, vb, va map[string]cty.Value) bool {
 	for name, attr := range attrs {
 		for _, v := range []cty.Value{vb[name], va[name]} {
