@@ -45,6 +45,11 @@ func (p *Project) Begin(ctx context.Context, name string, opt BeginOptions) (*Op
 	if p.opt.Store == nil {
 		return o, diag.Errorf("No state", "%s", diag.Sentence(errNoStore))
 	}
+	if !opt.Reads {
+		if err := store.CheckWritable(p.opt.Store); err != nil {
+			return o, diag.Errorf("The state cannot be written", "%s Nothing was done.", diag.Sentence(err))
+		}
+	}
 	if !opt.NoLock {
 		info, err := store.NewLockInfo(name, CompatibleVersion, p.opt.Now(), p.random())
 		if err == nil {

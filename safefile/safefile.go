@@ -120,7 +120,7 @@ func read(path string, limit int64, refused fs.FileMode) ([]byte, error) {
 // ErrNoWriter is wrapped by errors about pipes without a writer.
 var ErrNoWriter = errors.New("it is a named pipe that nothing writes to")
 
-// patience is how long ReadStream waits for a process to open a named pipe for writing.
+// patience is how long functions wait for a process to open the other end of a named pipe.
 var patience = 10 * time.Second
 
 // awaitWriter returns a reader of the pipe f once some data is there. Until a process has opened a named

@@ -57,6 +57,48 @@ func TestPipe(t *testing.T) {
 	if _, err := ReadStream(path, 100); !errors.Is(err, ErrNoWriter) {
 		t.Errorf("ReadStream of a pipe without a writer: %v", err)
 	}
+	if _, err := Create(path); !errors.Is(err, ErrNoReader) {
+		t.Errorf("Create of a pipe without a reader: %v", err)
+	}
+	reader, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString("piped"); err != nil {
+		t.Errorf("writing to a pipe: %v", err)
+	}
+}
+
+func TestCheckWritable(t *testing.T) {
+	dir := t.TempDir()
+	pipe, file, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	err := errors.Join(unix.Mkfifo(pipe, 0o600), os.WriteFile(file, []byte("content"), 0o600), os.Symlink("new", link))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, file, link, filepath.Join(dir, "new"), os.DevNull} {
+		if err := CheckWritable(path); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, path := range []string{dir, filepath.Join(dir, "none", "new"), filepath.Join(file, "new")} {
+		if err := CheckWritable(path); err == nil {
+			t.Errorf("%s is writable", path)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("the directory has %v, %v", entries, err)
+	}
+	if content, err := os.ReadFile(file); err != nil || string(content) != "content" {
+		t.Errorf("the file has %q, %v", content, err)
+	}
 }
 
 // TestPipeWithoutName reads what a shell's <(command) stands for: the writer may have ended before, with or

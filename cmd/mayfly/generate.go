@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/safefile"
 )
 
 // checkGenerate checks the option -generate-config-out, before anything is read.
@@ -29,7 +30,14 @@ func (c *changeFlags) checkGenerate() diag.List {
 	if _, err := os.Lstat(c.generate); err == nil {
 		return diag.Errorf("Target generated file already exists", "Generated configuration is written to a new file, and %s already exists. Choose another name, or move the content of the file elsewhere and remove it.", c.generate)
 	}
+	if err := safefile.CheckWritable(c.generate); err != nil {
+		return notGenerated(c.generate, err)
+	}
 	return nil
+}
+
+func notGenerated(name string, err error) diag.List {
+	return diag.Errorf("Failed to create target generated file", "The file %s for the generated configuration cannot be written: %s.", name, diag.Reason(err))
 }
 
 // generateConfig writes the configuration that -generate-config-out asks for and makes it part of the
@@ -48,7 +56,7 @@ func (r *changeRun) generateConfig(opt *mayfly.PlanOptions) bool {
 	}
 	text := engine.GeneratedText(generated)
 	if err := writeNew(r.flags.generate, text); err != nil {
-		return r.app.report(append(diags, diag.Errorf("Failed to create target generated file", "The file %s for the generated configuration could not be written: %s.", r.flags.generate, diag.Reason(err))...))
+		return r.app.report(append(diags, notGenerated(r.flags.generate, err)...))
 	}
 	r.written = r.flags.generate
 	if !r.app.report(append(diags, r.unfinished(diags)...)) {

@@ -34,7 +34,7 @@ func (a *app) plan(ctx context.Context, f *planFlags, args []string) int {
 	if len(args) > 0 {
 		return a.argsError("plan", "no arguments; to plan for another directory, use -chdir")
 	}
-	if !a.report(f.check()) {
+	if !a.report(append(f.check(), checkSavable(f.out)...)) {
 		return exitError
 	}
 	return a.drawn(f.timeline, func() int { return a.makePlan(ctx, f) })

@@ -50,9 +50,25 @@ func (r *changeRun) save(p *plan.Plan, path string) diag.List {
 		err = writePrivate(path, buf.Bytes())
 	}
 	if err != nil {
-		return diag.Errorf("Failed to write plan file", "The plan file %s could not be written: %s.", path, diag.Reason(err))
+		return notSaved(path, err)
 	}
 	return nil
+}
+
+// checkSavable reports that a plan could not be saved in the end, before it is made. path is "" if it is not
+// to be saved.
+func checkSavable(path string) diag.List {
+	if path == "" {
+		return nil
+	}
+	if err := safefile.CheckWritable(path); err != nil {
+		return notSaved(path, err)
+	}
+	return nil
+}
+
+func notSaved(path string, err error) diag.List {
+	return diag.Errorf("Failed to write plan file", "The plan file %s cannot be written: %s.", path, diag.Reason(err))
 }
 
 func readOptional(path string) ([]byte, error) {

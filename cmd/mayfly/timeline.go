@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/view/timeline"
 )
 
@@ -31,9 +32,6 @@ func (a *app) drawn(name string, f func() int) (code int) {
 	return f()
 }
 
-// errDirectory is the reason not to write to one.
-var errDirectory = errors.New("it is a directory")
-
 // writable returns the file that a name leads to, through symbolic links, after trying that it can be
 // written.
 func writable(name string) (string, error) {
@@ -47,14 +45,9 @@ func writable(name string) (string, error) {
 		if info, err = os.Stat(target); err != nil {
 			return "", err
 		}
-		if info.IsDir() {
-			return "", errDirectory
-		}
-		f, err := os.OpenFile(target, os.O_WRONLY, 0)
-		if err != nil {
+		if err := safefile.CheckWritable(target); err != nil {
 			return "", err
 		}
-		_ = f.Close() // nothing was written
 		if !info.Mode().IsRegular() {
 			return target, nil
 		}
@@ -76,7 +69,7 @@ func beside(target string) (*os.File, error) {
 // written to.
 func replace(target string, write func(io.Writer) error) error {
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		f, err := safefile.Create(target)
 		if err != nil {
 			return err
 		}

@@ -55,6 +55,21 @@ type Manager interface {
 	Journal(ctx context.Context, base *state.File) (state.Journal, error)
 }
 
+// Checker is implemented by managers that can find out beforehand that a write would fail.
+type Checker interface {
+	// CheckWritable returns an error if the state or its backup cannot be written where they are configured
+	// to be. It changes nothing and does not need the lock.
+	CheckWritable() error
+}
+
+// CheckWritable is m's check before an operation that changes the state, nil for a manager without one.
+func CheckWritable(m Manager) error {
+	if c, ok := m.(Checker); ok {
+		return c.CheckWritable()
+	}
+	return nil
+}
+
 // Errors of stores, to be tested with errors.Is.
 var (
 	ErrNoWorkspace     = errors.New("there is no such workspace")

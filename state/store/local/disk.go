@@ -86,7 +86,7 @@ func (d disk) replace(path string, b []byte, mode fs.FileMode) error {
 func (d disk) backUp(path string, b []byte, source string) error {
 	path = follow(path)
 	if isStream(path) {
-		return writeStream(path, b)
+		return writeDevice(path, b)
 	}
 	mode := modeOf(path)
 	if fi, err := os.Stat(source); err == nil && fi.Mode().IsRegular() {

@@ -42,6 +42,7 @@ type Manager struct {
 var (
 	_ store.Manager   = (*Manager)(nil)
 	_ store.Recoverer = (*Manager)(nil)
+	_ store.Checker   = (*Manager)(nil)
 )
 
 // Lock implements store.Manager. The lock is the one that peers take on the state file, with their
@@ -142,6 +143,9 @@ func (m *Manager) Unlock(_ context.Context, id string) error {
 	}
 	return nil
 }
+
+// CheckWritable implements store.Checker.
+func (m *Manager) CheckWritable() error { return m.paths.checkTargets() }
 
 // Recovered implements store.Recoverer.
 func (m *Manager) Recovered() *store.Recovered {

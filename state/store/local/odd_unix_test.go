@@ -4,7 +4,6 @@ package local
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,7 +28,7 @@ func makePipe(t *testing.T, path string) {
 func TestStateThatIsNoFile(t *testing.T) {
 	for name, opts := range map[string]Options{
 		"state": {State: "pipe"}, "output": {StateOut: "pipe"}, "link": {State: "link"}, "default": {Path: "pipe"},
-		"directory": {StateOut: "dir"}, "backup": {Backup: "dir"}, "backup in nowhere": {Backup: "nowhere/backup"},
+		"directory": {StateOut: "dir"}, "backup": {Backup: "dir"}, "piped backup": {Backup: "pipe"}, "backup in nowhere": {Backup: "nowhere/backup"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			opts.Dir = t.TempDir()
@@ -40,6 +39,9 @@ func TestStateThatIsNoFile(t *testing.T) {
 			}
 			before := names(t, opts.Dir)
 			m := open(t, opts)
+			if err := m.CheckWritable(); err == nil || !strings.Contains(err.Error(), opts.Dir) {
+				t.Errorf("check: %v", err)
+			}
 			if _, err := m.Journal(t.Context(), storetest.File(t, "l", 0, 0)); err == nil || !strings.Contains(err.Error(), opts.Dir) {
 				t.Errorf("journal: %v", err)
 			}
@@ -73,32 +75,6 @@ func TestPipedState(t *testing.T) {
 	unlock()
 	if err := <-written; err != nil || len(names(t, dir)) != 1 {
 		t.Errorf("written: %v; the folder has %q", err, names(t, dir))
-	}
-}
-
-// TestBackupThroughPipe writes the backup to where it was asked for. The pipe of a reader that is gone is an
-// error, and not waited for.
-func TestBackupThroughPipe(t *testing.T) {
-	dir := t.TempDir()
-	pipe := filepath.Join(dir, "pipe")
-	makePipe(t, pipe)
-	old := encoded(t, storetest.File(t, "l", 1, 2))
-	if err := os.WriteFile(filepath.Join(dir, DefaultPath), []byte(old), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := open(t, Options{Dir: dir, Backup: "pipe"}).Write(t.Context(), storetest.File(t, "l", 2, 2)); !errors.Is(err, unix.ENXIO) {
-		t.Errorf("without a reader: %v", err)
-	}
-	reader, err := os.OpenFile(pipe, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
-	if err := open(t, Options{Dir: dir, Backup: "pipe"}).Write(t.Context(), storetest.File(t, "l", 2, 2)); err != nil {
-		t.Error(err)
-	}
-	if got, err := io.ReadAll(reader); err != nil || string(got) != old {
-		t.Errorf("the backup is %q, %v", got, err)
 	}
 }
 

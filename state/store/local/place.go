@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/safefile"
@@ -59,8 +58,9 @@ func isStream(path string) bool {
 	return err == nil && fi.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0
 }
 
-// checkTargets returns an error if the state could not be written where it would have to be, or not the
-// backup. It changes nothing, and is called before anything else is.
+// checkTargets returns an error if the state or its backup could not be written where the options say.
+// It changes nothing. Because a result that cannot be stored is hard to recover, it is called before an
+// operation begins and again before each write.
 func (p paths) checkTargets() error {
 	if fi, err := os.Stat(p.write); err == nil && !fi.Mode().IsRegular() {
 		return fmt.Errorf("the state cannot be kept in %s, because it is %s. Choose a regular file, or one that does not exist yet",
@@ -71,11 +71,13 @@ func (p paths) checkTargets() error {
 	}
 	fi, err := os.Stat(p.backup)
 	switch {
-	case err == nil && !fi.Mode().IsRegular() && !isStream(p.backup):
-		err = fmt.Errorf("it is %s", safefile.Kind(fi.Mode()))
+	case err == nil && !fi.Mode().IsRegular() && fi.Mode()&fs.ModeCharDevice == 0:
+		err = fmt.Errorf("it is %s", safefile.Kind(fi.Mode())) // a pipe could lose its reader before it is written to
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err = os.Stat(filepath.Dir(p.backup)); filepath.Dir(p.backup) == filepath.Dir(p.write) {
 			err = nil // which is made together with the state
+		} else if err == nil {
+			err = safefile.CheckWritable(p.backup)
 		}
 	}
 	if err != nil {
@@ -92,13 +94,9 @@ func readStream(path string) ([]byte, error) {
 	return safefile.ReadStream(path, maxStream)
 }
 
-// writeStream writes b to a pipe or device. A pipe that no one reads is an error.
-func writeStream(path string, b []byte) error {
-	flag := os.O_WRONLY
-	if fi, err := os.Stat(path); err == nil && fi.Mode()&fs.ModeNamedPipe != 0 {
-		flag |= syscall.O_NONBLOCK
-	}
-	f, err := os.OpenFile(path, flag, 0)
+// writeDevice writes b to a character device, such as the null device.
+func writeDevice(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
