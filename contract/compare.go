@@ -2,7 +2,6 @@ package contract
 
 import (
 	"maps"
-	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -27,15 +26,6 @@ func ReplacePaths(b *schema.Block, prior, planned cty.Value, asked []cty.Path) [
 		}
 	}
 	return out
-}
-
-// OutsideWriteOnly returns the paths that don't lead into write-only attributes: what is sensitive there is
-// no matter of the stored object, which has nothing there.
-func OutsideWriteOnly(b *schema.Block, paths []cty.Path) []cty.Path {
-	if !b.HasWriteOnly() {
-		return paths
-	}
-	return slices.DeleteFunc(slices.Clone(paths), b.InWriteOnly)
 }
 
 // SamePaths reports whether two lists have the same paths, in any order and apart from some.

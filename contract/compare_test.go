@@ -106,7 +106,7 @@ func TestSamePaths(t *testing.T) {
 			t.Errorf("%q and %q except %q: %t", row.a, row.b, row.except, got)
 		}
 	}
-	if got := pathTexts(OutsideWriteOnly(block(), paths(t, "set secret nested[0].secret nested[0].set"))); got != "nested[0].set set" {
+	if got := pathTexts(block().OutsideWriteOnly(paths(t, "set secret nested[0].secret nested[0].set"))); got != "nested[0].set set" {
 		t.Errorf("outside of what is write-only: %q", got)
 	}
 }

@@ -57,7 +57,7 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	defer a.giveUpLate(ctx)()
 	a.apply()
 	a.pool.Shutdown()
-	a.state.Checks = mergeChecks(plannedChecks(req.Plan), a.run.Checks.Results())
+	a.state.Checks = state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results())
 	diags := a.run.Diags.List()
 	made = !diags.HasErrors()
 	return &Applied{State: a.state, Counts: a.counts}, provider.WithoutRepeats(diags)
@@ -302,42 +302,4 @@ func (a *applier) newDeposedKey(i addr.Instance) (addr.Deposed, error) {
 
 func journalFailed(err error) diag.List {
 	return diag.Errorf("Result could not be recorded", "Writing to the journal of the state failed, so no further changes are started: %s. The results so far are kept in memory and written at the end if possible.", err)
-}
-
-// mergeChecks lays the results of the apply over those of the plan.
-func mergeChecks(planned, applied []state.CheckResult) []state.CheckResult {
-	byConfig := map[string]int{}
-	out := append([]state.CheckResult(nil), planned...)
-	for i, r := range out {
-		byConfig[r.Config] = i
-	}
-	for _, r := range applied {
-		i, ok := byConfig[r.Config]
-		if !ok {
-			out = append(out, r)
-			continue
-		}
-		out[i] = mergeCheck(out[i], r)
-	}
-	return out
-}
-
-func mergeCheck(old, new state.CheckResult) state.CheckResult {
-	have := map[string]struct{}{}
-	merged := state.CheckResult{Kind: new.Kind, Config: new.Config, Status: new.Status}
-	merged.Objects = append(merged.Objects, new.Objects...)
-	for _, o := range new.Objects {
-		have[o.Addr] = struct{}{}
-	}
-	rank := map[state.CheckStatus]int{state.CheckPass: 0, state.CheckUnknown: 1, state.CheckFail: 2, state.CheckError: 3}
-	for _, o := range old.Objects {
-		if _, ok := have[o.Addr]; ok {
-			continue
-		}
-		merged.Objects = append(merged.Objects, o)
-		if rank[o.Status] > rank[merged.Status] {
-			merged.Status = o.Status
-		}
-	}
-	return merged
 }

@@ -102,10 +102,10 @@ func (ia *instanceApply) evaluate() bool {
 	if diags.HasErrors() || ia.s.Failed() {
 		return false
 	}
-	ia.sensitive, ia.fresh = contract.OutsideWriteOnly(ia.block(), value.PathsWith(cfg, value.Sensitive)), value.Contains(cfg, value.Ephemeral)
+	ia.sensitive, ia.fresh = ia.block().OutsideWriteOnly(value.PathsWith(cfg, value.Sensitive)), value.Contains(cfg, value.Ephemeral)
 	ia.config, _ = cfg.UnmarkDeep()
 	if ia.prior != nil {
-		stored := ia.dropMirrored(contract.OutsideWriteOnly(ia.block(), ia.prior.Sensitive))
+		stored := ia.dropMirrored(ia.block().OutsideWriteOnly(ia.prior.Sensitive))
 		ia.config, ia.sensitive = contract.IgnoreChanges(ia.block(), &ia.in.Config().Lifecycle, ia.before.value, ia.config, ia.sensitive, stored)
 	}
 	if !ia.config.IsWhollyKnown() {

@@ -221,22 +221,3 @@ func (a *applier) finishChecks(pool *future.Pool) {
 		a.run.Report(diag.Warnf("Checks not completed", "The apply was interrupted when its changes were made but before all checks were evaluated: the next plan evaluates them."))
 	}
 }
-
-// plannedChecks returns the results that the plan recorded, as far as they still hold: a plan's changes may
-// have altered what checks are about.
-func plannedChecks(p *plan.Plan) []state.CheckResult {
-	if p.Mode != plan.Normal {
-		return p.Checks
-	}
-	out := slices.Clone(p.Checks)
-	for i, r := range out {
-		if r.Kind != "check" || len(r.Objects) == 0 {
-			continue
-		}
-		out[i].Status, out[i].Objects = state.CheckUnknown, slices.Clone(r.Objects)
-		for j := range r.Objects {
-			out[i].Objects[j] = state.CheckObject{Addr: r.Objects[j].Addr, Status: state.CheckUnknown}
-		}
-	}
-	return out
-}

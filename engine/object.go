@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider/builtin"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/scrub"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -116,7 +117,7 @@ func (op *objectOp) clean(v cty.Value) (cty.Value, bool) {
 	if len(paths) == 0 {
 		return v, false
 	}
-	op.report(staleWriteOnly(op.obj, paths))
+	op.report(scrub.Warning(op.obj, paths))
 	return op.block().NullWriteOnly(v), true
 }
 
@@ -303,8 +304,8 @@ func (op *objectOp) stateObject(v cty.Value, paths []cty.Path, private []byte, i
 		return nil
 	}
 	o, err := state.ObjectFrom(d)
-	if err == nil && op.source == addr.BuiltinProvider {
-		o, err = withoutAdditions(o)
+	if err == nil {
+		o, err = withoutAdditions(op.source, o)
 	}
 	if err != nil {
 		op.report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", op.obj, err))
@@ -358,7 +359,10 @@ func identifying(v cty.Value, b *schema.Block, sensitive []cty.Path) (key, text 
 }
 
 // withoutAdditions takes out of an object of the built-in provider the arguments that other engines do not
-// know, as long as they are null.
-func withoutAdditions(o *state.Object) (*state.Object, error) {
+// know, as long as they are null. Objects of other providers are left as they are.
+func withoutAdditions(p addr.Provider, o *state.Object) (*state.Object, error) {
+	if p != addr.BuiltinProvider {
+		return o, nil
+	}
 	return o.WithoutNull(builtin.Additions...)
 }

@@ -140,9 +140,9 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 
 // takeConfig separates the evaluated configuration from its marks and applies ignore_changes.
 func (ip *instancePlan) takeConfig(cfg cty.Value) {
-	ip.declaredSensitive = contract.OutsideWriteOnly(ip.block(), value.PathsWith(cfg, value.Sensitive))
+	ip.declaredSensitive = ip.block().OutsideWriteOnly(value.PathsWith(cfg, value.Sensitive))
 	ip.declared, _ = cfg.UnmarkDeep()
-	stored := ip.dropMirrored(contract.OutsideWriteOnly(ip.block(), ip.storedSensitive()))
+	stored := ip.dropMirrored(ip.block().OutsideWriteOnly(ip.storedSensitive()))
 	ip.config, ip.sensitive = contract.IgnoreChanges(ip.block(), &ip.in.Config().Lifecycle, ip.prior.value, ip.declared, ip.declaredSensitive, stored)
 }
 
@@ -287,7 +287,7 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 		return false
 	}
 	bySchema := ip.block().SensitivePaths(planned)
-	stored := ip.dropMirrored(contract.OutsideWriteOnly(ip.block(), ip.stored.Sensitive))
+	stored := ip.dropMirrored(ip.block().OutsideWriteOnly(ip.stored.Sensitive))
 	return !contract.SamePaths(ip.sensitive, stored, bySchema)
 }
 

@@ -19,8 +19,10 @@ import (
 	"github.com/mayfly-iac/mayfly/moves"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/selection"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/scrub"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -432,6 +434,20 @@ func (p *planner) collect() {
 	if _, diags := p.plan.Steps(); diags.HasErrors() && !p.run.Diags.HasErrors() {
 		p.run.Report(diags)
 	}
+}
+
+// dropWriteOnly takes out of the states that the plan keeps what another engine has left in write-only
+// attributes: a saved plan would copy it. Planning has done so for the objects that it looked at, but only in
+// what they become. Types of providers that planning had no use for are left as they are.
+func (p *planner) dropWriteOnly() {
+	s := scrub.New(scrub.Options{
+		Schema: func(a addr.Provider, typeName string) *schema.Schema {
+			return p.providers.Loaded(a, addr.Managed, typeName)
+		},
+		Normalize: withoutAdditions,
+	})
+	p.plan.Base = s.State(p.plan.Base, func(addr.Object, []cty.Path) {}) // planning has warned of those that it looked at
+	p.prior = s.State(p.prior, func(obj addr.Object, paths []cty.Path) { p.run.Report(scrub.Warning(obj, paths)) })
 }
 
 // record stores a change.

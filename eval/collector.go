@@ -83,8 +83,6 @@ func newChecks() *Checks {
 	return &Checks{results: map[string]*state.CheckResult{}, objects: map[string]map[string]int{}}
 }
 
-var statusRank = map[state.CheckStatus]int{state.CheckPass: 0, state.CheckUnknown: 1, state.CheckFail: 2, state.CheckError: 3}
-
 // Add records the status of one condition of an object; the worst of an object's conditions is its status.
 // failure is "" or the message of a failed condition.
 func (c *Checks) Add(kind, config, object string, status state.CheckStatus, failure string) {
@@ -107,13 +105,13 @@ func (c *Checks) Add(kind, config, object string, status state.CheckStatus, fail
 		r.Objects = append(r.Objects, state.CheckObject{Addr: object, Status: state.CheckPass})
 	}
 	o := &r.Objects[i]
-	if statusRank[status] > statusRank[o.Status] {
+	if status.Worse(o.Status) {
 		o.Status = status
 	}
 	if failure != "" && !slices.Contains(o.Failures, failure) {
 		o.Failures = append(o.Failures, failure)
 	}
-	if statusRank[o.Status] > statusRank[r.Status] {
+	if o.Status.Worse(r.Status) {
 		r.Status = o.Status
 	}
 }

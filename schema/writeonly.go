@@ -49,6 +49,15 @@ func (b *Block) InWriteOnly(path cty.Path) bool {
 	return false
 }
 
+// OutsideWriteOnly returns the paths that don't lead to or into write-only attributes: what is sensitive
+// there does not matter for the stored object, which has nothing there.
+func (b *Block) OutsideWriteOnly(paths []cty.Path) []cty.Path {
+	if !b.HasWriteOnly() {
+		return paths
+	}
+	return slices.DeleteFunc(slices.Clone(paths), b.InWriteOnly)
+}
+
 // WriteOnlyNames returns the names of the write-only attributes at any depth. One that has several is there
 // several times.
 func (b *Block) WriteOnlyNames() iter.Seq[string] {

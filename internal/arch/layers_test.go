@@ -115,9 +115,15 @@ var rules = map[string]rule{
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine": {
-		may:  []string{"addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks"},
+		may:  []string{"addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "state/scrub", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
+	},
+
+	"state/scrub": {
+		may:  []string{"addr", "diag", "schema", "state", "value"},
+		pure: true, modules: []string{cty},
+		why: "which stored values must go follows from schemas, which it is given: no provider is asked",
 	},
 
 	"state/store":           {may: []string{"addr", "diag", "state"}, why: "where a state is kept must not depend on what made it"},
