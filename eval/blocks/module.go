@@ -11,8 +11,9 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// Config is a compiled configuration: every expression with its references resolved to blocks. It is
-// immutable once Compile has returned, and shared by all runs.
+// Config is a compiled configuration: every expression with its references resolved to blocks. All runs share
+// it: Compile computes every field, but for two answers that few runs ask for. These are found on demand, once,
+// and guarded: needed and provenance.
 type Config struct {
 	Tree    *config.Tree
 	Schemas Schemas
@@ -24,8 +25,8 @@ type Config struct {
 	// output has conditions. Most configurations have neither, so that a run can do without looking for them.
 	Deprecates, HasGuards bool
 
-	nullsEphemeral bool // ephemeralasnull is called somewhere
-	neededOnce     sync.Once
+	nullsEphemeral bool      // ephemeralasnull is called somewhere
+	neededOnce     sync.Once // guards neededSet
 	neededSet      *OpenSet
 }
 
@@ -41,9 +42,9 @@ type Module struct {
 	Checks    map[string]*Check
 	Providers map[string]*Provider // by local name, or "name.alias"
 
-	held       *OpenSet   // by depends_on of the calls around it; nil until computed
-	within     *OpenSet   // the ephemeral blocks in it and below it; nil until computed
-	provenance provenance // of all values of the tree; used of the root module only
+	held       *OpenSet   // by depends_on of the calls around it
+	ephemerals *OpenSet   // the ephemeral blocks in it and below it
+	provenance provenance // of all values of the tree, found on demand; used in the root module only
 }
 
 // ValueKind says whether a Value is a variable, a local value or an output.
@@ -67,7 +68,7 @@ type Value struct {
 	Conditions []Condition      // validations or preconditions
 	DependsOn  []lang.Ref
 	Range      hcl.Range
-	Opens      *OpenSet // what evaluating it may open; nil until computed
+	Opens      *OpenSet // what evaluating it may open
 }
 
 // Condition is a compiled condition of a block.

@@ -2,6 +2,7 @@ package blocks
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/lang"
@@ -45,8 +46,12 @@ func single(r addr.ConfigResource) *OpenSet {
 // computeOpens finds what evaluating each block may open, so that nothing is computed any more when runs
 // share the configuration.
 func (c *Config) computeOpens() {
-	for _, m := range c.Modules {
-		m.Ephemerals()
+	modules := c.sorted()
+	for _, path := range slices.Backward(modules) { // called modules before their callers
+		c.Modules[path].ephemerals = c.Modules[path].collectEphemerals()
+	}
+	for _, path := range modules { // callers first
+		c.Modules[path].held = c.Modules[path].heldAround()
 	}
 	for n := range c.eachNode {
 		switch b := n.(type) {
@@ -58,7 +63,7 @@ func (c *Config) computeOpens() {
 			b.Opens = opensOf(b, inPrecondition|toPart)
 		case *Resource:
 			b.throughBody = opensOf(b, inBody)
-			b.held = HeldBy(b.DependsOn, b.Module).union(b.Module.heldAround())
+			b.held = HeldBy(b.DependsOn, b.Module).union(b.Module.held)
 			b.Opens = b.throughBody.union(opensOf(b, inPrecondition|inPostcondition|inProvisioner)).union(b.held)
 		}
 	}
@@ -147,25 +152,21 @@ func (m *Module) heldAround() *OpenSet {
 	if call == nil {
 		return noOpens
 	}
-	if m.held == nil {
-		m.held = m.Parent.heldAround().union(HeldBy(call.DependsOn, m.Parent))
-	}
-	return m.held
+	return m.Parent.held.union(HeldBy(call.DependsOn, m.Parent))
 }
 
 // Ephemerals returns the ephemeral blocks of the module and of those below it.
-func (m *Module) Ephemerals() *OpenSet {
-	if m.within == nil {
-		all := map[addr.ConfigResource]struct{}{}
-		for e := range (insideOf{m}).edges {
-			switch b := e.to.(type) {
-			case insideOf:
-				maps.Copy(all, b.Ephemerals().All)
-			case *Resource:
-				maps.Copy(all, openedBy(b).All)
-			}
+func (m *Module) Ephemerals() *OpenSet { return m.ephemerals }
+
+func (m *Module) collectEphemerals() *OpenSet {
+	all := map[addr.ConfigResource]struct{}{}
+	for e := range (insideOf{m}).edges {
+		switch b := e.to.(type) {
+		case insideOf:
+			maps.Copy(all, b.ephemerals.All)
+		case *Resource:
+			maps.Copy(all, openedBy(b).All)
 		}
-		m.within = &OpenSet{All: all}
 	}
-	return m.within
+	return &OpenSet{All: all}
 }
