@@ -2,6 +2,7 @@ package eval
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -55,7 +56,7 @@ func (sc *scope) explainOne(exprs []*lang.Expr, d *diag.Diagnostic) (x *lang.Exp
 		d.Detail = sc.advised(d.Detail, step, parts)
 		return x, ""
 	}
-	added = sc.remedy(x, d)
+	added = lang.Remedy(x.Source, d, !sc.m.Addr.IsRoot())
 	d.Detail += added
 	return x, added
 }
@@ -88,6 +89,22 @@ func (sc *scope) callOf(step lang.Step) *Call {
 		return nil
 	}
 	return sc.m.calls[attr.Name]
+}
+
+// namespaceHint says how functions of providers are called, for a call in a namespace that has no functions.
+func (sc *scope) namespaceHint(call hclsyntax.FunctionCallUnknownDiagExtra, ctx *hcl.EvalContext) string {
+	namespace := call.CalledFunctionNamespace()
+	for ; ctx != nil; ctx = ctx.Parent() {
+		for known := range ctx.Functions {
+			if strings.HasPrefix(known, namespace) {
+				return ""
+			}
+		}
+	}
+	if provider := strings.TrimSuffix(namespace, "::"); sc.m.block.Config.Uses(provider) || provider == "terraform" {
+		return fmt.Sprintf(" Did you mean provider::%s%s?", namespace, call.CalledFunctionName())
+	}
+	return " Functions of a provider are called as provider::PROVIDER::FUNCTION."
 }
 
 // containing returns the expression that a range is in, nil if there is none.

@@ -151,22 +151,14 @@ func (r *repeated) wantsKeys(v cty.Value, x *lang.Expr) string {
 	case ty == cty.Number:
 		text += " For a number of instances, use count."
 	case ty.IsPrimitiveType():
-	case holds(ty, func(elem cty.Type) bool { return elem == cty.String }):
+	case value.AllElements(ty, func(elem cty.Type) bool { return elem == cty.String }):
 		text += " To make a set of strings: toset(" + this + ")."
-	case holds(ty, cty.Type.IsPrimitiveType):
+	case value.AllElements(ty, cty.Type.IsPrimitiveType):
 		text += " To make a set of strings: toset([for x in " + this + " : tostring(x)])."
 	default:
 		text += " To make a map: { for x in " + this + " : KEY => x }, where KEY tells the elements apart, such as x.name."
 	}
 	return text
-}
-
-// holds reports whether the elements of a list, set, or tuple all have types that fit.
-func holds(ty cty.Type, fits func(cty.Type) bool) bool {
-	if ty.IsTupleType() {
-		return !slices.ContainsFunc(ty.TupleElementTypes(), func(elem cty.Type) bool { return !fits(elem) })
-	}
-	return ty.IsCollectionType() && fits(ty.ElementType())
 }
 
 func (r *repeated) enabled(t *future.Task) (*expansion, diag.List) {

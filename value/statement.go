@@ -58,6 +58,14 @@ func Statement(v cty.Value, unknown bool) string {
 	}
 }
 
+// AllElements reports whether the elements of a list, set, or tuple all have types that fit.
+func AllElements(ty cty.Type, fits func(cty.Type) bool) bool {
+	if ty.IsTupleType() {
+		return !slices.ContainsFunc(ty.TupleElementTypes(), func(elem cty.Type) bool { return !fits(elem) })
+	}
+	return ty.IsCollectionType() && fits(ty.ElementType())
+}
+
 // Kind says what kind of value v is, for sentences: "null", or its type with an article.
 func Kind(v cty.Value) string {
 	switch {

@@ -12,8 +12,8 @@ import (
 )
 
 // Config is a compiled configuration: every expression with its references resolved to blocks. All runs share
-// it: Compile computes every field, but for two answers that few runs ask for. These are found on demand, once,
-// and guarded: needed and provenance.
+// it: Compile computes every field, but for two answers that few runs ask for. These, neededSet and
+// provenance, are found on demand and guarded by locks.
 type Config struct {
 	Tree    *config.Tree
 	Schemas Schemas

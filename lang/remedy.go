@@ -1,4 +1,4 @@
-package eval
+package lang
 
 import (
 	"fmt"
@@ -13,14 +13,14 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// remedy returns sentences, after a space, on how to write what may have been meant by an expression that has
-// an error in x; "" if there is nothing to add, or it could reveal a value.
-func (sc *scope) remedy(x *lang.Expr, d *diag.Diagnostic) string {
-	node, ok := x.Source.(hclsyntax.Node)
+// Remedy returns sentences, after a space, that say how to write what may have been meant by a part of e, of
+// which d is an error; "" if there is nothing to add, or if the sentences could reveal a value. inModule says
+// that e is in a called module.
+func Remedy(e hcl.Expression, d *diag.Diagnostic, inModule bool) string {
+	node, ok := e.(hclsyntax.Node)
 	if !ok {
 		return ""
 	}
@@ -36,7 +36,10 @@ func (sc *scope) remedy(x *lang.Expr, d *diag.Diagnostic) string {
 		splat, isSplat := n.(*hclsyntax.SplatExpr)
 		switch {
 		case isCall && calls != nil && call.Name == calls.CalledFunctionName() && call.Range().Overlaps(d.Expression.Range()):
-			if out = sc.pathRemedy(call, d); out == "" {
+			if out = ""; inModule {
+				out = pathRemedy(call, d)
+			}
+			if out == "" {
 				out = callRemedy(call, d)
 			}
 		case isSplat && splat.Each.Range() == d.Expression.Range():
@@ -132,7 +135,7 @@ func interpolationRemedy(name string, v cty.Value) string {
 	switch {
 	case v.IsNull():
 		return fmt.Sprintf(" For no text in that case: ${%s == null ? \"\" : %s}.", name, name)
-	case holds(ty, cty.Type.IsPrimitiveType):
+	case value.AllElements(ty, cty.Type.IsPrimitiveType):
 		return fmt.Sprintf(" To put its elements into the text: ${join(\", \", %s)}.", name)
 	case !ty.IsPrimitiveType():
 		return fmt.Sprintf(" To put it into the text as JSON: ${jsonencode(%s)}.", name)
@@ -175,9 +178,9 @@ func collectionRemedy(n *hclsyntax.ForExpr, v cty.Value) string {
 
 // pathRemedy is the remedy for the name of a file that a module gives without saying that the file is one of
 // its own.
-func (sc *scope) pathRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
+func pathRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
 	fn, ok := functionIn(d.EvalContext, call.Name)
-	if !ok || sc.m.Addr.IsRoot() || len(call.Args) == 0 || len(fn.Params()) == 0 || fn.Params()[0].Name != "path" || call.Args[0].Range() != d.Expression.Range() {
+	if !ok || len(call.Args) == 0 || len(fn.Params()) == 0 || fn.Params()[0].Name != "path" || call.Args[0].Range() != d.Expression.Range() {
 		return ""
 	}
 	name, err := strconv.Unquote(written(call.Args[0], ""))
@@ -205,7 +208,7 @@ func callRemedy(call *hclsyntax.FunctionCallExpr, d *diag.Diagnostic) string {
 	if len(args) == 2 && accepts(fn, args[1], args[0]) {
 		return " The arguments seem to be in the wrong order."
 	}
-	if len(args) != 1 || !holds(args[0].Type(), func(cty.Type) bool { return true }) || args[0].IsNull() || args[0].LengthInt() == 0 {
+	if len(args) != 1 || !value.AllElements(args[0].Type(), func(cty.Type) bool { return true }) || args[0].IsNull() || args[0].LengthInt() == 0 {
 		return ""
 	}
 	name, elems := written(call.Args[0], "VALUE"), args[0].AsValueSlice()
@@ -227,22 +230,6 @@ func splatRemedy(splat *hclsyntax.SplatExpr, ctx *hcl.EvalContext) string {
 		return ""
 	}
 	return fmt.Sprintf(" A map or object counts as one element for [*]. For all of its elements: [for x in %s : x%s].", written(splat.Source, "VALUE"), diag.Reference(each.Traversal))
-}
-
-// namespaceHint says how functions of providers are called, for a call in a namespace that has no functions.
-func (sc *scope) namespaceHint(call hclsyntax.FunctionCallUnknownDiagExtra, ctx *hcl.EvalContext) string {
-	namespace := call.CalledFunctionNamespace()
-	for ; ctx != nil; ctx = ctx.Parent() {
-		for known := range ctx.Functions {
-			if strings.HasPrefix(known, namespace) {
-				return ""
-			}
-		}
-	}
-	if provider := strings.TrimSuffix(namespace, "::"); sc.m.block.Config.Uses(provider) || provider == "terraform" {
-		return fmt.Sprintf(" Did you mean provider::%s%s?", namespace, call.CalledFunctionName())
-	}
-	return " Functions of a provider are called as provider::PROVIDER::FUNCTION."
 }
 
 func functionIn(ctx *hcl.EvalContext, name string) (function.Function, bool) {
