@@ -75,7 +75,7 @@ type Options struct {
 // Run is one walk over a configuration. Its methods may be called concurrently, each task by one goroutine.
 type Run struct {
 	Root  *Module
-	Diags *Collector
+	Diags *diag.Collector
 	// Checks collects the results of conditions.
 	Checks *Checks
 	Stats  Stats
@@ -100,7 +100,7 @@ type Stats struct {
 // NewRun starts a walk. Nothing is evaluated until it is demanded.
 func NewRun(c *blocks.Config, opt Options) *Run {
 	r := &Run{
-		Diags: &Collector{}, Checks: newChecks(), cfg: c, opt: opt,
+		Diags: &diag.Collector{}, Checks: newChecks(), cfg: c, opt: opt,
 		providers: map[addr.ProviderConfig]*ProviderObject{}, keyExprs: map[hcl.Expression]*lang.Expr{},
 	}
 	r.Root = r.newModule(addr.RootInstance, c.Modules[addr.RootModule], nil)

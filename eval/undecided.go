@@ -10,7 +10,7 @@ import (
 // whose instances cannot be told.
 func (r *repeated) reportUndecided(diags diag.List) {
 	run := r.module.run
-	if r.excluded() || run.Diags.certain() {
+	if r.excluded() || run.Diags.HasCertainErrors() {
 		return
 	}
 	if !r.module.block.RepetitionNeeds(r.repeat, func(n blocks.Node) bool { return run.undecided.has(n) }) {

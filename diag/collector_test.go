@@ -1,19 +1,15 @@
-package eval
+package diag
 
-import (
-	"testing"
-
-	"github.com/mayfly-iac/mayfly/diag"
-)
+import "testing"
 
 func TestCollectorTake(t *testing.T) {
 	var c Collector
-	c.Add(diag.Errorf("a", "first"))
-	c.Add(diag.Errorf("a", "first"))
+	c.Add(Errorf("a", "first"))
+	c.Add(Errorf("a", "first"))
 	if got := c.Take(); len(got) != 1 || c.HasErrors() {
 		t.Errorf("took %v, and errors are left: %v", got, c.HasErrors())
 	}
-	c.Add(diag.Errorf("a", "first"))
+	c.Add(Errorf("a", "first"))
 	if got := c.Take(); len(got) != 1 {
 		t.Errorf("what is said again was lost: %v", got)
 	}

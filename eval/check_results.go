@@ -4,72 +4,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 )
-
-// Collector gathers the diagnostics of a walk. Of diagnostics that say the same about the same place, one is
-// kept: what depends on an open ephemeral resource is evaluated once per use. The zero value is ready; it is
-// safe for concurrent use.
-type Collector struct {
-	mu   sync.Mutex
-	list diag.List
-	seen map[string]struct{}
-	errs bool
-	sure bool // one of the errors is about something else than an unknown value
-}
-
-// Add adds diagnostics.
-func (c *Collector) Add(diags diag.List) {
-	if len(diags) == 0 {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.seen == nil {
-		c.seen = map[string]struct{}{}
-	}
-	for _, d := range diags {
-		key := d.Severity.String() + "\x00" + d.Address + "\x00" + d.String()
-		if _, ok := c.seen[key]; ok {
-			continue
-		}
-		c.seen[key] = struct{}{}
-		c.errs = c.errs || d.Severity == diag.Error
-		c.sure = c.sure || d.Severity == diag.Error && d.Extra != diag.Unknown{}
-		c.list = append(c.list, d)
-	}
-}
-
-// HasErrors reports whether an error was added.
-func (c *Collector) HasErrors() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.errs
-}
-
-// certain reports whether an error was added that is not merely about a value that is not known yet.
-func (c *Collector) certain() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.sure
-}
-
-// List returns what was gathered, in order.
-func (c *Collector) List() diag.List {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.list)
-}
-
-// Take returns what was gathered since the last Take, in order. What is said again afterwards counts as new.
-func (c *Collector) Take() diag.List {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	taken := c.list
-	c.list, c.seen, c.errs, c.sure = nil, nil, false, false
-	return taken
-}
 
 // Checks gathers the results of conditions by object. It is safe for concurrent use.
 type Checks struct {

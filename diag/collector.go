@@ -1,0 +1,69 @@
+package diag
+
+import (
+	"slices"
+	"sync"
+)
+
+// Collector gathers diagnostics from concurrent tasks. Of those that say the same about the same place it keeps
+// one: the same expression may be evaluated more than once. The zero value is ready for use.
+type Collector struct {
+	mu   sync.Mutex
+	list List
+	seen map[string]struct{}
+	errs bool
+	sure bool // one of the errors is about something else than an unknown value
+}
+
+// Add adds diagnostics.
+func (c *Collector) Add(diags List) {
+	if len(diags) == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen = map[string]struct{}{}
+	}
+	for _, d := range diags {
+		key := d.Severity.String() + "\x00" + d.Address + "\x00" + d.String()
+		if _, ok := c.seen[key]; ok {
+			continue
+		}
+		c.seen[key] = struct{}{}
+		c.errs = c.errs || d.Severity == Error
+		c.sure = c.sure || d.Severity == Error && d.Extra != Unknown{}
+		c.list = append(c.list, d)
+	}
+}
+
+// HasErrors reports whether an error was added.
+func (c *Collector) HasErrors() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.errs
+}
+
+// HasCertainErrors reports whether an error was added that is not merely about a value that is not known yet.
+func (c *Collector) HasCertainErrors() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sure
+}
+
+// List returns what was gathered, in the order of its arrival.
+func (c *Collector) List() List {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.list)
+}
+
+// Take returns what was gathered since the last Take, in order. A diagnostic that is added again afterwards
+// counts as new.
+func (c *Collector) Take() List {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := c.list
+	c.list, c.seen, c.errs, c.sure = nil, nil, false, false
+	return taken
+}
