@@ -185,14 +185,14 @@ func (a *applier) forgetStep(c *plan.Change) bool {
 
 // departure returns what runs before the object of a change is destroyed, nil if nothing does: an object that
 // never was complete, or was set aside for its successor, gets no destroy-time provisioners.
-func (a *applier) departure(c *plan.Change) *eval.Departure {
+func (a *applier) departure(c *plan.Change) *eval.DestroyProvisioners {
 	if c.Action == plan.CreateThenDelete || c.Deposed != addr.Current {
 		return nil
 	}
 	if o := a.object(c.Object()); o == nil || o.Tainted {
 		return nil
 	}
-	return a.preApply.run.Departure(c.Addr)
+	return a.preApply.run.DestroyProvisioners(c.Addr)
 }
 
 // readStep reads a data source that planning put off.

@@ -187,7 +187,7 @@ type deletePlan struct {
 	t         *future.Task
 	provider  addr.ProviderConfig
 	deps      []plan.Dep
-	departure *eval.Departure // nil if nothing runs before the object is destroyed
+	departure *eval.DestroyProvisioners // nil if nothing runs before the object is destroyed
 }
 
 func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {

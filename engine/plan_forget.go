@@ -79,11 +79,11 @@ func (p *planner) planForget(o *orphan) {
 
 // departure returns what runs before the object is destroyed, nil if nothing does: an object that never was
 // complete, or was set aside for its successor, gets no destroy-time provisioners.
-func (p *planner) departure(t *future.Task, o *orphan) *eval.Departure {
+func (p *planner) departure(t *future.Task, o *orphan) *eval.DestroyProvisioners {
 	if o.obj.Deposed != addr.Current || o.stored.Tainted || p.req.Mode == plan.RefreshOnly {
 		return nil
 	}
-	d := p.run.Departure(o.obj.Instance)
+	d := p.run.DestroyProvisioners(o.obj.Instance)
 	if d != nil {
 		d.Prepare(t)
 	}

@@ -131,7 +131,7 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	}
 	ok := ip.planner.checkArguments(ip.t, ip.in, planned, ip.in.Addr())
 	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
-		if d := ip.run.Departure(ip.in.Addr()); d != nil {
+		if d := ip.run.DestroyProvisioners(ip.in.Addr()); d != nil {
 			ok = ip.planner.checkArguments(ip.t, d, ip.mark(ip.prior.value, ip.storedSensitive()), ip.in.Addr()) && ok
 		}
 	}

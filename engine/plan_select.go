@@ -46,7 +46,7 @@ func (p *planner) usesExcluded(t *future.Task, in *eval.Instance) bool {
 		return false
 	}
 	uses := in.Uses(t)
-	if d := p.run.Departure(in.Addr()); d != nil {
+	if d := p.run.DestroyProvisioners(in.Addr()); d != nil {
 		uses = append(uses, d.Uses(t)...)
 	}
 	return p.leadsToExcluded(t, uses)
@@ -58,7 +58,7 @@ func (p *planner) departsWithExcluded(t *future.Task, o *orphan) bool {
 	if !p.selection.Excluding() {
 		return false
 	}
-	d := p.run.Departure(o.obj.Instance)
+	d := p.run.DestroyProvisioners(o.obj.Instance)
 	return d != nil && p.leadsToExcluded(t, d.Uses(t))
 }
 

@@ -132,7 +132,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 		_, _, diags := evalProvisioner(t, s, in, i, self, in.Addr())
 		v.run.Report(diags)
 	}
-	if d := v.run.Departure(in.Addr()); d != nil {
+	if d := v.run.DestroyProvisioners(in.Addr()); d != nil {
 		v.departure(t, d, self)
 	}
 	if diags.HasErrors() {
@@ -149,7 +149,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))
 }
 
-func (v *validator) departure(t *future.Task, d *eval.Departure, self cty.Value) {
+func (v *validator) departure(t *future.Task, d *eval.DestroyProvisioners, self cty.Value) {
 	for i := range d.Provisioners() {
 		_, _, diags := evalProvisioner(t, nil, d, i, self, d.Addr())
 		v.run.Report(diags)

@@ -102,7 +102,7 @@ func (c *Check) Uses(t *future.Task) []Use {
 		return nil
 	}
 	r := &reads{}
-	r.addConditions(c.Module.scope(t).beforehand(), c.block.Assertions)
+	r.addConditions(c.Module.scope(t).setEarly(), c.block.Assertions)
 	r.addNested(c)
 	return r.uses(t)
 }

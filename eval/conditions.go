@@ -92,7 +92,7 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 	if hidden.what != "" {
 		message = hidden.message(c)
 	}
-	v.failure = r.about(sc, c.Expr, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address, Parts: r.compared(sc, c.Expr)})
+	v.failure = r.about(sc, c.Expr, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address, Parts: r.comparedParts(sc, c.Expr)})
 	return v
 }
 
@@ -127,9 +127,9 @@ func (r *Run) about(sc *scope, x *lang.Expr, d diag.Diagnostic) diag.List {
 	return sc.forget(diag.List{d})
 }
 
-// compared says what was compared in a condition that is false, as far as that is not a reference or written
+// comparedParts says what was compared in a condition that is false, as far as that is not a reference or written
 // out there.
-func (r *Run) compared(sc *scope, cond *lang.Expr) []diag.Part {
+func (r *Run) comparedParts(sc *scope, cond *lang.Expr) []diag.Part {
 	var parts []diag.Part
 	for _, c := range lang.FailedComparisons(cond.Source, r.context(sc, cond)) {
 		path, left, right := c.Difference()
@@ -168,11 +168,11 @@ func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 	if r.opt.Phase == Applying || r.opt.Phase == Planning && (c.Message == nil || len(c.Message.Refs) == 0) {
 		return nil
 	}
-	cold := *sc
-	cold.sess = NewSession()
-	cold.sess.cold = true
-	defer cold.sess.End()
-	_, hidden, diags := r.conditionMessage(&cold, c)
+	dry := *sc
+	dry.sess = NewSession()
+	dry.sess.dry = true
+	defer dry.sess.End()
+	_, hidden, diags := r.conditionMessage(&dry, c)
 	if hidden.what != "" && r.opt.Phase == Planning && !c.Validation {
 		diags = append(diags, hidden.warning(c))
 	}

@@ -20,7 +20,7 @@ func (in *Instance) EvalConnection(t *future.Task, s *Session, index int, self c
 
 // EvalConnection evaluates the connection of one provisioner, as that of Instance does. self is the object
 // that is about to be destroyed.
-func (d *Departure) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
+func (d *DestroyProvisioners) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
 	p := &d.blocks[index]
 	if d.checkKeys(p).HasErrors() {
 		return cty.NilVal, nil // EvalProvisioner reports it
@@ -51,4 +51,6 @@ func (in *Instance) ConnectionBody(index int) hcl.Body {
 
 // ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if
 // there is none.
-func (d *Departure) ConnectionBody(index int) hcl.Body { return d.blocks[index].ConnectionBody() }
+func (d *DestroyProvisioners) ConnectionBody(index int) hcl.Body {
+	return d.blocks[index].ConnectionBody()
+}

@@ -61,12 +61,12 @@ type builder struct {
 
 // resourcePart is what an evaluation needs of a resource object.
 type resourcePart struct {
-	whole bool
-	loose bool // referred to without an index
-	keys  map[addr.Key]*hcl.Range
-	bare  bool // referred to as TYPE.NAME
-	long  bool // referred to as resource.TYPE.NAME
-	via   *hcl.Range
+	whole     bool
+	unindexed bool // referred to without an index
+	keys      map[addr.Key]*hcl.Range
+	bare      bool // referred to as TYPE.NAME
+	long      bool // referred to as resource.TYPE.NAME
+	via       *hcl.Range
 }
 
 type modulePart struct {
@@ -117,8 +117,8 @@ func (b *builder) add(ref *lang.Ref) {
 func (sc *scope) constant(ref *lang.Ref) cty.Value {
 	switch {
 	case ref.Invalid:
-	case (ref.Kind == lang.Each || ref.Kind == lang.Count) && sc.rep != nil:
-		return sc.rep.value(sc.t, ref.Kind, ref.Name, &ref.Range)
+	case (ref.Kind == lang.Each || ref.Kind == lang.Count) && sc.each != nil:
+		return sc.each.value(sc.t, ref.Kind, ref.Name, &ref.Range)
 	case ref.Kind == lang.Path:
 		return sc.m.pathValue(ref.Name)
 	case ref.Kind == lang.Terraform:
@@ -142,7 +142,7 @@ func (b *builder) addResource(to target, ref *lang.Ref) {
 	} else {
 		p.bare = true
 	}
-	p.loose = p.loose || ref.Index == nil
+	p.unindexed = p.unindexed || ref.Index == nil
 	if to.all || !res.repeat.Repeated() {
 		p.whole = true
 		return
@@ -264,7 +264,7 @@ func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 	if !res.repeat.Repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
 		return b.sc.self()
 	}
-	if b.run.opt.Phase == Validating && res.Form().Keyed() && p.loose {
+	if b.run.opt.Phase == Validating && res.Form().Keyed() && p.unindexed {
 		v, _ := res.whole(t, s, p.via).Unmark() // how many ephemeral instances there are is not ephemeral
 		return v
 	}
@@ -310,8 +310,8 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 		return cty.DynamicVal
 	}
 	if len(p.all) > 0 || e.form == blocks.Enabled {
-		if sel := selected(p.all); len(p.all) > 0 && (sel.names == "" || len(p.keys) == 0) && !call.mayOpen(sel) {
-			return call.shared(b, e, p, sel, via)
+		if sel := outputSelOf(p.all); len(p.all) > 0 && (sel.names == "" || len(p.keys) == 0) && !call.mayOpen(sel) {
+			return call.sharedValue(b, e, p, sel, via)
 		}
 		return b.allChildren(call, e, p)
 	}

@@ -12,29 +12,30 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Departure is what the configuration has to say when an object is destroyed: its destroy-time provisioners,
-// which stand in its resource block or, if that is gone, in a removed block. What they refer to is taken as
-// it was before.
-type Departure struct {
+// DestroyProvisioners are the provisioners that run before an object is destroyed. They are declared in its
+// resource block or, if that is gone, in a removed block. What they refer to is taken as it was before the
+// apply, when the object was still in use.
+type DestroyProvisioners struct {
 	run    *Run
 	module *Module // whose names their expressions mean
 	addr   addr.Instance
-	rep    *rep
+	each   *eachData
 	blocks []blocks.Provisioner
 }
 
-// Departure returns the departure of the object at the address, nil if it has no destroy-time provisioners.
-func (r *Run) Departure(a addr.Instance) *Departure {
+// DestroyProvisioners returns the destroy-time provisioners of the object at the address, nil if there are
+// none.
+func (r *Run) DestroyProvisioners(a addr.Instance) *DestroyProvisioners {
 	if a.Resource.Mode != addr.Managed {
 		return nil
 	}
-	d := &Departure{run: r, addr: a, module: r.Module(a.Module)}
+	d := &DestroyProvisioners{run: r, addr: a, module: r.Module(a.Module)}
 	if d.module != nil && d.module.resources[a.Resource] != nil {
 		res := d.module.resources[a.Resource]
-		d.rep, d.blocks = res.rep(a.Key), res.Block.DestroyProvisioners
+		d.each, d.blocks = res.eachData(a.Key), res.Block.DestroyProvisioners
 	} else if removal := r.cfg.Tree.Removal(a.Config()); removal != nil && removal.Destroy {
-		d.module = r.Module(outer(a.Module, len(removal.Module().Path.Calls())))
-		d.rep, d.blocks = &rep{key: a.Key, of: &repeated{module: d.module}}, r.cfg.Removed[removal]
+		d.module = r.Module(enclosing(a.Module, len(removal.Module().Path.Calls())))
+		d.each, d.blocks = &eachData{key: a.Key, of: &expander{module: d.module}}, r.cfg.Removed[removal]
 	}
 	if len(d.blocks) == 0 {
 		return nil
@@ -42,18 +43,18 @@ func (r *Run) Departure(a addr.Instance) *Departure {
 	return d
 }
 
-// outer returns the module instance on the way to m that is so many calls deep.
-func outer(m addr.ModuleInstance, depth int) addr.ModuleInstance {
+// enclosing returns the module instance around m that is depth calls below the root, or m itself.
+func enclosing(m addr.ModuleInstance, depth int) addr.ModuleInstance {
 	if depth == 0 {
 		return addr.RootInstance
 	}
 	return m.Path()[depth-1]
 }
 
-// Removals returns the departures that removed blocks of the module object declare, each for an instance
-// without keys. They are for validation.
-func (m *Module) Removals() []*Departure {
-	var out []*Departure
+// Removals returns the destroy-time provisioners that removed blocks of the module object declare, each for an
+// instance without keys. They are for validation.
+func (m *Module) Removals() []*DestroyProvisioners {
+	var out []*DestroyProvisioners
 	for _, removal := range m.block.Config.Removed {
 		if blocks := m.run.cfg.Removed[removal]; len(blocks) > 0 {
 			target := removal.Target()
@@ -62,25 +63,27 @@ func (m *Module) Removals() []*Departure {
 				at = at.Child(call, addr.NoKey)
 			}
 			a := addr.AbsResource{Module: at, Resource: target.Resource}.Instance(addr.NoKey)
-			out = append(out, &Departure{run: m.run, module: m, addr: a, rep: &rep{of: &repeated{module: m}}, blocks: blocks})
+			out = append(out, &DestroyProvisioners{run: m.run, module: m, addr: a, each: &eachData{of: &expander{module: m}}, blocks: blocks})
 		}
 	}
 	return out
 }
 
 // Addr returns the address of the object.
-func (d *Departure) Addr() addr.Instance { return d.addr }
+func (d *DestroyProvisioners) Addr() addr.Instance { return d.addr }
 
 // Provisioners returns the destroy-time provisioners in order.
-func (d *Departure) Provisioners() []*config.Provisioner { return provisionerConfigs(d.blocks) }
+func (d *DestroyProvisioners) Provisioners() []*config.Provisioner {
+	return provisionerConfigs(d.blocks)
+}
 
-func (d *Departure) scope(t *future.Task, s *Session) *scope {
-	return &scope{m: d.module, rep: d.rep, t: t, sess: s, address: d.addr.String()}
+func (d *DestroyProvisioners) scope(t *future.Task, s *Session) *scope {
+	return &scope{m: d.module, each: d.each, t: t, sess: s, address: d.addr.String()}
 }
 
 // EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the object that
 // is about to be destroyed.
-func (d *Departure) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
+func (d *DestroyProvisioners) EvalProvisioner(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
 	p := &d.blocks[index]
 	if diags := d.checkKeys(p); diags.HasErrors() {
 		return cty.DynamicVal, diags
@@ -92,7 +95,7 @@ func (d *Departure) EvalProvisioner(t *future.Task, s *Session, index int, self 
 
 // checkKeys reports references to a key that the object doesn't have: it may have been made before the block
 // was repeated as it is now.
-func (d *Departure) checkKeys(p *blocks.Provisioner) diag.List {
+func (d *DestroyProvisioners) checkKeys(p *blocks.Provisioner) diag.List {
 	if d.run.opt.Phase == Validating {
 		return nil
 	}
@@ -110,19 +113,21 @@ func (d *Departure) checkKeys(p *blocks.Provisioner) diag.List {
 }
 
 // Uses returns the ephemeral instances that the provisioners lead to.
-func (d *Departure) Uses(t *future.Task) []Use {
-	return d.readSet(d.scope(t, nil).beforehand()).uses(t)
+func (d *DestroyProvisioners) Uses(t *future.Task) []Use {
+	return d.readSet(d.scope(t, nil).setEarly()).uses(t)
 }
 
-func (d *Departure) readSet(sc *scope) *reads {
+func (d *DestroyProvisioners) readSet(sc *scope) *reads {
 	r := &reads{}
 	r.addProvisioners(sc, d.blocks)
 	return r
 }
 
 // Prepare demands everything durable that the provisioners need.
-func (d *Departure) Prepare(t *future.Task) { prepare(t, d.readSet(d.scope(t, nil))) }
+func (d *DestroyProvisioners) Prepare(t *future.Task) { prepare(t, d.readSet(d.scope(t, nil))) }
 
 // Deps returns what the provisioners depend on, through what is ephemeral: it must be there when the object
 // is destroyed.
-func (d *Departure) Deps(t *future.Task) []plan.Dep { return d.readSet(d.scope(t, nil)).deps(t, nil) }
+func (d *DestroyProvisioners) Deps(t *future.Task) []plan.Dep {
+	return d.readSet(d.scope(t, nil)).deps(t, nil)
+}

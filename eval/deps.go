@@ -14,7 +14,7 @@ import (
 func (in *Instance) Deps(t *future.Task) []plan.Dep {
 	f := newFlattener(t, in)
 	f.instance(in)
-	return f.sorted()
+	return f.list()
 }
 
 // Deps returns what an output, or a variable, and its conditions depend on.
@@ -22,7 +22,7 @@ func (v *Value) Deps(t *future.Task) []plan.Dep {
 	f := newFlattener(t, nil)
 	f.reads(v.readSet(t))
 	f.reads(v.guardReads(t))
-	return f.sorted()
+	return f.list()
 }
 
 // Deps returns what the instances of the called module depend on for being there.
@@ -34,7 +34,7 @@ func (c *Call) Deps(t *future.Task) []plan.Dep {
 func (r *reads) deps(t *future.Task, self *Instance) []plan.Dep {
 	f := newFlattener(t, self)
 	f.reads(r)
-	return f.sorted()
+	return f.list()
 }
 
 // flattener follows read-sets to the managed and data instances at their ends.
@@ -66,7 +66,7 @@ func (f flattener) reads(r *reads) {
 		if !f.first(v.Value) {
 			continue
 		}
-		if all := v.gathered(f.t); all == nil {
+		if all := v.flatReads(f.t); all == nil {
 			f.reads(v.readSet(f.t))
 			f.reads(v.guardReads(f.t))
 		} else if f.first(all) {
@@ -78,7 +78,7 @@ func (f flattener) reads(r *reads) {
 			sub := &reads{}
 			sub.addRepetition(c.module.scope(f.t), c.repeat)
 			f.reads(sub)
-			if c.excluded() && c.expand(f.t, nil).failed { // what depends on anything in it is excluded too
+			if c.isExcluded() && c.expand(f.t, nil).failed { // what depends on anything in it is excluded too
 				f.deps[plan.Dep{Resource: addr.AbsResource{Module: c.Addr()}}] = struct{}{}
 			}
 		}
@@ -126,7 +126,7 @@ func (r *Resource) allDeps(t *future.Task) []plan.Dep {
 			f.instance(in)
 		}
 		f.object(r)
-		return r.Module.run.collapse(t, f.sorted())
+		return r.Module.run.collapse(t, f.list())
 	})
 	if cycle != nil {
 		return nil
@@ -161,7 +161,7 @@ func (r *Run) instanceCount(t *future.Task, a addr.AbsResource) int {
 	return 0
 }
 
-func (f flattener) sorted() []plan.Dep {
+func (f flattener) list() []plan.Dep {
 	out := make([]plan.Dep, 0, len(f.deps))
 	for d := range f.deps {
 		if !d.All {

@@ -20,24 +20,24 @@ func checkEphemeralUse(v cty.Value, b *blocks.Resource) diag.List {
 	if !value.Contains(v, value.Ephemeral) {
 		return nil
 	}
-	u := ephemeralUse{b: b, told: map[hcl.Range]struct{}{}}
+	u := ephemeralUse{b: b, reported: map[hcl.Range]struct{}{}}
 	bare, marked := v.UnmarkDeepWithPaths()
 	for _, pm := range marked {
 		if _, ephemeral := pm.Marks[value.Ephemeral]; ephemeral && !b.Schema.Block.InWriteOnly(pm.Path) {
-			u.at(pm.Path, bare)
+			u.reportAt(pm.Path, bare)
 		}
 	}
 	return u.diags
 }
 
 type ephemeralUse struct {
-	b     *blocks.Resource
-	told  map[hcl.Range]struct{}
-	diags diag.List
+	b        *blocks.Resource
+	reported map[hcl.Range]struct{}
+	diags    diag.List
 }
 
-// at reports the expressions that bring the ephemeral value at path; without one, the path.
-func (u *ephemeralUse) at(path cty.Path, v cty.Value) {
+// reportAt reports the expressions that bring the ephemeral value at path; without one, the path.
+func (u *ephemeralUse) reportAt(path cty.Path, v cty.Value) {
 	guilty, attrs := false, false
 	for _, p := range places(u.b.Config.Body, path, v) {
 		if p.each && attrs || u.b.Schema.Block.InWriteOnly(p.path) {
@@ -48,20 +48,20 @@ func (u *ephemeralUse) at(path cty.Path, v cty.Value) {
 			continue
 		}
 		guilty, attrs = true, attrs || !p.each
-		u.tell(p.path, p.expr.Range().Ptr(), because)
+		u.report(p.path, p.expr.Range().Ptr(), because)
 	}
 	if !guilty {
-		u.tell(path, nil, "")
+		u.report(path, nil, "")
 	}
 }
 
-// tell reports one expression, or one path if there is no range.
-func (u *ephemeralUse) tell(path cty.Path, rng *hcl.Range, because string) {
+// report reports one expression, or one path if there is no range.
+func (u *ephemeralUse) report(path cty.Path, rng *hcl.Range, because string) {
 	if rng != nil {
-		if _, ok := u.told[*rng]; ok {
+		if _, ok := u.reported[*rng]; ok {
 			return
 		}
-		u.told[*rng] = struct{}{}
+		u.reported[*rng] = struct{}{}
 	}
 	name := schema.PathString(path)
 	if name == "" {

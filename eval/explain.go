@@ -44,7 +44,7 @@ func (sc *scope) explainOne(exprs []*lang.Expr, d *diag.Diagnostic) (x *lang.Exp
 		d.Detail += sc.namespaceHint(call, d.EvalContext)
 		return nil, ""
 	}
-	if x = containing(exprs, d.Expression.Range()); x == nil {
+	if x = exprAt(exprs, d.Expression.Range()); x == nil {
 		return nil, ""
 	}
 	d.Expression = sourceOf(x, d.Expression)
@@ -53,7 +53,7 @@ func (sc *scope) explainOne(exprs []*lang.Expr, d *diag.Diagnostic) (x *lang.Exp
 		d.State(p.name, "is "+p.shape())
 	}
 	if step, ok := lang.FailedStep(d.Expression, d.EvalContext); ok {
-		d.Detail = sc.advised(d.Detail, step, parts)
+		d.Detail = sc.addAdvice(d.Detail, step, parts)
 		return x, ""
 	}
 	added = lang.Remedy(x.Source, d, !sc.m.Addr.IsRoot())
@@ -61,8 +61,8 @@ func (sc *scope) explainOne(exprs []*lang.Expr, d *diag.Diagnostic) (x *lang.Exp
 	return x, added
 }
 
-// advised adds to the detail of an error about a step what to do about it.
-func (sc *scope) advised(detail string, step lang.Step, parts []shownPart) string {
+// addAdvice adds to the detail of an error about a step what to do about it.
+func (sc *scope) addAdvice(detail string, step lang.Step, parts []shownPart) string {
 	advice := step.Advice()
 	if call := sc.callOf(step); call != nil && step.Attr == "" && !call.Form().Keyed() {
 		name := "module." + call.block.Config.Name
@@ -107,8 +107,8 @@ func (sc *scope) namespaceHint(call hclsyntax.FunctionCallUnknownDiagExtra, ctx 
 	return " Functions of a provider are called as provider::PROVIDER::FUNCTION."
 }
 
-// containing returns the expression that a range is in, nil if there is none.
-func containing(exprs []*lang.Expr, rng hcl.Range) *lang.Expr {
+// exprAt returns the expression that a range is in, nil if there is none.
+func exprAt(exprs []*lang.Expr, rng hcl.Range) *lang.Expr {
 	for _, x := range exprs {
 		if all := x.Source.Range(); all.Filename == rng.Filename && all.Start.Byte <= rng.Start.Byte && rng.End.Byte <= all.End.Byte {
 			return x
@@ -146,16 +146,16 @@ func (sc *scope) partsIn(x *lang.Expr) []shownPart {
 	var out []shownPart
 	for i := range x.Refs {
 		ref := &x.Refs[i]
-		var of *repeated
+		var of *expander
 		name := ref.String()
 		switch to := sc.find(ref); {
 		case to.resource != nil:
-			of = &to.resource.repeated
+			of = &to.resource.expander
 			if ref.Root == "resource" {
 				name = "resource." + name
 			}
 		case to.call != nil:
-			of = &to.call.repeated
+			of = &to.call.expander
 		}
 		if of == nil || !of.Form().Keyed() {
 			continue

@@ -56,7 +56,7 @@ func (x *Expression) Prepare(t *future.Task) {
 func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
 	run := x.module.run
 	if !x.module.block.OpensOf(x.expr).Empty() {
-		v, diags, holds := run.rehearse(func(cold *Session) (cty.Value, diag.List) { return run.eval(x.scope(t, cold), x.expr) })
+		v, diags, holds := run.evalUnopened(func(dry *Session) (cty.Value, diag.List) { return run.eval(x.scope(t, dry), x.expr) })
 		if holds && (!x.expr.NullsEphemeral || v.IsWhollyKnown()) {
 			return v, diags
 		}

@@ -93,25 +93,25 @@ func (r *reads) addFunctions(sc *scope, names []string) {
 // functionOf returns the function; one that cannot be called explains that to who calls it.
 func (r *Run) functionOf(sc *scope, fn functionName) function.Function {
 	if fn.absent {
-		return failing(fmt.Errorf("this module has no provider %q in its required_providers", fn.ref.Name))
+		return errorFunction(fmt.Errorf("this module has no provider %q in its required_providers", fn.ref.Name))
 	}
 	on, err := fn.provider(sc)
 	if err != nil {
-		return failing(err)
+		return errorFunction(err)
 	}
 	f := fn.known
 	if f == nil && r.opt.Phase == Validating {
-		return untold()
+		return unknownFunction()
 	}
 	if f == nil && on != nil {
 		more, diags := r.opt.Host.ConfiguredFunctions(sc.t, on)
 		if err := diags.Err(); err != nil {
-			return failing(err)
+			return errorFunction(err)
 		}
 		f = more[fn.name]
 	}
 	if f == nil {
-		return failing(fmt.Errorf("the provider %s has no function %q%s", fn.source.ForDisplay(), fn.name, r.alternatives(fn)))
+		return errorFunction(fmt.Errorf("the provider %s has no function %q%s", fn.source.ForDisplay(), fn.name, r.alternatives(fn)))
 	}
 	return r.providerFunction(sc.t, fn, on, f)
 }
@@ -128,15 +128,15 @@ func (r *Run) alternatives(fn functionName) string {
 	return "; it has " + strings.Join(slices.Sorted(maps.Keys(declared)), ", ")
 }
 
-// failing is a function that cannot be called.
-func failing(err error) function.Function {
-	return function.New(&function.Spec{VarParam: anything(), Type: func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, err }})
+// errorFunction is a function that cannot be called.
+func errorFunction(err error) function.Function {
+	return function.New(&function.Spec{VarParam: anyParameter(), Type: func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, err }})
 }
 
-// untold is a function of which nothing is known before its provider is configured.
-func untold() function.Function {
+// unknownFunction is a function of which nothing is known before its provider is configured.
+func unknownFunction() function.Function {
 	return function.New(&function.Spec{
-		VarParam: anything(), Type: function.StaticReturnType(cty.DynamicPseudoType),
+		VarParam: anyParameter(), Type: function.StaticReturnType(cty.DynamicPseudoType),
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			marks := make([]cty.ValueMarks, len(args))
 			for i := range args {
@@ -147,7 +147,7 @@ func untold() function.Function {
 	})
 }
 
-func anything() *function.Parameter {
+func anyParameter() *function.Parameter {
 	return &function.Parameter{Name: "arguments", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
 }
 
@@ -174,7 +174,7 @@ func (r *Run) providerFunction(t *future.Task, fn functionName, on *ProviderObje
 		}
 		got, err := r.opt.Host.CallFunction(t, FunctionCall{Provider: fn.source, On: on, Name: fn.name, Args: args})
 		if err != nil && secret {
-			err = hidden(err)
+			err = hiddenError(err)
 		}
 		if err != nil {
 			return cty.UnknownVal(retType), err
@@ -184,8 +184,8 @@ func (r *Run) providerFunction(t *future.Task, fn functionName, on *ProviderObje
 	return function.New(spec)
 }
 
-// hidden is an error in place of one that could quote an argument. It still tells which argument it is about.
-func hidden(err error) error {
+// hiddenError is an error in place of one that could quote an argument. It still tells which argument it is about.
+func hiddenError(err error) error {
 	const text = "the provider's message is hidden, because an argument is sensitive or ephemeral"
 	var arg function.ArgError
 	if errors.As(err, &arg) {

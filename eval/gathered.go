@@ -6,15 +6,15 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// mostGathered bounds a set of reads that a value keeps for itself: what many values each keep of the same
+// maxFlatReads bounds a set of reads that a value keeps for itself: what many values each keep of the same
 // must not add up to their number times its size.
-const mostGathered = 32
+const maxFlatReads = 32
 
-// gathered returns what v reads directly and through other values, without these values, so that whoever
+// flatReads returns what v reads directly and through other values, without these values, so that whoever
 // depends on the end of a long chain of values need not walk along it. Most values of a chain read the same,
 // and share one set. It is nil if the set is long and v's own: then its read-set is walked.
-func (v *Value) gathered(t *future.Task) *reads {
-	got, cycle := v.gather.Get(t, v, nil, func() *reads {
+func (v *Value) flatReads(t *future.Task) *reads {
+	got, cycle := v.flat.Get(t, v, nil, func() *reads {
 		own := v.readSet(t)
 		if v.guard != nil {
 			own = &reads{}
@@ -23,7 +23,7 @@ func (v *Value) gathered(t *future.Task) *reads {
 		}
 		out := &reads{resources: own.resources, calls: own.calls, providers: own.providers, modules: own.modules}
 		for _, child := range own.values {
-			more := child.gathered(t)
+			more := child.flatReads(t)
 			if more == nil {
 				return nil
 			}
@@ -51,29 +51,29 @@ func union(a, b *reads) *reads {
 		return b
 	case b.length() == 0:
 		return a
-	case a.length()+b.length() > 2*mostGathered:
+	case a.length()+b.length() > 2*maxFlatReads:
 		return nil
 	case a.length() > b.length():
 		a, b = b, a
 	}
 	more := &reads{
-		resources: lacking(a.resources, b.resources, func(x, y resourceRead) bool { return x.res == y.res && x.selection == y.selection }),
-		calls:     lacking(a.calls, b.calls, func(x, y *Call) bool { return x == y }),
-		providers: lacking(a.providers, b.providers, func(x, y *ProviderObject) bool { return x == y }),
-		modules:   lacking(a.modules, b.modules, func(x, y moduleRead) bool { return x == y }),
+		resources: difference(a.resources, b.resources, func(x, y resourceRead) bool { return x.res == y.res && x.selection == y.selection }),
+		calls:     difference(a.calls, b.calls, func(x, y *Call) bool { return x == y }),
+		providers: difference(a.providers, b.providers, func(x, y *ProviderObject) bool { return x == y }),
+		modules:   difference(a.modules, b.modules, func(x, y moduleRead) bool { return x == y }),
 	}
 	if more.length() == 0 {
 		return b
 	}
-	if more.length()+b.length() > mostGathered {
+	if more.length()+b.length() > maxFlatReads {
 		return nil
 	}
 	more.add(b)
 	return more
 }
 
-// lacking returns a new slice of what is in some but not in all.
-func lacking[T any](some, all []T, same func(x, y T) bool) []T {
+// difference returns a new slice of what is in some but not in all.
+func difference[T any](some, all []T, same func(x, y T) bool) []T {
 	var out []T
 	for _, x := range some {
 		if !slices.ContainsFunc(all, func(y T) bool { return same(x, y) }) {

@@ -63,7 +63,7 @@ func TestDepsThroughValues(t *testing.T) {
 // TestGatheredIsBounded has a chain of values that each read one thing more: the first keep what they read,
 // the others leave it to who asks, and nothing is lost.
 func TestGatheredIsBounded(t *testing.T) {
-	const values = 2 * mostGathered
+	const values = 2 * maxFlatReads
 	text := "locals { v0 = sim_thing.r0.id }\n"
 	for i := 1; i < values; i++ {
 		text += fmt.Sprintf("locals { v%d = \"${local.v%d}${sim_thing.r%d.id}\" }\n", i, i-1, i)
@@ -80,7 +80,7 @@ func TestGatheredIsBounded(t *testing.T) {
 		if got := len(strings.Fields(w.deps(fmt.Sprintf("sim_thing.c%d", i)))); got != i+1 {
 			t.Errorf("c%d depends on %d resources, not %d", i, got, i+1)
 		}
-		if kept := w.run.Root.locals[fmt.Sprintf("v%d", i)].gathered(w.task) != nil; kept != (i < mostGathered) {
+		if kept := w.run.Root.locals[fmt.Sprintf("v%d", i)].flatReads(w.task) != nil; kept != (i < maxFlatReads) {
 			t.Errorf("v%d keeps what it reads: %t", i, kept)
 		}
 	}

@@ -29,7 +29,7 @@ func (in *Instance) held(t *future.Task) *reads {
 // HeldUses returns what Hold may open.
 func (in *Instance) HeldUses(t *future.Task) []Use {
 	r := &reads{}
-	r.addHeld(in.scope(t, nil).beforehand(), in)
+	r.addHeld(in.scope(t, nil).setEarly(), in)
 	return r.uses(t)
 }
 

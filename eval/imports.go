@@ -49,10 +49,10 @@ func (r *Run) importBlock(t *future.Task, b *config.Import) ([]ImportTarget, dia
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	each := &repeated{module: r.Root, repeat: blocks.Repetition{ForEach: x}, name: "import", sequences: true}
+	each := &expander{module: r.Root, repeat: blocks.Repetition{ForEach: x}, name: "import", sequences: true}
 	var out []ImportTarget
 	for _, k := range each.expand(t, nil).keys {
-		target, more := r.importTarget(t, b, &rep{key: k, of: each})
+		target, more := r.importTarget(t, b, &eachData{key: k, of: each})
 		diags = append(diags, more...)
 		out = append(out, target)
 	}
@@ -60,7 +60,7 @@ func (r *Run) importBlock(t *future.Task, b *config.Import) ([]ImportTarget, dia
 }
 
 // rootExpr compiles an expression of an import block, which is not part of a compiled block.
-func (r *Run) rootExpr(e hcl.Expression, rp *rep) (*lang.Expr, diag.List) {
+func (r *Run) rootExpr(e hcl.Expression, rp *eachData) (*lang.Expr, diag.List) {
 	var repeat blocks.Repetition
 	if rp != nil {
 		repeat = rp.of.repeat
@@ -68,9 +68,9 @@ func (r *Run) rootExpr(e hcl.Expression, rp *rep) (*lang.Expr, diag.List) {
 	return r.Root.block.CompileExpr(e, repeat)
 }
 
-func (r *Run) importTarget(t *future.Task, b *config.Import, rp *rep) (ImportTarget, diag.List) {
+func (r *Run) importTarget(t *future.Task, b *config.Import, rp *eachData) (ImportTarget, diag.List) {
 	target := ImportTarget{Block: b}
-	sc := &scope{m: r.Root, rep: rp, t: t}
+	sc := &scope{m: r.Root, each: rp, t: t}
 	var diags diag.List
 	target.To, diags = sc.importTo(b.To)
 	if diags.HasErrors() {
@@ -150,7 +150,7 @@ func (sc *scope) importTo(a config.ImportAddress) (addr.Instance, diag.List) {
 func (sc *scope) importKey(e hcl.Expression) (cty.Value, diag.List) {
 	const summary = "Invalid import address"
 	run := sc.m.run
-	x, diags := run.rootExpr(e, sc.rep)
+	x, diags := run.rootExpr(e, sc.each)
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
@@ -179,7 +179,7 @@ func (sc *scope) importKey(e hcl.Expression) (cty.Value, diag.List) {
 // block: the one that the import block names, or the one that the resource type implies.
 func (r *Run) ImportProvider(t *future.Task, b *config.Import, to addr.Resource) (*ProviderObject, diag.List) {
 	ref, _ := b.ProviderRef()
-	key := r.compiledKey(ref.KeyExpr)
+	key := r.compileKey(ref.KeyExpr)
 	found, diags := r.Root.findProvider(ref, key, r.Root.scope)
 	if diags.HasErrors() {
 		return nil, diags

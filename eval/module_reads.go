@@ -26,17 +26,17 @@ func (c *Call) aggregate(sel outputSel) *aggregate {
 	return v.(*aggregate)
 }
 
-// selected returns the outputs whose names are the keys as a selection; "" among them stands for all.
-func selected(outputs map[string]*hcl.Range) outputSel {
+// outputSelOf returns the outputs whose names are the keys as a selection; "" among them stands for all.
+func outputSelOf(outputs map[string]*hcl.Range) outputSel {
 	if _, every := outputs[""]; every {
 		return outputSel{}
 	}
 	return outputSel{names: strings.Join(slices.Sorted(maps.Keys(outputs)), ",")}
 }
 
-// shared returns the value of some outputs of all instances, which is built once, however many refer to it.
+// sharedValue returns the value of some outputs of all instances, which is built once, however many refer to it.
 // The outputs open nothing.
-func (c *Call) shared(b *builder, e *expansion, p *modulePart, sel outputSel, via *hcl.Range) cty.Value {
+func (c *Call) sharedValue(b *builder, e *expansion, p *modulePart, sel outputSel, via *hcl.Range) cty.Value {
 	got, cycle := c.aggregate(sel).value.Get(b.sc.t, c.name, via, func() cty.Value {
 		durable := &builder{run: b.run, sc: b.sc.m.scope(b.sc.t)}
 		return durable.allChildren(c, e, p)

@@ -38,7 +38,7 @@ func places(body hcl.Body, path cty.Path, v cty.Value) []place {
 
 func placesIn(body hcl.Body, path cty.Path, v cty.Value, at cty.Path) []place {
 	if len(path) == 0 {
-		return everything(body, at)
+		return allExprs(body, at)
 	}
 	step, ok := path[0].(cty.GetAttrStep)
 	if !ok {
@@ -87,8 +87,8 @@ func blockPlaces(block *hcl.Block, rest cty.Path, v cty.Value, at cty.Path) []pl
 	return out
 }
 
-// everything returns all expressions in a body, whatever their names.
-func everything(body hcl.Body, at cty.Path) []place {
+// allExprs returns all expressions in a body, whatever their names.
+func allExprs(body hcl.Body, at cty.Path) []place {
 	var out []place
 	attrs, _ := body.JustAttributes() // what is said about blocks is of no interest here
 	for _, attr := range diag.InOrder(attrs) {

@@ -21,12 +21,12 @@ import (
 type ProviderObject struct {
 	Addr addr.ProviderConfig
 
-	run    *Run
-	module *Module
-	block  *blocks.Provider // nil for an implied configuration
-	schema *schema.Schema
-	each   *repeated
-	reads  future.Cell[*reads]
+	run      *Run
+	module   *Module
+	block    *blocks.Provider // nil for an implied configuration
+	schema   *schema.Schema
+	expander *expander
+	reads    future.Cell[*reads]
 }
 
 // Body returns the body of the provider block, nil for an implied configuration.
@@ -42,32 +42,32 @@ func (p *ProviderObject) Opens() bool { return p.block != nil && !p.block.Opens.
 
 // Present reports whether the provider block has this instance, as far as that can be told.
 func (p *ProviderObject) Present(t *future.Task) bool {
-	if p.each == nil || p.Addr.Key == addr.NoKey {
+	if p.expander == nil || p.Addr.Key == addr.NoKey {
 		return true
 	}
-	e := p.each.expand(t, nil)
+	e := p.expander.expand(t, nil)
 	return e.failed || e.generic || e.has(p.Addr.Key)
 }
 
 // Unkeyed reports whether the provider block has instances and this is none of them: an address without a key
 // that a state recorded leads to it.
-func (p *ProviderObject) Unkeyed() bool { return p.each != nil && p.Addr.Key == addr.NoKey }
+func (p *ProviderObject) Unkeyed() bool { return p.expander != nil && p.Addr.Key == addr.NoKey }
 
 // EvalBody evaluates the configuration, which may carry marks.
 func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	if p.block == nil {
-		return p.implied()
+		return p.evalImplied()
 	}
 	sc := p.scope(t, s)
-	if sc.rep != nil && !p.each.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
+	if sc.each != nil && !p.expander.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
 		return cty.DynamicVal, diag.At(p.block.Config.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address)
 	}
 	v, diags := p.run.decode(sc, p.schema.Block, p.block.View, p.block.Body)
 	return v, diags.WithAddress(p.Addr.String())
 }
 
-// implied returns the configuration that there is without a provider block.
-func (p *ProviderObject) implied() (cty.Value, diag.List) {
+// evalImplied returns the configuration that there is without a provider block.
+func (p *ProviderObject) evalImplied() (cty.Value, diag.List) {
 	v, diags := p.schema.Block.Decode(hcl.EmptyBody(), nil)
 	for i := range diags {
 		diags[i].Subject = nil
@@ -78,8 +78,8 @@ func (p *ProviderObject) implied() (cty.Value, diag.List) {
 
 func (p *ProviderObject) scope(t *future.Task, s *Session) *scope {
 	sc := &scope{m: p.module, t: t, sess: s, address: p.Addr.String()}
-	if p.each != nil {
-		sc.rep = &rep{key: p.Addr.Key, of: p.each}
+	if p.expander != nil {
+		sc.each = &eachData{key: p.Addr.Key, of: p.expander}
 	}
 	return sc
 }
@@ -165,7 +165,7 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 	if p.block != nil {
 		p.schema = p.block.Schema
 		if p.block.ForEach != nil {
-			p.each = &repeated{module: p.module, repeat: blocks.Repetition{ForEach: p.block.ForEach}, name: pc.String()}
+			p.expander = &expander{module: p.module, repeat: blocks.Repetition{ForEach: p.block.ForEach}, name: pc.String()}
 		}
 	} else {
 		s, diags := r.cfg.Schemas.Provider(pc.Provider)
@@ -183,7 +183,7 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 // declared here, or inherited.
 func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func(*future.Task) *scope) (providerRef, diag.List) {
 	if passed := m.block.Config.Passed(ref); passed != nil {
-		return m.call.module.findProvider(*passed, m.run.compiledKey(passed.KeyExpr), m.callScope)
+		return m.call.module.findProvider(*passed, m.run.compileKey(passed.KeyExpr), m.callScope)
 	}
 	if b := m.block.Providers[ref.String()]; b != nil {
 		return providerRef{module: m, block: b, key: key, scope: scope}, nil
@@ -217,7 +217,7 @@ func (m *Module) expectedProvider(ref config.ProviderRef) (providerRef, diag.Lis
 		ref, ref.Name, ref.Alias)
 }
 
-func (r *Run) compiledKey(e hcl.Expression) *lang.Expr {
+func (r *Run) compileKey(e hcl.Expression) *lang.Expr {
 	if e == nil {
 		return nil
 	}

@@ -160,8 +160,8 @@ func (r *reads) addTarget(sc *scope, to target, ref *lang.Ref) {
 		r.resources = append(r.resources, resourceRead{res: to.resource, selection: to.selection, via: &ref.Range})
 	case to.call != nil:
 		r.addCall(sc, to, ref)
-	case ref.Kind == lang.Each && ref.Name == "value" && sc.rep != nil && !sc.early:
-		r.addExprs(sc, sc.rep.of.repeat.ForEach)
+	case ref.Kind == lang.Each && ref.Name == "value" && sc.each != nil && !sc.early:
+		r.addExprs(sc, sc.each.of.repeat.ForEach)
 	}
 }
 
@@ -209,7 +209,7 @@ func (r *reads) addOutputs(m *Module, names string, via *hcl.Range) {
 // or they must be looked at one by one because something in them may be opened.
 func (r *reads) addEvery(t *future.Task, call *Call, sel outputSel) {
 	n := len(call.expand(t, nil).keys)
-	several := n > 1 || n == 1 && call.repeat.Repeated() && call.module.repeated()
+	several := n > 1 || n == 1 && call.repeat.Repeated() && call.module.isRepeated()
 	if several && !call.mayOpen(sel) {
 		r.modules = append(r.modules, moduleRead{call: call, sel: sel})
 		return
@@ -228,8 +228,8 @@ func (r *reads) addOneByOne(t *future.Task, call *Call, sel outputSel) {
 	}
 }
 
-// repeated reports whether the module object is one of several instances, or within one of them.
-func (m *Module) repeated() bool {
+// isRepeated reports whether the module object is one of several instances, or within one of them.
+func (m *Module) isRepeated() bool {
 	for ; m.call != nil; m = m.call.module {
 		if m.call.repeat.Repeated() {
 			return true

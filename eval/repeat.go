@@ -13,8 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// repeated is what resources and module calls share: how often they are there.
-type repeated struct {
+// expander is what resources and module calls share: how often they are there.
+type expander struct {
 	module *Module
 	repeat blocks.Repetition
 	name   string       // for messages
@@ -31,7 +31,7 @@ type repeated struct {
 }
 
 // Form returns the form of repetition.
-func (r *repeated) Form() blocks.Form { return blocks.FormOf(r.repeat) }
+func (r *expander) Form() blocks.Form { return blocks.FormOf(r.repeat) }
 
 // expansion is the outcome of a count, for_each or enabled argument.
 type expansion struct {
@@ -59,7 +59,7 @@ func (e *expansion) has(k addr.Key) bool {
 var singleExpansion = &expansion{form: blocks.Single, keys: []addr.Key{addr.NoKey}}
 
 // expand returns the instances, evaluating the arguments on first demand.
-func (r *repeated) expand(t *future.Task, via *hcl.Range) *expansion {
+func (r *expander) expand(t *future.Task, via *hcl.Range) *expansion {
 	if e, ok := r.keys.Peek(); ok {
 		return e
 	}
@@ -76,7 +76,7 @@ func (r *repeated) expand(t *future.Task, via *hcl.Range) *expansion {
 
 var failedExpansion = &expansion{failed: true}
 
-func (r *repeated) evaluate(t *future.Task) *expansion {
+func (r *expander) evaluate(t *future.Task) *expansion {
 	run := r.module.run
 	if r.recorded != nil && r.repeat.Repeated() {
 		return recordedExpansion(r.Form(), r.recorded())
@@ -85,11 +85,11 @@ func (r *repeated) evaluate(t *future.Task) *expansion {
 	var diags diag.List
 	switch {
 	case r.repeat.Count != nil:
-		e, diags = r.count(t)
+		e, diags = r.expandCount(t)
 	case r.repeat.ForEach != nil:
-		e, diags = r.forEach(t)
+		e, diags = r.expandForEach(t)
 	case r.repeat.Enabled != nil:
-		e, diags = r.enabled(t)
+		e, diags = r.expandEnabled(t)
 	default:
 		return singleExpansion
 	}
@@ -143,7 +143,7 @@ func recordedExpansion(form blocks.Form, recorded []addr.Key) *expansion {
 
 // Call is a module call object.
 type Call struct {
-	repeated
+	expander
 	block *blocks.Call
 
 	mu       sync.Mutex

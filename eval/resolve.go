@@ -15,7 +15,7 @@ import (
 // which it may use ephemeral resources.
 type scope struct {
 	m       *Module
-	rep     *rep
+	each    *eachData
 	self    func() cty.Value
 	own     *Instance // whose object self is; a reference to it by address gives self too
 	t       *future.Task
@@ -35,7 +35,7 @@ func (m *Module) scope(t *future.Task) *scope { return &scope{m: m, t: t} }
 
 // callScope is the scope of the arguments of the call that made m.
 func (m *Module) callScope(t *future.Task) *scope {
-	return &scope{m: m.call.module, rep: m.call.rep(m.key), t: t}
+	return &scope{m: m.call.module, each: m.call.eachData(m.key), t: t}
 }
 
 func (sc *scope) withSession(s *Session) *scope {
@@ -43,8 +43,8 @@ func (sc *scope) withSession(s *Session) *scope {
 	return sc
 }
 
-// beforehand returns the scope with early set.
-func (sc *scope) beforehand() *scope {
+// setEarly returns the scope with early set.
+func (sc *scope) setEarly() *scope {
 	sc.early = true
 	return sc
 }
@@ -160,12 +160,12 @@ func ownKeysAlone(x *lang.Expr) bool {
 // ownKey returns the key of the block's own instance if the expression is each.key or count.index and nothing
 // more, which needs no evaluation.
 func (sc *scope) ownKey(x *lang.Expr) (addr.Key, bool) {
-	if sc.rep == nil || sc.rep.generic() || len(x.Refs) != 1 {
+	if sc.each == nil || sc.each.generic() || len(x.Refs) != 1 {
 		return addr.NoKey, false
 	}
 	ref := &x.Refs[0]
-	plain := ref.Kind == lang.Each && ref.Name == "key" && sc.rep.of.repeat.ForEach != nil || ref.Kind == lang.Count && sc.rep.of.repeat.Count != nil
-	return sc.rep.key, plain && len(ref.Rest) == 0 && ref.Range == x.Range()
+	plain := ref.Kind == lang.Each && ref.Name == "key" && sc.each.of.repeat.ForEach != nil || ref.Kind == lang.Count && sc.each.of.repeat.Count != nil
+	return sc.each.key, plain && len(ref.Rest) == 0 && ref.Range == x.Range()
 }
 
 // keyFor returns the key as instances of the form have it.

@@ -19,7 +19,7 @@ import (
 
 // Resource is a resource object: a resource, data or ephemeral block in one module instance.
 type Resource struct {
-	repeated
+	expander
 	Block  *blocks.Resource
 	Module *Module
 
@@ -102,7 +102,7 @@ func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	if in.Resource.Block.Config.Addr.Mode != addr.Ephemeral {
 		return in.Value(t, via)
 	}
-	if s == nil || s.cold || in.Run().opt.Phase == Validating {
+	if s == nil || s.dry || in.Run().opt.Phase == Validating {
 		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
 	}
 	if got, ok := s.instances[in]; ok {
@@ -119,12 +119,12 @@ func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 // of all instances, or an object by key.
 func (r *Resource) whole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	if r.Block.Config.Addr.Mode == addr.Ephemeral {
-		return r.collect(t, s, via)
+		return r.buildWhole(t, s, via)
 	}
 	if !r.repeat.Repeated() {
 		return r.Instance(addr.NoKey).get(t, s, via)
 	}
-	got, cycle := r.all.Get(t, r, via, func() cty.Value { return r.collect(t, nil, via) })
+	got, cycle := r.all.Get(t, r, via, func() cty.Value { return r.buildWhole(t, nil, via) })
 	if cycle != nil {
 		r.Module.run.reportCycle(cycle)
 		return cty.DynamicVal
@@ -132,7 +132,7 @@ func (r *Resource) whole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	return got
 }
 
-func (r *Resource) collect(t *future.Task, s *Session, via *hcl.Range) cty.Value {
+func (r *Resource) buildWhole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	e := r.expand(t, via)
 	ephemeral := r.Block.Config.Addr.Mode == addr.Ephemeral
 	if e.failed || e.generic {
@@ -163,23 +163,23 @@ func (r *Resource) collect(t *future.Task, s *Session, via *hcl.Range) cty.Value
 	}
 }
 
-// rep returns the repetition data for the given key.
-func (r *repeated) rep(k addr.Key) *rep {
+// eachData returns each and count for the given key.
+func (r *expander) eachData(k addr.Key) *eachData {
 	if !r.repeat.Repeated() {
 		return nil
 	}
-	return &rep{key: k, of: r}
+	return &eachData{key: k, of: r}
 }
 
-// rep gives each and count within one instance.
-type rep struct {
+// eachData gives each and count within one instance.
+type eachData struct {
 	key addr.Key
-	of  *repeated
+	of  *expander
 }
 
-func (r *rep) generic() bool { return r.of.module.run.opt.Phase == Validating }
+func (r *eachData) generic() bool { return r.of.module.run.opt.Phase == Validating }
 
-func (r *rep) value(t *future.Task, kind lang.Kind, name string, via *hcl.Range) cty.Value {
+func (r *eachData) value(t *future.Task, kind lang.Kind, name string, via *hcl.Range) cty.Value {
 	switch {
 	case kind == lang.Count && r.generic():
 		return cty.UnknownVal(cty.Number).RefineNotNull()
@@ -201,17 +201,17 @@ func (r *rep) value(t *future.Task, kind lang.Kind, name string, via *hcl.Range)
 
 // scope returns the scope of the instance's own expressions.
 func (in *Instance) scope(t *future.Task, s *Session) *scope {
-	return &scope{m: in.Resource.Module, rep: in.Resource.rep(in.Key), t: t, sess: s, address: in.Addr().String()}
+	return &scope{m: in.Resource.Module, each: in.Resource.eachData(in.Key), t: t, sess: s, address: in.Addr().String()}
 }
 
 // EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from
 // ephemeral resources is unknown.
 func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b := in.Resource.Block
-	if s == nil || s.cold || in.Run().opt.Phase == Validating || b.Config.Addr.Mode == addr.Ephemeral || !b.BodyOpens() {
+	if s == nil || s.dry || in.Run().opt.Phase == Validating || b.Config.Addr.Mode == addr.Ephemeral || !b.BodyOpens() {
 		return in.evalBody(t, s)
 	}
-	v, diags, holds := in.Run().rehearse(func(cold *Session) (cty.Value, diag.List) { return in.evalBody(t, cold) })
+	v, diags, holds := in.Run().evalUnopened(func(dry *Session) (cty.Value, diag.List) { return in.evalBody(t, dry) })
 	if holds {
 		return v, diags
 	}

@@ -145,7 +145,7 @@ func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Mo
 	}
 	for a, rb := range b.Resources {
 		res := &Resource{Block: rb, Module: m, instances: map[addr.Key]*Instance{}}
-		res.repeated = repeated{module: m, repeat: rb.Repeat, name: res.Addr().String(), ephemeral: a.Mode == addr.Ephemeral}
+		res.expander = expander{module: m, repeat: rb.Repeat, name: res.Addr().String(), ephemeral: a.Mode == addr.Ephemeral}
 		res.block = rb
 		res.target = &addr.Target{Module: m.Addr, Resource: &rb.Config.Addr}
 		if r.opt.Recorded != nil && a.Mode != addr.Ephemeral {
@@ -155,8 +155,8 @@ func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Mo
 	}
 	for name, cb := range b.Calls {
 		c := &Call{block: cb, children: map[addr.Key]*Module{}}
-		c.repeated = repeated{module: m, repeat: cb.Repeat, name: joinAddr(a, "module."+name)}
-		c.repeated.block = cb
+		c.expander = expander{module: m, repeat: cb.Repeat, name: joinAddr(a, "module."+name)}
+		c.expander.block = cb
 		c.target = &addr.Target{Module: c.Addr()}
 		m.calls[name] = c
 	}

@@ -16,8 +16,8 @@ type Session struct {
 	checks    []func() bool
 	failed    bool
 
-	// cold sessions open nothing: what comes from ephemeral resources is unknown in them.
-	cold bool
+	// dry sessions open nothing: what comes from ephemeral resources is unknown in them.
+	dry bool
 
 	// User is whoever uses the values, and Purpose is for what. They are for the host; nothing here depends
 	// on them.
@@ -30,15 +30,15 @@ func NewSession() *Session {
 	return &Session{values: map[*Value]cty.Value{}, instances: map[*Instance]cty.Value{}}
 }
 
-// rehearse evaluates what may open ephemeral resources without opening any, and reports whether the outcome
+// evalUnopened evaluates what may open ephemeral resources without opening any, and reports whether the outcome
 // holds: it has nothing ephemeral in it, and nothing of it is unknown because something stayed closed.
 // References may bring more than is used, such as all outputs of a module for the sake of one; what is
 // ephemeral in a value marks all that is made from it, so what has no mark did not need it.
-func (r *Run) rehearse(eval func(*Session) (cty.Value, diag.List)) (cty.Value, diag.List, bool) {
-	cold := NewSession()
-	cold.cold = true
-	defer cold.End()
-	v, diags := eval(cold)
+func (r *Run) evalUnopened(eval func(*Session) (cty.Value, diag.List)) (cty.Value, diag.List, bool) {
+	dry := NewSession()
+	dry.dry = true
+	defer dry.End()
+	v, diags := eval(dry)
 	holds := !diags.HasErrors() && !value.Contains(v, value.Ephemeral) && (!r.cfg.NullsEphemeral() || v.IsWhollyKnown())
 	return v, diags, holds
 }

@@ -63,7 +63,7 @@ func (in *Instance) Uses(t *future.Task) []Use {
 		c.uses[Use{Kind: UseProvider, Provider: p.Addr}] = struct{}{}
 	}
 	if !b.Opens.Empty() {
-		sc, r := in.scope(t, nil).beforehand(), &reads{}
+		sc, r := in.scope(t, nil).setEarly(), &reads{}
 		r.addExprs(sc, b.Body...)
 		r.addConditions(sc, b.Preconditions)
 		r.addConditions(sc, b.Postconditions)
@@ -85,7 +85,7 @@ func (p *ProviderObject) Uses(t *future.Task) []Use {
 // uses returns what evaluating expressions may use.
 func (sc *scope) uses(exprs ...*lang.Expr) []Use {
 	r := &reads{}
-	r.addExprs(sc.beforehand(), exprs...)
+	r.addExprs(sc.setEarly(), exprs...)
 	return r.uses(sc.t)
 }
 
@@ -225,7 +225,7 @@ func (v *Value) Uses(t *future.Task) []Use {
 	got, cycle := v.uses.Get(t, v, nil, func() []Use {
 		c, r := newUseCollector(t, v), &reads{}
 		if sc := v.writtenIn(t); sc != nil {
-			r.addExprs(sc.beforehand(), v.block.Expr)
+			r.addExprs(sc.setEarly(), v.block.Expr)
 		}
 		c.reads(r)
 		return c.list()

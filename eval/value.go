@@ -21,7 +21,7 @@ type Value struct {
 	block  *blocks.Value
 	cell   future.Cell[cty.Value]
 	reads  future.Cell[*reads]
-	gather future.Cell[*reads]
+	flat   future.Cell[*reads]
 	uses   future.Cell[[]Use]
 	guard  *guard // nil without conditions
 
@@ -80,7 +80,7 @@ func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 	if !v.opens() {
 		return v.Get(t, nil, nil), true
 	}
-	got, _, ok = v.module.run.rehearse(func(cold *Session) (cty.Value, diag.List) { return v.Get(t, cold, nil), nil })
+	got, _, ok = v.module.run.evalUnopened(func(dry *Session) (cty.Value, diag.List) { return v.Get(t, dry, nil), nil })
 	return got, ok
 }
 
@@ -96,9 +96,9 @@ func (v *Value) compute(t *future.Task, s *Session) cty.Value {
 	var diags diag.List
 	switch v.block.Kind {
 	case blocks.VariableValue:
-		got, diags = v.variable(t, s)
+		got, diags = v.evalVariable(t, s)
 	case blocks.OutputValue:
-		got, diags = v.output(t, s)
+		got, diags = v.evalOutput(t, s)
 	default:
 		got, diags = v.module.run.eval(v.module.scope(t).withSession(s), v.block.Expr)
 	}
@@ -109,8 +109,8 @@ func (v *Value) compute(t *future.Task, s *Session) cty.Value {
 	return got
 }
 
-func (v *Value) variable(t *future.Task, s *Session) (cty.Value, diag.List) {
-	got, diags := v.converted(t, s)
+func (v *Value) evalVariable(t *future.Task, s *Session) (cty.Value, diag.List) {
+	got, diags := v.typedValue(t, s)
 	if v.module.run.opt.Phase == Validating { // valid means valid for all values, also where this one leads to no instance at all
 		got = cty.UnknownVal(v.block.Variable.Type).WithMarks(got.Marks())
 	}
@@ -121,14 +121,14 @@ func (v *Value) variable(t *future.Task, s *Session) (cty.Value, diag.List) {
 // evaluated with while validating. What is wrong with it is reported elsewhere, as an unknown value of a
 // variable.
 func (v *Value) argument(t *future.Task) cty.Value {
-	got, _ := v.converted(t, nil)
+	got, _ := v.typedValue(t, nil)
 	return v.declaredMarks(got)
 }
 
-// converted returns the value that was given, or the default, in the variable's type; it is unknown if there
+// typedValue returns the value that was given, or the default, in the variable's type; it is unknown if there
 // are errors.
-func (v *Value) converted(t *future.Task, s *Session) (cty.Value, diag.List) {
-	got, diags := v.given(t, s)
+func (v *Value) typedValue(t *future.Task, s *Session) (cty.Value, diag.List) {
+	got, diags := v.givenValue(t, s)
 	if !diags.HasErrors() {
 		var more diag.List
 		got, more = v.convert(got)
@@ -150,8 +150,8 @@ func (v *Value) declaredMarks(got cty.Value) cty.Value {
 	return got
 }
 
-// given returns the value that the variable was given or its default, not yet converted.
-func (v *Value) given(t *future.Task, s *Session) (cty.Value, diag.List) {
+// givenValue returns the value that the variable was given or its default, not yet converted.
+func (v *Value) givenValue(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b, run, m := v.block.Variable, v.module.run, v.module
 	if m.call == nil {
 		if got, ok := run.opt.Variables[b.Name]; ok {
@@ -207,7 +207,7 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 	return out, nil
 }
 
-func (v *Value) output(t *future.Task, s *Session) (cty.Value, diag.List) {
+func (v *Value) evalOutput(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b, run := v.block.Output, v.module.run
 	got, diags := run.eval(v.module.scope(t).withSession(s), v.block.Expr)
 	if !diags.HasErrors() {
