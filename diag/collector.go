@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Collector gathers diagnostics from concurrent tasks. Of those that say the same about the same place it keeps
-// one: the same expression may be evaluated more than once. The zero value is ready for use.
+// Collector gathers diagnostics from concurrent tasks. Of those that say the same about the same place it
+// keeps one: the same expression may be evaluated more than once. The zero value is ready for use.
 type Collector struct {
 	mu   sync.Mutex
 	list List

@@ -127,8 +127,8 @@ func (r *Run) about(sc *scope, x *lang.Expr, d diag.Diagnostic) diag.List {
 	return sc.forget(diag.List{d})
 }
 
-// comparedParts says what was compared in a condition that is false, as far as that is not a reference or written
-// out there.
+// comparedParts says what was compared in a condition that is false, as far as that is not a reference or
+// written out there.
 func (r *Run) comparedParts(sc *scope, cond *lang.Expr) []diag.Part {
 	var parts []diag.Part
 	for _, c := range lang.FailedComparisons(cond.Source, r.context(sc, cond)) {

@@ -51,8 +51,8 @@ func enclosing(m addr.ModuleInstance, depth int) addr.ModuleInstance {
 	return m.Path()[depth-1]
 }
 
-// Removals returns the destroy-time provisioners that removed blocks of the module object declare, each for an
-// instance without keys. They are for validation.
+// Removals returns the destroy-time provisioners that removed blocks of the module object declare, each for
+// an instance without keys. They are for validation.
 func (m *Module) Removals() []*DestroyProvisioners {
 	var out []*DestroyProvisioners
 	for _, removal := range m.block.Config.Removed {

@@ -184,7 +184,8 @@ func (r *Run) providerFunction(t *future.Task, fn functionName, on *ProviderObje
 	return function.New(spec)
 }
 
-// hiddenError is an error in place of one that could quote an argument. It still tells which argument it is about.
+// hiddenError is an error in place of one that could quote an argument. It still tells which argument it is
+// about.
 func hiddenError(err error) error {
 	const text = "the provider's message is hidden, because an argument is sensitive or ephemeral"
 	var arg function.ArgError

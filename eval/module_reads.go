@@ -34,8 +34,8 @@ func outputSelOf(outputs map[string]*hcl.Range) outputSel {
 	return outputSel{names: strings.Join(slices.Sorted(maps.Keys(outputs)), ",")}
 }
 
-// sharedValue returns the value of some outputs of all instances, which is built once, however many refer to it.
-// The outputs open nothing.
+// sharedValue returns the value of some outputs of all instances, which is built once, however many refer to
+// it. The outputs open nothing.
 func (c *Call) sharedValue(b *builder, e *expansion, p *modulePart, sel outputSel, via *hcl.Range) cty.Value {
 	got, cycle := c.aggregate(sel).value.Get(b.sc.t, c.name, via, func() cty.Value {
 		durable := &builder{run: b.run, sc: b.sc.m.scope(b.sc.t)}

@@ -30,10 +30,10 @@ func NewSession() *Session {
 	return &Session{values: map[*Value]cty.Value{}, instances: map[*Instance]cty.Value{}}
 }
 
-// evalUnopened evaluates what may open ephemeral resources without opening any, and reports whether the outcome
-// holds: it has nothing ephemeral in it, and nothing of it is unknown because something stayed closed.
-// References may bring more than is used, such as all outputs of a module for the sake of one; what is
-// ephemeral in a value marks all that is made from it, so what has no mark did not need it.
+// evalUnopened evaluates what may open ephemeral resources without opening any, and reports whether the
+// outcome holds: it has nothing ephemeral in it, and nothing of it is unknown because something stayed
+// closed. References may bring more than is used, such as all outputs of a module for the sake of one; what
+// is ephemeral in a value marks all that is made from it, so what has no mark did not need it.
 func (r *Run) evalUnopened(eval func(*Session) (cty.Value, diag.List)) (cty.Value, diag.List, bool) {
 	dry := NewSession()
 	dry.dry = true
