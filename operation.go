@@ -140,7 +140,7 @@ type PlanOptions struct {
 // Plan plans. The plan is returned, for showing, also when there were errors; it cannot be applied then. The
 // observer may receive the last events later.
 func (o *Operation) Plan(ctx context.Context, opt PlanOptions) (*plan.Plan, diag.List) {
-	cfg, diags := o.sound(ctx)
+	cfg, diags := o.sound(ctx, opt.Soft)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -164,7 +164,7 @@ func (o *Operation) request(cfg *blocks.Config, opt PlanOptions) engine.PlanRequ
 // is stored. To plan with them, add their text to the configuration, give the project the new tree with
 // Reload, and the blocks to Plan.
 func (o *Operation) Generate(ctx context.Context, opt PlanOptions) ([]*engine.Generated, diag.List) {
-	cfg, diags := o.sound(ctx)
+	cfg, diags := o.sound(ctx, opt.Soft)
 	if diags.HasErrors() {
 		return nil, diags
 	}

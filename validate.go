@@ -23,11 +23,14 @@ func (p *Project) validated(ctx context.Context, cfg *blocks.Config, found diag.
 }
 
 // sound compiles the configuration for an operation that needs it free of errors. If it has any, all that
-// validating finds is among the diagnostics.
-func (o *Operation) sound(ctx context.Context) (*blocks.Config, diag.List) {
+// validating finds is among the diagnostics. Validating ends with soft, which may be nil.
+func (o *Operation) sound(ctx, soft context.Context) (*blocks.Config, diag.List) {
 	cfg, diags := o.p.compile(ctx)
 	if diags.HasErrors() {
-		diags = o.p.validated(ctx, cfg, diags)
+		if soft == nil {
+			soft = ctx
+		}
+		diags = o.p.validated(soft, cfg, diags)
 	}
 	return cfg, diags
 }

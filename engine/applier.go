@@ -44,8 +44,8 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 		walk: e.newWalk(ctx, req.Soft), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
 		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{},
 	}
-	a.startRun(e.run(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp))
-	a.preApply = a.fork(e.run(req.Config, eval.Applying, &preApplyHost{applier: a}, req.Variables, req.Plan.Timestamp))
+	a.startRun(a.newRun(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp))
+	a.preApply = a.fork(a.newRun(req.Config, eval.Applying, &preApplyHost{applier: a}, req.Variables, req.Plan.Timestamp))
 	a.preApply.run.Checks = a.run.Checks
 	defer e.stopOn(req.Soft)()
 	defer func() {

@@ -83,7 +83,7 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp time.Time) {
 	p := e.newPlanner(ctx, req.PlanRequest)
 	p.plan.Timestamp = stamp
-	opt := e.runOptions(eval.Planning, &plannedHost{planner: p, console: c}, req.Variables, stamp)
+	opt := p.runOptions(eval.Planning, &plannedHost{planner: p, console: c}, req.Variables, stamp)
 	opt.UnsetUnknown = true
 	p.startRun(eval.NewRun(req.Config, opt))
 	c.walk, c.runs = p.walk, []*eval.Run{p.run}
@@ -104,8 +104,8 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 		}
 		known[r.Addr] = keys
 	}
-	newRun := func(host *stateHost) *eval.Run {
-		opt := e.runOptions(eval.Planning, host, req.Variables, stamp)
+	newRun := func(w *walk, host *stateHost) *eval.Run {
+		opt := w.runOptions(eval.Planning, host, req.Variables, stamp)
 		opt.Functions = e.functions(eval.Applying, stamp)
 		opt.UnsetUnknown = true
 		opt.Recorded = func(a addr.AbsResource) []addr.Key { return known[a] }
@@ -114,11 +114,11 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 		return run
 	}
 	host := &stateHost{walk: e.newWalk(ctx, req.Soft), console: c, state: req.State}
-	host.startRun(newRun(host))
+	host.startRun(newRun(host.walk, host))
 	c.walk = host.walk
 	c.renew = func() *walk {
 		host := &stateHost{console: c, state: req.State}
-		host.walk = c.walk.fork(newRun(host))
+		host.walk = c.walk.fork(newRun(c.walk, host))
 		return host.walk
 	}
 	c.walk.run.Guard("the variables", func() { c.walk.run.Root.CheckVariablesClosed(&future.Task{}) })

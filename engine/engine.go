@@ -100,13 +100,20 @@ func (e *Engine) functions(phase eval.Phase, stamp time.Time) map[string]functio
 	return funcs.Table(funcs.Options{BaseDir: e.opt.WorkDir, PureOnly: phase != eval.Applying, PlanTimestamp: stamp})
 }
 
-func (e *Engine) run(cfg *blocks.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) *eval.Run {
-	return eval.NewRun(cfg, e.runOptions(phase, host, variables, stamp))
+// newRun returns a run of the walk, whose host is host.
+func (w *walk) newRun(cfg *blocks.Config, phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) *eval.Run {
+	return eval.NewRun(cfg, w.runOptions(phase, host, variables, stamp))
 }
 
-func (e *Engine) runOptions(phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) eval.Options {
+// runOptions returns the options of a run of the walk. The first interrupt ends evaluations where nothing
+// would be lost, and the second one those of an apply, which has to finish what it has begun.
+func (w *walk) runOptions(phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) eval.Options {
+	interrupted := w.soft.Done()
+	if phase == eval.Applying {
+		interrupted = w.ctx.Done()
+	}
 	return eval.Options{
-		Phase: phase, Host: host, Variables: variables, Functions: e.functions(phase, stamp),
-		Workspace: e.opt.Workspace, RootDir: e.opt.RootDir, WorkDir: e.opt.WorkDir, Now: stamp,
+		Phase: phase, Host: host, Variables: variables, Functions: w.functions(phase, stamp),
+		Workspace: w.opt.Workspace, RootDir: w.opt.RootDir, WorkDir: w.opt.WorkDir, Now: stamp, Interrupted: interrupted,
 	}
 }

@@ -33,7 +33,7 @@ type ImportRequest struct {
 func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, diag.List) {
 	im := &importer{e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})}
 	im.pool.OnlyKnown = true
-	im.startRun(e.run(req.Config, eval.Planning, im, req.Variables, im.plan.Timestamp))
+	im.startRun(im.newRun(req.Config, eval.Planning, im, req.Variables, im.plan.Timestamp))
 	defer e.stopOn(im.req.Soft)()
 	defer func() { e.stats.Evaluations += im.run.Stats.Evaluations.Load() }()
 	defer im.pool.Shutdown()

@@ -63,7 +63,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 // startPlan returns a planner that is about to make a plan.
 func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	p := e.newPlanner(ctx, req)
-	opt := e.runOptions(eval.Planning, p, req.Variables, p.plan.Timestamp)
+	opt := p.runOptions(eval.Planning, p, req.Variables, p.plan.Timestamp)
 	opt.MildConditions = req.Mode == plan.RefreshOnly // what is there is taken over whether or not it is as it should be
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.selection.LeavesOutAll

@@ -47,7 +47,7 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 		return e.valid
 	}
 	v := &validator{walk: e.newWalk(ctx, soft), found: &validation{cfg: cfg}}
-	v.startRun(e.run(cfg, eval.Validating, v, nil, e.opt.Now()))
+	v.startRun(v.newRun(cfg, eval.Validating, v, nil, e.opt.Now()))
 	v.run.ReportBlockCycles()
 	pool := future.NewPool(v.workers())
 	pool.Go(func(t *future.Task) { v.run.Guard("the import blocks", func() { v.run.Imports(t) }) })

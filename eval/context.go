@@ -8,9 +8,11 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/lang/marked"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -19,6 +21,9 @@ func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
 	ctx, exprs := r.context(sc, x), []*lang.Expr{x}
 	v, hd := x.Value(ctx)
+	if exceeded := marked.Exceeded(ctx); exceeded != nil {
+		return cty.DynamicVal, diag.FromHCL(exceeded).WithAddress(sc.address)
+	}
 	diags := lang.Redact(sc.explain(exprs, diag.FromHCL(hd)), ctx, func(ctx *hcl.EvalContext) diag.List {
 		_, hd := x.Value(ctx)
 		return sc.explain(exprs, diag.FromHCL(hd))
@@ -32,20 +37,22 @@ func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 }
 
 // context puts what the expressions refer to in scope, and no more: an index that names one instance brings
-// that instance alone.
+// that instance alone. It is for one evaluation, whose budget it has.
 func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 	b := builder{run: r, sc: sc}
 	functions := r.opt.Functions
 	if sc.functions != nil {
 		functions = sc.functions
 	}
+	renders := false
 	for _, x := range exprs {
+		renders = renders || x.Renders
 		for i := range x.Refs {
 			b.add(&x.Refs[i])
 		}
 		functions = r.providerFunctions(sc, x.Functions, functions)
 	}
-	return &hcl.EvalContext{Variables: b.variables(), Functions: functions}
+	return marked.Context(b.variables(), functions, bounds.NewBudget(r.opt.Interrupted), renders, r.opt.WorkDir)
 }
 
 type builder struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/lang/marked"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -14,6 +15,9 @@ func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Ex
 	r.Stats.Evaluations.Add(1)
 	ctx := r.context(sc, exprs...)
 	v, diags := b.Decode(body, ctx)
+	if exceeded := marked.Exceeded(ctx); exceeded != nil {
+		return cty.UnknownVal(b.Type()), diag.FromHCL(exceeded).WithAddress(sc.address)
+	}
 	if !diags.HasErrors() {
 		r.warnDeprecated(sc.m.block, v, exprs, rangeInBody(body))
 		return v, sc.forget(diags)

@@ -236,12 +236,7 @@ func functionsAlone(d *diag.Diagnostic) *hcl.EvalContext {
 	if _, call := d.Extra.(hclsyntax.FunctionCallDiagExtra); !call {
 		return nil
 	}
-	for ctx := d.EvalContext; ctx != nil; ctx = ctx.Parent() {
-		if ctx.Functions != nil {
-			return &hcl.EvalContext{Functions: ctx.Functions}
-		}
-	}
-	return nil
+	return &hcl.EvalContext{Functions: lang.FunctionsIn(d.EvalContext)}
 }
 
 // state notes what may be shown of a reference: the longest part of it that leads somewhere.

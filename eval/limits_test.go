@@ -19,6 +19,7 @@ func TestLimits(t *testing.T) {
 		`"${join("", [for i in range(100) : local.mega])}"`:      "strings made by templates and functions",
 		`"${local.mega}${local.half}${local.half}${local.half}"`: "Result too long",
 		`"%{for i in range(100)}${local.mega}%{endfor}"`:         "Result too long",
+		`try([for i in range(1000) : "${local.mega}${i}"], "")`:  "Result too large",
 	} {
 		text := "locals {\n  half = join(\"\", [for i in range(32) : local.mega])\n  mega = var.mega\n}\n" +
 			"variable \"mega\" { type = string }\noutput \"o\" { value = " + expr + " }\n"

@@ -59,6 +59,8 @@ type Options struct {
 	RootDir   string // for path.root
 	WorkDir   string // for path.cwd, absolute
 	Now       time.Time
+	// Interrupted ends evaluations when it is closed; nil for never.
+	Interrupted <-chan struct{}
 	// MildConditions makes failing conditions of managed resources, data sources and outputs warnings, which
 	// hold nothing up.
 	MildConditions bool

@@ -1,8 +1,6 @@
 package lang
 
 import (
-	"maps"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -88,7 +86,7 @@ func keyOf(d diag.Diagnostic) diagnosticKey {
 // sensitive.
 func withoutSecrets(ctx *hcl.EvalContext) (*hcl.EvalContext, cty.ValueMarks) {
 	marks := cty.ValueMarks{}
-	public := &hcl.EvalContext{Variables: make(map[string]cty.Value, len(ctx.Variables)), Functions: maps.Clone(ctx.Functions)}
+	public := &hcl.EvalContext{Variables: make(map[string]cty.Value, len(ctx.Variables)), Functions: FunctionsIn(ctx)}
 	for name, v := range ctx.Variables {
 		public.Variables[name] = unknownSecrets(v, marks)
 	}
@@ -98,6 +96,20 @@ func withoutSecrets(ctx *hcl.EvalContext) (*hcl.EvalContext, cty.ValueMarks) {
 		}
 	}
 	return public, marks
+}
+
+// FunctionsIn returns the functions that can be called in a context, with those of the contexts around it.
+// The map is the caller's own.
+func FunctionsIn(ctx *hcl.EvalContext) map[string]function.Function {
+	all := map[string]function.Function{}
+	for ; ctx != nil; ctx = ctx.Parent() {
+		for name, f := range ctx.Functions {
+			if _, hidden := all[name]; !hidden {
+				all[name] = f
+			}
+		}
+	}
+	return all
 }
 
 // unknownSecrets returns v with every sensitive or ephemeral part replaced by an unknown value of its type,

@@ -90,6 +90,8 @@ type Expr struct {
 	Functions []string
 	// NullsEphemeral says that ephemeralasnull is called, which makes something known of an ephemeral value.
 	NullsEphemeral bool
+	// Renders says that a function is called that renders templates.
+	Renders bool
 }
 
 // Expressions yields what the compiled expressions evaluate.
@@ -111,7 +113,7 @@ func Compile(e hcl.Expression, scope ...string) (*Expr, diag.List) {
 	}
 	c := compiler{scope: scope}
 	c.index(e)
-	x := &Expr{Expression: e, Source: e, Functions: c.functions, NullsEphemeral: c.nullsEphemeral}
+	x := &Expr{Expression: e, Source: e, Functions: c.functions, NullsEphemeral: c.nullsEphemeral, Renders: c.renders}
 	for _, t := range e.Variables() {
 		if c.inScope(t.RootName()) {
 			continue
@@ -137,7 +139,7 @@ type compiler struct {
 	guarded   map[hcl.Pos]struct{}  // by the start of the traversal
 	guards    bool                  // an expression of JSON syntax has guards: all of it counts as guarded
 
-	nullsEphemeral bool
+	nullsEphemeral, renders bool
 }
 
 // indexing is an index expression over a plain traversal: collection[key].rest
@@ -192,6 +194,7 @@ func (c *compiler) foreignCalls(e hcl.Expression) {
 		calls.index(template)
 		c.functions = append(c.functions, calls.functions...)
 		c.nullsEphemeral = c.nullsEphemeral || calls.nullsEphemeral
+		c.renders = c.renders || calls.renders
 		c.guards = c.guards || len(calls.guarded) > 0
 	}
 }
@@ -217,8 +220,11 @@ func (w *indexWalker) Enter(n hclsyntax.Node) hcl.Diagnostics {
 		if strings.HasPrefix(n.Name, "provider::") {
 			w.c.functions = append(w.c.functions, n.Name)
 		}
-		if strings.TrimPrefix(n.Name, "core::") == "ephemeralasnull" {
+		switch strings.TrimPrefix(n.Name, "core::") {
+		case "ephemeralasnull":
 			w.c.nullsEphemeral = true
+		case "templatefile", "templatestring":
+			w.c.renders = true
 		}
 	case *hclsyntax.ForExpr:
 		w.names = append(w.names, n.KeyVar, n.ValVar)

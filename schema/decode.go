@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/unify"
 )
@@ -17,7 +18,7 @@ import (
 // those of a dynamic block's for_each are put on all that it generates. With errors, the value still conforms
 // to the type, with unknown values where nothing better is known.
 func (b *Block) Decode(body hcl.Body, ctx *hcl.EvalContext) (cty.Value, diag.List) {
-	view := configBody{Body: dynblock.Expand(body, ctx), block: b, lost: map[string]cty.ValueMarks{}}
+	view := configBody{Body: dynblock.Expand(body, ctx), block: b, lost: map[string]cty.ValueMarks{}, budget: bounds.BudgetOf(ctx)}
 	v, diags := hcldec.Decode(view, b.Spec(), ctx)
 	if len(view.lost) > 0 && isOpen(v) {
 		values := v.AsValueMap()
@@ -49,6 +50,8 @@ type configBody struct {
 	// hcldec drops them together with the blocks. It is nil if nobody puts them back.
 	lost map[string]cty.ValueMarks
 	root string // the outermost block type around the body, "" at the top
+	// budget is what the blocks are taken from that dynamic blocks generate.
+	budget *bounds.Budget
 }
 
 var (
@@ -87,7 +90,7 @@ func (c configBody) PartialContent(schema *hcl.BodySchema) (*hcl.BodyContent, hc
 	schema, asBlocks := c.adjust(schema)
 	content, rest, diags := c.Body.PartialContent(schema)
 	moreDiags := c.fixUp(content, asBlocks)
-	rest = configBody{Body: rest, block: c.block, marks: c.marks, lost: c.lost, root: c.root}
+	rest = configBody{Body: rest, block: c.block, marks: c.marks, lost: c.lost, root: c.root, budget: c.budget}
 	return content, rest, append(diags, moreDiags...)
 }
 
@@ -123,6 +126,9 @@ func (c configBody) adjust(schema *hcl.BodySchema) (*hcl.BodySchema, map[string]
 func (c configBody) fixUp(content *hcl.BodyContent, asBlocks map[string]hcl.AttributeSchema) hcl.Diagnostics {
 	if content == nil {
 		return nil
+	}
+	if n := len(content.Blocks); n > 0 && !c.budget.Spend(n+len(content.Attributes), generated{content}) {
+		content.Blocks = nil
 	}
 	for name, attr := range content.Attributes {
 		if a := c.block.Attributes[name]; a != nil && !a.configType().IsPrimitiveType() {
@@ -178,7 +184,7 @@ func (c configBody) addElements(
 }
 
 func (c configBody) wrap(block *hcl.Block, content *Block) *hcl.Block {
-	inner := configBody{Body: block.Body, block: content, lost: c.lost, root: c.root}
+	inner := configBody{Body: block.Body, block: content, lost: c.lost, root: c.root, budget: c.budget}
 	inner.marks = union(c.marks, marksOf(block.Body))
 	if inner.root == "" {
 		inner.root = block.Type
@@ -190,6 +196,12 @@ func (c configBody) wrap(block *hcl.Block, content *Block) *hcl.Block {
 	wrapped.Body = inner
 	return &wrapped
 }
+
+// generated is the content of a body as the maker of its blocks.
+type generated struct{ *hcl.BodyContent }
+
+// Range implements bounds.Maker.
+func (g generated) Range() hcl.Range { return g.Blocks[0].DefRange }
 
 func union(a, b cty.ValueMarks) cty.ValueMarks {
 	if len(a) == 0 {

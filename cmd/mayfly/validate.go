@@ -45,7 +45,7 @@ func (a *app) validateCommand() *cli.Command {
 }
 
 func (a *app) validate(ctx context.Context) diag.List {
-	hard, _, stop := a.interruptible(ctx)
+	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
 	d := a.directory()
 	diags := d.load()
@@ -66,5 +66,5 @@ func (a *app) validate(ctx context.Context) diag.List {
 	if ds.HasErrors() {
 		return diags
 	}
-	return append(diags, s.project.Validate(hard)...)
+	return append(diags, s.project.Validate(soft)...)
 }

@@ -15,10 +15,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
+	"github.com/mayfly-iac/mayfly/lang/marked"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -94,11 +96,16 @@ func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
-	ctx := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: e.functions()}
+	vars := make(map[string]cty.Value, len(roots)+1)
 	for root, names := range roots {
-		ctx.Variables[root] = cty.ObjectVal(names)
+		vars[root] = cty.ObjectVal(names)
 	}
+	ctx := marked.Context(vars, e.functions(), bounds.NewBudget(nil), compiled.Renders, e.opt.WorkDir)
+	expr = marked.Expression(expr)
 	v, hd := expr.Value(ctx)
+	if exceeded := marked.Exceeded(ctx); exceeded != nil {
+		return cty.DynamicVal, append(diags, diag.FromHCL(exceeded)...)
+	}
 	return v, append(diags, lang.Redact(diag.FromHCL(hd), ctx, func(ctx *hcl.EvalContext) diag.List {
 		_, hd := expr.Value(ctx)
 		return diag.FromHCL(hd)

@@ -46,7 +46,7 @@ var rules = map[string]rule{
 	"constraint": {pure: true, modules: []string{"github.com/apparentlymart/go-versions"}, why: "the normal form of a constraint does not depend on where it is written"},
 
 	"lease":  {pure: true, modules: none, why: "lifetimes are counted without knowing what lives; a pool that knew values could print them"},
-	"schema": {may: []string{"addr", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
+	"schema": {may: []string{"addr", "bounds", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes and nothing more"},
 
 	"config":          {may: []string{"addr", "bounds", "diag", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
@@ -101,7 +101,7 @@ var rules = map[string]rule{
 		why: "what refers to what is known before anything is evaluated: no value of a run, no state and no host can matter here",
 	},
 	"eval": {
-		may:  []string{"addr", "bounds", "diag", "future", "schema", "unify", "value", "config", "lang", "lang/funcs", "plan", "state", "eval/blocks"},
+		may:  []string{"addr", "bounds", "diag", "future", "schema", "unify", "value", "config", "lang", "lang/funcs", "lang/marked", "plan", "state", "eval/blocks"},
 		pure: true, modules: []string{hcl, cty},
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},
@@ -111,7 +111,7 @@ var rules = map[string]rule{
 		why:  "what is open is held by claims and leases alone: which objects are planned or changed meanwhile makes no difference",
 	},
 	"eval/static": {
-		may: []string{"addr", "diag", "value", "config", "lang", "lang/funcs"},
+		may: []string{"addr", "bounds", "diag", "value", "config", "lang", "lang/funcs", "lang/marked"},
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine": {

@@ -27,9 +27,25 @@ const (
 // template functions are bound to a renderer one level deeper.
 type renderer struct {
 	files     files
-	functions map[string]function.Function // without the template functions; never changed once rendering may start
+	functions map[string]function.Function        // without the template functions; never changed once rendering may start
+	rewrite   func(hcl.Expression) hcl.Expression // nil to render templates as HCL does
+	budget    *bounds.Budget
 	depth     int
 	levels    int // of syntax in the templates around
+}
+
+// Rendering says how the template functions of one evaluation render templates.
+type Rendering struct {
+	BaseDir   string                              // as in [Options]
+	Functions map[string]function.Function        // what templates can call; it is not changed
+	Rewrite   func(hcl.Expression) hcl.Expression // what to evaluate in place of a template
+	Budget    *bounds.Budget                      // of the evaluation, whose part the templates are
+}
+
+// Table returns the template functions, to be called in place of those of the same names in [Table].
+func (o Rendering) Table() map[string]function.Function {
+	r := &renderer{files: files{base: o.BaseDir}, functions: o.Functions, rewrite: o.Rewrite, budget: o.Budget}
+	return r.nested()
 }
 
 // nested returns the template functions, guarded, under both names.
@@ -107,15 +123,26 @@ func (r *renderer) render(src, name string, vars cty.Value) (cty.Value, error) {
 			return cty.NilVal, templateError(noVariable(t, slices.Collect(maps.Keys(scope))), text, nil)
 		}
 	}
-	deeper := &renderer{files: r.files, functions: r.functions, depth: r.depth + 1, levels: levels}
-	ctx := (&hcl.EvalContext{Functions: r.functions}).NewChild()
+	deeper := *r
+	deeper.depth, deeper.levels = r.depth+1, levels
+	outer := &hcl.EvalContext{Functions: r.functions, Variables: map[string]cty.Value{}}
+	r.budget.Within(outer.Variables)
+	ctx := outer.NewChild()
 	ctx.Variables = scope
 	ctx.Functions = deeper.nested()
-	v, hd := expr.Value(ctx)
+	v, hd := r.rewritten(expr).Value(ctx)
 	if hd.HasErrors() {
 		return cty.NilVal, evaluationError(hd, text)
 	}
 	return v, nil
+}
+
+// rewritten returns what to evaluate in place of a template.
+func (r *renderer) rewritten(e hcl.Expression) hcl.Expression {
+	if r.rewrite == nil {
+		return e
+	}
+	return r.rewrite(e)
 }
 
 // noVariable reports a reference to what a template is not given.

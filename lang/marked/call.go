@@ -62,7 +62,7 @@ func (c called) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	fitArguments(ctx, c.FunctionCallExpr, given)
 	whole := *c.FunctionCallExpr
 	whole.Args = args
-	return whole.Value(ctx)
+	return making{&whole}.Value(ctx)
 }
 
 // elementOfSplat is a call of element with a splat, such as element(a[*].id, count.index), which needs one
@@ -81,13 +81,13 @@ func (c called) elementOfSplat(ctx *hcl.EvalContext) *elementOfSplat {
 	if !ok || !sameOfAll(splat) {
 		return nil
 	}
-	return &elementOfSplat{SplatExpr: splat, source: evaluated(splat.Source, ctx), index: evaluated(c.Args[1], ctx)}
+	return &elementOfSplat{SplatExpr: splat, source: evaluated(unsplatted(splat), ctx), index: evaluated(c.Args[1], ctx)}
 }
 
 // sameOfAll reports whether a splat takes one attribute of all instances of a resource or module. They have
 // the same attributes, so evaluating one instance misses no error of the others.
 func sameOfAll(splat *hclsyntax.SplatExpr) bool {
-	source, ok := splat.Source.(*hclsyntax.ScopeTraversalExpr)
+	source, ok := unsplatted(splat).(*hclsyntax.ScopeTraversalExpr)
 	if !ok || !wholeBlock(source.Traversal) {
 		return false
 	}
@@ -134,7 +134,7 @@ func (s *elementOfSplat) plain(ctx *hcl.EvalContext) (cty.Value, bool) {
 // of returns the splat with a value in place of its source.
 func (s *elementOfSplat) of(v cty.Value) *hclsyntax.SplatExpr {
 	whole := *s.SplatExpr
-	whole.Source = &evaluatedExpr{Expression: s.Source, v: v, diags: s.source.diags}
+	whole.Source = &evaluatedExpr{Expression: unsplatted(s.SplatExpr), v: v, diags: s.source.diags}
 	return &whole
 }
 
@@ -250,7 +250,8 @@ func (t template) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if !fitsText(partValues(whole.Parts)) {
 		return cty.DynamicVal, outOfBounds(t, bounds.ErrText)
 	}
-	return whole.Value(ctx)
+	v, diags := whole.Value(ctx)
+	return spend(ctx, t.TemplateExpr, v, diags, 1)
 }
 
 // partValues yields the values of the interpolated parts.

@@ -5,24 +5,36 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/bounds"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
 // loop is a for expression. HCL removes the marks of the collection before it evaluates the elements and adds
-// them to the result, but loses them if the result is unknown.
-type loop struct{ *hclsyntax.ForExpr }
+// them to the result, but loses them if the result is unknown. What it makes is taken from the budget of the
+// evaluation.
+type loop struct {
+	*hclsyntax.ForExpr
+	weight int // the elements that each round makes
+}
 
 // Value implements hcl.Expression.
 func (l loop) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	budget := bounds.BudgetOf(ctx)
+	if budget.Excess() != nil {
+		return cty.DynamicVal, nil
+	}
 	coll := evaluated(l.CollExpr, ctx)
 	seen := &skipped{}
 	whole := *l.ForExpr
 	whole.CollExpr = coll
 	if l.CondExpr != nil {
-		whole.CondExpr = guarding{Expression: l.CondExpr, of: l.ForExpr, seen: seen}
+		whole.CondExpr = guarding{Expression: l.CondExpr, of: l.ForExpr, seen: seen, budget: budget}
 	}
 	if l.KeyExpr != nil {
-		whole.KeyExpr = guarding{Expression: l.KeyExpr, of: l.ForExpr, seen: seen}
+		whole.KeyExpr = guarding{Expression: l.KeyExpr, of: l.ForExpr, seen: seen, budget: budget}
+	}
+	if budget != nil {
+		whole.ValExpr = spending{Expression: l.ValExpr, budget: budget, weight: l.weight, of: l.ForExpr}
 	}
 	v, diags := whole.Value(ctx)
 	if diags.HasErrors() || v.IsKnown() {
@@ -68,12 +80,16 @@ func (s *skipped) look(e *hclsyntax.ForExpr, ctx *hcl.EvalContext) {
 // here.
 type guarding struct {
 	hclsyntax.Expression
-	of   *hclsyntax.ForExpr
-	seen *skipped
+	of     *hclsyntax.ForExpr
+	seen   *skipped
+	budget *bounds.Budget
 }
 
 // Value implements hcl.Expression.
 func (g guarding) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	if !g.budget.Spend(0, g.of) {
+		return cty.DynamicVal, nil
+	}
 	v, diags := g.Expression.Value(ctx)
 	if !diags.HasErrors() && !v.IsKnown() && !unknownElement(ctx, g.of) {
 		g.seen.look(g.of, ctx)
@@ -85,4 +101,59 @@ func (g guarding) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 // the real ones.
 func unknownElement(ctx *hcl.EvalContext, e *hclsyntax.ForExpr) bool {
 	return ctx.Variables[e.ValVar].RawEquals(cty.DynamicVal)
+}
+
+// spending is the value of a loop, each of whose rounds is taken from the budget. Without budget it is
+// unknown, and the rounds that are left cost next to nothing.
+type spending struct {
+	hclsyntax.Expression
+	budget *bounds.Budget
+	weight int
+	of     *hclsyntax.ForExpr
+}
+
+// Value implements hcl.Expression.
+func (s spending) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	if !s.budget.Spend(s.weight, s.of) {
+		return cty.DynamicVal, nil
+	}
+	return s.Expression.Value(ctx)
+}
+
+// weight returns how many elements one evaluation of e makes by itself: one for its result, and one for each
+// element that is written out in it. What loops in it make is counted there.
+func weight(e hclsyntax.Expression) int {
+	w := &weigher{sum: 1}
+	_ = hclsyntax.Walk(e, w)
+	return w.sum
+}
+
+// weigher adds up the elements that are written out in an expression.
+type weigher struct{ sum, inLoops int }
+
+// Enter implements hclsyntax.Walker.
+func (w *weigher) Enter(n hclsyntax.Node) hcl.Diagnostics {
+	switch n := n.(type) {
+	case *hclsyntax.ForExpr:
+		w.inLoops++
+	case *hclsyntax.TupleConsExpr:
+		w.add(len(n.Exprs))
+	case *hclsyntax.ObjectConsExpr:
+		w.add(len(n.Items))
+	}
+	return nil
+}
+
+func (w *weigher) add(n int) {
+	if w.inLoops == 0 {
+		w.sum += n
+	}
+}
+
+// Exit implements hclsyntax.Walker.
+func (w *weigher) Exit(n hclsyntax.Node) hcl.Diagnostics {
+	if _, ok := n.(*hclsyntax.ForExpr); ok {
+		w.inLoops--
+	}
+	return nil
 }

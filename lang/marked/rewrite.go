@@ -88,8 +88,8 @@ func losesMarks(e hclsyntax.Expression) bool {
 	found := false
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
 		switch n := n.(type) {
-		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr, *hclsyntax.UnaryOpExpr, *hclsyntax.ForExpr, *hclsyntax.TemplateJoinExpr,
-			duplicateKey:
+		case *hclsyntax.ConditionalExpr, *hclsyntax.IndexExpr, *hclsyntax.UnaryOpExpr, *hclsyntax.ForExpr,
+			*hclsyntax.SplatExpr, *hclsyntax.TemplateJoinExpr, duplicateKey:
 			found = true
 		case *hclsyntax.BinaryOpExpr:
 			found = found || n.Op.Type == cty.Number
@@ -98,7 +98,7 @@ func losesMarks(e hclsyntax.Expression) bool {
 		case *hclsyntax.ObjectConsExpr:
 			found = found || computedKeys(n)
 		case *hclsyntax.FunctionCallExpr:
-			found = found || shortcut(n) != nil || funcs.TakesCollections(n.Name)
+			found = found || shortcut(n) != nil || funcs.TakesCollections(n.Name) || funcs.Makes(n.Name) > 0
 		}
 		return nil
 	})
@@ -173,6 +173,9 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 		if shortcut(&c) != nil || funcs.TakesCollections(c.Name) {
 			return called{&c}
 		}
+		if funcs.Makes(c.Name) > 0 {
+			return making{&c}
+		}
 		return &c
 	case *hclsyntax.BinaryOpExpr:
 		c := *e
@@ -195,7 +198,8 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 		return &c
 	case *hclsyntax.SplatExpr:
 		c := *e
-		c.Source, c.Each = rewrite(c.Source), rewrite(c.Each) // Each keeps referring to Item, which is never copied
+		c.Source = splatted{Expression: rewrite(c.Source), of: e}
+		c.Each = rewrite(c.Each) // keeps referring to Item, which is never copied
 		return &c
 	case *hclsyntax.ForExpr:
 		c := *e
@@ -206,7 +210,7 @@ func rewriteOperation(e hclsyntax.Expression) hclsyntax.Expression {
 		if c.CondExpr != nil {
 			c.CondExpr = rewrite(c.CondExpr)
 		}
-		return loop{&c}
+		return loop{ForExpr: &c, weight: weight(e.ValExpr)}
 	default:
 		return e
 	}

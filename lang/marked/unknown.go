@@ -52,7 +52,7 @@ func (j joined) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	if !v.IsKnown() && !diags.HasErrors() {
 		v = ephemeralIf(v, parts.v)
 	}
-	return v, diags
+	return spend(ctx, j.TemplateJoinExpr, v, diags, 1)
 }
 
 // object is an object constructor with keys that are computed.
