@@ -186,7 +186,7 @@ func (c *core) withdraw(t *Task) *Cycle {
 	if path == nil || !slices.Equal(path, c.trace(t)) {
 		return nil
 	}
-	frames := circle(path)
+	frames := cyclePath(path)
 	t.waiting.Store(nil)
 	return &Cycle{Frames: frames}
 }
@@ -205,9 +205,9 @@ func (c *core) ownerNow() *Task {
 	}
 }
 
-// circle collects the frames of a cycle of cells in which each owner waits for the next cell, and the last
+// cyclePath collects the frames of a cycle of cells in which each owner waits for the next cell, and the last
 // owner for the first cell. The owners' stacks are stable, because all of them wait.
-func circle(path []*core) []Frame {
+func cyclePath(path []*core) []Frame {
 	var frames []Frame
 	via := path[len(path)-1].ownerNow().via
 	for _, at := range path {

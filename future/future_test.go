@@ -253,7 +253,7 @@ func TestCyclesAgainstOracle(t *testing.T) {
 	})
 }
 
-// Chains that come and go all the time must never look like a circle.
+// Chains that come and go all the time must never look like a cycle.
 func TestNoFalseCycles(t *testing.T) {
 	for round := range 60 {
 		const n = 60

@@ -1,14 +1,14 @@
 package plan
 
-// link leads from a node of a directed graph to another one.
+// link is an edge from a node of a directed graph to another.
 type link struct {
 	to       int32
 	recorded bool // see relation
 }
 
 // components returns the strongly connected component of each node, and all nodes ordered by component. A
-// component comes after those that it leads to, and has a higher number. It takes time in proportion to the
-// size of the graph, and does not recurse: a graph may be as deep as it is long.
+// component comes after those that it leads to, and has a higher number. It takes linear time and does not
+// recurse, since paths may be as long as the graph.
 func components(next [][]link) (order, component []int32) {
 	f := componentFinder{next: next, index: make([]int32, len(next)), low: make([]int32, len(next)), component: make([]int32, len(next))}
 	for v := range next {
@@ -21,15 +21,15 @@ func components(next [][]link) (order, component []int32) {
 
 type componentFinder struct {
 	next      [][]link
-	index     []int32 // in the order of visits, from 1
+	index     []int32 // in the order of visits, starting at 1
 	low       []int32
-	component []int32 // from 1, 0 while a node is on the stack
+	component []int32 // starting at 1; 0 while a node is on the stack
 	found     int32
 	stack     []int32
 	order     []int32
 }
 
-// componentFrame is a node that is being visited, with those that are left of its links.
+// componentFrame is a node being visited, with its remaining links.
 type componentFrame struct {
 	node int32
 	left []link

@@ -12,16 +12,16 @@ type Dep struct {
 	Within   addr.ModuleInstance // with Modules: the module instance that all of them lie in
 }
 
-// Span is all instances of a block in the module instances within one of them. It is comparable.
+// Span is all instances of a block in the module instances within one module instance. It is comparable.
 type Span struct {
 	Within addr.ModuleInstance
 	Block  addr.ConfigResource
 }
 
-// Span returns what a dependency with Modules is on.
+// Span returns the span that a dependency with Modules refers to.
 func (d Dep) Span() Span { return Span{Within: d.Within, Block: d.Resource.Config()} }
 
-// Spans returns the spans that an instance lies in, one for each module instance around it.
+// Spans returns the spans that contain an instance, one for each module instance around it.
 func Spans(a addr.Instance) []Span {
 	out := []Span{{Block: a.Config()}}
 	for m := a.Module; !m.IsRoot(); m, _, _ = m.Parent() {
@@ -30,15 +30,15 @@ func Spans(a addr.Instance) []Span {
 	return out
 }
 
-// Instances is a set of instances that answers whether a dependency is on one of them. The zero value is
-// empty and ready.
+// Instances is a set of instances that answers whether a dependency refers to one of them. The zero value
+// is empty and ready to use.
 type Instances struct {
 	instances map[addr.Instance]struct{}
 	resources map[addr.AbsResource]struct{}
 	blocks    map[Span]struct{}
 }
 
-// Add puts an instance into the set.
+// Add adds an instance to the set.
 func (s *Instances) Add(a addr.Instance) {
 	if s.instances == nil {
 		s.instances, s.resources, s.blocks = map[addr.Instance]struct{}{}, map[addr.AbsResource]struct{}{}, map[Span]struct{}{}
@@ -49,7 +49,7 @@ func (s *Instances) Add(a addr.Instance) {
 	}
 }
 
-// Touched reports whether d is a dependency on an instance of the set.
+// Touched reports whether d depends on an instance of the set.
 func (s *Instances) Touched(d Dep) bool {
 	var ok bool
 	switch {

@@ -6,17 +6,17 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// timing decides which destructions are early and which are late. An early one comes before anything that the
-// object is related to is created or updated, a late one after it.
+// timing decides which destructions are early and which are late. An early one comes before anything
+// related to the object is created or updated, a late one after it.
 //
-// Early is the old object of a replacement, so that its successor can take its place, and a deletion, so that
-// what is attached to an object is gone before that is changed. Late is what create_before_destroy asks that
-// for, a deposed object, and a deletion of what others used and are updated to use no longer. What a late
+// Early are the old objects of replacements, so that their successors can take their places, and deletions,
+// so that attachments are removed before an object is changed. Late are objects with create_before_destroy,
+// deposed objects, and deletions of objects whose users are updated to use them no longer. Whatever a late
 // object depends on is deleted late too.
 //
-// Whatever else holds, a deletion has to be early if the object depends on one that is destroyed before it is
-// created anew, or if its provider or its provisioners are configured from what changes, since they are with
-// what was there before.
+// In any case, a deletion has to be early if the object depends on one that is destroyed before it is
+// created anew, or if its provider or provisioners are configured from objects that change, because they
+// need the old values.
 func (b *stepBuilder) timing() {
 	var altered Instances
 	for i, c := range b.changes {
@@ -47,8 +47,8 @@ func (b *stepBuilder) timing() {
 	}
 }
 
-// reach returns the nodes that can be reached from the given ones, these included, by links that are
-// followed.
+// reach returns the nodes reachable from the given ones, including these, through links that follow
+// accepts.
 func reach(next [][]link, from []int32, follow func(link) bool) []bool {
 	reached := make([]bool, len(next))
 	for _, v := range from {
@@ -80,8 +80,7 @@ func (b *stepBuilder) destroyedEarly(v int32) int32 { return b.destroyed(v, fals
 
 func (b *stepBuilder) destroyedLate(v int32) int32 { return b.destroyed(v, true) }
 
-// applied returns the step that creates or updates, or reads, in which case the object is one of others'
-// dependencies only.
+// applied returns the step that creates, updates or reads the node's object; others may depend on a read.
 func (b *stepBuilder) applied(v int32) int32 {
 	if int(v) >= len(b.changes) || b.changes[v].Action == NoOp {
 		return -1
@@ -89,7 +88,7 @@ func (b *stepBuilder) applied(v int32) int32 {
 	return b.apply[v]
 }
 
-// managed is applied without what is only read.
+// managed is applied without reads.
 func (b *stepBuilder) managed(v int32) int32 {
 	if int(v) < len(b.changes) && b.changes[v].Addr.Resource.Mode != addr.Managed {
 		return -1
@@ -97,7 +96,7 @@ func (b *stepBuilder) managed(v int32) int32 {
 	return b.applied(v)
 }
 
-// first returns the first of some steps that there is.
+// first returns the first step that exists.
 func first(steps ...int32) int32 {
 	for _, s := range steps {
 		if s >= 0 {
@@ -107,8 +106,8 @@ func first(steps ...int32) int32 {
 	return -1
 }
 
-// destruction orders the destroy legs: among each other, dependents first, and with the apply legs of what is
-// related, according to timing.
+// destruction orders the destroy legs: among each other, dependents first, and relative to the apply legs
+// of related objects, according to timing.
 func (b *stepBuilder) destruction() {
 	for i, c := range b.changes {
 		b.deposed(i, c)

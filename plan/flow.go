@@ -2,15 +2,15 @@ package plan
 
 import "slices"
 
-// flow orders steps along a relation: what some nodes do comes before what all those do that they lead to,
-// also through nodes that do nothing. Gates keep the number of its edges within that of the links.
+// flow orders steps along a relation: the steps of some nodes come before the steps of all nodes that they
+// lead to, also through nodes without steps. Gates keep the number of edges linear in the number of links.
 type flow struct {
 	rule  Rule
-	name  string // of its gates, after the node's
+	name  string // suffix of the names of its gates, after the node's
 	order []int32
 	next  [][]link
-	// from and to are the steps of a node that others wait for, and that wait for others; -1 if there is
-	// none. A step that is both passes on what it waits for.
+	// from and to return the step of a node that others wait for, and the step that waits for others; -1 if
+	// there is none. A node whose from and to are the same step passes on what it waits for.
 	from, to func(v int32) int32
 	// recorded restricts the flow to recorded links.
 	recorded bool
@@ -19,7 +19,7 @@ type flow struct {
 // follows reports whether the flow takes a link.
 func (f *flow) follows(l link) bool { return l.recorded || !f.recorded }
 
-// needed returns the nodes that something arrives at, and those from which something is reached that waits.
+// needed returns the nodes that are reached from a step, and those from which a waiting step is reached.
 func (f *flow) needed(nodes int) (reached, awaited []bool) {
 	reached, awaited = make([]bool, nodes), make([]bool, nodes)
 	for _, v := range f.order {
@@ -54,7 +54,7 @@ func (b *stepBuilder) run(f flow) {
 		if !reached[v] && from < 0 {
 			continue
 		}
-		var on []link // where it goes on
+		var on []link // links on which the flow continues
 		for _, l := range f.next[v] {
 			if f.follows(l) && awaited[l.to] {
 				on = append(on, l)
@@ -76,7 +76,7 @@ func (b *stepBuilder) run(f flow) {
 	}
 }
 
-// join returns one step that comes after all those that arrive at a node and after its own.
+// join returns one step that comes after all steps arriving at a node and after the node's own step.
 func (b *stepBuilder) join(f flow, v int32, arrived []int32, own int32) int32 {
 	if own >= 0 {
 		arrived = append(arrived, own)

@@ -9,28 +9,28 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// NodeKind says what a node of a Graph stands for.
+// NodeKind is what a node of a Graph represents.
 type NodeKind uint8
 
 // The kinds of nodes.
 const (
-	StepNode     NodeKind = iota // something that has no place in the configuration by itself, such as closing a provider
+	StepNode     NodeKind = iota // without a place in the configuration, such as closing a provider
 	VariableNode                 // an input variable of the root module
 	ResourceNode                 // a resource, data or ephemeral block
 	ProviderNode                 // a provider configuration
 )
 
-// Graph is what depends on what, in the order of a run, for blocks and not for instances. It has addresses
-// and no values. The zero value is empty; its methods are not safe for concurrent use.
+// Graph shows dependencies in the order of a run, between blocks rather than instances. It contains
+// addresses and no values. The zero value is empty; its methods are not safe for concurrent use.
 type Graph struct {
 	kinds map[string]NodeKind
 	edges map[string]map[string]struct{}
 }
 
-// RootNode is the node that everything comes before.
+// RootNode is the node that waits for all others.
 const RootNode = "root"
 
-// Add makes a node, or gives the one of that name a kind.
+// Add adds a node, or sets the kind of an existing one.
 func (g *Graph) Add(name string, kind NodeKind) {
 	if g.kinds == nil {
 		g.kinds, g.edges = map[string]NodeKind{}, map[string]map[string]struct{}{}
@@ -38,8 +38,8 @@ func (g *Graph) Add(name string, kind NodeKind) {
 	g.kinds[name] = max(g.kinds[name], kind)
 }
 
-// Depend says that the node named later has to wait for the other one. Both are made if they are not there.
-// Nodes do not wait for themselves.
+// Depend makes the node later wait for the node earlier, adding either if necessary. A node never waits for
+// itself.
 func (g *Graph) Depend(later, earlier string) {
 	g.Add(later, StepNode)
 	g.Add(earlier, StepNode)
@@ -52,7 +52,7 @@ func (g *Graph) Depend(later, earlier string) {
 	g.edges[later][earlier] = struct{}{}
 }
 
-// Root adds the root node, which waits for everything that nothing else waits for.
+// Root adds the root node, which waits for every node that no other node waits for.
 func (g *Graph) Root() {
 	if len(g.kinds) == 0 {
 		return
@@ -77,8 +77,7 @@ func (g *Graph) Kind(name string) NodeKind { return g.kinds[name] }
 // Dependencies returns the nodes that a node waits for, sorted.
 func (g *Graph) Dependencies(name string) []string { return slices.Sorted(maps.Keys(g.edges[name])) }
 
-// Cycles returns the sets of nodes that wait for each other, each sorted. It takes time in proportion to the
-// size of the graph.
+// Cycles returns the sets of nodes that wait for each other, each sorted. It takes linear time.
 func (g *Graph) Cycles() [][]string {
 	names := g.Nodes()
 	numbers := make(map[string]int32, len(names))
@@ -106,8 +105,8 @@ func (g *Graph) Cycles() [][]string {
 	return found
 }
 
-// Graph returns the order of the plan's changes, for blocks: what is made, destroyed and forgotten, and the
-// providers that do it. An error means that the plan contradicts itself.
+// Graph returns the order of the plan's changes by block: creations, destructions and removals from the
+// state, and the providers involved. An error means that the plan contradicts itself.
 func (p *Plan) Graph() (*Graph, error) {
 	steps, diags := p.Steps()
 	if diags.HasErrors() {
@@ -134,8 +133,8 @@ func (p *Plan) Graph() (*Graph, error) {
 	return g, nil
 }
 
-// through joins what leads into gates with what they lead to, through others too. gates are the edges with a
-// gate at one end or both.
+// through connects the predecessors of gates with their successors, also across several gates. gates
+// contains the edges with a gate at one end or both.
 func (g *Graph) through(gates *Graph) {
 	for _, name := range gates.Nodes() {
 		if _, real := g.kinds[name]; !real {
@@ -158,7 +157,7 @@ func (g *Graph) through(gates *Graph) {
 	}
 }
 
-// stepNode names a step by its block, gates too.
+// stepNode names a step or gate by its block.
 func stepNode(s *Step) string {
 	if s.Leg == Gate {
 		return s.block
@@ -167,7 +166,7 @@ func stepNode(s *Step) string {
 	return s.Change.Addr.Config().String() + suffix
 }
 
-// use says that a node needs a provider, which is closed after it.
+// use makes a node depend on a provider, which is closed after it.
 func (g *Graph) use(node string, pc addr.ProviderConfig) {
 	name := ProviderNodeName(pc.Module.Module(), pc.Provider, pc.Alias)
 	g.Add(name, ProviderNode)
@@ -175,7 +174,7 @@ func (g *Graph) use(node string, pc addr.ProviderConfig) {
 	g.Depend(name+" (close)", node)
 }
 
-// ProviderNodeName is the name of the node of a provider configuration.
+// ProviderNodeName returns the name of a provider configuration's node.
 func ProviderNodeName(m addr.Module, p addr.Provider, alias string) string {
 	name := addr.ProviderConfig{Provider: p, Alias: alias}.String()
 	if m.IsRoot() {
@@ -184,8 +183,8 @@ func ProviderNodeName(m addr.Module, p addr.Provider, alias string) string {
 	return m.String() + "." + name
 }
 
-// DestroyGraph returns the order in which the objects of a state would be destroyed, for blocks, by what they
-// recorded when they were made.
+// DestroyGraph returns the order in which the objects of a state would be destroyed, by block, from their
+// recorded dependencies.
 func DestroyGraph(st *state.State) *Graph {
 	g := &Graph{}
 	for i, in := range st.AllInstances() {

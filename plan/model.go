@@ -37,8 +37,8 @@ const (
 	Delete
 	DeleteThenCreate
 	CreateThenDelete
-	Forget           // removed from the state, left alone otherwise
-	ForgetThenCreate // replaced by a new object; the old one is left alone
+	Forget           // removed from the state without being destroyed
+	ForgetThenCreate // replaced by a new object; the old one is not destroyed
 )
 
 // String returns the name used in messages: "no-op", "create", ...
@@ -52,8 +52,7 @@ func (a Action) IsReplace() bool { return a.DestroysReplaced() || a == ForgetThe
 // DestroysReplaced reports whether the action is a replacement that destroys the old object.
 func (a Action) DestroysReplaced() bool { return a == DeleteThenCreate || a == CreateThenDelete }
 
-// Reason says why an action was chosen when its kind alone doesn't. The values are those of the JSON plan
-// format.
+// Reason explains an action where its kind alone does not. The values are those of the JSON plan format.
 type Reason string
 
 // The reasons.
@@ -77,8 +76,8 @@ const (
 	ReadCheckNested     Reason = "read_because_check_nested"
 )
 
-// Change is one planned change of one object. Before and After never hold an ephemeral value: their type
-// cannot.
+// Change is one planned change of one object. Before and After cannot contain an ephemeral value, because
+// of their type.
 type Change struct {
 	Addr     addr.Instance
 	Deposed  addr.Deposed
@@ -97,16 +96,15 @@ type Change struct {
 	PlannedIdentity value.Durable
 	SchemaVersion   int64
 
-	// Deps is the read-set: what the instance's configuration reached, at the precision of the references.
+	// Deps is the read-set: what the instance's configuration read, with the precision of the references.
 	Deps []Dep
-	// StateDeps are the dependencies that the prior object recorded; they order its destruction.
+	// StateDeps are the dependencies recorded with the prior object; they order its destruction.
 	StateDeps []addr.ConfigResource
-	// CreateBeforeDestroy is the replace order that holds for the object, from configuration, dependents or
-	// state.
+	// CreateBeforeDestroy is the object's order of replacement, from configuration, dependents or state.
 	CreateBeforeDestroy bool
 
 	Importing       *Importing
-	GeneratedConfig string // configuration text made for an imported object, "" if none
+	GeneratedConfig string // generated configuration for an imported object; "" if none
 }
 
 // Moved reports whether the object comes from another address.
@@ -115,7 +113,7 @@ func (c *Change) Moved() bool { return c.PrevAddr != (addr.Instance{}) && c.Prev
 // Object returns the object that the change is about.
 func (c *Change) Object() addr.Object { return addr.Object{Instance: c.Addr, Deposed: c.Deposed} }
 
-// Importing tells where an imported object came from.
+// Importing identifies the existing object that is imported.
 type Importing struct {
 	ID       string
 	Identity value.Durable
@@ -134,30 +132,30 @@ type OutputChange struct {
 type Plan struct {
 	Mode    Mode
 	Changes []*Change // every object that was planned, NoOp included, ordered by address
-	Drift   []*Change // what refreshing found changed outside; Before is the stored, After the real object
+	Drift   []*Change // changes found by refreshing; Before is the stored object, After the real one
 	Outputs []*OutputChange
 	Checks  []state.CheckResult
 
 	Base  *state.State // the state as it was read
-	Prior *state.State // Base after upgrades, moves and refresh: what the changes start from
+	Prior *state.State // Base after upgrades, moves and refreshing: what the changes start from
 	Meta  state.Meta
 
-	Variables          map[string]value.Durable // as set, root module, without ephemeral ones
+	Variables          map[string]value.Durable // values set for root variables, except ephemeral ones
 	EphemeralVariables []string                 // names of ephemeral variables that were set
 
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
 	SkipRefresh       bool
-	// LazyEphemeral says that ephemeral resources that only write-only arguments need were not opened, and
-	// are opened for changes alone.
+	// LazyEphemeral reports that ephemeral resources needed only for write-only arguments were not opened,
+	// and that applying opens them only for changes.
 	LazyEphemeral bool
 	Timestamp     time.Time
-	// Errored is set when planning ended with errors; the plan is shown but cannot be applied.
+	// Errored is set if planning ended with errors: the plan can be shown but not applied.
 	Errored bool
 }
 
-// Changed reports whether applying the plan would do anything: any change other than NoOp, or any change of
-// an output, or, in refresh-only mode, anything that refreshing found.
+// Changed reports whether applying the plan would do anything: whether there is a change other than NoOp, a
+// change of an output or, in refresh-only mode, a change found by refreshing.
 func (p *Plan) Changed() bool {
 	for _, c := range p.Changes {
 		if c.Action != NoOp || c.Moved() || c.Importing != nil {
@@ -172,8 +170,8 @@ func (p *Plan) Changed() bool {
 	return p.Mode == RefreshOnly && len(p.Drift) > 0
 }
 
-// RemovesData reports whether applying a plan to destroy takes results of data sources out of the state. No
-// change tells of that.
+// RemovesData reports whether applying a destroy plan removes data source results from the state, for which
+// there are no changes.
 func (p *Plan) RemovesData() bool {
 	if p.Mode != Destroy || p.Base == nil || p.Prior == nil {
 		return false
@@ -186,10 +184,10 @@ func (p *Plan) RemovesData() bool {
 	return false
 }
 
-// Counts are the figures of the summary line.
+// Counts are the numbers of the summary line.
 type Counts struct{ Import, Add, Change, Destroy, Forget int }
 
-// Counts counts the planned changes the way the summary line does: a replacement is one addition and one
+// Counts counts the planned changes for the summary line: a replacement is one addition and one
 // destruction.
 func (p *Plan) Counts() Counts {
 	var n Counts

@@ -4,9 +4,9 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// SpreadReplaceOrder makes create-before-destroy hold for everything that an object with that order depends
-// on, and turns replacements round accordingly: were a dependency destroyed first, its dependent would have
-// to be destroyed first too. The result is remembered in the changes and, through apply, in the state.
+// SpreadReplaceOrder applies create-before-destroy to everything that an object with that order depends on,
+// and reverses replacements accordingly: if a dependency were destroyed first, its dependent would have to
+// be destroyed first too. The result is stored in the changes and, through apply, in the state.
 func (p *Plan) SpreadReplaceOrder() {
 	current := make(map[addr.Instance]*Change, len(p.Changes))
 	resource := map[addr.AbsResource][]*Change{}
@@ -51,7 +51,7 @@ func (p *Plan) SpreadReplaceOrder() {
 			for _, dep := range resource[d.Resource] {
 				mark(dep)
 			}
-			resource[d.Resource] = nil // marked as a whole: not again
+			resource[d.Resource] = nil // each resource is visited once
 		}
 		for _, r := range c.StateDeps {
 			for _, dep := range block[Span{Block: r}] {

@@ -9,13 +9,12 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// relation tells which objects of a plan depend on which, as the order of their destruction sees it: by what
-// they recorded when they were made, and by what the configuration now says. Its nodes are the changes by
-// index, then groups, so that a dependency on many objects is one link.
+// relation holds which objects of a plan depend on which, for ordering destructions. Its nodes are the
+// changes by index, then groups, so that a dependency on many objects is one link.
 //
-// Recorded links tell how the objects that exist depend on each other. Where a declared link contradicts
-// them, because the configuration has turned a dependency round, it is left out. So are records that
-// contradict each other, which no run leaves behind but a state may have all the same.
+// Recorded links come from the state and describe existing objects. A declared link that contradicts them,
+// because the configuration has reversed a dependency, is left out. So are records that contradict each
+// other, which no run writes but a state may contain.
 type relation struct {
 	uses   [][]link
 	users  [][]link
@@ -27,11 +26,11 @@ type relation struct {
 	resources map[addr.AbsResource][]int32
 	blocks    map[Span][]int32
 	deletions map[addr.ConfigResource][]int32
-	outside   map[addr.ConfigResource][]addr.ConfigResource // what objects of the state that have no change recorded
+	outside   map[addr.ConfigResource][]addr.ConfigResource // recorded dependencies of objects in the state without a change
 }
 
 // group is a set of changes that are depended on as one. One of the fields is set, or block and deletions.
-// Deposed objects belong to it.
+// It includes deposed objects.
 type group struct {
 	instance  addr.Instance
 	resource  addr.AbsResource
@@ -62,7 +61,7 @@ func (g group) node() string {
 	return g.block.Block.String()
 }
 
-// newRelation returns a relation that finds changes but has no links yet.
+// newRelation returns a relation with the nodes of the changes but without links.
 func newRelation(changes []*Change) *relation {
 	r := &relation{
 		nodes: map[group]int32{}, instances: make(map[addr.Instance][]int32, len(changes)), resources: map[addr.AbsResource][]int32{},
@@ -82,7 +81,7 @@ func newRelation(changes []*Change) *relation {
 	return r
 }
 
-// connect makes the links. prior, which may be nil, is the state that the changes start from.
+// connect adds the links. prior, which may be nil, is the state that the changes start from.
 func (r *relation) connect(changes []*Change, prior *state.State) {
 	r.uses = make([][]link, len(changes), 2*len(changes))
 	r.readOutside(prior)
@@ -98,8 +97,8 @@ func (r *relation) connect(changes []*Change, prior *state.State) {
 	}
 }
 
-// readOutside finds what the objects depend on that the plan leaves out, as one with -target does: they may
-// tie together two that it has.
+// readOutside finds the dependencies of objects that the plan leaves out, for example with -target: they
+// may connect two of its changes.
 func (r *relation) readOutside(prior *state.State) {
 	if prior == nil {
 		return
@@ -124,8 +123,8 @@ func (r *relation) readOutside(prior *state.State) {
 	}
 }
 
-// add links a change to what it depends on. The configuration tells precisely which instances are used, but
-// not which of those that it no longer has were used before.
+// add links a change to what it depends on. The configuration says exactly which instances are used now,
+// but not which of its former instances were used before.
 func (r *relation) add(n int32, c *Change) {
 	recorded := make(map[addr.ConfigResource]struct{}, len(c.StateDeps))
 	for _, used := range c.StateDeps {
@@ -154,7 +153,7 @@ func (r *relation) link(from, to int32, recorded bool) {
 	}
 }
 
-// target returns the node of what a dependency is on, -1 if the plan has nothing of it.
+// target returns the node that a dependency refers to, or -1 if the plan has none.
 func (r *relation) target(d Dep) int32 {
 	if d.Modules {
 		return r.block(d.Span(), false)
@@ -188,7 +187,7 @@ func (r *relation) block(s Span, deletions bool) int32 {
 	return n
 }
 
-// group returns the node of a group, -1 if it has no members.
+// group returns the node of a group, or -1 if it has no members.
 func (r *relation) group(g group, members []int32) int32 {
 	if n, ok := r.nodes[g]; ok {
 		return n
@@ -210,8 +209,8 @@ func (r *relation) newNode(g group) int32 {
 	return n
 }
 
-// untangle leaves out what closes a cycle: declared links first, recorded ones if that is not enough. Groups
-// keep their members.
+// untangle removes links that close a cycle: declared links first, recorded ones if that is not enough.
+// Groups keep their members.
 func (r *relation) untangle(changes int) {
 	for pass := 0; ; pass++ {
 		order, component := components(r.uses)

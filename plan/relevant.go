@@ -7,14 +7,13 @@ import (
 )
 
 // RelevantAttribute is an attribute that contributed to the changes of a plan, or a whole object if Path is
-// empty. Where the key of an instance of a resource or module is missing, it is the attribute of all
-// instances.
+// empty. If the key of an instance of a resource or module is missing, all instances are meant.
 type RelevantAttribute struct {
 	Instance addr.Instance
 	Path     cty.Path
 }
 
-// Covers reports whether the attribute is one of the instance i.
+// Covers reports whether the attribute belongs to the instance i.
 func (a RelevantAttribute) Covers(i addr.Instance) bool {
 	if a.Instance.Resource != i.Resource || a.Instance.Key != addr.NoKey && a.Instance.Key != i.Key {
 		return false

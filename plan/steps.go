@@ -14,7 +14,7 @@ type Leg uint8
 
 // The legs.
 const (
-	Gate       Leg = iota // no work: stands for all its predecessors
+	Gate       Leg = iota // no work: comes after all its predecessors
 	ApplyLeg              // create, update or read
 	DestroyLeg            // delete the current, replaced or deposed object
 	ForgetLeg
@@ -50,7 +50,7 @@ type Step struct {
 	Needs  int32   // number of steps that come before
 	Next   []Edge
 
-	block string // what a Gate stands for in a graph of blocks
+	block string // of a Gate: its name in a graph of blocks
 }
 
 // String names the step in messages.
@@ -67,13 +67,13 @@ func (s *Step) String() string {
 	}
 }
 
-// Steps orders the plan's changes. It is a pure function of the changes, their dependencies and their replace
-// order, and of what the prior state recorded of objects without a change: the result doesn't depend on map
-// order, and its size is linear in the number of changes and dependencies. An error means that the changes
-// depend on each other in a cycle.
+// Steps orders the plan's changes. It is a pure function of the changes, their dependencies and order of
+// replacement, and what the prior state recorded for objects without a change. The result doesn't depend on
+// map order, and its size is linear in the number of changes and dependencies. An error means that the
+// changes depend on each other in a cycle.
 //
-// There are three phases that no edge leads back in: early destructions, then what is created and updated,
-// then late destructions. So the only cycles there can be are of configurations that refer to each other; see
+// There are three phases, and no edge leads back to an earlier one: early destructions, then creations and
+// updates, then late destructions. So only configurations that refer to each other can form a cycle; see
 // relation for destructions.
 func (p *Plan) Steps() ([]Step, diag.List) {
 	b := newStepBuilder(p.Changes)
@@ -122,7 +122,7 @@ func (b *stepBuilder) step(s Step) int32 {
 	return int32(len(b.steps) - 1)
 }
 
-// gate makes a gate for a node of the relation.
+// gate adds a gate for a node of the relation.
 func (b *stepBuilder) gate(node int32, what string) int32 {
 	if int(node) < len(b.changes) {
 		a := b.changes[node].Addr
@@ -145,8 +145,8 @@ func (b *stepBuilder) edge(from, to int32, rule Rule) {
 	b.steps[to].Needs++
 }
 
-// legs makes the steps of a change and, for a replacement, the edge between them. An object that doesn't
-// change stands as a gate between what it depends on and what depends on it.
+// legs adds the steps of a change and, for a replacement, the edge between them. An unchanged object
+// becomes a gate between its dependencies and its dependents.
 func (b *stepBuilder) legs(i int, c *Change) {
 	b.apply[i], b.destroy[i] = -1, -1
 	switch c.Action {
@@ -182,7 +182,7 @@ func (b *stepBuilder) creation(i int, c *Change) {
 	}
 }
 
-// createdGate returns the gate after all apply legs of what a dependency is on, -1 if there are none.
+// createdGate returns the gate after all apply legs of a dependency, or -1 if there are none.
 func (b *stepBuilder) createdGate(d Dep) int32 {
 	of, members := group{resource: d.Resource}, b.resources[d.Resource]
 	if d.Modules {
@@ -241,7 +241,8 @@ func (b *stepBuilder) describeCycle(needs []int32) string {
 			break
 		}
 	}
-	// Every step left over waits for another one left over: walking back along such waits must come round.
+	// Every remaining step waits for another remaining step, so walking back along these edges leads into a
+	// cycle.
 	before := make([]Edge, len(b.steps))
 	for i := range b.steps {
 		for _, e := range b.steps[i].Next {

@@ -21,8 +21,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Kinds of state files that cannot be used as they are. Read's errors wrap one of them; their messages say
-// what to do.
+// Errors about state files that cannot be used. Errors of Read wrap one of them; their messages say what to
+// do.
 var (
 	ErrCorrupt   = errors.New("the state file is damaged")
 	ErrEncrypted = errors.New("the state file is encrypted")
@@ -33,13 +33,13 @@ func corrupt(format string, args ...any) error {
 	return fmt.Errorf("%w: %s. Restore it from its backup or from your own copies; nothing has been changed", ErrCorrupt, fmt.Sprintf(format, args...))
 }
 
-// Read decodes a state file of any format version up to 4; older ones are upgraded. An empty file, as a run
-// leaves that took the lock and wrote nothing, is no state: the result is nil. Errors wrap ErrCorrupt,
-// ErrEncrypted or ErrNewer and never quote the file's values.
+// Read decodes a state file of any format version up to 4; older ones are upgraded. It returns nil for an
+// empty file, as left by a run that took the lock and wrote nothing. Errors wrap ErrCorrupt, ErrEncrypted
+// or ErrNewer and never quote the file's values.
 func Read(src []byte) (*File, error) { return read(src, true) }
 
-// ReadOutputs decodes the outputs of a state file, nil if it is empty. It also takes files that have nothing
-// but outputs. Its errors are those of Read.
+// ReadOutputs decodes the outputs of a state file, nil if it is empty. It also accepts files with outputs
+// only. Errors are those of Read.
 func ReadOutputs(src []byte) (map[string]*Output, error) {
 	f, err := read(src, false)
 	if f == nil || err != nil {
@@ -63,8 +63,8 @@ func read(src []byte, complete bool) (*File, error) {
 		return nil, corrupt("its serial number is the highest possible, so no state can follow it")
 	}
 	if f.Lineage == "" {
-		// Files before version 3 have no lineage, and others write files of version 4 without one. It is
-		// derived from the content, so that every reading of one file gives the same.
+		// Files before version 3 have no lineage, and some programs write files of version 4 without one.
+		// It is derived from the content, so that every reading of a file gives the same lineage.
 		sum := sha256.Sum256(src)
 		f.Lineage = uuid.NewSHA1(uuid.NameSpaceOID, sum[:]).String()
 	}
@@ -116,8 +116,8 @@ func readAny(src []byte, complete bool) (*File, error) {
 	return doc.decode(more, src, complete)
 }
 
-// strictV4 decodes the usual kind of file in one pass: one of version 4 with no member that is not known. It
-// returns nil for any other.
+// strictV4 decodes the usual kind of file in one pass: one of version 4 without unknown members. It returns
+// nil for any other.
 func strictV4(src []byte) *fileV4 {
 	var doc fileV4
 	dec := json.NewDecoder(bytes.NewReader(src))
@@ -184,7 +184,7 @@ type instanceV4 struct {
 	Identity            json.RawMessage   `json:"identity"`
 	Private             []byte            `json:"private"`
 	Dependencies        []string          `json:"dependencies"`
-	DependsOn           []string          `json:"depends_on"` // of early files
+	DependsOn           []string          `json:"depends_on"` // from early files
 	CreateBeforeDestroy bool              `json:"create_before_destroy"`
 	SkipDestroy         bool              `json:"skip_destroy"`
 }
@@ -202,8 +202,8 @@ type checkObjectV4 struct {
 	Failures []string `json:"failure_messages"`
 }
 
-// decode converts doc, using it up, and checks the members of src, from which it is. more holds what stands
-// in the file beyond doc, nil for nothing.
+// decode converts doc, which it consumes, and checks the members of src, its source. more has the unknown
+// members of the file; nil for none.
 func (doc *fileV4) decode(more *unknownV4, src []byte, complete bool) (*File, error) {
 	f := &File{Meta: Meta{Lineage: doc.Lineage, Serial: doc.Serial, Version: doc.Writer}, State: New()}
 	d := newDecoder()
@@ -263,13 +263,13 @@ func decodeChecks(in []checkV4) []CheckResult {
 	return checks
 }
 
-// decoder parses each distinct address and list of paths once, since a state repeats them with every
+// decoder parses each distinct address and list of paths once, since a state repeats them for every
 // instance.
 type decoder struct {
 	modules   map[string]addr.ModuleInstance
 	providers map[string]addr.ProviderConfig
 	deps      map[string]addr.ConfigResource
-	paths     map[string][]cty.Path // of sensitive attributes, by their text; shared, as nobody changes them
+	paths     map[string][]cty.Path // of sensitive attributes, by their text; shared, since they are immutable
 }
 
 func newDecoder() *decoder {
@@ -394,7 +394,7 @@ func (d *decoder) object(m addr.ModuleInstance, in *instanceV4) (*Object, error)
 	return o, nil
 }
 
-// oldDependencies takes over the dependencies of early files, which stand relative to the object's module.
+// oldDependencies converts the dependencies of early files, which are relative to the object's module.
 // Those on whole modules have no counterpart and are dropped; the next apply records them anew.
 func (d *decoder) oldDependencies(o *Object, m addr.ModuleInstance, texts []string) {
 	for _, text := range texts {
@@ -419,7 +419,7 @@ func parseConfigResource(text string) (addr.ConfigResource, error) {
 	return addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource}, nil
 }
 
-// compactObject returns a copy of a JSON object without white space, nil for null or nothing.
+// compactObject returns a copy of a JSON object without white space, or nil for null or no data.
 func compactObject(src []byte) ([]byte, error) {
 	src = bytes.TrimSpace(src)
 	if len(src) == 0 || string(src) == "null" {

@@ -7,9 +7,9 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// decodeValue reads a value of type ty. It is the library's decoder, which makes a reader of its own for each
-// value of unknown type, with a short cut for what most attributes of most objects are. Whatever is not plain
-// is left to the library, errors too.
+// decodeValue reads a value of type ty. cty's decoder creates a buffered reader for each value of dynamic
+// type. decodeValue avoids that for plain values, which most attributes are, and leaves everything else,
+// including errors, to cty.
 func decodeValue(b []byte, ty cty.Type) (cty.Value, error) {
 	if v, ok := plainObject(b, ty); ok {
 		return v, nil
@@ -17,7 +17,8 @@ func decodeValue(b []byte, ty cty.Type) (cty.Value, error) {
 	return ctyjson.Unmarshal(b, ty)
 }
 
-// plainObject reads an object with every attribute it has to have, if it can.
+// plainObject reads an object that has all attributes of its type. It returns false if the object is not
+// plain.
 func plainObject(b []byte, ty cty.Type) (cty.Value, bool) {
 	if !ty.IsObjectType() {
 		return cty.NilVal, false
@@ -61,7 +62,7 @@ func plainValue(b json.RawMessage, ty cty.Type) (cty.Value, error) {
 	return ctyjson.Unmarshal(b, ty)
 }
 
-// plainDynamic reads a value that stands beside its type.
+// plainDynamic reads a value that is stored together with its type.
 func plainDynamic(b json.RawMessage) (cty.Value, error) {
 	var pair map[string]json.RawMessage
 	if json.Unmarshal(b, &pair) == nil && len(pair) == 2 && string(pair["type"]) == `"string"` && len(pair["value"]) > 0 {

@@ -26,10 +26,10 @@ func Write(f *File) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// Encode writes f to w in format version 4, laid out as the format's other engines do: members in their
-// order, two spaces of indentation, resources by module, mode, type and name, a newline at the end. Equal
-// files give equal bytes. It holds no more than a resource instance and a block of output in memory. Errors
-// of w are returned as they are.
+// Encode writes f to w in format version 4 with the same layout as other engines: members in their order,
+// two spaces of indentation, resources by module, mode, type and name, a newline at the end. Equal files
+// give equal bytes. It buffers no more than one resource instance and one block of output. Errors of w are
+// returned unchanged.
 func Encode(w io.Writer, f *File) error {
 	if f.Lineage == "" {
 		return errors.New("a state file needs a lineage")
@@ -52,7 +52,7 @@ func Encode(w io.Writer, f *File) error {
 	return e.flush(0)
 }
 
-// encoder collects output and hands it on in blocks. The first error sticks.
+// encoder collects output and writes it in blocks. After the first error it writes nothing more.
 type encoder struct {
 	w       io.Writer
 	out     bytes.Buffer
@@ -60,7 +60,7 @@ type encoder struct {
 	err     error
 }
 
-// blockSize is how much output is collected before it is written.
+// blockSize is how much output is collected before it is written, in bytes.
 const blockSize = 256 << 10
 
 func (e *encoder) flush(limit int) error {
@@ -77,7 +77,7 @@ func (e *encoder) fail(err error) {
 	}
 }
 
-// indented writes a JSON value in its indented form, for a line that starts with prefix.
+// indented writes a JSON value with indentation, for a line that starts with prefix.
 func (e *encoder) indented(prefix string, b []byte) {
 	if err := json.Indent(&e.out, b, prefix, "  "); err != nil {
 		e.fail(fmt.Errorf("encoding the state: %w", err))
@@ -171,7 +171,7 @@ func (e *encoder) resource(r *Resource) {
 	head = append(append(head, r.extra...), '}')
 	start := e.out.Len()
 	e.indented("    ", head)
-	// The object is left open for its instances, and its first line is the caller's.
+	// The object stays open for its instances, and the caller writes its first line.
 	text := bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimPrefix(e.out.Bytes()[start:], []byte("{")), []byte("}")))
 	copy(e.out.Bytes()[start:], text)
 	e.out.Truncate(start + len(text))
@@ -209,8 +209,8 @@ func (e *encoder) instance(sep string, head instanceHead, o *Object) {
 	_ = e.flush(blockSize)
 }
 
-// provider returns the provider configuration of the whole resource. It is not shared, and then stands with
-// every instance, if an instance key selects among configurations or the instances differ.
+// provider returns the provider configuration of the whole resource. shared is false if it must be written
+// with each instance, because an instance key selects among configurations or the instances differ.
 func (r *Resource) provider() (pc addr.ProviderConfig, shared bool) {
 	first := true
 	for _, i := range r.Instances {
@@ -237,11 +237,11 @@ func appendResourceHead(b []byte, r addr.AbsResource) []byte {
 	return appendString(append(b, `,"name":`...), r.Name)
 }
 
-// instanceHead is what an entry of a resource's instances says beside the object.
+// instanceHead has the members of an instance's entry other than its object.
 type instanceHead struct {
 	key      addr.Key
 	deposed  addr.Deposed
-	provider string // "" if it stands with the resource
+	provider string // "" if it is written with the resource
 }
 
 // append appends the members of h that precede the object, each followed by a comma.
@@ -338,12 +338,12 @@ func appendChecks(b []byte, checks []CheckResult) []byte {
 	return append(b, ']')
 }
 
-// appendString appends s as a JSON string, with the escapes that encoding/json makes.
+// appendString appends s as a JSON string, with the same escapes as encoding/json.
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
 			q, err := json.Marshal(s)
-			if err != nil { // strings always encode; an empty one stands for the impossible
+			if err != nil { // strings always encode; an empty one replaces the impossible
 				return append(b, `""`...)
 			}
 			return append(b, q...)

@@ -10,7 +10,7 @@ import (
 // FormatVersion is the version of the file format that Encode writes.
 const FormatVersion = 4
 
-// File is a state together with what its file says of itself.
+// File is a state with the metadata of its file.
 type File struct {
 	Meta
 	State *State
@@ -18,8 +18,8 @@ type File struct {
 	extra fields
 }
 
-// NewFile returns a file with an empty state, serial 0 and a new lineage. version is the program's version,
-// random is read for 16 bytes.
+// NewFile returns a file with an empty state, serial 0 and a new lineage. version is the program's version;
+// 16 bytes are read from random.
 func NewFile(version string, random io.Reader) (*File, error) {
 	id, err := uuid.NewRandomFromReader(random)
 	if err != nil {
@@ -28,8 +28,8 @@ func NewFile(version string, random io.Reader) (*File, error) {
 	return &File{Meta: Meta{Lineage: id.String(), Version: version}, State: New()}, nil
 }
 
-// Next returns a file that follows f in its lineage: the same with s as its state, written by the given
-// program version, the serial one higher.
+// Next returns the successor of f in its lineage: the next serial, with the state s, written by the given
+// program version.
 func (f *File) Next(s *State, version string) *File {
 	next := *f
 	next.State, next.Version = s, version
@@ -37,8 +37,8 @@ func (f *File) Next(s *State, version string) *File {
 	return &next
 }
 
-// Unchanged reports whether both files hold the same state of the same lineage, so that b need not be written
-// over a. Either may be nil.
+// Unchanged reports whether both files contain the same state of the same lineage, so that b need not be
+// written over a. Either may be nil.
 func Unchanged(a, b *File) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -14,16 +14,16 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// Journal makes single results durable while a run is under way, long before the state as a whole is stored.
-// Its methods are safe for concurrent use.
+// Journal makes single results durable during a run, long before the whole state is stored. Its methods are
+// safe for concurrent use.
 type Journal interface {
-	// Begin notes that action ("create", "delete" and so on) is about to be done to the object. It returns
-	// when that is durable.
+	// Begin records that action ("create", "delete" and so on) is about to be done to the object. It
+	// returns when the record is durable.
 	Begin(o addr.Object, action string) (id uint64, err error)
-	// Commit ends an operation with its results. It returns when they are durable; what depends on them may
-	// start then.
+	// Commit ends an operation with its results. It returns when they are durable; operations that depend
+	// on them may then start.
 	Commit(id uint64, changes ...ObjectChange) error
-	// Fail ends an operation that failed, with what it nevertheless changed, such as a tainted object.
+	// Fail ends a failed operation with the changes that it made nevertheless, such as a tainted object.
 	Fail(id uint64, changes ...ObjectChange) error
 }
 
@@ -37,32 +37,31 @@ type ObjectChange struct {
 // Apply makes the change in s.
 func (c ObjectChange) Apply(s *State) { s.SetObject(c.Object, c.New, c.Provider) }
 
-// LogFile is where a Log writes: a file opened for appending.
+// LogFile is the file of a Log, opened for appending.
 type LogFile interface {
 	Write(b []byte) (int, error)
 	// Sync returns when everything written is on stable storage.
 	Sync() error
-	// Reserve makes sure, as far as it can, that n more bytes can be written. It may be called while others
-	// write.
+	// Reserve ensures, where possible, that n more bytes can be written. It may be called during writes.
 	Reserve(n int64) error
 }
 
-// Sealer encrypts what a journal stores. Each call is independent of the others.
+// Sealer encrypts the content of a journal. Each call is independent of the others.
 type Sealer interface {
 	Seal(plain []byte) ([]byte, error)
 	Unseal(sealed []byte) ([]byte, error)
 }
 
-// Log is a Journal in an append-only file. Calls that arrive while the file is being synchronised share the
-// next synchronisation (group commit), so that durability costs few of them under load. An error of the file
-// is final: the file's end is then unknown, so every later call returns the same error. Nothing is written
+// Log is a Journal in an append-only file. Calls that arrive while the file is being synchronized share the
+// next synchronization (group commit), so that durability needs few of them under load. An error of the
+// file is final: its end is then unknown, so every later call returns the same error. Nothing is written
 // before the first call.
 type Log struct {
 	file   LogFile
 	sealer Sealer
 
-	// flushing has room for the one that writes; taken before mu. A channel rather than a mutex, so that
-	// waiting for it counts as waiting in tests with virtual time.
+	// flushing has room for the goroutine that writes; taken before mu. It is a channel rather than a mutex
+	// so that tests with virtual time regard waiting for it as waiting.
 	flushing chan struct{}
 
 	mu      sync.Mutex
@@ -70,13 +69,13 @@ type Log struct {
 	header  []byte // the first frame, until it is written
 	pending *batch
 	failed  error
-	lost    bool // an operation has ended whose results are not in the file
+	lost    bool // the results of an ended operation are missing from the file
 	changes int
 	open    map[uint64]struct{}
 }
 
-// resultSize is the number of bytes that are reserved for the result of each operation before it begins. Few
-// results are larger.
+// resultSize is the number of bytes reserved for the result of each operation before it begins. Few results
+// are larger.
 const resultSize = 256 << 10
 
 // batch is a group of records that become durable together, as one frame.
@@ -86,8 +85,7 @@ type batch struct {
 	err     error
 }
 
-// NewLog returns a journal for changes to base, which is the state that they will be replayed on. sealer may
-// be nil.
+// NewLog returns a journal for changes to base, the state that they will be replayed on. sealer may be nil.
 func NewLog(file LogFile, base Meta, sealer Sealer) (*Log, error) {
 	header, err := json.Marshal(headerRecord{Format: journalFormat, Version: journalVersion, Lineage: base.Lineage, Serial: base.Serial, Writer: base.Version})
 	if err != nil {
@@ -96,8 +94,8 @@ func NewLog(file LogFile, base Meta, sealer Sealer) (*Log, error) {
 	return &Log{file: file, sealer: sealer, flushing: make(chan struct{}, 1), header: frame(header), next: 1, open: map[uint64]struct{}{}}, nil
 }
 
-// Begin implements Journal. It fails if the file has no room for the result: that an operation was done is
-// worth nothing if it cannot be recorded.
+// Begin implements Journal. It fails if the file has no room for the result, because an operation must not
+// be done if it cannot be recorded.
 func (l *Log) Begin(o addr.Object, action string) (uint64, error) {
 	l.mu.Lock()
 	id := l.next
@@ -131,28 +129,28 @@ func (l *Log) Commit(id uint64, changes ...ObjectChange) error { return l.end("c
 // Fail implements Journal.
 func (l *Log) Fail(id uint64, changes ...ObjectChange) error { return l.end("fail", id, changes) }
 
-// Idle reports whether the journal holds nothing that a later run would need: no change and no operation that
-// has not ended.
+// Idle reports whether the journal contains nothing that a later run would need: no changes and no
+// unfinished operations.
 func (l *Log) Idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.changes == 0 && len(l.open) == 0 && !l.lost
 }
 
-// Complete reports whether the results of all operations that have ended are durable in the journal.
+// Complete reports whether the results of all ended operations are durable in the journal.
 func (l *Log) Complete() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return !l.lost
 }
 
-// Folded notes that a state file with the given serial and checksum (SHA-256 of its bytes) is about to take
-// the place of the base and contains everything in the journal. It returns when that is durable.
+// Folded records that a state file with the given serial and checksum (SHA-256 of its bytes), which
+// contains everything in the journal, is about to replace the base. It returns when the record is durable.
 func (l *Log) Folded(serial uint64, sum [32]byte) error {
 	return l.append(foldedRecord(serial, sum))
 }
 
-// FoldedFrame returns the frame that Folded writes, to be appended to a journal that an earlier run left.
+// FoldedFrame returns the frame that Folded writes, for appending to a journal left by an earlier run.
 func FoldedFrame(serial uint64, sum [32]byte, sealer Sealer) ([]byte, error) {
 	return sealedFrame(foldedRecord(serial, sum), sealer)
 }
@@ -199,7 +197,7 @@ func (l *Log) endRecord(kind string, id uint64, changes []ObjectChange) ([]byte,
 }
 
 // appendChange appends a change as an entry of the state file's resources with one instance; that of a
-// removal says only which.
+// removal only identifies the object.
 func appendChange(b []byte, c ObjectChange) ([]byte, error) {
 	b = appendResourceHead(b, c.Object.Abs())
 	if c.New == nil {
@@ -218,8 +216,8 @@ func appendHeadOnly(b []byte, o addr.Object) []byte {
 	return append(b, '}')
 }
 
-// append adds a record to the pending batch and returns when the batch is durable. Whoever gets to write
-// first writes for all that have joined.
+// append adds a record to the pending batch and returns when the batch is durable. The first goroutine that
+// gets to write does so for all records in the batch.
 func (l *Log) append(record []byte) error {
 	l.mu.Lock()
 	if l.failed != nil {
@@ -243,7 +241,7 @@ func (l *Log) append(record []byte) error {
 	return b.err
 }
 
-// flush writes the pending batch b and the header if it is the first. The caller holds flushing.
+// flush writes the pending batch b, preceded by the header if it is the first. The caller holds flushing.
 func (l *Log) flush(b *batch) {
 	l.mu.Lock()
 	l.pending = nil
@@ -279,8 +277,9 @@ func (l *Log) write(header, records []byte) error {
 	return nil
 }
 
-// Format of the journal file. Each frame is a line: the CRC-32C of the rest of the line in eight hexadecimal
-// digits, a space, the length of the payload in eight hexadecimal digits, a space, the payload in JSON.
+// Format of the journal file. Each frame is a line: the CRC-32C of the rest of the line in eight
+// hexadecimal digits, a space, the length of the payload in eight hexadecimal digits, a space, the payload
+// in JSON.
 const (
 	journalFormat  = "mayfly state journal"
 	journalVersion = 1

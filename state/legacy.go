@@ -16,8 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// legacyFile is a file of format version 1, 2 or 3. The three differ in the form of outputs, in how tainted
-// objects stand, and in how maps are counted in flat attributes.
+// legacyFile is a file of format version 1, 2 or 3. The versions differ in the form of outputs, in the
+// place of tainted objects, and in how flat attributes count the entries of maps.
 type legacyFile struct {
 	Version int            `json:"version"`
 	Writer  string         `json:"terraform_version"`
@@ -99,7 +99,7 @@ func (m legacyModule) upgrade(s *State, version int) error {
 	return nil
 }
 
-// upgradeOutput reads an output value: a plain string in version 1, an object since.
+// upgradeOutput reads an output value: a plain string in version 1, an object in later versions.
 func upgradeOutput(raw json.RawMessage) (*Output, error) {
 	var o legacyOutput
 	var plain string
@@ -187,7 +187,7 @@ func (r *legacyResource) upgrade(s *State, m addr.ModuleInstance, key string, ve
 		return err
 	}
 	for i, in := range deposed {
-		// These files number deposed objects instead of naming them.
+		// These files number deposed objects and have no keys for them.
 		if err := store(addr.Deposed(fmt.Sprintf("%08x", i+1)), in, false); err != nil {
 			return err
 		}
@@ -211,8 +211,8 @@ func (r *legacyResource) provider(m addr.ModuleInstance, res addr.Resource) (add
 	}
 }
 
-// parseProviderConfig is addr.ParseProviderConfig, but checks the local name of a legacy address, which must
-// be a possible provider type.
+// parseProviderConfig is addr.ParseProviderConfig, and additionally checks the local name of a legacy
+// address, which must be a valid provider type.
 func parseProviderConfig(text string) (addr.ProviderConfig, error) {
 	if !strings.Contains(text, "provider[") {
 		_, name, _ := strings.Cut(text[strings.LastIndex(text, "provider.")+1:], ".")
@@ -224,7 +224,7 @@ func parseProviderConfig(text string) (addr.ProviderConfig, error) {
 	return addr.ParseProviderConfig(text)
 }
 
-// dependencies converts references relative to the module; those on modules and providers have no
+// dependencies converts references relative to the module. Those to modules and providers have no
 // counterpart.
 func (r *legacyResource) dependencies(m addr.ModuleInstance) []addr.ConfigResource {
 	var deps []addr.ConfigResource
@@ -260,7 +260,7 @@ func (in *legacyInstance) object(version int) (*Object, error) {
 		o.SchemaVersion = n
 	}
 	if len(in.Meta) > 0 {
-		// Providers find their own notes, such as timeouts, in the private data.
+		// Providers find their own data, such as timeouts, in the private data.
 		private, err := json.Marshal(in.Meta)
 		if err != nil {
 			return nil, errors.New("its meta data is not valid")
@@ -270,8 +270,8 @@ func (in *legacyInstance) object(version int) (*Object, error) {
 	return o, nil
 }
 
-// countMaps renames the counts of maps from "name.#", which stands for lists alone since version 3, to
-// "name.%". A container is a map if any of its keys is not a number; the empty ones stay lists.
+// countMaps renames the counts of maps from "name.#", which since version 3 means only lists, to "name.%".
+// A container is a map if any of its keys is not a number; empty ones stay lists.
 func countMaps(flat map[string]string) {
 	isMap := map[string]bool{}
 	for k := range flat {

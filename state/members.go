@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// part is what an object or array in a state file stands for.
+// part is what an object or array in a state file represents.
 type part int
 
 const (
-	otherPart part = iota // what is below the parts of the format: attributes and the like
+	otherPart part = iota // below the parts of the format: attributes and the like
 	filePart
 	resourceList
 	resourcePart
@@ -22,11 +22,11 @@ const (
 	outputPart
 )
 
-// partInfo says what an object of a part has.
+// partInfo describes the members of an object of a part.
 type partInfo struct {
 	name     string
-	known    []string        // members, nil if they are not checked
-	required string          // member that must be there, "" for none
+	known    []string        // allowed members; nil if they are not checked
+	required string          // a member that must be present; "" for none
 	parts    map[string]part // of the members that have parts
 	element  part            // of an array, or of any member of a map
 }
@@ -56,11 +56,10 @@ func memberNames[T any]() []string {
 	return names
 }
 
-// checkMembers returns an error if src, a valid file of version 4, can be read in more than one way: if an
-// object has a member twice, or one of the format's members by a name in other letters. With complete set, it
-// is also one if the resources of the file or the instances of a resource are missing: then the file is
-// damaged, for engines write an empty list where there are none, and to go on would mean to create again what
-// exists.
+// checkMembers returns an error if src, a valid file of version 4, is ambiguous: if an object has a member
+// twice, or a member of the format in other letters. If complete is set, missing resources of the file or
+// missing instances of a resource are errors too. Engines write an empty list if there are none, so such a
+// file is damaged, and continuing would create existing objects again.
 func checkMembers(src []byte, complete bool) error {
 	s := &memberScan{src: src, complete: complete, next: filePart}
 	for s.err == nil && s.pos < len(src) {
@@ -69,8 +68,7 @@ func checkMembers(src []byte, complete bool) error {
 	return s.err
 }
 
-// memberScan goes through valid JSON once. It holds the names of the members of those objects alone that are
-// open.
+// memberScan scans valid JSON once. It stores member names only for the objects that are open.
 type memberScan struct {
 	src      []byte
 	pos      int
@@ -78,18 +76,18 @@ type memberScan struct {
 	err      error
 	open     []openPart
 	names    [][]byte // of the members of all open objects, without quotes
-	next     part     // what the next value is
+	next     part     // what the next value represents
 }
 
 type openPart struct {
 	part  part
 	array bool
-	value bool // of an object: the next string is no name
+	value bool // of an object: the next string is a value, not a name
 	first int  // index of its first name in names
 	many  map[string]struct{}
 }
 
-// fewMembers is up to how many names it is cheaper to look at all than to keep a map.
+// fewMembers is the number of names up to which a linear search is cheaper than a map.
 const fewMembers = 16
 
 func (s *memberScan) step() {
@@ -116,7 +114,7 @@ func (s *memberScan) step() {
 	}
 }
 
-// structural are the characters that step looks at.
+// structural marks the characters that step handles.
 var structural = [256]bool{'{': true, '}': true, '[': true, ']': true, ',': true, '"': true}
 
 func (s *memberScan) top() *openPart {
@@ -148,7 +146,7 @@ func (s *memberScan) has(top *openPart, name string) bool {
 	return false
 }
 
-// text passes over a string and takes it for a name if it is one.
+// text skips a string, and records it if it is a member name.
 func (s *memberScan) text() {
 	start := s.pos + 1
 	end, escaped := stringEnd(s.src, start)
@@ -189,7 +187,7 @@ func stringEnd(src []byte, start int) (end int, escaped bool) {
 func (s *memberScan) member(top *openPart, name []byte) {
 	info := partInfos[top.part]
 	if s.seen(top, name) {
-		if top.part == otherPart { // whose names may be secret
+		if top.part == otherPart { // its names may be secret
 			s.fail("an object has a member twice")
 		} else {
 			s.fail("an object has the member %q twice", name)

@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// State is a state in memory. It is not safe for concurrent use; the engine's recorder serialises access.
+// State is a state in memory. It is not safe for concurrent use; the engine's recorder serializes access.
 type State struct {
 	Resources map[addr.AbsResource]*Resource
 	Outputs   map[string]*Output // of the root module
@@ -27,33 +27,32 @@ type Resource struct {
 	extra fields
 }
 
-// fields are members of a JSON object that this program does not know, as `,"name":value` one after the other
-// in compact form. They are written back where they were found, so that a newer engine does not lose what it
-// wrote.
+// fields are members of a JSON object that this program does not know, as a sequence of `,"name":value` in
+// compact form. They are written back in the same place, so that data from a newer engine is kept.
 type fields []byte
 
 // Instance is a resource instance: its current object, if any, and deposed ones.
 type Instance struct {
-	Provider addr.ProviderConfig // the configuration that last worked on it
+	Provider addr.ProviderConfig // the configuration that last operated on it
 	Current  *Object
 	Deposed  map[addr.Deposed]*Object
 }
 
-// Object is one stored object. Its attributes are encoded; Decode gives the value. Objects are immutable once
-// they stand in a State: a change makes a new one, see Clone. Immutability is what makes Copy cheap and lets
-// an object be shared between goroutines.
+// Object is one stored object. Its attributes are encoded; Decode returns the value. Objects are immutable
+// once they are in a State: a change makes a new one, see Clone. This makes Copy cheap and lets goroutines
+// share objects.
 type Object struct {
 	attrs []byte // compact JSON; nil if Flatmap is set
 	extra fields
 
-	Flatmap             map[string]string // attributes of states before version 4, attrs is nil then
+	Flatmap             map[string]string // attributes from states before version 4; attrs is nil then
 	SchemaVersion       int64
 	Sensitive           []cty.Path
 	Private             []byte
 	Tainted             bool
 	Dependencies        []addr.ConfigResource
 	CreateBeforeDestroy bool
-	SkipDestroy         bool   // to be forgotten instead of destroyed, as its configuration last said
+	SkipDestroy         bool   // to be forgotten instead of destroyed, according to its last configuration
 	Identity            []byte // JSON, nil if none
 	IdentityVersion     int64
 }
@@ -67,7 +66,7 @@ type Output struct {
 // CheckStatus is the result of a condition.
 type CheckStatus string
 
-// The statuses, as they stand in the state file.
+// The statuses, as in the state file.
 const (
 	CheckPass    CheckStatus = "pass"
 	CheckFail    CheckStatus = "fail"
@@ -87,12 +86,12 @@ type CheckResult struct {
 type CheckObject struct {
 	Addr     string
 	Status   CheckStatus
-	Failures []string // error messages, never with secret values
+	Failures []string // error messages, without secret values
 }
 
-// Meta is what a state file says of itself.
+// Meta is the metadata of a state file.
 type Meta struct {
 	Lineage string
 	Serial  uint64
-	Version string // the program version that wrote it
+	Version string // of the program that wrote it
 }

@@ -19,9 +19,9 @@ import (
 // state files. Only its provider can convert it, by upgrading it from the Flatmap.
 var ErrLegacyObject = errors.New("the object was stored by an old version and must first be upgraded by its provider")
 
-// ObjectFrom encodes d as the attributes of a new object. It fails if d is null or has unknown parts, naming
-// the place but no value. The caller may set the other fields of the result until it hands the object to a
-// State.
+// ObjectFrom encodes d as the attributes of a new object. It fails if d is null or has unknown parts; the
+// error names the place but no value. The caller may set the other fields of the result until it adds the
+// object to a State.
 func ObjectFrom(d value.Durable) (*Object, error) {
 	if d.IsNull() {
 		return nil, errors.New("a null value cannot be stored as an object")
@@ -33,7 +33,7 @@ func ObjectFrom(d value.Durable) (*Object, error) {
 	return &Object{attrs: attrs, Sensitive: sortedPaths(d.Sensitive())}, nil
 }
 
-// IdentityFrom encodes d in the form of Object.Identity; a null or absent value gives nil.
+// IdentityFrom encodes d in the form of Object.Identity. It returns nil for a null or absent value.
 func IdentityFrom(d value.Durable) ([]byte, error) {
 	if d.IsNull() {
 		return nil, nil
@@ -67,7 +67,7 @@ func firstUnknown(v cty.Value) cty.Path {
 	return found
 }
 
-// sortedPaths brings paths into the one order in which they are stored, without touching the argument.
+// sortedPaths returns a copy of paths in the order in which they are stored.
 func sortedPaths(paths []cty.Path) []cty.Path {
 	sorted := slices.Clone(paths)
 	slices.SortStableFunc(sorted, func(a, b cty.Path) int {
@@ -76,14 +76,14 @@ func sortedPaths(paths []cty.Path) []cty.Path {
 	return sorted
 }
 
-// Clone returns a copy of o whose fields the caller may set before it hands the copy to a State. The slices
-// are shared: replace them, don't write into them.
+// Clone returns a copy of o whose fields the caller may set before adding it to a State. The slices are
+// shared: replace them, don't modify their elements.
 func (o *Object) Clone() *Object {
 	c := *o
 	return &c
 }
 
-// WithValue returns the object with d as its attributes, and otherwise as it is. It fails as ObjectFrom does.
+// WithValue returns a copy of the object with d as its attributes. Errors are those of ObjectFrom.
 func (o *Object) WithValue(d value.Durable) (*Object, error) {
 	from, err := ObjectFrom(d)
 	if err != nil {
@@ -94,8 +94,8 @@ func (o *Object) WithValue(d value.Durable) (*Object, error) {
 	return n, nil
 }
 
-// WithoutNull returns the object without those of the named attributes that are null, for readers that don't
-// know them. Decoding gives null for attributes that are not there.
+// WithoutNull returns the object without those of the named attributes that are null, for readers that
+// don't know them. Decoding returns null for missing attributes.
 func (o *Object) WithoutNull(names ...string) (*Object, error) {
 	var attrs map[string]json.RawMessage
 	if err := json.Unmarshal(o.attrs, &attrs); err != nil {
@@ -115,8 +115,8 @@ func (o *Object) WithoutNull(names ...string) (*Object, error) {
 	return n, nil
 }
 
-// JSON returns the attributes as compact JSON, nil for a legacy object (see Flatmap). The caller must not
-// change it.
+// JSON returns the attributes as compact JSON, or nil for a legacy object (see Flatmap). The caller must
+// not modify it.
 func (o *Object) JSON() []byte { return o.attrs }
 
 // Decode returns the object's value, decoded against ty, with its sensitive marks restored. It fails with

@@ -10,9 +10,9 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// appendPaths appends attribute paths in the form of the state file: a list of lists of steps. A step into a
-// set has no such form, as its key is the element's value; the path then ends before it, which hides more
-// rather than less.
+// appendPaths appends attribute paths in the form of the state file: a list of lists of steps. A step into
+// a set has no such form, since its key is the element's value. The path then ends before it, which hides
+// more rather than less.
 func appendPaths(b []byte, paths []cty.Path) []byte {
 	b = append(b, '[')
 	for i, p := range paths {

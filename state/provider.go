@@ -2,18 +2,17 @@ package state
 
 import "github.com/mayfly-iac/mayfly/addr"
 
-// SetProvider makes another provider configuration the one that an instance with all its objects belongs to.
-// Without such an instance it does nothing.
+// SetProvider assigns an instance, with all its objects, to another provider configuration. It does nothing
+// if there is no such instance.
 func (s *State) SetProvider(a addr.Instance, provider addr.ProviderConfig) {
 	if i := s.Instance(a); i != nil {
 		i.Provider = provider
 	}
 }
 
-// AtDefaultHost returns the state as a program writes it whose default registry is ours: providers that
-// Terraform has looked up at its own registry are those of the same name at the default one, but for those
-// that keep accepts, which is asked once for each. If nothing is to be changed it returns s, otherwise a
-// copy.
+// AtDefaultHost returns the state as written by a program with our default registry: providers that
+// Terraform found at its own registry become those with the same name at the default one, except those that
+// keep accepts. keep is called once for each. If nothing changes the result is s, otherwise a copy.
 func (s *State) AtDefaultHost(keep func(addr.Provider) bool) *State {
 	out, kept := s, map[addr.Provider]bool{}
 	for a, i := range s.AllInstances() {

@@ -14,33 +14,33 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// Kinds of journals that cannot be replayed. Errors wrap one of them and say why.
+// Errors about journals that cannot be replayed. Returned errors wrap one of them and give the reason.
 var (
 	ErrJournalCorrupt = errors.New("the state's journal is damaged")
 	ErrJournalForeign = errors.New("the state's journal belongs to another state")
 )
 
-// JournalFile is what a journal says, as read by ParseJournal.
+// JournalFile is the content of a journal, as parsed by ParseJournal.
 type JournalFile struct {
 	Base Meta // of the state that the journal belongs to
-	// Torn reports that the last write was cut off. Nobody was told that it had succeeded.
+	// Torn reports that the last write was cut off. It was never acknowledged.
 	Torn bool
-	// Size is the length of the intact part in bytes; something may be appended only there.
+	// Size is the length of the intact part in bytes, the only place where records may be appended.
 	Size int64
-	// Folded is the state file that was about to replace the base, if it came to that.
+	// Folded is the state file that was about to replace the base; nil if the run did not get that far.
 	Folded *Folded
 
 	records []record
 }
 
-// Folded names a state file that contains all of a journal.
+// Folded identifies a state file that contains everything in a journal.
 type Folded struct {
 	Serial uint64
 	Sum    [32]byte // SHA-256 of the file
 }
 
-// Unfinished is an operation that began and did not end: the run stopped in the middle of it, so what it did
-// is not known.
+// Unfinished is an operation that began and did not end: the run stopped in the middle of it, so its effect
+// is unknown.
 type Unfinished struct {
 	Object addr.Object
 	Action string
@@ -104,9 +104,9 @@ func Replay(base *File, journal []byte) (*Replayed, error) {
 	return j.Replay(base)
 }
 
-// ParseJournal reads a journal. A write that was cut off at the end is reported as Torn; damage anywhere else
-// is ErrJournalCorrupt. A journal whose first write was cut off, or that is empty, gives nil. sealer may be
-// nil unless the journal is encrypted.
+// ParseJournal reads a journal. A write that was cut off at the end is reported as Torn; damage anywhere
+// else is ErrJournalCorrupt. It returns nil for a journal that is empty or whose first write was cut off.
+// sealer may be nil unless the journal is encrypted.
 func ParseJournal(src []byte, sealer Sealer) (*JournalFile, error) {
 	frames, torn, err := splitFrames(src)
 	if err != nil || len(frames) == 0 {
@@ -170,8 +170,8 @@ func (j *JournalFile) findFolded() error {
 	return nil
 }
 
-// splitFrames returns the payloads of the valid frames. The writer starts a frame only when all before it are
-// on stable storage, so an invalid frame with a valid one behind it cannot come from a crash.
+// splitFrames returns the payloads of the valid frames. The writer starts a frame only when all earlier
+// ones are on stable storage, so an invalid frame followed by a valid one cannot result from a crash.
 func splitFrames(src []byte) (payloads [][]byte, torn bool, err error) {
 	damaged := func(why string) error {
 		return fmt.Errorf("%w: line %d %s", ErrJournalCorrupt, len(payloads)+1, why)
@@ -200,7 +200,7 @@ func splitFrames(src []byte) (payloads [][]byte, torn bool, err error) {
 	return payloads, false, nil
 }
 
-// firstFrame returns the payload of the frame at the start of src. What follows the payload is not looked at.
+// firstFrame returns the payload of the frame at the start of src. It ignores what follows the frame.
 func firstFrame(src []byte) ([]byte, bool) {
 	if len(src) <= payloadStart || src[crcEnd] != ' ' || src[lengthEnd] != ' ' {
 		return nil, false
@@ -211,12 +211,12 @@ func firstFrame(src []byte) ([]byte, bool) {
 	}
 	end := payloadStart + int(n)
 	sum := fmt.Sprintf("%08x", crc32.Checksum(src[lengthStart:end], castagnoli))
-	return src[payloadStart:end], string(src[:crcEnd]) == sum // as text: another spelling of the same number is damage too
+	return src[payloadStart:end], string(src[:crcEnd]) == sum // compared as text: another spelling of the same number is damage too
 }
 
-// Replay applies the journal to base, which is nil if there is no state file, and returns the resulting file,
-// one serial later than base if there were changes. base itself is not changed. A journal that belongs to
-// another lineage or serial fails with ErrJournalForeign.
+// Replay applies the journal to base, which is nil if there is no state file, and returns the resulting
+// file, with the next serial if there were changes. It does not modify base. A journal of another lineage
+// or serial fails with ErrJournalForeign.
 func (j *JournalFile) Replay(base *File) (*Replayed, error) {
 	if err := j.belongsTo(base); err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (j *JournalFile) Replay(base *File) (*Replayed, error) {
 	return out, nil
 }
 
-// operations returns what the operations in the journal have changed, and those that did not end.
+// operations returns the changes made by the operations in the journal, and the unfinished operations.
 func (j *JournalFile) operations() (changes []ObjectChange, unfinished []Unfinished, err error) {
 	d := newDecoder()
 	begun := map[uint64]Unfinished{}
@@ -271,9 +271,9 @@ func (j *JournalFile) operations() (changes []ObjectChange, unfinished []Unfinis
 	return changes, unfinished, nil
 }
 
-// Held returns what Replay would if f, a state that the journal need not continue, is known to hold all its
-// results: f itself, without changes. Otherwise it returns the objects whose last result f doesn't have, in
-// the order of the journal. f may be nil.
+// Held handles a state f that the journal does not continue, but that may have all its results. If it has,
+// Held returns what Replay would: f itself, without changes. Otherwise it returns the objects whose last
+// result f lacks, in the order of the journal. f may be nil.
 func (j *JournalFile) Held(f *File) (r *Replayed, missing []addr.Object, err error) {
 	changes, unfinished, err := j.operations()
 	if err != nil {
@@ -346,7 +346,7 @@ func (d *decoder) change(c *changeRecord) (ObjectChange, error) {
 	return ObjectChange{Object: a, Provider: pc, New: o}, nil
 }
 
-// instance decodes an object that stands alone, with its unknown members.
+// instance decodes a single object, with its unknown members.
 func (d *decoder) instance(src []byte, m addr.ModuleInstance) (*Object, error) {
 	var in instanceV4
 	if err := json.Unmarshal(src, &in); err != nil {

@@ -18,11 +18,11 @@ func New() *State {
 	return &State{Resources: map[addr.AbsResource]*Resource{}, Outputs: map[string]*Output{}}
 }
 
-// Empty reports whether s holds neither resources nor outputs. Check results don't count.
+// Empty reports whether s contains neither resources nor outputs. Check results don't count.
 func (s *State) Empty() bool { return len(s.Resources) == 0 && len(s.Outputs) == 0 }
 
-// Instance returns what s holds of a resource instance, or nil. The caller must not change it except through
-// the methods of s.
+// Instance returns a resource instance, or nil if s does not contain it. The caller must change it only
+// through the methods of s.
 func (s *State) Instance(a addr.Instance) *Instance {
 	r := s.Resources[a.Abs()]
 	if r == nil {
@@ -31,7 +31,7 @@ func (s *State) Instance(a addr.Instance) *Instance {
 	return r.Instances[a.Key]
 }
 
-// Object returns one object, or nil if s does not hold it.
+// Object returns one object, or nil if s does not contain it.
 func (s *State) Object(a addr.Object) *Object {
 	i := s.Instance(a.Instance)
 	if i == nil {
@@ -49,8 +49,8 @@ func (i *Instance) object(d addr.Deposed) *Object {
 
 func (i *Instance) empty() bool { return i.Current == nil && len(i.Deposed) == 0 }
 
-// SetObject stores an object in place of the one at its address and makes provider the configuration that the
-// whole instance belongs to. A nil object removes.
+// SetObject stores an object, replacing the one at its address, and assigns the whole instance to provider.
+// A nil object removes it.
 func (s *State) SetObject(a addr.Object, o *Object, provider addr.ProviderConfig) {
 	if o == nil {
 		s.RemoveObject(a)
@@ -82,8 +82,8 @@ func (s *State) ensure(a addr.Instance) *Instance {
 	return i
 }
 
-// RemoveObject removes an object, and with the last object of an instance or resource also that. Removing
-// what is not there does nothing.
+// RemoveObject removes an object, and its instance and resource if it was their last. It does nothing if
+// there is no such object.
 func (s *State) RemoveObject(a addr.Object) {
 	i := s.Instance(a.Instance)
 	if i == nil {
@@ -111,8 +111,8 @@ func (s *State) RemoveInstance(a addr.Instance) {
 	}
 }
 
-// Move gives an instance, with its deposed objects, another address. It fails, leaving s as it is, if there
-// is nothing at from or something at to.
+// Move changes the address of an instance with its deposed objects. It fails without changing s if from
+// does not exist or to does.
 func (s *State) Move(from, to addr.Instance) error {
 	i := s.Instance(from)
 	if i == nil {
@@ -142,7 +142,7 @@ func (s *State) Depose(a addr.Instance, key addr.Deposed) error {
 	return nil
 }
 
-// NewDeposedKey returns a key that no deposed object of the instance has. random is read for four bytes at a
+// NewDeposedKey returns a key that no deposed object of the instance has. It reads random, four bytes at a
 // time.
 func (s *State) NewDeposedKey(a addr.Instance, random io.Reader) (addr.Deposed, error) {
 	i := s.Instance(a)
@@ -209,8 +209,8 @@ func (s *State) AllInstances() iter.Seq2[addr.Instance, *Instance] {
 	}
 }
 
-// Managed returns the objects that the state manages, in the order of the state file. What was only read is
-// not among them.
+// Managed returns the managed objects, in the order of the state file. Objects of data sources are not
+// included.
 func (s *State) Managed() []addr.Object {
 	var out []addr.Object
 	for a, i := range s.AllInstances() {
@@ -236,7 +236,7 @@ func (r *Resource) Keys() []addr.Key {
 func (i *Instance) DeposedKeys() []addr.Deposed { return slices.Sorted(maps.Keys(i.Deposed)) }
 
 // ByModule returns the resources of every module instance that has any, each list in the order of the state
-// file. It is linear in the number of resources; use it rather than ResourcesIn to visit many modules.
+// file. It takes linear time; use it instead of ResourcesIn to visit many modules.
 func (s *State) ByModule() map[addr.ModuleInstance][]*Resource {
 	byModule := map[addr.ModuleInstance][]*Resource{}
 	for a, r := range s.Resources {
@@ -248,8 +248,8 @@ func (s *State) ByModule() map[addr.ModuleInstance][]*Resource {
 	return byModule
 }
 
-// ResourcesIn returns the resources that stand directly in the module instance, in order. It looks at all
-// resources of s.
+// ResourcesIn returns the resources directly in the module instance, in order. It searches all resources of
+// s.
 func (s *State) ResourcesIn(m addr.ModuleInstance) []*Resource {
 	var rs []*Resource
 	for a, r := range s.Resources {
@@ -261,7 +261,7 @@ func (s *State) ResourcesIn(m addr.ModuleInstance) []*Resource {
 	return rs
 }
 
-// sortedModules orders module instances by their addresses' text, which is the order that peers write.
+// sortedModules orders module instances by the text of their addresses, as other engines do.
 func sortedModules(modules iter.Seq[addr.ModuleInstance]) []addr.ModuleInstance {
 	type named struct {
 		m    addr.ModuleInstance
@@ -280,7 +280,7 @@ func sortedModules(modules iter.Seq[addr.ModuleInstance]) []addr.ModuleInstance 
 }
 
 // Equal reports whether both states would be stored as the same bytes, so that storing one over the other
-// would change nothing but the serial. It is cheap where the states share their objects.
+// would change only the serial. It is cheap if the states share their objects.
 func (s *State) Equal(other *State) bool {
 	if len(s.Resources) != len(other.Resources) || len(s.Outputs) != len(other.Outputs) {
 		return false
@@ -313,7 +313,7 @@ func (o *Output) equal(p *Output) bool {
 		string(o.Value.Packed()) == string(p.Value.Packed())
 }
 
-// sensitive reports whether any part of the output is to be hidden; the file can only say so of the whole.
+// sensitive reports whether any part of the output must be hidden; the file can mark only the whole output.
 func (o *Output) sensitive() bool { return o.Sensitive || len(o.Value.Sensitive()) > 0 }
 
 func (c CheckResult) equal(o CheckResult) bool {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// unknownV4 holds the members of a file that this program does not know, where they were found. The nil
-// pointers of all three types stand for "none".
+// unknownV4 holds the unknown members of a file by their places. The nil pointers of all three types mean
+// that there are none.
 type unknownV4 struct {
 	own       fields
 	resources []unknownResource
@@ -42,7 +42,7 @@ func (u *unknownResource) instance(i int) fields {
 	return u.instances[i]
 }
 
-// findUnknown collects the unknown members of a valid file. It costs a second pass and is called only for
+// findUnknown collects the unknown members of a valid file. It takes a second pass and is called only for
 // files that have any.
 func findUnknown(src []byte) (*unknownV4, error) {
 	var doc map[string]json.RawMessage
@@ -69,7 +69,8 @@ func findUnknown(src []byte) (*unknownV4, error) {
 	return u, nil
 }
 
-// unmarshalMember decodes one member, whose name matches regardless of case as that of a struct field does.
+// unmarshalMember decodes one member, whose name matches regardless of case, as encoding/json does for
+// struct fields.
 func unmarshalMember(doc map[string]json.RawMessage, name string, into any) error {
 	for _, k := range slices.Sorted(maps.Keys(doc)) {
 		if strings.EqualFold(k, name) {

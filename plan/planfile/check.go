@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// check returns an error unless the plan has what those who show or apply one rely on. What is decoded
-// already fits the form of the format; this is about what belongs together.
+// check returns an error unless the plan has everything that showing or applying it relies on. Decoding has
+// checked the form of each part; check is about their combination.
 func (f *File) check() error {
 	p := f.Plan
 	switch {
@@ -22,7 +22,7 @@ func (f *File) check() error {
 		if err := checkSubject(c); err != nil {
 			return err
 		}
-		if p.Errored { // and only shown
+		if p.Errored { // and is only shown
 			continue
 		}
 		if err := checkObjects(c); err != nil {
@@ -32,7 +32,7 @@ func (f *File) check() error {
 	return nil
 }
 
-// checkSubject returns an error unless the change is of a resource.
+// checkSubject returns an error unless the change has a resource.
 func checkSubject(c *plan.Change) error {
 	r := c.Addr.Resource
 	if r.Type == "" || r.Name == "" || r.Mode == addr.Ephemeral {

@@ -13,7 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// decoder turns the stored form of a plan back. The first error sticks; results after it are of no use.
+// decoder decodes the stored form of a plan. After the first error, its results are meaningless.
 type decoder struct {
 	err       error
 	types     []cty.Type
@@ -102,7 +102,7 @@ func (d *decoder) file(doc *document) *File {
 		EphemeralVariables: doc.EphemeralVariables, Targets: d.targets(doc.Targets), Excludes: d.targets(doc.Excludes),
 	}
 	p.Mode = d.mode(doc.Mode)
-	if doc.Meta == nil { // without it, a plan would fit any state
+	if doc.Meta == nil { // without it, the plan would fit any state
 		d.fail("it does not say which state it starts from")
 	} else {
 		p.Meta = state.Meta(*doc.Meta)
@@ -225,7 +225,7 @@ func (d *decoder) step(s step) cty.PathStep {
 	case s.Key != nil:
 		return cty.IndexStep{Key: cty.StringVal(*s.Key)}
 	case s.Index != nil:
-		// Exponents are never written: they would let a few bytes stand for a number of a billion digits.
+		// Exponents are never written: with them, a few bytes could represent a number of a billion digits.
 		if strings.ContainsAny(*s.Index, "eEpPxX") {
 			break
 		}

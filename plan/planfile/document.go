@@ -14,7 +14,7 @@ type header struct {
 	Version string `json:"version"`
 }
 
-// document is the plan's entry: everything but the changes, which refer to its tables by index.
+// document is the entry of the plan: everything but the changes, which refer to its tables by index.
 type document struct {
 	Mode        string    `json:"mode"`
 	Errored     bool      `json:"errored,omitempty"`
@@ -37,7 +37,7 @@ type document struct {
 	Packages map[string]string `json:"provider_packages,omitempty"`
 	Config   []configFile      `json:"config,omitempty"`
 
-	// PriorIsBase says that the prior state has no entry because it equals the base.
+	// PriorIsBase reports that the prior state has no entry because it equals the base.
 	PriorIsBase bool `json:"prior_is_base,omitempty"`
 	Changes     int  `json:"changes"`
 	Drift       int  `json:"drift"`
@@ -45,7 +45,7 @@ type document struct {
 	tables
 }
 
-// tables hold what changes have in common, so that the size of a plan is linear in what it says.
+// tables hold data shared by many changes, so that the size of a plan is linear in its content.
 type tables struct {
 	Types     []json.RawMessage `json:"types,omitempty"`
 	Modules   []moduleInstance  `json:"modules,omitempty"` // from index 1; index 0 is the root
@@ -71,7 +71,7 @@ type configFile struct {
 	Entry string `json:"entry"`
 }
 
-// moduleInstance is a module instance below one that stands earlier in the table.
+// moduleInstance is a child of an earlier module instance in the table.
 type moduleInstance struct {
 	Parent int    `json:"parent"`
 	Call   string `json:"call"`
@@ -113,7 +113,7 @@ type dep struct {
 	Within   int  `json:"within,omitempty"`
 }
 
-// target refers to a resource, or else to a module.
+// target refers to a resource or to a module.
 type target struct {
 	Resource *int `json:"resource,omitempty"`
 	Module   int  `json:"module"`

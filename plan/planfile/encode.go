@@ -15,7 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// encoder turns a plan into its stored form and fills the tables on the way.
+// encoder converts a plan to its stored form and fills the tables.
 type encoder struct {
 	tables
 	types     map[string]int
@@ -26,7 +26,7 @@ type encoder struct {
 	providers map[addr.ProviderConfig]int
 }
 
-// typeHint is the type that a value of the same origin had last: comparing types is much cheaper than
+// typeHint is the type of the previous value with the same origin: comparing types is much cheaper than
 // encoding them.
 type typeHint struct {
 	ty    cty.Type
@@ -40,7 +40,7 @@ func newEncoder() *encoder {
 	}
 }
 
-// checkText refuses text that JSON would not keep.
+// checkText refuses text that JSON would alter.
 func checkText(s string) error {
 	if !utf8.ValidString(s) {
 		return errors.New("it is not valid UTF-8, so it cannot be saved")
@@ -119,7 +119,7 @@ func (e *encoder) document(doc *document, f *File) error {
 	return x.err
 }
 
-// results stores what the plan says of outputs and conditions.
+// results stores the outputs and condition results of the plan.
 func (e *encoder) results(x *failing, doc *document, p *plan.Plan) {
 	for _, o := range p.Outputs {
 		if int(o.Action) >= len(actions) {
@@ -139,7 +139,7 @@ func (e *encoder) results(x *failing, doc *document, p *plan.Plan) {
 	}
 }
 
-// providerText is a provider's address, "" for none.
+// providerText returns a provider's address, or "" for none.
 func providerText(p addr.Provider) string {
 	if p.IsZero() {
 		return ""
@@ -211,7 +211,7 @@ func (e *encoder) provider(x *failing, p addr.ProviderConfig) int {
 	return len(e.Providers) - 1
 }
 
-// sealed encodes a value, nil for none. origin is the same for values that are likely to have the same type.
+// sealed encodes a value, nil for none. Values with the same origin are likely to have the same type.
 func (e *encoder) sealed(x *failing, origin string, d value.Durable) *sealed {
 	if d.IsZero() {
 		return nil
@@ -250,7 +250,7 @@ func (e *encoder) paths(x *failing, paths []cty.Path) []path {
 	return out
 }
 
-// path encodes a path. A step to an element of a set that has unknown parts has no stored form: the path then
+// path encodes a path. A step to an element of a set with unknown parts has no stored form: the path then
 // ends before it, and so covers the whole set.
 func (e *encoder) path(x *failing, p cty.Path) path {
 	out := make(path, 0, len(p))
@@ -268,7 +268,7 @@ func (e *encoder) path(x *failing, p cty.Path) path {
 	return out
 }
 
-// hasText reports whether a key has a form that can be read back.
+// hasText reports whether a key has a text form that can be read back.
 func hasText(k cty.Value) bool {
 	if k == cty.NilVal || value.IsMarked(k) || !k.IsWhollyKnown() {
 		return false
@@ -276,8 +276,8 @@ func hasText(k cty.Value) bool {
 	return k.IsNull() || k.Type() != cty.Number || fits(k.AsBigFloat())
 }
 
-// Bounds on numbers in paths, in bits: the precision with which cty parses them, and a size up to which their
-// digits may be written out.
+// Bounds on numbers in paths, in bits: the precision with which cty parses them, and the size up to which
+// their digits are written out.
 const (
 	numberPrecision = 512
 	maxExponent     = 1 << 12
@@ -288,8 +288,8 @@ func fits(n *big.Float) bool {
 	return !n.IsInf() && n.MinPrec() <= numberPrecision && max(n.MantExp(nil), -n.MantExp(nil)) <= maxExponent
 }
 
-// numberText writes a number so that cty takes what is parsed from it for equal: whole numbers exactly,
-// others with the fewest digits that tell them apart at their own precision.
+// numberText writes a number so that cty considers the parsed result equal: integers exactly, others with
+// the fewest digits that identify them at their own precision.
 func numberText(n *big.Float) string {
 	if n.IsInt() {
 		return n.Text('f', 0)

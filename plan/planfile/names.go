@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// modes are the names of the plan modes, by value.
+// modes has the names of the plan modes, by value.
 var modes = [...]string{plan.Normal: "normal", plan.Destroy: "destroy", plan.RefreshOnly: "refresh-only"}
 
 // actions has all actions, by value.

@@ -14,16 +14,16 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Limits on what is read, far above what plans need. They keep a damaged or malicious file from using up the
-// memory.
+// Limits on reading, far above the size of real plans. They keep a damaged or malicious file from
+// exhausting memory.
 const (
 	maxEntries = 200_000
 	maxEntry   = 2 << 30 // bytes, unpacked
 	maxTotal   = 4 << 30 // bytes, unpacked
 )
 
-// Read reads a saved plan of size bytes. Its errors wrap one of the package's, or are those of r; they quote
-// no values. The values in the plan are decoded only when they are used.
+// Read reads a saved plan of size bytes. Its errors wrap one of the package's, or are those of r; they
+// quote no values. The values in the plan are decoded when they are used.
 func Read(r io.ReaderAt, size int64) (*File, error) {
 	f, err := decode(r, size)
 	if err == nil {
@@ -35,7 +35,7 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// decode is Read for files of whatever content.
+// decode is Read for files with any content.
 func decode(r io.ReaderAt, size int64) (*File, error) {
 	p, err := open(r, size)
 	if err != nil {
@@ -127,7 +127,7 @@ func (p *reader) header() (header, error) {
 	return h, nil
 }
 
-// with calls f with the content of an entry, which must be there.
+// with calls f with the content of an entry, which must exist.
 func (p *reader) with(name string, f func(io.Reader) error) error {
 	entry := p.entries[name]
 	if entry == nil {
@@ -143,7 +143,7 @@ func (p *reader) with(name string, f func(io.Reader) error) error {
 	if err := f(limited); err != nil {
 		return entryError(name, err)
 	}
-	// Only the end of the entry shows whether its checksum is right.
+	// The checksum is verified only at the end of the entry.
 	if _, err := io.Copy(io.Discard, limited); err != nil {
 		return entryError(name, err)
 	}
@@ -153,7 +153,7 @@ func (p *reader) with(name string, f func(io.Reader) error) error {
 	return nil
 }
 
-// entryError explains what went wrong with an entry, without quoting it.
+// entryError describes a failure with an entry, without quoting it.
 func entryError(name string, err error) error {
 	for _, own := range []error{ErrCorrupt, ErrTooBig, ErrVersion} {
 		if errors.Is(err, own) {
@@ -185,7 +185,7 @@ func (p *reader) read(name string) ([]byte, error) {
 	return content, err
 }
 
-// optional reads an entry that need not be there; the result is nil then.
+// optional reads an entry that may be missing; the result is nil then.
 func (p *reader) optional(name string) ([]byte, error) {
 	if p.entries[name] == nil {
 		return nil, nil
@@ -197,7 +197,8 @@ func (p *reader) optional(name string) ([]byte, error) {
 	return content, err
 }
 
-// strict refuses members it doesn't know: they would be instructions that are not followed.
+// strict returns a decoder that rejects unknown members: they could be instructions that would not be
+// followed.
 func strict(r io.Reader) *json.Decoder {
 	dec := json.NewDecoder(r)
 	dec.DisallowUnknownFields()
@@ -219,7 +220,7 @@ func (p *reader) json(name string, v any) error {
 
 func (p *reader) changes(name string, count int, d *decoder) ([]*plan.Change, error) {
 	if count == 0 {
-		return nil, nil // a leftover entry is found by allUsed
+		return nil, nil // allUsed finds leftover entries
 	}
 	var changes []*plan.Change
 	err := p.with(name, func(r io.Reader) error {
@@ -244,7 +245,7 @@ func (p *reader) changes(name string, count int, d *decoder) ([]*plan.Change, er
 	return changes, err
 }
 
-// parts reads what stands in entries of its own.
+// parts reads what has entries of its own.
 func (p *reader) parts(f *File, doc *document) (err error) {
 	if f.Plan.Base, err = p.state(entryBase); err != nil {
 		return err
@@ -296,14 +297,14 @@ func (p *reader) state(name string) (*state.State, error) {
 	return f.State, nil
 }
 
-// firstSentence leaves out the advice of an error about a state file, which does not hold for one inside a
+// firstSentence removes the advice from an error about a state file, which does not apply to one inside a
 // plan.
 func firstSentence(err error) string {
 	text, _, _ := strings.Cut(err.Error(), ". ")
 	return text
 }
 
-// allUsed reports entries that nothing refers to: they could not have been written by this program.
+// allUsed reports unreferenced entries: this program could not have written them.
 func (p *reader) allUsed() error {
 	for _, name := range sortedKeys(p.entries) {
 		if !p.used[name] {

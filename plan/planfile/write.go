@@ -16,9 +16,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Write writes a saved plan to w. Equal files give equal bytes. It fails for a plan that the format cannot
-// hold, which means a bug in what made it, or with w's errors; what has been written then is of no use. The
-// plan is not changed.
+// Write writes a saved plan to w. Equal files give equal bytes. It fails if the format cannot represent the
+// plan, which indicates a bug in its maker, or with an error of w; what has been written then is useless.
+// The plan is not changed.
 func Write(w io.Writer, f *File) error {
 	if f.Plan == nil || f.Version == "" {
 		return errors.New("a saved plan needs a plan and the version of the program that made it")
@@ -54,8 +54,8 @@ func (p *writer) do(f func() error) {
 	}
 }
 
-// epoch is the time of all entries, the first that zip files can express: when a plan was made is in the
-// plan.
+// epoch is the time of all entries, the earliest that zip files can express. The plan records when it was
+// made.
 var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (p *writer) entry(name string, content func(io.Writer) error) {
@@ -135,8 +135,8 @@ func (p *writer) states(doc *document, f *File) {
 	p.state(entryPrior, prior, f)
 }
 
-// state writes a state as a state file. Of what such a file says of itself the plan has its own record, as a
-// state that was never stored has no lineage yet.
+// state writes a state as a state file. The plan records the metadata of the state itself, since a state
+// that was never stored has no lineage yet.
 func (p *writer) state(name string, s *state.State, f *File) {
 	if s == nil {
 		return

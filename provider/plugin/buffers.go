@@ -6,16 +6,16 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// init replaces the transport's buffers. Messages carry secrets, and the transport would keep them in its
-// buffers for as long as a connection lives or a pool holds them. So connections have no buffers of their
-// own, and the buffers that all of them share are overwritten when they are given back.
+// init replaces the transport's buffers. Messages contain secrets, and the transport would keep them in its
+// buffers for the life of a connection or a pool. So connections have no buffers of their own, and the
+// shared buffers are overwritten when they are returned.
 func init() { experimental.SetDefaultBufferPool(wipingPool{mem.DefaultBufferPool()}) }
 
-// unbuffered makes a connection read and write without buffers of its own. What reads an encrypted one keeps
-// the last record that it received.
+// unbuffered makes a connection read and write without buffers of its own. Only the reader of an encrypted
+// connection keeps the last record that it received.
 var unbuffered = []grpc.DialOption{grpc.WithReadBufferSize(0), grpc.WithWriteBufferSize(0)}
 
-// wipingPool overwrites what is put back.
+// wipingPool overwrites buffers that are returned to it.
 type wipingPool struct{ mem.BufferPool }
 
 // Put implements mem.BufferPool.

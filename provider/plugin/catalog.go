@@ -19,7 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// catalog is what the provider offers, each schema decoded when it is first asked for.
+// catalog is what the provider offers. Each schema is decoded on first use.
 type catalog struct {
 	c            *client
 	capabilities provider.Capabilities
@@ -35,7 +35,7 @@ type catalog struct {
 
 var _ provider.Catalog = (*catalog)(nil)
 
-// lazySchema is a schema that stays bytes until it is used.
+// lazySchema is a schema that stays encoded until it is used.
 type lazySchema struct {
 	decoder decoder
 	what    string // for errors
@@ -76,8 +76,8 @@ func (c *client) Catalog(ctx context.Context) (provider.Catalog, diag.List) {
 	return cat, diags
 }
 
-// loadCatalog asks the provider for its schemas, at most once per process. Warnings are returned to the first
-// caller only.
+// loadCatalog asks the provider for its schemas, at most once per process. Only the first caller gets the
+// warnings.
 func (c *client) loadCatalog(ctx context.Context) (*catalog, diag.List) {
 	const rpc = "GetProviderSchema"
 	cat, diags, err := c.catalog.get(ctx, c.life, c.fetchCatalog)
@@ -117,9 +117,9 @@ func (c *client) fetchCatalog(ctx context.Context) (*catalog, diag.List) {
 	return cat, diags
 }
 
-// cacheable reports whether the schemas may be kept for later commands: the provider does without being asked
-// for them, and its configuration requires no argument. One that is required may be optional where an
-// environment variable gives its value.
+// cacheable reports whether the schemas may be kept for later commands: if the provider does not need to be
+// asked for them, and its configuration has no required argument. A required argument may become optional
+// if an environment variable gives its value.
 func (cat *catalog) cacheable() bool {
 	if cat == nil || !cat.capabilities.SchemaOptional {
 		return false
@@ -128,7 +128,7 @@ func (cat *catalog) cacheable() bool {
 	return !diags.HasErrors() && (s == nil || !requires(s.Block))
 }
 
-// requires reports whether a block, or one in it, has a required argument.
+// requires reports whether a block, or a nested block, has a required argument.
 func requires(b *schema.Block) bool {
 	for _, a := range b.Attributes {
 		if a.Required {
@@ -237,8 +237,8 @@ func (cat *catalog) Functions() (map[string]*schema.Function, diag.List) {
 	return cat.functions, slices.Clone(cat.functionDiags)
 }
 
-// identity returns the identity schema of a managed type, nil if it has none. All of them are asked for at
-// once, on first use.
+// identity returns the identity schema of a managed type, or nil if it has none. The first call asks for
+// all of them.
 func (c *client) identity(ctx context.Context, typeName string) (*schema.Identity, diag.List) {
 	const rpc = "GetResourceIdentitySchemas"
 	all, diags, err := c.identities.get(ctx, c.life, func(ctx context.Context) (map[string]*schema.Identity, diag.List) {

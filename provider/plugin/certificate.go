@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// clientCertEnv tells a plugin the certificate of the only client that it may serve.
+	// clientCertEnv passes a plugin the certificate of the only client that it may serve.
 	clientCertEnv = "PLUGIN_CLIENT_CERT"
 	// certificateName is the name in the certificates of both sides.
 	certificateName = "localhost"
-	// certificateLife covers the longest run, and certificateSlack a clock that is set back while the plugin
-	// starts.
+	// certificateLife covers the longest run. certificateSlack covers a clock that is set back while the
+	// plugin starts.
 	certificateLife  = 30 * 365 * 24 * time.Hour
 	certificateSlack = time.Minute
 )
 
-// newClientTLS makes a client certificate for one connection to one plugin. It returns the connection's
-// settings, which the plugin library completes with the certificate that the plugin sends in its handshake,
-// and the client's certificate in PEM form. The library could do this too, but with a key on the curve P-521,
-// which takes longer than anything else in the start of a plugin.
+// newClientTLS creates a client certificate for one connection to one plugin. It returns the connection's
+// settings, which the plugin library completes with the certificate from the plugin's handshake, and the
+// client's certificate in PEM form. The library could do this too, but with a key on the curve P-521, which
+// would take longer than the rest of a plugin's start.
 func newClientTLS() (*tls.Config, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

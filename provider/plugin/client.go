@@ -15,9 +15,9 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// languageVersion is what providers are told as the version of Terraform. SDKs compare it with minimum
-// versions of language features, so it names the release whose language and protocol features the engine has,
-// not the engine's own version.
+// languageVersion is passed to providers as the version of Terraform. SDKs compare it with minimum versions
+// of language features, so it names the release whose language and protocol features the engine has, not
+// the engine's own version.
 const languageVersion = "1.12.6"
 
 // client is a started provider. All fields are set before it is shared.
@@ -29,14 +29,14 @@ type client struct {
 	cache    SchemaCache
 	closeFn  func() error
 
-	// life ends at Close. Calls whose result is shared by all callers run under it, so that one caller's
-	// interruption doesn't fail the others.
+	// life ends at Close. Calls whose result is shared by all callers run under it, so that interrupting
+	// one caller doesn't fail the others.
 	life context.Context
 	end  context.CancelFunc
 
 	catalog    shared[*catalog]
 	identities shared[map[string]*schema.Identity]
-	more       shared[map[string]*schema.Function] // what GetFunctions told
+	more       shared[map[string]*schema.Function] // the result of GetFunctions
 	crashOnce  sync.Once
 	// catalogTold is set once a caller got the diagnostics of the catalog.
 	catalogTold atomic.Bool
@@ -49,7 +49,7 @@ func newClient(name string, protocol int, conn grpc.ClientConnInterface, closeFn
 	return &client{name: name, protocol: protocol, conn: conn, closeFn: closeFn, life: life, end: end}
 }
 
-// methods5 has the names that protocol 5 gives to what protocol 6 calls otherwise.
+// methods5 has the names of RPCs that are called differently in protocol 5.
 var methods5 = map[string]string{
 	"GetProviderSchema":          "GetSchema",
 	"ValidateProviderConfig":     "PrepareProviderConfig",
@@ -71,7 +71,7 @@ func (c *client) invoke(ctx context.Context, rpc string, req, resp proto.Message
 	return c.conn.Invoke(ctx, c.method(rpc), req, resp)
 }
 
-// Stop implements provider.Reader. A provider that knows no such operation has nothing to stop.
+// Stop implements provider.Reader. A provider without that operation has nothing to stop.
 func (c *client) Stop(ctx context.Context) error {
 	var resp tfplugin6.StopProvider_Response
 	err := c.invoke(ctx, "StopProvider", &tfplugin6.StopProvider_Request{}, &resp)
@@ -92,7 +92,7 @@ func (c *client) Close() error {
 	return c.closeFn()
 }
 
-// shared is the result of a call that is made at most once, whoever asks first, and that all askers wait for.
+// shared is the result of a call that the first caller makes and that all callers wait for.
 type shared[T any] struct {
 	once  sync.Once
 	begun atomic.Bool
@@ -101,7 +101,7 @@ type shared[T any] struct {
 	diags diag.List
 }
 
-// get waits for the result of f, which runs under life. The context only ends the wait.
+// get waits for the result of f, which runs under life. The end of ctx only ends the wait.
 func (s *shared[T]) get(ctx, life context.Context, f func(context.Context) (T, diag.List)) (T, diag.List, error) {
 	s.once.Do(func() {
 		s.done = make(chan struct{})
@@ -120,7 +120,7 @@ func (s *shared[T]) get(ctx, life context.Context, f func(context.Context) (T, d
 	}
 }
 
-// now returns the result if it is there already, and the zero value otherwise.
+// now returns the result if it is available, and the zero value otherwise.
 func (s *shared[T]) now() (value T) {
 	if !s.begun.Load() {
 		return value

@@ -7,7 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
 )
 
-// diagnostics converts what a provider reports. A severity that isn't known counts as an error.
+// diagnostics converts a provider's diagnostics. An unknown severity counts as an error.
 func diagnostics(in []*tfplugin6.Diagnostic) diag.List {
 	var l diag.List
 	for _, d := range in {
@@ -26,8 +26,8 @@ func diagnostics(in []*tfplugin6.Diagnostic) diag.List {
 	return l
 }
 
-// attributePath converts a path; one with a step that selects nothing is dropped as a whole, as it leads to a
-// wrong place.
+// attributePath converts a path. If a step selects nothing, the whole path is dropped, since it would lead
+// to a wrong place.
 func attributePath(in *tfplugin6.AttributePath) cty.Path {
 	var path cty.Path
 	for _, step := range in.GetSteps() {

@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// OpenEphemeral implements provider.Reader. Private is returned even if the rest of an answer cannot be used,
-// as the provider may have opened something that wants to be closed.
+// OpenEphemeral implements provider.Reader. It returns Private even if the rest of a response is unusable,
+// because the provider may have opened something that must be closed.
 func (c *client) OpenEphemeral(ctx context.Context, typeName string, config cty.Value) (provider.OpenResponse, diag.List) {
 	x := c.exchange(ctx, "OpenEphemeralResource", typeName)
 	s := x.resource(addr.Ephemeral)
@@ -29,7 +29,7 @@ func (c *client) OpenEphemeral(ctx context.Context, typeName string, config cty.
 	return out, x.diags
 }
 
-// RenewEphemeral implements provider.Reader. Private is the one to use from now on: the one given if the
+// RenewEphemeral implements provider.Reader. Private is the one to use from now on: the given one if the
 // provider sends no other.
 func (c *client) RenewEphemeral(ctx context.Context, typeName string, private []byte) (provider.RenewResponse, diag.List) {
 	x := c.exchange(ctx, "RenewEphemeralResource", typeName)

@@ -15,8 +15,8 @@ import (
 
 func isUnimplemented(err error) bool { return status.Code(err) == codes.Unimplemented }
 
-// callError explains a failed RPC. If the wait was ended by ctx, the diagnostic's Extra is the context's
-// error.
+// callError describes a failed RPC. If the end of ctx ended the wait, the diagnostic's Extra is the
+// context's error.
 func (c *client) callError(ctx context.Context, rpc string, err error) diag.List {
 	if c.life.Err() != nil {
 		return diag.Errorf("Provider closed", "Provider %s was closed before it answered the call %s.", c.name, rpc)
@@ -32,7 +32,7 @@ func (c *client) callError(ctx context.Context, rpc string, err error) diag.List
 		return diag.Errorf("Operation not supported by provider",
 			"Provider %s does not have the operation %s. A newer version of the provider may have it.", c.name, rpc)
 	case codes.Canceled, codes.DeadlineExceeded:
-		if limited && status.Code(err) == codes.DeadlineExceeded { // the server keeps the time too, and may be the first to notice
+		if limited && status.Code(err) == codes.DeadlineExceeded { // the server has the same deadline and may notice it first
 			return c.interrupted(context.DeadlineExceeded, rpc)
 		}
 		return diag.Errorf("Provider ended the call", "Provider %s ended the call %s without an answer.", c.name, rpc)
@@ -46,7 +46,7 @@ func (c *client) callError(ctx context.Context, rpc string, err error) diag.List
 	}
 }
 
-// interrupted explains that the context of a call ended, for the given reason.
+// interrupted reports that the context of a call ended, for the given reason.
 func (c *client) interrupted(reason error, rpc string) diag.List {
 	d := diag.Errorf("Operation interrupted", "The call %s was interrupted before provider %s answered.", rpc, c.name)
 	if errors.Is(reason, context.DeadlineExceeded) {
@@ -56,7 +56,7 @@ func (c *client) interrupted(reason error, rpc string) diag.List {
 	return d
 }
 
-// lost explains that the connection broke.
+// lost reports that the connection broke.
 func (c *client) lost(rpc string) diag.List {
 	repeat := true
 	c.crashOnce.Do(func() { repeat = false })

@@ -16,7 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// exchange is one RPC from values to values. Once it holds an error, from us or from the provider, encoding,
+// exchange is one RPC from values to values. After an error, from the engine or the provider, encoding,
 // calling and decoding do nothing, so that an operation reads as a sequence without branches. It is used by
 // one goroutine.
 type exchange struct {
@@ -35,7 +35,7 @@ func (c *client) exchange(ctx context.Context, rpc, typeName string) *exchange {
 
 func (x *exchange) failed() bool { return x.diags.HasErrors() }
 
-// subject names what the exchange is about.
+// subject returns what the exchange is about.
 func (x *exchange) subject() string {
 	if x.typeName == "" {
 		return "provider " + x.c.name
@@ -97,7 +97,7 @@ func (x *exchange) fail(summary, format string, args ...any) {
 	x.diags = append(x.diags, diag.Errorf(summary, format, args...)...)
 }
 
-// encode returns v as a value of the schema, what names it in an error.
+// encode returns v as a value of the schema; what names it in errors.
 func (x *exchange) encode(s *schema.Schema, v cty.Value, what string) *tfplugin6.DynamicValue {
 	if x.failed() {
 		return nil
@@ -117,8 +117,8 @@ func (x *exchange) encodeType(ty cty.Type, v cty.Value, what string) *tfplugin6.
 	return out
 }
 
-// decode returns a value of the schema's type, null if the provider sent none, cty.NilVal once the exchange
-// failed.
+// decode returns a value of the schema's type: null if the provider sent none, cty.NilVal if the exchange
+// has failed.
 func (x *exchange) decode(s *schema.Schema, in *tfplugin6.DynamicValue) cty.Value {
 	if x.failed() {
 		return cty.NilVal
@@ -132,8 +132,8 @@ func wipe(v *tfplugin6.DynamicValue) {
 	clear(v.GetJson())
 }
 
-// decodeType is decode for a type, also after errors that the provider reported along with a value. It
-// overwrites in.
+// decodeType is decode for a type, and works even after errors that the provider reported along with a
+// value. It overwrites in.
 func (x *exchange) decodeType(ty cty.Type, in *tfplugin6.DynamicValue) cty.Value {
 	defer wipe(in)
 	v, err := decodeValue(in, ty)
@@ -172,7 +172,8 @@ func (x *exchange) meta(v cty.Value) *tfplugin6.DynamicValue {
 	return x.encode(s, v, "provider_meta block")
 }
 
-// identity encodes an identity. A provider that has none (any more) for the type gets none.
+// identity encodes an identity. It returns nil if the provider has no identity, or no longer one, for the
+// type.
 func (x *exchange) identity(v cty.Value) *tfplugin6.ResourceIdentityData {
 	if x.failed() || v == cty.NilVal || v.IsNull() {
 		return nil
@@ -194,7 +195,7 @@ func (x *exchange) identitySchema(typeName string) *schema.Identity {
 	return s
 }
 
-// decodeIdentity returns an identity of the type, cty.NilVal if the provider sent none.
+// decodeIdentity returns an identity of the type, or cty.NilVal if the provider sent none.
 func (x *exchange) decodeIdentity(typeName string, in *tfplugin6.ResourceIdentityData) cty.Value {
 	if x.failed() {
 		return cty.NilVal
@@ -209,7 +210,7 @@ func (x *exchange) decodeIdentityAnyway(typeName string, in *tfplugin6.ResourceI
 	before := len(x.diags)
 	s := x.identitySchema(typeName)
 	if s == nil && len(x.diags) > before {
-		return cty.NilVal // the schema could not be had, which was reported
+		return cty.NilVal // there is no schema, which has been reported
 	}
 	if s == nil {
 		x.fail("Provider returned an invalid identity", "Provider %s returned an identity for a resource of type %s from the call %s, but "+
@@ -219,7 +220,7 @@ func (x *exchange) decodeIdentityAnyway(typeName string, in *tfplugin6.ResourceI
 	return x.decodeType(identityType(s), in.IdentityData)
 }
 
-// time converts the time of the next renewal, zero if there is none.
+// time converts the time of the next renewal; zero if there is none.
 func (x *exchange) time(in *timestamppb.Timestamp) time.Time {
 	if in == nil {
 		return time.Time{}
@@ -236,15 +237,15 @@ func capabilities() *tfplugin6.ClientCapabilities {
 	return &tfplugin6.ClientCapabilities{WriteOnlyAttributesAllowed: true}
 }
 
-// planCapabilities are those of a call for a plan: what the provider keeps with a plan is handed back when
-// the change is planned again.
+// planCapabilities returns the capabilities for planning: private data from a plan is returned to the
+// provider when the change is planned again.
 func planCapabilities() *tfplugin6.ClientCapabilities {
 	caps := capabilities()
 	caps.StorePlannedPrivate = true
 	return caps
 }
 
-// deferredReason returns the text of a provider's wish to be asked later, "" if there is none.
+// deferredReason returns why a provider deferred a change, or "" if it did not.
 func deferredReason(in *tfplugin6.Deferred) string {
 	if in == nil {
 		return ""

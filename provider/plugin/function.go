@@ -17,8 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// CallFunction implements provider.Reader. An error about an argument, from us or from the provider, is a
-// function.ArgError.
+// CallFunction implements provider.Reader. An error about an argument, from the engine or the provider, is
+// a function.ArgError.
 func (c *client) CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error) {
 	x := c.exchange(ctx, "CallFunction", "")
 	f, err := x.function(name)
@@ -98,7 +98,7 @@ func functionError(in *tfplugin6.FunctionError, args int) error {
 	return err
 }
 
-// ConfiguredFunctions implements provider.Reader. A provider without that call has no functions but those of
+// ConfiguredFunctions implements provider.Reader. A provider without that call has only the functions of
 // its schema.
 func (c *client) ConfiguredFunctions(ctx context.Context) (map[string]*schema.Function, diag.List) {
 	const rpc = "GetFunctions"
@@ -119,7 +119,7 @@ func (c *client) ConfiguredFunctions(ctx context.Context) (map[string]*schema.Fu
 	return known, slices.Clone(diags)
 }
 
-// functions decodes the answer of GetFunctions: a map of functions and diagnostics.
+// functions decodes the response to GetFunctions: a map of functions and diagnostics.
 func (c *client) functions(response []byte) (map[string]*schema.Function, diag.List) {
 	raw := map[string][]byte{}
 	x := c.exchange(context.Background(), "GetFunctions", "")

@@ -22,8 +22,8 @@ const (
 	fieldEphemerals   = 8
 )
 
-// schemaIndex has the parts of a schema response as they were received; they share its memory. Schemas of
-// large providers take tens of megabytes, of which a configuration uses a few types.
+// schemaIndex has the parts of a schema response as received, sharing its memory. Schemas of large
+// providers take tens of megabytes, and a configuration uses only a few types.
 type schemaIndex struct {
 	provider, meta, capabilities                  []byte
 	diagnostics                                   [][]byte
@@ -88,7 +88,7 @@ func eachField(message []byte, f func(protowire.Number, []byte) error) error {
 	return nil
 }
 
-// merge joins the parts of a message that was sent in several; the empty message is not nil.
+// merge joins the parts of a message that was sent in several; the result is never nil, even if empty.
 func merge(have, more []byte) []byte {
 	if have == nil {
 		return more[:len(more):len(more)]
@@ -113,7 +113,7 @@ func addEntry(m map[string][]byte, entry []byte) error {
 	return err
 }
 
-// rawCodec receives a message as the bytes on the wire, without the copy that decoding makes.
+// rawCodec receives a message as the bytes on the wire, without the copy made by decoding.
 type rawCodec struct{}
 
 var _ encoding.CodecV2 = rawCodec{}

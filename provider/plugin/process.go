@@ -19,16 +19,17 @@ import (
 )
 
 const (
-	// drainTime is how long the output of an ended process is still read: its children may hold the pipes
-	// open for ever.
+	// drainTime is how long the output of an ended process is still read, since its children may hold the
+	// pipes open forever.
 	drainTime = 500 * time.Millisecond
-	// exitTime is how long a broken connection waits for the end of the process, to say how it ended.
+	// exitTime is how long a broken connection waits for the process to end, so that the error can include
+	// the exit status.
 	exitTime = 2 * time.Second
 )
 
-// process is a plugin process. Compared with the plugin library's own runner it doesn't hand on our standard
-// input, is out of reach of signals to our process group, ends although a child of the plugin holds its
-// pipes, and remembers what error messages need. It implements runner.Runner.
+// process is a plugin process. Unlike the plugin library's own runner, it doesn't pass on standard input,
+// is not reached by signals to the engine's process group, ends even if a child of the plugin holds its
+// pipes, and keeps what error messages need. It implements runner.Runner.
 type process struct {
 	cmd    *exec.Cmd
 	stderr *tail
@@ -57,9 +58,9 @@ func newProcess(c Command) *process {
 }
 
 // pluginEnv returns the environment of a plugin without the variable that makes SDKs write every protocol
-// message, secrets included, to disk. If nobody reads what the plugin logs, its SDK is told so, unless the
-// environment says otherwise: SDKs log at the finest level by themselves, several lines for each call, and
-// that takes more time than the calls.
+// message, including secrets, to disk. If the plugin's log is not read, its SDK's logging is turned off,
+// unless the environment says otherwise: by default SDKs write several lines for each call, which takes
+// more time than the calls.
 func pluginEnv(c Command) []string {
 	env := c.Env
 	if env == nil {
@@ -110,15 +111,15 @@ func (p *process) Start(context.Context) (err error) {
 	return nil
 }
 
-// begun reports whether it was tried to start the process.
+// begun reports whether starting the process has been attempted.
 func (p *process) begun() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cmd.Process != nil || p.startErr != nil || p.killed
 }
 
-// run starts the process and waits for its end. It keeps its thread until then: the system that ends a
-// process with its parent means the thread that started it, and the runtime ends threads at will.
+// run starts the process and waits for its end. It stays on its thread until then: a system that kills a
+// process with its parent refers to the thread that started it, and the Go runtime ends threads at will.
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -156,8 +157,8 @@ func (p *process) Wait(context.Context) error {
 	return p.waitErr
 }
 
-// Kill implements runner.AttachedRunner. What the plugin has started in its own group ends with it. Before
-// Start it prevents the start.
+// Kill implements runner.AttachedRunner. It also ends everything in the plugin's process group. Before
+// Start, it prevents the start.
 func (p *process) Kill(context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -171,8 +172,8 @@ func (p *process) Kill(context.Context) error {
 	return nil
 }
 
-// ID implements runner.AttachedRunner. It is never empty, for which the plugin library would skip its
-// cleaning up.
+// ID implements runner.AttachedRunner. It is never empty, because the plugin library would then skip its
+// cleanup.
 func (p *process) ID() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -185,7 +186,7 @@ func (p *process) ID() string {
 // Name implements runner.Runner.
 func (p *process) Name() string { return p.cmd.Path }
 
-// Diagnose implements runner.Runner; startFailure gives the explanations.
+// Diagnose implements runner.Runner; startFailure explains failures instead.
 func (p *process) Diagnose(context.Context) string { return "" }
 
 // PluginToHost implements runner.AddrTranslator: plugin and host share network and files.
@@ -204,7 +205,7 @@ func (p *process) Stdout() io.ReadCloser { return handshakeReader{p} }
 // Stderr implements runner.Runner.
 func (p *process) Stderr() io.ReadCloser { return drainReader{p} }
 
-// handshakeReader keeps the beginning of standard output, where the handshake stands.
+// handshakeReader keeps the beginning of standard output, which contains the handshake.
 type handshakeReader struct{ p *process }
 
 func (r handshakeReader) Close() error { return r.p.outRead.Close() }
@@ -219,7 +220,7 @@ func (r handshakeReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// handshakeFields returns the parts of the first line of standard output; none if nothing was written.
+// handshakeFields returns the parts of the first line of standard output, or nil if nothing was written.
 func (p *process) handshakeFields() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,7 +231,7 @@ func (p *process) handshakeFields() []string {
 	return strings.Split(line, "|")
 }
 
-// drainReader tells when standard error is at its end.
+// drainReader notices the end of standard error.
 type drainReader struct{ p *process }
 
 func (r drainReader) Close() error { return r.p.errRead.Close() }
@@ -247,7 +248,7 @@ func (r drainReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// exitText waits a moment for the process to end and returns " (exit status 2)" or the like.
+// exitText waits briefly for the process to end and returns " (exit status 2)" or the like.
 func (p *process) exitText() string {
 	select {
 	case <-p.exited:

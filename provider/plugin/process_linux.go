@@ -2,6 +2,6 @@ package plugin
 
 import "syscall"
 
-// endWithParent has the system kill a plugin when the engine is killed, which would otherwise go on with its
-// secrets and connections.
+// endWithParent makes the kernel kill a plugin when the engine is killed. Otherwise it would continue to
+// run with its secrets and connections.
 func endWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

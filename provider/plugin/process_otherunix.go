@@ -4,6 +4,6 @@ package plugin
 
 import "syscall"
 
-// endWithParent does nothing: the system has no such setting. A plugin whose engine was killed goes on until
-// it is ended.
+// endWithParent does nothing: the system has no such setting. If the engine is killed, plugins continue to
+// run.
 func endWithParent(*syscall.SysProcAttr) {}

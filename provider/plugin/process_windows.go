@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// apart returns what keeps Ctrl-C in our console from a plugin, which must not end while the engine is still
+// apart returns the attributes that keep Ctrl-C in the console from ending a plugin while the engine is
 // waiting for it.
 func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}

@@ -20,13 +20,13 @@ import (
 // ReattachConfig says where a running provider listens and which protocol it speaks.
 type ReattachConfig = plugin.ReattachConfig
 
-// Reattach connects to a provider that runs already and that its starter will end, such as a developer with a
-// debugger. Close disconnects only.
+// Reattach connects to a running provider that was started, and will be ended, by another program, such as
+// a debugger. Close only disconnects.
 func Reattach(ctx context.Context, name string, cfg *ReattachConfig) (provider.Provider, diag.List) {
 	const summary = "Provider could not be reattached"
 	protocol := cfg.ProtocolVersion
 	if protocol == 0 {
-		protocol = 5 // what servers spoke before they told
+		protocol = 5 // for servers that predate the field
 	}
 	if protocol != 5 && protocol != 6 {
 		return nil, diag.Errorf(summary, "The running provider %s uses plugin protocol %d, and Mayfly supports 5 and 6.", name, protocol)
@@ -41,8 +41,7 @@ func Reattach(ctx context.Context, name string, cfg *ReattachConfig) (provider.P
 		var d net.Dialer
 		return d.DialContext(ctx, cfg.Addr.Network(), cfg.Addr.String())
 	}
-	// gRPC connects on the first call only; whether anybody listens is found out now, so that the error names
-	// the cause.
+	// gRPC connects on the first call. Connect now, so that the error names the cause.
 	probe, err := dial(ctx, "")
 	if err != nil {
 		return nil, diag.Errorf(summary, "The running provider %s cannot be reached: %s. Check that its process still runs, and that "+
@@ -52,21 +51,21 @@ func Reattach(ctx context.Context, name string, cfg *ReattachConfig) (provider.P
 	return dialClient(name, protocol, dial, func() {})
 }
 
-// InMemory returns a provider that runs in this process: register adds its service to a gRPC server, to which
-// the client speaks through memory.
+// InMemory returns a provider that runs in this process: register adds its service to a gRPC server, and
+// the client connects to it through memory.
 func InMemory(name string, register func(*grpc.Server), protocol int) (provider.Provider, diag.List) {
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(math.MaxInt32), grpc.MaxSendMsgSize(math.MaxInt32))
 	register(server)
 	listener := bufconn.Listen(1 << 20)
 	go func() {
-		// Serve returns when Close stops the server; calls report what goes wrong before.
+		// Serve returns when Close stops the server. Earlier failures appear in the calls.
 		_ = server.Serve(listener)
 	}()
 	dial := func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
 	return dialClient(name, protocol, dial, server.Stop)
 }
 
-// dialClient returns a client that connects with dial; closing it runs stop too.
+// dialClient returns a client that connects with dial. Closing it also calls stop.
 func dialClient(name string, protocol int, dial func(context.Context, string) (net.Conn, error), stop func()) (provider.Provider, diag.List) {
 	conn, err := grpc.NewClient("passthrough:///provider", append([]grpc.DialOption{
 		grpc.WithContextDialer(dial),
@@ -85,8 +84,8 @@ func dialClient(name string, protocol int, dial func(context.Context, string) (n
 	}), nil
 }
 
-// ParseReattach parses the value of TF_REATTACH_PROVIDERS, a JSON object from provider addresses to where
-// they listen. The empty string has none.
+// ParseReattach parses the value of TF_REATTACH_PROVIDERS, a JSON object that maps provider addresses to
+// where they listen. It returns nil for an empty string.
 func ParseReattach(env string) (map[addr.Provider]*ReattachConfig, error) {
 	if env == "" {
 		return nil, nil

@@ -11,8 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// ValidateConfig implements provider.Reader. What protocol 5 calls the prepared configuration is not used:
-// the configuration stands.
+// ValidateConfig implements provider.Reader. It ignores the prepared configuration that protocol 5 returns.
 func (c *client) ValidateConfig(ctx context.Context, config cty.Value) diag.List {
 	x := c.exchange(ctx, "ValidateProviderConfig", "")
 	var resp tfplugin6.ValidateProviderConfig_Response
@@ -85,7 +84,8 @@ func (c *client) UpgradeResource(ctx context.Context, req provider.UpgradeReques
 	return x.decode(s, resp.UpgradedState), x.diags
 }
 
-// UpgradeIdentity implements provider.Reader. The identity is cty.NilVal if the type has none (any more).
+// UpgradeIdentity implements provider.Reader. The identity is cty.NilVal if the type has none, or no longer
+// one.
 func (c *client) UpgradeIdentity(ctx context.Context, req provider.UpgradeRequest) (cty.Value, diag.List) {
 	x := c.exchange(ctx, "UpgradeResourceIdentity", req.Type)
 	s := x.identitySchema(req.Type)
@@ -120,7 +120,7 @@ func (c *client) ReadResource(ctx context.Context, req provider.ReadRequest) (pr
 	}, x.diags
 }
 
-// PlanResource implements provider.Reader. Paths that lead nowhere are left out of RequiresReplace.
+// PlanResource implements provider.Reader. Paths that don't exist are left out of RequiresReplace.
 func (c *client) PlanResource(ctx context.Context, req provider.PlanRequest) (provider.PlanResponse, diag.List) {
 	x := c.exchange(ctx, "PlanResourceChange", req.Type)
 	s := x.resource(addr.Managed)
@@ -149,9 +149,9 @@ func (c *client) PlanResource(ctx context.Context, req provider.PlanRequest) (pr
 	return out, x.diags
 }
 
-// ApplyResource implements provider.Changer. If the provider reports errors along with a state, the state is
-// returned too; New is cty.NilVal if the provider said nothing about it, and null if it said that there is no
-// object.
+// ApplyResource implements provider.Changer. If the provider returns errors along with a state, the state
+// is returned too. New is cty.NilVal if the provider returned no state, and null if it returned that there
+// is no object.
 func (c *client) ApplyResource(ctx context.Context, req provider.ApplyRequest) (provider.ApplyResponse, diag.List) {
 	x := c.exchange(ctx, "ApplyResourceChange", req.Type)
 	s := x.resource(addr.Managed)

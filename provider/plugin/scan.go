@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// maxDepth limits the nesting of values. The decoder recurses, and values of dynamic type nest as deep as the
-// message is long.
+// maxDepth limits the nesting of values. The decoder recurses, and values of dynamic type can nest as deep
+// as the message is long.
 const maxDepth = 1000
 
 var (
@@ -14,11 +14,11 @@ var (
 	errTooDeep   = errors.New("it is nested too deeply")
 )
 
-// scan checks that data is exactly one well-formed MessagePack value, before anything is allocated by the
-// lengths that stand in it.
+// scan checks that data is exactly one well-formed MessagePack value, before memory is allocated for the
+// lengths that it contains.
 func scan(data []byte) error {
-	open := []uint64{1}  // how many values are still to come, per level of nesting
-	pending := uint64(1) // the sum of open; each of them takes at least a byte
+	open := []uint64{1}  // number of values still to come, per level of nesting
+	pending := uint64(1) // the sum of open; each value takes at least a byte
 	for len(open) > 0 {
 		top := len(open) - 1
 		if open[top] == 0 {
@@ -65,8 +65,8 @@ var sizes = [32]struct{ length, content int }{
 	{2, -1}, {4, -1}, {2, -2}, {4, -2}, // arrays, maps
 }
 
-// item returns how many bytes the value at the start of data takes without the values in it, and how many of
-// those follow.
+// item returns how many bytes the value at the start of data takes without its nested values, and the
+// number of those.
 func item(data []byte) (skip, values uint64, ok bool) {
 	code := data[0]
 	switch {

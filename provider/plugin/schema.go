@@ -16,15 +16,15 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// decoder makes schemas from messages and refuses those that the engine can't work with. It is a value: each
-// schema is decoded by a copy, which collects the problems.
+// decoder decodes schemas and refuses those that the engine can't use. It is a value: each schema is
+// decoded by a copy, which collects its problems.
 type decoder struct {
 	protocol int
 	kind     schema.Kind
 	problems []string
 }
 
-// schema decodes a Schema message. No message at all is an empty block.
+// schema decodes a Schema message. A missing message is an empty block.
 func (d decoder) schema(raw []byte) (*schema.Schema, []string) {
 	var in tfplugin6.Schema
 	if err := proto.Unmarshal(raw, &in); err != nil {
@@ -45,7 +45,7 @@ func (d *decoder) problem(path, format string, args ...any) {
 	d.problems = append(d.problems, path+": "+fmt.Sprintf(format, args...))
 }
 
-// block fills b, which its derived forms forbid to copy. Its path is empty or ends with a dot.
+// block fills b, whose derived forms must not be copied. path is empty or ends with a dot.
 func (d *decoder) block(b *schema.Block, in *tfplugin6.Schema_Block, path string) {
 	b.Attributes = make(map[string]*schema.Attribute, len(in.GetAttributes()))
 	b.Blocks = make(map[string]*schema.NestedBlock, len(in.GetBlockTypes()))
@@ -78,7 +78,7 @@ func nesting(in int32) schema.Nesting {
 	return schema.Nesting(in)
 }
 
-// rawAttribute decodes an attribute, whose fields have other numbers in protocol 5.
+// rawAttribute decodes an attribute, whose field numbers differ in protocol 5.
 func (d *decoder) rawAttribute(raw []byte) (*tfplugin6.Schema_Attribute, error) {
 	if d.protocol != 5 {
 		a := &tfplugin6.Schema_Attribute{}

@@ -23,17 +23,17 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// Command says how to run a provider's executable.
+// Command describes how to run a provider's executable.
 type Command struct {
 	Path string
 	Args []string
 	Env  []string // the whole environment; nil means that of this process
 	Dir  string   // working directory; "" means that of this process
 	Name string   // the provider's address, for error messages
-	// Plain leaves the connection to the process without encryption, so that somebody can watch it.
+	// Plain leaves the connection to the process unencrypted, so that it can be observed.
 	Plain bool
-	// Stderr is called with every line that the provider writes to standard error, one at a time; nil drops
-	// them, and has the provider told that nobody reads its log. It must not block.
+	// Stderr is called with every line that the provider writes to standard error, one at a time. If it is
+	// nil, lines are dropped and the provider's logging is turned off. It must not block.
 	Stderr func(line string)
 	// Schemas lets processes of the same executable share one schema response; nil for none.
 	Schemas SchemaCache
@@ -42,10 +42,10 @@ type Command struct {
 // SchemaCache keeps the schema response of one version of one provider. Its methods may be called
 // concurrently.
 type SchemaCache interface {
-	// Load returns a response saved earlier in a version of the protocol, which is not modified, or nil.
+	// Load returns a response saved for a version of the protocol, or nil. The caller must not modify it.
 	Load(protocol int) []byte
-	// Save is called with the response of a provider that can do without being asked for it again. The bytes
-	// must not be modified.
+	// Save is called with the response of a provider that need not be asked for it again. The bytes must
+	// not be modified.
 	Save(protocol int, response []byte)
 }
 
@@ -55,8 +55,7 @@ const (
 	startTime = time.Minute
 )
 
-// closeTime is how long a plugin may take to end when asked to, before it is killed. It is a variable for
-// tests.
+// closeTime is how long a plugin may take to end by itself before it is killed. Tests set it.
 var closeTime = 5 * time.Second
 
 var handshake = plugin.HandshakeConfig{
@@ -64,7 +63,7 @@ var handshake = plugin.HandshakeConfig{
 	MagicCookieValue: "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
 }
 
-// connPlugin makes the plugin library hand out its connection.
+// connPlugin makes the plugin library return its connection.
 type connPlugin struct{ plugin.NetRPCUnsupportedPlugin }
 
 // GRPCServer implements plugin.GRPCPlugin.
@@ -77,8 +76,8 @@ func (connPlugin) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc
 	return conn, nil
 }
 
-// Start runs the executable and returns the provider that it serves, over protocol 5 or 6, whichever is the
-// highest that it knows. The context limits the start only. The process ends at Close.
+// Start runs the executable and returns the provider that it serves, over the highest common protocol
+// version, 5 or 6. The context limits only the start. The process ends at Close.
 func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 	proc := newProcess(c)
 	encryption, err := encrypt(c, proc)
@@ -115,8 +114,8 @@ func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 	return cl, nil
 }
 
-// encrypt tells the process whom it may serve, and returns the settings of the connection to it, nil for one
-// without encryption.
+// encrypt passes the process the certificate of its only client, and returns the settings of the connection
+// to it, or nil for an unencrypted one.
 func encrypt(c Command, proc *process) (*tls.Config, error) {
 	if c.Plain {
 		return nil, nil
@@ -129,7 +128,7 @@ func encrypt(c Command, proc *process) (*tls.Config, error) {
 	return settings, nil
 }
 
-// connect starts the process and waits until it serves or ctx ends, which ends the process too.
+// connect starts the process and waits until it serves or ctx ends, which also ends the process.
 func connect(ctx context.Context, plug *plugin.Client, proc *process) (*grpc.ClientConn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -151,7 +150,7 @@ func connect(ctx context.Context, plug *plugin.Client, proc *process) (*grpc.Cli
 	return conn, ctx.Err()
 }
 
-// closePlugin ends the process: on request, else by force.
+// closePlugin asks the process to end, and kills it if necessary.
 func closePlugin(name string, plug *plugin.Client, proc *process) error {
 	done := make(chan struct{})
 	go func() {
@@ -174,7 +173,7 @@ func closePlugin(name string, plug *plugin.Client, proc *process) error {
 	}
 }
 
-// startFailure says why a plugin didn't start and what can be done about it.
+// startFailure describes why a plugin didn't start and what can be done about it.
 func startFailure(ctx context.Context, c Command, proc *process, err error) diag.List {
 	if ctx.Err() != nil {
 		l := diag.Errorf("Operation interrupted", "The start of provider %s was interrupted.", c.Name)
@@ -190,7 +189,7 @@ func startReason(c Command, proc *process, err error) string {
 		return execReason(c.Path, proc.startErr)
 	}
 	if !proc.begun() {
-		if _, ok := errors.AsType[*fs.PathError](err); ok { // of making a directory for the socket
+		if _, ok := errors.AsType[*fs.PathError](err); ok { // of creating a directory for the socket
 			return fmt.Sprintf("%s cannot be used as the directory for temporary files: %s. Set the environment variable %s to one in which this user may "+
 				"create files, or unset it.", os.TempDir(), diag.Reason(err), tempVariable())
 		}
@@ -222,7 +221,7 @@ func startReason(c Command, proc *process, err error) string {
 	return fmt.Sprintf("%s.", err)
 }
 
-// tempVariable is the name of the environment variable that says where temporary files go.
+// tempVariable returns the name of the environment variable for the directory of temporary files.
 func tempVariable() string {
 	if runtime.GOOS == "windows" {
 		return "TMP"

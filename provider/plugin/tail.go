@@ -16,19 +16,19 @@ const (
 	tailContinue = "..."
 )
 
-// tail takes what a plugin writes to its standard error, passes the lines on, and keeps the last of them for
-// error messages. Lines in the log format of plugins are not kept: unlike the last words of a dying process
-// they may quote requests.
+// tail receives what a plugin writes to its standard error, passes the lines on, and keeps the last of them
+// for error messages. Lines in the log format of plugins are not kept: unlike the last words of a dying
+// process, they may quote requests.
 type tail struct {
 	sink func(line string)
-	// A plugin has two standard errors: the one of its process, and, from the time it serves, a stream in the
-	// protocol that replaces the first for its own code, while runtime and loggers still use the first. Their
-	// lines must not be mixed up.
+	// A plugin has two standard errors: that of its process and, once it serves, a stream in the protocol,
+	// which replaces the first for the plugin's own code. The runtime and loggers still use the first. The
+	// lines of both must not be mixed.
 	direct, synced lineWriter
 
 	mu      sync.Mutex
 	recent  []string
-	inPanic bool // recent begins with the first line of a panic and is kept from there on
+	inPanic bool // recent begins with the first line of a panic and is not shortened any more
 }
 
 func newTail(sink func(line string)) *tail {
@@ -37,7 +37,7 @@ func newTail(sink func(line string)) *tail {
 	return t
 }
 
-// lineWriter cuts what is written to it into lines.
+// lineWriter splits what is written to it into lines.
 type lineWriter struct {
 	emit    func(line string)
 	mu      sync.Mutex
@@ -61,7 +61,7 @@ func (w *lineWriter) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// unfinished returns the line that was begun.
+// unfinished returns the last line if it is incomplete.
 func (w *lineWriter) unfinished() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,7 +93,7 @@ func isLogEntry(line string) bool {
 	return strings.HasPrefix(line, "{") && json.Valid([]byte(line))
 }
 
-// printable cuts a line to a bearable width and replaces what could confuse a terminal.
+// printable cuts a line to a reasonable width and replaces characters that could confuse a terminal.
 func printable(line string) string {
 	line = strings.Map(func(r rune) rune {
 		if r == '\t' || unicode.IsPrint(r) {

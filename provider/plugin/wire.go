@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// wireError says what is wrong with a value, and where in it, without quoting any part of it.
+// wireError describes an error in a value, and its place, without quoting any part of the value.
 type wireError struct {
 	path cty.Path
 	what string
@@ -25,8 +25,7 @@ func (e *wireError) Error() string {
 	return schema.PathWithoutKeys(e.path) + ": " + e.what
 }
 
-// encodeValue returns v as a value of the given type. A value that doesn't exist (cty.NilVal) is sent as
-// null.
+// encodeValue returns v as a value of the given type. A missing value (cty.NilVal) is sent as null.
 func encodeValue(v cty.Value, ty cty.Type) (*tfplugin6.DynamicValue, error) {
 	if v == cty.NilVal {
 		v = cty.NullVal(ty)
@@ -41,11 +40,11 @@ func encodeValue(v cty.Value, ty cty.Type) (*tfplugin6.DynamicValue, error) {
 	return &tfplugin6.DynamicValue{Msgpack: data}, nil
 }
 
-// decodeValue returns a value of exactly the given type, where parts that the type leaves open have any type.
-// A missing value is null. The error is a *wireError.
+// decodeValue returns a value of exactly the given type, except that dynamic parts have any type. A missing
+// value is null. The error is a *wireError.
 func decodeValue(in *tfplugin6.DynamicValue, ty cty.Type) (v cty.Value, err error) {
-	// The cty packages panic for some input that is well-formed but makes no value: lists whose elements
-	// differ in type, numbers that are not numbers, refinements that contradict each other.
+	// The cty packages panic for some well-formed input that represents no value: lists with elements of
+	// several types, invalid numbers, contradictory refinements.
 	defer func() {
 		if recover() != nil {
 			v, err = cty.NilVal, &wireError{what: "it makes no value of the type that the schema declares"}
@@ -71,12 +70,13 @@ func decodeValue(in *tfplugin6.DynamicValue, ty cty.Type) (v cty.Value, err erro
 	return v, nil
 }
 
-// hasValue reports whether the provider sent a value at all, be it null.
+// hasValue reports whether the provider sent a value, which may be null.
 func hasValue(in *tfplugin6.DynamicValue) bool {
 	return len(in.GetMsgpack()) > 0 || len(in.GetJson()) > 0
 }
 
-// mismatch says what type is needed where err happened. The text of err isn't used: it may quote the value.
+// mismatch says which type is needed where err happened. It does not use the text of err, which may quote
+// the value.
 func mismatch(ty cty.Type, err error) error {
 	var pathErr cty.PathError
 	if !errors.As(err, &pathErr) {
@@ -100,9 +100,9 @@ func notOfType(ty cty.Type) string {
 	}
 }
 
-// typedPath returns path with attribute steps where the type has objects, which the decoders write as index
-// steps, the type there, and whether the path ends in an attribute that the object type hasn't got. Steps
-// below a place that the type leaves open are dropped.
+// typedPath returns path with attribute steps for objects, where the decoders produce index steps. It also
+// returns the type at its end, and whether the path ends in an attribute that the object type lacks. Steps
+// below a dynamic part are dropped.
 func typedPath(path cty.Path, ty cty.Type) (out cty.Path, at cty.Type, unknown bool) {
 	for _, step := range path {
 		switch {
@@ -118,7 +118,8 @@ func typedPath(path cty.Path, ty cty.Type) (out cty.Path, at cty.Type, unknown b
 			ty = ty.AttributeType(name)
 		case ty.IsCollectionType():
 			if ty.IsSetType() {
-				// The key of a set's element is the element, or a number that means nothing to a reader.
+				// The key of a set's element is the element itself, or a number that means nothing to the
+				// user.
 				step = cty.IndexStep{Key: cty.UnknownVal(ty.ElementType())}
 			}
 			out, ty = append(out, step), ty.ElementType()

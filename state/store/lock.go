@@ -14,19 +14,20 @@ import (
 	"github.com/google/uuid"
 )
 
-// LockInfo says who holds a lock. Its JSON form is the one that peers keep beside a locked state.
+// LockInfo describes the holder of a lock. Its JSON form is the one that other engines keep beside a locked
+// state.
 type LockInfo struct {
 	ID        string
 	Operation string // such as "OperationTypeApply"
-	Info      string // more about the run, free text
+	Info      string // additional free text about the run
 	Who       string // user@host
 	Version   string // of the program
 	Created   time.Time
-	Path      string // of the state, as the store names it
+	Path      string // of the state, as named by the store
 }
 
-// NewLockInfo returns the information for a lock about to be taken by this process. random is read for 16
-// bytes.
+// NewLockInfo returns the information for a lock that this process is about to take. 16 bytes are read from
+// random.
 func NewLockInfo(operation, version string, now time.Time, random io.Reader) (LockInfo, error) {
 	id, err := uuid.NewRandomFromReader(random)
 	if err != nil {
@@ -70,13 +71,13 @@ func (i LockInfo) String() string {
 	return sb.String()
 }
 
-// LockError reports that a lock is held by someone else, or that it could not be given back.
+// LockError reports that another run holds a lock, or that a lock could not be released.
 type LockError struct {
-	Info *LockInfo // the holder; nil if it is not known
-	Err  error     // what the store said, if it said more
+	Info *LockInfo // the holder; nil if unknown
+	Err  error     // the store's error; may be nil
 }
 
-// Error says who holds the lock, where, and since when.
+// Error names the holder of the lock, the place and the time.
 func (e *LockError) Error() string {
 	var sb strings.Builder
 	sb.WriteString("the state is locked")
@@ -97,14 +98,14 @@ func (e *LockError) Error() string {
 // Unwrap returns Err.
 func (e *LockError) Unwrap() error { return e.Err }
 
-// The pauses between two attempts to take a lock: doubling from the first to the longest.
+// The pauses between two attempts to take a lock double from the first to the longest.
 const (
 	firstLockPause   = 250 * time.Millisecond
 	longestLockPause = 8 * time.Second
 )
 
-// LockWithRetry takes the lock and, while someone else holds it, tries again until timeout is over; zero
-// tries once. The error is then the last *LockError. When ctx ends first, the error wraps both that and the
+// LockWithRetry takes the lock. While another run holds it, it tries again until timeout is over; zero
+// tries once. The error is then the last *LockError. If ctx ends first, the error wraps both that and the
 // cause of ctx.
 func LockWithRetry(ctx context.Context, m Manager, info LockInfo, timeout time.Duration) (string, error) {
 	over := time.NewTimer(timeout)

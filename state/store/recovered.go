@@ -8,28 +8,28 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Recovered says what reading a state found that a run left which did not end as it should.
+// Recovered describes what reading a state found of a run that did not end properly.
 type Recovered struct {
 	Path       string // of the journal
 	Changes    int    // results that were only in the journal and are now part of the state
 	Unfinished []state.Unfinished
-	Torn       bool // the last write was cut off; no result that was confirmed is missing
-	// Saved reports that the state file now holds the results and the journal is gone. It is false for
-	// reading without a lock, which changes nothing; the run may then still be going on.
+	Torn       bool // the last write was cut off; no acknowledged result is missing
+	// Saved reports that the state file now contains the results and the journal is gone. It is false when
+	// reading without a lock, which changes nothing; the run may then still be alive.
 	Saved bool
 
-	Unreadable string // where a journal without any record that can be read was put; "" for none
-	Empty      string // a state file that is there and has no content; "" for none
+	Unreadable string // new path of a journal without any readable record; "" for none
+	Empty      string // path of an existing state file without content; "" for none
 }
 
 // Recoverer is implemented by managers whose Read takes journals into account.
 type Recoverer interface {
-	// Recovered returns what the last Read, or the Journal or Write that had to make up for it, recovered;
-	// nil if nothing.
+	// Recovered returns what the last Read recovered, or the Journal or Write that did so in its place; nil
+	// if nothing.
 	Recovered() *Recovered
 }
 
-// RecoveredBy returns what m recovered, nil if nothing or if it never does.
+// RecoveredBy returns what m recovered, or nil if m recovered nothing or never does.
 func RecoveredBy(m Manager) *Recovered {
 	if r, ok := m.(Recoverer); ok {
 		return r.Recovered()
@@ -37,9 +37,9 @@ func RecoveredBy(m Manager) *Recovered {
 	return nil
 }
 
-// Diags returns what the user must know: that results were recovered, for which objects it is not known what
-// an operation did, and what was found that should not be. It is empty for a nil r. The run of a journal that
-// was not saved may be alive, and nothing is said of it.
+// Diags returns what the user must know: that results were recovered, which operations have an unknown
+// effect, and other findings. It is empty for a nil r. It does not mention a journal that was not saved,
+// because its run may be alive.
 func (r *Recovered) Diags() diag.List {
 	if r == nil {
 		return nil

@@ -12,12 +12,12 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// RescueName is the name of the file that keeps a state that could not be stored.
+// RescueName is the name of the file for a state that could not be stored.
 const RescueName = "errored.tfstate"
 
-// Rescue keeps f in a new file in the first of the directories that takes it, readable by its owner only,
-// because the store did not take it. The file is there with all of the state or not at all. No file is
-// replaced: if there is already one, the name gets a suffix. It returns the path, to be shown to the user. c
+// Rescue writes f, which the store did not accept, to a new file in the first of the directories where that
+// succeeds, readable by its owner only. The file contains the whole state or does not exist. Existing files
+// are not replaced: the name gets a suffix if necessary. It returns the path, to be shown to the user. c
 // may be nil.
 func Rescue(dirs []string, f *state.File, c Cipher) (string, error) {
 	b, err := Encode(f, c)
@@ -50,7 +50,7 @@ func rescueIn(dir string, b []byte) (string, error) {
 	return "", errors.Join(fmt.Errorf("keeping the state in %s: %w", dir, err), os.Remove(file.Name()))
 }
 
-// publish gives a complete file the name path, or that with a suffix if there is such a file, and returns it.
+// publish renames a complete file to path, with a suffix if that exists, and returns the name.
 func publish(file, path string) (string, error) {
 	if _, err := os.Lstat(path); err == nil {
 		path += "." + uuid.NewString()[:8]
@@ -60,7 +60,7 @@ func publish(file, path string) (string, error) {
 	if err := os.Rename(file, path); err != nil {
 		return "", err
 	}
-	// The folder is synchronised as far as the system knows such a thing.
+	// Synchronize the directory, if the system supports this.
 	if d, err := os.Open(filepath.Dir(path)); err == nil {
 		_ = errors.Join(d.Sync(), d.Close())
 	}

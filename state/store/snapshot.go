@@ -11,13 +11,13 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// SnapshotInterval is the time between two snapshots that suits remote stores.
+// SnapshotInterval is a suitable time between two snapshots for remote stores.
 const SnapshotInterval = 20 * time.Second
 
-// Snapshotting is the journal of stores that can only store whole states. It keeps the changes in memory and
-// stores everything when an operation ends and the last time is at least an interval ago. What happened since
-// the last snapshot is lost with the process: such a store cannot do better. All snapshots have the serial
-// after the base's, which is also that of the run's final state.
+// Snapshotting is the journal of stores that can only store whole states. It keeps the changes in memory
+// and stores the whole state when an operation ends and the last snapshot is at least an interval old.
+// Changes since the last snapshot are lost with the process, which such a store cannot avoid. All snapshots
+// have the serial after the base's, which is also that of the run's final state.
 type Snapshotting struct {
 	save     func(*state.File) error
 	interval time.Duration
@@ -31,8 +31,8 @@ type Snapshotting struct {
 	failed error
 }
 
-// NewSnapshotting returns a journal for changes to base. save stores a file and is never called concurrently;
-// it must not keep it. now reads the clock.
+// NewSnapshotting returns a journal for changes to base. save stores a file, is never called concurrently,
+// and must not keep the file. now reads the clock.
 func NewSnapshotting(base *state.File, save func(*state.File) error, interval time.Duration, now func() time.Time) *Snapshotting {
 	return &Snapshotting{
 		save: save, interval: interval, now: now, nextID: 1, open: map[uint64]struct{}{},
@@ -50,8 +50,8 @@ func (s *Snapshotting) Begin(addr.Object, string) (uint64, error) {
 	return id, nil
 }
 
-// Commit implements state.Journal. It fails only if a snapshot found the lock lost; other failures to store
-// are tried again with the next snapshot, and kept for Err.
+// Commit implements state.Journal. It fails only if a snapshot found the lock lost. After other failures,
+// the next snapshot tries again, and Err returns the error.
 func (s *Snapshotting) Commit(id uint64, changes ...state.ObjectChange) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,15 +78,15 @@ func (s *Snapshotting) Fail(id uint64, changes ...state.ObjectChange) error {
 	return s.Commit(id, changes...)
 }
 
-// Err returns the error of the last snapshot, nil if it was stored or there was none.
+// Err returns the error of the last snapshot, or nil if it was stored or there was none.
 func (s *Snapshotting) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failed
 }
 
-// SnapshotJournal starts the journal of a manager that has none of its own: it stores snapshots through
-// m.Write, undisturbed by the end of ctx.
+// SnapshotJournal starts a journal for a manager without one of its own: it stores snapshots through
+// m.Write, even after ctx has ended.
 func SnapshotJournal(ctx context.Context, m Manager, base *state.File) *Snapshotting {
 	ctx = context.WithoutCancel(ctx)
 	return NewSnapshotting(base, func(f *state.File) error { return m.Write(ctx, f) }, SnapshotInterval, time.Now)

@@ -1,4 +1,4 @@
-// Package store says what a place is that keeps states: workspaces, each with one state file, a lock and a
+// Package store defines a place that keeps states: workspaces, each with one state file, a lock and a
 // journal. The stores themselves are its sub-packages.
 //
 // It may import state, diag and what those may. It must not know configuration, plans, providers or the
@@ -19,39 +19,39 @@ const DefaultWorkspace = "default"
 
 // Store keeps the states of workspaces. It is safe for concurrent use.
 type Store interface {
-	// Workspaces returns the names of the workspaces in order, the default one first, whether or not it has a
-	// state.
+	// Workspaces returns the sorted names of the workspaces, preceded by the default one, even if that has
+	// no state.
 	Workspaces(ctx context.Context) ([]string, error)
-	// CreateWorkspace makes a workspace without a state. It fails with ErrWorkspaceExists if there is one of
-	// that name.
+	// CreateWorkspace creates a workspace without a state. It fails with ErrWorkspaceExists if the name
+	// exists.
 	CreateWorkspace(ctx context.Context, name string) error
-	// DeleteWorkspace removes a workspace and its state. It fails with ErrNoWorkspace, or ErrNotEmpty if the
-	// state still manages objects and force is not set. The default workspace cannot be deleted. The caller
-	// should hold the workspace's lock until just before.
+	// DeleteWorkspace removes a workspace and its state. It fails with ErrNoWorkspace, or with ErrNotEmpty
+	// if the state still manages objects and force is not set. The default workspace cannot be deleted. The
+	// caller should hold the workspace's lock until just before.
 	DeleteWorkspace(ctx context.Context, name string, force bool) error
-	// Manager returns access to a workspace's state; one that does not exist comes to be with the first lock
-	// or write.
+	// Manager returns access to a workspace's state. A workspace that does not exist is created by the
+	// first lock or write.
 	Manager(name string) (Manager, error)
 }
 
 // Manager gives access to the state of one workspace. A Manager is a handle of one run: two of them exclude
 // each other by the lock, also within one process. Its methods are safe for concurrent use.
 type Manager interface {
-	// Lock takes the workspace's lock without waiting, see LockWithRetry. A lock that is held gives a
-	// *LockError. The returned ID is what Unlock wants.
+	// Lock takes the workspace's lock without waiting, see LockWithRetry. It returns a *LockError if the
+	// lock is held. Unlock needs the returned ID.
 	Lock(ctx context.Context, info LockInfo) (id string, err error)
-	// Unlock gives the lock back.
+	// Unlock releases the lock.
 	Unlock(ctx context.Context, id string) error
-	// Read returns the stored state, or nil if there is none. Results in a journal that an interrupted run
-	// left are part of it; see Recoverer.
+	// Read returns the stored state, or nil if there is none. It includes results in a journal left by an
+	// interrupted run; see Recoverer.
 	Read(ctx context.Context) (*state.File, error)
-	// Write stores f as it is; the caller chooses the serial. When it returns, f is durable and the journal
-	// is closed and gone, so the operations noted in it should have ended. While a lock is held that has been
-	// lost, it fails with ErrLockLost and stores nothing. It works on when ctx is cancelled, as far as the
-	// store can.
+	// Write stores f unchanged; the caller chooses the serial. When it returns, f is durable and the
+	// journal is closed and removed, so all operations recorded there should have ended. If a lock was
+	// taken and has been lost, it fails with ErrLockLost and stores nothing. If ctx is canceled it
+	// continues, as far as the store can.
 	Write(ctx context.Context, f *state.File) error
-	// Journal starts the journal of a run that changes base, the file last read or a new one where there is
-	// none.
+	// Journal starts the journal of a run that changes base, the file last read or, if there is none, a new
+	// one.
 	Journal(ctx context.Context, base *state.File) (state.Journal, error)
 }
 
@@ -62,7 +62,7 @@ type Checker interface {
 	CheckWritable() error
 }
 
-// CheckWritable is m's check before an operation that changes the state, nil for a manager without one.
+// CheckWritable returns the result of m's check, or nil if m is not a Checker. Call it before an operation that changes the state.
 func CheckWritable(m Manager) error {
 	if c, ok := m.(Checker); ok {
 		return c.CheckWritable()
@@ -70,7 +70,7 @@ func CheckWritable(m Manager) error {
 	return nil
 }
 
-// Errors of stores, to be tested with errors.Is.
+// Errors of stores, for errors.Is.
 var (
 	ErrNoWorkspace     = errors.New("there is no such workspace")
 	ErrWorkspaceExists = errors.New("the workspace already exists")
@@ -81,20 +81,20 @@ var (
 )
 
 // JournaledError is returned by Manager.Write if the state could not be stored but nothing is lost: the
-// results of the run are in a journal, from which the next run that locks the state recovers them.
+// run's results are in a journal, from which the next run that locks the state recovers them.
 type JournaledError struct {
 	Journal string // its file
 	Err     error
 }
 
-// Error says why the state could not be stored.
+// Error gives the reason why the state could not be stored.
 func (e *JournaledError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
 func (e *JournaledError) Unwrap() error { return e.Err }
 
-// CheckWorkspaceName returns an error unless name can name a workspace: it must stand in a URL path as it is,
-// as other engines have it too.
+// CheckWorkspaceName returns an error unless name is a valid workspace name: as in other engines, it must
+// not need escaping in a URL path.
 func CheckWorkspaceName(name string) error {
 	if name == "" || name == "." || name == ".." || url.PathEscape(name) != name {
 		return fmt.Errorf("%q cannot be the name of a workspace. Use letters, digits, and the characters -._~$&+=:@ only", name)
@@ -102,13 +102,13 @@ func CheckWorkspaceName(name string) error {
 	return nil
 }
 
-// Cipher encrypts what a store keeps: state files as a whole, and records of journals.
+// Cipher encrypts the data of a store: state files as a whole, and records of journals.
 type Cipher interface {
 	state.Sealer
 	// EncryptState returns the stored form of a state file.
 	EncryptState(plain []byte) ([]byte, error)
-	// DecryptState is the reverse. It returns files that are not encrypted as they are if the configuration
-	// allows them.
+	// DecryptState reverses EncryptState. If the configuration allows unencrypted files, it returns them
+	// unchanged.
 	DecryptState(stored []byte) ([]byte, error)
 }
 
@@ -124,7 +124,7 @@ func Encode(f *state.File, c Cipher) ([]byte, error) {
 	return b, nil
 }
 
-// Decode reads what Encode made; nothing at all gives nil. c may be nil.
+// Decode reads the result of Encode. It returns nil for no data. c may be nil.
 func Decode(stored []byte, c Cipher) (*state.File, error) {
 	if c != nil && len(stored) > 0 {
 		plain, err := c.DecryptState(stored)
@@ -136,8 +136,8 @@ func Decode(stored []byte, c Cipher) (*state.File, error) {
 	return state.Read(stored)
 }
 
-// CheckPush returns an error if next, pushed by a person over stored, would lose something: it has another
-// lineage, or an older serial, or the same serial with other content. stored may be nil.
+// CheckPush returns an error if pushing next over stored would lose data: if it has another lineage, an
+// older serial, or the same serial with other content. stored may be nil.
 func CheckPush(stored, next *state.File) error {
 	switch {
 	case stored == nil || state.Unchanged(stored, next) && stored.Serial == next.Serial:

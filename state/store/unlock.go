@@ -5,22 +5,22 @@ import (
 	"errors"
 )
 
-// ErrNotLocked says that there is no lock that could be given back.
+// ErrNotLocked means that there is no lock to release.
 var ErrNotLocked = errors.New("the state is not locked")
 
-// ForceUnlocker is a Manager that can give back locks that other runs have taken.
+// ForceUnlocker is a Manager that can release locks taken by other runs.
 type ForceUnlocker interface {
-	// ForceUnlock gives back the lock of that ID. It fails with ErrNotLocked if there is none, and with a
-	// *LockError that has the lock's information if it has another ID, or cannot be given back while its
-	// holder lives.
+	// ForceUnlock releases the lock with that ID. It fails with ErrNotLocked if there is none. It fails
+	// with a *LockError that contains the lock's information if the lock has another ID or cannot be
+	// released while its holder lives.
 	ForceUnlock(ctx context.Context, id string) error
-	// CheckUnlock fails with what ForceUnlock would fail with now, as far as that can be told without giving
-	// back anything.
+	// CheckUnlock returns the error that ForceUnlock would return now, as far as that can be determined
+	// without releasing anything.
 	CheckUnlock(ctx context.Context, id string) error
 }
 
-// CheckUnlock fails if ForceUnlock would, so that nobody is asked for consent to what cannot be done. Of some
-// managers it is known only afterwards.
+// CheckUnlock fails if ForceUnlock would, so that the user is not asked to confirm the impossible. Some
+// managers find out only afterwards.
 func CheckUnlock(ctx context.Context, m Manager, id string) error {
 	if f, ok := m.(ForceUnlocker); ok {
 		return f.CheckUnlock(ctx, id)
@@ -28,7 +28,7 @@ func CheckUnlock(ctx context.Context, m Manager, id string) error {
 	return nil
 }
 
-// ForceUnlock gives back the lock of that ID on m's state, whoever took it.
+// ForceUnlock releases the lock with that ID on m's state, regardless of which run took it.
 func ForceUnlock(ctx context.Context, m Manager, id string) error {
 	if f, ok := m.(ForceUnlocker); ok {
 		return f.ForceUnlock(ctx, id)

@@ -16,7 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Store is a store.Store in memory. States are kept encoded, so nothing is shared with what callers hold.
+// Store is a store.Store in memory. States are kept encoded, so nothing is shared with callers.
 type Store struct {
 	mu         sync.Mutex
 	workspaces map[string]*workspace
@@ -94,14 +94,14 @@ func (s *Store) Manager(name string) (store.Manager, error) {
 	return &manager{store: s, name: name}, nil
 }
 
-// Put makes data the stored bytes of a workspace, whatever they are.
+// Put sets the stored bytes of a workspace, which need not be valid.
 func (s *Store) Put(name string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.workspace(name).data = slices.Clone(data)
 }
 
-// Get returns a copy of the stored bytes of a workspace, nil for none.
+// Get returns a copy of the stored bytes of a workspace, or nil if there are none.
 func (s *Store) Get(name string) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (s *Store) Get(name string) []byte {
 	return nil
 }
 
-// workspace returns the workspace, making it if need be. The caller holds mu.
+// workspace returns the workspace, creating it if necessary. The caller holds mu.
 func (s *Store) workspace(name string) *workspace {
 	w := s.workspaces[name]
 	if w == nil {
@@ -124,7 +124,7 @@ func (s *Store) workspace(name string) *workspace {
 type manager struct {
 	store *Store
 	name  string
-	id    string // of the lock that it holds; guarded by store.mu
+	id    string // of the lock that this handle holds; guarded by store.mu
 }
 
 func (m *manager) Lock(ctx context.Context, info store.LockInfo) (string, error) {

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// disk is what can fail when files are written. Tests put failures in its place.
+// disk has the operations that can fail when files are written, for tests to replace.
 type disk struct {
 	writeAt func(f *os.File, b []byte, off int64) (int, error)
 	sync    func(f *os.File) error
 	rename  func(from, to string) error
 	link    func(from, to string) error
-	reserve func(f *os.File, off, n int64) error // sets aside room for n bytes at off without changing the size
+	reserve func(f *os.File, off, n int64) error // reserves n bytes at off without changing the size
 	swap    bool                                 // whether an open file can be renamed over
 }
 
@@ -27,7 +27,7 @@ var systemDisk = disk{
 	swap:    canReplaceOpen,
 }
 
-// Suffixes of files beside the state file that live only while it is written.
+// Suffixes of temporary files beside the state file, which exist only while it is written.
 const (
 	keepSuffix = ".keep" // a second name of the locked file
 	copySuffix = ".new"  // a copy of what is being written over the locked file
@@ -36,7 +36,7 @@ const (
 // newMode are the permissions of a new file with the content of a state.
 const newMode = fs.FileMode(0o600)
 
-// modeOf returns the permissions of the regular file at path, which its owner has chosen, and those of a new
+// modeOf returns the permissions of the regular file at path, which its owner has chosen, or those of a new
 // file if there is none.
 func modeOf(path string) fs.FileMode {
 	if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() {
@@ -64,14 +64,14 @@ func (d disk) temp(path string, b []byte, mode fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// replace makes b the content of the file at path, which is no symbolic link: at any moment, also after a
-// power cut, the file has all of the old content or all of b.
+// replace makes b the content of the file at path, which is not a symbolic link. At any moment, also after
+// a power failure, the file has all of the old content or all of b.
 func (d disk) replace(path string, b []byte, mode fs.FileMode) error {
 	f, err := d.temp(path, b, mode)
 	if err != nil {
 		return err
 	}
-	// Windows cannot rename open files, and nothing here needs it open.
+	// Windows cannot rename open files, and the file need not stay open.
 	if err := f.Close(); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
@@ -81,8 +81,9 @@ func (d disk) replace(path string, b []byte, mode fs.FileMode) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// backUp writes b, the content of the state file at source, to the file at path. Nobody may read it there who
-// may not read the state. What is no file, such as the null device, is written to.
+// backUp writes b, the content of the state file at source, to the file at path, readable at most by those
+// who may read the state. Anything other than a regular file, such as the null device, is written to
+// directly.
 func (d disk) backUp(path string, b []byte, source string) error {
 	path = follow(path)
 	if isStream(path) {
@@ -95,17 +96,16 @@ func (d disk) backUp(path string, b []byte, source string) error {
 	return d.replace(path, b, mode|0o400)
 }
 
-// replaceHeld is replace for a file that is locked by h, and keeps it so:
-//
+// replaceHeld is replace for a file that is locked by h and stays locked:
 //  1. A new file gets the content and is locked.
 //  2. The locked file gets a second name.
 //  3. The new file is renamed over the first name: the content is now durable and in place.
-//  4. The locked file, nameless for others, is overwritten with the content.
-//  5. It is renamed back over the first name. The lock is where it was, and so are peers that wait for it
-//     with the file open.
+//  4. The locked file, now only under its second name, is overwritten with the content.
+//  5. It is renamed back over the first name. The lock is unchanged, and so are other engines that wait for
+//     it with the file open.
 //
-// Where the second name cannot be given or step 4 fails, say because the disk is full, the new file stays,
-// under the lock taken in step 1.
+// If the second name cannot be created or step 4 fails, for example because the disk is full, the new file
+// stays in place, under the lock taken in step 1.
 func (d disk) replaceHeld(path string, b []byte, h *held) error {
 	if !d.swap {
 		return d.overwriteHeld(path, b, h)
@@ -157,8 +157,8 @@ func (d disk) overwrite(f *os.File, b []byte) error {
 	return d.sync(f)
 }
 
-// overwriteHeld is for systems that cannot rename over open files: a durable copy of the content lies beside
-// the file while that is overwritten, for readCopy to find.
+// overwriteHeld is for systems that cannot rename over open files: while the file is overwritten, a durable
+// copy of the content lies beside it, for readCopy to find.
 func (d disk) overwriteHeld(path string, b []byte, h *held) error {
 	f, err := d.temp(path+copySuffix, b, newMode)
 	if err != nil {
@@ -179,7 +179,7 @@ func (d disk) overwriteHeld(path string, b []byte, h *held) error {
 	return os.Remove(path + copySuffix)
 }
 
-// readCopy returns the content that was being written over the file at path when the writer died, nil if
+// readCopy returns the content that was being written over the file at path when the writer died, or nil if
 // there is none.
 func readCopy(path string) ([]byte, error) {
 	return locks.read(path + copySuffix)

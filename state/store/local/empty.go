@@ -10,9 +10,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// checkEmpty returns an error if something beside the state file, which has no content, shows that there was
-// a state: to go on would mean to create again all that exists. Without a state there should be no file, but
-// killed runs leave an empty one, since it is the file that is locked.
+// checkEmpty returns an error if the state file has no content but files beside it show that there was a
+// state: continuing would create all objects again. Without a state there should be no file, but killed
+// runs leave an empty one, since it is the file that is locked.
 func (m *Manager) checkEmpty() error {
 	info := m.holder()
 	if m.neverWritten() {
@@ -34,13 +34,14 @@ func (m *Manager) checkEmpty() error {
 		store.ErrEmptied, m.paths.read, trace, remedy)
 }
 
-// neverWritten reports whether the run that made the file, or one after it, has said that there was no state.
+// neverWritten reports whether the run that created the file, or a later one, has recorded that there was
+// no state.
 func (m *Manager) neverWritten() bool {
 	info := m.holder()
 	return info != nil && info.Info == noStateYet
 }
 
-// newestBackup returns the newest backup of the state that has content, "" if there is none.
+// newestBackup returns the newest backup of the state that is not empty, or "" if there is none.
 func (m *Manager) newestBackup() string {
 	newest, when := "", time.Time{}
 	look := func(path string) {

@@ -18,21 +18,21 @@ var errHeld = errors.New("the file is locked")
 
 // held is a lock that this process holds on a state file.
 //
-// The file that peers lock is the state file itself, so replacing it by a rename would leave the lock on a
-// file that has no name any more, and a peer that waits with that file open would later read and write the
-// nameless one. Therefore a replaced file is put back under its name, see replaceHeld; only where that is
-// impossible does the lock go over to the new file, and both stay locked until the end.
+// Other engines lock the state file itself. Replacing it by a rename would leave the lock on a file without
+// a name, and an engine that waits with that file open would later read and write the wrong file. Therefore
+// a replaced file is put back under its name, see replaceHeld. Only if that is impossible does the lock
+// move to the new file, and both stay locked until the end.
 type held struct {
-	files   []*os.File // the last one is the state file, earlier ones were replaced
+	files   []*os.File // the last one is the state file, earlier ones have been replaced
 	created bool       // by taking the lock
 }
 
 func (h *held) current() *os.File { return h.files[len(h.files)-1] }
 
-// registry knows the state files that this process holds locked. Record locks don't exclude two holders in
-// one process, and on some systems closing any descriptor of a file gives up all of the process's locks on
-// it. So locked files are never opened a second time: who wants to read one does so through the descriptor
-// that holds the lock.
+// registry knows the state files that this process has locked. Record locks don't exclude two holders in
+// one process, and on some systems closing any descriptor of a file releases all of the process's locks on
+// it. So locked files are never opened a second time: they are read through the descriptor that holds the
+// lock.
 type registry struct {
 	mu   sync.Mutex
 	open []*os.File
@@ -49,7 +49,7 @@ func (r *registry) find(fi fs.FileInfo) *os.File {
 	return nil
 }
 
-// read returns the content of a file, nil if it does not exist.
+// read returns the content of a file, or nil if it does not exist.
 func (r *registry) read(path string) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,8 +72,8 @@ func (r *registry) read(path string) ([]byte, error) {
 	return b, err
 }
 
-// lock opens path, creating it if need be, and locks it. It fails with errHeld if this or another process
-// holds it.
+// lock opens path, creating it if necessary, and locks it. It fails with errHeld if this or another process
+// holds the lock.
 func (r *registry) lock(path string) (*held, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -103,14 +103,15 @@ func (r *registry) lock(path string) (*held, error) {
 			r.open = append(r.open, f)
 			return &held{files: []*os.File{f}, created: created}, nil
 		}
-		// The holder before us replaced or removed the file between our opening and locking it.
+		// The previous holder replaced or removed the file after it was opened here and before it was
+		// locked.
 		if err := f.Close(); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// adopt makes a file that is already locked the current one of h.
+// adopt makes a file that is already locked the current file of h.
 func (r *registry) adopt(h *held, f *os.File) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -118,8 +119,8 @@ func (r *registry) adopt(h *held, f *os.File) {
 	r.open = append(r.open, f)
 }
 
-// create makes a new file for writing, which this process holds locked until it is closed by close or remove.
-// It fails with fs.ErrExist if there is one.
+// create creates a file for writing, which stays locked by this process until it is closed by close or
+// remove. It fails with fs.ErrExist if the file exists.
 func (r *registry) create(path string) (*os.File, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,7 +135,8 @@ func (r *registry) create(path string) (*os.File, error) {
 	return f, nil
 }
 
-// take opens an existing file and locks it. It fails with errHeld if this or another process holds it.
+// take opens an existing file and locks it. It fails with errHeld if this or another process holds the
+// lock.
 func (r *registry) take(path string) (*os.File, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,7 +158,7 @@ func (r *registry) take(path string) (*os.File, error) {
 	return f, nil
 }
 
-// close gives up the lock on a file of create or take.
+// close releases the lock on a file from create or take, and closes it.
 func (r *registry) close(f *os.File) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +166,7 @@ func (r *registry) close(f *os.File) error {
 	return f.Close()
 }
 
-// remove is close for a file that is removed, if the path still leads to it. The removal is durable when it
+// remove is close for a file that is also removed, if path still names it. The removal is durable when it
 // returns.
 func (r *registry) remove(path string, f *os.File) error {
 	r.mu.Lock()
@@ -174,7 +176,7 @@ func (r *registry) remove(path string, f *os.File) error {
 		return f.Close()
 	}
 	var err error
-	if canReplaceOpen { // while it is locked, so that no other run's file can have come in between
+	if canReplaceOpen { // while it is locked, so that no other run can have replaced it
 		err = errors.Join(os.Remove(path), f.Close())
 	} else {
 		err = errors.Join(f.Close(), os.Remove(path))
@@ -186,8 +188,8 @@ func (r *registry) forget(f *os.File) {
 	r.open = slices.DeleteFunc(r.open, func(o *os.File) bool { return o == f })
 }
 
-// unlock closes the files of h. A file that taking the lock created and that is still empty is removed, as
-// peers do.
+// unlock closes the files of h. If taking the lock created the file and it is still empty, it is removed,
+// as other engines do.
 func (r *registry) unlock(h *held, path string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

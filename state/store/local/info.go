@@ -9,16 +9,15 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// maxInfo bounds the information about a lock, in bytes.
+// maxInfo is the maximum size of the information about a lock, in bytes.
 const maxInfo = 64 << 10
 
-// noStateYet is what the information about a lock says of the run if there was no state when it began. The
-// file that is locked is there, without content, before there is a state: this tells it from a state that was
-// lost.
+// noStateYet is recorded in the lock information if there was no state when the run began. The locked file
+// exists, without content, before there is a state; this distinguishes it from a state that was lost.
 const noStateYet = "There was no state yet when this run began."
 
-// writeInfo says who holds the lock. Whatever is there under the name of the file is replaced and not written
-// to, for it may be a symbolic link.
+// writeInfo records who holds the lock. An existing file with that name is replaced rather than written to,
+// since it may be a symbolic link.
 func (m *Manager) writeInfo(info store.LockInfo) error {
 	b, err := info.Marshal()
 	if err != nil {
@@ -38,7 +37,7 @@ func (m *Manager) writeInfo(info store.LockInfo) error {
 	return nil
 }
 
-// holder reads who holds the lock, nil if that is not known.
+// holder reads who holds the lock. It returns nil if that is unknown.
 func (m *Manager) holder() *store.LockInfo {
 	for _, path := range []string{m.paths.info, m.paths.infoByName} {
 		b, err := safefile.Read(path, maxInfo)

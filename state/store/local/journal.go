@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Journal implements store.Manager. The journal's file comes to be with its first record.
+// Journal implements store.Manager. The first record creates the journal's file.
 func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal,
 }
 
 // checkStart returns an error if the state has changed since it was read. The journal calls it right before
-// its first record, which is before anything is changed.
+// its first record, before anything is changed.
 func (m *Manager) checkStart() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,7 +68,7 @@ func sealer(c store.Cipher) state.Sealer {
 	return c
 }
 
-// closeLog ends the run's journal. One that holds anything of use stays for the next run to recover.
+// closeLog ends the run's journal. If it contains anything useful, it stays for the next run to recover.
 func (m *Manager) closeLog() error {
 	if m.log == nil {
 		return nil
@@ -81,25 +81,25 @@ func (m *Manager) closeLog() error {
 	return end()
 }
 
-// logFile is the file of a journal. It comes to be with the first write, so that a run that changes nothing
-// leaves the folder alone. It is locked while it is written: that is how a run without the state's lock keeps
-// others from taking its journal for one that was left behind.
+// logFile is the file of a journal. The first write creates it, so that a run that changes nothing leaves
+// the directory alone. It is locked while it is open: a run without the state's lock thereby shows other
+// runs that its journal is in use.
 type logFile struct {
 	path  string
 	disk  disk
-	check func() error // called once, before the file is made
+	check func() error // called once, before the file is created
 
 	mu       sync.Mutex
 	f        *os.File
 	size     int64
-	reserved int64 // the size up to which the disk has room set aside
+	reserved int64 // size up to which the disk has room reserved
 	born     bool  // its name is not durable yet
 }
 
-// errJournalTaken is the reason why a second run that changes the same state without its lock cannot start.
+// errJournalTaken is returned if a second run without the lock would change the same state.
 var errJournalTaken = errors.New("another run has begun to change the state in the meantime. Run the command again when the other one has ended")
 
-// open makes the file if there is none yet. l.mu is held.
+// open creates the file if it does not exist yet. l.mu is held.
 func (l *logFile) open() error {
 	if l.f != nil {
 		return nil
@@ -118,8 +118,7 @@ func (l *logFile) open() error {
 	return nil
 }
 
-// Reserve implements state.LogFile. It sets aside somewhat more, so that it need not do so again for each
-// operation.
+// Reserve implements state.LogFile. It reserves more than n, so as not to do so for each operation.
 func (l *logFile) Reserve(n int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -143,7 +142,7 @@ func (l *logFile) Reserve(n int64) error {
 	return nil
 }
 
-// reserveStep is how many bytes are set aside beyond what is needed.
+// reserveStep is how many additional bytes are reserved.
 const reserveStep = 1 << 20
 
 // Write implements state.LogFile.
@@ -158,8 +157,8 @@ func (l *logFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Sync implements state.LogFile. It fails if the file has lost its name, say because its folder was removed:
-// what is written to it then is gone with the process.
+// Sync implements state.LogFile. It fails if the file has lost its name, for example because its directory
+// was removed: its content would disappear with the process.
 func (l *logFile) Sync() error {
 	if err := l.disk.sync(l.f); err != nil {
 		return err
@@ -174,10 +173,10 @@ func (l *logFile) Sync() error {
 	return syncDir(filepath.Dir(l.path))
 }
 
-// exists reports whether anything was written. No write may be under way.
+// exists reports whether anything was written. No write may be in progress.
 func (l *logFile) exists() bool { return l.f != nil }
 
-// inPlace reports whether the file is there, under its name. No write may be under way.
+// inPlace reports whether the file still exists under its name. No write may be in progress.
 func (l *logFile) inPlace() bool { return l.f != nil && sameFile(l.path, l.f) }
 
 func (l *logFile) close() error {
@@ -187,8 +186,8 @@ func (l *logFile) close() error {
 	return locks.close(l.f)
 }
 
-// remove closes the file and removes it, if it was ever made and is still the one under its name: another run
-// may have one there.
+// remove closes the file and removes it, if it was created and its name still refers to it: another run may
+// have created a file there.
 func (l *logFile) remove() error {
 	if l.f == nil {
 		return nil

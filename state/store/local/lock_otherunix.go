@@ -4,6 +4,6 @@ package local
 
 import "golang.org/x/sys/unix"
 
-// setLock asks for a lock that belongs to the process and vanishes when any descriptor of the file is closed;
-// see held.
+// setLock requests a lock that belongs to the process and is released when any descriptor of the file is
+// closed; see held.
 const setLock = unix.F_SETLK

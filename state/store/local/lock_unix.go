@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock takes the lock that other engines take: an exclusive record lock on the whole file. It lasts until
+// tryLock takes the same lock as other engines: an exclusive record lock on the whole file. It lasts until
 // f is closed.
 func tryLock(f *os.File) error {
 	err := unix.FcntlFlock(f.Fd(), setLock, &unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart})
@@ -20,7 +20,7 @@ func tryLock(f *os.File) error {
 	return err
 }
 
-// syncDir makes renames in a folder durable. File systems that cannot do so have nothing to do.
+// syncDir makes renames in a directory durable, if the file system supports this.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -33,5 +33,5 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// canReplaceOpen says that a file can be renamed over while it is open.
+// canReplaceOpen reports whether an open file can be replaced by a rename.
 const canReplaceOpen = true

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes the lock that other engines take: an exclusive lock on the whole file. It lasts until f is
+// tryLock takes the same lock as other engines: an exclusive lock on the whole file. It lasts until f is
 // closed.
 func tryLock(f *os.File) error {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
@@ -19,8 +19,8 @@ func tryLock(f *os.File) error {
 	return err
 }
 
-// syncDir does nothing: the system has no such operation, and keeps renames durable by itself.
+// syncDir does nothing: the system makes renames durable by itself.
 func syncDir(string) error { return nil }
 
-// canReplaceOpen says that a file can be renamed over while it is open.
+// canReplaceOpen reports whether an open file can be replaced by a rename.
 const canReplaceOpen = false

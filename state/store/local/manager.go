@@ -27,11 +27,11 @@ type Manager struct {
 	mu        sync.Mutex
 	held      *held
 	lockID    string     // "" if the run has no lock
-	fresh     bool       // the locked file has never had content
+	fresh     bool       // the locked file has never had any content
 	loaded    bool       // the state was read or written without error
-	meta      state.Meta // of the state as last read or written, zero if there is none
-	sum       [32]byte   // of the file's content then
-	piped     []byte     // what a state that is no regular file gave, which can be read once
+	meta      state.Meta // of the state as last read or written; zero if there is none
+	sum       [32]byte   // of the file's content at that time
+	piped     []byte     // content of a state that is not a regular file and can be read only once
 	wrote     bool       // paths.write has the run's result
 	backedUp  bool
 	recovered *store.Recovered
@@ -45,8 +45,8 @@ var (
 	_ store.Checker   = (*Manager)(nil)
 )
 
-// Lock implements store.Manager. The lock is the one that peers take on the state file, with their
-// information file beside it. What is no regular file cannot be written, so there is nothing to lock.
+// Lock implements store.Manager. It takes the same lock on the state file as other engines, with their
+// information file beside it. A state that is not a regular file cannot be written, so it needs no lock.
 func (m *Manager) Lock(ctx context.Context, info store.LockInfo) (string, error) {
 	if err := context.Cause(ctx); err != nil {
 		return "", err
@@ -74,14 +74,14 @@ func (m *Manager) Lock(ctx context.Context, info store.LockInfo) (string, error)
 		return "", errors.Join(err, locks.unlock(h, m.paths.write))
 	}
 	m.held, m.lockID = h, info.ID
-	// What the state is may have changed while someone else held the lock.
+	// The state may have changed while another run held the lock.
 	m.loaded, m.meta = false, state.Meta{}
 	sweep(m.paths.write)
 	return info.ID, nil
 }
 
-// announce says who holds the lock h, unless what lies beside the state shows that it was lost: that must
-// stay for the next run to see.
+// announce records who holds the lock h, unless files beside the state show that it was lost: the next run
+// must be able to see that.
 func (m *Manager) announce(info store.LockInfo, h *held) error {
 	fi, err := h.current().Stat()
 	if err != nil {
@@ -103,8 +103,8 @@ func (m *Manager) announce(info store.LockInfo, h *held) error {
 	return nil
 }
 
-// sweep removes the temporary files of a writer that died. The caller holds the lock, so none can be alive. A
-// file that resists does no harm.
+// sweep removes the temporary files of a writer that died. The caller holds the lock, so no writer is
+// alive. Failing to remove a file does no harm.
 func sweep(path string) {
 	dir, base := filepath.Split(path)
 	entries, err := os.ReadDir(filepath.Clean(dir))
@@ -118,7 +118,8 @@ func sweep(path string) {
 	}
 }
 
-// Unlock implements store.Manager. A local lock ends with its process, so nobody else's can be given back.
+// Unlock implements store.Manager. A local lock ends with its process, so locks of other runs cannot be
+// released.
 func (m *Manager) Unlock(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -154,8 +155,8 @@ func (m *Manager) Recovered() *store.Recovered {
 	return m.recovered
 }
 
-// Read implements store.Manager. With the lock held, the journal of an interrupted run is folded into the
-// state file; without, its results are part of what is returned, and no file changes.
+// Read implements store.Manager. With the lock held, it folds the journal of an interrupted run into the
+// state file. Otherwise it includes the journal's results in the returned file, and changes no file.
 func (m *Manager) Read(ctx context.Context) (*state.File, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -165,7 +166,7 @@ func (m *Manager) Read(ctx context.Context) (*state.File, error) {
 	return m.read()
 }
 
-// readRetries is how often reading without the lock is repeated when the files don't go together.
+// readRetries is how often reading without the lock is repeated if the files don't match.
 const readRetries = 2
 
 func (m *Manager) read() (*state.File, error) {
@@ -177,7 +178,7 @@ func (m *Manager) read() (*state.File, error) {
 		if !errors.Is(err, state.ErrJournalForeign) && !errors.Is(err, state.ErrCorrupt) {
 			break
 		}
-		// A writer at work between our readings of its two files looks the same.
+		// A writer that was active between reading its two files looks the same.
 		s, err = m.load()
 	}
 	if err != nil {
@@ -189,7 +190,7 @@ func (m *Manager) read() (*state.File, error) {
 	return m.note(s.result(), s.sum), nil
 }
 
-// note remembers f as the state that the run knows, and the checksum of the file that it is from.
+// note remembers f as the state known to the run, and the checksum of its file.
 func (m *Manager) note(f *state.File, sum [32]byte) *state.File {
 	m.loaded, m.meta, m.sum = true, state.Meta{}, sum
 	if f != nil {
@@ -198,7 +199,7 @@ func (m *Manager) note(f *state.File, sum [32]byte) *state.File {
 	return f
 }
 
-// source is the file that holds the state as the run sees it.
+// source returns the path of the file with the state as the run sees it.
 func (m *Manager) source() string {
 	if m.wrote {
 		return m.paths.write
@@ -206,7 +207,7 @@ func (m *Manager) source() string {
 	return m.paths.read
 }
 
-// readSource returns the content of the source, nil if there is none.
+// readSource returns the content of the source, or nil if there is none.
 func (m *Manager) readSource() ([]byte, error) {
 	path := m.source()
 	if !isStream(path) {
@@ -222,8 +223,8 @@ func (m *Manager) readSource() ([]byte, error) {
 	return m.piped, nil
 }
 
-// Write implements store.Manager. If it fails although the journal has all results of the run, the error is a
-// *store.JournaledError.
+// Write implements store.Manager. If it fails although the journal has all results of the run, the error is
+// a *store.JournaledError.
 func (m *Manager) Write(_ context.Context, f *state.File) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -249,9 +250,8 @@ func (m *Manager) write(f *state.File) error {
 		return err
 	}
 	if m.log != nil && m.logFile.exists() {
-		// Without this record a crash before the journal's removal would make the next run refuse the
-		// journal, loudly. That is safe, so a journal that cannot be written any more must not keep the state
-		// from being saved.
+		// Without this record, after a crash before the journal is removed, the next run would refuse the
+		// journal. This is safe, so failing to write it must not prevent saving the state.
 		_ = m.log.Folded(f.Serial, sha256.Sum256(data))
 	}
 	if err := m.store(data); err != nil {
@@ -269,7 +269,7 @@ func (m *Manager) write(f *state.File) error {
 	return nil
 }
 
-// prepareWrite makes sure that a write replaces neither a damaged state nor results that the caller has not
+// prepareWrite ensures that a write replaces neither a damaged state nor results that the caller has not
 // seen.
 func (m *Manager) prepareWrite() error {
 	if m.log != nil && m.logFile.exists() || m.loaded && !exists(m.paths.journal) {
@@ -293,8 +293,8 @@ func (m *Manager) checkHeld() error {
 	return nil
 }
 
-// checkUnchanged returns an error if content, which the state file has now, is not what this run has read or
-// written there last.
+// checkUnchanged returns an error if content, read from the state file now, differs from what this run last
+// read or wrote there.
 func (m *Manager) checkUnchanged(content []byte) error {
 	if m.loaded && m.source() == m.paths.write && sha256.Sum256(content) != m.sum {
 		return fmt.Errorf("the state in %s was changed by another run after this one had read it. Nothing has been written over it", m.paths.write)
@@ -302,7 +302,7 @@ func (m *Manager) checkUnchanged(content []byte) error {
 	return nil
 }
 
-// store makes data the content of the state file, after keeping a backup of what the run found.
+// store makes data the content of the state file, after backing up what the run found.
 func (m *Manager) store(data []byte) error {
 	prev, err := m.readSource()
 	if err != nil {

@@ -12,25 +12,25 @@ import (
 )
 
 // paths are the files of one workspace. Symbolic links to the state are followed once, when the paths are
-// made: what lies beside a state lies beside the file itself, so that all who reach it, by whatever name,
-// find it.
+// determined: the other files lie beside the target, so that they are found whichever name is used for the
+// state.
 type paths struct {
 	read, write string
 	backup      string // "" for none
 	journal     string
 	info        string // of the lock
-	infoByName  string // where an engine that does not follow links looks for it; mostly the same
+	infoByName  string // where an engine that does not follow links looks for it; usually the same
 }
 
 func infoPath(state string) string {
 	return filepath.Join(filepath.Dir(state), "."+filepath.Base(state)+".lock.info")
 }
 
-// follow returns the file that a path leads to if it is a symbolic link, which need not exist yet. Any other
-// path is returned as it is.
+// follow returns the target of the path if it is a symbolic link; the target need not exist. Any other path
+// is returned unchanged.
 func follow(path string) string {
 	at := path
-	for range 40 { // as many links as systems follow
+	for range 40 { // the usual limit of systems
 		next, err := os.Readlink(at)
 		if err != nil {
 			return at
@@ -42,7 +42,7 @@ func follow(path string) string {
 			}
 			next = filepath.Join(dir, next)
 		}
-		// The names that the system gives to open pipes and terminals read like links, and lead nowhere.
+		// The system's names for open pipes and terminals read like links but lead nowhere.
 		if isStream(at) && !exists(next) {
 			return path
 		}
@@ -51,8 +51,8 @@ func follow(path string) string {
 	return path
 }
 
-// isStream reports whether what is at the path can be read or written only from beginning to end: a pipe, a
-// socket or a character device.
+// isStream reports whether path names a file that can only be read or written from beginning to end: a
+// pipe, a socket or a character device.
 func isStream(path string) bool {
 	fi, err := os.Stat(path)
 	return err == nil && fi.Mode()&(fs.ModeNamedPipe|fs.ModeSocket|fs.ModeCharDevice) != 0
@@ -75,7 +75,7 @@ func (p paths) checkTargets() error {
 		err = fmt.Errorf("it is %s", safefile.Kind(fi.Mode())) // a pipe could lose its reader before it is written to
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err = os.Stat(filepath.Dir(p.backup)); filepath.Dir(p.backup) == filepath.Dir(p.write) {
-			err = nil // which is made together with the state
+			err = nil // which is created together with the state
 		} else if err == nil {
 			err = safefile.CheckWritable(p.backup)
 		}
@@ -86,10 +86,10 @@ func (p paths) checkTargets() error {
 	return nil
 }
 
-// maxStream bounds a state that is read from a pipe or device, in bytes.
+// maxStream is the maximum size of a state read from a pipe or device, in bytes.
 const maxStream = 256 << 20
 
-// readStream reads a state that is no regular file. It can be read once.
+// readStream reads a state that is not a regular file, which is possible only once.
 func readStream(path string) ([]byte, error) {
 	return safefile.ReadStream(path, maxStream)
 }

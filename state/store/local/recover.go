@@ -17,21 +17,21 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// stored is what the files of a workspace hold.
+// stored is the content of a workspace's files.
 type stored struct {
 	raw      []byte
-	sum      [32]byte    // of the state file, also if raw is a copy that stands in for it
+	sum      [32]byte    // of the state file, even if raw is a copy that replaces it
 	file     *state.File // nil for none
 	journal  bool        // there is a journal file
-	unread   bool        // it has content, but no record that can be read
+	unread   bool        // it has content, but no readable record
 	parsed   *state.JournalFile
-	replayed *state.Replayed // nil unless the journal still matters
+	replayed *state.Replayed // nil if the journal has no effect any more
 }
 
-// result is the state that the files stand for.
+// result returns the state that the files represent.
 func (s stored) result() *state.File {
 	if s.replayed != nil {
-		// A journal without changes for a state that does not exist yet makes none.
+		// A journal without changes does not create a state that does not exist yet.
 		if s.file == nil && s.replayed.Changes == 0 {
 			return nil
 		}
@@ -81,7 +81,7 @@ func (m *Manager) loadJournal(s *stored) error {
 	if !errors.Is(err, state.ErrJournalForeign) {
 		return m.refuse(err, nil)
 	}
-	// A run that could no longer write its journal may have saved its state after that, and been killed
+	// A run that could no longer write its journal may have saved its state afterwards, and been killed
 	// before it removed the journal.
 	held, missing, unheld := s.parsed.Held(s.file)
 	if unheld == nil && held != nil {
@@ -91,7 +91,7 @@ func (m *Manager) loadJournal(s *stored) error {
 	return m.refuse(err, missing)
 }
 
-// noteEmpty is for a source without content: if there is a file, it was a state once, or may have been.
+// noteEmpty handles a source without content: if the file exists, it may have been a state once.
 func (m *Manager) noteEmpty() error {
 	path := m.source()
 	if fi, err := os.Stat(path); err != nil || !fi.Mode().IsRegular() {
@@ -101,7 +101,7 @@ func (m *Manager) noteEmpty() error {
 		if !m.fresh {
 			m.found().Empty = path
 		}
-		return nil // taking the lock has looked at what lies beside it
+		return nil // taking the lock has checked the files beside it
 	}
 	if err := m.checkEmpty(); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (m *Manager) noteEmpty() error {
 	return nil
 }
 
-// found returns what the run tells of what it has found, which it may add to.
+// found returns the findings of the run, for the caller to extend.
 func (m *Manager) found() *store.Recovered {
 	if m.recovered == nil {
 		m.recovered = &store.Recovered{Path: m.paths.journal}
@@ -120,8 +120,8 @@ func (m *Manager) found() *store.Recovered {
 	return m.recovered
 }
 
-// loadCopy looks for the copy that is made where a state must be overwritten in place, in case the writer
-// died doing so.
+// loadCopy looks for the copy that is written where a state must be overwritten in place, in case the
+// writer died doing so.
 func (m *Manager) loadCopy(s stored, cause error) (stored, error) {
 	b, err := readCopy(m.source())
 	if err != nil || b == nil {
@@ -142,8 +142,8 @@ func (m *Manager) backupHint() string {
 	return ""
 }
 
-// refuse returns err with what to do about a journal that cannot be put into the state, nil for nil. missing
-// are results that the state is known to lack.
+// refuse adds to err what to do about a journal that cannot be merged into the state; it returns nil for
+// nil. missing are results that the state is known to lack.
 func (m *Manager) refuse(err error, missing []addr.Object) error {
 	if err == nil {
 		return nil
@@ -158,7 +158,7 @@ func (m *Manager) refuse(err error, missing []addr.Object) error {
 		err, m.paths.journal, lacks, moveAway(m.paths.journal), store.RescueName, store.RescueName)
 }
 
-// listed lists the first of some objects.
+// listed returns the first of some objects as text.
 func listed(objects []addr.Object) string {
 	const most = 20
 	var sb strings.Builder
@@ -171,7 +171,7 @@ func listed(objects []addr.Object) string {
 	return sb.String()
 }
 
-// moveAway returns a command that gives a file a name that no file has.
+// moveAway returns a command that gives a file an unused name.
 func moveAway(path string) string {
 	to := path + ".old"
 	for n := 2; exists(to); n++ {
@@ -183,14 +183,14 @@ func moveAway(path string) string {
 	return fmt.Sprintf("mv %s %s", path, to)
 }
 
-// noteReplayed remembers what a replay found, for the user.
+// noteReplayed records the findings of a replay for the user.
 func (m *Manager) noteReplayed(r *state.Replayed) {
 	n := m.found()
 	n.Changes, n.Unfinished, n.Torn, n.Saved = r.Changes, r.Unfinished, r.Torn, false
 }
 
-// settle reads the state and folds a journal that an earlier run left into the state file. Without the lock
-// it takes it for that long: a journal may not be taken away from a run that is alive.
+// settle reads the state and folds a journal left by an earlier run into the state file. If the run has no
+// lock, settle takes it meanwhile: a journal must not be taken from a live run.
 func (m *Manager) settle() (*state.File, error) {
 	s, err := m.load()
 	if err != nil {
@@ -210,14 +210,14 @@ func (m *Manager) settle() (*state.File, error) {
 		m.held = h
 		defer func() {
 			m.held = nil
-			_ = locks.unlock(h, m.paths.write) // closing after a successful write loses nothing
+			_ = locks.unlock(h, m.paths.write) // after a successful write, failing to close loses nothing
 		}()
 	}
 	f, err := locks.take(m.paths.journal)
 	switch {
 	case errors.Is(err, errHeld):
 		return nil, m.journalInUse()
-	case errors.Is(err, fs.ErrNotExist): // the run that wrote it has just ended
+	case errors.Is(err, fs.ErrNotExist): // the journal's writer has just ended
 		if s, err = m.load(); err != nil {
 			return nil, err
 		}
@@ -236,7 +236,7 @@ func (m *Manager) journalInUse() error {
 	return &store.LockError{Info: m.holderElse(), Err: why}
 }
 
-// holderElse is holder unless it is this run.
+// holderElse is holder, or nil if that is this run.
 func (m *Manager) holderElse() *store.LockInfo {
 	if info := m.holder(); info != nil && info.ID != m.lockID {
 		return info
@@ -244,8 +244,8 @@ func (m *Manager) holderElse() *store.LockInfo {
 	return nil
 }
 
-// foldTaken folds in the journal in f, which is locked. What was read before the lock was taken is read
-// again.
+// foldTaken folds in the journal in f, which is locked. It reads again what was read before the lock was
+// taken.
 func (m *Manager) foldTaken(f *os.File) (*state.File, error) {
 	s, err := m.load()
 	if err == nil {
@@ -259,9 +259,9 @@ func (m *Manager) foldTaken(f *os.File) (*state.File, error) {
 	return m.note(s.result(), s.sum), nil
 }
 
-// fold writes the replayed state, if the journal had changes, and removes the journal. After a crash anywhere
-// in it the next run finds either the old state and the journal, or a state that the journal's last record
-// names as holding everything.
+// fold writes the replayed state, if the journal had changes, and removes the journal. After a crash at any
+// point, the next run finds either the old state and the journal, or a state that the journal's last record
+// names as complete.
 func (m *Manager) fold(s *stored, journal *os.File) error {
 	if s.unread {
 		return m.setAside(journal)
@@ -289,8 +289,8 @@ func (m *Manager) fold(s *stored, journal *os.File) error {
 	return nil
 }
 
-// setAside gives a journal that cannot be read another name. The run that wrote it can have changed nothing
-// unless the disk has lost what it wrote.
+// setAside renames a journal that cannot be read. Its run has changed nothing, unless the disk has lost
+// what was written.
 func (m *Manager) setAside(journal *os.File) error {
 	to := m.paths.journal + "." + uuid.NewString()[:8] + ".unreadable"
 	err := locks.close(journal)
@@ -307,8 +307,8 @@ func (m *Manager) setAside(journal *os.File) error {
 	return nil
 }
 
-// markFolded appends to a leftover journal that its changes are about to be in the state file with the
-// content data.
+// markFolded appends a record to a leftover journal that its changes are about to be in the state file,
+// with the content data.
 func (m *Manager) markFolded(s *stored, data []byte, journal *os.File) error {
 	mark, err := state.FoldedFrame(s.replayed.File.Serial, sha256.Sum256(data), sealer(m.cipher))
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve sets aside room for n bytes of f at off. The size of f stays. File systems that cannot do so have
-// nothing to do.
+// reserve reserves n bytes of f at off, without changing its size, if the file system supports this.
 func reserve(f *os.File, off, n int64) error {
 	err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, off, n)
 	for errors.Is(err, unix.EINTR) {

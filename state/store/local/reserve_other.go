@@ -4,6 +4,5 @@ package local
 
 import "os"
 
-// reserve does nothing: this system has no portable way to set aside room without changing the size of a
-// file.
+// reserve does nothing: there is no portable way to reserve room without changing the size of a file.
 func reserve(*os.File, int64, int64) error { return nil }

@@ -1,5 +1,5 @@
-// Package local keeps states in files of this machine, where other engines keep theirs: terraform.tfstate and
-// terraform.tfstate.d.
+// Package local keeps states in files on this machine, in the same places as other engines:
+// terraform.tfstate and terraform.tfstate.d.
 //
 // It may import state and state/store. It must not know configuration, plans or providers.
 package local
@@ -16,7 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Names that are the same for every engine.
+// File names shared by all engines.
 const (
 	DefaultPath         = "terraform.tfstate"
 	DefaultWorkspaceDir = "terraform.tfstate.d"
@@ -24,25 +24,25 @@ const (
 	journalSuffix       = ".journal"
 )
 
-// NoBackup as Options.Backup switches the backup off.
+// NoBackup is the value of Options.Backup that turns the backup off.
 const NoBackup = "-"
 
-// Options configure a Store. The zero value is that of a configuration without a backend block.
+// Options configure a Store. The zero value is the configuration without a backend block.
 type Options struct {
-	Dir          string // that relative paths start from; "" is the working directory
+	Dir          string // base of relative paths; "" is the working directory
 	Path         string // state of the default workspace; DefaultPath if ""
 	WorkspaceDir string // of the other workspaces; DefaultWorkspaceDir if ""
 
-	// What -state, -state-out and -backup say: the file to read, the file to write and the file to keep the
-	// previous content in, for whatever workspace. By default the workspace's file, the file to read, and the
-	// file to write with ".backup".
+	// State, StateOut and Backup are the values of -state, -state-out and -backup: the file to read, the
+	// file to write and the file for the previous content, regardless of the workspace. The defaults are
+	// the workspace's file, the file to read, and the file to write with ".backup".
 	State    string
 	StateOut string
 	Backup   string
-	// Stamp, if it is not "", stands in the usual name of the backup, so that it takes the place of no other.
+	// Stamp, unless empty, becomes part of the default name of the backup, so that it replaces no other.
 	Stamp string
 
-	Cipher store.Cipher // nil leaves states in the clear
+	Cipher store.Cipher // nil stores states unencrypted
 }
 
 // Store is a store.Store in the file system.

@@ -12,9 +12,9 @@ import (
 
 var _ store.ForceUnlocker = (*Manager)(nil)
 
-// ForceUnlock implements store.ForceUnlocker. The system ends a local lock together with the process that
-// holds it, so what can be given back is only what a run left that was killed: the file that says who it was.
-// A journal that it left stays, for the next run to recover.
+// ForceUnlock implements store.ForceUnlocker. The system releases a local lock when its process ends, so
+// only the information file of a killed run remains to be removed. A journal of that run stays for the next
+// run to recover.
 func (m *Manager) ForceUnlock(_ context.Context, id string) error {
 	return m.forceUnlock(id, func() error { return os.Remove(m.paths.info) })
 }
@@ -24,7 +24,7 @@ func (m *Manager) CheckUnlock(_ context.Context, id string) error {
 	return m.forceUnlock(id, func() error { return nil })
 }
 
-// forceUnlock calls remove if there is a lock of that ID that nobody holds.
+// forceUnlock calls remove if there is a lock with that ID whose holder is gone.
 func (m *Manager) forceUnlock(id string, remove func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -34,7 +34,7 @@ func (m *Manager) forceUnlock(id string, remove func() error) error {
 	_, err := os.Stat(m.paths.write)
 	absent := errors.Is(err, fs.ErrNotExist)
 	if absent && m.holder() == nil {
-		return store.ErrNotLocked // without making the directory
+		return store.ErrNotLocked // without creating the directory
 	}
 	h, err := locks.lock(m.paths.write)
 	if errors.Is(err, errHeld) {

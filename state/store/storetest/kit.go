@@ -75,7 +75,7 @@ func lock(t *testing.T, m store.Manager, who string) (unlock func()) {
 	})
 }
 
-// read reads through a new handle and returns the encoded state, "" for none.
+// read reads through a new handle and returns the encoded state, or "" for none.
 func read(t *testing.T, h Harness, workspace string) string {
 	t.Helper()
 	f, err := manager(t, h, workspace).Read(t.Context())

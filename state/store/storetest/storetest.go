@@ -20,9 +20,9 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
-// Harness gives the suite access to one new, empty place to store in.
+// Harness gives the suite access to one new, empty storage place.
 type Harness struct {
-	// Open returns another handle on the place, as another process would have.
+	// Open returns another handle to the place, as another process would have.
 	Open func() store.Store
 	// Corrupt replaces the stored bytes of a workspace's state, whatever they are.
 	Corrupt func(workspace string, data []byte) error
@@ -81,7 +81,7 @@ func testRoundTrip(t *testing.T, h Harness) {
 	m := manager(t, h, store.DefaultWorkspace)
 	unlock := lock(t, m, "a")
 	for serial := range uint64(4) {
-		// Shrinking and growing finds stores that leave the rest of what was there.
+		// Shrinking and growing detects stores that keep the rest of earlier content.
 		f := File(t, "l", serial+1, []int{30, 2, 0, 5}[serial])
 		if err := m.Write(t.Context(), f); err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ func testLockRace(t *testing.T, h Harness) {
 	}
 }
 
-// testUpdates has several handles add to the state in turn under the lock: no addition is lost.
+// testUpdates lets several handles add to the state in turn under the lock: no addition is lost.
 func testUpdates(t *testing.T, h Harness) {
 	const handles, rounds = 3, 2
 	var wg sync.WaitGroup
@@ -399,7 +399,7 @@ func testJournal(t *testing.T, h Harness) {
 	}
 }
 
-// testLineage shows that stores keep what they are given; CheckPush guards what people push.
+// testLineage shows that stores keep whatever they receive; CheckPush guards what users push.
 func testLineage(t *testing.T, h Harness) {
 	m := manager(t, h, store.DefaultWorkspace)
 	defer lock(t, m, "a")()
