@@ -62,7 +62,8 @@ type Checker interface {
 	CheckWritable() error
 }
 
-// CheckWritable returns the result of m's check, or nil if m is not a Checker. Call it before an operation that changes the state.
+// CheckWritable returns the result of m's check, or nil if m is not a Checker. Call it before an operation
+// that changes the state.
 func CheckWritable(m Manager) error {
 	if c, ok := m.(Checker); ok {
 		return c.CheckWritable()
