@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
 	"sync"
 
 	"github.com/zclconf/go-cty/cty"
@@ -17,7 +16,6 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/selection"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // ApplyRequest is what an apply works from.
@@ -275,29 +273,19 @@ func (a *applier) Result(t *future.Task, in *eval.Instance) cty.Value {
 	return a.fromState(in)
 }
 
-// fromState returns the object as the state has it, unknown if there is none.
+// fromState returns the object as the state had it before the apply, unknown if there is none.
 func (a *applier) fromState(in *eval.Instance) cty.Value {
-	b := in.Resource.Block.Schema.Block
+	op := a.instanceOp(in)
 	a.mu.Lock()
-	o := a.req.Plan.Prior.Object(addr.Object{Instance: in.Addr()})
+	o := a.req.Plan.Prior.Object(op.obj)
 	if o == nil && in.Config().Addr.Mode == addr.Data {
-		o = a.req.Plan.Base.Object(addr.Object{Instance: in.Addr()}) // a plan to destroy drops what was read
+		o = a.req.Plan.Base.Object(op.obj) // a plan to destroy drops what was read
 	}
 	a.mu.Unlock()
-	if o == nil {
-		return cty.UnknownVal(b.Type())
+	if v, ok := op.live(o); ok {
+		return v
 	}
-	v, err := o.Decode(b.Type())
-	if err != nil {
-		return cty.UnknownVal(b.Type())
-	}
-	v = b.NullWriteOnly(v)
-	return value.MarkPaths(v, b.SensitivePaths(v), value.Sensitive)
-}
-
-// newDeposedKey returns a key that is free in the instance. a.mu is held.
-func (a *applier) newDeposedKey(i addr.Instance) (addr.Deposed, error) {
-	return a.state.NewDeposedKey(i, rand.Reader)
+	return unknownObject(in)
 }
 
 func journalFailed(err error) diag.List {

@@ -63,7 +63,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 		}
 		destroying := destruction{a: a, objectOp: d, change: c, object: stored}
 		if departure != nil {
-			destroying.before = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete}
+			destroying.first = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete}
 		}
 		ok = destroying.run()
 	})
@@ -76,7 +76,7 @@ type destruction struct {
 	a      *applier
 	change *plan.Change
 	object *state.Object // as the state has it
-	before *provisioning // the destroy-time provisioners, nil if there are none
+	first  *provisioning // the destroy-time provisioners, nil if there are none
 }
 
 func (d *destruction) run() bool {
@@ -107,15 +107,15 @@ func (d *destruction) run() bool {
 
 // provision runs the destroy-time provisioners. After a failure the object stays in the state as it is.
 func (d *destruction) provision(pr prior) bool {
-	if d.before == nil {
+	if d.first == nil {
 		return true
 	}
 	op := d.a.begin(d.obj, string(event.OpProvision))
 	if op == nil {
 		return false
 	}
-	d.before.self = d.mark(pr.value, d.object.Sensitive)
-	ok := d.before.run("was not destroyed")
+	d.first.self = d.mark(pr.value, d.object.Sensitive)
+	ok := d.first.run("was not destroyed")
 	return op.end(!ok) && ok
 }
 
@@ -211,13 +211,13 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 		s := ephemeral.NewSession(in, event.OpRead)
 		defer s.End()
 		d := dataRead{objectOp: a.instanceOp(in), in: in, t: t, s: s}
-		ok = in.Preconditions(t, s) && d.evaluate() && a.readData(&d, c)
+		ok = in.Preconditions(t, s) && d.prepare() && a.readData(&d, c)
 	})
 	return ok
 }
 
 func (a *applier) readData(d *dataRead, c *plan.Change) bool {
-	if !d.config.IsWhollyKnown() {
+	if !d.config.value.IsWhollyKnown() {
 		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.obj))
 		return false
 	}

@@ -89,7 +89,7 @@ func (a *applier) storeOutput(name string, d value.Durable, sensitive bool) {
 	if a.state.Outputs == nil {
 		a.state.Outputs = map[string]*state.Output{}
 	}
-	a.state.Outputs[name] = outputState(d, sensitive)
+	a.state.Outputs[name] = &state.Output{Value: d, Sensitive: sensitive}
 }
 
 // anyBlocked reports whether one of the dependencies has no final object.

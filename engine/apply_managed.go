@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,7 +19,6 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // instanceApply creates or updates one managed instance.
@@ -30,13 +30,8 @@ type instanceApply struct {
 	in     *eval.Instance
 	change *plan.Change
 
-	prior     *state.Object // nil when creating
-	before    prior
-	config    cty.Value
-	sensitive []cty.Path
-	// fresh says that the configuration has ephemeral values, which are not those that the plan was made
-	// with.
-	fresh bool
+	prior  prior // nothing when creating
+	config evaluated
 }
 
 func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
@@ -66,49 +61,44 @@ func (ia *instanceApply) apply() bool {
 		return false
 	}
 	ia.in.Hold(ia.t, ia.s)
-	if !ia.in.Preconditions(ia.t, ia.s) || !ia.loadPrior() || !ia.evaluate() {
+	if !ia.in.Preconditions(ia.t, ia.s) || !ia.loadPrior() || !ia.evaluateConfig() {
 		return false
 	}
-	planned, private, identity, legacy, ok := ia.planAgain()
+	planned, ok := ia.planAgain()
 	if !ok {
 		return false
 	}
-	if ia.change.Action == plan.Update && planned.RawEquals(ia.before.value) {
-		return ia.nothingToDo(planned)
+	if ia.change.Action == plan.Update && planned.Planned.RawEquals(ia.prior.value) {
+		return ia.nothingToDo(planned.Planned)
 	}
-	return ia.make(planned, private, identity, legacy)
+	return ia.carryOut(planned)
 }
 
 // loadPrior takes the object that an update starts from; a creation, also that of a replacement, starts from
 // nothing.
 func (ia *instanceApply) loadPrior() bool {
-	ia.before = noPrior(ia.block())
+	ia.prior = noPrior(ia.block())
 	if ia.change.Action != plan.Update {
 		return true
 	}
-	if ia.prior = ia.a.object(ia.obj); ia.prior == nil {
+	o := ia.a.object(ia.obj)
+	if o == nil {
 		ia.report(diag.Errorf("Object to update is gone", "The plan updates %s, but the state has no such object any more. Make a new plan.", ia.obj))
 		return false
 	}
 	var ok bool
-	ia.before, ok = ia.upgrade(ia.prior)
+	ia.prior, ok = ia.upgrade(o)
 	return ok
 }
 
-// evaluate evaluates the configuration with final upstream values and fresh leases.
-func (ia *instanceApply) evaluate() bool {
-	cfg, diags := ia.in.EvalBody(ia.t, ia.s)
-	ia.run.Report(diags)
-	if diags.HasErrors() || ia.s.Failed() {
+// evaluateConfig evaluates the configuration with final upstream values and fresh leases.
+func (ia *instanceApply) evaluateConfig() bool {
+	config, ok := ia.evaluate(ia.t, ia.s, ia.in)
+	if !ok {
 		return false
 	}
-	ia.sensitive, ia.fresh = ia.block().OutsideWriteOnly(value.PathsWith(cfg, value.Sensitive)), value.Contains(cfg, value.Ephemeral)
-	ia.config, _ = cfg.UnmarkDeep()
-	if ia.prior != nil {
-		stored := ia.dropMirrored(ia.block().OutsideWriteOnly(ia.prior.Sensitive))
-		ia.config, ia.sensitive = contract.IgnoreChanges(ia.block(), &ia.in.Config().Lifecycle, ia.before.value, ia.config, ia.sensitive, stored)
-	}
-	if !ia.config.IsWhollyKnown() {
+	ia.config = ia.ignoreChanges(config, &ia.in.Config().Lifecycle, ia.prior)
+	if !ia.config.value.IsWhollyKnown() {
 		ia.report(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied. This is usually caused by a provider that left an attribute unknown.", ia.obj))
 		return false
 	}
@@ -116,7 +106,7 @@ func (ia *instanceApply) evaluate() bool {
 }
 
 // planAgain asks for the plan with what is known now. It must keep every promise of the first plan.
-func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identity cty.Value, legacy, ok bool) {
+func (ia *instanceApply) planAgain() (planned provider.PlanResponse, ok bool) {
 	first, err := ia.change.After.Unmarked()
 	if err == nil && !ia.change.After.Type().Equals(ia.block().Type()) {
 		err = errors.New("it does not fit the provider's schema; the provider may have changed since the plan was made")
@@ -128,43 +118,18 @@ func (ia *instanceApply) planAgain() (planned cty.Value, private []byte, identit
 	if !ia.validate(first) {
 		return
 	}
-	resp, diags := ia.p.PlanResource(ia.ctx, provider.PlanRequest{
-		Type: ia.typeName(), Prior: ia.before.value, Proposed: schema.ProposedNew(ia.block(), ia.before.value, ia.config), Config: ia.config,
-		PriorPrivate: ia.before.private, PlannedPrivate: ia.change.PlannedPrivate, Identity: ia.before.identity, ProviderMeta: ia.meta(ia.in),
+	return ia.plan(planRequest{
+		prior: ia.prior, config: ia.config.value, meta: ia.meta(ia.in), first: first, private: ia.change.PlannedPrivate,
 	})
-	if !diags.HasErrors() && resp.Deferred != "" {
-		diags = append(diags, ia.answers.Deferred("planning", resp.Deferred)...)
-	}
-	if !diags.HasErrors() {
-		resp.Planned, diags = ia.answers.Accept(resp.Planned, diags, contract.Plan)
-		resp.Planned, diags = ia.answers.DropCopiedSecrets(ia.config, resp.Planned, diags, contract.Plan)
-	}
-	if !diags.HasErrors() {
-		diags = append(diags, ia.checkSecond(first, resp)...)
-	}
-	ia.report(diags)
-	return resp.Planned, resp.Private, resp.Identity, resp.LegacyTypes, !diags.HasErrors()
-}
-
-// checkSecond holds the second plan against the configuration and against the first.
-func (ia *instanceApply) checkSecond(first cty.Value, resp provider.PlanResponse) diag.List {
-	valid := func() []error { return schema.AssertPlanValid(ia.block(), ia.before.value, ia.config, resp.Planned) }
-	kept := func() []error { return schema.AssertSecondPlan(ia.block(), first, resp.Planned) }
-	if resp.LegacyTypes {
-		ia.logTolerated(contract.Plan, valid)
-		ia.logTolerated(contract.FinalPlan, kept)
-		return nil
-	}
-	return append(ia.answers.Violations(contract.Plan, valid()...), ia.answers.Violations(contract.FinalPlan, kept()...)...)
 }
 
 // validate has the provider validate the configuration again if it says more than when it was planned:
 // ephemeral values are others now, and what was unknown is known.
 func (ia *instanceApply) validate(first cty.Value) bool {
-	if !ia.fresh && !contract.SaysMore(ia.block(), ia.config, first) {
+	if !ia.config.ephemeral && !contract.SaysMore(ia.block(), ia.config.value, first) {
 		return true
 	}
-	diags := ia.p.ValidateResource(ia.ctx, addr.Managed, ia.typeName(), ia.config)
+	diags := ia.p.ValidateResource(ia.ctx, addr.Managed, ia.typeName(), ia.config.value)
 	ia.report(diags)
 	return !diags.HasErrors()
 }
@@ -176,19 +141,19 @@ func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 	if op == nil {
 		return false
 	}
-	o := ia.object(planned, ia.before.private, ia.before.identity, false)
+	o := ia.object(planned, ia.prior.private, ia.prior.identity, false)
 	if o == nil {
 		op.end(true)
 		return false
 	}
 	ok := op.end(false, ia.changeTo(o))
 	ia.final(planned)
-	return ok && ia.in.Postconditions(ia.t, ia.s, ia.mark(planned, ia.sensitive))
+	return ok && ia.in.Postconditions(ia.t, ia.s, ia.mark(planned, ia.config.sensitive))
 }
 
 // object makes the state's record of v.
 func (ia *instanceApply) object(v cty.Value, private []byte, identity cty.Value, tainted bool) *state.Object {
-	o := ia.stateObject(v, slices.Concat(ia.sensitive, ia.block().SensitivePaths(v)), private, identity, nil)
+	o := ia.stateObject(v, slices.Concat(ia.config.sensitive, ia.block().SensitivePaths(v)), private, identity, nil)
 	if o != nil {
 		o.Tainted, o.Dependencies, o.CreateBeforeDestroy = tainted, stateDeps(ia.change.Deps), ia.change.CreateBeforeDestroy
 		o.SkipDestroy = ia.in.Config().Lifecycle.SkipDestroy()
@@ -204,11 +169,11 @@ func (ia *instanceApply) changeTo(o *state.Object) state.ObjectChange {
 func (ia *instanceApply) final(v cty.Value) {
 	ia.a.mu.Lock()
 	defer ia.a.mu.Unlock()
-	ia.a.results[ia.obj.Instance] = ia.mark(v, ia.sensitive)
+	ia.a.results[ia.obj.Instance] = ia.mark(v, ia.config.sensitive)
 }
 
-// make makes the change.
-func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Value, legacy bool) bool {
+// carryOut makes the change that was planned.
+func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	kind, action := event.OpCreate, plan.Create
 	if ia.change.Action == plan.Update {
 		kind, action = event.OpUpdate, plan.Update
@@ -227,21 +192,21 @@ func (ia *instanceApply) make(planned cty.Value, private []byte, identity cty.Va
 	if !ok {
 		return false
 	}
-	idKey, id := identifying(ia.before.value, ia.block(), ia.sensitive)
+	idKey, id := identifying(ia.prior.value, ia.block(), ia.config.sensitive)
 	done := ia.events.Begin(kind, ia.obj, action, idKey, id)
 	resp, diags := ia.p.ApplyResource(ia.a.changing, provider.ApplyRequest{
-		Type: ia.typeName(), Prior: ia.before.value, Planned: planned, Config: ia.config, PlannedPrivate: private, Identity: identity,
+		Type: ia.typeName(), Prior: ia.prior.value, Planned: planned.Planned, Config: ia.config.value, PlannedPrivate: planned.Private, Identity: planned.Identity,
 		ProviderMeta: ia.meta(ia.in),
 	})
 	resp.Identity, diags = ia.newIdentity(resp.Identity, diags)
-	o := ia.outcome(planned, resp, diags, legacy)
+	o := ia.outcome(planned, resp, diags)
 	if resp.Private == nil && o.failed {
-		resp.Private = ia.before.private // an error answer may leave it out
+		resp.Private = ia.prior.private // an error answer may leave it out
 	}
 	if o.exists && !o.failed && kind == event.OpCreate && len(ia.in.Provisioners()) > 0 {
 		op = ia.provision(op, &o, resp)
 	}
-	idKey, id = identifying(o.value, ia.block(), ia.sensitive)
+	idKey, id = identifying(o.value, ia.block(), ia.config.sensitive)
 	if op == nil {
 		done(o.diags, idKey, id)
 		return false
@@ -257,9 +222,9 @@ func (ia *instanceApply) newIdentity(id cty.Value, diags diag.List) (cty.Value, 
 		diags = append(diags, wrong...)
 	}
 	if got == cty.NilVal || got.IsNull() {
-		return ia.before.identity, diags
+		return ia.prior.identity, diags
 	}
-	ia.noteIdentity("applying", ia.before.identity, got)
+	ia.noteIdentity("applying", ia.prior.identity, got)
 	return got, diags
 }
 
@@ -273,7 +238,7 @@ func (ia *instanceApply) provision(op *operation, o *outcome, resp provider.Appl
 	if op = ia.a.begin(ia.obj, string(event.OpProvision)); op == nil {
 		return nil
 	}
-	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.obj, action: plan.Create, self: ia.mark(o.value, ia.sensitive)}
+	pv := provisioning{walk: ia.walk, t: ia.t, s: ia.s, of: ia.in, obj: ia.obj, action: plan.Create, self: ia.mark(o.value, ia.config.sensitive)}
 	if !pv.run("is tainted and will be replaced") {
 		o.failed, o.tainted = true, true
 		o.diags = append(o.diags, diag.Diagnostic{Summary: "Provisioner failed"}) // for the event; the reason was reported
@@ -292,7 +257,7 @@ func (ia *instanceApply) depose(op *operation) (addr.Object, bool) {
 		return none, true
 	}
 	ia.a.mu.Lock()
-	key, err := ia.a.newDeposedKey(ia.obj.Instance)
+	key, err := ia.a.state.NewDeposedKey(ia.obj.Instance, rand.Reader)
 	ia.a.mu.Unlock()
 	if err != nil {
 		ia.report(diag.Errorf("Cannot set the old object aside", "No key for the deposed object of %s: %s.", ia.obj, err))
@@ -344,7 +309,7 @@ func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyR
 			n.Forget++
 		}
 	})
-	return ia.in.Postconditions(ia.t, ia.s, ia.mark(o.value, ia.sensitive)) && ok
+	return ia.in.Postconditions(ia.t, ia.s, ia.mark(o.value, ia.config.sensitive)) && ok
 }
 
 // undepose puts the old object back in its place after the new one could not be made.
@@ -367,7 +332,7 @@ type outcome struct {
 
 // outcome holds the answer of an apply call against the contract. Whatever exists is kept, whatever else is
 // wrong with the answer.
-func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse, diags diag.List, legacy bool) outcome {
+func (ia *instanceApply) outcome(planned provider.PlanResponse, resp provider.ApplyResponse, diags diag.List) outcome {
 	o := outcome{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
 	if resp.New == cty.NilVal || resp.New.IsNull() {
 		if !o.failed {
@@ -385,17 +350,17 @@ func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse,
 		}
 		v, o.tainted = contract.NullUnknown(v), true
 	} else if !o.failed {
-		check := func() []error { return schema.AssertApplyResult(ia.block(), planned, v) }
-		if legacy || resp.LegacyTypes {
+		check := func() []error { return schema.AssertApplyResult(ia.block(), planned.Planned, v) }
+		if planned.LegacyTypes || resp.LegacyTypes {
 			ia.logTolerated(contract.Object, check)
 		} else if errs := check(); len(errs) > 0 {
 			diags, o.tainted = append(diags, ia.answers.Violations(contract.Result, errs...)...), true
 		}
 	}
-	v, diags = ia.answers.DropCopiedSecrets(ia.config, v, diags, contract.Object)
+	v, diags = ia.answers.DropCopiedSecrets(ia.config.value, v, diags, contract.Object)
 	o.value, o.exists, o.diags = v, true, diags
 	o.failed = diags.HasErrors()
-	o.tainted = o.tainted && o.failed && ia.before.value.IsNull()
+	o.tainted = o.tainted && o.failed && ia.prior.value.IsNull()
 	ia.report(diags)
 	return o
 }
@@ -405,8 +370,8 @@ func (ia *instanceApply) outcome(planned cty.Value, resp provider.ApplyResponse,
 func (ia *instanceApply) unusable(o outcome, diags diag.List) outcome {
 	ia.report(diags)
 	o.failed, o.diags = true, diags
-	if !ia.before.value.IsNull() {
-		o.value, o.untouched = ia.before.value, true
+	if !ia.prior.value.IsNull() {
+		o.value, o.untouched = ia.prior.value, true
 	}
 	return o
 }

@@ -97,7 +97,7 @@ func (p *planner) readForCheck(d *dataRead, deps []plan.Dep) (cty.Value, bool) {
 		plain, _ := v.UnmarkDeep()
 		return p.planRead(d, plain, deps, plan.ReadCheckNested)
 	case p.req.Mode == plan.Normal:
-		return p.planRead(d, schema.PlannedDataObject(d.block(), d.config), deps, plan.ReadCheckNested)
+		return p.planRead(d, schema.PlannedDataObject(d.block(), d.config.value), deps, plan.ReadCheckNested)
 	case ok:
 		p.keepRead(d, v, deps)
 		return v, true
@@ -112,7 +112,7 @@ func (p *planner) readForCheck(d *dataRead, deps []plan.Dep) (cty.Value, bool) {
 // given a secret is kept nowhere.
 func (d *dataRead) storable(diags diag.List) string {
 	po := d.in.Provider(d.t)
-	secret := len(d.sensitive) > 0 || po.Opens()
+	secret := len(d.config.sensitive) > 0 || po.Opens()
 	if !secret {
 		cfg, _ := po.EvalBody(d.t, nil)
 		secret = value.Contains(cfg, value.Sensitive) || value.Contains(cfg, value.Ephemeral)

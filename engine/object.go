@@ -33,6 +33,14 @@ type prior struct {
 	cleaned   bool // the stored object has more than value: write-only values, which are taken out
 }
 
+// sensitive returns the paths that are sensitive in the stored object.
+func (pr prior) sensitive() []cty.Path {
+	if pr.object == nil {
+		return nil
+	}
+	return pr.object.Sensitive
+}
+
 func noPrior(b *schema.Block) prior {
 	return prior{value: cty.NullVal(b.Type())}
 }
@@ -86,7 +94,7 @@ func (op *objectOp) validateConfig(mode addr.Mode, b *blocks.Resource, config ct
 func (op *objectOp) upgrade(o *state.Object) (prior, bool) {
 	pr := prior{object: o, private: o.Private}
 	ty := op.schema.Block.Type()
-	if o.SchemaVersion == op.schema.Version && o.Flatmap == nil {
+	if op.isCurrent(o) {
 		if v, err := o.DecodeUnmarked(ty); err == nil {
 			pr.value, pr.cleaned = op.clean(v)
 			return op.loadIdentity(pr, o)
@@ -151,11 +159,7 @@ func (op *objectOp) loadIdentity(pr prior, o *state.Object) (prior, bool) {
 
 // refresh reads the real object. The result has no object if it is gone.
 func (op *objectOp) refresh(pr prior, meta cty.Value) (prior, bool) {
-	var sensitive []cty.Path
-	if pr.object != nil {
-		sensitive = pr.object.Sensitive
-	}
-	idKey, id := identifying(pr.value, op.schema.Block, sensitive)
+	idKey, id := identifying(pr.value, op.schema.Block, pr.sensitive())
 	done := op.events.Begin(event.OpRefresh, op.obj, plan.NoOp, idKey, id)
 	resp, diags := op.p.ReadResource(op.ctx, provider.ReadRequest{
 		Type: op.typeName(), Prior: pr.value, Private: pr.private, Identity: pr.identity, ProviderMeta: meta,
@@ -254,7 +258,8 @@ func (op *objectOp) metaIn(m *eval.Module) cty.Value {
 	return v
 }
 
-// dropMirrored takes out of stored paths those that echoed adds: a state may have been written without them.
+// dropMirrored takes out of stored paths those that mirrorSensitivity adds: a state may have been written
+// without them.
 func (op *objectOp) dropMirrored(paths []cty.Path) []cty.Path {
 	_, result, ok := builtin.Echo(op.typeName())
 	if !ok || op.source != addr.BuiltinProvider {

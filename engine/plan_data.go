@@ -16,13 +16,12 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // planData reads a data source, or plans to read it during apply if its configuration is unknown or something
 // that it explicitly depends on is about to change.
 func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
-	placeholder := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
+	placeholder := unknownObject(in)
 	in.Prepare(t)
 	deps := in.Deps(t)
 	if p.excluded(in.Addr(), deps) || p.usesExcluded(t, in) {
@@ -39,20 +38,20 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		s := ephemeral.NewSession(in, event.OpRead)
 		defer s.End()
 		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
-		if !in.Preconditions(t, s) || !d.evaluate() {
+		if !in.Preconditions(t, s) || !d.prepare() {
 			return
 		}
 		reason := plan.NoReason
-		if !d.config.IsWhollyKnown() {
+		if !d.config.value.IsWhollyKnown() {
 			reason = plan.ReadConfigUnknown
 		} else if slices.ContainsFunc(in.WaitDeps(t), p.changing) || p.moduleWaits(t, in) {
 			reason = plan.ReadDependency
 		}
 		switch {
-		case reason != plan.NoReason && !d.valid() && in.Config().Check == nil:
+		case reason != plan.NoReason && !d.validate() && in.Config().Check == nil:
 			return // what is known of the configuration is wrong already
 		case reason != plan.NoReason:
-			result, ok = p.planRead(&d, schema.PlannedDataObject(d.block(), d.config), deps, reason)
+			result, ok = p.planRead(&d, schema.PlannedDataObject(d.block(), d.config.value), deps, reason)
 		case in.Config().Check != nil:
 			result, ok = p.readForCheck(&d, deps)
 		default:
@@ -72,12 +71,11 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 // dataRead reads one data source.
 type dataRead struct {
 	objectOp
-	in        *eval.Instance
-	t         *future.Task
-	s         *eval.Session
-	config    cty.Value // without marks
-	sensitive []cty.Path
-	failure   string // why read failed
+	in      *eval.Instance
+	t       *future.Task
+	s       *eval.Session
+	config  evaluated
+	failure string // why read failed
 }
 
 // fault reports what went wrong with reading.
@@ -88,22 +86,18 @@ func (d *dataRead) fault(diags diag.List) {
 	d.report(d.in.Resource.Block.AsCheckWarnings(diags))
 }
 
-// evaluate evaluates the configuration and gets the provider.
-func (d *dataRead) evaluate() bool {
-	cfg, diags := d.in.EvalBody(d.t, d.s)
-	d.run.Report(diags)
-	if diags.HasErrors() || d.s.Failed() {
+// prepare evaluates the configuration and gets the provider.
+func (d *dataRead) prepare() (ok bool) {
+	if d.config, ok = d.evaluate(d.t, d.s, d.in); !ok {
 		return false
 	}
-	d.sensitive = value.PathsWith(cfg, value.Sensitive)
-	d.config, _ = cfg.UnmarkDeep()
 	d.p = d.providerFor(d.t, d.s, d.in)
 	return d.p != nil
 }
 
-// valid has the provider validate the configuration, parts of which may be unknown.
-func (d *dataRead) valid() bool {
-	diags := d.validateConfig(addr.Data, d.in.Resource.Block, d.config)
+// validate has the provider validate the configuration, parts of which may be unknown.
+func (d *dataRead) validate() bool {
+	diags := d.validateConfig(addr.Data, d.in.Resource.Block, d.config.value)
 	d.fault(diags)
 	return !diags.HasErrors()
 }
@@ -115,11 +109,11 @@ func (d *dataRead) read() (cty.Value, bool) {
 	if d.s.Failed() || !d.s.Fresh() {
 		return cty.NilVal, false
 	}
-	if !d.valid() {
+	if !d.validate() {
 		return cty.NilVal, false
 	}
 	done := d.events.Begin(event.OpRead, d.obj, plan.Read, "", "")
-	resp, diags := d.p.ReadData(d.ctx, provider.DataRequest{Type: d.typeName(), Config: d.config, ProviderMeta: d.meta(d.in)})
+	resp, diags := d.p.ReadData(d.ctx, provider.DataRequest{Type: d.typeName(), Config: d.config.value, ProviderMeta: d.meta(d.in)})
 	if !diags.HasErrors() {
 		diags = append(diags, d.check(resp)...)
 	}
@@ -128,9 +122,9 @@ func (d *dataRead) read() (cty.Value, bool) {
 		done(diags, "", "")
 		return cty.NilVal, false
 	}
-	idKey, id := identifying(resp.State, d.block(), d.sensitive)
+	idKey, id := identifying(resp.State, d.block(), d.config.sensitive)
 	done(diags, idKey, id)
-	return d.mark(resp.State, d.sensitive), true
+	return d.mark(resp.State, d.config.sensitive), true
 }
 
 func (d *dataRead) check(resp provider.DataResponse) diag.List {
@@ -150,7 +144,7 @@ func (d *dataRead) check(resp provider.DataResponse) diag.List {
 // object makes the state's record of what was read.
 func (d *dataRead) object(v cty.Value) *state.Object {
 	plain, _ := v.UnmarkDeep()
-	return d.stateObject(plain, slices.Concat(d.sensitive, d.block().SensitivePaths(plain)), nil, cty.NilVal, nil)
+	return d.stateObject(plain, slices.Concat(d.config.sensitive, d.block().SensitivePaths(plain)), nil, cty.NilVal, nil)
 }
 
 // keepRead puts what was read into the state that the plan starts from.
@@ -174,13 +168,13 @@ func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reas
 		SchemaVersion: d.schema.Version,
 	}
 	var ok bool
-	if c.After, ok = d.seal(planned, slices.Concat(d.sensitive, d.block().SensitivePaths(planned))); !ok {
+	if c.After, ok = d.seal(planned, slices.Concat(d.config.sensitive, d.block().SensitivePaths(planned))); !ok {
 		return cty.NilVal, false
 	}
 	if p.req.Mode == plan.Normal {
 		p.record(c)
 	}
-	return d.mark(planned, d.sensitive), true
+	return d.mark(planned, d.config.sensitive), true
 }
 
 // stateDeps returns the dependencies in the form that the state keeps.

@@ -6,14 +6,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -224,12 +222,8 @@ func (dp *deletePlan) newChange(pr prior, reason plan.Reason) *plan.Change {
 
 // record stores the change with the object as it is.
 func (dp *deletePlan) record(c *plan.Change, pr prior) bool {
-	var sensitive []cty.Path
-	if pr.object != nil {
-		sensitive = pr.object.Sensitive
-	}
 	var ok bool
-	if c.Before, ok = dp.seal(pr.value, slices.Concat(sensitive, dp.block().SensitivePaths(pr.value))); !ok {
+	if c.Before, ok = dp.seal(pr.value, slices.Concat(pr.sensitive(), dp.block().SensitivePaths(pr.value))); !ok {
 		return false
 	}
 	dp.planner.record(c)
@@ -238,18 +232,7 @@ func (dp *deletePlan) record(c *plan.Change, pr prior) bool {
 
 // ask lets the provider plan the destruction.
 func (dp *deletePlan) ask(c *plan.Change, pr prior) bool {
-	null := cty.NullVal(dp.block().Type())
-	resp, diags := dp.p.PlanResource(dp.ctx, provider.PlanRequest{
-		Type: dp.typeName(), Prior: pr.value, Proposed: null, Config: null, PriorPrivate: pr.private, Identity: pr.identity,
-		ProviderMeta: dp.metaOfModule(),
-	})
-	if !diags.HasErrors() && resp.Deferred != "" {
-		diags = append(diags, dp.answers.Deferred("planning to destroy", resp.Deferred)...)
-	}
-	if !diags.HasErrors() && !resp.Planned.IsNull() {
-		diags = append(diags, dp.answers.Violations(contract.Plan, contract.ErrNotNull)...)
-	}
-	dp.report(diags)
+	resp, ok := dp.plan(planRequest{prior: pr, config: cty.NullVal(dp.block().Type()), meta: dp.metaOfModule()})
 	c.PlannedPrivate = resp.Private
-	return !diags.HasErrors()
+	return ok
 }

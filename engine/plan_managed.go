@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -15,14 +14,12 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
-	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // Result implements eval.Host: the object that the instance is planned to be.
 func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
-	placeholder := cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
+	placeholder := unknownObject(in)
 	if p.interrupted() {
 		p.run.Report(interruptedPlan())
 		return placeholder
@@ -34,7 +31,7 @@ func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 		return p.planData(t, in)
 	}
 	ip := &instancePlan{objectOp: p.instanceOp(in), planner: p, t: t, in: in}
-	v, ok := ip.plan()
+	v, ok := ip.planInstance()
 	if !ok {
 		return placeholder
 	}
@@ -56,17 +53,15 @@ type instancePlan struct {
 	// stored is the object as the state has it; prior the same upgraded and refreshed.
 	stored *state.Object
 	prior  prior
-	// declared is the configuration without marks; config is the same with ignore_changes applied, which only
-	// an object that stays heeds.
-	declared, config cty.Value
-	// declaredSensitive and sensitive are the paths that are sensitive in declared, and in the configuration
-	// that the planned object is made from.
-	declaredSensitive, sensitive []cty.Path
-	generated                    string // the configuration, if it was generated for this import
+	// declared is the configuration; config is the same with ignore_changes applied, unless the object is
+	// new.
+	declared, config evaluated
+	generated        string // the configuration, if it was generated for this import
 }
 
-// plan returns the planned object with its marks; false if it could not be planned, which was reported.
-func (ip *instancePlan) plan() (cty.Value, bool) {
+// planInstance returns the planned object with its marks; false if it could not be planned, which was
+// reported.
+func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	in, t := ip.in, ip.t
 	in.Prepare(t)
 	ip.deps = in.Deps(t)
@@ -103,19 +98,18 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	if ip.planner.req.Mode == plan.RefreshOnly {
 		v := cty.UnknownVal(ip.block().Type())
 		if !ip.prior.value.IsNull() {
-			v = ip.mark(ip.prior.value, ip.storedSensitive())
+			v = ip.mark(ip.prior.value, ip.prior.sensitive())
 		}
 		return v, ip.in.Preconditions(ip.t, s) && ip.in.Postconditions(ip.t, s, v)
 	}
 	if !ip.in.Preconditions(ip.t, s) {
 		return cty.NilVal, false
 	}
-	cfg, diags := ip.in.EvalBody(ip.t, s)
-	ip.run.Report(diags)
-	if diags.HasErrors() || s.Failed() {
+	var ok bool
+	if ip.declared, ok = ip.evaluate(ip.t, s, ip.in); !ok {
 		return cty.NilVal, false
 	}
-	ip.takeConfig(cfg)
+	ip.config = ip.ignoreChanges(ip.declared, &ip.in.Config().Lifecycle, ip.prior)
 	v, ok := ip.decide()
 	if !ok || !ip.checkProvisioners(v) {
 		return cty.NilVal, false
@@ -132,36 +126,21 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	ok := ip.planner.checkArguments(ip.t, ip.in, planned, ip.in.Addr())
 	if ip.change.Action == plan.DeleteThenCreate && (ip.stored == nil || !ip.stored.Tainted) {
 		if d := ip.run.DestroyProvisioners(ip.in.Addr()); d != nil {
-			ok = ip.planner.checkArguments(ip.t, d, ip.mark(ip.prior.value, ip.storedSensitive()), ip.in.Addr()) && ok
+			ok = ip.planner.checkArguments(ip.t, d, ip.mark(ip.prior.value, ip.prior.sensitive()), ip.in.Addr()) && ok
 		}
 	}
 	return ok
 }
 
-// takeConfig separates the evaluated configuration from its marks and applies ignore_changes.
-func (ip *instancePlan) takeConfig(cfg cty.Value) {
-	ip.declaredSensitive = ip.block().OutsideWriteOnly(value.PathsWith(cfg, value.Sensitive))
-	ip.declared, _ = cfg.UnmarkDeep()
-	stored := ip.dropMirrored(ip.block().OutsideWriteOnly(ip.storedSensitive()))
-	ip.config, ip.sensitive = contract.IgnoreChanges(ip.block(), &ip.in.Config().Lifecycle, ip.prior.value, ip.declared, ip.declaredSensitive, stored)
-}
-
 // warnDeprecated warns of what the schema calls deprecated, unless the provider, as most do, has warned of it
 // itself.
 func (ip *instancePlan) warnDeprecated(said diag.List) {
-	for _, d := range ip.block().DeprecatedUses(ip.declared) {
+	for _, d := range ip.block().DeprecatedUses(ip.declared.value) {
 		if slices.ContainsFunc(said, func(own diag.Diagnostic) bool { return own.Severity == diag.Warning && own.Path.Equals(d.Path) }) {
 			continue
 		}
 		ip.run.Report(diag.List{d}.InConfigBody(ip.in.Config().Body).WithAddress(ip.obj.Instance.String()))
 	}
-}
-
-func (ip *instancePlan) storedSensitive() []cty.Path {
-	if ip.prior.object == nil {
-		return nil
-	}
-	return ip.prior.object.Sensitive
 }
 
 // loadPrior finds the object in the state, or imports it, and brings it up to date.
@@ -212,7 +191,7 @@ func (ip *instancePlan) keepUpgraded(o *state.Object) {
 
 // decide asks the provider for the planned object and settles the action.
 func (ip *instancePlan) decide() (cty.Value, bool) {
-	diags := ip.validateConfig(addr.Managed, ip.in.Resource.Block, ip.config)
+	diags := ip.validateConfig(addr.Managed, ip.in.Resource.Block, ip.config.value)
 	ip.warnDeprecated(diags)
 	ip.report(diags)
 	if diags.HasErrors() {
@@ -221,9 +200,9 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 	pv, reason := ip.prior, ip.forcedReason()
 	base := pv
 	if reason != plan.NoReason {
-		base = ip.asNew(pv)
+		base = noPrior(ip.block())
 	}
-	resp, ok := ip.planCall(base)
+	resp, ok := ip.planFrom(base)
 	if !ok {
 		return cty.NilVal, false
 	}
@@ -241,9 +220,6 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 	}
 	return ip.finish(resp)
 }
-
-// asNew returns the prior for planning a replacement: nothing.
-func (ip *instancePlan) asNew(prior) prior { return noPrior(ip.block()) }
 
 // forcedReason returns why the object must be replaced whatever the provider says.
 func (ip *instancePlan) forcedReason() plan.Reason {
@@ -269,7 +245,7 @@ func (ip *instancePlan) compare(pv prior, resp provider.PlanResponse) (provider.
 	switch {
 	case len(c.RequiredReplace) > 0:
 		c.Action, c.Reason = ip.replacement(), plan.ReplaceCannotUpdate
-		return ip.planCall(ip.asNew(pv))
+		return ip.planFrom(noPrior(ip.block()))
 	case resp.Planned.RawEquals(pv.value):
 		c.Action = plan.NoOp
 		if ip.marksChanged(resp.Planned) {
@@ -288,43 +264,16 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 	}
 	bySchema := ip.block().SensitivePaths(planned)
 	stored := ip.dropMirrored(ip.block().OutsideWriteOnly(ip.stored.Sensitive))
-	return !contract.SamePaths(ip.sensitive, stored, bySchema)
+	return !contract.SamePaths(ip.config.sensitive, stored, bySchema)
 }
 
-// planCall asks for one plan and holds the answer against the contract.
-func (ip *instancePlan) planCall(pv prior) (provider.PlanResponse, bool) {
-	config := ip.config
-	if pv.value.IsNull() {
-		config, ip.sensitive = ip.declared, ip.declaredSensitive
+// planFrom has the provider plan what becomes of a prior object. Without one, there is nothing that
+// ignore_changes could keep.
+func (ip *instancePlan) planFrom(pr prior) (provider.PlanResponse, bool) {
+	if pr.value.IsNull() {
+		ip.config = ip.declared
 	}
-	resp, diags := ip.p.PlanResource(ip.ctx, provider.PlanRequest{
-		Type: ip.typeName(), Prior: pv.value, Proposed: schema.ProposedNew(ip.block(), pv.value, config), Config: config,
-		PriorPrivate: pv.private, Identity: pv.identity, ProviderMeta: ip.meta(ip.in),
-	})
-	ip.report(diags)
-	if diags.HasErrors() {
-		return resp, false
-	}
-	if resp.Deferred != "" {
-		ip.report(ip.answers.Deferred("planning", resp.Deferred))
-		return resp, false
-	}
-	resp.Planned, diags = ip.answers.Accept(resp.Planned, nil, contract.Plan)
-	resp.Planned, diags = ip.answers.DropCopiedSecrets(config, resp.Planned, diags, contract.Plan)
-	check := func() []error { return schema.AssertPlanValid(ip.block(), pv.value, config, resp.Planned) }
-	switch {
-	case diags.HasErrors():
-	case resp.LegacyTypes:
-		ip.logTolerated(contract.Plan, check)
-	default:
-		diags = append(diags, ip.answers.Violations(contract.Plan, check()...)...)
-	}
-	ip.noteIdentity("planning", pv.identity, resp.Identity)
-	if !diags.HasErrors() && resp.Planned.IsNull() {
-		diags = append(diags, ip.answers.Violations(contract.Plan, fmt.Errorf("the planned object is null although the configuration asks for one"))...)
-	}
-	ip.report(diags)
-	return resp, !diags.HasErrors()
+	return ip.objectOp.plan(planRequest{prior: pr, config: ip.config.value, meta: ip.meta(ip.in)})
 }
 
 func (ip *instancePlan) newChange(pv prior) {
@@ -337,7 +286,7 @@ func (ip *instancePlan) newChange(pv prior) {
 	if pv.object != nil {
 		c.StateDeps = pv.object.Dependencies
 	}
-	c.Before, _ = ip.seal(pv.value, slices.Concat(ip.storedSensitive(), ip.block().SensitivePaths(pv.value)))
+	c.Before, _ = ip.seal(pv.value, slices.Concat(ip.prior.sensitive(), ip.block().SensitivePaths(pv.value)))
 	ip.change = c
 }
 
@@ -350,13 +299,13 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 		c.Action = plan.CreateThenDelete
 	}
 	var ok bool
-	c.After, ok = ip.seal(resp.Planned, slices.Concat(ip.sensitive, ip.block().SensitivePaths(resp.Planned)))
+	c.After, ok = ip.seal(resp.Planned, slices.Concat(ip.config.sensitive, ip.block().SensitivePaths(resp.Planned)))
 	if !ok {
 		return cty.NilVal, false
 	}
 	c.PlannedPrivate, c.PlannedIdentity = resp.Private, ip.sealIdentity(resp.Identity)
 	ip.planner.record(c)
-	return ip.mark(resp.Planned, ip.sensitive), allowed
+	return ip.mark(resp.Planned, ip.config.sensitive), allowed
 }
 
 // replacement returns the action that replaces the object, before anything is known of create_before_destroy.
@@ -392,24 +341,16 @@ func (p *planner) asStored(in *eval.Instance) (cty.Value, bool) {
 	}
 	v, ok := p.fromPrior(in)
 	if !ok && in.Config().Addr.Mode == addr.Managed {
-		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()), true
+		return unknownObject(in), true
 	}
 	return v, ok
 }
 
-// fromPrior decodes the object that the state has.
+// fromPrior returns the object that the state has.
 func (p *planner) fromPrior(in *eval.Instance) (cty.Value, bool) {
-	b := in.Resource.Block.Schema.Block
+	op := p.instanceOp(in)
 	p.mu.Lock()
-	o := p.prior.Object(addr.Object{Instance: in.Addr()})
+	o := p.prior.Object(op.obj)
 	p.mu.Unlock()
-	if o == nil {
-		return cty.NilVal, false
-	}
-	v, err := o.Decode(b.Type())
-	if err != nil {
-		return cty.NilVal, false
-	}
-	v = b.NullWriteOnly(v)
-	return value.MarkPaths(v, b.SensitivePaths(v), value.Sensitive), true
+	return op.live(o)
 }

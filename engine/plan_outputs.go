@@ -11,7 +11,6 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -169,9 +168,4 @@ func sameDurable(a, b value.Durable) bool {
 	x, errX := a.Unmarked()
 	y, errY := b.Unmarked()
 	return errX == nil && errY == nil && x != cty.NilVal && y != cty.NilVal && x.RawEquals(y)
-}
-
-// outputState makes the state's record of an output.
-func outputState(v value.Durable, sensitive bool) *state.Output {
-	return &state.Output{Value: v, Sensitive: sensitive}
 }

@@ -104,13 +104,14 @@ type planner struct {
 	generated map[addr.Instance]*Generated // of the request
 
 	moved     moves.Moved  // set before any task starts
+	stateUses []eval.Use   // claims of the state's providers, waived after the last expansion; set with moved
 	warnings  diag.List    // of validating, to be added to those of planning
 	unplanned *missingDeps // set before any output is planned
 
 	generating bool // configuration for what import blocks name, not a plan
 	missing    []undeclared
 
-	mu        sync.Mutex // guards all below
+	mu        sync.Mutex // guards all below while tasks run
 	prior     *state.State
 	changes   map[addr.Object]*plan.Change
 	drift     []*plan.Change
@@ -208,7 +209,8 @@ func (p *planner) planVariables() {
 func (p *planner) claimAll() {
 	p.req.Config.EachResource(func(b *blocks.Resource) { p.pool.Claim(eval.BlockClaims(b)...) })
 	eval.EachCheck(p.req.Config, func(uses []eval.Use) { p.pool.Claim(uses...) })
-	p.pool.Claim(p.stateProviders()...)
+	p.stateUses = p.stateProviders()
+	p.pool.Claim(p.stateUses...)
 }
 
 // stateProviders returns a claim for each provider configuration that has objects in the state: some may have
@@ -298,7 +300,7 @@ func (p *planner) expansionDone(pool *future.Pool) {
 	p.mu.Unlock()
 	if last {
 		p.queueOrphans(pool)
-		p.pool.Waive(p.stateProviders()...)
+		p.pool.Waive(p.stateUses...)
 	}
 }
 
@@ -383,7 +385,7 @@ func (p *planner) unneeded(in *eval.Instance) bool {
 // Open implements eval.Host.
 func (p *planner) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
 	if p.unneeded(in) {
-		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+		return unknownObject(in).Mark(value.Ephemeral)
 	}
 	return p.pool.Open(t, s, in, p.dependsPending)
 }

@@ -75,12 +75,12 @@ func (v *validator) Result(t *future.Task, in *eval.Instance) cty.Value {
 		in.Prepare(t)
 		in.InputsHold(t)
 	}
-	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
+	return unknownObject(in)
 }
 
 // Open implements eval.Host; evaluation does not call it while validating.
 func (v *validator) Open(_ *future.Task, _ *eval.Session, in *eval.Instance) cty.Value {
-	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
+	return unknownObject(in).Mark(value.Ephemeral)
 }
 
 func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
