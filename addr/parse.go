@@ -98,7 +98,7 @@ func TargetFromTraversal(t hcl.Traversal) (Target, error) {
 		target.ModuleKeyless = !m.IsRoot() && key == NoKey
 		return target, nil
 	}
-	r, rest, err := splitResource(rest)
+	r, rest, err := SplitResource(rest)
 	if err != nil {
 		return Target{}, err
 	}
@@ -201,7 +201,9 @@ func SplitModule(t hcl.Traversal) (ModuleInstance, hcl.Traversal, error) {
 	return m, t, nil
 }
 
-func splitResource(t hcl.Traversal) (Resource, hcl.Traversal, error) {
+// SplitResource reads the type and name of a resource, with its mode before them, off a traversal that is not
+// empty, and returns the remaining steps. The mode is returned with errors too.
+func SplitResource(t hcl.Traversal) (Resource, hcl.Traversal, error) {
 	r := Resource{}
 	switch stepName(t[0]) {
 	case "data":

@@ -2,6 +2,9 @@ package config
 
 import (
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/lang"
 )
 
 var (
@@ -73,15 +76,12 @@ func (d *decoder) destroyReferences(body hcl.Body) {
 	attrs, _ := body.JustAttributes()
 	for _, attr := range inOrder(attrs) {
 		for _, t := range attr.Expr.Variables() {
-			switch t.RootName() {
-			case "self", "count", "path", "terraform", "tofu", "ephemeral", "var", "local", "module":
+			ref, _ := lang.ParseRef(t)
+			lost := ref.Kind == lang.Resource && ref.Resource.Mode != addr.Ephemeral || ref.Kind == lang.Each && ref.Name == "value"
+			if !lost { // mistakes in the reference are reported when it is compiled
 				continue
-			case "each":
-				if isRepetitionKey(t) {
-					continue
-				}
 			}
-			d.errorAt(t.SourceRange(), "Invalid reference from destroy provisioner", DestroyReferences)
+			d.errorAt(ref.Range, "Invalid reference from destroy provisioner", DestroyReferences)
 		}
 	}
 }

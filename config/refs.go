@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	registry "github.com/opentofu/registry-address/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/lang"
 )
 
 // dependsOn decodes a depends_on argument: a list of references to whole objects.
@@ -30,46 +34,27 @@ func (d *decoder) dependsOn(content *hcl.BodyContent) []hcl.Traversal {
 	return out
 }
 
-// wholeObject checks that t names an object, possibly one instance of it, and not something in it.
+// wholeObject checks that t names an object, possibly one instance of it, and not something in it. An output
+// value is an object of its own.
 func (d *decoder) wholeObject(t hcl.Traversal) bool {
-	steps := 2
-	switch t.RootName() {
-	case "data", "ephemeral", "resource":
-		steps = 3
-	case "each", "count", "self", "path", "terraform", "tofu":
-		d.semanticAt(t.SourceRange(), "Invalid depends_on reference",
-			"Nothing can depend on %q. Refer to resources, module calls, variables or local values.", t.RootName())
-		return false
-	}
-	if len(t) < steps {
-		d.semanticAt(t.SourceRange(), "Invalid reference", "A reference in depends_on must be followed by the name of the object, as in \"TYPE.NAME\" or \"module.NAME\".")
-		return false
-	}
-	for _, step := range t[1:steps] {
-		if _, ok := step.(hcl.TraverseAttr); !ok {
-			d.semanticAt(step.SourceRange(), "Invalid reference", "The name of the object must follow here, after a dot.")
-			return false
-		}
-	}
-	rest := t[steps:]
-	if len(rest) > 0 {
-		if _, ok := rest[0].(hcl.TraverseIndex); ok {
-			rest = rest[1:]
-		}
-	}
-	if t.RootName() == "module" && len(rest) == 1 {
-		// An output value is an object of its own.
-		if _, ok := rest[0].(hcl.TraverseAttr); ok {
-			return true
-		}
-	}
-	if len(rest) > 0 {
-		d.semanticAt(rest.SourceRange(), "Invalid depends_on reference",
+	ref, diags := lang.ParseRef(t)
+	switch {
+	case notAnObject[ref.Kind]:
+		d.semanticAt(ref.Range, "Invalid depends_on reference",
+			"Nothing can depend on %q. Refer to resources, module calls, variables or local values.", ref.Root)
+	case diags.HasErrors():
+		d.semanticAt(ref.Range, "Invalid reference", "A reference in depends_on must be followed by the name of the object, as in \"TYPE.NAME\" or \"module.NAME\".")
+	case len(ref.Rest) > 0:
+		d.semanticAt(ref.Rest.SourceRange(), "Invalid depends_on reference",
 			"Dependencies are on whole objects. Leave out what follows the object's name.")
-		return false
+	default:
+		return true
 	}
-	return true
+	return false
 }
+
+// notAnObject has the kinds of references to what is no object of its own.
+var notAnObject = map[lang.Kind]bool{lang.Each: true, lang.Count: true, lang.Self: true, lang.Path: true, lang.Terraform: true}
 
 // providerRef interprets expr as "name", "name.alias" or "name.alias[key]". The key may be any expression.
 func (d *decoder) providerRef(expr hcl.Expression) *ProviderRef {
@@ -167,12 +152,15 @@ func (d *decoder) ignoreChanges(attr *hcl.Attribute) (paths []hcl.Traversal, all
 	return paths, false
 }
 
-// notManaged are the first words of references that don't lead to a managed resource.
-var notManaged = map[string]string{
-	"var": "an input variable", "local": "a local value", "module": "a module call", "data": "a data source", "ephemeral": "an ephemeral resource",
-	"each": "a repetition value", "count": "a repetition value", "path": "a file system path", "terraform": "a run-time value",
-	"tofu": "a run-time value", "self": "the resource itself",
-}
+// notManaged says what references lead to that don't lead to a managed resource, by their kind and, for those
+// to resources, by the mode.
+var (
+	notManaged = map[lang.Kind]string{
+		lang.Variable: "an input variable", lang.Local: "a local value", lang.Module: "a module call", lang.Each: "a repetition value",
+		lang.Count: "a repetition value", lang.Path: "a file system path", lang.Terraform: "a run-time value", lang.Self: "the resource itself",
+	}
+	notManagedMode = map[addr.Mode]string{addr.Data: "a data source", addr.Ephemeral: "an ephemeral resource"}
+)
 
 // replaceTriggers decodes replace_triggered_by: references to managed resources, their instances or
 // attributes. Keys in brackets may use count.index and each.key.
@@ -198,10 +186,11 @@ func (d *decoder) replaceTrigger(expr hcl.Expression) bool {
 		d.errorAt(expr.Range(), summary, "Missing resource reference in replace_triggered_by expression. Write for example \"aws_instance.web\" or \"aws_instance.web[count.index].id\".")
 		return false
 	}
-	if what := notManaged[base.RootName()]; what != "" {
+	ref, _ := lang.ParseRef(base)
+	if what := cmp.Or(notManaged[ref.Kind], notManagedMode[ref.Resource.Mode]); what != "" {
 		d.errorAt(expr.Range(), summary,
 			"Only managed resources have changes that can trigger a replacement; %q is %s. To react to a plain value, keep it in a terraform_data resource and refer to that.",
-			base.RootName(), what)
+			ref.Root, what)
 		return false
 	}
 	for _, key := range keys {
@@ -215,12 +204,10 @@ func (d *decoder) replaceTrigger(expr hcl.Expression) bool {
 	return true
 }
 
+// isRepetitionKey reports whether a reference is each.key or count.index.
 func isRepetitionKey(t hcl.Traversal) bool {
-	if len(t) < 2 {
-		return false
-	}
-	a, ok := t[1].(hcl.TraverseAttr)
-	return ok && (t.RootName() == "count" && a.Name == "index" || t.RootName() == "each" && a.Name == "key")
+	ref, _ := lang.ParseRef(t)
+	return ref.Kind == lang.Count && ref.Name == "index" || ref.Kind == lang.Each && ref.Name == "key"
 }
 
 // flatten returns the steps of a reference whose index keys may be computed, and those keys by the index of

@@ -23,7 +23,7 @@ type Kind uint8
 
 // The kinds of references.
 const (
-	Unclear   Kind = iota // nothing that can be told; the Ref is invalid
+	Unclear   Kind = iota // a resource without its type or name; the Ref is invalid
 	Variable              // var.NAME
 	Local                 // local.NAME
 	Resource              // TYPE.NAME, data.TYPE.NAME, ephemeral.TYPE.NAME
@@ -306,7 +306,8 @@ func (c *compiler) add(x *Expr, t hcl.Traversal) {
 	x.Refs = append(x.Refs, ref)
 }
 
-// ParseRef interprets an absolute traversal as a reference.
+// ParseRef interprets an absolute traversal as a reference. With errors, the reference has the kind that its
+// first word says, except for resources.
 func ParseRef(t hcl.Traversal) (Ref, diag.List) {
 	root := t.RootName()
 	ref := Ref{Root: root, Range: t.SourceRange()}
@@ -328,14 +329,8 @@ func ParseRef(t hcl.Traversal) (Ref, diag.List) {
 		return ref, nil
 	case "module":
 		return ref.module(t)
-	case "data":
-		return ref.resource(addr.Data, t[1:])
-	case "ephemeral":
-		return ref.resource(addr.Ephemeral, t[1:])
-	case "resource":
-		return ref.resource(addr.Managed, t[1:])
 	default:
-		return ref.resource(addr.Managed, t)
+		return ref.resource(t)
 	}
 }
 
@@ -347,12 +342,9 @@ func (r Ref) named(kind Kind, t hcl.Traversal, what string) (Ref, diag.List) {
 }
 
 func (r *Ref) takeNameOf(kind Kind, t hcl.Traversal) bool {
-	name, rest := takeName(t[1:])
-	if name == "" {
-		return false
-	}
-	r.Kind, r.Name, r.Rest = kind, name, rest
-	return true
+	r.Kind = kind // also if the rest is wrong
+	r.Name, r.Rest = takeName(t[1:])
+	return r.Name != ""
 }
 
 func (r Ref) oneOf(kind Kind, t hcl.Traversal, names ...string) (Ref, diag.List) {
@@ -386,12 +378,12 @@ func (r Ref) module(t hcl.Traversal) (Ref, diag.List) {
 	return r, nil
 }
 
-func (r Ref) resource(mode addr.Mode, t hcl.Traversal) (Ref, diag.List) {
-	if len(t) < 2 || name(t[0]) == "" || name(t[1]) == "" {
-		return r, r.incomplete(mode)
+func (r Ref) resource(t hcl.Traversal) (Ref, diag.List) {
+	named, rest, err := addr.SplitResource(t)
+	if err != nil {
+		return r, r.incomplete(named.Mode)
 	}
-	r.Kind, r.Resource = Resource, addr.Resource{Mode: mode, Type: name(t[0]), Name: name(t[1])}
-	r.Rest = t[2:]
+	r.Kind, r.Resource, r.Rest = Resource, named, rest
 	return r, r.takeIndex()
 }
 

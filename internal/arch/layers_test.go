@@ -49,7 +49,7 @@ var rules = map[string]rule{
 	"schema": {may: []string{"addr", "bounds", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes and nothing more"},
 
-	"config":          {may: []string{"addr", "bounds", "diag", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here"},
+	"config":          {may: []string{"addr", "bounds", "diag", "lang", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
 	"config/format":   {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
 	"state":           {may: []string{"addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
 	"provider":        {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
@@ -75,9 +75,9 @@ var rules = map[string]rule{
 	"lang":          {may: []string{"addr", "diag", "schema", "value"}, pure: true, modules: []string{hcl, cty}, why: "references are found before anything is evaluated"},
 	"lang/generate": {may: []string{"addr", "schema"}, pure: true, modules: []string{hcl, cty}, why: "text is written from a schema and an object; where the object came from is no matter of its syntax"},
 	"lang/marked": {
-		may:  []string{"bounds", "lang/funcs", "unify", "value"},
+		may:  []string{"bounds", "lang", "lang/funcs", "unify", "value"},
 		pure: true, modules: []string{hcl, cty},
-		why: "which marks a result has follows from the expression alone, whatever its references mean",
+		why: "which marks a result has follows from the expression alone: of its references it matters only which are to whole blocks",
 	},
 	"lang/funcs":    {may: []string{"bounds", "diag", "safefile", "value", "unify"}, why: "functions see arguments, not the configuration that calls them; a template has places of its own"},
 	"plan":          {may: []string{"addr", "diag", "schema", "value", "state"}, pure: true, modules: []string{cty}, why: "a plan is data, and ordering it is a pure function: no live value may meet it"},

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/bounds"
+	"github.com/mayfly-iac/mayfly/lang"
 )
 
 // shortcuts evaluate calls of functions that need one element of a collection or none. A function call
@@ -101,17 +102,9 @@ func sameOfAll(splat *hclsyntax.SplatExpr) bool {
 
 // wholeBlock reports whether a traversal refers to a whole resource or module, rather than to a part of it.
 func wholeBlock(t hcl.Traversal) bool {
-	names := 2 // a type, or the word module, and the name
-	switch t.RootName() {
-	case "var", "local", "each", "self", "count", "path", "terraform", "tofu":
-		return false
-	case "data", "ephemeral":
-		names = 3
-	}
-	return len(t) == names && !slices.ContainsFunc(t[1:], func(step hcl.Traverser) bool {
-		_, attribute := step.(hcl.TraverseAttr)
-		return !attribute
-	})
+	ref, diags := lang.ParseRef(t)
+	whole := ref.Kind == lang.Resource || ref.Kind == lang.Module && ref.Output == ""
+	return whole && ref.Index == nil && len(ref.Rest) == 0 && !diags.HasErrors()
 }
 
 // plain returns the value of the call if the element is one of a known list or tuple and there are no
