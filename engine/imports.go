@@ -1,13 +1,8 @@
 package engine
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
@@ -94,7 +89,7 @@ func (op *objectOp) importObject(imp *importTarget, meta cty.Value) (prior, bool
 			return prior{}, false
 		}
 		req.Identity = id
-		key, text = identityText(id)
+		key, text = contract.IdentityText(id)
 	}
 	done := op.events.Begin(event.OpImport, op.obj, plan.NoOp, key, text)
 	resp, diags := op.p.ImportResource(op.ctx, req)
@@ -147,42 +142,8 @@ func (op *objectOp) importIdentity(imp *importTarget) (cty.Value, diag.List) {
 	if diags.HasErrors() {
 		return cty.NilVal, diags
 	}
-	fail := func(summary, format string, args ...any) {
-		diags = append(diags, diag.At(*imp.rng, summary, format, args...)...)
-	}
-	v := imp.identity
-	switch {
-	case id == nil:
-		fail("Import by identity is not supported", "The resource type %s has no identity; import it with an id instead.", op.typeName())
-		return cty.NilVal, diags
-	case !v.Type().IsObjectType() && !v.Type().IsMapType():
-		fail("Invalid import identity", "The identity must be an object, with the attributes that identify a %s.", op.typeName())
-		return cty.NilVal, diags
-	}
-	given := v.AsValueMap()
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if id.Attributes[name] == nil {
-			fail("Invalid import identity", "The identity of a %s has no attribute %q. It has: %s.", op.typeName(), name, strings.Join(slices.Sorted(maps.Keys(id.Attributes)), ", "))
-		}
-	}
-	attrs := map[string]cty.Value{}
-	for _, name := range slices.Sorted(maps.Keys(id.Attributes)) {
-		a := id.Attributes[name]
-		got, ok := given[name]
-		if (!ok || got.IsNull()) && a.RequiredForImport {
-			fail("Incomplete import identity", "The identity of a %s needs the attribute %q.", op.typeName(), name)
-		}
-		if attrs[name] = cty.NullVal(a.Type); !ok {
-			continue
-		}
-		got, err := convert.Convert(got, a.Type)
-		if err != nil {
-			fail("Invalid import identity", "The attribute %q of the identity is not suitable: %s.", name, err)
-			continue
-		}
-		attrs[name] = got
-	}
-	return cty.ObjectVal(attrs), diags
+	given, wrong := contract.CompleteIdentity(id, op.typeName(), imp.identity, *imp.rng)
+	return given, append(diags, wrong...)
 }
 
 // pickImported picks the object that was asked for out of the answer.
@@ -220,28 +181,5 @@ func importText(i *plan.Importing) (key, text string) {
 	if err != nil || id == cty.NilVal || id.IsNull() || id.IsMarked() || !id.CanIterateElements() {
 		return "", ""
 	}
-	return identityText(id)
-}
-
-// identityText returns an identity for a line about the import: the name of its first attribute that is set,
-// and the value with what else is set.
-func identityText(id cty.Value) (key, text string) {
-	var parts []string
-	for it := id.ElementIterator(); it.Next(); {
-		name, v := it.Element()
-		if v.IsNull() || !v.IsKnown() {
-			continue
-		}
-		s, err := convert.Convert(v, cty.String)
-		if err != nil || s.IsNull() {
-			continue
-		}
-		if key == "" {
-			key = name.AsString()
-			parts = append(parts, s.AsString())
-			continue
-		}
-		parts = append(parts, name.AsString()+"="+s.AsString())
-	}
-	return key, strings.Join(parts, ",")
+	return contract.IdentityText(id)
 }
