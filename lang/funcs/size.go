@@ -2,6 +2,8 @@ package funcs
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -24,6 +26,38 @@ func checkSize(name string, args []cty.Value) error {
 		return checkReplace(args)
 	case "join":
 		return checkJoin(args)
+	case "format", "formatlist":
+		return checkFormat(plainText(args[0]), args[1:])
+	}
+	return nil
+}
+
+// maxWidth bounds the width and the precision of a format's verbs. Beyond it, package fmt writes no number.
+const maxWidth = 1_000_000
+
+var errWidth = fmt.Errorf("the format is out of range: widths and precisions may be up to %d", maxWidth)
+
+// width matches the numbers in the verbs of a format.
+var width = regexp.MustCompile(`%[-+ #0]*(?:\[\d*\][-+ #0]*)?(\d*)(?:\.(\d*))?`)
+
+// checkFormat adds up the widths and precisions of a format, for as many texts as the longest list has
+// elements.
+func checkFormat(format string, args []cty.Value) error {
+	total, texts := 0, 1
+	for _, verb := range width.FindAllStringSubmatch(strings.ReplaceAll(format, "%%", ""), -1) {
+		for _, digits := range verb[1:] {
+			n, err := strconv.Atoi("0" + digits)
+			if err != nil || n > maxWidth {
+				return errWidth
+			}
+			total += n
+		}
+	}
+	for _, arg := range args {
+		texts = max(texts, bounds.Size(arg, 1))
+	}
+	if total > bounds.MaxText || total/bounds.TextPerElement*texts > bounds.MaxMade {
+		return bounds.ErrText
 	}
 	return nil
 }
