@@ -86,17 +86,3 @@ func (c *Checks) Results() []state.CheckResult {
 	}
 	return out
 }
-
-// syncSet is a set that may be used concurrently. The zero value is empty.
-type syncSet struct{ m sync.Map }
-
-func (s *syncSet) add(x any) {
-	if x != nil {
-		s.m.Store(x, struct{}{})
-	}
-}
-
-func (s *syncSet) has(x any) bool {
-	_, ok := s.m.Load(x)
-	return ok
-}

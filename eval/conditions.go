@@ -2,7 +2,6 @@ package eval
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -255,34 +254,3 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 
 // HasConditions reports whether conditions are declared in the module or below it.
 func (m *Module) HasConditions() bool { return m.block.HasConditions() }
-
-// Output returns the named output of the module, nil if it has none.
-func (m *Module) Output(name string) *Value { return m.outputs[name] }
-
-// ValidateValues evaluates every local, output and variable of the module, for validation.
-func (m *Module) ValidateValues(t *future.Task) {
-	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
-		for _, v := range diag.InOrder(group) {
-			if v.opens() {
-				s := NewSession()
-				v.Get(t, s, v.rangePtr())
-				s.End()
-				continue
-			}
-			v.Get(t, nil, v.rangePtr())
-		}
-	}
-	m.OutputPreconditions(t, nil)
-}
-
-// EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that what is
-// wrong with them is found whether or not anybody uses them.
-func (m *Module) EvaluateValues(t *future.Task) {
-	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
-		for _, name := range slices.Sorted(maps.Keys(group)) {
-			if v := group[name]; !v.opens() {
-				v.Get(t, nil, v.rangePtr())
-			}
-		}
-	}
-}

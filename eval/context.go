@@ -3,6 +3,7 @@ package eval
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -13,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/lang/marked"
+	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -396,4 +398,45 @@ func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
 		}
 	}
 	return cty.ObjectVal(attrs)
+}
+
+// decode evaluates a body with the given expressions, in scope of what they refer to.
+func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Expr) (cty.Value, diag.List) {
+	r.Stats.Evaluations.Add(1)
+	ctx := r.context(sc, exprs...)
+	v, diags := b.Decode(body, ctx)
+	if exceeded := marked.Exceeded(ctx); exceeded != nil {
+		return cty.UnknownVal(b.Type()), diag.FromHCL(exceeded).WithAddress(sc.address)
+	}
+	if !diags.HasErrors() {
+		r.warnDeprecated(sc.m.block, v, exprs, rangeInBody(body))
+		return v, sc.forget(diags)
+	}
+	diags = lang.Redact(sc.explain(exprs, diags), ctx, func(ctx *hcl.EvalContext) diag.List {
+		_, diags := b.Decode(body, ctx)
+		return sc.explain(exprs, diags)
+	})
+	return v, sc.forget(diags)
+}
+
+// outputSelOf returns the outputs whose names are the keys as a selection; "" among them stands for all.
+func outputSelOf(outputs map[string]*hcl.Range) outputSel {
+	if _, every := outputs[""]; every {
+		return outputSel{}
+	}
+	return outputSel{names: strings.Join(slices.Sorted(maps.Keys(outputs)), ",")}
+}
+
+// sharedValue returns the value of some outputs of all instances, which is built once, however many refer to
+// it. The outputs open nothing.
+func (c *Call) sharedValue(b *builder, e *expansion, p *modulePart, sel outputSel, via *hcl.Range) cty.Value {
+	got, cycle := c.aggregate(sel).value.Get(b.sc.t, c.name, via, func() cty.Value {
+		durable := &builder{run: b.run, sc: b.sc.m.scope(b.sc.t)}
+		return durable.allChildren(c, e, p)
+	})
+	if cycle != nil {
+		b.run.reportCycle(cycle)
+		return cty.DynamicVal
+	}
+	return got
 }

@@ -229,5 +229,88 @@ func (p *ProviderObject) Deps(t *future.Task) []plan.Dep {
 	return p.readSet(t).deps(t, nil)
 }
 
-// Opens reports whether evaluating the value may open ephemeral resources.
-func (v *Value) Opens() bool { return v.opens() }
+// allDeps returns what a selection from all instances depends on, with one dependency in place of those on
+// the same resource in every instance.
+func (c *Call) allDeps(t *future.Task, sel outputSel) []plan.Dep {
+	got, cycle := c.aggregate(sel).deps.Get(t, c.name, nil, func() []plan.Dep {
+		all := &reads{}
+		all.addOneByOne(t, c, sel)
+		return c.collapse(all.deps(t, nil), len(c.Children(t, nil)))
+	})
+	if cycle != nil {
+		return nil
+	}
+	return got
+}
+
+// collapse joins dependencies that are alike in each of the n instances of the call: on a resource as a
+// whole, or on its only instance, or on what was joined below. The module instance that the call stands in
+// bounds what the joined dependency is on.
+func (c *Call) collapse(deps []plan.Dep, n int) []plan.Dep {
+	alike := map[addr.ConfigResource][]int{}
+	for i, d := range deps {
+		if below, ok := c.keyless(d.Resource.Module); ok && (d.All || d.Key == addr.NoKey) && !(d.Modules && d.Within.Contains(c.module.Addr)) {
+			key := addr.AbsResource{Module: below, Resource: d.Resource.Resource}.Config()
+			alike[key] = append(alike[key], i)
+		}
+	}
+	drop := map[int]struct{}{}
+	var joined []plan.Dep
+	for block, at := range alike {
+		if len(at) != n {
+			continue
+		}
+		for _, i := range at {
+			drop[i] = struct{}{}
+		}
+		below, _ := c.keyless(deps[at[0]].Resource.Module)
+		joined = append(joined, plan.Dep{Resource: addr.AbsResource{Module: below, Resource: block.Resource}, All: true, Modules: true, Within: c.module.Addr})
+	}
+	var out []plan.Dep
+	for i, d := range deps {
+		if _, gone := drop[i]; !gone {
+			out = append(out, d)
+		}
+	}
+	out = append(out, joined...)
+	slices.SortFunc(out, compareDeps)
+	return out
+}
+
+// keyless returns the module path without the key of c's step, if m lies in an instance of c and no step
+// below it has a key.
+func (c *Call) keyless(m addr.ModuleInstance) (addr.ModuleInstance, bool) {
+	own := c.Addr()
+	steps, mine := m.Path(), own.Path()
+	if len(steps) < len(mine) {
+		return m, false
+	}
+	out, call := c.module.Addr, c.block.Config.Name
+	if len(mine) > 1 && steps[len(mine)-2] != out {
+		return m, false
+	}
+	for i, s := range steps[len(mine)-1:] {
+		_, name, key := s.Parent()
+		if i == 0 && name != call || i > 0 && key != addr.NoKey {
+			return m, false
+		}
+		out = out.Child(name, addr.NoKey)
+	}
+	return out, true
+}
+
+func compareDeps(a, b plan.Dep) int {
+	if c := a.Resource.Compare(b.Resource); c != 0 {
+		return c
+	}
+	if a.Modules != b.Modules {
+		if a.Modules {
+			return -1
+		}
+		return 1
+	}
+	if c := a.Within.Compare(b.Within); c != 0 {
+		return c
+	}
+	return a.Key.Compare(b.Key)
+}

@@ -79,17 +79,6 @@ func (fn functionName) provider(sc *scope) (*ProviderObject, error) {
 	return po, nil
 }
 
-// addFunctions adds what must be there before provider-defined functions can be called.
-func (r *reads) addFunctions(sc *scope, names []string) {
-	for _, name := range names {
-		if fn, ok := sc.functionName(name); ok && !fn.absent {
-			if po, err := fn.provider(sc); err == nil && po != nil {
-				r.providers = append(r.providers, po)
-			}
-		}
-	}
-}
-
 // functionOf returns the function; one that cannot be called explains that to who calls it.
 func (r *Run) functionOf(sc *scope, fn functionName) function.Function {
 	if fn.absent {
@@ -193,14 +182,6 @@ func hiddenError(err error) error {
 		return function.NewArgErrorf(arg.Index, text)
 	}
 	return errors.New(text)
-}
-
-// FunctionCall is a call of a provider-defined function. The arguments have no marks.
-type FunctionCall struct {
-	Provider addr.Provider
-	On       *ProviderObject // the configuration whose function it is; nil for one that needs none
-	Name     string
-	Args     []cty.Value
 }
 
 // param returns the declaration of the argument at i.

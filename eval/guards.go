@@ -1,40 +1,12 @@
 package eval
 
 import (
-	"slices"
-
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 )
-
-// guard is what a run knows of the conditions of a variable or output: they are evaluated once, and before
-// anything is done with the value.
-type guard struct {
-	reads future.Cell[*reads]
-	holds future.Cell[bool]
-}
-
-func newValue(m *Module, b *blocks.Value) *Value {
-	v := &Value{module: m, block: b}
-	if len(b.Conditions) > 0 {
-		v.guard = &guard{}
-	}
-	return v
-}
-
-// guardReads returns what the conditions refer to besides the value itself.
-func (v *Value) guardReads(t *future.Task) *reads {
-	if v.guard == nil {
-		return noReads
-	}
-	return readsOf(&v.guard.reads, t, v, func(out *reads) {
-		out.addConditions(v.module.scope(t), v.block.Conditions)
-		out.values = slices.DeleteFunc(out.values, func(r valueRead) bool { return r.Value == v })
-	})
-}
 
 // Guarded returns the variables and outputs of the module that have conditions, ordered by name.
 func (m *Module) Guarded() []*Value {

@@ -98,3 +98,18 @@ func (v *Value) rangePtr() *hcl.Range { return &v.block.Range }
 func (v *Value) Prepare(t *future.Task) {
 	prepare(t, v.readSet(t), v)
 }
+
+// prepare demands the durable values of a selection from all instances.
+func (c *Call) prepare(t *future.Task, sel outputSel) {
+	_, _ = c.aggregate(sel).prepared.Get(t, c.name, nil, func() bool { // a cycle is reported where the values are demanded
+		all := &reads{}
+		all.addOneByOne(t, c, sel)
+		prepare(t, all)
+		return true
+	})
+}
+
+// Prepare demands everything durable that the configuration needs.
+func (p *ProviderObject) Prepare(t *future.Task) {
+	prepare(t, p.readSet(t), p)
+}

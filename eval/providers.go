@@ -16,30 +16,6 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// ProviderObject is one provider configuration: a provider block (or one instance of it), or the empty
-// configuration that is implied.
-type ProviderObject struct {
-	Addr addr.ProviderConfig
-
-	run      *Run
-	module   *Module
-	block    *blocks.Provider // nil for an implied configuration
-	schema   *schema.Schema
-	expander *expander
-	reads    future.Cell[*reads]
-}
-
-// Body returns the body of the provider block, nil for an implied configuration.
-func (p *ProviderObject) Body() hcl.Body {
-	if p.block == nil {
-		return nil
-	}
-	return p.block.Config.Body
-}
-
-// Opens reports whether the configuration may come from ephemeral resources.
-func (p *ProviderObject) Opens() bool { return p.block != nil && !p.block.Opens.Empty() }
-
 // Present reports whether the provider block has this instance, as far as that can be told.
 func (p *ProviderObject) Present(t *future.Task) bool {
 	if p.expander == nil || p.Addr.Key == addr.NoKey {
@@ -82,21 +58,6 @@ func (p *ProviderObject) scope(t *future.Task, s *Session) *scope {
 		sc.each = &eachData{key: p.Addr.Key, of: p.expander}
 	}
 	return sc
-}
-
-func (p *ProviderObject) readSet(t *future.Task) *reads {
-	return readsOf(&p.reads, t, p, func(out *reads) {
-		if p.block != nil {
-			sc := p.scope(t, nil)
-			out.addExprs(sc, p.block.ForEach)
-			out.addExprs(sc, p.block.Body...)
-		}
-	})
-}
-
-// Prepare demands everything durable that the configuration needs.
-func (p *ProviderObject) Prepare(t *future.Task) {
-	prepare(t, p.readSet(t), p)
 }
 
 // providerRef is a provider configuration found by following names up the module tree.
@@ -275,24 +236,6 @@ func (r *Run) ProviderOf(a addr.Instance, recorded addr.ProviderConfig) addr.Pro
 func missingProvider(pc addr.ProviderConfig) diag.List {
 	return diag.Errorf("Provider configuration not present",
 		"The state has objects that were made with the provider configuration %s, which is no longer in the configuration. Put the provider block back until these objects are destroyed, or remove the objects from the state.", pc)
-}
-
-// ValidateProviders evaluates every provider block of a module object, for validation. f is called with each
-// configuration without marks.
-func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
-	for _, b := range diag.InOrder(m.block.Providers) {
-		if b.Config.Empty() {
-			continue // what is missing may come from the caller of the module
-		}
-		pc := addr.ProviderConfig{Module: m.block.Config.Path.Instance(), Provider: b.Source, Alias: b.Config.Alias}
-		p := m.run.providerObject(pc, providerRef{module: m, block: b})
-		v, diags := p.EvalBody(t, nil)
-		if !diags.HasErrors() {
-			plain, _ := v.UnmarkDeep()
-			diags = append(diags, f(pc, plain).InConfigBody(b.Config.Body)...)
-		}
-		m.run.Report(diags.WithAddress(fmt.Sprintf("provider[%q]", b.Source.String())))
-	}
 }
 
 // Secret reports whether a provider configuration carries an ephemeral value.

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/config"
@@ -33,4 +34,32 @@ func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self 
 func (r *Run) provisioner(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
 	v, diags := r.decode(sc, p.Schema, p.View, p.Exprs)
 	return v, diags.WithAddress(sc.address)
+}
+
+// EvalConnection evaluates the connection of one provisioner, that of the resource overridden by the
+// provisioner's own; it may carry marks. The value is cty.NilVal if the provisioner has no use for one. self
+// is the instance's object.
+func (in *Instance) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
+	sc := in.scope(t, s)
+	sc.self, sc.own = func() cty.Value { return self }, in
+	return in.Run().connection(sc, &in.Resource.Block.Provisioners[index])
+}
+
+func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
+	used := p.IsRemote()
+	if p.Connected == nil || !used && r.opt.Phase != Validating {
+		return cty.NilVal, nil
+	}
+	r.Stats.Evaluations.Add(1)
+	v, diags := blocks.ConnectionSchema.Decode(p.Connected, r.context(sc, p.Connection...))
+	if !used { // no more than its arguments must be right
+		v = cty.NilVal
+	}
+	return v, sc.forget(diags).WithAddress(sc.address)
+}
+
+// ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if
+// there is none.
+func (in *Instance) ConnectionBody(index int) hcl.Body {
+	return in.Resource.Block.Provisioners[index].ConnectionBody()
 }

@@ -352,3 +352,49 @@ func (r *reads) addAwaitedBy(t *future.Task, v *Value) {
 		r.addAwaited(t, m)
 	}
 }
+
+// addFunctions adds what must be there before provider-defined functions can be called.
+func (r *reads) addFunctions(sc *scope, names []string) {
+	for _, name := range names {
+		if fn, ok := sc.functionName(name); ok && !fn.absent {
+			if po, err := fn.provider(sc); err == nil && po != nil {
+				r.providers = append(r.providers, po)
+			}
+		}
+	}
+}
+
+func (p *ProviderObject) readSet(t *future.Task) *reads {
+	return readsOf(&p.reads, t, p, func(out *reads) {
+		if p.block != nil {
+			sc := p.scope(t, nil)
+			out.addExprs(sc, p.block.ForEach)
+			out.addExprs(sc, p.block.Body...)
+		}
+	})
+}
+
+func (r *reads) addNested(c *Check) {
+	if in := c.Nested(); in != nil {
+		r.resources = append(r.resources, resourceRead{res: in.Resource, via: &in.Config().Range})
+	}
+}
+
+// readSet returns what the assertions refer to, and the nested block whether or not they do.
+func (c *Check) readSet(t *future.Task) *reads {
+	return readsOf(&c.reads, t, c, func(out *reads) {
+		out.addNested(c)
+		out.addConditions(c.Module.scope(t), c.block.Assertions)
+	})
+}
+
+// guardReads returns what the conditions refer to besides the value itself.
+func (v *Value) guardReads(t *future.Task) *reads {
+	if v.guard == nil {
+		return noReads
+	}
+	return readsOf(&v.guard.reads, t, v, func(out *reads) {
+		out.addConditions(v.module.scope(t), v.block.Conditions)
+		out.values = slices.DeleteFunc(out.values, func(r valueRead) bool { return r.Value == v })
+	})
+}

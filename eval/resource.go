@@ -1,40 +1,15 @@
 package eval
 
 import (
-	"sync"
-	"sync/atomic"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
-	"github.com/mayfly-iac/mayfly/lang"
-	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/value"
 )
-
-// Resource is a resource object: a resource, data or ephemeral block in one module instance.
-type Resource struct {
-	expander
-	Block  *blocks.Resource
-	Module *Module
-
-	mu        sync.Mutex
-	instances map[addr.Key]*Instance
-	all       future.Cell[cty.Value]
-	triggers  sync.Map // *lang.Ref to all instances, in replace_triggered_by → *future.Cell[bool]: whether a change of theirs triggers it
-	reads     future.Cell[*reads]
-	deps      future.Cell[[]plan.Dep]
-}
-
-// Addr returns the absolute address without an instance key.
-func (r *Resource) Addr() addr.AbsResource {
-	return addr.AbsResource{Module: r.Module.Addr, Resource: r.Block.Config.Addr}
-}
 
 // Instances returns the instances, ordered by key. ok is false if they could not be told, for a reason that
 // was reported.
@@ -46,43 +21,6 @@ func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
 	}
 	return out, !e.failed
 }
-
-// Instance returns the instance with the given key, whether or not the arguments say that it exists.
-func (r *Resource) Instance(k addr.Key) *Instance {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	in := r.instances[k]
-	if in == nil {
-		in = &Instance{Resource: r, Key: k}
-		r.instances[k] = in
-	}
-	return in
-}
-
-// Instance is one repetition of a resource object.
-type Instance struct {
-	Resource *Resource
-	Key      addr.Key
-	cell     future.Cell[cty.Value]
-	reads    future.Cell[*reads]
-	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
-}
-
-// Circular reports whether the instance depends on itself, which was reported. This is known once it is
-// prepared.
-func (in *Instance) Circular() bool { return in.circular.Load() }
-
-// Addr returns the absolute address.
-func (in *Instance) Addr() addr.Instance { return in.Resource.Addr().Instance(in.Key) }
-
-// Config returns the block.
-func (in *Instance) Config() *config.Resource { return in.Resource.Block.Config }
-
-// Alone reports whether neither the block nor a module around it is repeated.
-func (in *Instance) Alone() bool { return in.Resource.Block.Single() }
-
-// Run returns the walk that the instance belongs to.
-func (in *Instance) Run() *Run { return in.Resource.Module.run }
 
 // Value returns the result of a managed or data instance, asking the host on first demand.
 func (in *Instance) Value(t *future.Task, via *hcl.Range) cty.Value {
@@ -163,42 +101,6 @@ func (r *Resource) buildWhole(t *future.Task, s *Session, via *hcl.Range) cty.Va
 	}
 }
 
-// eachData returns each and count for the given key.
-func (r *expander) eachData(k addr.Key) *eachData {
-	if !r.repeat.Repeated() {
-		return nil
-	}
-	return &eachData{key: k, of: r}
-}
-
-// eachData gives each and count within one instance.
-type eachData struct {
-	key addr.Key
-	of  *expander
-}
-
-func (r *eachData) generic() bool { return r.of.module.run.opt.Phase == Validating }
-
-func (r *eachData) value(t *future.Task, kind lang.Kind, name string, via *hcl.Range) cty.Value {
-	switch {
-	case kind == lang.Count && r.generic():
-		return cty.UnknownVal(cty.Number).RefineNotNull()
-	case kind == lang.Count:
-		return r.key.Value()
-	case name == "key" && r.generic():
-		return cty.UnknownVal(cty.String).RefineNotNull()
-	case name == "key":
-		return r.key.Value()
-	case r.generic():
-		return cty.DynamicVal
-	}
-	e := r.of.expand(t, via)
-	if v, ok := e.values[r.key]; ok {
-		return v
-	}
-	return cty.DynamicVal
-}
-
 // scope returns the scope of the instance's own expressions.
 func (in *Instance) scope(t *future.Task, s *Session) *scope {
 	return &scope{m: in.Resource.Module, each: in.Resource.eachData(in.Key), t: t, sess: s, address: in.Addr().String()}
@@ -225,4 +127,14 @@ func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) 
 		diags = append(diags, checkEphemeralUse(v, b)...)
 	}
 	return v, diags.WithAddress(in.Addr().String())
+}
+
+// Children returns the module instances of the call, ordered by key.
+func (c *Call) Children(t *future.Task, via *hcl.Range) []*Module {
+	e := c.expand(t, via)
+	out := make([]*Module, len(e.keys))
+	for i, k := range e.keys {
+		out[i] = c.Child(k)
+	}
+	return out
 }

@@ -1,8 +1,6 @@
 package eval
 
 import (
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,7 +10,6 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
@@ -112,69 +109,6 @@ func NewRun(c *blocks.Config, opt Options) *Run {
 // Phase returns what the run is for.
 func (r *Run) Phase() Phase { return r.opt.Phase }
 
-// Module is a module object: one instance of a module.
-type Module struct {
-	Addr addr.ModuleInstance
-
-	run       *Run
-	block     *blocks.Module
-	call      *Call // nil for the root
-	key       addr.Key
-	variables map[string]*Value
-	locals    map[string]*Value
-	outputs   map[string]*Value
-	resources map[addr.Resource]*Resource
-	calls     map[string]*Call
-	checks    map[string]*Check
-}
-
-func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Module {
-	m := &Module{
-		Addr: a, run: r, block: b, call: call,
-		variables: make(map[string]*Value, len(b.Variables)), locals: make(map[string]*Value, len(b.Locals)), outputs: make(map[string]*Value, len(b.Outputs)),
-		resources: make(map[addr.Resource]*Resource, len(b.Resources)), calls: make(map[string]*Call, len(b.Calls)),
-		checks: make(map[string]*Check, len(b.Checks)),
-	}
-	_, _, m.key = a.Parent()
-	for name, vb := range b.Variables {
-		m.variables[name] = newValue(m, vb)
-	}
-	for name, vb := range b.Locals {
-		m.locals[name] = newValue(m, vb)
-	}
-	for name, vb := range b.Outputs {
-		m.outputs[name] = newValue(m, vb)
-	}
-	for a, rb := range b.Resources {
-		res := &Resource{Block: rb, Module: m, instances: map[addr.Key]*Instance{}}
-		res.expander = expander{module: m, repeat: rb.Repeat, name: res.Addr().String(), ephemeral: a.Mode == addr.Ephemeral}
-		res.block = rb
-		res.target = &addr.Target{Module: m.Addr, Resource: &rb.Config.Addr}
-		if r.opt.Recorded != nil && a.Mode != addr.Ephemeral {
-			res.recorded = func() []addr.Key { return r.opt.Recorded(res.Addr()) }
-		}
-		m.resources[a] = res
-	}
-	for name, cb := range b.Calls {
-		c := &Call{block: cb, children: map[addr.Key]*Module{}}
-		c.expander = expander{module: m, repeat: cb.Repeat, name: joinAddr(a, "module."+name)}
-		c.expander.block = cb
-		c.target = &addr.Target{Module: c.Addr()}
-		m.calls[name] = c
-	}
-	for name, cb := range b.Checks {
-		m.checks[name] = &Check{Module: m, block: cb}
-	}
-	return m
-}
-
-func joinAddr(m addr.ModuleInstance, rest string) string {
-	if m.IsRoot() {
-		return rest
-	}
-	return m.String() + "." + rest
-}
-
 // pathValue returns the value of a reference that begins with path.
 func (m *Module) pathValue(name string) cty.Value {
 	switch name {
@@ -211,70 +145,24 @@ func (r *Run) Guard(what string, f func()) {
 	f()
 }
 
-// Resources returns the resource objects of the module in source order.
-func (m *Module) Resources() []*Resource {
-	out := make([]*Resource, 0, len(m.resources))
-	for _, cfg := range m.block.Config.Order {
-		if r := m.resources[cfg.Addr]; r != nil {
-			out = append(out, r)
-		}
-	}
-	return out
+// FunctionCall is a call of a provider-defined function. The arguments have no marks.
+type FunctionCall struct {
+	Provider addr.Provider
+	On       *ProviderObject // the configuration whose function it is; nil for one that needs none
+	Name     string
+	Args     []cty.Value
 }
 
-// Calls returns the module call objects, ordered by name.
-func (m *Module) Calls() []*Call {
-	out := make([]*Call, 0, len(m.calls))
-	for _, name := range slices.Sorted(maps.Keys(m.calls)) {
-		if m.calls[name].block.Child != nil {
-			out = append(out, m.calls[name])
-		}
+// syncSet is a set that may be used concurrently. The zero value is empty.
+type syncSet struct{ m sync.Map }
+
+func (s *syncSet) add(x any) {
+	if x != nil {
+		s.m.Store(x, struct{}{})
 	}
-	return out
 }
 
-// Outputs returns the outputs of the module, ordered by name.
-func (m *Module) Outputs() []*Value {
-	out := make([]*Value, 0, len(m.outputs))
-	for _, name := range slices.Sorted(maps.Keys(m.outputs)) {
-		out = append(out, m.outputs[name])
-	}
-	return out
-}
-
-// Resource returns the resource object at the address, nil if the configuration has none.
-func (m *Module) Resource(r addr.Resource) *Resource { return m.resources[r] }
-
-// BlockClaims returns what planning the blocks of the called module, and of those that it calls, may use.
-func (c *Call) BlockClaims() []Use { return moduleClaims(c.block.Child, nil) }
-
-func moduleClaims(m *blocks.Module, into []Use) []Use {
-	for _, b := range m.Resources {
-		into = append(into, BlockClaims(b)...)
-	}
-	for _, b := range m.Checks {
-		into = append(into, usesOf(b.Opens)...)
-	}
-	for _, c := range m.Calls {
-		if c.Child != nil {
-			into = moduleClaims(c.Child, into)
-		}
-	}
-	return into
-}
-
-// ProviderMeta returns the provider_meta block of the module for the provider of the given resource block,
-// nil if there is none.
-func (m *Module) ProviderMeta(b *blocks.Resource) *config.ProviderMeta {
-	return m.ProviderMetaFor(b.Provider)
-}
-
-// ProviderMetaFor returns the provider_meta block of the module for a provider, nil if there is none.
-func (m *Module) ProviderMetaFor(p addr.Provider) *config.ProviderMeta {
-	for name, meta := range m.block.Config.ProviderMeta {
-		if m.block.Config.ProviderFor(name) == p {
-			return meta
-		}
-	}
-	return nil
+func (s *syncSet) has(x any) bool {
+	_, ok := s.m.Load(x)
+	return ok
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -80,65 +79,4 @@ func attributeChanges(c *plan.Change, rest hcl.Traversal) bool {
 		return xd.HasErrors() != yd.HasErrors()
 	}
 	return !y.IsWhollyKnown() || !x.RawEquals(y)
-}
-
-// WhyGone returns why the configuration doesn't declare an instance that the state has.
-func (r *Run) WhyGone(a addr.Instance) plan.Reason {
-	m := r.Root
-	t := &future.Task{}
-	for _, step := range a.Module.Path() {
-		_, name, key := step.Parent()
-		call := m.calls[name]
-		if call == nil || call.block.Child == nil {
-			return plan.DeleteNoConfig // as other engines have it: no module instance is left that could lack the resource
-		}
-		if !call.expand(t, nil).has(key) {
-			return plan.DeleteNoModule
-		}
-		m = call.Child(key)
-	}
-	res := m.resources[a.Resource]
-	if res == nil {
-		return plan.DeleteNoConfig
-	}
-	switch e := res.expand(t, nil); {
-	case e.form == blocks.Enabled && a.Key == addr.NoKey:
-		return plan.DeleteDisabled
-	case e.form == blocks.Counted && a.Key.Kind() == addr.KeyInt:
-		return plan.DeleteCountIndex
-	case e.form == blocks.ForEach && a.Key.Kind() == addr.KeyString:
-		return plan.DeleteEachKey
-	}
-	return plan.DeleteRepetition
-}
-
-// Find returns the instance at an address, nil if the configuration has no such instance. ok is false if that
-// could not be told, for a reason that was reported.
-func (r *Run) Find(t *future.Task, a addr.Instance) (in *Instance, ok bool) {
-	m := r.Root
-	for _, step := range a.Module.Path() {
-		_, name, key := step.Parent()
-		call := m.calls[name]
-		if call == nil || call.block.Child == nil {
-			return nil, true
-		}
-		if e := call.expand(t, nil); e.failed || !e.has(key) {
-			return nil, !e.failed
-		}
-		m = call.Child(key)
-	}
-	res := m.resources[a.Resource]
-	if res == nil {
-		return nil, true
-	}
-	if e := res.expand(t, nil); e.failed || !e.has(a.Key) {
-		return nil, !e.failed
-	}
-	return res.Instance(a.Key), true
-}
-
-// Declared reports whether the configuration has a block for the instance, whatever its repetition says.
-func (r *Run) Declared(a addr.Instance) bool {
-	m := r.Module(a.Module)
-	return m != nil && m.resources[a.Resource] != nil
 }

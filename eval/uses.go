@@ -235,3 +235,28 @@ func (v *Value) Uses(t *future.Task) []Use {
 	}
 	return got
 }
+
+// BlockClaims returns what planning the blocks of the called module, and of those that it calls, may use.
+func (c *Call) BlockClaims() []Use { return moduleClaims(c.block.Child, nil) }
+
+func moduleClaims(m *blocks.Module, into []Use) []Use {
+	for _, b := range m.Resources {
+		into = append(into, BlockClaims(b)...)
+	}
+	for _, b := range m.Checks {
+		into = append(into, usesOf(b.Opens)...)
+	}
+	for _, c := range m.Calls {
+		if c.Child != nil {
+			into = moduleClaims(c.Child, into)
+		}
+	}
+	return into
+}
+
+// HeldUses returns what Hold may open.
+func (in *Instance) HeldUses(t *future.Task) []Use {
+	r := &reads{}
+	r.addHeld(in.scope(t, nil).setEarly(), in)
+	return r.uses(t)
+}

@@ -2,39 +2,15 @@ package eval
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/value"
 )
-
-// Value is a variable, local or output of a module object.
-type Value struct {
-	module *Module
-	block  *blocks.Value
-	cell   future.Cell[cty.Value]
-	reads  future.Cell[*reads]
-	flat   future.Cell[*reads]
-	uses   future.Cell[[]Use]
-	guard  *guard // nil without conditions
-
-	circular atomic.Bool // set while it is computed, if it turns out to depend on itself
-}
-
-// Addr returns the absolute address, for messages.
-func (v *Value) Addr() string {
-	return joinAddr(v.module.Addr, v.block.LocalName())
-}
-
-// opens reports whether evaluating v may open ephemeral resources, so that its value belongs in a session.
-func (v *Value) opens() bool { return !v.block.Opens.Empty() }
 
 // Get returns the value. A value that comes from ephemeral resources is evaluated within s, once per session;
 // without a session it is unknown and marked ephemeral.
@@ -250,23 +226,4 @@ func (v *Value) checkOutput(got cty.Value) diag.List {
 			"To reduce the risk of showing a secret by accident, an output of the root module whose value is sensitive must say so: add the argument\n    sensitive = true")
 	}
 	return nil
-}
-
-// Output returns the declaration of an output, nil of any other value.
-func (v *Value) Output() *config.Output { return v.block.Output }
-
-// Module returns the module object at a, creating the objects on the way.
-func (r *Run) Module(a addr.ModuleInstance) *Module {
-	m := r.Root
-	for _, step := range a.Path() {
-		_, name, key := step.Parent()
-		call := m.calls[name]
-		if call == nil {
-			return nil
-		}
-		if m = call.Child(key); m == nil {
-			return nil
-		}
-	}
-	return m
 }

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -130,4 +131,22 @@ func (d *DestroyProvisioners) Prepare(t *future.Task) { prepare(t, d.readSet(d.s
 // is destroyed.
 func (d *DestroyProvisioners) Deps(t *future.Task) []plan.Dep {
 	return d.readSet(d.scope(t, nil)).deps(t, nil)
+}
+
+// EvalConnection evaluates the connection of one provisioner, as that of Instance does. self is the object
+// that is about to be destroyed.
+func (d *DestroyProvisioners) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
+	p := &d.blocks[index]
+	if d.checkKeys(p).HasErrors() {
+		return cty.NilVal, nil // EvalProvisioner reports it
+	}
+	sc := d.scope(t, s)
+	sc.self = func() cty.Value { return self }
+	return d.run.connection(sc, p)
+}
+
+// ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if
+// there is none.
+func (d *DestroyProvisioners) ConnectionBody(index int) hcl.Body {
+	return d.blocks[index].ConnectionBody()
 }

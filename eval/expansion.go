@@ -17,6 +17,170 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
+// expander is what resources and module calls share: how often they are there.
+type expander struct {
+	module *Module
+	repeat blocks.Repetition
+	name   string       // for messages
+	target *addr.Target // what -exclude names it by, nil for what it cannot name
+	block  any          // what is repeated: a *blocks.Resource or *blocks.Call, nil for anything else
+	// ephemeral says that it is an ephemeral block.
+	ephemeral bool
+	// sequences says that for_each may be a tuple or list too, whose indexes are the keys. They are part of
+	// no address: they would change with the order.
+	sequences bool
+	// recorded tells the keys in place of the arguments, if it is set.
+	recorded func() []addr.Key
+	keys     future.Cell[*expansion]
+}
+
+// Form returns the form of repetition.
+func (r *expander) Form() blocks.Form { return blocks.FormOf(r.repeat) }
+
+// expansion is the outcome of a count, for_each or enabled argument.
+type expansion struct {
+	form   blocks.Form
+	keys   []addr.Key
+	values map[addr.Key]cty.Value // ForEach only
+	// failed says that the instances could not be told; the reason was reported. There are no keys then.
+	failed bool
+	// generic says that the one instance stands for all of them, while validating.
+	generic bool
+}
+
+func (e *expansion) has(k addr.Key) bool {
+	switch e.form {
+	case blocks.Counted:
+		return k.Kind() == addr.KeyInt && k.Int() >= 0 && k.Int() < len(e.keys)
+	case blocks.ForEach:
+		_, ok := e.values[k]
+		return ok
+	default:
+		return k == addr.NoKey && len(e.keys) == 1
+	}
+}
+
+var singleExpansion = &expansion{form: blocks.Single, keys: []addr.Key{addr.NoKey}}
+
+// expand returns the instances, evaluating the arguments on first demand.
+func (r *expander) expand(t *future.Task, via *hcl.Range) *expansion {
+	if e, ok := r.keys.Peek(); ok {
+		return e
+	}
+	e, cycle := r.keys.Get(t, r.repeat.Argument()+" of "+r.name, via, func() *expansion { return r.evaluate(t) })
+	if cycle != nil {
+		r.module.run.reportCycle(cycle)
+		return failedExpansion
+	}
+	if e == nil { // the computation panicked
+		return failedExpansion
+	}
+	return e
+}
+
+var failedExpansion = &expansion{failed: true}
+
+func (r *expander) evaluate(t *future.Task) *expansion {
+	run := r.module.run
+	if r.recorded != nil && r.repeat.Repeated() {
+		return recordedExpansion(r.Form(), r.recorded())
+	}
+	var e *expansion
+	var diags diag.List
+	switch {
+	case r.repeat.Count != nil:
+		e, diags = r.expandCount(t)
+	case r.repeat.ForEach != nil:
+		e, diags = r.expandForEach(t)
+	case r.repeat.Enabled != nil:
+		e, diags = r.expandEnabled(t)
+	default:
+		return singleExpansion
+	}
+	if undecided := slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Extra == diag.Unknown{} }); undecided {
+		r.reportUndecided(diags)
+		run.undecided.add(r.block)
+	} else {
+		run.Report(diags.WithAddress(r.name))
+	}
+	if diags.HasErrors() {
+		return &expansion{form: e.form, failed: true}
+	}
+	if run.opt.Phase == Validating {
+		return &expansion{form: e.form, keys: []addr.Key{addr.NoKey}, generic: true}
+	}
+	return e
+}
+
+// recordedExpansion is an expansion to the given keys, as far as they are of the form. Without any, the
+// instances cannot be told. What each.value is for them is not known.
+func recordedExpansion(form blocks.Form, recorded []addr.Key) *expansion {
+	e := &expansion{form: form}
+	switch form {
+	case blocks.Counted:
+		n := 0
+		for _, k := range recorded {
+			if k.Kind() == addr.KeyInt {
+				n = max(n, k.Int()+1)
+			}
+		}
+		for i := range n {
+			e.keys = append(e.keys, addr.IntKey(i))
+		}
+	case blocks.ForEach:
+		e.values = map[addr.Key]cty.Value{}
+		for _, k := range recorded {
+			if k.Kind() == addr.KeyString {
+				e.keys = append(e.keys, k)
+				e.values[k] = cty.DynamicVal
+			}
+		}
+		slices.SortFunc(e.keys, addr.Key.Compare)
+	default:
+		if slices.Contains(recorded, addr.NoKey) {
+			e.keys = []addr.Key{addr.NoKey}
+		}
+	}
+	e.failed = len(e.keys) == 0
+	return e
+}
+
+// eachData returns each and count for the given key.
+func (r *expander) eachData(k addr.Key) *eachData {
+	if !r.repeat.Repeated() {
+		return nil
+	}
+	return &eachData{key: k, of: r}
+}
+
+// eachData gives each and count within one instance.
+type eachData struct {
+	key addr.Key
+	of  *expander
+}
+
+func (r *eachData) generic() bool { return r.of.module.run.opt.Phase == Validating }
+
+func (r *eachData) value(t *future.Task, kind lang.Kind, name string, via *hcl.Range) cty.Value {
+	switch {
+	case kind == lang.Count && r.generic():
+		return cty.UnknownVal(cty.Number).RefineNotNull()
+	case kind == lang.Count:
+		return r.key.Value()
+	case name == "key" && r.generic():
+		return cty.UnknownVal(cty.String).RefineNotNull()
+	case name == "key":
+		return r.key.Value()
+	case r.generic():
+		return cty.DynamicVal
+	}
+	e := r.of.expand(t, via)
+	if v, ok := e.values[r.key]; ok {
+		return v
+	}
+	return cty.DynamicVal
+}
+
 // argumentError returns the error about the value of a repetition argument, with the values in play.
 func (r *expander) argumentError(t *future.Task, x *lang.Expr, format string, args ...any) diag.List {
 	d := diag.Diagnostic{Summary: "Invalid " + r.repeat.Argument() + " argument", Detail: fmt.Sprintf(format, args...)}
@@ -175,4 +339,23 @@ func (r *expander) expandEnabled(t *future.Task) (*expansion, diag.List) {
 		e.keys = []addr.Key{addr.NoKey}
 	}
 	return e, diags
+}
+
+// reportUndecided reports that the instances of a block cannot be told yet, if that is news: nothing of the
+// block is left out on purpose, and it does not follow from an error that was reported, or from another block
+// whose instances cannot be told.
+func (r *expander) reportUndecided(diags diag.List) {
+	run := r.module.run
+	if r.isExcluded() || run.Diags.HasCertainErrors() {
+		return
+	}
+	if !r.module.block.RepetitionNeeds(r.repeat, func(n blocks.Node) bool { return run.undecided.has(n) }) {
+		run.Report(diags.WithAddress(r.name))
+	}
+}
+
+// isExcluded reports whether nothing of the block is wanted.
+func (r *expander) isExcluded() bool {
+	of := r.module.run.opt.Excluded
+	return of != nil && r.target != nil && of(*r.target)
 }

@@ -44,13 +44,6 @@ func (r *Run) DeclareChecks(status state.CheckStatus) {
 	}
 }
 
-// Check is a check object: a check block in one module instance.
-type Check struct {
-	Module *Module
-	block  *blocks.Check
-	reads  future.Cell[*reads]
-}
-
 // CheckBlocks returns the checks of the module, ordered by name.
 func (m *Module) CheckBlocks() []*Check {
 	out := make([]*Check, 0, len(m.checks))
@@ -81,17 +74,6 @@ func (r *Run) Check(address string) *Check {
 	return nil
 }
 
-// Addr returns the absolute address, such as "module.a[0].check.health".
-func (c *Check) Addr() string { return joinAddr(c.Module.Addr, "check."+c.block.Config.Name) }
-
-// Nested returns the instance of the nested data or ephemeral block, nil if there is none.
-func (c *Check) Nested() *Instance {
-	if c.block.Nested == nil {
-		return nil
-	}
-	return c.Module.resources[c.block.Nested.Config.Addr].Instance(addr.NoKey)
-}
-
 // BlockUses returns what the check may use, before the instances of its module are known.
 func (c *Check) BlockUses() []Use { return usesOf(c.block.Opens) }
 
@@ -105,20 +87,6 @@ func (c *Check) Uses(t *future.Task) []Use {
 	r.addConditions(c.Module.scope(t).setEarly(), c.block.Assertions)
 	r.addNested(c)
 	return r.uses(t)
-}
-
-// readSet returns what the assertions refer to, and the nested block whether or not they do.
-func (c *Check) readSet(t *future.Task) *reads {
-	return readsOf(&c.reads, t, c, func(out *reads) {
-		out.addNested(c)
-		out.addConditions(c.Module.scope(t), c.block.Assertions)
-	})
-}
-
-func (r *reads) addNested(c *Check) {
-	if in := c.Nested(); in != nil {
-		r.resources = append(r.resources, resourceRead{res: in.Resource, via: &in.Config().Range})
-	}
 }
 
 // Deps returns the managed and data instances that the check depends on.
@@ -179,14 +147,4 @@ func (c *Check) Undecided() { c.record(state.CheckUnknown, "") }
 
 func (c *Check) record(status state.CheckStatus, failure string) {
 	c.Module.run.Checks.Add("check", c.block.Address(), c.Addr(), status, failure)
-}
-
-// ValidateChecks evaluates the assertions of the module's checks with unknown values. Whether they are met is
-// nothing to tell from that.
-func (m *Module) ValidateChecks(t *future.Task) {
-	for _, c := range m.CheckBlocks() {
-		for _, a := range c.block.Assertions {
-			m.run.Report(m.run.condition(&scope{m: m, t: t, address: c.Addr()}, a, failedAssertion).diags)
-		}
-	}
 }

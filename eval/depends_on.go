@@ -26,13 +26,6 @@ func (in *Instance) held(t *future.Task) *reads {
 	return r
 }
 
-// HeldUses returns what Hold may open.
-func (in *Instance) HeldUses(t *future.Task) []Use {
-	r := &reads{}
-	r.addHeld(in.scope(t, nil).setEarly(), in)
-	return r.uses(t)
-}
-
 // addHeld adds what Hold opens. sc is the scope of the instance.
 func (r *reads) addHeld(sc *scope, in *Instance) {
 	if !in.Resource.Block.HoldsOpen() {

@@ -1,0 +1,69 @@
+package eval
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+)
+
+// ValidateValues evaluates every local, output and variable of the module, for validation.
+func (m *Module) ValidateValues(t *future.Task) {
+	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
+		for _, v := range diag.InOrder(group) {
+			if v.opens() {
+				s := NewSession()
+				v.Get(t, s, v.rangePtr())
+				s.End()
+				continue
+			}
+			v.Get(t, nil, v.rangePtr())
+		}
+	}
+	m.OutputPreconditions(t, nil)
+}
+
+// EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that what is
+// wrong with them is found whether or not anybody uses them.
+func (m *Module) EvaluateValues(t *future.Task) {
+	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
+		for _, name := range slices.Sorted(maps.Keys(group)) {
+			if v := group[name]; !v.opens() {
+				v.Get(t, nil, v.rangePtr())
+			}
+		}
+	}
+}
+
+// ValidateProviders evaluates every provider block of a module object, for validation. f is called with each
+// configuration without marks.
+func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, cty.Value) diag.List) {
+	for _, b := range diag.InOrder(m.block.Providers) {
+		if b.Config.Empty() {
+			continue // what is missing may come from the caller of the module
+		}
+		pc := addr.ProviderConfig{Module: m.block.Config.Path.Instance(), Provider: b.Source, Alias: b.Config.Alias}
+		p := m.run.providerObject(pc, providerRef{module: m, block: b})
+		v, diags := p.EvalBody(t, nil)
+		if !diags.HasErrors() {
+			plain, _ := v.UnmarkDeep()
+			diags = append(diags, f(pc, plain).InConfigBody(b.Config.Body)...)
+		}
+		m.run.Report(diags.WithAddress(fmt.Sprintf("provider[%q]", b.Source.String())))
+	}
+}
+
+// ValidateChecks evaluates the assertions of the module's checks with unknown values. Whether they are met is
+// nothing to tell from that.
+func (m *Module) ValidateChecks(t *future.Task) {
+	for _, c := range m.CheckBlocks() {
+		for _, a := range c.block.Assertions {
+			m.run.Report(m.run.condition(&scope{m: m, t: t, address: c.Addr()}, a, failedAssertion).diags)
+		}
+	}
+}
