@@ -78,3 +78,19 @@ func Series(conjunction string, parts []string) string {
 		return strings.Join(parts[:n-1], ", ") + ", " + conjunction + " " + parts[n-1]
 	}
 }
+
+// mostLines is how many items a message lists.
+const mostLines = 20
+
+// Lines lists items one a line, each after a marker. Of many, it has the first ones and the number of the
+// others.
+func Lines[T fmt.Stringer](marker string, items []T) string {
+	var sb strings.Builder
+	for _, item := range items[:min(len(items), mostLines)] {
+		sb.WriteString("\n  " + marker + item.String())
+	}
+	if more := len(items) - mostLines; more > 0 {
+		fmt.Fprintf(&sb, "\n  %sand %d more", marker, more)
+	}
+	return sb.String()
+}

@@ -21,6 +21,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/view/timeline"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // version is the product's own version; release builds set it.
@@ -58,7 +59,7 @@ type app struct {
 
 	view    view.Options // for standard output
 	errView view.Options // for standard error
-	sources view.Sources
+	sources view.Sources // to show in place of those of the directory; nil for these
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
 	// into is a second stream, to the file of -json-into, while people read standard output; a document may
@@ -74,10 +75,9 @@ type app struct {
 	patience term.Patience // with those who read what is written
 	// timeline notes what happens in this run, if somebody wants to see it.
 	timeline *timeline.Recorder
-	// given are the -var and -var-file options of the command, and answers what was asked for on the way, for
-	// what must be known to load the configuration.
-	given   []givenVariable
-	answers map[string]candidate
+	// settings are the -var and -var-file options, in one order.
+	settings []workdir.Setting
+	dir      *workdir.Dir // nil until directory
 	// document says that standard output is for one document only; warnings go to standard error then.
 	document bool
 }
@@ -256,7 +256,6 @@ func (a *app) root() *cli.Command {
 // command makes a command of the table from what differs. f gets the arguments that are no options, and
 // returns the exit status.
 func (a *app) command(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
-	flags = a.noteVariables(name, flags)
 	return &cli.Command{
 		Name: name, Usage: summary, ArgsUsage: argsUsage, Description: description, OnUsageError: usage.Error, DisableSliceFlagSeparator: true,
 		Flags: append(flags, usage.Grouped(usage.OutputGroup, boolFlag("no-color", "Write without color.", &a.noColor))...),

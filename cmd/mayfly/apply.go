@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // applyFlags are the options of the commands that apply.
@@ -93,7 +94,7 @@ func (a *app) apply(ctx context.Context, f *applyFlags, name string) int {
 func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
-	r, ok := a.start(hard, soft, &f.changeFlags, name)
+	r, ok := a.start(hard, soft, &f.changeFlags, name, "")
 	defer r.end()
 	if !ok {
 		return exitError
@@ -125,4 +126,47 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 		}
 	}
 	return r.apply(p)
+}
+
+// savedConflicts reports options that would make another plan of a saved one. Whether to refresh is no such
+// option, since applying a saved plan never does: test frameworks give -refresh=false to each apply. They
+// also give -refresh-only to the apply of a plan that they have lying there, and other engines heed no option
+// then.
+func (c *changeFlags) savedConflicts() diag.List {
+	if c.destroy || c.lazyEphemeral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
+		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
+	}
+	var diags diag.List
+	if c.refreshOnly {
+		diags = diag.Warnf("Option without effect", "A saved plan is applied as it is, whether or not -refresh-only is given.")
+	}
+	return append(diags, c.check()...)
+}
+
+func (a *app) applySaved(ctx context.Context, f *applyFlags, path string) int {
+	if !a.report(f.savedConflicts()) {
+		return exitError
+	}
+	return a.drawn(f.timeline, func() int { return a.carryOutSaved(ctx, f, path) })
+}
+
+func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int {
+	hard, soft, stop := a.interruptible(ctx)
+	defer stop()
+	r := &changeRun{app: a, flags: &f.changeFlags, hard: hard, soft: soft}
+	defer func() { r.end() }()
+	d := a.directoryOf("", f.input)
+	saved, diags := d.OpenPlan(path)
+	if !a.report(diags) {
+		return exitError
+	}
+	if !r.begin(func(o workdir.BeginOptions) (*workdir.Session, diag.List) {
+		return d.Resume(soft, saved, operationName("apply"), o)
+	}) {
+		return exitError
+	}
+	for _, s := range a.streams() {
+		s.Saved(saved.Plan)
+	}
+	return r.apply(saved.Plan)
 }

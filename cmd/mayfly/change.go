@@ -17,11 +17,11 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // changeFlags are the options of the commands that plan and apply.
 type changeFlags struct {
-	variableFlags
 	stateFlags
 	lockFlags
 	inputFlag
@@ -35,6 +35,7 @@ type changeFlags struct {
 	machineFlags
 	concise, showSensitive bool
 	suppressForgetErrors   bool   // a flag of the commands that apply
+	reads                  bool   // the command only reads the state
 	command                string // "destroy" or "refresh" if that was typed, whose messages differ
 	generate               string
 	timeline               string // file to draw the timeline of ephemeral instances in
@@ -60,7 +61,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 		stringFlag("ephemeral-timeline", "Write an HTML page to `FILE` that shows when each ephemeral instance was open and what used it. It has addresses and times, no values.", &c.timeline),
 	)...)
 	out = append(out, c.machineFlags.flags("a stream of JSON messages")...)
-	out = append(out, c.variableFlags.flags()...)
+	out = append(out, a.variableFlags()...)
 	out = append(out, c.stateFlags.flags()...)
 	out = append(out, c.lockFlags.flags()...)
 	return append(out, c.inputFlag.flags(a)...)
@@ -141,20 +142,20 @@ func addressLines(name string) ([]string, error) {
 
 // changeRun is one run of a command that plans and perhaps applies.
 type changeRun struct {
-	*session
-	flags     *changeFlags
-	hard      context.Context
-	soft      context.Context
-	variables mayfly.Variables
-	goesOn    func(*plan.Plan) bool // whether the plan is applied at once; nil for never
-	written   string                // the file with generated configuration, "" if none was written
-	unseen    bool                  // the reader of the plan was gone
+	*session // nil until it begins
+	app      *app
+	flags    *changeFlags
+	hard     context.Context
+	soft     context.Context
+	goesOn   func(*plan.Plan) bool // whether the plan is applied at once; nil for never
+	written  string                // the file with generated configuration, "" if none was written
+	unseen   bool                  // the reader of the plan was gone
 }
 
 // setUp applies the options about what is shown, and reports whether that was possible. more are the files
 // that a single command knows of.
 func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
-	c.beside = append(c.files(), more...)
+	c.beside = append(c.files(a), more...)
 	a.view.Concise, a.view.ShowSensitive = c.concise, c.showSensitive
 	c.input = c.input && !c.json
 	return c.beginMessages(a)
@@ -174,44 +175,27 @@ func (a *app) observer() event.Observer {
 	return event.Observers(lines, a.timeline)
 }
 
-// start loads the configuration, collects variables, locks the state and finds the providers. The run must be
-// closed also if there were errors.
-func (a *app) start(hard, soft context.Context, c *changeFlags, name string) (*changeRun, bool) {
-	return a.startIn(a.directory(), hard, soft, c, name)
+// start loads the configuration, with the root module in another directory unless that is empty, collects
+// variables, locks the state and finds the providers. The run must be ended also if there were errors.
+func (a *app) start(hard, soft context.Context, c *changeFlags, name, root string) (*changeRun, bool) {
+	r := &changeRun{app: a, flags: c, hard: hard, soft: soft}
+	d := a.directoryOf(root, c.input)
+	if !c.needsNoConfig() && !a.required(name) || !a.report(d.Load(soft)) {
+		return r, false
+	}
+	return r, r.begin(func(o workdir.BeginOptions) (*workdir.Session, diag.List) {
+		return d.Begin(soft, operationName(name), o)
+	})
 }
 
-// startIn is start for a directory that the caller has made.
-func (a *app) startIn(d *directory, hard, soft context.Context, c *changeFlags, name string) (*changeRun, bool) {
-	r := &changeRun{flags: c, hard: hard, soft: soft}
-	d.mayAsk(soft, c.input)
-	load := d.load
-	if !c.needsNoConfig() {
-		load = func() diag.List { return d.loadRequired(name) }
-	}
-	if !a.report(load()) {
-		return r, false
-	}
-	if !a.report(d.selfInit(soft)) {
-		return r, false
-	}
-	p, diags := d.place(c.stateFlags)
-	if !a.report(diags) {
-		return r, false
-	}
-	m, diags := p.manager()
-	if !a.report(diags) {
-		return r, false
-	}
-	vars, diags := a.variables(soft, d, c.given, c.input)
-	if !a.report(diags) {
-		return r, false
-	}
-	r.variables = vars
-	r.session, diags = a.open(hard, d, p, m, a.observer(), c.parallelism)
-	if !a.report(diags) || !a.report(r.begin(soft, operationName(name), c.lockFlags)) {
-		return r, false
-	}
-	return r, a.report(r.useProviders(r.op.State()))
+// begin begins the session of the run.
+func (r *changeRun) begin(f func(workdir.BeginOptions) (*workdir.Session, diag.List)) bool {
+	c := r.flags
+	var diags diag.List
+	r.session, diags = r.app.session(r.app.observer(), c.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+		return f(workdir.BeginOptions{SessionOptions: o, BeginOptions: c.lockFlags.options(c.reads), Files: c.StateFiles})
+	})
+	return r.app.report(diags)
 }
 
 // needsNoConfig reports whether the command makes sense without configuration files: whether it only takes
@@ -232,7 +216,7 @@ func (r *changeRun) end() {
 // working calls f, in which the engine works, and waits until all events are written.
 func (r *changeRun) working(f func() diag.List) (diags diag.List) {
 	r.app.patience.During(func() { diags = f() })
-	return append(diags, r.op.Flush()...)
+	return append(diags, r.Operation.Flush()...)
 }
 
 // plan plans and shows the plan. ok is false if there were errors, which have been reported.
@@ -242,12 +226,12 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	if !a.report(diags) {
 		return nil, false
 	}
-	opt.Variables, opt.Soft = r.variables, r.soft
+	opt.Variables, opt.Soft = r.Variables, r.soft
 	if !r.generateConfig(&opt) {
 		return nil, false
 	}
 	diags = r.working(func() (diags diag.List) {
-		p, diags = r.op.Plan(r.hard, opt)
+		p, diags = r.Operation.Plan(r.hard, opt)
 		return diags
 	})
 	diags = append(diags, r.unfinished(diags)...)
@@ -295,7 +279,7 @@ func (r *changeRun) show(p *plan.Plan) error {
 	if r.flags.command == "refresh" {
 		return nil // as in the stream: its output is that of a command that only reads
 	}
-	return view.Plan(r.app.env.Stdout, p, r.relevant(r.hard, p), r.schemas(r.hard), r.app.view)
+	return view.Plan(r.app.env.Stdout, p, r.relevant(r.hard, p), r.Schemas(r.hard), r.app.view)
 }
 
 // confirm asks whether to apply the plan. A plan that would do nothing needs no consent.
@@ -303,7 +287,7 @@ func (r *changeRun) confirm(p *plan.Plan) (bool, error) {
 	if !p.Changed() {
 		return true, nil
 	}
-	answer, err := r.app.ask(r.soft, approval(p.Mode, r.workspace))
+	answer, err := r.app.ask(r.soft, approval(p.Mode, r.Workspace))
 	return answer == "yes", err
 }
 
@@ -338,9 +322,9 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	var applied *engine.Applied
 	var diags diag.List
 	a.patience.During(func() {
-		applied, diags = r.op.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.variables, Soft: r.soft})
+		applied, diags = r.Operation.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.Variables, Soft: r.soft})
 	})
-	diags = append(diags, r.release()...) // nothing is held while the outcome waits for a reader
+	diags = append(diags, r.Close()...) // nothing is held while the outcome waits for a reader
 	stop()
 	if restricted(p) && applied != nil {
 		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)

@@ -8,12 +8,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/complete"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 func (a *app) completionCommand() *cli.Command {
@@ -86,55 +82,8 @@ func (a *app) home() string {
 func (a *app) completes(root *cli.Command, args []string) bool {
 	q, asked := complete.Asked(args, a.vars)
 	if asked {
-		c := &complete.Completer{Root: root, Home: a.home(), Open: func() complete.Directory { return glance{a.directory()} }}
+		c := &complete.Completer{Root: root, Home: a.home(), Open: func() complete.Directory { return a.directory().Glance() }}
 		fmt.Fprint(a.env.Stdout, c.Answer(q))
 	}
 	return asked
-}
-
-// glance implements complete.Directory.
-type glance struct{ dir *directory }
-
-// Root implements complete.Directory.
-func (g glance) Root() *config.Module {
-	root, _ := g.dir.loader.LoadModule(".", addr.RootModule)
-	return root
-}
-
-// store finds the local backend: the one that init has recorded, or that of the configuration.
-func (g glance) store(file string) store.Store {
-	record, recorded, diags := g.dir.recorded()
-	if diags.HasErrors() {
-		return nil
-	}
-	b := record.backendConfig
-	if root := g.Root(); !recorded && root != nil {
-		if b, diags = declaredBackend(root, nil); diags.HasErrors() {
-			return nil
-		}
-	}
-	return b.store(stateFlags{state: file})
-}
-
-// Workspaces implements complete.Directory.
-func (g glance) Workspaces() []string {
-	s := g.store("")
-	if s == nil {
-		return nil
-	}
-	names, _ := s.Workspaces(context.Background())
-	return names
-}
-
-// State implements complete.Directory.
-func (g glance) State(file string) *state.State {
-	name, _, diags := g.dir.workspace()
-	if s := g.store(file); s != nil && !diags.HasErrors() {
-		if m, err := s.Manager(name); err == nil {
-			if f, err := m.Read(context.Background()); err == nil && f != nil {
-				return f.State
-			}
-		}
-	}
-	return state.New()
 }

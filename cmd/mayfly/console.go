@@ -16,13 +16,12 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
-	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // consoleFlags are the options of the console command.
 type consoleFlags struct {
-	variableFlags
 	stateFlags
 	lockFlags
 	inputFlag
@@ -32,10 +31,10 @@ type consoleFlags struct {
 
 func (a *app) consoleCommand() *cli.Command {
 	f := &consoleFlags{}
-	flags := append(f.variableFlags.flags(), f.lockFlags.flags()...)
+	flags := append(a.variableFlags(), f.lockFlags.flags()...)
 	flags = append(flags,
 		boolFlag("plan", "Make a plan first, and evaluate with the objects as applying it would make them. By default, objects are as the state has them.", &f.planned),
-		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.stateFlags.state),
+		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.stateFlags.State),
 		f.machineFlags.intoFlag("a stream of JSON messages with the values"),
 		boolFlag("input", "Has no effect: the console asks for nothing. Variables without a value are unknown.", &f.input),
 	)
@@ -65,14 +64,20 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	}
 	hard, soft, stop := a.endable(ctx)
 	defer stop()
-	s, vars, ok := a.startConsole(hard, soft, f)
-	if s != nil {
-		defer s.close()
-	}
-	if !ok {
+	if !a.report(a.directory().Load(soft)) {
 		return exitError
 	}
-	e, diags := s.op.Console(hard, mayfly.ConsoleOptions{Variables: vars, Planned: f.planned, Soft: soft})
+	s, diags := a.session(nil, 10, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+		return a.directory().Begin(soft, operationName("console"), workdir.BeginOptions{
+			SessionOptions: o, BeginOptions: f.lockFlags.options(true), Files: f.StateFiles, Explore: true,
+			SkipState: !f.planned, // objects that nothing declares cannot be referred to
+		})
+	})
+	defer s.close()
+	if !a.report(diags) {
+		return exitError
+	}
+	e, diags := s.Operation.Console(hard, mayfly.ConsoleOptions{Variables: s.Variables, Planned: f.planned, Soft: soft})
 	if e == nil {
 		a.report(diags)
 		return exitError
@@ -84,44 +89,13 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 		}
 		a.report(diag.Warnf("Values may be missing", "In the expressions that follow, the values that these errors are about are unknown."))
 	}
-	a.sources = maps.Clone(a.sources)
+	a.sources = maps.Clone(a.snippets())
 	if a.sources == nil {
 		a.sources = view.Sources{}
 	}
 	c := &console{app: a, engine: e, soft: soft}
 	c.in = term.NewLines(a.env.Stdin, a.env.Stdout, a.in, e.Names)
 	return c.run()
-}
-
-// startConsole finds the configuration, the values of variables, the state and the providers. The session
-// must be closed also if there were errors.
-func (a *app) startConsole(hard, soft context.Context, f *consoleFlags) (*session, mayfly.Variables, bool) {
-	d := a.directory()
-	if !a.report(d.load()) {
-		return nil, nil, false
-	}
-	p, diags := d.place(f.stateFlags)
-	if !a.report(diags) {
-		return nil, nil, false
-	}
-	m, diags := p.manager()
-	if !a.report(diags) {
-		return nil, nil, false
-	}
-	in, diags := a.gather(d.tree.Root, f.given)
-	vars, ds := in.values()
-	if !a.report(append(diags, ds...)) {
-		return nil, nil, false
-	}
-	s, diags := a.open(hard, d, p, m, nil, 10)
-	if !a.report(diags) || !a.report(s.begin(soft, operationName("console"), f.lockFlags)) {
-		return s, nil, false
-	}
-	needed := state.New() // objects that nothing declares cannot be referred to, so their providers are needed for a plan only
-	if f.planned {
-		needed = s.op.State()
-	}
-	return s, vars, a.report(s.useProviders(needed))
 }
 
 // run reads and evaluates until the input ends, and returns the exit status.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 
@@ -17,8 +16,6 @@ type fileOption struct {
 }
 
 const (
-	// maxRecord bounds the small files that commands keep beside a configuration, in bytes.
-	maxRecord = 16 << 20
 	// maxGiven bounds a file that the command line names, in bytes.
 	maxGiven = 2 << 30
 	// maxInput bounds what is read of standard input as a file, in bytes.
@@ -27,16 +24,6 @@ const (
 
 // readGiven reads a file that a person has named, which may be a pipe.
 func readGiven(path string) ([]byte, error) { return safefile.ReadStream(path, maxGiven) }
-
-// writePrivate makes content that of the file at path, which only its owner may read then.
-func writePrivate(path string, content []byte) error {
-	f, err := safefile.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
-}
 
 // checkFiles refuses two options for the same file, of which the one would destroy what the other has written
 // or is about to read.
@@ -91,8 +78,8 @@ func targetOf(path string) string {
 }
 
 // files returns the files that the options name.
-func (c *changeFlags) files() []fileOption {
-	out := append(c.variableFlags.files(), c.stateFlags.files()...)
+func (c *changeFlags) files(a *app) []fileOption {
+	out := append(a.variableFiles(), c.stateFlags.fileOptions()...)
 	for _, name := range c.targetFiles {
 		out = append(out, fileOption{"-target-file", name, true})
 	}
@@ -102,20 +89,20 @@ func (c *changeFlags) files() []fileOption {
 	return append(out, fileOption{"-generate-config-out", c.generate, false}, fileOption{"-ephemeral-timeline", c.timeline, false})
 }
 
-func (v *variableFlags) files() []fileOption {
+func (a *app) variableFiles() []fileOption {
 	var out []fileOption
-	for _, g := range v.given {
-		if g.file {
-			out = append(out, fileOption{"-var-file", g.text, true})
+	for _, s := range a.settings {
+		if s.File {
+			out = append(out, fileOption{"-var-file", s.Text, true})
 		}
 	}
 	return out
 }
 
-func (s *stateFlags) files() []fileOption {
-	out := []fileOption{{"-state", s.state, false}, {"-state-out", s.out, false}}
-	if s.backup != "-" {
-		out = append(out, fileOption{"-backup", s.backup, false})
+func (s *stateFlags) fileOptions() []fileOption {
+	out := []fileOption{{"-state", s.State, false}, {"-state-out", s.Out, false}}
+	if s.Backup != "-" {
+		out = append(out, fileOption{"-backup", s.Backup, false})
 	}
 	return out
 }

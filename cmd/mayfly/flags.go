@@ -7,8 +7,10 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 func nearest(s string, candidates []string) string { return diag.Nearest(s, candidates) }
@@ -48,25 +50,18 @@ func (f setter) Set(s string) error { return f(s) }
 func (f setter) String() string     { return "" }
 func (f setter) Get() any           { return "" }
 
-// givenVariable is one -var or -var-file option.
-type givenVariable struct {
-	file bool
-	text string
-}
-
-// variableFlags are the options that give values to input variables, in one order.
-type variableFlags struct{ given []givenVariable }
-
-func (v *variableFlags) flags() []cli.Flag {
+// variableFlags are the options that give values to input variables. What is given is needed to load the
+// configuration, whatever the command.
+func (a *app) variableFlags() []cli.Flag {
+	set := func(file bool) func(string) error {
+		return func(s string) error {
+			a.settings = append(a.settings, workdir.Setting{File: file, Text: s})
+			return nil
+		}
+	}
 	return usage.Grouped(usage.VariableGroup,
-		genericFlag("var", "Set an input variable of the root module, as in `NAME=VALUE`.", func(s string) error {
-			v.given = append(v.given, givenVariable{text: s})
-			return nil
-		}),
-		genericFlag("var-file", "Set input variables from `FILE`, in addition to terraform.tfvars and *.auto.tfvars.", func(s string) error {
-			v.given = append(v.given, givenVariable{file: true, text: s})
-			return nil
-		}),
+		genericFlag("var", "Set an input variable of the root module, as in `NAME=VALUE`.", set(false)),
+		genericFlag("var-file", "Set input variables from `FILE`, in addition to terraform.tfvars and *.auto.tfvars.", set(true)),
 	)
 }
 
@@ -84,24 +79,26 @@ func (l *lockFlags) flags() []cli.Flag {
 	)
 }
 
-// stateFlags are the options that replace state files of the local backend.
-type stateFlags struct {
-	state, out, backup string
-	stamp              string // in the name of the backup; see stamped
+// options returns how to lock the state; reads says that it is only read.
+func (l *lockFlags) options(reads bool) mayfly.BeginOptions {
+	return mayfly.BeginOptions{NoLock: !l.lock, LockTimeout: l.timeout, Reads: reads}
 }
+
+// stateFlags are the options that replace state files of the local backend.
+type stateFlags struct{ workdir.StateFiles }
 
 // stamped makes the backup one that stays, for commands by which people change the state: what they did is
 // rarely found out at once.
 func (s stateFlags) stamped() stateFlags {
-	s.stamp = strconv.FormatInt(time.Now().UnixNano(), 10)
+	s.Stamp = strconv.FormatInt(time.Now().UnixNano(), 10)
 	return s
 }
 
 func (s *stateFlags) flags() []cli.Flag {
 	return usage.Grouped(usage.StateGroup,
-		stringFlag("state", "Read the state from `FILE`, and write it there unless -state-out is given. For the local backend.", &s.state),
-		stringFlag("state-out", "Write the state to `FILE`. For the local backend.", &s.out),
-		stringFlag("backup", "Keep the previous state in `FILE`, or nowhere if it is \"-\". For the local backend.", &s.backup),
+		stringFlag("state", "Read the state from `FILE`, and write it there unless -state-out is given. For the local backend.", &s.State),
+		stringFlag("state-out", "Write the state to `FILE`. For the local backend.", &s.Out),
+		stringFlag("backup", "Keep the previous state in `FILE`, or nowhere if it is \"-\". For the local backend.", &s.Backup),
 	)
 }
 

@@ -10,13 +10,13 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 func (a *app) forceUnlockCommand() *cli.Command {
 	var in inputFlag
-	var vars variableFlags
 	force := false
-	flags := append(vars.flags(), boolFlag("force", "Don't ask for approval.", &force))
+	flags := append(a.variableFlags(), boolFlag("force", "Don't ask for approval.", &force))
 	return a.messageCommand("force-unlock", "Release a stuck lock on the current workspace", "LOCK_ID",
 		"Removes the lock that a run which ended abnormally has left on the state of the selected workspace. Nothing else is changed. The lock on a local state ends with the process that holds it, and cannot be taken from one that is running.",
 		append(flags, in.flags(a)...), func(ctx context.Context, args []string) int {
@@ -30,11 +30,12 @@ func (a *app) forceUnlockCommand() *cli.Command {
 }
 
 func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int {
-	m, p, diags := a.manager(stateFlags{})
+	m, diags := a.directory().State(ctx, workdir.StateFiles{})
 	if !a.report(diags) {
 		return exitError
 	}
 	if !force {
+		name, _, _ := a.directory().Workspace()
 		if !a.report(unlockDiags(store.CheckUnlock(ctx, m, id), id)) {
 			return exitError
 		}
@@ -43,7 +44,7 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 		}
 		answer, err := a.ask(ctx, term.Question{
 			Title: "Do you really want to force-unlock?",
-			Text:  "Mayfly will remove the lock on the state of the workspace \"" + p.workspace + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it.\n\nOnly 'yes' will be accepted to confirm.",
+			Text:  "Mayfly will remove the lock on the state of the workspace \"" + name + "\", and the run\nthat holds it, if there is one, continues without it. This allows others to change\nthe state at the same time, which can damage it.\n\nOnly 'yes' will be accepted to confirm.",
 		})
 		switch {
 		case errors.Is(err, term.ErrNoAnswer):

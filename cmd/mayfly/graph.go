@@ -9,11 +9,11 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // graphFlags are the options of the graph command.
 type graphFlags struct {
-	variableFlags
 	kind, plan  string
 	cycles      bool
 	moduleDepth int
@@ -22,7 +22,7 @@ type graphFlags struct {
 
 func (a *app) graphCommand() *cli.Command {
 	f := &graphFlags{moduleDepth: -1}
-	flags := append(f.variableFlags.flags(),
+	flags := append(a.variableFlags(),
 		stringFlag("type", "Draw the graph of `OPERATION`: plan, plan-refresh-only, plan-destroy or apply. The default is plan, or apply with -plan.", &f.kind),
 		stringFlag("plan", "Draw the steps of the saved plan in `FILE` instead of the configuration.", &f.plan),
 		boolFlag("draw-cycles", "Draw dependency cycles in red.", &f.cycles),
@@ -57,7 +57,7 @@ func (a *app) graph(ctx context.Context, f *graphFlags) (*plan.Graph, diag.List)
 		if f.kind != "" && f.kind != "apply" {
 			return nil, diag.Errorf("Unsupported graph type", "A saved plan has the graph of an apply only; leave out -type=%s.", f.kind)
 		}
-		file, diags := d.openPlan(f.plan)
+		file, diags := d.OpenPlan(f.plan)
 		if diags.HasErrors() {
 			return nil, diags
 		}
@@ -68,25 +68,21 @@ func (a *app) graph(ctx context.Context, f *graphFlags) (*plan.Graph, diag.List)
 		return g, diags
 	}
 	if f.kind == "plan-destroy" {
-		file, diags := a.readState(ctx, stateFlags{})
+		file, diags := d.ReadState(ctx, workdir.StateFiles{})
 		if file == nil || diags.HasErrors() {
 			return plan.DestroyGraph(state.New()), diags
 		}
 		return plan.DestroyGraph(file.State), diags
 	}
-	diags := d.load()
+	diags := d.Load(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	s, ds := a.open(ctx, d, place{}, nil, nil, 0)
+	s, ds := a.open(ctx, nil)
 	defer s.close()
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return nil, diags
 	}
-	ds = s.useProviders(nil)
-	if diags = append(diags, ds...); ds.HasErrors() {
-		return nil, diags
-	}
-	g, ds := s.project.Graph(ctx)
+	g, ds := s.Project.Graph(ctx)
 	return g, append(diags, ds...)
 }

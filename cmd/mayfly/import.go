@@ -21,7 +21,7 @@ type importFlags struct {
 func (a *app) importCommand() *cli.Command {
 	f := &importFlags{}
 	f.refresh = true
-	flags := append(f.variableFlags.flags(), f.stateFlags.flags()...)
+	flags := append(a.variableFlags(), f.stateFlags.flags()...)
 	flags = append(flags, f.lockFlags.flags()...)
 	flags = append(flags, f.inputFlag.flags(a)...)
 	f.parallelism = 10
@@ -55,23 +55,23 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 	}
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
-	d := a.directory()
+	root := ""
 	if f.config != "" {
-		d.path = filepath.Clean(f.config)
-		if !d.loader.IsConfigDir(d.path) {
+		root = filepath.Clean(f.config)
+		if !a.directoryOf(root, f.input).HasConfig() {
 			return a.fail("No configuration files", "The directory %s, which the option -config names, has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json.", f.config)
 		}
 	}
-	r, ok := a.startIn(d, hard, soft, &f.changeFlags, "import")
+	r, ok := a.start(hard, soft, &f.changeFlags, "import", root)
 	defer r.end()
 	if !ok {
 		return exitError
 	}
-	m := r.dir.tree.Modules[target.Module.Module()]
+	m := a.directory().Tree().Modules[target.Module.Module()]
 	if m == nil || m.Resources[target.Resource] == nil {
 		return a.fail("Resource address does not exist in the configuration", "Before importing %s, please create its configuration. For example:\n\n  resource %q %q {\n    # (resource arguments)\n  }", target, target.Resource.Type, target.Resource.Name)
 	}
-	if r.op.State().Object(addr.Object{Instance: target}) != nil {
+	if r.Operation.State().Object(addr.Object{Instance: target}) != nil {
 		return a.fail("Resource already managed by Mayfly", "The state already has an object for %s. Remove it with \"mayfly state rm\" before importing another in its place.", target)
 	}
 	return r.importInstance(target, args[1])
@@ -80,7 +80,7 @@ func (a *app) importObject(ctx context.Context, f *importFlags, args []string) i
 func (r *changeRun) importInstance(target addr.Instance, id string) int {
 	a := r.app
 	diags := r.working(func() diag.List {
-		return r.op.Import(r.hard, target, id, mayfly.ImportOptions{Variables: r.variables, Soft: r.soft})
+		return r.Operation.Import(r.hard, target, id, mayfly.ImportOptions{Variables: r.Variables, Soft: r.soft})
 	})
 	if !a.report(diags) {
 		return exitError

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/apparentlymart/go-versions/versions"
 	"github.com/urfave/cli/v3"
@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // initFlags are the options of the init command.
@@ -26,7 +27,6 @@ type initFlags struct {
 	lockfile, fromModule                 string
 	backendConfig, pluginDirs            []string
 	machineFlags
-	variableFlags
 }
 
 func (a *app) initCommand() *cli.Command {
@@ -46,7 +46,7 @@ func (a *app) initCommand() *cli.Command {
 	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
 	flags = append(flags, f.inputFlag.flags(a)...)
 	flags = append(flags, f.lockFlags.flags()...)
-	flags = append(flags, f.variableFlags.flags()...)
+	flags = append(flags, a.variableFlags()...)
 	return a.command("init", "Prepare your working directory for other commands", "",
 		"Installs the modules and providers that the configuration needs, and records the backend. It is safe to run again.",
 		flags, func(ctx context.Context, args []string) int { return a.init(ctx, f, args) })
@@ -66,40 +66,39 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	}
 	ctx, stop := a.stoppable(ctx)
 	defer stop()
-	d := a.directory()
-	d.mayAsk(ctx, f.input)
-	if f.fromModule != "" && !a.copyModule(ctx, d, f.fromModule) {
+	d := a.directoryOf("", f.input)
+	if f.fromModule != "" && !a.copyModule(ctx, f.fromModule) {
 		return exitError
 	}
-	if !d.loader.IsConfigDir(".") {
-		a.progress("Mayfly initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf or .tofu.")
+	if !d.HasConfig() {
+		a.say("Mayfly initialized in an empty directory!\n\nThere is no configuration here yet. Write one in files whose names end in .tf or .tofu.")
 		return exitOK
 	}
-	if !a.beginLoad(d) {
+	if !a.report(d.LoadRoot(ctx)) {
 		return exitError
 	}
 	var st *state.State
 	if f.backend {
 		var ok bool
-		if st, ok = a.initBackend(ctx, d, f); !ok {
+		if st, ok = a.initBackend(ctx, f); !ok {
 			return exitError
 		}
 	}
-	if f.get && !a.initModules(ctx, d, f.upgrade) {
+	if f.get && !a.initModules(ctx, f.upgrade) {
 		return exitError
 	}
-	if !a.report(d.loadFormal()) {
+	if !a.report(d.LoadDeclarations(ctx)) {
 		return exitError
 	}
 	if st != nil {
-		st = st.AtDefaultHost(d.tree.Requires)
+		st = st.AtDefaultHost(d.Tree().Requires)
 	}
-	if !a.initProviders(ctx, d, f, st) {
+	if !a.initProviders(ctx, f, st) {
 		return exitError
 	}
-	a.progress("\n%s", a.paintDone("Mayfly has been successfully initialized!"))
+	a.say("\n%s", a.paintDone("Mayfly has been successfully initialized!"))
 	if a.vars["TF_IN_AUTOMATION"] == "" {
-		a.progress("\nTo see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell you when that is needed.")
+		a.say("\nTo see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell you when that is needed.")
 	}
 	return exitOK
 }
@@ -114,77 +113,60 @@ func (f *initFlags) check() diag.List {
 	return nil
 }
 
-// progress says what init does, to people and in the messages of the stream.
-func (a *app) progress(format string, args ...any) { a.say(format, args...) }
-
-// initProviders installs what the configuration and the state need, and writes the lock file.
-func (a *app) initProviders(ctx context.Context, d *directory, f *initFlags, st *state.State) bool {
-	ins, diags := d.installer()
+// initBackend records the backend of the configuration, brings the state along if asked to, and returns the
+// state of the selected workspace, nil if there is none.
+func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool) {
+	a.say("\n%s", a.bold("Initializing the backend..."))
+	d := a.directory()
+	change, diags := d.InitBackend(ctx, workdir.BackendOptions{Settings: f.backendConfig, Reconfigure: f.reconfigure, Migrate: f.migrate, ForceCopy: f.force})
 	if !a.report(diags) {
-		return false
+		return nil, false
 	}
-	if len(f.pluginDirs) > 0 {
-		ins.Sources = install.MirrorDirs(f.pluginDirs...)
+	switch {
+	case change.Before != "" && change.After == "":
+		a.say("\n%s", a.paintDone(fmt.Sprintf("Successfully unset the backend %q. Mayfly will now operate locally.", change.Before)))
+	case change.After != "" && change.Changed:
+		a.say("\n%s", a.paintDone(fmt.Sprintf("Successfully configured the backend %q! Mayfly will automatically\nuse this backend unless the backend configuration changes.", change.After)))
 	}
-	reqs, diags := install.Requirements(d.tree, st)
-	if !a.report(diags) {
-		return false
+	file, diags := d.ReadState(ctx, workdir.StateFiles{})
+	if !a.report(diags) || file == nil {
+		return nil, !diags.HasErrors()
 	}
-	lock, diags := lockfile.Read(lockfile.FileName)
-	if !a.report(diags) {
-		return false
-	}
-	a.progress("\n%s", a.bold("Initializing provider plugins..."))
-	lines := installLines{a}
-	for _, p := range slices.SortedFunc(maps.Keys(reqs), lockfile.CompareProviders) {
-		if mayfly.Embedded(p) {
-			lines.item("%s is built in to Mayfly", p)
-		}
-	}
-	ins.Observer, ins.Downloading = lines, a.downloading()
-	_, next, diags := ins.Ensure(ctx, reqs, lock, install.Options{Upgrade: f.upgrade, Readonly: f.lockfile == "readonly"})
-	if !a.report(diags) {
-		return false
-	}
-	if next.SameSelections(lock) {
-		return true
-	}
-	if err := lockfile.Write(lockfile.FileName, next); err != nil {
-		a.fail("Failed to write the dependency lock file", "%s", diag.Sentence(err))
-		return false
-	}
-	if lock.Len() == 0 {
-		a.progress("\nMayfly has created a lock file %s to record the provider\nselections it made above. Keep it in version control: later runs, also on other\nmachines, then make the same selections.", a.bold(lockfile.FileName))
-	} else {
-		a.progress("\nMayfly has made some changes to the provider dependency selections recorded\nin the %s file. Review them before you commit the file.", a.bold(lockfile.FileName))
-	}
-	return a.report(incomplete(lock, next))
+	return file.State, true
 }
 
-// incomplete warns of new selections, and of old ones that had no checksums, for which the lock file has
-// checksums of one platform only. A registry gives those of all platforms.
-func incomplete(lock, next *lockfile.Lock) diag.List {
-	var names strings.Builder
-	for e := range next.All() {
-		archives := 0
-		for _, h := range e.Hashes {
-			if h.Archive() {
-				archives++
-			}
-		}
-		if old, ok := lock.Entry(e.Provider); archives < 2 && (!ok || old.Version != e.Version || len(old.Hashes) == 0) {
-			names.WriteString("\n  - " + e.Provider.ForDisplay())
-		}
+// initProviders installs what the configuration and the state need, and writes the lock file.
+func (a *app) initProviders(ctx context.Context, f *initFlags, st *state.State) bool {
+	lines := installLines{a}
+	before, after, diags := a.directory().InstallProviders(ctx, st, workdir.ProviderOptions{
+		Options: install.Options{Upgrade: f.upgrade, Readonly: f.lockfile == "readonly"}, PluginDirs: f.pluginDirs,
+		Observer: lines, Downloading: a.downloading(), Start: lines.start,
+	})
+	if !a.report(diags) {
+		return false
 	}
-	if names.Len() == 0 {
-		return nil
+	switch {
+	case after.SameSelections(before):
+	case before.Len() == 0:
+		a.say("\nMayfly has created a lock file %s to record the provider\nselections it made above. Keep it in version control: later runs, also on other\nmachines, then make the same selections.", a.bold(lockfile.FileName))
+	default:
+		a.say("\nMayfly has made some changes to the provider dependency selections recorded\nin the %s file. Review them before you commit the file.", a.bold(lockfile.FileName))
 	}
-	return diag.Warnf("Incomplete lock file information for providers",
-		"For these providers the lock file has checksums for %s only, since their source gives no others:%s\n\nTo use it on other platforms, run:\n  mayfly providers lock -platform=OS_ARCH", install.CurrentPlatform(), names.String())
+	return a.report(install.Incomplete(before, after))
 }
 
 // installLines tells what the installer does.
 type installLines struct{ *app }
+
+// start precedes the installation of the providers that are needed.
+func (l installLines) start(needed map[addr.Provider]*install.Requirement) {
+	l.say("\n%s", l.bold("Initializing provider plugins..."))
+	for _, p := range slices.SortedFunc(maps.Keys(needed), lockfile.CompareProviders) {
+		if mayfly.Embedded(p) {
+			l.item("%s is built in to Mayfly", p)
+		}
+	}
+}
 
 // Finding implements install.Observer.
 func (l installLines) Finding(p addr.Provider, constraints string) {

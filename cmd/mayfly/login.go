@@ -69,7 +69,6 @@ func (a *app) logoutCommand() *cli.Command {
 // loginRun is one login or logout.
 type loginRun struct {
 	app     *app
-	dir     *directory
 	host    svchost.Hostname
 	keeper  credential.Keeper
 	network *install.Network
@@ -81,13 +80,12 @@ func (l *loginRun) prepare(name string) diag.List {
 	if err != nil {
 		return diag.Errorf("Invalid hostname", "The host name %q is not valid: %s. Give the name alone, such as app.example.com, without a scheme or path.", name, err)
 	}
-	l.host, l.dir = host, l.app.directory()
-	diags := l.dir.userConfig()
-	if diags.HasErrors() {
+	l.host = host
+	var diags diag.List
+	if l.network, diags = l.app.directory().Network(); diags.HasErrors() {
 		return diags
 	}
-	l.network = l.dir.network()
-	l.keeper, err = credential.NewKeeper(l.dir.user, l.dir.cliEnvironment())
+	l.keeper, err = credential.NewKeeper(l.network.Config, l.network.Env)
 	if err != nil {
 		diags = append(diags, diag.Errorf("Cannot keep credentials", "%s", diag.Sentence(err))...)
 	}
@@ -179,12 +177,12 @@ func (l *loginRun) confirm(ctx context.Context, client *disco.OAuthClient) diag.
 
 // shadowed warns of what makes the new token without effect, and says if it replaces another.
 func (l *loginRun) shadowed(ctx context.Context) diag.List {
-	origin := l.dir.user.TokenOrigins[l.host]
+	origin := l.network.Config.TokenOrigins[l.host]
 	file, _ := l.keeper.(*credential.FileKeeper)
 	if origin != "" && (file == nil || origin != file.Path) {
 		return diag.Warnf("Another token takes precedence", "There is a token for %s in %s. As long as it is there, it is used instead of the one that is about to be stored.", l.host.ForDisplay(), origin)
 	}
-	if _, explicit := l.dir.cliEnvironment().MainFile(); explicit && file != nil {
+	if _, explicit := l.network.Env.MainFile(); explicit && file != nil {
 		return diag.Warnf("The file with the token will not be read", "An environment variable names the file of the CLI configuration, so the directory with %s is not read. Commands use the token only when TF_CLI_CONFIG_FILE is not set.", file.Path)
 	}
 	if has, err := l.keeper.Has(ctx, l.host); err == nil && has {
@@ -272,7 +270,7 @@ func (l *loginRun) logout(ctx context.Context) diag.List {
 			return diag.Errorf("Failed to remove the API token", "%s", diag.Sentence(err))
 		}
 	}
-	origin := l.dir.user.TokenOrigins[l.host]
+	origin := l.network.Config.TokenOrigins[l.host]
 	elsewhere := origin != "" && (!isFile || origin != file.Path)
 	if !has {
 		if elsewhere {

@@ -1,10 +1,10 @@
 // Command mayfly is the command line program: it plans and applies configurations, and looks after their
 // state.
 //
-// One file per command; what they share is, from the outside in: app (one run of the program: streams,
-// environment, command table), flags, report and prompt (what is said and asked), variables (values of input
-// variables from all their routes), directory (what init has set up), backend (where the state is), session
-// (a project with its state locked), and changeRun (plan, show, confirm, apply).
+// One file per command: its options, what it does with a workdir.Dir, and how that is shown. What commands
+// share is, from the outside in: app (one run of the program: streams, environment, command table), flags,
+// report (what is shown), session (the working directory and what is opened in it), and changeRun (plan,
+// show, confirm, apply).
 //
 // It may import everything of the module. Nothing imports it. Rendering is package view's: this program
 // writes no plan, state or diagnostic by itself.

@@ -10,24 +10,22 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/view"
 )
 
 // outputFlags are the options of the output command.
 type outputFlags struct {
 	stateFlags
-	variableFlags
 	machineFlags
 	raw, showSensitive bool
 }
 
 func (a *app) outputCommand() *cli.Command {
 	f := &outputFlags{}
-	flags := append(append(f.variableFlags.flags(), f.machineFlags.flags("JSON")...),
+	flags := append(append(a.variableFlags(), f.machineFlags.flags("JSON")...),
 		boolFlag("raw", "Write the text of one output as it is, without quotes and without a line break at the end.", &f.raw),
 		boolFlag("show-sensitive", "Show sensitive values.", &f.showSensitive),
-		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.state),
+		stringFlag("state", "Read the state from `FILE`. For the local backend.", &f.State),
 	)
 	return a.command("output", "Show output values from your root module", "[NAME]", "Shows the outputs that the state holds, or one of them.",
 		flags, func(ctx context.Context, args []string) int { return a.output(ctx, f, args) })
@@ -47,7 +45,7 @@ func (a *app) output(ctx context.Context, f *outputFlags, args []string) int {
 	case f.raw && len(args) == 0:
 		return a.fail("Output name required", "The option -raw needs the name of one output.")
 	}
-	file, diags := a.readState(ctx, f.stateFlags)
+	file, diags := a.directory().ReadState(ctx, f.StateFiles)
 	if !a.report(diags) {
 		return exitError
 	}
@@ -94,32 +92,4 @@ func (a *app) oneOutput(outputs map[string]*state.Output, name string, f *output
 	}
 	a.say("%s", view.FormatValue(val, a.view))
 	return exitOK
-}
-
-// readState reads the state of the selected workspace without locking it; nil if there is none.
-func (a *app) readState(ctx context.Context, files stateFlags) (*state.File, diag.List) {
-	m, _, diags := a.manager(files)
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	file, err := m.Read(ctx)
-	if err != nil {
-		return nil, append(diags, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))...)
-	}
-	return file, diags
-}
-
-// manager finds the state of the selected workspace for commands that only need the backend of the
-// configuration.
-func (a *app) manager(files stateFlags) (store.Manager, place, diag.List) {
-	d := a.directory()
-	if diags := d.loadRoot(); diags.HasErrors() {
-		return nil, place{}, diags
-	}
-	p, diags := d.place(files)
-	if diags.HasErrors() {
-		return nil, p, diags
-	}
-	m, ds := p.manager()
-	return m, p, append(diags, ds...)
 }

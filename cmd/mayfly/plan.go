@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // planFlags are the options of the plan command alone.
@@ -34,7 +35,11 @@ func (a *app) plan(ctx context.Context, f *planFlags, args []string) int {
 	if len(args) > 0 {
 		return a.argsError("plan", "no arguments; to plan for another directory, use -chdir")
 	}
-	if !a.report(append(f.check(), checkSavable(f.out)...)) {
+	diags := f.check()
+	if f.out != "" {
+		diags = append(diags, workdir.CheckSavable(f.out)...)
+	}
+	if !a.report(diags) {
 		return exitError
 	}
 	return a.drawn(f.timeline, func() int { return a.makePlan(ctx, f) })
@@ -43,7 +48,8 @@ func (a *app) plan(ctx context.Context, f *planFlags, args []string) int {
 func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
-	r, ok := a.start(hard, soft, &f.changeFlags, "plan")
+	f.reads = true
+	r, ok := a.start(hard, soft, &f.changeFlags, "plan", "")
 	defer r.end()
 	if !ok {
 		return exitError
@@ -51,11 +57,11 @@ func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 	p, ok := r.plan()
 	if !ok {
 		if p != nil && p.Errored && f.out != "" { // to be looked at; it cannot be applied
-			a.report(r.save(p, f.out))
+			a.report(r.Save(p, f.out))
 		}
 		return exitError
 	}
-	if f.out != "" && !a.report(r.save(p, f.out)) {
+	if f.out != "" && !a.report(r.Save(p, f.out)) {
 		return exitError
 	}
 	if a.stream == nil && p.Changed() && a.vars["TF_IN_AUTOMATION"] == "" {

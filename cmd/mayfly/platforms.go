@@ -36,13 +36,12 @@ func (f *platformFlags) list() []install.Platform {
 // lockProvidersFlags are the options of the providers lock command.
 type lockProvidersFlags struct {
 	platformFlags
-	variableFlags
 	fsMirror, netMirror string
 }
 
 func (a *app) providersLockCommand() *cli.Command {
 	f := &lockProvidersFlags{}
-	flags := append(f.variableFlags.flags(), f.flag(),
+	flags := append(a.variableFlags(), f.flag(),
 		stringFlag("fs-mirror", "Take the packages from the filesystem mirror in `DIR`.", &f.fsMirror),
 		stringFlag("net-mirror", "Take the packages from the network mirror at `URL`.", &f.netMirror))
 	return a.messageCommand("lock", "Write checksums for several platforms to the dependency lock file", "[PROVIDER...]",
@@ -57,7 +56,7 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 	if f.fsMirror != "" && f.netMirror != "" {
 		return a.fail("Invalid options", "The options -fs-mirror and -net-mirror cannot be used together.")
 	}
-	t, ok := a.packages(args, func(n *install.Network) (install.Source, diag.List) {
+	t, ok := a.packages(ctx, args, func(n *install.Network) (install.Source, diag.List) {
 		switch {
 		case f.fsMirror != "":
 			return install.MirrorDirs(f.fsMirror)[0], nil
@@ -86,11 +85,10 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 
 func (a *app) providersMirrorCommand() *cli.Command {
 	var f platformFlags
-	var vars variableFlags
 	return a.messageCommand("mirror", "Save the providers that the configuration needs in a directory", "DIRECTORY",
 		"Saves the packages of all providers that the configuration needs in a directory, which then serves as a filesystem mirror, or, offered by a web server, as a network mirror. "+
 			"Packages come from the providers' own registries whatever the CLI configuration says, in the versions of the dependency lock file.",
-		append(vars.flags(), f.flag()), func(ctx context.Context, args []string) int {
+		append(a.variableFlags(), f.flag()), func(ctx context.Context, args []string) int {
 			if len(args) != 1 {
 				return a.argsError("providers mirror", "one argument, the directory")
 			}
@@ -101,7 +99,7 @@ func (a *app) providersMirrorCommand() *cli.Command {
 func (a *app) providersMirror(ctx context.Context, f *platformFlags, dir string) int {
 	ctx, stop := a.stoppable(ctx)
 	defer stop()
-	t, ok := a.packages(nil, (*install.Network).Direct)
+	t, ok := a.packages(ctx, nil, (*install.Network).Direct)
 	if !ok {
 		return exitError
 	}
@@ -121,48 +119,33 @@ type packageTask struct {
 
 // packages prepares to get the packages of the required providers from one source; only names restricts them,
 // if there are any.
-func (a *app) packages(only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
+func (a *app) packages(ctx context.Context, only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
 	d := a.directory()
-	if !a.report(d.loadFormal()) {
+	if !a.report(d.LoadDeclarations(ctx)) {
 		return t, false
 	}
-	ins, diags := d.installer()
+	ins, diags := d.Installer()
 	if !a.report(diags) {
 		return t, false
 	}
-	source, diags := from(d.network())
+	network, diags := d.Network()
+	if !a.report(diags) {
+		return t, false
+	}
+	source, diags := from(network)
 	if !a.report(diags) {
 		return t, false
 	}
 	ins.Sources, ins.Downloading = []install.Source{source}, a.downloading()
-	reqs, diags := install.Requirements(d.tree, nil)
+	reqs, diags := install.Requirements(d.Tree(), nil)
 	if !a.report(diags) {
 		return t, false
 	}
-	if reqs, diags = restrict(reqs, only); !a.report(diags) {
+	if reqs, diags = install.Only(reqs, only); !a.report(diags) {
 		return t, false
 	}
 	lock, diags := lockfile.Read(lockfile.FileName)
 	return packageTask{ins, reqs, lock}, a.report(diags)
-}
-
-// restrict picks the requirements of the providers named.
-func restrict(reqs map[addr.Provider]*install.Requirement, only []string) (map[addr.Provider]*install.Requirement, diag.List) {
-	if len(only) == 0 {
-		return reqs, nil
-	}
-	picked := map[addr.Provider]*install.Requirement{}
-	for _, text := range only {
-		p, err := addr.ParseProvider(text)
-		if err != nil {
-			return nil, diag.Errorf("Invalid provider argument", "%q is not the source address of a provider, such as hashicorp/random.", text)
-		}
-		if reqs[p] == nil {
-			return nil, diag.Errorf("Invalid provider argument", "The configuration does not need provider %s. To see which ones it needs, run:\n  mayfly providers", p)
-		}
-		picked[p] = reqs[p]
-	}
-	return picked, nil
 }
 
 // platformLines tells about packages for several platforms.

@@ -16,12 +16,12 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 func (a *app) providersCommand() *cli.Command {
-	var vars variableFlags
 	ignored := ""
-	flags := append(vars.flags(), stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
+	flags := append(a.variableFlags(), stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
 	c := a.command("providers", "Show the providers required for this configuration", "",
 		"Shows which module needs which providers, and which ones the state needs.", flags,
 		func(ctx context.Context, args []string) int {
@@ -36,15 +36,15 @@ func (a *app) providersCommand() *cli.Command {
 
 func (a *app) providers(ctx context.Context) int {
 	d := a.directory()
-	if !a.report(d.required("providers", d.loadFormal)) {
+	if !a.required("providers") || !a.report(d.LoadDeclarations(ctx)) {
 		return exitError
 	}
-	file, diags := a.readState(ctx, stateFlags{})
+	file, diags := a.directory().ReadState(ctx, workdir.StateFiles{})
 	if !a.report(diags) {
 		return exitError
 	}
 	a.say("\nProviders required by configuration:\n.")
-	a.providerTree(d.tree.Root, "")
+	a.providerTree(d.Tree().Root, "")
 	if file == nil || file.State.Empty() {
 		a.say("")
 		return exitOK
@@ -96,9 +96,8 @@ func branch(last bool) string {
 
 func (a *app) providersSchemaCommand() *cli.Command {
 	asJSON := false
-	var vars variableFlags
 	return a.command("schema", "Show schemas for the providers used in the configuration", "", "Writes the schemas of the providers that the configuration and the state need, as a JSON document.",
-		append(vars.flags(), boolFlag("json", "Write a JSON document. This option is required.", &asJSON)),
+		append(a.variableFlags(), boolFlag("json", "Write a JSON document. This option is required.", &asJSON)),
 		func(ctx context.Context, args []string) int {
 			a.document = true
 			if !asJSON {
@@ -112,7 +111,7 @@ func (a *app) providersSchemaCommand() *cli.Command {
 }
 
 func (a *app) providersSchema(ctx context.Context) int {
-	file, diags := a.readState(ctx, stateFlags{})
+	file, diags := a.directory().ReadState(ctx, workdir.StateFiles{})
 	if !a.report(diags) {
 		return exitError
 	}
@@ -121,21 +120,21 @@ func (a *app) providersSchema(ctx context.Context) int {
 		st = file.State
 	}
 	d := a.directory()
-	if !a.report(d.loadFormal()) {
+	if !a.report(d.LoadDeclarations(ctx)) {
 		return exitError
 	}
-	s, diags := a.open(ctx, d, place{}, nil, nil, 0)
+	s, diags := a.open(ctx, st)
 	defer s.close()
-	if !a.report(diags) || !a.report(s.useProviders(st)) {
+	if !a.report(diags) {
 		return exitError
 	}
-	reqs, diags := install.Requirements(d.tree, st)
+	reqs, diags := install.Requirements(d.Tree(), st)
 	if !a.report(diags) {
 		return exitError
 	}
 	all := map[addr.Provider]view.ProviderSchemas{}
 	for _, p := range sortedProviders(maps.Keys(reqs)) {
-		c, diags := s.project.Catalog(ctx, p)
+		c, diags := s.Project.Catalog(ctx, p)
 		if !a.report(diags) {
 			return exitError
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
-	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/view"
@@ -54,7 +53,7 @@ func (a *app) report(list diag.List) bool {
 	}
 	ok := !list.HasErrors()
 	for _, s := range a.streams() {
-		s.Diagnostics(list, a.sources)
+		s.Diagnostics(list, a.snippets())
 	}
 	if a.stream != nil {
 		return ok
@@ -73,8 +72,8 @@ func (a *app) report(list diag.List) bool {
 	}
 	o.CompactWarnings = a.view.CompactWarnings && ok
 	// A stream that cannot be written to has nobody who could be told.
-	_ = view.Diagnostics(out, warnings, a.sources, o)
-	_ = view.Diagnostics(a.env.Stderr, failures, a.sources, a.errView)
+	_ = view.Diagnostics(out, warnings, a.snippets(), o)
+	_ = view.Diagnostics(a.env.Stderr, failures, a.snippets(), a.errView)
 	return ok
 }
 
@@ -118,12 +117,6 @@ func trimNewline(b []byte) []byte {
 // argsError reports a wrong number of arguments.
 func (a *app) argsError(command, want string) int {
 	return a.fail("Wrong number of arguments", "The command %s expects %s. For its usage, run: mayfly %s -help", command, want, command)
-}
-
-func (a *app) useTree(t *config.Tree) {
-	if t != nil {
-		a.sources = view.Sources(withoutKeys(t))
-	}
 }
 
 // ask shows a question and returns the line typed; see term.Prompt. There is no answer while standard output

@@ -2,198 +2,120 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
-	"github.com/mayfly-iac/mayfly"
-	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/event"
-	"github.com/mayfly-iac/mayfly/install"
-	"github.com/mayfly-iac/mayfly/install/schemacache"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/provider"
-	"github.com/mayfly-iac/mayfly/provider/plugin"
-	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// session is a project that is being worked on, with its state locked from begin to close.
-type session struct {
-	app        *app
-	dir        *directory
-	project    *mayfly.Project
-	op         *mayfly.Operation
-	manager    store.Manager
-	backend    backendConfig
-	workspace  string
-	launcher   *mayfly.Launcher
-	selections install.Selections
-	stopLog    func()
-}
+// directory returns the working directory, for a command that asks for nothing.
+func (a *app) directory() *workdir.Dir { return a.directoryOf("", false) }
 
-// place is where a session's state is.
-type place struct {
-	backend   backendConfig
-	workspace string
-	files     stateFlags
-}
-
-// place finds the state of the directory.
-func (d *directory) place(files stateFlags) (place, diag.List) {
-	b, diags := d.backend()
-	if diags.HasErrors() {
-		return place{}, diags
-	}
-	ws, _, ds := d.workspace()
-	return place{b, ws, files}, append(diags, ds...)
-}
-
-func (p place) manager() (store.Manager, diag.List) {
-	m, err := p.backend.store(p.files).Manager(p.workspace)
-	if err != nil {
-		return nil, diag.Errorf("Error loading the backend", "%s", diag.Sentence(err))
-	}
-	return m, nil
-}
-
-// open makes a session for the loaded configuration of a directory. m is nil for work without state.
-func (a *app) open(ctx context.Context, d *directory, p place, m store.Manager, observer event.Observer, parallelism int) (*session, diag.List) {
-	s := &session{app: a, dir: d, manager: m, backend: p.backend, workspace: p.workspace}
-	log, stop := a.providerLog()
-	core, stopCore := a.coreLog()
-	s.stopLog = func() { stop(); stopCore() }
-	environ := childEnviron(a.env.Environ, d.tree.Root)
-	s.launcher = &mayfly.Launcher{
-		Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(a.vars), environ), Log: log, Dir: ".", Env: environ, Version: version,
-		Plain: a.vars["TF_DISABLE_PLUGIN_TLS"] != "",
-	}
-	var diags diag.List
-	s.project, diags = mayfly.Open(ctx, mayfly.Options{
-		Tree: d.tree, Launcher: s.launcher, Store: m, Workspace: p.workspace, Observer: observer, Parallelism: parallelism, Environ: environ, Log: core,
-	})
-	if a.vars["TF_ENCRYPTION"] != "" {
-		diags = append(diags, diag.Errorf("Not supported yet",
-			"The environment variable TF_ENCRYPTION is set, but this version of Mayfly cannot encrypt state and plan files: they would be stored unencrypted. To go on without encryption, unset the variable.")...)
-	}
-	return s, diags
-}
-
-func (s *session) executable(p addr.Provider) (string, bool) {
-	sel, ok := s.selections[p]
-	return sel.Executable, ok
-}
-
-// schemaCaches returns the caches of the schemas of installed providers. A package without a checksum, such
-// as a development override, has none.
-func (s *session) schemaCaches(c *schemacache.Cache, environ []string) func(addr.Provider) plugin.SchemaCache {
-	return func(p addr.Provider) plugin.SchemaCache {
-		if entry := c.For(string(s.selections[p].Hash), environ); entry != nil {
-			return entry
+// directoryOf returns the working directory with the root module in another directory unless that is empty.
+// ask says that the person may be asked for what is missing. The first call decides.
+func (a *app) directoryOf(root string, ask bool) *workdir.Dir {
+	if a.dir == nil {
+		raiseFloor()
+		environ := append([]string{}, a.env.Environ...) // nil would stand for the process's
+		opt := workdir.Options{Root: root, Environ: environ, Settings: a.settings, Version: version}
+		if ask {
+			opt.Asker = asker{a}
 		}
-		return nil
+		a.dir = workdir.New(opt)
 	}
+	return a.dir
 }
 
-// begin locks and reads the state.
-func (s *session) begin(ctx context.Context, name string, l lockFlags) diag.List {
-	op, diags := s.project.Begin(ctx, name, mayfly.BeginOptions{
-		NoLock: !l.lock, LockTimeout: l.timeout, Reads: name == operationName("plan") || name == operationName("console"),
+// snippets are the files that diagnostics show parts of.
+func (a *app) snippets() view.Sources {
+	if a.sources == nil && a.dir != nil {
+		return a.dir.Sources()
+	}
+	return a.sources
+}
+
+// asker implements workdir.Asker with questions at the terminal.
+type asker struct{ *app }
+
+// Value implements workdir.Asker.
+func (q asker) Value(ctx context.Context, v *config.Variable) (string, error) {
+	title := "var." + v.Name
+	if v.Ephemeral {
+		title += " (ephemeral)"
+	}
+	text, err := q.ask(ctx, term.Question{Title: title, Text: v.Description, Secret: v.Secret()})
+	if errors.Is(err, term.ErrNoAnswer) {
+		err = workdir.ErrNoAnswer
+	}
+	return text, err
+}
+
+// CopyStates implements workdir.Asker.
+func (q asker) CopyStates(ctx context.Context, workspaces int) (bool, error) {
+	answer, err := q.ask(ctx, term.Question{
+		Title: "\nDo you want to copy existing state to the new backend?",
+		Text:  fmt.Sprintf("The previous backend configuration has state in %d workspace(s), which will be\ncopied to the new one. Only 'yes' will be accepted to confirm.", workspaces),
 	})
-	s.op = op
-	return diags
+	return answer == "yes", err
 }
 
-// useProviders verifies the installed providers that the configuration and the state need.
-func (s *session) useProviders(st *state.State) diag.List {
-	sel, diags := s.dir.providers(st)
-	s.selections, s.launcher.Reattach = sel, s.dir.running
-	return diags
+// session is a session whose end is reported.
+type session struct {
+	*workdir.Session
+	app     *app
+	stopLog func()
 }
 
-// release ends providers, releases the lock, and waits until all events are written. It is safe to call more
-// than once.
-func (s *session) release() diag.List {
-	if s.project != nil {
-		s.project.Close()
-	}
-	if s.op == nil {
-		return nil
-	}
-	return s.op.End()
+// session opens a session with the logs that the environment asks for. It must be closed also if there were
+// errors.
+func (a *app) session(observer event.Observer, parallelism int, open func(workdir.SessionOptions) (*workdir.Session, diag.List)) (*session, diag.List) {
+	providers, stop := a.providerLog()
+	core, stopCore := a.coreLog()
+	s, diags := open(workdir.SessionOptions{Observer: observer, Parallelism: parallelism, Log: core, ProviderLog: providers})
+	return &session{s, a, func() { stop(); stopCore() }}, diags
+}
+
+// open opens the loaded configuration with the providers that it and a state, which may be nil, need.
+func (a *app) open(ctx context.Context, st *state.State) (*session, diag.List) {
+	return a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return a.directory().Open(ctx, st, o) })
+}
+
+// reader opens a session that only serves to look up schemas for what a state holds.
+func (a *app) reader(ctx context.Context, st *state.State) (*session, diag.List) {
+	return a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+		return a.directory().OpenState(ctx, st, o)
+	})
 }
 
 // close ends the session; what went wrong is reported.
 func (s *session) close() {
-	s.app.report(s.release())
+	s.app.report(s.Close())
 	s.stopLog()
 }
 
 // relevant gives renderers the attributes that contributed to a plan.
 func (s *session) relevant(ctx context.Context, p *plan.Plan) view.Relevant {
-	return func() []plan.RelevantAttribute { return s.project.Relevant(ctx, p) }
+	return func() []plan.RelevantAttribute { return s.Project.Relevant(ctx, p) }
 }
 
-// schemas gives renderers the schemas of the session's providers. A provider that cannot be started has none;
-// renderers then go by the values.
-func (s *session) schemas(ctx context.Context) *catalogs {
-	return &catalogs{ctx: ctx, project: s.project, known: map[addr.Provider]provider.Catalog{}}
+// required reports that there are no configuration files for a command that makes no sense without them.
+func (a *app) required(command string) bool {
+	if a.directory().HasConfig() {
+		return true
+	}
+	return a.report(diag.Errorf("No configuration files",
+		"The command %s needs a configuration, but this directory has no configuration files: their names end in .tf, .tofu, .tf.json or .tofu.json. Create one, or use another directory with -chdir.%s", command, instead[command]))
 }
 
-// catalogs implements view.ConfigSchemas.
-type catalogs struct {
-	ctx     context.Context
-	project *mayfly.Project
-	known   map[addr.Provider]provider.Catalog
-}
-
-func (c *catalogs) catalog(p addr.Provider) provider.Catalog {
-	got, ok := c.known[p]
-	if !ok {
-		var diags diag.List
-		if got, diags = c.project.Catalog(c.ctx, p); diags.HasErrors() {
-			got = nil
-		}
-		c.known[p] = got
-	}
-	return got
-}
-
-// Identity finds the schema of a type's identity, for renderers of documents.
-func (c *catalogs) Identity(p addr.Provider, typeName string) *schema.Identity {
-	cat := c.catalog(p)
-	if cat == nil {
-		return nil
-	}
-	id, diags := cat.Identity(typeName)
-	if diags.HasErrors() {
-		return nil
-	}
-	return id
-}
-
-// Resource implements view.Schemas.
-func (c *catalogs) Resource(p addr.Provider, mode addr.Mode, typeName string) *schema.Schema {
-	cat := c.catalog(p)
-	if cat == nil {
-		return nil
-	}
-	s, diags := cat.Resource(mode, typeName)
-	if diags.HasErrors() {
-		return nil
-	}
-	return s
-}
-
-// Provider implements view.ConfigSchemas.
-func (c *catalogs) Provider(p addr.Provider) *schema.Schema {
-	cat := c.catalog(p)
-	if cat == nil {
-		return nil
-	}
-	s, diags := cat.Provider()
-	if diags.HasErrors() {
-		return nil
-	}
-	return s
+// instead says, by command, how to get what may have been wanted without configuration files.
+var instead = map[string]string{
+	"plan":  "\n\nNothing is planned from an empty configuration, since that would destroy everything in the state. If that is what you want, run: mayfly plan -destroy",
+	"apply": "\n\nNothing is applied from an empty configuration, since that would destroy everything in the state. If that is what you want, run: mayfly destroy",
 }

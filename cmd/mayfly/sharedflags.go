@@ -14,8 +14,6 @@ import (
 
 // sharedFlags are the options that many commands have and that are carried out around them.
 type sharedFlags struct {
-	vars variableFlags // of commands that read no values: they are taken for compatibility
-
 	listWarnings      bool // show each warning for itself
 	consolidateErrors bool
 	compactWarnings   bool
@@ -25,7 +23,7 @@ type sharedFlags struct {
 	ignoredText string
 }
 
-// sharedTable says which commands have which shared options, by the words that sharedFlags.flags knows.
+// sharedTable says which commands have which shared options, by the words that app.sharedFlags knows.
 var sharedTable = map[string]string{
 	"init":                   "notes compact remote tests",
 	"validate":               "notes compact no-tests",
@@ -48,6 +46,7 @@ var sharedTable = map[string]string{
 	"workspace new":          "vars",
 	"workspace select":       "vars",
 	"workspace delete":       "vars",
+	"workspace show":         "vars",
 }
 
 // share gives the commands below c their shared options.
@@ -61,19 +60,20 @@ func (a *app) share(c *cli.Command, path string) {
 			have[f.Names()[0]] = true
 		}
 		for _, w := range words {
-			for _, f := range a.shared.flags(w) {
+			for _, f := range a.sharedFlags(w) {
 				if !have[f.Names()[0]] {
-					sub.Flags = append(sub.Flags, a.noteVariables("", []cli.Flag{f})...)
+					sub.Flags = append(sub.Flags, f)
 				}
 			}
 		}
 	}
 }
 
-func (s *sharedFlags) flags(word string) []cli.Flag {
+func (a *app) sharedFlags(word string) []cli.Flag {
+	s := &a.shared
 	switch word {
 	case "vars":
-		return s.vars.flags()
+		return a.variableFlags()
 	case "notes":
 		return usage.Grouped(usage.OutputGroup,
 			genericFlagDefault("consolidate-warnings", "Show each warning separately instead of grouping similar ones.", true, func(on bool) { s.listWarnings = !on }),

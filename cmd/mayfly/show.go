@@ -9,11 +9,11 @@ import (
 	"github.com/mayfly-iac/mayfly/plan/planfile"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // showFlags are the options of the show command.
 type showFlags struct {
-	variableFlags
 	machineFlags
 	showSensitive, concise bool
 	state, config          bool // what to show, if one of them is set
@@ -22,7 +22,7 @@ type showFlags struct {
 
 func (a *app) showCommand() *cli.Command {
 	f := &showFlags{}
-	flags := append(append(f.variableFlags.flags(), f.machineFlags.flags("a JSON document, with sensitive values,")...),
+	flags := append(append(a.variableFlags(), f.machineFlags.flags("a JSON document, with sensitive values,")...),
 		boolFlag("state", "Show the state of the selected workspace. That is the default.", &f.state),
 		stringFlag("plan", "Show the saved plan in `FILE`.", &f.plan),
 		boolFlag("config", "Show the configuration, as a JSON document.", &f.config),
@@ -71,15 +71,15 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	case f.config:
 		return a.showConfig(ctx, f)
 	case f.module != "":
-		return a.showModule(f)
+		return a.showModule(ctx, f)
 	case f.plan != "":
-		src, diags := readPlan(f.plan)
+		saved, diags := a.directory().OpenPlan(f.plan)
 		if !a.report(diags) {
 			return exitError
 		}
-		return a.showPlan(ctx, f, src, f.plan)
+		return a.showPlan(ctx, f, saved)
 	case len(args) == 0:
-		file, diags := a.readState(ctx, stateFlags{})
+		file, diags := a.directory().ReadState(ctx, workdir.StateFiles{})
 		if !a.report(diags) {
 			return exitError
 		}
@@ -90,7 +90,11 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 		return a.fail("Failed to read the given file", "The file %s could not be read: %s.", args[0], diag.Reason(err))
 	}
 	if planfile.Is(src) {
-		return a.showPlan(ctx, f, src, args[0])
+		saved, diags := a.directory().UsePlan(src, args[0])
+		if !a.report(diags) {
+			return exitError
+		}
+		return a.showPlan(ctx, f, saved)
 	}
 	file, diags := shownState(src, args[0])
 	if !a.report(diags) {
@@ -109,7 +113,7 @@ func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int
 	if !a.report(diags) {
 		return exitError
 	}
-	schemas := s.schemas(ctx)
+	schemas := s.Schemas(ctx)
 	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.StateJSON(st, schemas, a.versions()) }); done {
 		return code
 	}
@@ -118,19 +122,4 @@ func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int
 		return exitOK
 	}
 	return a.wrote(view.State(a.env.Stdout, st, schemas, a.view))
-}
-
-// reader opens a session that only serves to look up schemas for what a state holds, so the configuration
-// isn't read. Providers that aren't installed are no error here: their objects are shown by their values.
-func (a *app) reader(ctx context.Context, st *state.State) (*session, diag.List) {
-	d := a.directory()
-	d.tree = emptyTree()
-	s, diags := a.open(ctx, d, place{}, nil, nil, 0)
-	if diags.HasErrors() {
-		return s, diags
-	}
-	if ds := s.useProviders(st); ds.HasErrors() {
-		s.selections = nil
-	}
-	return s, diags
 }

@@ -4,60 +4,55 @@ import (
 	"context"
 	"os"
 
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/plan/planfile"
 	"github.com/mayfly-iac/mayfly/value"
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// showPlan shows the saved plan src, which was read from path.
-func (a *app) showPlan(ctx context.Context, opt *showFlags, src []byte, path string) int {
-	d := a.directory()
-	f, diags := d.usePlan(src, path)
+// showPlan shows the saved plan that the directory was opened with.
+func (a *app) showPlan(ctx context.Context, opt *showFlags, f *planfile.File) int {
+	tree := a.directory().Tree()
+	s, diags := a.open(ctx, f.Plan.Base)
+	defer s.close()
 	if !a.report(diags) {
 		return exitError
 	}
-	s, diags := a.open(ctx, d, place{workspace: f.Backend.Workspace}, nil, nil, 0)
-	defer s.close()
-	if !a.report(diags) || !a.report(s.useProviders(f.Plan.Base)) {
-		return exitError
-	}
 	done, code := a.documented(&opt.machineFlags, func() ([]byte, error) {
-		if err := setDefaults(f.Plan, d.tree.Root); err != nil {
+		if err := setDefaults(f.Plan, tree.Root); err != nil {
 			return nil, err
 		}
-		return view.PlanJSON(f.Plan, d.tree, s.relevant(ctx, f.Plan), s.schemas(ctx), a.versions())
+		return view.PlanJSON(f.Plan, tree, s.relevant(ctx, f.Plan), s.Schemas(ctx), a.versions())
 	})
 	if done {
 		return code
 	}
-	return a.wrote(view.Plan(a.env.Stdout, f.Plan, s.relevant(ctx, f.Plan), s.schemas(ctx), a.view))
+	return a.wrote(view.Plan(a.env.Stdout, f.Plan, s.relevant(ctx, f.Plan), s.Schemas(ctx), a.view))
 }
 
 // showConfig shows the configuration of the working directory. It needs the providers, whose schemas say what
 // is an argument and what a block.
 func (a *app) showConfig(ctx context.Context, f *showFlags) int {
 	d := a.directory()
-	if !a.report(d.loadRequired("show -config")) {
+	if !a.required("show -config") || !a.report(d.Load(ctx)) {
 		return exitError
 	}
-	s, diags := a.open(ctx, d, place{}, nil, nil, 0)
+	s, diags := a.open(ctx, nil)
 	defer s.close()
-	if !a.report(diags) || !a.report(s.useProviders(nil)) {
+	if !a.report(diags) {
 		return exitError
 	}
-	_, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.ConfigJSON(d.tree, s.schemas(ctx)) })
+	_, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.ConfigJSON(d.Tree(), s.Schemas(ctx)) })
 	return code
 }
 
 // showModule shows what one directory declares, without the modules that it calls and without any provider.
-func (a *app) showModule(f *showFlags) int {
-	d := a.directory()
+func (a *app) showModule(ctx context.Context, f *showFlags) int {
 	if info, err := os.Stat(f.module); err != nil || !info.IsDir() {
 		return a.fail("Failed to read module directory", "The module directory %s does not exist, or it cannot be read.", f.module)
 	}
-	root, diags := d.loader.LoadModule(f.module, addr.RootModule)
+	root, diags := a.directory().LoadModule(ctx, f.module)
 	if !a.report(diags) {
 		return exitError
 	}
@@ -82,10 +77,4 @@ func setDefaults(p *plan.Plan, root *config.Module) error {
 		p.Variables[name] = d
 	}
 	return nil
-}
-
-// emptyTree is the configuration of a directory without any.
-func emptyTree() *config.Tree {
-	root := &config.Module{Dir: "."}
-	return &config.Tree{Root: root, Modules: map[addr.Module]*config.Module{addr.RootModule: root}, Sources: map[string][]byte{}}
 }

@@ -7,8 +7,10 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 func (a *app) stateCommand() *cli.Command {
@@ -22,7 +24,7 @@ func (a *app) stateListCommand() *cli.Command {
 	id := ""
 	return a.messageCommand("list", "List resources in the state", "[ADDRESS...]", "Lists the addresses of resource instances, all or those that the given addresses select.",
 		[]cli.Flag{
-			stringFlag("state", "Read the state from `FILE`. For the local backend.", &files.state),
+			stringFlag("state", "Read the state from `FILE`. For the local backend.", &files.State),
 			stringFlag("id", "List only instances whose attribute \"id\" is `ID`.", &id),
 		},
 		func(ctx context.Context, args []string) int {
@@ -30,7 +32,7 @@ func (a *app) stateListCommand() *cli.Command {
 			if !ok {
 				return exitError
 			}
-			file, diags := a.readState(ctx, files)
+			file, diags := a.directory().ReadState(ctx, files.StateFiles)
 			if !a.report(diags) {
 				return exitError
 			}
@@ -81,7 +83,7 @@ func (a *app) stateShowCommand() *cli.Command {
 	m := &machineFlags{}
 	return a.command("show", "Show a resource in the state", "ADDRESS", "Shows the attributes of one resource instance as the state has them.",
 		append(m.flags("a JSON document, with sensitive values,"),
-			stringFlag("state", "Read the state from `FILE`. For the local backend.", &files.state),
+			stringFlag("state", "Read the state from `FILE`. For the local backend.", &files.State),
 			boolFlag("show-sensitive", "Show sensitive values.", &show),
 		),
 		func(ctx context.Context, args []string) int {
@@ -96,7 +98,7 @@ func (a *app) stateShowCommand() *cli.Command {
 			if err != nil {
 				return a.fail("Error parsing instance address", "%q is not the address of a resource instance: %s.", args[0], err)
 			}
-			file, diags := a.readState(ctx, files)
+			file, diags := a.directory().ReadState(ctx, files.StateFiles)
 			if !a.report(diags) {
 				return exitError
 			}
@@ -108,10 +110,10 @@ func (a *app) stateShowCommand() *cli.Command {
 			if !a.report(diags) {
 				return exitError
 			}
-			if done, code := a.documented(m, func() ([]byte, error) { return view.StateInstanceJSON(file.State, i, s.schemas(ctx), a.versions()) }); done {
+			if done, code := a.documented(m, func() ([]byte, error) { return view.StateInstanceJSON(file.State, i, s.Schemas(ctx), a.versions()) }); done {
 				return code
 			}
-			return a.wrote(view.StateInstance(a.env.Stdout, file.State, i, s.schemas(ctx), a.view))
+			return a.wrote(view.StateInstance(a.env.Stdout, file.State, i, s.Schemas(ctx), a.view))
 		})
 }
 
@@ -122,7 +124,7 @@ func (a *app) statePullCommand() *cli.Command {
 			if len(args) > 0 {
 				return a.argsError("state pull", "no arguments")
 			}
-			file, diags := a.readState(ctx, stateFlags{})
+			file, diags := a.directory().ReadState(ctx, workdir.StateFiles{})
 			if !a.report(diags) {
 				return exitError
 			}
@@ -144,20 +146,16 @@ type stateChange struct {
 func (a *app) changeState(ctx context.Context, name string, files stateFlags, lock lockFlags, f func(c *stateChange) (write bool, code int)) int {
 	hard, _, stop := a.interruptible(ctx)
 	defer stop()
-	m, p, diags := a.manager(files)
+	s, diags := a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+		return a.directory().BeginState(hard, name, workdir.BeginOptions{SessionOptions: o, BeginOptions: lock.options(false), Files: files.StateFiles})
+	})
+	defer s.close()
 	if !a.report(diags) {
 		return exitError
 	}
-	d := a.directory()
-	d.tree = emptyTree()
-	s, diags := a.open(hard, d, p, m, nil, 0)
-	defer s.close()
-	if !a.report(diags) || !a.report(s.begin(hard, name, lock)) {
-		return exitError
-	}
-	c := &stateChange{session: s, state: s.op.State().Copy()}
+	c := &stateChange{session: s, state: s.Operation.State().Copy()}
 	write, code := f(c)
-	if write && !a.report(s.op.Write(c.state)) {
+	if write && !a.report(s.Operation.Write(c.state)) {
 		return exitError
 	}
 	return code

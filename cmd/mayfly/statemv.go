@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // mvFlags are the options of state mv.
@@ -36,9 +37,9 @@ func (a *app) stateMvCommand() *cli.Command {
 			if !ok {
 				return exitError
 			}
-			from := stateFlags{state: f.state, backup: f.backup}.stamped()
+			from := stateFlags{workdir.StateFiles{State: f.State, Backup: f.Backup}}.stamped()
 			return a.changeState(ctx, "state-mv", from, f.lockFlags, func(c *stateChange) (bool, int) {
-				if f.out == "" || f.out == f.state {
+				if f.Out == "" || f.Out == f.State {
 					return a.stateMv(c.state, c.state, targets[0], targets[1], f.dryRun)
 				}
 				return a.mvToFile(ctx, c, targets, f)
@@ -49,7 +50,7 @@ func (a *app) stateMvCommand() *cli.Command {
 // mvToFile moves to another state file. That one is stored first: should storing the other fail, the objects
 // are in both rather than in none.
 func (a *app) mvToFile(ctx context.Context, c *stateChange, targets []addr.Target, f *mvFlags) (write bool, code int) {
-	code = a.changeState(ctx, "state-mv", stateFlags{state: f.out, backup: f.backupOut}.stamped(), f.lockFlags, func(to *stateChange) (bool, int) {
+	code = a.changeState(ctx, "state-mv", stateFlags{workdir.StateFiles{State: f.Out, Backup: f.backupOut}}.stamped(), f.lockFlags, func(to *stateChange) (bool, int) {
 		write, code = a.stateMv(c.state, to.state, targets[0], targets[1], f.dryRun)
 		return write, code
 	})

@@ -51,11 +51,11 @@ func (a *app) readFileOrStdin(name string) ([]byte, error) {
 // push stores a file as it is: its serial and lineage are kept.
 func (c *stateChange) push(ctx context.Context, file *state.File, force bool) int {
 	if !force {
-		if err := store.CheckPush(c.op.File, file); err != nil {
+		if err := store.CheckPush(c.Operation.File, file); err != nil {
 			return c.app.fail("Failed to write state", "%s\n\nIf you are sure that the new state is the right one, use -force.", diag.Sentence(err))
 		}
 	}
-	if err := c.manager.Write(ctx, file); err != nil {
+	if err := c.Manager.Write(ctx, file); err != nil {
 		return c.app.fail("Failed to write state", "%s", diag.Sentence(err))
 	}
 	return exitOK

@@ -42,7 +42,7 @@ func (a *app) stateReplaceProviderCommand() *cli.Command {
 				ps[i] = p
 			}
 			return a.changeState(ctx, "state-replace-provider", f.stamped(), f.lockFlags, func(c *stateChange) (bool, int) {
-				if c.op.File == nil {
+				if c.Operation.File == nil {
 					return false, a.fail("No state file was found", "There is no state in which a provider could be replaced. Run this command in the directory of a configuration that was applied, or name a state file with -state.")
 				}
 				return c.replaceProvider(ctx, ps[0], ps[1], f)

@@ -22,9 +22,8 @@ func (a *app) taintingCommand(name, summary, description string, taint bool, don
 	var files stateFlags
 	var lock lockFlags
 	allowMissing := false
-	var vars variableFlags
 	flags := append(files.flags(), lock.flags()...)
-	flags = append(flags, vars.flags()...)
+	flags = append(flags, a.variableFlags()...)
 	flags = append(flags, boolFlag("allow-missing", "Succeed even if there is no such instance.", &allowMissing))
 	return a.messageCommand(name, summary, "ADDRESS", description, flags, func(ctx context.Context, args []string) int {
 		if len(args) != 1 {

@@ -57,9 +57,9 @@ func (near replaceable) warn(a addr.Instance) diag.List {
 	const summary = "Nothing matches -replace"
 	switch {
 	case len(near.within) > 0:
-		return diag.Warnf(summary, "The address %s lacks an instance key, so it is not the address of an instance. To replace particular instances, use one or more of these options:%s", a, listed("", near.within))
+		return diag.Warnf(summary, "The address %s lacks an instance key, so it is not the address of an instance. To replace particular instances, use one or more of these options:%s", a, diag.Lines("", near.within))
 	case len(near.others) > 0:
-		return diag.Warnf(summary, "There is no resource instance %s. To replace other instances of the resource, use one or more of these options:%s", a, listed("", near.others))
+		return diag.Warnf(summary, "There is no resource instance %s. To replace other instances of the resource, use one or more of these options:%s", a, diag.Lines("", near.others))
 	}
 	return diag.Warnf(summary, "There is no resource instance %s in this plan, so -replace=%q has no effect.%s To list the instances, run:\n  mayfly state list", a, a, near.similar(a))
 }

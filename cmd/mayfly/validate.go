@@ -11,9 +11,8 @@ import (
 
 func (a *app) validateCommand() *cli.Command {
 	m := &machineFlags{}
-	var vars variableFlags
 	ignored := ""
-	flags := append(append(vars.flags(), m.flags("the result as a JSON document")...),
+	flags := append(append(a.variableFlags(), m.flags("the result as a JSON document")...),
 		stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
 	return a.command("validate", "Check whether the configuration is valid", "",
 		"Checks the configuration by itself: it reads no state, needs no variables, and contacts no remote system.",
@@ -26,7 +25,7 @@ func (a *app) validateCommand() *cli.Command {
 				return a.argsError("validate", "no arguments; to validate another directory, use -chdir")
 			}
 			diags := a.validate(ctx)
-			if done, code := a.documented(m, func() ([]byte, error) { return view.ValidateJSON(diags, a.sources) }); done {
+			if done, code := a.documented(m, func() ([]byte, error) { return view.ValidateJSON(diags, a.snippets()) }); done {
 				if code == exitOK && diags.HasErrors() {
 					return exitError
 				}
@@ -48,23 +47,17 @@ func (a *app) validate(ctx context.Context) diag.List {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
 	d := a.directory()
-	diags := d.load()
+	diags := d.Load(hard)
 	if diags.HasErrors() {
 		return diags
 	}
-	if _, ds := declaredBackend(d.tree.Root, nil); ds.HasErrors() {
+	if ds := d.CheckBackend(); ds.HasErrors() {
 		return append(diags, ds...)
 	}
-	s, ds := a.open(hard, d, place{}, nil, nil, 0)
+	s, ds := a.open(hard, nil)
 	defer s.close()
-	diags = append(diags, ds...)
-	if ds.HasErrors() {
+	if diags = append(diags, ds...); ds.HasErrors() {
 		return diags
 	}
-	ds = s.useProviders(nil)
-	diags = append(diags, ds...)
-	if ds.HasErrors() {
-		return diags
-	}
-	return append(diags, s.project.Validate(soft)...)
+	return append(diags, s.Project.Validate(soft)...)
 }

@@ -161,11 +161,18 @@ var rules = map[string]rule{
 		},
 		why: "the library has no terminal and installs nothing; both are its caller's business",
 	},
+	"workdir": {
+		may: []string{
+			".", "addr", "diag", "event", "safefile", "schema", "value", "config", "state", "state/store", "state/store/local", "provider", "provider/plugin",
+			"plan", "plan/planfile", "engine", "install/...",
+		},
+		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",
+	},
 	"cmd/mayfly": {
 		may: []string{
-			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/store", "state/store/local", "provider", "provider/plugin", "plan",
+			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/store", "provider", "plan",
 			"plan/planfile", "event", "engine", "view", "view/timeline", "install/...", "lang/funcs",
-			"cmd/mayfly/internal/...",
+			"workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
 	},

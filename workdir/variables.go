@@ -1,4 +1,4 @@
-package main
+package workdir
 
 import (
 	"cmp"
@@ -13,17 +13,22 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly"
-	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 )
+
+// Setting gives values to variables: name=value, or the name of a file with values.
+type Setting struct {
+	File bool
+	Text string
+}
 
 // candidate is a value for a variable from one of the routes; only the last one is converted.
 type candidate func(v *config.Variable) (cty.Value, diag.List)
 
 // inputs are the values that the routes give to the variables of a root module.
 type inputs struct {
-	app        *app
+	dir        *Dir
 	root       *config.Module
 	candidates map[string]candidate
 	// meant are variables that something that could not be understood seems to be for, and unread is set if
@@ -32,29 +37,29 @@ type inputs struct {
 	unread bool
 }
 
-// gather reads all routes but prompts, in order of rising precedence: the environment, the files that are
-// read by themselves, and the options in their order.
-func (a *app) gather(root *config.Module, given []givenVariable) (*inputs, diag.List) {
-	in := &inputs{app: a, root: root, candidates: map[string]candidate{}, meant: map[string]bool{}}
+// gather reads all routes but the Asker, in order of rising precedence: the environment, the files that are
+// read without being named, and the settings.
+func (d *Dir) gather(root *config.Module) (*inputs, diag.List) {
+	in := &inputs{dir: d, root: root, candidates: map[string]candidate{}, meant: map[string]bool{}}
 	for name := range root.Variables {
-		if text, ok := a.vars["TF_VAR_"+name]; ok {
+		if text, ok := d.vars["TF_VAR_"+name]; ok {
 			in.candidates[name] = textCandidate(text, "the environment variable TF_VAR_"+name)
 		}
 	}
-	maps.Copy(in.candidates, a.answers)
+	maps.Copy(in.candidates, d.answers)
 	var diags diag.List
 	for _, file := range (&config.Loader{}).AutoVarsFiles(".") {
 		diags = append(diags, in.file(config.OSFS{}, file)...)
 	}
-	for _, g := range given {
-		if g.file {
-			diags = append(diags, in.file(config.OSFS{Pipes: true}, g.text)...)
+	for _, g := range d.opt.Settings {
+		if g.File {
+			diags = append(diags, in.file(config.OSFS{Pipes: true}, g.Text)...)
 			continue
 		}
-		name, text, ok := strings.Cut(g.text, "=")
+		name, text, ok := strings.Cut(g.Text, "=")
 		name = strings.TrimSpace(name)
 		if !ok || name == "" { // reported here and not while options are read, because that would repeat the text, which may be a secret
-			diags = append(diags, in.malformedOption(g.text)...)
+			diags = append(diags, in.malformedOption(g.Text)...)
 			continue
 		}
 		if root.Variables[name] == nil {
@@ -86,7 +91,7 @@ func isNameCharacter(r rune) bool {
 
 func (in *inputs) undeclaredOption(name string) diag.List {
 	advice := "Correct the name, or add a \"variable\" block."
-	if near := nearest(name, slices.Sorted(maps.Keys(in.root.Variables))); near != "" {
+	if near := diag.Nearest(name, slices.Sorted(maps.Keys(in.root.Variables))); near != "" {
 		in.meant[near] = true
 		advice = fmt.Sprintf("Did you mean %q?", near)
 	}
@@ -118,9 +123,9 @@ func (in *inputs) file(from config.FS, name string) diag.List {
 }
 
 // unanswered reports that there is no value because asking for it failed.
-func unanswered(v *config.Variable, err error) diag.List {
+func unanswered(ctx context.Context, v *config.Variable, err error) diag.List {
 	const summary = "Error asking for input"
-	if errors.Is(err, errInterrupted) {
+	if ctx.Err() != nil {
 		return diag.Errorf(summary, "Interrupted before there was a value for var.%s. Nothing was changed.", v.Name)
 	}
 	return diag.Errorf(summary, "The value of var.%s could not be read: %s.", v.Name, err)
@@ -140,8 +145,9 @@ func (in *inputs) values() (mayfly.Variables, diag.List) {
 	return out, diags
 }
 
-// complete asks for the variables named, or reports all of them as missing.
+// complete asks for the variables named, or reports those without a value as missing.
 func (in *inputs) complete(ctx context.Context, names []string, ask bool, missing func([]*config.Variable) diag.List) diag.List {
+	ask = ask && in.dir.opt.Asker != nil
 	var left []*config.Variable
 	for _, name := range names {
 		v := in.root.Variables[name]
@@ -152,13 +158,13 @@ func (in *inputs) complete(ctx context.Context, names []string, ask bool, missin
 			left = append(left, v)
 			continue
 		}
-		text, err := in.prompt(ctx, v)
+		text, err := in.dir.opt.Asker.Value(ctx, v)
 		switch {
-		case errors.Is(err, term.ErrNoAnswer):
+		case errors.Is(err, ErrNoAnswer):
 			ask = false
 			left = append(left, v)
 		case err != nil:
-			return unanswered(v, err)
+			return unanswered(ctx, v, err)
 		default:
 			in.candidates[name] = textCandidate(text, "the prompt")
 		}
@@ -167,18 +173,6 @@ func (in *inputs) complete(ctx context.Context, names []string, ask bool, missin
 		return nil
 	}
 	return missing(left)
-}
-
-func (in *inputs) prompt(ctx context.Context, v *config.Variable) (string, error) {
-	return in.app.ask(ctx, variableQuestion(v))
-}
-
-func variableQuestion(v *config.Variable) term.Question {
-	q := term.Question{Title: "var." + v.Name, Text: v.Description, Secret: v.Secret()}
-	if v.Ephemeral {
-		q.Title += " (ephemeral)"
-	}
-	return q
 }
 
 // required lists the variables without which nothing can be planned, in source order.
@@ -210,11 +204,14 @@ func missingValues(vars []*config.Variable) diag.List {
 	return diags
 }
 
-// variables returns the values for a new plan. What is wrong with any of them is reported in one run. Once
-// something is, nothing is asked for, since the answers would be lost.
-func (a *app) variables(ctx context.Context, d *directory, given []givenVariable, ask bool) (mayfly.Variables, diag.List) {
-	in, diags := a.gather(d.tree.Root, given)
-	diags = append(diags, in.complete(ctx, in.required(), ask && !diags.HasErrors(), missingValues)...)
+// variables returns the values for a new plan, all that there are or, unless explore is set, those of all
+// variables that need one. What is wrong with any of them is reported at once. If anything is, nothing is
+// asked for, since the answers would be lost.
+func (d *Dir) variables(ctx context.Context, explore bool) (mayfly.Variables, diag.List) {
+	in, diags := d.gather(d.tree.Root)
+	if !explore {
+		diags = append(diags, in.complete(ctx, in.required(), !diags.HasErrors(), missingValues)...)
+	}
 	values, ds := in.values()
 	return values, append(diags, ds...)
 }

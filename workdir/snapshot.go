@@ -1,9 +1,15 @@
-package main
+package workdir
 
 import (
+	"encoding/json"
 	"io/fs"
 	"path"
+	"strings"
 	"time"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/modules"
 )
 
 // snapshot is the configuration files in a saved plan. It implements config.FS.
@@ -43,3 +49,22 @@ func (f snapshotFile) Mode() fs.FileMode  { return 0o444 }
 func (f snapshotFile) ModTime() time.Time { return time.Time{} }
 func (f snapshotFile) IsDir() bool        { return false }
 func (f snapshotFile) Sys() any           { return nil }
+
+// recordedModules finds the directories of modules by the manifest in a saved plan.
+func recordedModules(manifest []byte) func(*config.Module, *config.ModuleCall) (string, diag.List) {
+	return func(parent *config.Module, call *config.ModuleCall) (string, diag.List) {
+		var m struct{ Modules []modules.Record }
+		if len(manifest) > 0 {
+			if err := json.Unmarshal(manifest, &m); err != nil {
+				return "", unloadable("The list of modules in the saved plan cannot be read: %s.", err)
+			}
+		}
+		key := strings.Join(append(parent.Path.Calls(), call.Name), ".")
+		for _, r := range m.Modules {
+			if r.Key == key {
+				return r.Dir, nil
+			}
+		}
+		return "", unloadable("The saved plan does not say where module %q is.", key)
+	}
+}

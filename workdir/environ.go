@@ -1,4 +1,4 @@
-package main
+package workdir
 
 import (
 	"slices"
@@ -7,8 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 )
 
-// childEnviron is the environment for provider processes and provisioners: without the variables by which
-// ephemeral values came in, since those are for whom the configuration sends them to.
+// childEnviron is the environment for provider processes and provisioners: without the variables that give
+// values to ephemeral variables, since only what the configuration passes them to may see those.
 func childEnviron(environ []string, root *config.Module) []string {
 	var secret []string
 	for name, v := range root.Variables {

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/install/fetch"
+)
+
+func (a *app) getCommand() *cli.Command {
+	update, ignored := false, ""
+	flags := append(a.variableFlags(), boolFlag("update", "Install the newest versions of modules that the constraints allow.", &update),
+		stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
+	return a.messageCommand("get", "Install or upgrade the modules of the configuration", "",
+		"Installs the modules that the configuration calls, and those that they call. Modules that are already installed are kept. \"mayfly init\" does the same.",
+		flags, func(ctx context.Context, args []string) int {
+			if len(args) > 0 {
+				return a.argsError("get", "no arguments; for another directory, use -chdir")
+			}
+			d := a.directory()
+			if !d.HasConfig() {
+				return exitOK
+			}
+			if !a.installModules(ctx, update, "") || !a.report(d.LoadDeclarations(ctx)) {
+				return exitError
+			}
+			return exitOK
+		})
+}
+
+// initModules installs modules, under a title if there is something to tell.
+func (a *app) initModules(ctx context.Context, upgrade bool) bool {
+	title := "Initializing modules..."
+	if upgrade {
+		title = "Upgrading modules..."
+	}
+	return a.installModules(ctx, upgrade, "\n"+a.bold(title))
+}
+
+func (a *app) installModules(ctx context.Context, upgrade bool, title string) bool {
+	_, soft, stop := a.interruptible(ctx)
+	defer stop()
+	return a.report(a.directory().InstallModules(soft, upgrade, &moduleLines{a, title}))
+}
+
+// moduleLines tells what the installer of modules does, the title before the first line.
+type moduleLines struct {
+	*app
+	title string
+}
+
+// Downloading implements modules.Observer.
+func (l *moduleLines) Downloading(key, source, version string) {
+	if version != "" {
+		source += " " + version
+	}
+	l.line("Downloading %s for %s...", source, key)
+}
+
+// Installed implements modules.Observer.
+func (l *moduleLines) Installed(key, dir string) {
+	if l.stream != nil {
+		l.line("installing %s in %s", key, dir)
+		return
+	}
+	l.line("- %s in %s", key, dir)
+}
+
+func (l *moduleLines) line(format string, args ...any) {
+	if l.title != "" {
+		l.say("%s", l.title)
+		l.title = ""
+	}
+	l.say(format, args...)
+}
+
+// copyModule copies a module into the empty working directory.
+func (a *app) copyModule(ctx context.Context, source string) bool {
+	entries, err := os.ReadDir(".")
+	if err != nil || len(entries) > 0 {
+		a.fail("Can't populate non-empty directory", "With -from-module, the directory must be empty, so that nothing in it is overwritten. Use an empty one with -chdir.")
+		return false
+	}
+	_, soft, stop := a.interruptible(ctx)
+	defer stop()
+	ins, diags := a.directory().Modules(soft, &moduleLines{a, ""})
+	if !a.report(diags) {
+		return false
+	}
+	a.say("%s %q...", a.bold("Copying configuration from"), fetch.Show(source))
+	return a.report(ins.CopyTo(soft, source, "."))
+}

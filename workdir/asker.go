@@ -1,0 +1,23 @@
+package workdir
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mayfly-iac/mayfly/config"
+)
+
+// Asker asks a person. How questions look, and what counts as a yes, is its affair. Each method fails with
+// ErrNoAnswer if there is no answer to be had, such as at the end of input, and with ctx's cause if that ends
+// first.
+type Asker interface {
+	// Value asks for the value of a variable, in the syntax that -var has. Values of variables for which
+	// Secret reports true must not be shown.
+	Value(ctx context.Context, v *config.Variable) (string, error)
+	// CopyStates asks whether the states of a number of workspaces may be copied to the backend of the
+	// configuration.
+	CopyStates(ctx context.Context, workspaces int) (bool, error)
+}
+
+// ErrNoAnswer is returned by an Asker that gets no answer.
+var ErrNoAnswer = errors.New("there is no answer")

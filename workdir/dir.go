@@ -1,0 +1,161 @@
+package workdir
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/hashicorp/go-plugin"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/install/modules"
+)
+
+// maxRecord bounds the small files that are kept beside a configuration, in bytes.
+const maxRecord = 16 << 20
+
+// Options say how to use a working directory.
+type Options struct {
+	// Root is the directory of the root module; the working directory if empty. State, variable files,
+	// modules and providers are always those of the working directory.
+	Root string
+	// Environ has the environment variables, in the form of os.Environ; nil stands for those of the process.
+	Environ []string
+	// Settings give values to variables, in order of rising precedence. They take precedence over the
+	// environment and over the files that are read without being named.
+	Settings []Setting
+	// Asker is asked for what is missing; nil if there is nobody to ask.
+	Asker Asker
+	// Version is the version of the program, which saved plans record; CompatibleVersion if empty.
+	Version string
+}
+
+// Dir is the working directory of a configuration. It belongs to one goroutine.
+type Dir struct {
+	opt     Options
+	vars    map[string]string // the environment variables
+	dataDir string
+	kinds   map[string]backendKind
+
+	tree    *config.Tree   // what was loaded last, nil if nothing was
+	root    *config.Module // of tree; nil also if there are no configuration files
+	user    *cliconfig.Config
+	running map[addr.Provider]*plugin.ReattachConfig // providers that run already
+	// answers are what the Asker said of variables. They are needed again when the configuration is loaded
+	// anew.
+	answers map[string]candidate
+}
+
+// New returns the working directory of the process. It reads nothing yet.
+func New(opt Options) *Dir {
+	if opt.Root == "" {
+		opt.Root = "."
+	}
+	if opt.Environ == nil {
+		opt.Environ = os.Environ()
+	}
+	if opt.Version == "" {
+		opt.Version = mayfly.CompatibleVersion
+	}
+	d := &Dir{opt: opt, vars: map[string]string{}, kinds: backendKinds, answers: map[string]candidate{}}
+	for _, kv := range opt.Environ {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			d.vars[name] = value
+		}
+	}
+	if d.dataDir = d.vars["TF_DATA_DIR"]; d.dataDir == "" {
+		d.dataDir = ".terraform"
+	}
+	return d
+}
+
+// HasConfig reports whether there are configuration files.
+func (d *Dir) HasConfig() bool { return (&config.Loader{}).IsConfigDir(d.opt.Root) }
+
+// Load reads the configuration, which is empty if there are no configuration files. Sources of modules may
+// depend on variables, which may be asked for until ctx ends. With errors, Tree and Sources serve to show
+// them.
+func (d *Dir) Load(ctx context.Context) diag.List {
+	tree, diags := d.loader(ctx).Load(d.opt.Root)
+	d.use(tree)
+	return diags
+}
+
+// LoadDeclarations is Load for those who only need to know which modules and providers the configuration
+// declares: it does not report that something is used in a wrong way.
+func (d *Dir) LoadDeclarations(ctx context.Context) diag.List { return config.Formal(d.Load(ctx)) }
+
+// LoadRoot reads the root module alone, which is enough to find the state: modules that it calls may not be
+// installed yet. It reports errors that the state cannot be found with; Load reports the others.
+func (d *Dir) LoadRoot(ctx context.Context) diag.List {
+	if !d.HasConfig() {
+		return nil
+	}
+	walk := d.loader(ctx).Walk()
+	_, diags := walk.Root(d.opt.Root)
+	d.use(walk.Tree())
+	if diags = config.Formal(diags); diags.HasErrors() {
+		return diags
+	}
+	return nil
+}
+
+// loadedRoot is LoadRoot unless something was loaded before.
+func (d *Dir) loadedRoot(ctx context.Context) diag.List {
+	if d.tree != nil {
+		return nil
+	}
+	return d.LoadRoot(ctx)
+}
+
+// use makes a tree the configuration of the directory.
+func (d *Dir) use(tree *config.Tree) {
+	d.tree, d.root = tree, nil
+	if d.HasConfig() {
+		d.root = tree.Root
+	}
+}
+
+// Tree returns the configuration that was loaded last; nil if none was.
+func (d *Dir) Tree() *config.Tree { return d.tree }
+
+// loader returns a loader for the configuration files and the modules that are installed now.
+func (d *Dir) loader(ctx context.Context) *config.Loader {
+	return &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: d.static(ctx), Version: mayfly.CompatibleVersion}
+}
+
+// environment is what the search for the user's settings depends on.
+func (d *Dir) environment() cliconfig.Environment {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	return cliconfig.Environment{Vars: maps.Clone(d.vars), Home: home, GOOS: runtime.GOOS}
+}
+
+// absolute returns the absolute path of the working directory, "." if it is not known.
+func absolute() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	return filepath.ToSlash(dir)
+}
+
+// emptyTree is the configuration of a directory without any.
+func emptyTree() *config.Tree {
+	root := &config.Module{Dir: "."}
+	return &config.Tree{Root: root, Modules: map[addr.Module]*config.Module{addr.RootModule: root}, Sources: map[string][]byte{}}
+}
+
+// LoadModule reads the module in one directory by itself. Nothing needs to be installed for it.
+func (d *Dir) LoadModule(ctx context.Context, dir string) (*config.Module, diag.List) {
+	return d.loader(ctx).LoadModule(dir, addr.RootModule)
+}

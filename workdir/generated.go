@@ -1,0 +1,107 @@
+package workdir
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/safefile"
+)
+
+// CheckGenerated returns an error if AddGenerated could not write a file in the end, so that nothing is read
+// in vain.
+func CheckGenerated(file string) diag.List {
+	if strings.HasSuffix(file, ".json") {
+		return diag.Errorf("Invalid generate-config-out flag", "The configuration is generated in native syntax, so it needs a file whose name ends in .tf, not %s.", file)
+	}
+	if _, err := os.Lstat(file); err == nil {
+		return diag.Errorf("Target generated file already exists", "Generated configuration is written to a new file, and %s already exists. Choose another name, or move the content of the file elsewhere and remove it.", file)
+	}
+	if err := safefile.CheckWritable(file); err != nil {
+		return notGenerated(file, err)
+	}
+	return nil
+}
+
+func notGenerated(file string, err error) diag.List {
+	return diag.Errorf("Failed to create target generated file", "The file %s for the generated configuration cannot be written: %s.", file, diag.Reason(err))
+}
+
+// AddGenerated writes blocks that Operation.Generate has made to a file, which must not exist yet, loads the
+// configuration anew with them, and plans with it from then on. wrote reports whether there is a file now,
+// which is kept also if there were errors.
+func (s *Session) AddGenerated(ctx context.Context, generated []*engine.Generated, file string) (wrote bool, diags diag.List) {
+	text := engine.GeneratedText(generated)
+	if err := writeNew(file, text); err != nil {
+		return false, notGenerated(file, err)
+	}
+	loader := s.dir.loader(ctx)
+	loader.FS = &withFile{FS: config.OSFS{}, name: generatedName(file), content: text}
+	tree, diags := loader.Load(s.dir.opt.Root)
+	s.dir.use(tree)
+	if !diags.HasErrors() {
+		s.Project.Reload(tree)
+	}
+	return true, diags
+}
+
+// writeNew writes a file that must not exist yet.
+func writeNew(name string, content []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
+}
+
+// generatedName is the name under which the root module has the generated file: its own, if it is one that
+// the module reads.
+func generatedName(file string) string {
+	file = filepath.ToSlash(filepath.Clean(file))
+	suffix := path.Ext(file)
+	if suffix != ".tf" && suffix != ".tofu" {
+		suffix = ".tf"
+	} else if path.Dir(file) == "." {
+		return file
+	}
+	base := strings.TrimSuffix(path.Base(file), path.Ext(file))
+	for {
+		if _, err := os.Lstat(base + suffix); err != nil {
+			return base + suffix
+		}
+		base = "generated_" + base
+	}
+}
+
+// withFile is a file system with one more file in the working directory.
+type withFile struct {
+	config.FS
+	name    string
+	content []byte
+}
+
+// ReadFile implements config.FS.
+func (w *withFile) ReadFile(name string) ([]byte, error) {
+	if path.Clean(name) == w.name {
+		return w.content, nil
+	}
+	return w.FS.ReadFile(name)
+}
+
+// ReadDir implements config.FS.
+func (w *withFile) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := w.FS.ReadDir(name)
+	if err != nil || path.Clean(name) != "." || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == w.name }) {
+		return entries, err
+	}
+	return append(entries, fs.FileInfoToDirEntry(snapshotFile{w.name, int64(len(w.content))})), nil
+}

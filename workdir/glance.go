@@ -1,0 +1,59 @@
+package workdir
+
+import (
+	"context"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// Glance is what can be known of a working directory at once, for completing what is being typed: it locks
+// nothing, writes nothing, asks nothing and reaches no remote system. What has an error is not known.
+type Glance struct{ dir *Dir }
+
+// Glance returns what can be known at once.
+func (d *Dir) Glance() Glance { return Glance{d} }
+
+// Root returns what can be read of the root module; nil if nothing can.
+func (g Glance) Root() *config.Module {
+	root, _ := g.dir.loader(context.Background()).LoadModule(g.dir.opt.Root, addr.RootModule)
+	return root
+}
+
+// Workspaces returns the names of the workspaces.
+func (g Glance) Workspaces() []string {
+	s := g.store(StateFiles{})
+	if s == nil {
+		return nil
+	}
+	names, _ := s.Workspaces(context.Background())
+	return names
+}
+
+// State returns the state of the selected workspace or, if its name is not empty, the one in a file; an empty
+// state if it is not known.
+func (g Glance) State(file string) *state.State {
+	name, _, diags := g.dir.Workspace()
+	if s := g.store(StateFiles{State: file}); s != nil && !diags.HasErrors() {
+		if f, err := readWorkspace(context.Background(), s, name); err == nil && f != nil {
+			return f.State
+		}
+	}
+	return state.New()
+}
+
+// store returns the store if it is a local one: that which init has recorded, or that of the configuration.
+func (g Glance) store(files StateFiles) store.Store {
+	record, recorded, diags := g.dir.recorded()
+	b := record.backend
+	if !recorded && !diags.HasErrors() {
+		b, diags = g.dir.declaredBackend(g.Root(), nil)
+	}
+	if diags.HasErrors() || b.name != defaultBackend {
+		return nil
+	}
+	s, _ := b.open(files)
+	return s
+}

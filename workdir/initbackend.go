@@ -1,0 +1,163 @@
+package workdir
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// BackendOptions control InitBackend.
+type BackendOptions struct {
+	// Settings complete the backend block: arguments of the form name=value, and names of files that give
+	// values to arguments.
+	Settings []string
+	// Reconfigure forgets the backend that was recorded before, and leaves its states where they are.
+	Reconfigure bool
+	// Migrate copies the states of the backend that was recorded before, if the Asker agrees.
+	Migrate bool
+	// ForceCopy copies them without asking.
+	ForceCopy bool
+}
+
+// BackendChange is what InitBackend has done.
+type BackendChange struct {
+	Before, After string // kinds of backend; "" without a backend block
+	Changed       bool
+}
+
+// InitBackend records the backend of the configuration, whose root module has been loaded, and copies the
+// states of the previous one if asked to. Nothing is changed if there were errors, except that states may
+// have been copied.
+func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChange, diag.List) {
+	var change BackendChange
+	want, diags := d.declaredBackend(d.root, opt.Settings)
+	if diags.HasErrors() {
+		return change, diags
+	}
+	block, _ := d.declaredBackend(d.root, nil)
+	have := d.undeclaredBackend()
+	if !opt.Reconfigure {
+		rec, _, ds := d.recorded()
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return change, diags
+		}
+		have = rec.backend
+		if len(opt.Settings) == 0 && want.declared() && rec.holdsFor(block) {
+			want = have
+		}
+		ds = d.migrate(ctx, have, want, opt)
+		if diags = append(diags, ds...); ds.HasErrors() {
+			return change, diags
+		}
+	}
+	if ds := d.record(want, block); ds.HasErrors() {
+		return change, append(diags, ds...)
+	}
+	if have.declared() {
+		change.Before = have.name
+	}
+	if want.declared() {
+		change.After = want.name
+	}
+	change.Changed = !want.equal(have)
+	return change, diags
+}
+
+// migrate copies the states of all workspaces from one backend to another, unless they are in the same place
+// or there is no state.
+func (d *Dir) migrate(ctx context.Context, from, to backend, opt BackendOptions) diag.List {
+	if from.samePlace(to) {
+		return nil
+	}
+	names, files, diags := statesIn(ctx, from)
+	if len(files) == 0 || diags.HasErrors() {
+		return diags
+	}
+	if !opt.Migrate && !opt.ForceCopy {
+		return diag.Errorf("Backend configuration changed",
+			"The backend had another configuration before, and there is state in it. To copy the state to the new place, run \"mayfly init -migrate-state\"; to use the new configuration and leave the state where it is, run \"mayfly init -reconfigure\".")
+	}
+	if !opt.ForceCopy {
+		if d.opt.Asker == nil {
+			return diag.Errorf("Approval required", "The state must be copied to another place, and with -input=false Mayfly does not ask. To copy it without being asked, use -force-copy.")
+		}
+		if yes, err := d.opt.Asker.CopyStates(ctx, len(files)); err != nil || !yes {
+			return diag.Errorf("Migration cancelled", "The state was not copied and the backend not changed.")
+		}
+	}
+	s, diags := to.open(StateFiles{})
+	if diags.HasErrors() {
+		return diags
+	}
+	return copyStates(ctx, s, files, names)
+}
+
+// statesIn returns the workspaces of a backend in order, and the states of those that have any content.
+func statesIn(ctx context.Context, b backend) (names []string, files map[string]*state.File, diags diag.List) {
+	s, diags := b.open(StateFiles{})
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	names, err := s.Workspaces(ctx)
+	if err != nil {
+		return nil, nil, diag.Errorf("Cannot list the workspaces of the previous backend", "%s", diag.Sentence(err))
+	}
+	files = map[string]*state.File{}
+	for _, name := range names {
+		file, err := readWorkspace(ctx, s, name)
+		if err != nil {
+			return nil, nil, diag.Errorf("Error reading the state", "Workspace %q of the previous backend: %s.", name, err)
+		}
+		if file != nil && !file.State.Empty() {
+			files[name] = file
+		}
+	}
+	return names, files, nil
+}
+
+func readWorkspace(ctx context.Context, s store.Store, name string) (*state.File, error) {
+	m, err := s.Manager(name)
+	if err != nil {
+		return nil, err
+	}
+	return m.Read(ctx)
+}
+
+// copyStates writes the states to a store, in the order of the names. It writes nothing if one of the
+// workspaces has a state there already that would be lost.
+func copyStates(ctx context.Context, to store.Store, files map[string]*state.File, names []string) diag.List {
+	for name, file := range files {
+		there, err := readWorkspace(ctx, to, name)
+		if err == nil {
+			err = store.CheckPush(there, file)
+		}
+		if err != nil {
+			return diag.Errorf("Cannot copy the state", "Workspace %q of the new backend: %s. Nothing was copied.", name, err)
+		}
+	}
+	for _, name := range names {
+		if files[name] == nil {
+			continue
+		}
+		if err := copyState(ctx, to, name, files[name]); err != nil {
+			return diag.Errorf("Cannot copy the state", "Workspace %q of the new backend: %s.", name, err)
+		}
+	}
+	return nil
+}
+
+func copyState(ctx context.Context, to store.Store, name string, file *state.File) error {
+	if name != store.DefaultWorkspace {
+		if err := to.CreateWorkspace(ctx, name); err != nil && !errors.Is(err, store.ErrWorkspaceExists) {
+			return err
+		}
+	}
+	m, err := to.Manager(name)
+	if err != nil {
+		return err
+	}
+	return m.Write(ctx, file)
+}

@@ -1,0 +1,139 @@
+package workdir
+
+import (
+	"context"
+	"strings"
+
+	"github.com/apparentlymart/go-versions/versions"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install"
+	"github.com/mayfly-iac/mayfly/install/cliconfig"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/install/modules"
+	"github.com/mayfly-iac/mayfly/provider/plugin"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Network returns access to the places that packages come from, by the user's settings, which are read once.
+func (d *Dir) Network() (*install.Network, diag.List) {
+	var diags diag.List
+	if d.user == nil {
+		d.user, diags = cliconfig.Load(d.environment())
+	}
+	return &install.Network{Config: d.user, Env: d.environment()}, diags
+}
+
+// Modules returns the installer of modules.
+func (d *Dir) Modules(ctx context.Context, o modules.Observer) (*modules.Installer, diag.List) {
+	network, diags := d.Network()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	registry, fetcher, ds := network.Modules()
+	return &modules.Installer{DataDir: d.dataDir, Loader: d.loader(ctx), Registry: registry, Fetcher: fetcher, Observer: o}, append(diags, ds...)
+}
+
+// InstallModules installs the modules that the configuration calls, and those that they call: with upgrade in
+// the newest versions that the constraints allow, otherwise only those that are missing. With errors, Tree
+// and Sources serve to show them.
+func (d *Dir) InstallModules(ctx context.Context, upgrade bool, o modules.Observer) diag.List {
+	ins, diags := d.Modules(ctx, o)
+	if diags.HasErrors() {
+		return diags
+	}
+	tree, ds := ins.Install(ctx, ".", upgrade)
+	if tree != nil {
+		d.use(tree)
+	}
+	if !ds.HasErrors() {
+		ds = nil // Load reports the same warnings
+	}
+	return append(diags, ds...)
+}
+
+// Installer returns the installer of providers, with the sources of the user's settings.
+func (d *Dir) Installer() (*install.Installer, diag.List) {
+	network, diags := d.Network()
+	running, err := plugin.ParseReattach(d.vars["TF_REATTACH_PROVIDERS"])
+	if err != nil {
+		diags = append(diags, diag.Errorf("Invalid TF_REATTACH_PROVIDERS", "The environment variable TF_REATTACH_PROVIDERS could not be understood: %s.", strings.TrimSuffix(err.Error(), "."))...)
+	}
+	d.running = running
+	sources, ds := network.Sources()
+	return &install.Installer{
+		DataDir: d.dataDir, Config: d.user, Embedded: mayfly.Embedded,
+		Reattached: func(p addr.Provider) bool { return d.running[p] != nil },
+		Sources:    sources,
+	}, append(diags, ds...)
+}
+
+// ProviderOptions control InstallProviders.
+type ProviderOptions struct {
+	install.Options
+	// PluginDirs are the only directories to take packages from; none for the sources of the user's settings.
+	PluginDirs []string
+	Observer   install.Observer
+	// Downloading is called before each download; see install.Installer.
+	Downloading func(addr.Provider, versions.Version) (install.Progress, func())
+	// Start is called with the providers that are needed before the first is installed; nil for none.
+	Start func(needed map[addr.Provider]*install.Requirement)
+}
+
+// InstallProviders installs the providers that the loaded configuration and the objects in a state, which may
+// be nil, need, and writes the dependency lock file. It returns the selections as they were before and as
+// they are now.
+func (d *Dir) InstallProviders(ctx context.Context, st *state.State, opt ProviderOptions) (before, after *lockfile.Lock, diags diag.List) {
+	ins, diags := d.Installer()
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	if len(opt.PluginDirs) > 0 {
+		ins.Sources = install.MirrorDirs(opt.PluginDirs...)
+	}
+	ins.Observer, ins.Downloading = opt.Observer, opt.Downloading
+	needed, before, ds := required(d.tree, st)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return nil, nil, diags
+	}
+	if opt.Start != nil {
+		opt.Start(needed)
+	}
+	_, after, ds = ins.Ensure(ctx, needed, before, opt.Options)
+	if diags = append(diags, ds...); ds.HasErrors() || after.SameSelections(before) {
+		return before, before, diags
+	}
+	if err := lockfile.Write(lockfile.FileName, after); err != nil {
+		diags = append(diags, diag.Errorf("Failed to write the dependency lock file", "%s", diag.Sentence(err))...)
+	}
+	return before, after, diags
+}
+
+// required returns the providers that a configuration and a state, which may be nil, need, and the dependency
+// lock file.
+func required(tree *config.Tree, st *state.State) (map[addr.Provider]*install.Requirement, *lockfile.Lock, diag.List) {
+	needed, diags := install.Requirements(tree, st)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	lock, ds := lockfile.Read(lockfile.FileName)
+	return needed, lock, append(diags, ds...)
+}
+
+// installed verifies the installed providers that a configuration and a state, which may be nil, need. It
+// changes nothing.
+func (d *Dir) installed(tree *config.Tree, st *state.State) (install.Selections, diag.List) {
+	ins, diags := d.Installer()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	needed, lock, ds := required(tree, st)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return nil, diags
+	}
+	sel, ds := ins.Selected(needed, lock)
+	return sel, append(diags, ds...)
+}

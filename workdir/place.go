@@ -1,0 +1,122 @@
+package workdir
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// place is where the state of a workspace is.
+type place struct {
+	backend   backend
+	workspace string
+	manager   store.Manager
+}
+
+// place finds the state of the selected workspace. The root module has been loaded.
+func (d *Dir) place(files StateFiles) (place, diag.List) {
+	b, diags := d.currentBackend()
+	if diags.HasErrors() {
+		return place{}, diags
+	}
+	workspace, _, diags := d.Workspace()
+	if diags.HasErrors() {
+		return place{}, diags
+	}
+	return open(b, workspace, files)
+}
+
+func open(b backend, workspace string, files StateFiles) (place, diag.List) {
+	s, diags := b.open(files)
+	if diags.HasErrors() {
+		return place{}, diags
+	}
+	m, err := s.Manager(workspace)
+	if err != nil {
+		return place{}, diag.Errorf("Error loading the backend", "%s", diag.Sentence(err))
+	}
+	return place{b, workspace, m}, diags
+}
+
+// State finds the state of the selected workspace, and returns access to it. Only the root module is loaded
+// for that.
+func (d *Dir) State(ctx context.Context, files StateFiles) (store.Manager, diag.List) {
+	if diags := d.loadedRoot(ctx); diags.HasErrors() {
+		return nil, diags
+	}
+	p, diags := d.place(files)
+	return p.manager, diags
+}
+
+// ReadState reads the state of the selected workspace without locking it; nil if there is none.
+func (d *Dir) ReadState(ctx context.Context, files StateFiles) (*state.File, diag.List) {
+	m, diags := d.State(ctx, files)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	file, err := m.Read(ctx)
+	if err != nil {
+		return nil, append(diags, diag.Errorf("Error reading the state", "%s", diag.Sentence(err))...)
+	}
+	return file, diags
+}
+
+// currentBackend returns the backend to use: that of the configuration, which must be the recorded one. A
+// directory in which none was recorded may have one that keeps the state where it is without a backend block.
+func (d *Dir) currentBackend() (backend, diag.List) {
+	want, diags := d.declaredBackend(d.root, nil)
+	if diags.HasErrors() {
+		return want, diags
+	}
+	have, ok, diags := d.recorded()
+	switch {
+	case diags.HasErrors():
+		return want, diags
+	case ok && (d.root == nil || have.holdsFor(want)):
+		return have.backend, nil // init may have completed it with -backend-config
+	case ok:
+		return want, initRequired("The configuration has another backend than this directory was initialized for, so the state may be elsewhere. " + moveOrLeave)
+	case want.samePlace(d.undeclaredBackend()):
+		return want, nil
+	default:
+		return want, initRequired(fmt.Sprintf("The configuration puts the state into %s, but this directory was not initialized for that. Run: mayfly init", want.place()))
+	}
+}
+
+// selfInit initializes a directory for the backend of its configuration, which is loaded, unless init has
+// done so or there is state that would be left behind.
+func (d *Dir) selfInit(ctx context.Context) diag.List {
+	want, diags := d.declaredBackend(d.root, nil)
+	if diags.HasErrors() || !want.declared() {
+		return diags
+	}
+	if _, ok, diags := d.recorded(); ok || diags.HasErrors() {
+		return diags
+	}
+	if bare := d.undeclaredBackend(); !want.samePlace(bare) {
+		_, left, diags := statesIn(ctx, bare)
+		if diags.HasErrors() {
+			return diags
+		}
+		if len(left) > 0 {
+			return initRequired(fmt.Sprintf("The configuration puts the state into %s, but there is state in %s, where it is kept without a backend block. %s", want.place(), bare.place(), moveOrLeave))
+		}
+	}
+	return d.record(want, want)
+}
+
+const moveOrLeave = `Run "mayfly init -migrate-state" to copy the state to the new place, or "mayfly init -reconfigure" to leave it where it is.`
+
+func initRequired(why string) diag.List {
+	return diag.Errorf("Backend initialization required, please run \"mayfly init\"", "%s", why)
+}
+
+// CheckBackend checks the backend block of the loaded configuration by itself: whether this is the backend
+// that the directory was initialized for doesn't matter.
+func (d *Dir) CheckBackend() diag.List {
+	_, diags := d.declaredBackend(d.root, nil)
+	return diags
+}

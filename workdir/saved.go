@@ -1,0 +1,202 @@
+package workdir
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/lockfile"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/plan/planfile"
+	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// maxPlan bounds a saved plan, in bytes.
+const maxPlan = 2 << 30
+
+// Save saves a plan in a file, with everything that applying it needs. Only the owner may read the file.
+func (s *Session) Save(p *plan.Plan, path string) diag.List {
+	f, err := s.file(p)
+	var buf bytes.Buffer
+	if err == nil {
+		err = planfile.Write(&buf, f)
+	}
+	if err == nil {
+		err = writePrivate(path, buf.Bytes())
+	}
+	if err != nil {
+		return notSaved(path, err)
+	}
+	return nil
+}
+
+// CheckSavable returns an error if Save could not write a file in the end, so that no plan is made in vain.
+func CheckSavable(path string) diag.List {
+	if err := safefile.CheckWritable(path); err != nil {
+		return notSaved(path, err)
+	}
+	return nil
+}
+
+func notSaved(path string, err error) diag.List {
+	return diag.Errorf("Failed to write plan file", "The plan file %s cannot be written: %s.", path, diag.Reason(err))
+}
+
+func (s *Session) file(p *plan.Plan) (f *planfile.File, err error) {
+	f = &planfile.File{
+		Plan: p, Config: s.Project.Tree.Sources, RootDir: ".", Version: s.dir.opt.Version,
+		Backend: planfile.Backend{Type: s.backend.name, Workspace: s.Workspace}, Providers: s.hashes(),
+	}
+	if s.backend.declared() {
+		if f.Backend.Config, err = value.Seal(s.backend.cfg, s.backend.cfg.Type(), nil); err != nil {
+			return nil, err
+		}
+	}
+	if f.Modules, err = readOptional(filepath.Join(s.dir.dataDir, "modules", "modules.json")); err != nil {
+		return nil, err
+	}
+	f.Lock, err = readOptional(lockfile.FileName)
+	return f, err
+}
+
+// writePrivate makes content that of the file at path, which only its owner may read then.
+func writePrivate(path string, content []byte) error {
+	f, err := safefile.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
+}
+
+func readOptional(path string) ([]byte, error) {
+	src, err := safefile.Read(path, maxPlan)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return src, err
+}
+
+// hashes are those of the installed providers in use.
+func (s *Session) hashes() map[addr.Provider]string {
+	out := map[addr.Provider]string{}
+	for p, sel := range s.packages {
+		if !sel.Dev {
+			out[p] = string(sel.Hash)
+		}
+	}
+	return out
+}
+
+// OpenPlan reads a saved plan, and makes its configuration that of the directory, in place of the one on
+// disk.
+func (d *Dir) OpenPlan(path string) (*planfile.File, diag.List) {
+	src, err := safefile.ReadStream(path, maxPlan)
+	if err != nil {
+		return nil, unloadable("The file %s could not be read: %s.", path, diag.Reason(err))
+	}
+	return d.UsePlan(src, path)
+}
+
+// UsePlan is OpenPlan for the content of a file that was read already. Its name is for messages.
+func (d *Dir) UsePlan(src []byte, name string) (*planfile.File, diag.List) {
+	if !planfile.Is(src) {
+		return nil, unloadable("The file %s is not a saved plan. To save one, run: mayfly plan -out=FILE", name)
+	}
+	f, err := planfile.ReadBytes(src)
+	if err != nil {
+		return nil, unloadable("%s: %s.", name, err)
+	}
+	loader := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(f)}
+	tree, diags := loader.Load(f.RootDir)
+	d.tree, d.root = tree, tree.Root
+	return f, diags
+}
+
+func unloadable(format string, args ...any) diag.List {
+	return diag.Errorf("Failed to load plan file", format, args...)
+}
+
+// Resume begins a run that applies a saved plan, after OpenPlan: it finds the state that the plan is for,
+// which it locks for the named operation, and collects the ephemeral variables, which no plan holds. It fails
+// if the plan is incomplete or no longer fits: the state has changed, a value is another, or a provider is
+// installed from another package. The session must be closed also if there were errors.
+func (d *Dir) Resume(ctx context.Context, f *planfile.File, name string, opt BeginOptions) (*Session, diag.List) {
+	s := &Session{dir: d}
+	if f.Plan.Errored {
+		return s, diag.Errorf("Cannot apply incomplete plan", "Planning ended with errors when the plan was made, so it cannot be applied. Make a new plan.")
+	}
+	p, diags := d.plannedPlace(f, opt.Files)
+	if diags.HasErrors() {
+		return s, diags
+	}
+	vars, ds := d.savedVariables(ctx, f.Plan)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return s, diags
+	}
+	s, ds = d.lock(ctx, d.tree, p, name, opt)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return s, diags
+	}
+	s.Variables = vars
+	if ds := s.checkStale(f.Plan); ds.HasErrors() {
+		return s, append(diags, ds...)
+	}
+	ds = s.UseProviders(s.Operation.State())
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return s, diags
+	}
+	return s, append(diags, s.checkPackages(f)...)
+}
+
+// plannedPlace finds the state that a saved plan is for.
+func (d *Dir) plannedPlace(f *planfile.File, files StateFiles) (place, diag.List) {
+	b := d.undeclaredBackend()
+	if !f.Backend.Config.IsNull() {
+		v, err := f.Backend.Config.Unmarked()
+		if _, ok := d.kinds[f.Backend.Type]; err != nil || !ok || !v.Type().IsObjectType() {
+			return place{}, unloadable("The backend that the plan is for, %q, cannot be used by this version of Mayfly.", f.Backend.Type)
+		}
+		b = d.backendOf(f.Backend.Type, v.AsValueMap())
+	}
+	return open(b, cmp.Or(f.Backend.Workspace, store.DefaultWorkspace), files)
+}
+
+// checkStale refuses a plan that was made from another state than the one that is there now. A plan that was
+// made from no state belongs to no lineage: a state that is there now came later.
+func (s *Session) checkStale(p *plan.Plan) diag.List {
+	lineage, serial := "", uint64(0)
+	if s.Operation.File != nil {
+		lineage, serial = s.Operation.File.Lineage, s.Operation.File.Serial
+	}
+	if p.Meta.Lineage != "" && p.Meta.Lineage != lineage {
+		return diag.Errorf("Saved plan does not match the given state", "The plan was made from a different state: its lineage is not that of the current one. Make a new plan.")
+	}
+	if p.Meta.Lineage != lineage || p.Meta.Serial != serial {
+		return diag.Errorf("Saved plan is stale", "The state has changed since the plan was made, so the plan may no longer fit. Make a new one.")
+	}
+	return nil
+}
+
+// checkPackages refuses provider packages that differ from those that the plan was made with.
+func (s *Session) checkPackages(f *planfile.File) diag.List {
+	have := s.hashes()
+	var diags diag.List
+	for _, p := range slices.SortedFunc(maps.Keys(f.Providers), func(x, y addr.Provider) int { return strings.Compare(x.String(), y.String()) }) {
+		if have[p] != f.Providers[p] {
+			diags = append(diags, diag.Errorf("Inconsistent provider packages", "The installed package of provider %s is not the one that the plan was made with, so its results may differ from the plan. Make a new plan.", p.ForDisplay())...)
+		}
+	}
+	return diags
+}

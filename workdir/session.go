@@ -1,0 +1,185 @@
+package workdir
+
+import (
+	"context"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/install"
+	"github.com/mayfly-iac/mayfly/install/schemacache"
+	"github.com/mayfly-iac/mayfly/provider/plugin"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// SessionOptions are what every session may be given.
+type SessionOptions struct {
+	Observer    event.Observer
+	Parallelism int               // 0 for the default
+	Log         func(line string) // of what is odd but no error, without values; nil for none
+	// ProviderLog is called with each line that a provider writes to standard error, which may hold secrets;
+	// nil drops them.
+	ProviderLog func(p addr.Provider, line string)
+}
+
+// BeginOptions control Dir.Begin and Dir.Resume.
+type BeginOptions struct {
+	SessionOptions
+	mayfly.BeginOptions
+	Files StateFiles
+	// Explore is for looking at values only: nothing is recorded in the directory, and variables without a
+	// value stay unset, instead of being asked for and reported.
+	Explore bool
+	// SkipState leaves out the providers that only objects in the state need.
+	SkipState bool
+}
+
+// Session is a project of a working directory with its installed providers and, after Begin or Resume, its
+// state, which is locked until Close. It belongs to one goroutine.
+type Session struct {
+	Project   *mayfly.Project
+	Operation *mayfly.Operation // nil without state
+	Manager   store.Manager     // of the state, nil without
+	Workspace string
+	Variables mayfly.Variables // for the plan, or of the saved plan
+
+	dir      *Dir
+	backend  backend
+	launcher *mayfly.Launcher
+	packages install.Selections
+}
+
+// Begin begins a run with the loaded configuration: it finds the state, which it locks for the named
+// operation ("OperationTypePlan"), collects the values of variables, and verifies the installed providers. If
+// nothing was recorded in the directory, it is initialized for the backend of the configuration unless that
+// would leave state behind. The session must be closed also if there were errors.
+func (d *Dir) Begin(ctx context.Context, name string, opt BeginOptions) (*Session, diag.List) {
+	s := &Session{dir: d}
+	if !opt.Explore {
+		if diags := d.selfInit(ctx); diags.HasErrors() {
+			return s, diags
+		}
+	}
+	p, diags := d.place(opt.Files)
+	if diags.HasErrors() {
+		return s, diags
+	}
+	vars, ds := d.variables(ctx, opt.Explore)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return s, diags
+	}
+	s, ds = d.lock(ctx, d.tree, p, name, opt)
+	if diags = append(diags, ds...); ds.HasErrors() {
+		return s, diags
+	}
+	s.Variables = vars
+	needed := s.Operation.State()
+	if opt.SkipState {
+		needed = nil
+	}
+	return s, append(diags, s.UseProviders(needed)...)
+}
+
+// BeginState begins a change of the state by hand, without configuration, variables and providers. The
+// session must be closed also if there were errors.
+func (d *Dir) BeginState(ctx context.Context, name string, opt BeginOptions) (*Session, diag.List) {
+	if diags := d.loadedRoot(ctx); diags.HasErrors() {
+		return &Session{dir: d}, diags
+	}
+	p, diags := d.place(opt.Files)
+	if diags.HasErrors() {
+		return &Session{dir: d}, diags
+	}
+	s, ds := d.lock(ctx, emptyTree(), p, name, opt)
+	return s, append(diags, ds...)
+}
+
+// lock opens a project and locks and reads its state.
+func (d *Dir) lock(ctx context.Context, tree *config.Tree, p place, name string, opt BeginOptions) (*Session, diag.List) {
+	s, diags := d.open(ctx, tree, p, opt.SessionOptions)
+	if diags.HasErrors() {
+		return s, diags
+	}
+	op, ds := s.Project.Begin(ctx, name, opt.BeginOptions)
+	s.Operation = op
+	return s, append(diags, ds...)
+}
+
+// Open opens the loaded configuration without state, for what needs none, and verifies the installed
+// providers that it needs and, unless st is nil, that the objects in st do. The session must be closed also
+// if there were errors.
+func (d *Dir) Open(ctx context.Context, st *state.State, opt SessionOptions) (*Session, diag.List) {
+	s, diags := d.open(ctx, d.tree, place{workspace: store.DefaultWorkspace}, opt)
+	if diags.HasErrors() {
+		return s, diags
+	}
+	return s, append(diags, s.UseProviders(st)...)
+}
+
+// OpenState is Open without configuration, for the schemas of the objects in a state. Providers that are not
+// installed are no errors: their schemas are not known.
+func (d *Dir) OpenState(ctx context.Context, st *state.State, opt SessionOptions) (*Session, diag.List) {
+	s, diags := d.open(ctx, emptyTree(), place{workspace: store.DefaultWorkspace}, opt)
+	if !diags.HasErrors() {
+		s.UseProviders(st)
+	}
+	return s, diags
+}
+
+func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionOptions) (*Session, diag.List) {
+	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, backend: p.backend}
+	environ := childEnviron(d.opt.Environ, tree.Root)
+	s.launcher = &mayfly.Launcher{
+		Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(d.vars), environ), Log: opt.ProviderLog, Dir: ".", Env: environ,
+		Version: d.opt.Version, Plain: d.vars["TF_DISABLE_PLUGIN_TLS"] != "",
+	}
+	var diags diag.List
+	s.Project, diags = mayfly.Open(ctx, mayfly.Options{
+		Tree: tree, Launcher: s.launcher, Store: p.manager, Workspace: p.workspace, Observer: opt.Observer, Parallelism: opt.Parallelism,
+		Environ: environ, Log: opt.Log,
+	})
+	if d.vars["TF_ENCRYPTION"] != "" {
+		diags = append(diags, diag.Errorf("Not supported yet",
+			"The environment variable TF_ENCRYPTION is set, but this version of Mayfly cannot encrypt state and plan files: they would be stored unencrypted. To go on without encryption, unset the variable.")...)
+	}
+	return s, diags
+}
+
+func (s *Session) executable(p addr.Provider) (string, bool) {
+	sel, ok := s.packages[p]
+	return sel.Executable, ok
+}
+
+// schemaCaches returns the caches of the schemas of installed providers. A package without a checksum, such
+// as a development override, has none.
+func (s *Session) schemaCaches(c *schemacache.Cache, environ []string) func(addr.Provider) plugin.SchemaCache {
+	return func(p addr.Provider) plugin.SchemaCache {
+		if entry := c.For(string(s.packages[p].Hash), environ); entry != nil {
+			return entry
+		}
+		return nil
+	}
+}
+
+// UseProviders verifies the installed providers that the configuration and a state, which may be nil, need,
+// and uses them from now on.
+func (s *Session) UseProviders(st *state.State) diag.List {
+	sel, diags := s.dir.installed(s.Project.Tree, st)
+	s.packages, s.launcher.Reattach = sel, s.dir.running
+	return diags
+}
+
+// Close ends providers, releases the lock, and returns when all events were received. It is safe to call more
+// than once.
+func (s *Session) Close() diag.List {
+	if s.Project != nil {
+		s.Project.Close()
+	}
+	if s.Operation == nil {
+		return nil
+	}
+	return s.Operation.End()
+}

@@ -1,0 +1,196 @@
+package workdir
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/safefile"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+func (d *Dir) workspacePath() string { return filepath.Join(d.dataDir, "environment") }
+
+// Workspace returns the name of the selected workspace, and whether the environment variable TF_WORKSPACE
+// selects it.
+func (d *Dir) Workspace() (name string, fromEnv bool, diags diag.List) {
+	if name := d.vars["TF_WORKSPACE"]; name != "" {
+		if err := store.CheckWorkspaceName(name); err != nil {
+			return "", true, diag.Errorf("Invalid workspace name", "The environment variable TF_WORKSPACE selects the workspace, but %s.", err)
+		}
+		return name, true, nil
+	}
+	text, err := safefile.Read(d.workspacePath(), maxRecord)
+	if errors.Is(err, fs.ErrNotExist) {
+		return store.DefaultWorkspace, false, nil
+	}
+	if err != nil {
+		return "", false, diag.Errorf("Cannot read the selected workspace", "The file %s, which names the selected workspace, could not be read: %s.", d.workspacePath(), diag.Reason(err))
+	}
+	name = strings.TrimSpace(string(text))
+	if name == "" {
+		name = store.DefaultWorkspace
+	}
+	if err := store.CheckWorkspaceName(name); err != nil {
+		return "", false, diag.Errorf("Invalid workspace name", "The file %s names the selected workspace, but %s. Select one with: mayfly workspace select NAME", d.workspacePath(), err)
+	}
+	return name, false, nil
+}
+
+// Workspaces are the workspaces of a working directory. They are read once.
+type Workspaces struct {
+	Names   []string // in order, the default one first
+	Current string
+	FromEnv bool // TF_WORKSPACE selects the current one
+
+	dir   *Dir
+	store store.Store
+}
+
+// Workspaces lists the workspaces of the backend.
+func (d *Dir) Workspaces(ctx context.Context) (*Workspaces, diag.List) {
+	if diags := d.loadedRoot(ctx); diags.HasErrors() {
+		return nil, diags
+	}
+	b, diags := d.currentBackend()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	w := &Workspaces{dir: d}
+	if w.store, diags = b.open(StateFiles{}); diags.HasErrors() {
+		return nil, diags
+	}
+	if w.Current, w.FromEnv, diags = d.Workspace(); diags.HasErrors() {
+		return nil, diags
+	}
+	names, err := w.store.Workspaces(ctx)
+	if err != nil {
+		return nil, diag.Errorf("Cannot list the workspaces", "%s", diag.Sentence(err))
+	}
+	w.Names = names
+	return w, nil
+}
+
+// Select makes an existing workspace the current one, also for later runs.
+func (w *Workspaces) Select(name string) diag.List {
+	switch {
+	case w.FromEnv:
+		return overridden()
+	case !slices.Contains(w.Names, name):
+		return diag.Errorf("Workspace not found", "Workspace %q doesn't exist.%s\n\nYou can create this workspace with the \"new\" subcommand or include the \"-or-create\" flag with the \"select\" subcommand.", name, diag.DidYouMean(name, w.Names))
+	case name == w.Current:
+		return nil
+	}
+	return w.use(name)
+}
+
+func overridden() diag.List {
+	return diag.Errorf("Cannot select a workspace", "The environment variable TF_WORKSPACE selects the workspace. To select another one, unset it.")
+}
+
+func (w *Workspaces) use(name string) diag.List {
+	if err := w.dir.write(w.dir.workspacePath(), []byte(name)); err != nil {
+		return diag.Errorf("Cannot select a workspace", "The file %s could not be written: %s.", w.dir.workspacePath(), diag.Reason(err))
+	}
+	w.Current = name
+	return nil
+}
+
+// Create creates a workspace, with a copy of a state unless content is nil, and selects it.
+func (w *Workspaces) Create(ctx context.Context, name string, content *state.File) diag.List {
+	if w.FromEnv {
+		return overridden()
+	}
+	err := w.store.CreateWorkspace(ctx, name)
+	if errors.Is(err, store.ErrWorkspaceExists) {
+		return diag.Errorf("Workspace already exists", "Workspace %q already exists. To select it, run: mayfly workspace select %s", name, name)
+	}
+	if err == nil && content != nil {
+		err = copyState(ctx, w.store, name, content)
+	}
+	if err != nil {
+		return diag.Errorf("Cannot create the workspace", "%s", diag.Sentence(err))
+	}
+	return w.use(name)
+}
+
+// DeleteOptions control Workspaces.Delete.
+type DeleteOptions struct {
+	// Force deletes the workspace even if its state has resources, which are then forgotten.
+	Force bool
+	// NoLock deletes it although others may be using its state.
+	NoLock      bool
+	LockTimeout time.Duration
+}
+
+// Delete deletes a workspace with its state.
+func (w *Workspaces) Delete(ctx context.Context, name string, opt DeleteOptions) diag.List {
+	switch {
+	case name == w.Current && name != store.DefaultWorkspace:
+		return diag.Errorf("Workspace is your active workspace", "Workspace %q is the selected one. Select another one before you delete it.", name)
+	case !slices.Contains(w.Names, name):
+		return diag.Errorf("Workspace not found", "Workspace %q doesn't exist.%s", name, diag.DidYouMean(name, w.Names))
+	}
+	unlock, diags := w.lock(ctx, name, opt)
+	if diags.HasErrors() {
+		return diags
+	}
+	err := w.store.DeleteWorkspace(ctx, name, opt.Force)
+	if failed := unlock(); err == nil {
+		err = failed
+	}
+	switch {
+	case errors.Is(err, store.ErrNotEmpty):
+		return w.notEmpty(ctx, name)
+	case err != nil:
+		return diag.Errorf("Cannot delete the workspace", "%s", diag.Sentence(err))
+	}
+	return nil
+}
+
+// notEmpty says what would be lost with a workspace.
+func (w *Workspaces) notEmpty(ctx context.Context, name string) diag.List {
+	var objects []addr.Object
+	file, err := readWorkspace(ctx, w.store, name)
+	if err != nil {
+		return diag.Errorf("Cannot delete the workspace", "%s", diag.Sentence(err))
+	}
+	if file != nil {
+		objects = file.State.Managed()
+	}
+	return diag.Errorf("Workspace is not empty",
+		"Workspace %q is currently tracking the following resource instances:%s\n\nWithout the workspace, Mayfly would lose track of them while they continue to exist. Destroy them first:\n  mayfly workspace select %s\n  mayfly destroy\n\nTo leave them behind, use -force.",
+		name, diag.Lines("- ", objects), name)
+}
+
+// lock keeps others from using the state of a workspace until unlock is called.
+func (w *Workspaces) lock(ctx context.Context, name string, opt DeleteOptions) (unlock func() error, diags diag.List) {
+	if opt.NoLock || name == store.DefaultWorkspace { // which is not deleted anyway
+		return func() error { return nil }, nil
+	}
+	m, err := w.store.Manager(name)
+	var info store.LockInfo
+	if err == nil {
+		info, err = store.NewLockInfo("workspace delete", mayfly.CompatibleVersion, time.Now(), rand.Reader)
+	}
+	var id string
+	if err == nil {
+		id, err = store.LockWithRetry(ctx, m, info, opt.LockTimeout)
+	}
+	if held := (*store.LockError)(nil); errors.As(err, &held) {
+		return nil, diag.Errorf("Error acquiring the state lock", "%s\n\nWait until the other operation has ended, or use -lock=false if you are sure that there is none.", err)
+	}
+	if err != nil {
+		return nil, diag.Errorf("Error acquiring the state lock", "%s", diag.Sentence(err))
+	}
+	return func() error { return m.Unlock(context.WithoutCancel(ctx), id) }, nil
+}
