@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -223,4 +224,23 @@ func statementOn(d *diag.Diagnostic, t hcl.Traversal, text string) (statement st
 	}
 	_, unknown := d.Extra.(diag.Unknown)
 	return value.Statement(v, unknown), true
+}
+
+// ValidateJSON returns the document of the validate command, indented.
+func ValidateJSON(list diag.List, src Sources) ([]byte, error) {
+	doc := struct {
+		FormatVersion string           `json:"format_version"`
+		Valid         bool             `json:"valid"`
+		ErrorCount    int              `json:"error_count"`
+		WarningCount  int              `json:"warning_count"`
+		Diagnostics   []JSONDiagnostic `json:"diagnostics"`
+	}{FormatVersion: "1.0", Valid: !list.HasErrors(), Diagnostics: JSONDiagnostics(list, src)}
+	for i := range list {
+		if list[i].Severity == diag.Error {
+			doc.ErrorCount++
+		} else {
+			doc.WarningCount++
+		}
+	}
+	return json.MarshalIndent(doc, "", "  ")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -79,4 +80,14 @@ func TestRelevantDrift(t *testing.T) {
 			t.Errorf("%s: got %q, want %q\n%s", c.name, got, c.want, buf.String())
 		}
 	}
+}
+
+// thingSchemas know the types t_x and data t_x.
+func thingSchemas() fixtureSchemas {
+	attrs := map[string]*schema.Attribute{
+		"id": {Type: cty.String, Computed: true}, "v": {Type: cty.DynamicPseudoType, Optional: true}, "w": {Type: cty.Map(cty.String), Optional: true},
+	}
+	inner := schema.NestedBlock{Nesting: schema.List, Block: schema.Block{Attributes: map[string]*schema.Attribute{"p": {Type: cty.String, Optional: true}}}}
+	types := map[string]*schema.Schema{"t_x": {Block: &schema.Block{Attributes: attrs, Blocks: map[string]*schema.NestedBlock{"part": &inner}}}}
+	return fixtureSchemas{"registry.opentofu.org/hashicorp/t": {Resources: types, Data: types}}
 }

@@ -144,3 +144,41 @@ func TestE81_NoEphemeralResourceInDocuments(t *testing.T) {
 		}
 	}
 }
+
+// TestRelevantJSON orders attributes by their resources, then by their text.
+func TestRelevantJSON(t *testing.T) {
+	a, b := mustInstance(t, "t_x.a"), mustInstance(t, `module.m["k"].t_x.b[0]`)
+	got, err := json.Marshal(relevantJSON([]plan.RelevantAttribute{
+		{Instance: a},
+		{Instance: a, Path: cty.GetAttrPath("v")},
+		{Instance: a, Path: cty.GetAttrPath("part").IndexInt(0).GetAttr("p")},
+		{Instance: b, Path: cty.GetAttrPath("w").IndexString("k")},
+	}))
+	const want = `[{"resource":"module.m[\"k\"].t_x.b[0]","attribute":["w","k"]},{"resource":"t_x.a","attribute":["part",0,"p"]},` +
+		`{"resource":"t_x.a","attribute":["v"]},{"resource":"t_x.a","attribute":[]}]`
+	if err != nil || string(got) != want {
+		t.Errorf("got %s, %v\nwant %s", got, err, want)
+	}
+}
+
+// TestNoValues leaves out the values of an object of which none is known.
+func TestNoValues(t *testing.T) {
+	p := &plan.Plan{Changes: []*plan.Change{
+		{Addr: mustInstance(t, "t_x.a"), Action: plan.Create, After: seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.UnknownVal(cty.String)}))},
+	}}
+	got, err := PlanJSON(p, nil, nil, nil, testVersions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Planned struct {
+			Root struct{ Resources []map[string]any } `json:"root_module"`
+		} `json:"planned_values"`
+	}
+	if err := json.Unmarshal(got, &doc); err != nil || len(doc.Planned.Root.Resources) != 1 {
+		t.Fatalf("%v: %s", err, got)
+	}
+	if values, there := doc.Planned.Root.Resources[0]["values"]; there {
+		t.Errorf("values are %v", values)
+	}
+}

@@ -16,7 +16,7 @@ import (
 const maxPackageLines = 6000
 
 // larger are the packages that are not split yet, with the size that they may not exceed.
-var larger = map[string]int{"cmd/mayfly": 9200, "eval": 6300, "view": 6150}
+var larger = map[string]int{"cmd/mayfly": 9200, "eval": 6300}
 
 // bigPackage is the size from which the arrows that run back are listed.
 const bigPackage = 4000

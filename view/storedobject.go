@@ -2,8 +2,6 @@ package view
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -81,41 +79,6 @@ func markSchema(v cty.Value, b *schema.Block) cty.Value {
 	}
 	raw, marks := v.UnmarkDeepWithPaths()
 	return value.MarkPaths(raw.MarkWithPaths(marks), b.SensitivePaths(raw), value.Sensitive)
-}
-
-// moduleTree arranges things by module instance: every module has those that stand in it and its child
-// modules.
-type moduleTree[T any] struct {
-	module   addr.ModuleInstance
-	items    []T
-	children map[addr.ModuleInstance]*moduleTree[T]
-}
-
-func newModuleTree[T any]() *moduleTree[T] {
-	return &moduleTree[T]{children: map[addr.ModuleInstance]*moduleTree[T]{}}
-}
-
-// in returns the node of a module, made if missing.
-func (t *moduleTree[T]) in(m addr.ModuleInstance) *moduleTree[T] {
-	for _, step := range m.Path() {
-		next := t.children[step]
-		if next == nil {
-			next = &moduleTree[T]{module: step, children: map[addr.ModuleInstance]*moduleTree[T]{}}
-			t.children[step] = next
-		}
-		t = next
-	}
-	return t
-}
-
-// sorted returns the child modules in the order of their addresses as texts: [10] comes before [2].
-func (t *moduleTree[T]) sorted() []*moduleTree[T] {
-	out := make([]*moduleTree[T], 0, len(t.children))
-	for _, c := range t.children {
-		out = append(out, c)
-	}
-	slices.SortFunc(out, func(a, b *moduleTree[T]) int { return strings.Compare(a.module.String(), b.module.String()) })
-	return out
 }
 
 // providerName returns the source address, "" for the zero Provider.

@@ -4,27 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/diag"
 )
-
-// ValidateJSON returns the document of the validate command, indented.
-func ValidateJSON(list diag.List, src Sources) ([]byte, error) {
-	doc := struct {
-		FormatVersion string           `json:"format_version"`
-		Valid         bool             `json:"valid"`
-		ErrorCount    int              `json:"error_count"`
-		WarningCount  int              `json:"warning_count"`
-		Diagnostics   []JSONDiagnostic `json:"diagnostics"`
-	}{FormatVersion: "1.0", Valid: !list.HasErrors(), Diagnostics: JSONDiagnostics(list, src)}
-	for i := range list {
-		if list[i].Severity == diag.Error {
-			doc.ErrorCount++
-		} else {
-			doc.WarningCount++
-		}
-	}
-	return json.MarshalIndent(doc, "", "  ")
-}
 
 // VersionJSON returns the document of the version command, indented. platform is of the form os_arch;
 // selections are the versions of installed providers.
