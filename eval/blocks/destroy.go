@@ -15,7 +15,7 @@ import (
 // others may no longer be true, and nothing may depend on the object that goes, since it would have to be
 // opened anew while that goes.
 func (c *compiler) departures() {
-	for _, path := range c.sorted() {
+	for _, path := range c.cfg.sorted() {
 		m := c.cfg.Modules[path]
 		for _, r := range m.Config.Order {
 			if b := m.Resources[r.Addr]; b != nil {

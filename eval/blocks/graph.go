@@ -2,6 +2,8 @@ package blocks
 
 import (
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -331,4 +333,9 @@ func (m *Module) eachNode(yield func(Node) bool) bool {
 		}
 	}
 	return true
+}
+
+// sorted returns the paths of the modules in order.
+func (c *Config) sorted() []addr.Module {
+	return slices.SortedFunc(maps.Keys(c.Modules), func(a, b addr.Module) int { return slices.Compare(a.Calls(), b.Calls()) })
 }

@@ -8,41 +8,6 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// OpenSet is a set of ephemeral resource blocks. Sets are shared, never changed.
-type OpenSet struct {
-	// All has the addresses of the blocks. It must not be changed.
-	All map[addr.ConfigResource]struct{}
-}
-
-var noOpens = &OpenSet{}
-
-// Empty reports whether nothing is in the set. A nil set is empty.
-func (s *OpenSet) Empty() bool { return s == nil || len(s.All) == 0 }
-
-func (s *OpenSet) has(r addr.ConfigResource) bool {
-	if s == nil {
-		return false
-	}
-	_, ok := s.All[r]
-	return ok
-}
-
-func (s *OpenSet) union(o *OpenSet) *OpenSet {
-	if o.Empty() || o == s {
-		return s
-	}
-	if s.Empty() {
-		return o
-	}
-	u := &OpenSet{All: maps.Clone(s.All)}
-	maps.Copy(u.All, o.All)
-	return u
-}
-
-func single(r addr.ConfigResource) *OpenSet {
-	return &OpenSet{All: map[addr.ConfigResource]struct{}{r: {}}}
-}
-
 // computeOpens finds what evaluating each block may open, so that nothing is computed any more when runs
 // share the configuration.
 func (c *Config) computeOpens() {

@@ -7,9 +7,23 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/schema"
 )
+
+// Schemas gives access to the schemas of the configuration's providers. Its methods may be called
+// concurrently.
+type Schemas interface {
+	// Provider returns the schema of a provider's configuration.
+	Provider(p addr.Provider) (*schema.Schema, diag.List)
+	// Resource returns the schema of a type; nil without diagnostics if the provider has no such type.
+	Resource(p addr.Provider, mode addr.Mode, typeName string) (*schema.Schema, diag.List)
+	// Types returns the names of the provider's types of a mode, in any order.
+	Types(p addr.Provider, mode addr.Mode) []string
+	// Functions returns the functions that the provider defines, by name.
+	Functions(p addr.Provider) (map[string]*schema.Function, diag.List)
+}
 
 // Config is a compiled configuration: every expression with its references resolved to blocks. All runs share
 // it: Compile computes every field, but for two answers that few runs ask for. These, neededSet and
