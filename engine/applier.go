@@ -10,10 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
-	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/selection"
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -31,49 +29,6 @@ type ApplyRequest struct {
 type Applied struct {
 	State  *state.State
 	Counts plan.Counts // what was really done
-}
-
-// Apply carries out a plan. The state is returned in every case; it is what the providers said last.
-func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.List) {
-	if req.Soft == nil {
-		req.Soft = ctx
-	}
-	a := &applier{
-		walk: e.newWalk(ctx, req.Soft), req: req, selection: selection.New(req.Plan.Targets, req.Plan.Excludes), state: req.Plan.Prior.Copy(), results: map[addr.Instance]cty.Value{},
-		opened: map[addr.Instance]struct{}{}, deposedBy: map[addr.Instance]addr.Deposed{},
-	}
-	a.startRun(a.newRun(req.Config, eval.Applying, a, req.Variables, req.Plan.Timestamp))
-	a.preApply = a.fork(a.newRun(req.Config, eval.Applying, &preApplyHost{applier: a}, req.Variables, req.Plan.Timestamp))
-	a.preApply.run.Checks = a.run.Checks
-	defer e.stopOn(req.Soft)()
-	defer func() {
-		e.stats.Evaluations += a.run.Stats.Evaluations.Load() + a.preApply.run.Stats.Evaluations.Load()
-	}()
-	made := false
-	defer e.events.BeginDetail(event.OpApplying, addr.Object{}, &made)()
-	defer a.pool.Shutdown()
-	defer a.giveUpLate(ctx)()
-	a.apply()
-	a.pool.Shutdown()
-	a.state.Checks = state.MergeChecks(req.Plan.LastingChecks(), a.run.Checks.Results())
-	diags := a.run.Diags.List()
-	made = !diags.HasErrors()
-	return &Applied{State: a.state, Counts: a.counts}, provider.WithoutRepeats(diags)
-}
-
-// giveUpLate sets changing, and has it end once ctx has ended and everything that is open is closed, leased
-// or not: a provider may answer meanwhile. It returns what ends changing at the end of the apply.
-func (a *applier) giveUpLate(ctx context.Context) (stop func()) {
-	changing, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	a.changing = changing
-	forget := context.AfterFunc(ctx, func() {
-		a.pool.Shutdown()
-		cancel()
-	})
-	return func() {
-		forget()
-		cancel()
-	}
 }
 
 // applier carries out one apply. It implements eval.Host: the value of an instance is its final object.
@@ -98,69 +53,16 @@ type applier struct {
 	checks    []dueCheck   // set before any step starts
 }
 
-func (a *applier) apply() {
-	if !a.run.Root.CheckVariablesEarly(&future.Task{}) {
-		return
-	}
-	steps, diags := a.req.Plan.Steps()
-	a.run.Report(diags)
-	if diags.HasErrors() {
-		return
-	}
-	a.dropReads()
-	if err := a.recordPrior(); err != nil {
-		a.run.Report(journalFailed(err))
-		return
-	}
-	for _, c := range a.req.Plan.Changes {
-		if c.Action != plan.NoOp {
-			a.altered.Add(c.Addr)
-		}
-	}
-	uses := a.claimSteps(steps)
-	a.runSteps(steps, uses)
-	a.finish()
+// nestedRead is a planned read of a data source that is nested in a check.
+type nestedRead struct {
+	change *plan.Change
+	uses   []eval.Use
 }
 
-// claimSteps claims what each step may use; stepDone waives it.
-func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
-	t := &future.Task{}
-	uses := make([][]eval.Use, len(steps))
-	for i := range steps {
-		c := steps[i].Change
-		switch steps[i].Leg {
-		case plan.ApplyLeg:
-			if in := a.instance(c.Addr); in != nil {
-				uses[i] = in.Uses(t)
-			}
-		case plan.DestroyLeg:
-			if po, diags := a.preApply.run.ProviderByAddr(t, c.Provider); !diags.HasErrors() && po.Opens() {
-				uses[i] = []eval.Use{{Kind: eval.UseProvider, Provider: po.Addr}}
-			}
-			if d := a.departure(c); d != nil {
-				uses[i] = append(uses[i], a.asPreApply(t, d.Uses(t))...)
-			}
-			uses[i] = append(uses[i], held(t, a.preApply.run, c.Addr)...)
-		}
-		a.pool.Claim(uses[i]...)
-	}
-	a.claimOutputs(t, a.req.Config)
-	a.claimConditions()
-	a.claimChecks(t)
-	return uses
-}
-
-// claimConditions claims what opening the ephemeral resources with conditions that nobody uses may use at the
-// end.
-func (a *applier) claimConditions() {
-	if a.req.Plan.Mode != plan.Normal {
-		return
-	}
-	a.req.Config.EachResource(func(b *blocks.Resource) {
-		if b.Config.Addr.Mode == addr.Ephemeral && b.HasConditions() {
-			a.pool.Claim(eval.BlockUses(b)...)
-		}
-	})
+// dueCheck is a check that this apply evaluates, with its claims.
+type dueCheck struct {
+	*eval.Check
+	uses []eval.Use
 }
 
 // instance returns the instance object of a change, nil if the configuration has no such block.
@@ -170,85 +72,6 @@ func (a *applier) instance(i addr.Instance) *eval.Instance {
 		return nil
 	}
 	return m.Resource(i.Resource).Instance(i.Key)
-}
-
-// runSteps carries out the steps in dependency order. After a failure, what depends on it is passed over;
-// after an interrupt, everything not yet started is.
-func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
-	pool := future.NewPool(a.workers())
-	needs := make([]int32, len(steps))
-	bad := make([]bool, len(steps))
-	var mu sync.Mutex
-	var start func(i int32)
-	done := func(i int32, ok bool) {
-		a.pool.Waive(uses[i]...)
-		mu.Lock()
-		var ready []int32
-		for _, e := range steps[i].Next {
-			bad[e.To] = bad[e.To] || !ok
-			if needs[e.To]--; needs[e.To] == 0 {
-				ready = append(ready, e.To)
-			}
-		}
-		mu.Unlock()
-		for _, r := range ready {
-			start(r)
-		}
-	}
-	start = func(i int32) {
-		pool.Go(func(t *future.Task) {
-			mu.Lock()
-			skip := bad[i]
-			mu.Unlock()
-			ok := false
-			switch {
-			case skip || a.interrupted() && steps[i].Leg != plan.Gate:
-				a.block(steps[i].Change)
-			default:
-				a.run.Guard(steps[i].String(), func() { ok = a.step(t, &steps[i]) })
-				if !ok {
-					a.block(steps[i].Change)
-				}
-			}
-			done(i, ok)
-		})
-	}
-	var first []int32
-	for i := range steps {
-		needs[i] = steps[i].Needs
-		if needs[i] == 0 {
-			first = append(first, int32(i))
-		}
-	}
-	for _, i := range first {
-		start(i)
-	}
-	pool.Wait()
-	if a.ctx.Err() != nil {
-		a.run.Report(diag.Errorf("Apply aborted", "The apply was interrupted twice, so operations that were under way were abandoned. They may have created or changed objects that the state does not have. Everything that was finished is recorded. Check what exists on the provider's side before you plan and apply again."))
-	} else if a.interrupted() {
-		a.run.Report(diag.Errorf("Apply interrupted", "The apply was interrupted. Operations that were under way were finished or cancelled, and their results are recorded. Nothing else was started. Plan and apply again to continue."))
-	}
-}
-
-func (a *applier) step(t *future.Task, s *plan.Step) bool {
-	switch s.Leg {
-	case plan.ApplyLeg:
-		if a.nestedInCheck(s.Change) {
-			a.deferRead(t, s.Change)
-			return true
-		}
-		if s.Change.Addr.Resource.Mode == addr.Data {
-			return a.readStep(t, s.Change)
-		}
-		return a.applyStep(t, s.Change)
-	case plan.DestroyLeg:
-		return a.destroyStep(t, s.Change)
-	case plan.ForgetLeg:
-		return a.forgetStep(s.Change)
-	default:
-		return true
-	}
 }
 
 // block remembers that the instance has no final object, so that outputs that depend on it keep their old

@@ -87,7 +87,7 @@ func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog
 // Compile loads the schemas of the tree's providers and compiles the configuration.
 func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*blocks.Config, diag.List) {
 	cfg, diags := blocks.Compile(tree, e.providers.Schemas(ctx))
-	return cfg, append(refuse(tree), diags...)
+	return cfg, append(unsupported(tree), diags...)
 }
 
 // stopOn asks the providers to cancel what they do when soft ends. The returned function ends the watch.
@@ -117,3 +117,6 @@ func (w *walk) runOptions(phase eval.Phase, host eval.Host, variables map[string
 		Workspace: w.opt.Workspace, RootDir: w.opt.RootDir, WorkDir: w.opt.WorkDir, Now: stamp, Interrupted: interrupted,
 	}
 }
+
+// workers returns how many tasks run at once: enough to keep all provider slots busy while others evaluate.
+func (e *Engine) workers() int { return e.opt.Parallelism + 2 }

@@ -11,7 +11,6 @@ import (
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/ephemeral"
-	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -19,16 +18,6 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 )
-
-// Generated is configuration for an object that an import block names and no resource block declares. Given
-// to Plan, it spares a second import.
-type Generated struct {
-	Addr addr.Instance
-	ID   string // "" if the object was imported by identity
-	Text string // the resource block
-
-	prior prior
-}
 
 // Generate imports what import blocks name and no resource block declares, and writes blocks for it, ordered
 // by address. What the request says of the mode is not used. With errors, the result is what could be
@@ -43,13 +32,6 @@ func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, d
 	out := p.generate()
 	p.pool.Shutdown()
 	return out, provider.WithoutRepeats(p.run.Diags.List())
-}
-
-// undeclared is the target of an import block for which there is no resource block.
-type undeclared struct {
-	to     addr.Instance
-	target *importTarget
-	block  *config.Import
 }
 
 func (p *planner) generate() []*Generated {
@@ -77,23 +59,6 @@ func (p *planner) generate() []*Generated {
 		p.run.Report(interruptedPlan())
 	}
 	return slices.DeleteFunc(out, func(g *Generated) bool { return g == nil })
-}
-
-// undeclaredImport reports an import block whose target has no configuration, or remembers to generate it.
-func (p *planner) undeclaredImport(t eval.ImportTarget, imp *importTarget) {
-	switch {
-	case !p.generating:
-		p.run.Report(diag.At(t.Block.Range, "Configuration for import target does not exist",
-			"The configuration for the import of %s does not exist. Write a resource block for it, whose arguments will be compared with the real object, or generate one: mayfly plan -generate-config-out=generated.tf", t.To))
-	case !t.To.Module.IsRoot():
-		p.run.Report(diag.At(t.Block.Range, "Cannot generate configuration in a module",
-			"The configuration for the import of %s does not exist, and it can be generated in the root module only. Write the resource block in the module.", t.To))
-	case t.To.Key != addr.NoKey:
-		p.run.Report(diag.At(t.Block.Range, "Configuration generation for count and for_each resources not supported",
-			"The configuration for the import of %s does not exist, and it can be generated for single objects only. Import to an address without a key, or write the resource block.", t.To))
-	default:
-		p.missing = append(p.missing, undeclared{to: t.To, target: imp, block: t.Block})
-	}
 }
 
 // generateOne imports one object and writes its block; nil if that failed, which was reported.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -16,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // planData reads a data source, or plans to read it during apply if its configuration is unknown or something
@@ -195,4 +197,24 @@ func stateDeps(deps []plan.Dep) []addr.ConfigResource {
 		return 1
 	})
 	return out
+}
+
+// storable returns the first error in the form that results of checks keep. What a provider says that was
+// given a secret is kept nowhere.
+func (d *dataRead) storable(diags diag.List) string {
+	po := d.in.Provider(d.t)
+	secret := len(d.config.sensitive) > 0 || po.Opens()
+	if !secret {
+		cfg, _ := po.EvalBody(d.t, nil)
+		secret = value.Contains(cfg, value.Sensitive) || value.Contains(cfg, value.Ephemeral)
+	}
+	i := slices.IndexFunc(diags, func(x diag.Diagnostic) bool { return x.Severity == diag.Error })
+	switch {
+	case secret:
+		return fmt.Sprintf("%s could not be read.", d.obj)
+	case diags[i].Detail == "":
+		return diags[i].Summary
+	default:
+		return diags[i].Summary + ": " + diags[i].Detail
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/selection"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
@@ -235,4 +236,50 @@ func (dp *deletePlan) ask(c *plan.Change, pr prior) bool {
 	resp, ok := dp.plan(planRequest{prior: pr, config: cty.NullVal(dp.block().Type()), meta: dp.metaOfModule()})
 	c.PlannedPrivate = resp.Private
 	return ok
+}
+
+func missingType(o *orphan) diag.List {
+	return diag.Errorf("No schema available for resource type",
+		"The state holds %s, but the provider %s no longer has the resource type %q, so it cannot be destroyed. Install a version of the provider that has it, or remove the object from the state.",
+		o.obj, o.provider.Provider.ForDisplay(), o.obj.Resource.Type).WithAddress(o.obj.Instance.String())
+}
+
+// selectOrphans returns those of the objects to be destroyed that -target and -exclude ask for.
+func (p *planner) selectOrphans(found []orphan) []orphan {
+	if !p.selection.Restricted() {
+		return found
+	}
+	t := &future.Task{}
+	objects := make([]selection.Object, len(found))
+	for i := range found {
+		o := &found[i]
+		objects[i] = selection.Object{
+			Addr: o.obj.Instance, Declared: p.declaredDeps(t, o), Recorded: o.stored.Dependencies, Kept: p.departsWithExcluded(t, o),
+		}
+	}
+	var out []orphan
+	for i, destroy := range p.selection.Destroys(objects) {
+		if destroy {
+			out = append(out, found[i])
+		}
+	}
+	return out
+}
+
+// declaredDeps returns what the configuration says the object depends on, if it still declares it.
+func (p *planner) declaredDeps(t *future.Task, o *orphan) []plan.Dep {
+	if !p.run.Declared(o.obj.Instance) {
+		return nil
+	}
+	return p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Deps(t)
+}
+
+// departsWithExcluded reports whether the destroy-time provisioners of the object may use an ephemeral
+// instance that -exclude names.
+func (p *planner) departsWithExcluded(t *future.Task, o *orphan) bool {
+	if !p.selection.Excluding() {
+		return false
+	}
+	d := p.run.DestroyProvisioners(o.obj.Instance)
+	return d != nil && p.leadsToExcluded(t, d.Uses(t))
 }

@@ -38,10 +38,6 @@ func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 	return v
 }
 
-func interruptedPlan() diag.List {
-	return diag.Errorf("Interrupted", "Planning was interrupted before it was complete.")
-}
-
 // instancePlan plans one managed instance that the configuration declares.
 type instancePlan struct {
 	objectOp

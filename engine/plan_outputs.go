@@ -5,10 +5,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
-	"github.com/mayfly-iac/mayfly/eval/blocks"
-	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/value"
@@ -108,53 +105,6 @@ func (p *planner) checkSelected(t *future.Task, m *eval.Module) {
 		for _, child := range c.Children(t, nil) {
 			p.checkSelected(t, child)
 		}
-	}
-}
-
-// include remembers that the instance is part of this plan.
-func (p *planner) include(a addr.Instance) {
-	if !p.selection.Restricted() {
-		return // all are
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.included[a] = struct{}{}
-}
-
-// planned reports whether the instance is part of this restricted plan. An object that the state has from
-// before is not for that reason.
-func (p *planner) planned(a addr.Instance) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, ok := p.included[a]
-	return ok
-}
-
-// rootOutput evaluates an output of the root module, opening what it needs.
-func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
-	o.Prepare(t)
-	v, ok := o.Durable(t)
-	if !ok && value.Contains(v, value.Ephemeral) {
-		return v, false // which was reported
-	}
-	if !ok {
-		s := ephemeral.NewSession(o, event.OpEvaluate)
-		defer s.End()
-		if !w.inSlot(func() { v = o.Get(t, s, nil) }) {
-			return v, false
-		}
-	}
-	return v, !value.Contains(v, value.Ephemeral)
-}
-
-// claimOutputs claims what evaluating the outputs of the root module may use: without ephemeralasnull they
-// need nothing to be open.
-func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) {
-	if !cfg.NullsEphemeral() {
-		return
-	}
-	for _, o := range w.run.Root.Outputs() {
-		w.pool.Claim(o.Uses(t)...)
 	}
 }
 

@@ -128,24 +128,3 @@ func (p *planner) dependencyFailed(deps []plan.Dep) bool {
 	defer p.mu.Unlock()
 	return slices.ContainsFunc(deps, p.broken.Touched)
 }
-
-// excluded reports whether -exclude takes the instance out, itself or because it depends on something that
-// is.
-func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
-	if !p.selection.Excluding() {
-		return false
-	}
-	if p.selection.LeavesOutAny(a, deps) {
-		return true
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.ContainsFunc(deps, p.left.Touched)
-}
-
-// leave remembers that -exclude leaves an instance alone.
-func (p *planner) leave(a addr.Instance) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.left.Add(a)
-}

@@ -1,43 +1,14 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/selection"
 	"github.com/mayfly-iac/mayfly/state"
 )
-
-// selectOrphans returns those of the objects to be destroyed that -target and -exclude ask for.
-func (p *planner) selectOrphans(found []orphan) []orphan {
-	if !p.selection.Restricted() {
-		return found
-	}
-	t := &future.Task{}
-	objects := make([]selection.Object, len(found))
-	for i := range found {
-		o := &found[i]
-		objects[i] = selection.Object{
-			Addr: o.obj.Instance, Declared: p.declaredDeps(t, o), Recorded: o.stored.Dependencies, Kept: p.departsWithExcluded(t, o),
-		}
-	}
-	var out []orphan
-	for i, destroy := range p.selection.Destroys(objects) {
-		if destroy {
-			out = append(out, found[i])
-		}
-	}
-	return out
-}
-
-// declaredDeps returns what the configuration says the object depends on, if it still declares it.
-func (p *planner) declaredDeps(t *future.Task, o *orphan) []plan.Dep {
-	if !p.run.Declared(o.obj.Instance) {
-		return nil
-	}
-	return p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Deps(t)
-}
 
 // usesExcluded reports whether the instance or its destroy-time provisioners may use, directly or through
 // others, an ephemeral instance that -exclude names.
@@ -50,16 +21,6 @@ func (p *planner) usesExcluded(t *future.Task, in *eval.Instance) bool {
 		uses = append(uses, d.Uses(t)...)
 	}
 	return p.leadsToExcluded(t, uses)
-}
-
-// departsWithExcluded reports whether the destroy-time provisioners of the object may use an ephemeral
-// instance that -exclude names.
-func (p *planner) departsWithExcluded(t *future.Task, o *orphan) bool {
-	if !p.selection.Excluding() {
-		return false
-	}
-	d := p.run.DestroyProvisioners(o.obj.Instance)
-	return d != nil && p.leadsToExcluded(t, d.Uses(t))
 }
 
 func (p *planner) leadsToExcluded(t *future.Task, queue []eval.Use) bool {
@@ -101,4 +62,44 @@ func (p *planner) known(yield func(addr.Instance) bool) {
 			}
 		}
 	}
+}
+
+// include remembers that the instance is part of this plan.
+func (p *planner) include(a addr.Instance) {
+	if !p.selection.Restricted() {
+		return // all are
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.included[a] = struct{}{}
+}
+
+// planned reports whether the instance is part of this restricted plan. An object that the state has from
+// before is not for that reason.
+func (p *planner) planned(a addr.Instance) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.included[a]
+	return ok
+}
+
+// excluded reports whether -exclude takes the instance out, itself or because it depends on something that
+// is.
+func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
+	if !p.selection.Excluding() {
+		return false
+	}
+	if p.selection.LeavesOutAny(a, deps) {
+		return true
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(deps, p.left.Touched)
+}
+
+// leave remembers that -exclude leaves an instance alone.
+func (p *planner) leave(a addr.Instance) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left.Add(a)
 }

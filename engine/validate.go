@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -19,25 +18,6 @@ import (
 // evaluated with unknown values, and providers validate what is known. It opens nothing.
 func (e *Engine) Validate(ctx context.Context, cfg *blocks.Config) diag.List {
 	return e.validate(ctx, ctx, cfg).diags
-}
-
-// validation is what validating a configuration has found.
-type validation struct {
-	cfg   *blocks.Config
-	diags diag.List
-	// accepted has the configurations that providers found nothing to remark on, without marks, by
-	// *blocks.Resource and addr.ProviderConfig. Nothing ephemeral is in them: it is unknown while validating.
-	accepted sync.Map
-}
-
-// accepts reports whether the provider has already been asked about exactly this configuration of a block and
-// had no remarks. v may be nil.
-func (v *validation) accepts(block any, config cty.Value) bool {
-	if v == nil {
-		return false
-	}
-	known, ok := v.accepted.Load(block)
-	return ok && known.(cty.Value).RawEquals(config)
 }
 
 // validate validates a configuration, unless the engine has done so before. Whatever plans begins with it:
@@ -94,7 +74,7 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 		}
 	}
 	for _, d := range m.Removals() {
-		v.departure(t, d, cty.DynamicVal)
+		v.destroyProvisioners(t, d, cty.DynamicVal)
 	}
 	for _, r := range m.Resources() {
 		instances, _ := r.Instances(t)
@@ -133,7 +113,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 		v.run.Report(diags)
 	}
 	if d := v.run.DestroyProvisioners(in.Addr()); d != nil {
-		v.departure(t, d, self)
+		v.destroyProvisioners(t, d, self)
 	}
 	if diags.HasErrors() {
 		return
@@ -149,7 +129,7 @@ func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	v.run.Report(more.InConfigBody(in.Config().Body).WithAddress(in.Addr().String()))
 }
 
-func (v *validator) departure(t *future.Task, d *eval.DestroyProvisioners, self cty.Value) {
+func (v *validator) destroyProvisioners(t *future.Task, d *eval.DestroyProvisioners, self cty.Value) {
 	for i := range d.Provisioners() {
 		_, _, diags := evalProvisioner(t, nil, d, i, self, d.Addr())
 		v.run.Report(diags)

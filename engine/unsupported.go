@@ -7,8 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// refuse reports what a configuration asks for and this version does not carry out: nothing is ignored.
-func refuse(tree *config.Tree) diag.List {
+// unsupported reports what a configuration asks for and this version does not carry out: nothing is ignored.
+func unsupported(tree *config.Tree) diag.List {
 	var diags diag.List
 	no := func(rng hcl.Range, what, instead string) {
 		diags = append(diags, diag.At(rng, "Not supported yet", "This version of Mayfly does not carry out %s. %s", what, instead)...)

@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// nestedInCheck reports whether the change is about a block that is nested in a check.
+func (a *applier) nestedInCheck(c *plan.Change) bool {
+	in := a.instance(c.Addr)
+	return in != nil && in.Config().Check != nil
+}
+
+// deferRead puts a nested data source off until all changes are made, with its claims.
+func (a *applier) deferRead(t *future.Task, c *plan.Change) {
+	r := nestedRead{change: c, uses: a.instance(c.Addr).Uses(t)}
+	a.pool.Claim(r.uses...)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.nested = append(a.nested, r)
+}
+
+// unreadable remembers that a data source that is nested in a check could not be read, and returns what that
+// changes in the state: what an earlier run read is not kept.
+func (a *applier) unreadable(d *dataRead) []state.ObjectChange {
+	if d.in.Config().Check == nil {
+		return nil
+	}
+	a.unread.Store(d.in.Addr(), d.failure)
+	if a.object(d.obj) == nil {
+		return nil
+	}
+	return []state.ObjectChange{{Object: d.obj, Provider: d.in.Provider(d.t).Addr}}
+}
+
+// claimChecks finds the checks to evaluate and claims what they may use. Their objects are those of the plan:
+// no repetition is evaluated before the changes are made.
+func (a *applier) claimChecks(t *future.Task) {
+	if a.req.Plan.Mode != plan.Normal {
+		return
+	}
+	for _, r := range a.req.Plan.Checks {
+		if r.Kind != "check" {
+			continue
+		}
+		for _, o := range r.Objects {
+			if c := a.run.Check(o.Addr); c != nil {
+				due := dueCheck{Check: c, uses: c.Uses(t)}
+				a.pool.Claim(due.uses...)
+				a.checks = append(a.checks, due)
+			}
+		}
+	}
+}
+
+// finishChecks reads the data sources of checks, then evaluates the checks.
+func (a *applier) finishChecks(pool *future.Pool) {
+	for _, r := range a.nested {
+		pool.Go(func(t *future.Task) {
+			defer a.pool.Waive(r.uses...)
+			ok := a.interrupted()
+			if !ok {
+				a.run.Guard(r.change.Addr.String(), func() { ok = a.readStep(t, r.change) })
+			}
+			if _, unread := a.unread.Load(r.change.Addr); !ok && !unread {
+				a.block(r.change)
+			}
+		})
+	}
+	pool.Wait()
+	for _, c := range a.checks {
+		pool.Go(func(t *future.Task) {
+			defer a.pool.Waive(c.uses...)
+			a.run.Guard(c.Addr(), func() {
+				if a.interrupted() || a.anyBlocked(c.Deps(t)) || !c.InputsHold(t) {
+					c.Undecided()
+					return
+				}
+				c.Prepare(t)
+				a.evaluateCheck(t, c.Check, false)
+			})
+		})
+	}
+	pool.Wait()
+	if a.interrupted() && len(a.checks) > 0 {
+		a.run.Report(diag.Warnf("Checks not completed", "The apply was interrupted when its changes were made but before all checks were evaluated: the next plan evaluates them."))
+	}
+}

@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/ephemeral"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// rootOutput evaluates an output of the root module, opening what it needs.
+func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
+	o.Prepare(t)
+	v, ok := o.Durable(t)
+	if !ok && value.Contains(v, value.Ephemeral) {
+		return v, false // which was reported
+	}
+	if !ok {
+		s := ephemeral.NewSession(o, event.OpEvaluate)
+		defer s.End()
+		if !w.inSlot(func() { v = o.Get(t, s, nil) }) {
+			return v, false
+		}
+	}
+	return v, !value.Contains(v, value.Ephemeral)
+}
+
+// claimOutputs claims what evaluating the outputs of the root module may use: without ephemeralasnull they
+// need nothing to be open.
+func (w *walk) claimOutputs(t *future.Task, cfg *blocks.Config) {
+	if !cfg.NullsEphemeral() {
+		return
+	}
+	for _, o := range w.run.Root.Outputs() {
+		w.pool.Claim(o.Uses(t)...)
+	}
+}

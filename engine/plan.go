@@ -1,0 +1,315 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/ephemeral"
+	"github.com/mayfly-iac/mayfly/eval"
+	"github.com/mayfly-iac/mayfly/eval/blocks"
+	"github.com/mayfly-iac/mayfly/event"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state/scrub"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// Plan plans. The plan is returned also when the diagnostics have errors, for showing; its Errored is set
+// then.
+func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.List) {
+	p := e.startPlan(ctx, req)
+	defer e.stopOn(p.req.Soft)()
+	defer func() { e.stats.Evaluations += p.run.Stats.Evaluations.Load() }()
+	made := false
+	defer e.events.BeginDetail(event.OpPlanning, addr.Object{}, &made)()
+	defer p.pool.Shutdown()
+	p.makePlan()
+	p.pool.Shutdown()
+	diags := p.run.Diags.List()
+	p.plan.Errored = diags.HasErrors()
+	made = !p.plan.Errored
+	return p.plan, provider.WithoutRepeats(diags)
+}
+
+func (p *planner) makePlan() {
+	if !p.valid() {
+		return
+	}
+	defer func() { p.run.Report(p.warnings.Except(p.run.Diags.List())) }()
+	if p.req.Mode != plan.Destroy {
+		p.claimAll()
+		p.claimOutputs(&future.Task{}, p.req.Config)
+	}
+	p.planVariables()
+	if p.run.Diags.HasErrors() {
+		return
+	}
+	p.applyMoves()
+	p.adoptProviders()
+	p.resolveImports()
+	if p.run.Diags.HasErrors() {
+		return
+	}
+	p.declareChecks()
+	pool := future.NewPool(p.workers())
+	if p.req.Mode == plan.Destroy {
+		p.queueOrphans(pool) // whatever the configuration says, all of the state goes
+	} else {
+		p.expands = 1
+		pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
+	}
+	pool.Wait()
+	p.unusedImports()
+	p.finishOutputs(pool)
+	pool.Wait()
+	if p.interrupted() {
+		p.run.Report(interruptedPlan())
+	}
+	p.warnUnmatched()
+	p.collect()
+	p.warnForgotten()
+}
+
+// planVariables checks root variables and records the ones that are kept with the plan.
+func (p *planner) planVariables() {
+	p.run.Root.CheckVariablesEarly(&future.Task{})
+	p.plan.Variables = map[string]value.Durable{}
+	for name, v := range p.req.Variables {
+		cfg := p.req.Config.Tree.Root.Variables[name]
+		if cfg == nil {
+			continue
+		}
+		if cfg.Ephemeral {
+			p.plan.EphemeralVariables = append(p.plan.EphemeralVariables, name)
+			continue
+		}
+		d, err := value.Seal(v, v.Type(), nil)
+		if err != nil {
+			p.run.Report(diag.At(cfg.Range, "Invalid value for input variable", "The value of the variable %q cannot be stored in the plan: %s.", name, err))
+			continue
+		}
+		p.plan.Variables[name] = d
+	}
+	slices.Sort(p.plan.EphemeralVariables)
+}
+
+// claimAll claims, for every block, what its instances may use, before any instance is known. visit trades
+// these claims for exact ones.
+func (p *planner) claimAll() {
+	p.req.Config.EachResource(func(b *blocks.Resource) { p.pool.Claim(eval.BlockClaims(b)...) })
+	eval.EachCheck(p.req.Config, func(uses []eval.Use) { p.pool.Claim(uses...) })
+	p.stateUses = p.stateProviders()
+	p.pool.Claim(p.stateUses...)
+}
+
+// stateProviders returns a claim for each provider configuration that has objects in the state: some may have
+// to be destroyed.
+func (p *planner) stateProviders() []eval.Use {
+	seen := map[addr.ProviderConfig]struct{}{}
+	var out []eval.Use
+	for _, r := range p.req.State.Resources {
+		for _, in := range r.Instances {
+			pc := p.run.ProviderOf(r.Addr.Instance(addr.NoKey), in.Provider)
+			if _, ok := seen[pc]; ok {
+				continue
+			}
+			seen[pc] = struct{}{}
+			if u, ok := p.run.ProviderUse(&future.Task{}, pc); ok {
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}
+
+// visit queues the work of a module object: first everything that tells which instances there are, then the
+// instances.
+func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
+	m.CheckVariables(t, p.variablesFirst(t))
+	calls, resources := p.dropUntargeted(m)
+	p.mu.Lock()
+	p.expands += len(calls) + len(resources)
+	p.mu.Unlock()
+	for _, c := range calls {
+		pool.Go(func(t *future.Task) {
+			defer p.expansionDone(pool)
+			p.run.Guard("a module call", func() { p.visitCall(pool, t, c) })
+		})
+	}
+	for _, r := range resources {
+		pool.Go(func(t *future.Task) {
+			defer p.expansionDone(pool)
+			p.run.Guard(r.Addr().String(), func() { p.visitResource(pool, t, r) })
+		})
+	}
+	pool.Go(func(t *future.Task) {
+		p.run.Guard("the values of a module", func() {
+			if p.req.Mode != plan.Destroy && !p.selection.Restricted() {
+				m.OutputPreconditions(t, nil)
+			}
+			if p.req.Mode == plan.Normal && !p.selection.Restricted() {
+				m.EvaluateValues(t)
+			}
+		})
+	})
+	p.visitChecks(pool, t, m)
+	p.expansionDone(pool)
+}
+
+// dropUntargeted returns the calls and resources of a module object that -target leaves any interest in. The
+// claims of the others end here.
+func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
+	calls, resources := m.Calls(), m.Resources()
+	if len(p.req.Targets) == 0 {
+		return calls, resources
+	}
+	calls = slices.DeleteFunc(calls, func(c *eval.Call) bool {
+		drop := !p.selection.TouchesModule(c.Addr())
+		if drop {
+			p.pool.Waive(c.BlockClaims()...)
+		}
+		return drop
+	})
+	resources = slices.DeleteFunc(resources, func(r *eval.Resource) bool {
+		drop := !p.selection.Touches(r.Addr())
+		if drop {
+			p.pool.Waive(eval.BlockClaims(r.Block)...)
+		}
+		return drop
+	})
+	return calls, resources
+}
+
+// expansionDone counts an expansion as done. After the last one, what the state has beyond the configuration
+// is known.
+func (p *planner) expansionDone(pool *future.Pool) {
+	p.mu.Lock()
+	p.expands--
+	last := p.expands == 0
+	p.mu.Unlock()
+	if last {
+		p.queueOrphans(pool)
+		p.pool.Waive(p.stateUses...)
+	}
+}
+
+func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
+	children := c.Children(t, nil)
+	// The claims of the called module's blocks stand for one instance of it.
+	uses := c.BlockClaims()
+	for range len(children) - 1 {
+		p.pool.Claim(uses...)
+	}
+	if len(children) == 0 {
+		p.pool.Waive(uses...)
+	}
+	p.mu.Lock()
+	p.expands += len(children)
+	for _, child := range children {
+		p.called = append(p.called, child.Addr)
+	}
+	p.mu.Unlock()
+	for _, child := range children {
+		pool.Go(func(t *future.Task) { p.visit(pool, t, child) })
+	}
+}
+
+func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resource) {
+	instances, ok := r.Instances(t)
+	p.mu.Lock()
+	if !ok {
+		if p.unknown == nil {
+			p.unknown = map[addr.AbsResource]struct{}{}
+		}
+		p.unknown[r.Addr()] = struct{}{}
+	}
+	for _, in := range instances {
+		p.desired[in.Addr()] = struct{}{}
+	}
+	p.mu.Unlock()
+	uses := make([][]eval.Use, len(instances))
+	for i, in := range instances {
+		uses[i] = in.Claims(t)
+		p.pool.Claim(uses[i]...)
+	}
+	p.pool.Waive(eval.BlockClaims(r.Block)...)
+	for i, in := range instances {
+		pool.Go(func(t *future.Task) {
+			defer p.pool.Waive(uses[i]...)
+			p.run.Guard(in.Addr().String(), func() { p.visitInstance(t, in) })
+		})
+	}
+}
+
+// visitInstance demands what the plan needs of an instance. An ephemeral instance is opened only for its own
+// conditions.
+func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
+	if !p.selection.Selects(in.Addr()) {
+		return
+	}
+	switch in.Config().Addr.Mode {
+	case addr.Ephemeral:
+		if !in.HasConditions() || p.req.Mode == plan.RefreshOnly || p.interrupted() || p.unneeded(in) {
+			return
+		}
+		in.Prepare(t)
+		if p.excluded(in.Addr(), in.Deps(t)) || p.usesExcluded(t, in) || !in.InputsHold(t) {
+			return
+		}
+		p.inSlot(func() {
+			s := ephemeral.NewSession(in, event.OpEvaluate)
+			defer s.End()
+			p.Open(t, s, in)
+		})
+	default:
+		in.Value(t, nil)
+	}
+}
+
+// collect assembles the plan from what the tasks recorded.
+func (p *planner) collect() {
+	for _, c := range p.changes {
+		p.plan.Changes = append(p.plan.Changes, c)
+	}
+	byAddress := func(a, b *plan.Change) int {
+		if c := a.Addr.Compare(b.Addr); c != 0 {
+			return c
+		}
+		if a.Deposed < b.Deposed {
+			return -1
+		}
+		return 1
+	}
+	slices.SortFunc(p.plan.Changes, byAddress)
+	slices.SortFunc(p.drift, byAddress)
+	p.plan.Drift = p.drift
+	slices.SortFunc(p.plan.Outputs, func(a, b *plan.OutputChange) int { return strings.Compare(a.Name, b.Name) })
+	p.dropWriteOnly()
+	p.plan.Prior = p.prior
+	p.plan.Checks = p.run.Checks.Results()
+	p.plan.SpreadReplaceOrder()
+	if _, diags := p.plan.Steps(); diags.HasErrors() && !p.run.Diags.HasErrors() {
+		p.run.Report(diags)
+	}
+}
+
+// dropWriteOnly takes out of the states that the plan keeps what another engine has left in write-only
+// attributes: a saved plan would copy it. Planning has done so for the objects that it looked at, but only in
+// what they become. Types of providers that planning had no use for are left as they are.
+func (p *planner) dropWriteOnly() {
+	s := scrub.New(scrub.Options{
+		Schema: func(a addr.Provider, typeName string) *schema.Schema {
+			return p.providers.Loaded(a, addr.Managed, typeName)
+		},
+		Normalize: withoutAdditions,
+	})
+	p.plan.Base = s.State(p.plan.Base, func(addr.Object, []cty.Path) {}) // planning has warned of those that it looked at
+	p.prior = s.State(p.prior, func(obj addr.Object, paths []cty.Path) { p.run.Report(scrub.Warning(obj, paths)) })
+}
