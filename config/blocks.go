@@ -14,14 +14,14 @@ import (
 var fileSchema = schema("", "terraform", "language", "provider name", "variable name", "locals", "output name", "resource type name",
 	"data type name", "ephemeral type name", "module name", "moved", "removed", "import", "check name")
 
-// decl is a top-level block with what override files lay over it.
+// decl is a top-level block with its overrides.
 type decl struct {
 	block *hcl.Block
 	key   string
 }
 
-// declKey identifies what a block declares, "" for blocks that declare nothing by name. For providers it
-// looks at the alias.
+// declKey identifies what a block declares, "" for blocks without a name. For providers it includes the
+// alias.
 func declKey(b *hcl.Block) string {
 	switch b.Type {
 	case "variable", "output", "module", "resource", "data", "ephemeral", "check":
@@ -39,8 +39,8 @@ func declKey(b *hcl.Block) string {
 	}
 }
 
-// blocks reads the top level of the files of a module: declarations in order with overrides laid over, and
-// apart from them the blocks whose settings merge one by one.
+// blocks is the top level of a module's files: declarations in order with their overrides, and separately
+// the blocks whose settings are merged one by one.
 type blocks struct {
 	decls    []*decl
 	byKey    map[string]*decl
@@ -94,7 +94,7 @@ func (d *decoder) collectPrimary(bs *blocks, b *hcl.Block) {
 	bs.decls = append(bs.decls, dc)
 }
 
-// duplicate reports a second declaration of the same thing, in the words usual for each block type.
+// duplicate reports a second declaration of the same thing, in words that fit the block type.
 func (d *decoder) duplicate(b, first *hcl.Block) {
 	at := first.DefRange
 	var summary, detail string

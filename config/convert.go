@@ -10,8 +10,8 @@ import (
 )
 
 // conform fills in the defaults of optional attributes and converts a value to the constraint, in linear
-// time. Applying defaults to lists, sets and maps has the library compare the types of all their elements, so
-// that those go as tuples and objects, which the conversion makes collections of again.
+// time. When it applies defaults, cty compares the types of all elements of lists, sets and maps. So
+// conform passes collections as tuples and objects, and the conversion turns them back.
 func (v *Variable) conform(val cty.Value) (cty.Value, error) {
 	if v.Defaults == nil || val.IsNull() {
 		return unify.Convert(val, v.Constraint)
@@ -19,11 +19,10 @@ func (v *Variable) conform(val cty.Value) (cty.Value, error) {
 	if out, ok := unify.Converted(v.Defaults.Apply(loosened(val, v.Defaults)), v.Constraint); ok {
 		return out, nil
 	}
-	return unify.Convert(v.Defaults.Apply(val), v.Constraint) // whose error is about the value as it was given
+	return unify.Convert(v.Defaults.Apply(val), v.Constraint) // the error is about the original value
 }
 
-// loosened returns a value with tuples and objects in place of the collections to whose elements defaults
-// apply.
+// loosened returns a value with tuples and objects in place of collections whose elements have defaults.
 func loosened(val cty.Value, d *typeexpr.Defaults) cty.Value {
 	bare, marks := val.Unmark()
 	if d == nil || len(d.Children) == 0 || !bare.IsKnown() || bare.IsNull() || !bare.CanIterateElements() || bare.LengthInt() == 0 {
@@ -31,10 +30,10 @@ func loosened(val cty.Value, d *typeexpr.Defaults) cty.Value {
 	}
 	ty := bare.Type()
 	if ty.IsSetType() && !bare.IsWhollyKnown() {
-		return val // its length is not known
+		return val // its length is unknown
 	}
 	if d.Type.IsObjectType() && !ty.IsObjectType() || d.Type.IsTupleType() && !ty.IsTupleType() {
-		return val // a map for an object and the like: the library knows what comes of it
+		return val // for example, a map for an object: cty handles it
 	}
 	if ty.IsObjectType() || ty.IsMapType() {
 		attrs := bare.AsValueMap()
@@ -50,7 +49,7 @@ func loosened(val cty.Value, d *typeexpr.Defaults) cty.Value {
 	return cty.TupleVal(elems).WithMarks(marks)
 }
 
-// below returns the defaults of an element, by its own name or, in a collection, those of all elements.
+// below returns the defaults of an element: by its own name or, in a collection, the same for all elements.
 func below(d *typeexpr.Defaults, named bool, name string) *typeexpr.Defaults {
 	if named {
 		return d.Children[name]

@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// crossCheck checks modules against each other and references to provider configurations: all that needs no
-// evaluation and no schemas.
+// crossCheck checks modules against each other, and references to provider configurations: everything that
+// needs neither evaluation nor schemas.
 func crossCheck(t *Tree) diag.List {
 	c := &checker{}
 	c.removals(t)
@@ -38,7 +38,7 @@ func (c *checker) errorAt(rng hcl.Range, summary, format string, args ...any) {
 	c.diags = append(c.diags, diag.At(rng, summary, format, args...)...)
 }
 
-// semanticAt reports an error that Semantic marks.
+// semanticAt reports an error marked as Semantic.
 func (c *checker) semanticAt(rng hcl.Range, summary, format string, args ...any) {
 	c.diags = append(c.diags, semantic(rng, summary, format, args...)...)
 }
@@ -69,7 +69,7 @@ func (c *checker) inputs(m *Module) {
 	}
 }
 
-// duplicateRequirements warns about one provider under two local names.
+// duplicateRequirements warns about one provider with two local names.
 func (c *checker) duplicateRequirements(m *Module) {
 	names := map[addr.Provider]string{}
 	for _, name := range slices.Sorted(maps.Keys(m.Required)) {
@@ -84,7 +84,7 @@ func (c *checker) duplicateRequirements(m *Module) {
 	}
 }
 
-// providerRefs checks what resources and imports name as their provider configuration.
+// providerRefs checks the provider configurations named by resources and imports.
 func (c *checker) providerRefs(m *Module) {
 	for _, r := range m.Order {
 		if r.Provider != nil {
@@ -98,8 +98,8 @@ func (c *checker) providerRefs(m *Module) {
 	}
 }
 
-// providerRef checks that ref leads to a configuration of m, with an instance key exactly if that has several
-// instances.
+// providerRef checks that ref names a configuration of m, and has an instance key if and only if that has
+// several instances.
 func (c *checker) providerRef(m *Module, ref ProviderRef) bool {
 	if ref.Alias != "" && !m.HasAlias(ref) {
 		c.semanticAt(ref.Range, "Provider configuration not present",
@@ -136,7 +136,7 @@ func moduleName(m *Module) string {
 	return m.Path.String()
 }
 
-// configurations lists what other blocks of m can name as a provider configuration with an alias.
+// configurations lists the provider configurations with an alias that other blocks of m can name.
 func configurations(m *Module) []string {
 	out := slices.Collect(maps.Keys(m.Providers))
 	for _, rp := range m.Required {
@@ -183,8 +183,8 @@ func (c *checker) passedChild(m *Module, p PassedProvider) {
 	}
 }
 
-// passedParent warns of a default configuration that m passes on although it neither requires the provider
-// nor configures it.
+// passedParent warns if m passes on a default configuration although it neither requires nor configures the
+// provider.
 func (c *checker) passedParent(m *Module, ref ProviderRef) {
 	own := m.Providers[ref.String()]
 	if ref.Alias != "" || m.Required[ref.Name] != nil || own != nil && !own.Empty() {
@@ -195,7 +195,7 @@ func (c *checker) passedParent(m *Module, ref ProviderRef) {
 		ref.Name, moduleName(m), m.ProviderFor(ref.Name).ForDisplay())
 }
 
-// emptyBlocks warns of provider blocks in m that configure nothing.
+// emptyBlocks warns about provider blocks in m without any arguments.
 func (c *checker) emptyBlocks(m *Module) {
 	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
 		p := m.Providers[name]
@@ -212,7 +212,7 @@ func (c *checker) emptyBlocks(m *Module) {
 	}
 }
 
-// insteadOfEmpty says what m should have in place of an empty provider block.
+// insteadOfEmpty says what should replace an empty provider block in m.
 func insteadOfEmpty(m *Module, p *Provider) string {
 	aliases := ""
 	switch {
@@ -225,7 +225,7 @@ func insteadOfEmpty(m *Module, p *Provider) string {
 		m.Path, p.Name, m.ProviderFor(p.Name).ForDisplay(), aliases)
 }
 
-// inheritedAliases checks that the call passes every configuration that m demands.
+// inheritedAliases checks that the call passes every configuration that m requires.
 func (c *checker) inheritedAliases(m *Module) {
 	for _, name := range slices.Sorted(maps.Keys(m.Required)) {
 		for _, a := range m.Required[name].Aliases {
@@ -238,8 +238,8 @@ func (c *checker) inheritedAliases(m *Module) {
 	}
 }
 
-// repeated refuses provider configurations in modules that come in several instances or depend on others as a
-// whole: a provider's configuration must outlive the objects that it manages.
+// repeated refuses provider configurations in modules that are repeated or have depends_on: a provider's
+// configuration must outlive the objects that it manages.
 func (c *checker) repeated(m *Module) {
 	var own *Provider
 	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
@@ -279,8 +279,8 @@ func repeats(call *ModuleCall) []string {
 	return used
 }
 
-// providerForEach checks that resources don't take the key of a provider instance for granted: with the same
-// expression as their own for_each they couldn't be destroyed once the key is gone.
+// providerForEach refuses resources whose for_each is the same expression as that of their provider: once a
+// key is removed, the provider instance to destroy its resource is gone too.
 func (c *checker) providerForEach(m *Module) {
 	for _, r := range m.Order {
 		if r.Addr.Mode != addr.Managed || r.Provider == nil || r.Provider.KeyExpr == nil || r.Repeat.ForEach == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Semantic marks, as the Extra of a diagnostic, an error in what a configuration means rather than in its
-// form: which modules and providers it needs is known all the same.
+// Semantic is the Extra of an error in the meaning of a configuration rather than in its form: the modules
+// and providers that it needs are known nevertheless.
 type Semantic struct{}
 
 func semantic(rng hcl.Range, summary, format string, args ...any) diag.List {
@@ -25,7 +25,7 @@ func semantic(rng hcl.Range, summary, format string, args ...any) diag.List {
 	return diags
 }
 
-// Formal returns the diagnostics without the errors that Semantic marks.
+// Formal returns the diagnostics except errors marked as Semantic.
 func Formal(diags diag.List) diag.List {
 	return slices.DeleteFunc(slices.Clone(diags), func(d diag.Diagnostic) bool {
 		_, marked := d.Extra.(Semantic)
@@ -33,7 +33,7 @@ func Formal(diags diag.List) diag.List {
 	})
 }
 
-// decoder turns the blocks of one module's files into a Module and collects the diagnostics on the way.
+// decoder turns the blocks of one module's files into a Module and collects diagnostics.
 type decoder struct {
 	m     *Module
 	diags diag.List
@@ -45,7 +45,7 @@ func (d *decoder) errorAt(rng hcl.Range, summary, format string, args ...any) {
 	d.diags = append(d.diags, diag.At(rng, summary, format, args...)...)
 }
 
-// semanticAt reports an error that Semantic marks.
+// semanticAt reports an error marked as Semantic.
 func (d *decoder) semanticAt(rng hcl.Range, summary, format string, args ...any) {
 	d.diags = append(d.diags, semantic(rng, summary, format, args...)...)
 }
@@ -74,15 +74,15 @@ func schema(attrs string, blocks ...string) *hcl.BodySchema {
 	return s
 }
 
-// content decodes a whole body by schema and reports everything that isn't in it.
+// content decodes a whole body by schema and reports everything that the schema lacks.
 func (d *decoder) content(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	content, diags := body.Content(s)
 	d.hcl(diags)
 	return content
 }
 
-// attributes returns all arguments of a body that is to have no blocks. Unlike hcl.Body.JustAttributes, which
-// looks at a body as it was written, it doesn't mind blocks that were already taken out.
+// attributes returns all arguments of a body that must not have blocks. Unlike hcl.Body.JustAttributes,
+// which examines the body as written, it ignores blocks that were extracted before.
 func (d *decoder) attributes(body hcl.Body) hcl.Attributes {
 	attrs, _ := body.JustAttributes()
 	s := &hcl.BodySchema{}
@@ -92,8 +92,8 @@ func (d *decoder) attributes(body hcl.Body) hcl.Attributes {
 	return d.content(body, s).Attributes
 }
 
-// partial takes the schema's items out of body and returns the rest, to which the content of a "_" block is
-// added: there, arguments may have names that are otherwise meta-arguments.
+// partial extracts the schema's items from body and returns the rest, together with the content of a "_"
+// block: arguments there may have the names of meta-arguments.
 func (d *decoder) partial(body hcl.Body, s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body) {
 	s = &hcl.BodySchema{Attributes: s.Attributes, Blocks: append(slices.Clip(s.Blocks), hcl.BlockHeaderSchema{Type: "_"})}
 	content, rest, diags := body.PartialContent(s)
@@ -104,8 +104,8 @@ func (d *decoder) partial(body hcl.Body, s *hcl.BodySchema) (*hcl.BodyContent, h
 	return content, rest
 }
 
-// single returns the only block of a type, nil if there is none. More than one is reported, and the first
-// returned.
+// single returns the only block of a type, or nil if there is none. If there are several, it reports that
+// and returns the first.
 func (d *decoder) single(content *hcl.BodyContent, typ, what string) *hcl.Block {
 	var first *hcl.Block
 	for _, b := range content.Blocks {
@@ -121,8 +121,8 @@ func (d *decoder) single(content *hcl.BodyContent, typ, what string) *hcl.Block 
 	return first
 }
 
-// static evaluates an argument that must be a constant of the given type. It returns cty.NilVal, having
-// reported it, for anything else.
+// static evaluates an argument that must be a constant of the given type. Otherwise it reports that and
+// returns cty.NilVal.
 func (d *decoder) static(attr *hcl.Attribute, ty cty.Type) cty.Value {
 	v, diags := attr.Expr.Value(nil)
 	if !d.hcl(diags) {
@@ -140,7 +140,7 @@ func (d *decoder) static(attr *hcl.Attribute, ty cty.Type) cty.Value {
 	return v
 }
 
-// text returns the constant string of an optional argument, "" if it is absent or wrong.
+// text returns the constant string of an optional argument, or "" if it is absent or invalid.
 func (d *decoder) text(content *hcl.BodyContent, name string) string {
 	if attr := content.Attributes[name]; attr != nil {
 		if v := d.static(attr, cty.String); v != cty.NilVal {
@@ -160,7 +160,7 @@ func (d *decoder) flag(content *hcl.BodyContent, name string, def bool) bool {
 	return def
 }
 
-// keyword returns the bare word of an optional argument and true. A quoted word is accepted with a warning.
+// keyword returns the keyword of an optional argument and true. A quoted keyword gives a warning.
 func (d *decoder) keyword(attr *hcl.Attribute, allowed ...string) (string, bool) {
 	word := hcl.ExprAsKeyword(attr.Expr)
 	if s, ok := quotedText(attr.Expr); ok && word == "" {
@@ -197,8 +197,8 @@ func quotedText(expr hcl.Expression) (string, bool) {
 	return v.AsString(), true
 }
 
-// unquote returns expr itself, or the expression that stands in its quotes: the form that JSON needs wherever
-// a reference is expected and that old configurations use elsewhere, which gives a warning.
+// unquote returns expr itself or the expression inside its quotes. JSON requires the quoted form wherever a
+// reference is expected. Old configurations in native syntax use it too, which gives a warning.
 func (d *decoder) unquote(expr hcl.Expression) hcl.Expression {
 	s, ok := quotedText(expr)
 	if !ok {
@@ -221,8 +221,8 @@ func (d *decoder) unquote(expr hcl.Expression) hcl.Expression {
 	return inner
 }
 
-// traversal interprets expr as an absolute reference without computed parts. It returns nil, having reported
-// it, for anything else.
+// traversal interprets expr as an absolute reference without computed parts. Otherwise it reports that and
+// returns nil.
 func (d *decoder) traversal(expr hcl.Expression) hcl.Traversal {
 	inner := d.unquote(expr)
 	if inner == nil {
@@ -268,7 +268,8 @@ func (d *decoder) identifier(name string, rng hcl.Range, what string) bool {
 
 var conditionSchema = schema("condition! error_message!")
 
-// condition decodes a precondition, postcondition, validation or assert block; nil if an argument is missing.
+// condition decodes a precondition, postcondition, validation or assert block, and returns nil if an
+// argument is missing.
 func (d *decoder) condition(block *hcl.Block) *Condition {
 	content := d.content(block.Body, conditionSchema)
 	cond, msg := content.Attributes["condition"], content.Attributes["error_message"]

@@ -8,15 +8,15 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Examples of values are short: parts below maxExampleDepth, and those after the first maxExampleParts of an
+// Example values are short: parts below maxExampleDepth, and those after the first maxExampleParts of an
 // object or tuple, are "...".
 const (
 	maxExampleDepth = 3
 	maxExampleParts = 3
 )
 
-// exampleOf returns a value of a type constraint as it is written in an expression, without the attributes
-// that are optional.
+// exampleOf returns an example value of a type constraint, written as an expression without optional
+// attributes.
 func exampleOf(ty cty.Type) string { return exampleAt(ty, 0) }
 
 func exampleAt(ty cty.Type, depth int) string {

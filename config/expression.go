@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// InExpression words errors of the parser for a lone expression, which is no file. One about what is missing
-// after its end is placed at its last character, where there is something to be seen.
+// InExpression adapts the parser's errors to a single expression, which is not a file. An error about
+// something missing at the end is placed at the last character, so that the snippet shows it.
 func InExpression(diags diag.List, src []byte, filename string) diag.List {
 	text := bytes.TrimRight(src, " \t\r\n")
 	for i := range diags {

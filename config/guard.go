@@ -12,7 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// checkEncoding requires UTF-8. A byte order mark is taken off with a warning, because the peers accept it.
+// checkEncoding requires UTF-8. It removes a byte order mark with a warning, since other engines accept
+// one.
 func checkEncoding(src []byte, name string) ([]byte, diag.List) {
 	for _, bom := range []string{"\xff\xfe", "\xfe\xff"} {
 		if bytes.HasPrefix(src, []byte(bom)) {
@@ -49,8 +50,8 @@ func checkEncoding(src []byte, name string) ([]byte, diag.List) {
 		"The file %q is not encoded in UTF-8: the byte 0x%02x is invalid here. Save the file as UTF-8.", name, src[pos.Byte])...)
 }
 
-// checkBounds refuses source that would exhaust the stack of a parser or of a walk over its tree, or whose
-// numbers could not be printed in reasonable time.
+// checkBounds refuses source that would exhaust the stack of a parser or of a walk over its syntax tree, or
+// whose numbers would take too long to print.
 func checkBounds(src []byte, name string, isJSON bool) diag.List {
 	check := bounds.Native
 	if isJSON {
@@ -69,14 +70,14 @@ func checkBounds(src []byte, name string, isJSON bool) diag.List {
 	}
 }
 
-// Parseable reports whether source nests within the bounds that the parsers can take. The name tells the
-// syntax. What Load refused for its nesting is not parseable.
+// Parseable reports whether the nesting of source is within the parsers' bounds. name determines the
+// syntax. It returns false for source that Load refused because of its nesting.
 func Parseable(src []byte, name string) bool {
 	return !checkBounds(src, name, strings.HasSuffix(name, ".json")).HasErrors()
 }
 
-// checkExpression is checkBounds for a lone expression.
+// checkExpression is checkBounds for a single expression.
 func checkExpression(src []byte, name string) diag.List { return checkBounds(src, name, false) }
 
-// CheckExpression refuses the source of a lone expression that nests deeper than the parser can take.
+// CheckExpression refuses the source of a single expression that nests deeper than the parser can handle.
 func CheckExpression(src []byte, name string) diag.List { return checkExpression(src, name) }

@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// ignoredAttributes warns of attributes of objects written in e that converting it to the type drops. of is
-// what has the type.
+// ignoredAttributes warns about attributes of object expressions in e that conversion to the type drops. of
+// describes what has the type.
 func ignoredAttributes(e hcl.Expression, ty cty.Type, of string) diag.List {
 	switch {
 	case ty.IsObjectType():

@@ -15,30 +15,30 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// maxDepth bounds how deep module calls nest. Cycles are found before; only a directory that contains itself
-// by a link gets here.
+// maxDepth bounds the nesting of module calls. Cycles are detected earlier, except through a directory that
+// contains a link to itself.
 const maxDepth = 100
 
-// maxModules bounds the module calls of a configuration, which double with each level if each module has two.
+// maxModules bounds the module calls of a configuration, which grow exponentially if each module calls two.
 const maxModules = 50_000
 
 // Loader reads configurations. The zero value reads the operating system's files and refuses modules that
-// aren't local directories. A Loader must not be changed while it is in use; its methods may then be called
-// concurrently if FS allows that.
+// aren't local directories. A Loader must not be changed while it is in use; its methods may be called
+// concurrently if FS permits that.
 type Loader struct {
-	// FS is where files are read from; nil stands for OSFS.
+	// FS is the file system to read from; nil means OSFS.
 	FS FS
-	// ModuleDir finds the directory of a call whose source isn't a local path, as installed before. If it is
-	// nil, such calls are errors.
+	// ModuleDir returns the directory of an installed module whose source isn't a local path. If it is nil,
+	// such calls are errors.
 	ModuleDir func(parent *Module, call *ModuleCall) (dir string, diags diag.List)
 	// Static evaluates the sources and versions of calls, and the arguments of backends, that are
-	// expressions. If it is nil, those are errors.
+	// expressions. If it is nil, expressions there are errors.
 	Static Static
 	// Version is the language version, such as "1.12.6", that modules must be compatible with; "" accepts all
 	// modules.
 	Version string
-	// EphemeralRootOutputs permits ephemeral outputs in the root module. Test runs set it, since they read
-	// the outputs of the module under test while it is open.
+	// EphemeralRootOutputs permits ephemeral outputs in the root module. Test runs set it, because they
+	// read the outputs of the module under test while its resources are open.
 	EphemeralRootOutputs bool
 }
 
@@ -49,9 +49,10 @@ func (l *Loader) fs() FS {
 	return l.FS
 }
 
-// Load reads the root module in rootDir and all modules that it calls, and checks them against each other. It
-// reports all problems of all modules, but of modules for other versions of the language only that; with
-// errors, the tree is what could be understood and still serves to show source snippets. It is never nil.
+// Load reads the root module in rootDir and all modules that it calls, and checks them against each other.
+// It reports all problems of all modules; of a module for another version of the language, it reports only
+// the version. With errors, the tree contains what could be decoded and still serves to show source
+// snippets. It is never nil.
 func (l *Loader) Load(rootDir string) (*Tree, diag.List) {
 	run := l.newRun()
 	root := run.module(rootDir, addr.RootModule)
@@ -61,14 +62,14 @@ func (l *Loader) Load(rootDir string) (*Tree, diag.List) {
 	return run.tree, run.take()
 }
 
-// LoadModule reads the module in one directory, without those that it calls.
+// LoadModule reads the module in one directory, without the modules it calls.
 func (l *Loader) LoadModule(dir string, path addr.Module) (*Module, diag.List) {
 	run := l.newRun()
 	m := run.module(dir, path)
 	return m, run.take()
 }
 
-// IsConfigDir reports whether dir holds configuration files.
+// IsConfigDir reports whether dir contains configuration files.
 func (l *Loader) IsConfigDir(dir string) bool {
 	entries, err := l.fs().ReadDir(dir)
 	if err != nil {
@@ -78,8 +79,8 @@ func (l *Loader) IsConfigDir(dir string) bool {
 	return len(primary)+len(override) > 0
 }
 
-// loadRun is the state of one call of Load. Directories are read and parsed once, however many calls lead to
-// them.
+// loadRun is the state of one call of Load. Directories are read and parsed once, however many calls refer
+// to them.
 type loadRun struct {
 	*Loader
 	tree         *Tree
@@ -89,8 +90,8 @@ type loadRun struct {
 	stopped      bool
 }
 
-// take returns what was found since the last time. What a module for another version of the language seems to
-// have wrong is left out: it may be right there.
+// take returns the diagnostics since the last call. It omits those about a module for another version of
+// the language, because they may be wrong.
 func (r *loadRun) take() diag.List {
 	diags := r.diags
 	if r.incompatible.HasErrors() {
@@ -100,7 +101,7 @@ func (r *loadRun) take() diag.List {
 	return distinct(withoutConsequences(diags))
 }
 
-// withoutConsequences drops what else is wrong in a file below a bracket that is not closed.
+// withoutConsequences drops other errors in a file after an unclosed bracket.
 func withoutConsequences(diags diag.List) diag.List {
 	from := map[string]int{} // lines, by file
 	for _, d := range diags {
@@ -126,7 +127,7 @@ func (l *Loader) newRun() *loadRun {
 	}
 }
 
-// module decodes one module and enters it in the tree.
+// module decodes one module and adds it to the tree.
 func (r *loadRun) module(dir string, p addr.Module) *Module {
 	dir = path.Clean(filepath.ToSlash(dir))
 	d := &decoder{m: newModule(p, dir), ephemeralRootOutputs: r.EphemeralRootOutputs}
@@ -178,7 +179,7 @@ func (r *loadRun) parseAll(dir string, names []string) []hcl.Body {
 	return bodies
 }
 
-// children loads the modules that m calls. dirs holds the directories from the root to m.
+// children loads the modules that m calls. dirs are the directories from the root to m.
 func (r *loadRun) children(m *Module, dirs []string) {
 	for _, call := range sortedCalls(m) {
 		if r.stopped {
@@ -278,7 +279,7 @@ func (r *loadRun) exists(call *ModuleCall, dir string) bool {
 	return false
 }
 
-// distinct drops repetitions: a directory that several calls lead to has the same problems each time.
+// distinct drops repetitions: a directory with several calls has the same problems each time.
 func distinct(diags diag.List) diag.List {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
@@ -291,7 +292,7 @@ func distinct(diags diag.List) diag.List {
 	})
 }
 
-// Requires reports whether a module of the tree declares that it needs the provider.
+// Requires reports whether a module of the tree requires the provider explicitly.
 func (t *Tree) Requires(p addr.Provider) bool {
 	return slices.ContainsFunc(t.SortedModules(), func(m *Module) bool {
 		for _, r := range m.Required {

@@ -1,13 +1,13 @@
-// Package config holds the static model of a configuration: files parsed into a tree of modules whose blocks
-// keep their expressions unevaluated.
+// Package config holds the static model of a configuration: files parsed into a tree of modules whose
+// blocks keep their expressions unevaluated.
 //
-// A Loader makes a Tree: it selects the files of a directory, parses them, lays override files over the
-// others block by block (overlay), decodes each block (decoder), follows module calls, and at the end checks
-// modules against each other (checker).
+// A Loader builds a Tree: it selects the files of a directory, parses them, applies override files block by
+// block (overlay), decodes each block (decoder), follows module calls, and at the end checks modules
+// against each other (checker).
 //
 // It may import addr, diag, HCL's packages, cty and the libraries for version constraints and provider
-// addresses. It must not know values of variables, provider schemas, state or plans, and it evaluates nothing
-// beyond what the language demands to be static.
+// addresses. It must not know values of variables, provider schemas, state or plans, and it evaluates only
+// what the language requires to be static.
 package config
 
 import (
@@ -22,10 +22,10 @@ import (
 type Tree struct {
 	Root    *Module
 	Modules map[addr.Module]*Module
-	// Sources holds the bytes of every file read, by the name used in ranges, for snippets in diagnostics.
+	// Sources holds the content of every file read, by its name in ranges, for snippets in diagnostics.
 	Sources map[string][]byte
 
-	removals map[addr.ConfigResource]*Removed // by what they remove; a module has no resource
+	removals map[addr.ConfigResource]*Removed // by what they remove; for a module, the resource is empty
 }
 
 // Module is one module of the tree: the merged content of the files of its directory.
@@ -114,7 +114,7 @@ type ProviderMeta struct {
 type Provider struct {
 	Name    string
 	Alias   string
-	ForEach hcl.Expression // nil unless instances are asked for
+	ForEach hcl.Expression // nil for a single instance
 	Version VersionConstraint
 	Body    hcl.Body // the provider's own arguments
 	Range   hcl.Range
@@ -190,15 +190,15 @@ type Resource struct {
 	Repeat    Repetition
 	Provider  *ProviderRef // nil for the default configuration of the type's provider
 	DependsOn []hcl.Traversal
-	Body      hcl.Body // what the type's schema describes: meta-arguments are taken out
+	Body      hcl.Body // what the type's schema describes, without meta-arguments
 	Lifecycle Lifecycle
 	// Provisioners in order, only on managed resources.
 	Provisioners []*Provisioner
 	Connection   *Connection
 	Range        hcl.Range // the block header
 	TypeRange    hcl.Range
-	// Check is the check block that r is nested in, nil for a block of its own. Failures of a nested block
-	// are warnings.
+	// Check is the check block that contains r; nil for other blocks. Failures of a nested block are
+	// warnings.
 	Check *Check
 }
 
@@ -218,7 +218,7 @@ func (r *Resource) ProviderRef() ProviderRef {
 // Lifecycle is the content of lifecycle blocks.
 type Lifecycle struct {
 	CreateBeforeDestroy bool
-	CBDSet              bool           // create_before_destroy was given at all
+	CBDSet              bool           // create_before_destroy is set explicitly
 	PreventDestroy      hcl.Expression // nil if absent
 	IgnoreChanges       []hcl.Traversal
 	IgnoreAll           bool
@@ -230,7 +230,7 @@ type Lifecycle struct {
 	Range   hcl.Range
 }
 
-// SkipDestroy reports whether objects that are no longer wanted are to be left alone: destroy = false.
+// SkipDestroy reports whether objects that are no longer wanted are left alone: destroy = false.
 func (l *Lifecycle) SkipDestroy() bool { return l.Destroy != nil && !*l.Destroy }
 
 // Provisioner is a provisioner block.
@@ -262,7 +262,7 @@ type ModuleCall struct {
 	Range     hcl.Range
 	SrcRange  hcl.Range
 
-	// What is not known before it is evaluated; see Loader.Resolve.
+	// Expressions that must be evaluated; see Loader.Resolve.
 	sourceExpr, versionExpr hcl.Expression
 	versionRange            *hcl.Range
 }
@@ -306,19 +306,19 @@ type Import struct {
 	ID       hcl.Expression
 	Identity hcl.Expression
 	Provider *ProviderRef
-	Resource *addr.Resource // that To names in the root module; nil if it names one of another module
+	Resource *addr.Resource // the resource that To names in the root module; nil if To names one in another module
 	Range    hcl.Range
 }
 
-// ImportAddress is the address of an instance of a managed resource, whose keys may be expressions.
+// ImportAddress is the address of a managed resource instance whose keys may be expressions.
 type ImportAddress struct {
 	Steps hcl.Traversal          // with a placeholder for each key that is an expression
 	Keys  map[int]hcl.Expression // those keys, by the index of their step
 	Range hcl.Range
 }
 
-// ProviderRef returns the provider configuration that imports the object if no resource block says otherwise;
-// ok is false if only the module that To leads to could tell.
+// ProviderRef returns the provider configuration that imports the object unless a resource block names
+// another. ok is false if only the module in To determines it.
 func (i *Import) ProviderRef() (ref ProviderRef, ok bool) {
 	switch {
 	case i.Provider != nil:

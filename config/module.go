@@ -25,8 +25,8 @@ func newModule(path addr.Module, dir string) *Module {
 	}
 }
 
-// ProviderFor returns the provider that a local name stands for in m: as required_providers says, or the
-// default for the name.
+// ProviderFor returns the provider with a local name in m: according to required_providers, or the default
+// for the name.
 func (m *Module) ProviderFor(local string) addr.Provider {
 	if rp := m.Required[local]; rp != nil {
 		return rp.Source
@@ -34,8 +34,8 @@ func (m *Module) ProviderFor(local string) addr.Provider {
 	return defaultProvider(local)
 }
 
-// Uses reports whether the module says that it uses a provider, by its local name: in required_providers or
-// by a provider block.
+// Uses reports whether the module declares the use of a provider, by its local name: in required_providers
+// or with a provider block.
 func (m *Module) Uses(local string) bool {
 	if m.Required[local] != nil {
 		return true
@@ -48,8 +48,8 @@ func (m *Module) Uses(local string) bool {
 	return false
 }
 
-// defaultProvider is addr.DefaultProvider for any text: a resource type may start with what can't be part of
-// a provider address. That is reported where the resource is declared.
+// defaultProvider is addr.DefaultProvider for any text. A resource type may start with a text that is
+// invalid in a provider address, which is reported at the resource's declaration.
 func defaultProvider(local string) addr.Provider {
 	norm, err := registry.ParseProviderPart(local)
 	if err != nil {
@@ -58,8 +58,8 @@ func defaultProvider(local string) addr.Provider {
 	return addr.DefaultProvider(norm)
 }
 
-// HasAlias reports whether m can use the configuration name.alias: by a provider block of its own, or because
-// its caller passes it or has to.
+// HasAlias reports whether m can use the configuration name.alias: because of its own provider block, or
+// because its caller passes it or has to.
 func (m *Module) HasAlias(ref ProviderRef) bool {
 	if m.Providers[ref.String()] != nil || m.ExpectedAlias(ref) != nil {
 		return true
@@ -67,8 +67,8 @@ func (m *Module) HasAlias(ref ProviderRef) bool {
 	return m.Required[ref.Name] == nil && m.Passed(ref) != nil
 }
 
-// ExpectedAlias returns the entry of configuration_aliases by which the caller of m has to pass a
-// configuration, nil if there is none.
+// ExpectedAlias returns the entry of configuration_aliases that requires m's caller to pass a
+// configuration, or nil if there is none.
 func (m *Module) ExpectedAlias(ref ProviderRef) *ProviderRef {
 	rp := m.Required[ref.Name]
 	if rp == nil {
@@ -82,8 +82,8 @@ func (m *Module) ExpectedAlias(ref ProviderRef) *ProviderRef {
 	return nil
 }
 
-// Passed returns what the caller of m passes as the configuration that m knows as ref, nil if it passes none.
-// It takes precedence over an empty provider block in m.
+// Passed returns what the caller of m passes as the configuration that m calls ref, or nil if it passes
+// none. It takes precedence over an empty provider block in m.
 func (m *Module) Passed(ref ProviderRef) *ProviderRef {
 	if m.Call == nil {
 		return nil
@@ -96,8 +96,8 @@ func (m *Module) Passed(ref ProviderRef) *ProviderRef {
 	return nil
 }
 
-// Empty reports whether the block configures nothing: in a called module, an old way to say that the caller
-// should pass a configuration by that name.
+// Empty reports whether the block has no arguments. In a called module, this is an old way to declare that
+// the caller should pass a configuration with that name.
 func (p *Provider) Empty() bool {
 	attrs, diags := p.Body.JustAttributes()
 	return len(attrs) == 0 && !diags.HasErrors() && p.ForEach == nil && p.Version.Text == ""
@@ -111,8 +111,8 @@ func isLocalSource(s string) bool {
 		strings.HasPrefix(s, `.\`) || strings.HasPrefix(s, `..\`)
 }
 
-// missingSource reports that a module call has no source, or has it under a misspelt name. The rest of its
-// body holds what is not a meta-argument.
+// missingSource reports that a module call has no source, or has a misspelled one. rest is its body without
+// meta-arguments.
 func (d *decoder) missingSource(module string, body, rest hcl.Body) {
 	attrs, _ := rest.JustAttributes()
 	for _, attr := range inOrder(attrs) {

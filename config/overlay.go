@@ -97,7 +97,7 @@ func (o overlay) merge(base, over *hcl.BodyContent) *hcl.BodyContent {
 	return out
 }
 
-// blockKind is the block type that b stands for: a dynamic block stands for those that it generates.
+// blockKind returns the block type that b represents: for a dynamic block, that of the generated blocks.
 func blockKind(b *hcl.Block) string {
 	if b.Type == "dynamic" && len(b.Labels) == 1 {
 		return b.Labels[0]

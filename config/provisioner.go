@@ -12,7 +12,7 @@ var (
 	emptySchema       = schema("")
 )
 
-// connection decodes the connection block of a resource or provisioner, nil if there is none.
+// connection decodes the connection block of a resource or provisioner, and returns nil if there is none.
 func (d *decoder) connection(content *hcl.BodyContent) *Connection {
 	block := d.single(content, "connection", "connection block")
 	if block == nil {
@@ -22,8 +22,8 @@ func (d *decoder) connection(content *hcl.BodyContent) *Connection {
 	return &Connection{Body: rest, Range: block.DefRange}
 }
 
-// provisioners decodes the provisioner blocks in content. outer is the connection of the resource, which they
-// use unless they have their own.
+// provisioners decodes the provisioner blocks in content. outer is the resource's connection, the default
+// for them.
 func (d *decoder) provisioners(content *hcl.BodyContent, outer *Connection) []*Provisioner {
 	var out []*Provisioner
 	for _, block := range content.Blocks.OfType("provisioner") {
@@ -65,14 +65,14 @@ func (d *decoder) provisioner(block *hcl.Block) *Provisioner {
 	return p
 }
 
-// DestroyReferences says what a destroy-time provisioner may refer to, for errors about anything else.
+// DestroyReferences says what a destroy-time provisioner may refer to, for errors about other references.
 const DestroyReferences = "When this provisioner runs, other objects may already be gone. It and its connection can use only \"self\", \"count.index\", \"each.key\", \"path\" and \"terraform\", and what is ephemeral and doesn't depend on the destroyed resource: ephemeral resources, ephemeral variables, and outputs and local values made from them. Keep anything else that it needs in an argument of the resource, and read it through \"self\"."
 
-// destroyReferences checks what a destroy-time provisioner refers to: when it runs, other objects may be gone
-// already, while ephemeral resources are opened for it. Whether values with names are ephemeral is not known
+// destroyReferences checks the references of a destroy-time provisioner: when it runs, other objects may no
+// longer exist, but ephemeral resources are opened for it. Whether named values are ephemeral is not known
 // here.
 func (d *decoder) destroyReferences(body hcl.Body) {
-	// Blocks in the body are reported when it is decoded by the provisioner's schema.
+	// Blocks in the body are reported when it is decoded with the provisioner's schema.
 	attrs, _ := body.JustAttributes()
 	for _, attr := range inOrder(attrs) {
 		for _, t := range attr.Expr.Variables() {

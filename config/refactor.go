@@ -39,7 +39,7 @@ type address struct {
 	target    addr.Target
 }
 
-// address decodes an argument that holds a static address relative to the module.
+// address decodes an argument with a static address relative to the module.
 func (d *decoder) address(attr *hcl.Attribute) (address, bool) {
 	if attr == nil {
 		return address{}, false
@@ -184,8 +184,8 @@ func (d *decoder) importID(attr *hcl.Attribute) {
 	}
 }
 
-// importTarget decodes a resource instance address whose keys may be expressions. The resource is nil in
-// modules other than the root.
+// importTarget decodes a resource instance address whose keys may be expressions. The resource is nil
+// except in the root module.
 func (d *decoder) importTarget(attr *hcl.Attribute) (to ImportAddress, in *addr.Resource, ok bool) {
 	const summary = "Invalid import address expression"
 	before := len(d.diags)
@@ -243,8 +243,8 @@ func (d *decoder) check(block *hcl.Block) {
 	d.m.Checks[c.Name] = c
 }
 
-// nested refuses what a block nested in a check can't have: it is a single instance whose lifecycle is that
-// of the check.
+// nested refuses arguments that a block nested in a check can't have: it is a single instance with the life
+// cycle of the check.
 func (d *decoder) nested(r *Resource, typ string) {
 	for name, expr := range map[string]hcl.Expression{"count": r.Repeat.Count, "for_each": r.Repeat.ForEach} {
 		if expr != nil {

@@ -101,7 +101,7 @@ func (d *decoder) badProviderRef(expr hcl.Expression) {
 		"Write NAME for the default configuration of a provider, NAME.ALIAS for another one, or NAME.ALIAS[KEY] for an instance of one that has for_each.")
 }
 
-// providerName checks the local name of a provider. hint is advice to add if the name is not valid.
+// providerName checks the local name of a provider. hint is advice to add if the name is invalid.
 func (d *decoder) providerName(name string, rng hcl.Range, hint string) bool {
 	norm, err := registry.ParseProviderPart(name)
 	switch {
@@ -113,8 +113,7 @@ func (d *decoder) providerName(name string, rng hcl.Range, hint string) bool {
 	return err == nil && norm == name
 }
 
-// aliasHint says how to refer to the configuration that name stands for if its underscore is meant to
-// separate an alias.
+// aliasHint says how to refer to a configuration if the underscore in name is meant to separate an alias.
 func aliasHint(name string) string {
 	provider, alias, found := strings.Cut(name, "_")
 	if !found || provider == "" || alias == "" {
@@ -211,11 +210,11 @@ func isRepetitionKey(t hcl.Traversal) bool {
 }
 
 // flatten returns the steps of a reference whose index keys may be computed, and those keys by the index of
-// their step; nil if expr is something else. Computed keys appear in the steps as a string, which fits
-// wherever a key does.
+// their step. It returns nil for any other expression. A computed key is represented in the steps by a
+// string, which is valid wherever a key is.
 func flatten(expr hcl.Expression) (t hcl.Traversal, keys map[int]hcl.Expression) {
 	var parts []hcl.Traversal
-	var computed []hcl.Expression // of the parts, nil for one that is written out
+	var computed []hcl.Expression // of the parts; nil for a literal
 	add := func(part hcl.Traversal, key hcl.Expression) {
 		parts, computed = append(parts, part), append(computed, key)
 	}

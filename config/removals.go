@@ -4,14 +4,14 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// Module returns the module that declares the block, in whose instances its expressions are evaluated.
+// Module returns the module that declares the block and in whose instances its expressions are evaluated.
 func (r *Removed) Module() *Module { return r.module }
 
-// Target returns what the block removes, seen from the root module. The resource is the zero value where that
-// is a whole module.
+// Target returns what the block removes, relative to the root module. The resource is the zero value if
+// that is a whole module.
 func (r *Removed) Target() addr.ConfigResource { return absolute(r.module, r.target) }
 
-// absolute returns the block that a target relative to m is about.
+// absolute returns the block that a target refers to, which is relative to m.
 func absolute(m *Module, t addr.Target) addr.ConfigResource {
 	out := addr.ConfigResource{Module: m.Path}
 	for _, name := range t.Module.Module().Calls() {
@@ -23,9 +23,9 @@ func absolute(m *Module, t addr.Target) addr.ConfigResource {
 	return out
 }
 
-// Removal returns the removed block that says what becomes of the objects of a resource block that is no
-// longer declared, nil if there is none. A block about the resource goes before one about a module around it,
-// and one about an inner module before one about an outer.
+// Removal returns the removed block that applies to the objects of a resource block that is no longer
+// declared, or nil if there is none. A block about the resource takes precedence over one about a
+// surrounding module, and an inner module over an outer one.
 func (t *Tree) Removal(r addr.ConfigResource) *Removed {
 	if found := t.removals[r]; found != nil {
 		return found
@@ -74,8 +74,8 @@ func (c *checker) stillDeclared(t *Tree, r *Removed, target addr.ConfigResource)
 	}
 }
 
-// movedAndRemoved reports a move of all of what a removed block names: nothing would be left to remove. A
-// move of single instances, and one to what is removed, leave something.
+// movedAndRemoved reports a move of everything that a removed block names: nothing would be left to remove.
+// A move of single instances, or to a removed address, leaves something.
 func (c *checker) movedAndRemoved(t *Tree, m *Module, mv *Moved) {
 	from, err := addr.TargetFromTraversal(mv.From)
 	if err != nil || keyed(from) {

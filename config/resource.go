@@ -18,7 +18,7 @@ var (
 
 var modes = map[string]addr.Mode{"resource": addr.Managed, "data": addr.Data, "ephemeral": addr.Ephemeral}
 
-// modeNames are what diagnostics call the resources of a mode.
+// modeNames are the words for the resources of each mode in diagnostics.
 var modeNames = map[addr.Mode]string{addr.Managed: "resource", addr.Data: "data resource", addr.Ephemeral: "ephemeral resource"}
 
 func (d *decoder) resource(block *hcl.Block) {
@@ -146,7 +146,7 @@ func (d *decoder) lifecycle(r *Resource, block *hcl.Block) {
 	}
 }
 
-// managedOnlyArguments refuses the lifecycle arguments that data and ephemeral resources don't have.
+// managedOnlyArguments refuses lifecycle arguments that only managed resources have.
 func (d *decoder) managedOnlyArguments(mode addr.Mode, content *hcl.BodyContent) {
 	for _, attr := range inOrder(content.Attributes) {
 		if attr.Name == "enabled" {
@@ -162,8 +162,8 @@ func (d *decoder) managedOnlyArguments(mode addr.Mode, content *hcl.BodyContent)
 	}
 }
 
-// ImpliedProvider returns the local name of the provider that the type name stands for: what precedes the
-// first underscore.
+// ImpliedProvider returns the local name of the provider that the type implies: its part before the first
+// underscore.
 func (r *Resource) ImpliedProvider() string { return impliedProvider(r.Addr.Type) }
 
 func impliedProvider(typ string) string {

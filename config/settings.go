@@ -17,8 +17,8 @@ var (
 	compatSchema    = schema("opentofu")
 )
 
-// settingsState remembers what of the settings was set by which kind of file: an override replaces, a
-// repetition is an error.
+// settingsState records which settings were set, and by which kind of file: an override replaces a setting,
+// a repetition is an error.
 type settingsState struct {
 	required, state             *hcl.Block
 	requiredOverride, stateOver bool
@@ -40,7 +40,7 @@ func (d *decoder) language(s setting) {
 	d.edition(content.Attributes["edition"])
 	d.experiments(content.Attributes["experiments"])
 	for _, b := range content.Blocks {
-		// Arguments for other software are none of our business.
+		// Arguments for other programs are ignored.
 		inner, _, diags := b.Body.PartialContent(compatSchema)
 		d.hcl(diags)
 		if c := d.requireVersion(inner.Attributes["opentofu"]); c != nil && c.allows(beforeCompatibleWith) {
@@ -77,7 +77,7 @@ func (d *decoder) experiments(attr *hcl.Attribute) {
 	}
 }
 
-// ineffective warns of an argument that is about Terraform, although Terraform does not read the file.
+// ineffective warns about an argument for Terraform in a file that Terraform does not read.
 func (d *decoder) ineffective(attr *hcl.Attribute, instead string) {
 	if attr != nil {
 		d.warnAt(attr.Range, "Argument without effect",

@@ -20,9 +20,8 @@ import (
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
-// FS is where configuration files are read from. Names are slash separated and relative to the working
-// directory, or absolute. Implementations must be safe for use by one goroutine at a time;
-// testing/fstest.MapFS satisfies it.
+// FS is the file system of configurations. Names are slash separated and relative to the working directory,
+// or absolute. One goroutine at a time uses it; testing/fstest.MapFS satisfies it.
 type FS interface {
 	ReadFile(name string) ([]byte, error)
 	ReadDir(name string) ([]fs.DirEntry, error)
@@ -30,12 +29,12 @@ type FS interface {
 
 // OSFS reads from the operating system's file system.
 type OSFS struct {
-	// Pipes lets ReadFile wait for what writes to a pipe, as for a file that a person has named. Otherwise a
-	// pipe is an error.
+	// Pipes makes ReadFile wait for the writer of a pipe, for files named by the user. Otherwise a pipe is
+	// an error.
 	Pipes bool
 }
 
-// ReadFile reads the whole file, which must not be larger than a configuration or values file may be.
+// ReadFile reads a whole file. Its size is limited to that of configuration and values files.
 func (f OSFS) ReadFile(name string) ([]byte, error) {
 	read := safefile.Read
 	if f.Pipes {
@@ -47,18 +46,20 @@ func (f OSFS) ReadFile(name string) ([]byte, error) {
 // ReadDir lists a directory, sorted by name.
 func (OSFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(filepath.FromSlash(name)) }
 
-// maxFileSize bounds one configuration or values file, in bytes. Syntax trees take about fifty times the size
-// of their source.
+// maxFileSize is the maximum size of a configuration or values file, in bytes. Syntax trees take about
+// fifty times the size of their source.
 const maxFileSize = 16 << 20
 
-// maxFileDiagnostics bounds the errors of each kind, of syntax and of structure, reported for one file: a
-// file that isn't configuration at all has one per line.
+// maxFileDiagnostics bounds the errors of each kind, of syntax and of structure, per file: a file that
+// isn't configuration at all has one per line.
 const maxFileDiagnostics = 100
 
-// suffixes of configuration files; where two share a base name and syntax, the first shadows the second.
+// suffixes of configuration files. If two files share a base name and a syntax, the first suffix hides the
+// second.
 var nativeSuffixes, jsonSuffixes = []string{".tofu", ".tf"}, []string{".tofu.json", ".tf.json"}
 
-// splitName returns the base name and the suffix of a configuration file's name; ok is false for other files.
+// splitName returns the base name and the suffix of a configuration file's name; ok is false for other
+// files.
 func splitName(name string) (base, suffix string, ok bool) {
 	if ignoredName(name) {
 		return "", "", false
@@ -79,9 +80,9 @@ func ignoredName(name string) bool {
 		(strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#"))
 }
 
-// selectFiles picks the configuration files out of a directory listing: primary files and override files,
-// each sorted by name. What is no regular file is among them: to pass over a pipe or device would be to take
-// what it is there for as removed from the configuration.
+// selectFiles picks the configuration files from a directory listing: primary files and override files,
+// each sorted by name. Files that are not regular are included: ignoring a pipe or device would remove what
+// it is meant to provide from the configuration.
 func selectFiles(entries []fs.DirEntry) (primary, override []string) {
 	names := map[string]bool{}
 	for _, e := range entries {
@@ -105,7 +106,8 @@ func selectFiles(entries []fs.DirEntry) (primary, override []string) {
 	return primary, override
 }
 
-// readChecked reads a file and refuses what no parser should see. The returned bytes have no byte order mark.
+// readChecked reads a file and refuses content that must not reach a parser. The returned bytes have no
+// byte order mark.
 func readChecked(fsys FS, name string) ([]byte, diag.List) {
 	src, err := fsys.ReadFile(name)
 	if errors.Is(err, safefile.ErrTooLarge) || len(src) > maxFileSize {
@@ -123,7 +125,7 @@ func startOf(filename string) hcl.Range {
 	return hcl.Range{Filename: filename, Start: hcl.InitialPos, End: hcl.InitialPos}
 }
 
-// parse parses the source of a file by the syntax that its name tells. The body is never nil.
+// parse parses the source of a file in the syntax that its name implies. The body is never nil.
 func parse(src []byte, name string) (hcl.Body, diag.List) {
 	isJSON := strings.HasSuffix(name, ".json")
 	if diags := checkBounds(src, name, isJSON); diags.HasErrors() {
@@ -144,7 +146,7 @@ func parse(src []byte, name string) (hcl.Body, diag.List) {
 	return file.Body, diags
 }
 
-// syntax converts what the parser reports about a file.
+// syntax converts the parser's errors about a file.
 func syntax(hd hcl.Diagnostics, src []byte, name string) diag.List {
 	if !hd.HasErrors() {
 		return diag.FromHCL(hd)
@@ -153,7 +155,7 @@ func syntax(hd hcl.Diagnostics, src []byte, name string) diag.List {
 	return diag.Syntax(hd, tokens)
 }
 
-// expressionSyntax converts what the parser reports about an expression that starts at a position of a file.
+// expressionSyntax converts the parser's errors about an expression that starts at a position in a file.
 func expressionSyntax(hd hcl.Diagnostics, src []byte, name string, start hcl.Pos) diag.List {
 	if !hd.HasErrors() {
 		return diag.FromHCL(hd)
@@ -162,8 +164,8 @@ func expressionSyntax(hd hcl.Diagnostics, src []byte, name string, start hcl.Pos
 	return diag.Syntax(hd, tokens)
 }
 
-// jsonProblem reports the first problem of a JSON file. What the parser finds after it are consequences, and
-// where it sees the first may be behind it.
+// jsonProblem reports the first problem of a JSON file. Later ones are its consequences, and the parser may
+// place the first too late.
 func jsonProblem(hd hcl.Diagnostics, src []byte, name string) diag.List {
 	d := diag.FromHCL(hd)[0]
 	d.Summary = strings.Replace(d.Summary, "seperator", "separator", 1)

@@ -12,12 +12,12 @@ import (
 )
 
 // Static evaluates an expression of module m that must be known before the configuration is complete: a
-// module source or version, or an argument of a backend. The modules from the root to m and the calls between
-// them are loaded. The value is not marked and wholly known unless there are errors.
+// module source or version, or an argument of a backend. The modules from the root to m and the calls
+// between them are loaded. Without errors, the value is unmarked and wholly known.
 type Static func(m *Module, expr hcl.Expression) (cty.Value, diag.List)
 
-// Resolve makes the source and version of a call of m known, if they are expressions. It does so once: what
-// it has reported it doesn't report again.
+// Resolve evaluates the source and version of a call of m, if they are expressions. It does so once and
+// reports errors only the first time.
 func (l *Loader) Resolve(m *Module, call *ModuleCall) diag.List {
 	var diags diag.List
 	if expr := call.sourceExpr; expr != nil {
@@ -81,7 +81,7 @@ func badConstraint(rng hcl.Range) diag.List {
 		"This is not a valid version constraint. Write for example \">= 1.2.0\" or \"~> 3.1\", with commas between several conditions.")
 }
 
-// constant returns the value of an expression that refers to nothing and calls no function.
+// constant returns the value of an expression without references and function calls.
 func constant(expr hcl.Expression) (cty.Value, bool) {
 	if len(expr.Variables()) > 0 {
 		return cty.NilVal, false
@@ -90,8 +90,8 @@ func constant(expr hcl.Expression) (cty.Value, bool) {
 	return v, !diags.HasErrors()
 }
 
-// staticBody is a body whose expressions, evaluated without a context, are evaluated statically. So whoever
-// decodes a backend block need not know of modules and variables.
+// staticBody is a body whose expressions are evaluated statically if no context is given. So decoding a
+// backend block requires no knowledge of modules and variables.
 type staticBody struct {
 	hcl.Body
 	module *Module
@@ -149,7 +149,7 @@ type staticExpr struct {
 	static Static
 }
 
-// UnwrapExpression gives the expression to those who look at its form.
+// UnwrapExpression returns the original expression, for callers that examine its form.
 func (e staticExpr) UnwrapExpression() hcl.Expression { return e.Expression }
 
 // Value implements hcl.Expression.

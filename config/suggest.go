@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Prefix returns what references of a kind begin with, for a word that people write in its place; "" if the
-// word is none of these.
+// Prefix returns the beginning of references of a kind, for a word that users write in its place, or "" for
+// any other word.
 func Prefix(word string) string {
 	switch word {
 	case "variable", "variables", "vars", "input", "inputs":
@@ -23,14 +23,14 @@ func Prefix(word string) string {
 	return ""
 }
 
-// literals are what words of other languages are called here.
+// literals maps words of other languages to those of this one.
 var literals = map[string]string{
 	"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false",
 	"null": "null", "none": "null", "nil": "null", "undefined": "null",
 }
 
-// MeantBy returns sentences, after a space, on what someone may have meant who wrote a single word where a
-// reference is expected, or as an interpolation.
+// MeantBy returns sentences, preceded by a space, on what a user may have meant by a single word where a
+// reference is expected, or in an interpolation.
 func (m *Module) MeantBy(word string, interpolated bool) string {
 	if meant := m.named(word); len(meant) > 0 {
 		return " Did you mean " + diag.Series("or", meant) + "?"
@@ -55,7 +55,7 @@ func (m *Module) MeantBy(word string, interpolated bool) string {
 	return fmt.Sprintf(" If it is text, write it in quotes: %q. If it is a reference, write what it refers to in full, such as var.NAME, local.NAME, or TYPE.NAME for a resource.", word)
 }
 
-// named returns the references to what has the name.
+// named returns the references to objects with the name.
 func (m *Module) named(name string) []string {
 	var out []string
 	if m.Variables[name] != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// typeForms are the words of type constraints, as they are written.
+// typeForms maps the words of type constraints to their usage.
 var typeForms = map[string]string{
 	"string": "string", "number": "number", "bool": "bool", "any": "any", "list": "list(TYPE)", "set": "set(TYPE)", "map": "map(TYPE)",
 	"object": "object({ NAME = TYPE })", "tuple": "tuple([TYPE])", "optional": "optional(TYPE)",
@@ -17,14 +17,14 @@ var typeForms = map[string]string{
 
 var typeNames = []string{"string", "number", "bool", "any", "list", "set", "map", "object", "tuple"}
 
-// foreignTypes are what other languages call the types.
+// foreignTypes maps type names of other languages to those of this one.
 var foreignTypes = map[string]string{
 	"str": "string", "text": "string", "int": "number", "integer": "number", "float": "number", "double": "number", "num": "number", "boolean": "bool",
 	"array": "list", "slice": "list", "dict": "map", "hash": "map", "struct": "object", "dynamic": "any",
 }
 
-// typeErrors words errors about a type constraint: those about words that are not types say what may have
-// been meant.
+// typeErrors rewords errors about a type constraint: those about unknown words suggest what may have been
+// meant.
 func typeErrors(expr hcl.Expression, diags diag.List) diag.List {
 	unknown := unknownTypes(expr)
 	diags = slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {

@@ -15,12 +15,12 @@ import (
 
 const invalidInput = "Invalid value for input variable"
 
-// ParseVariableValue interprets text that a person gave for v on the command line, in the environment or at a
-// prompt, and converts it to the type of v. For variables of a primitive type, or of no declared type, the
-// text is the value; else it is an expression without references. from says where the text comes from, as in
-// "-var=\"name=...\"" or "the environment variable TF_VAR_name", and must not contain the text: it is the
-// place of errors within the text. Diagnostics show the text unless the variable is sensitive or ephemeral.
-// With errors, the value is unknown.
+// ParseVariableValue interprets text that the user gave for v on the command line, in the environment or at
+// a prompt, and converts it to v's type. For a variable with a primitive type or without a declared type,
+// the text is the value; otherwise it is an expression without references. from says where the text comes
+// from, as in "-var=\"name=...\"" or "the environment variable TF_VAR_name". It is the place of errors
+// within the text and must not contain the text. Diagnostics show the text unless the variable is sensitive
+// or ephemeral. With errors, the value is unknown.
 func ParseVariableValue(v *Variable, text, from string) (cty.Value, diag.List) {
 	unknown := cty.UnknownVal(v.Type)
 	if v.ParseLiteral {
@@ -49,7 +49,7 @@ func unsuitable(v *Variable, at hcl.Range, from string, err error, rest string) 
 	return diag.At(at, invalidInput, "Unsuitable value for var.%s set using %s: %s%s", v.Name, from, err, rest)
 }
 
-// instead ends a sentence with what was given for a variable, unless it must not be shown or is long.
+// instead ends a sentence with the value given for a variable, unless it is secret or long.
 func instead(v *Variable, text string) string {
 	const longest = 80
 	if v.Secret() || len(text) > longest {
@@ -58,7 +58,7 @@ func instead(v *Variable, text string) string {
 	return fmt.Sprintf(", not %q.", text)
 }
 
-// hintAtForm shows how a value for v is written if err is about the value as a whole.
+// hintAtForm shows how to write a value for v if err is about the value as a whole.
 func hintAtForm(v *Variable, err error) string {
 	var within cty.PathError
 	if errors.As(err, &within) && len(within.Path) > 0 || v.Type.IsPrimitiveType() {
@@ -76,9 +76,8 @@ func rangeOfProblem(expr hcl.Expression, err error) hcl.Range {
 	return expr.Range()
 }
 
-// notAnExpression reports that the text for v is not an expression of its type, with the first problem that
-// was found in the text: later ones are mostly consequences. Of a secret text not even the problem is
-// shown.
+// notAnExpression reports that the text for v is not an expression of its type, with the first problem
+// found: later ones are mostly consequences. If the text is secret, the problem is not shown either.
 func notAnExpression(v *Variable, problem diag.Diagnostic, from string) diag.List {
 	what := "an expression"
 	if v.Type != cty.DynamicPseudoType {
@@ -108,9 +107,9 @@ func parseValue(src []byte, filename string) (hcl.Expression, cty.Value, diag.Li
 	return expr, val, diag.FromHCL(hd)
 }
 
-// AutoVarsFiles lists the values files of the root module that are read without being named, in order of
-// rising precedence: terraform.tfvars, terraform.tfvars.json, then *.auto.tfvars and *.auto.tfvars.json by
-// name.
+// AutoVarsFiles lists the values files of the root module that are loaded automatically, in order of
+// increasing precedence: terraform.tfvars, terraform.tfvars.json, then *.auto.tfvars and *.auto.tfvars.json
+// by name.
 func (l *Loader) AutoVarsFiles(rootDir string) []string {
 	entries, err := l.fs().ReadDir(rootDir)
 	if err != nil {

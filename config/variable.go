@@ -20,7 +20,7 @@ var (
 	outputSchema   = schema("value! description sensitive ephemeral deprecated depends_on", "precondition", "postcondition")
 )
 
-// reservedVariables can't be variable names because they are meta-arguments of module blocks.
+// reservedVariables are invalid as names of variables because they are meta-arguments of module blocks.
 var reservedVariables = []string{"source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"}
 
 func (d *decoder) variable(block *hcl.Block) {
@@ -90,7 +90,7 @@ func (d *decoder) variableType(v *Variable, attr *hcl.Attribute) {
 			return
 		}
 	}
-	// The bare words are the form from before element types could be given.
+	// Keywords are the form from before element types could be given.
 	switch hcl.ExprAsKeyword(attr.Expr) {
 	case "list":
 		v.Constraint = cty.List(cty.DynamicPseudoType)
@@ -108,7 +108,7 @@ func (d *decoder) variableType(v *Variable, attr *hcl.Attribute) {
 	v.ParseLiteral = v.Type.IsPrimitiveType()
 }
 
-// elementHint says how to write a collection type that was given without its element type.
+// elementHint says how to write a collection type that lacks its element type.
 func elementHint(collection string) string {
 	switch collection {
 	case "list", "map", "set":
@@ -120,7 +120,7 @@ func elementHint(collection string) string {
 func (d *decoder) variableDefault(v *Variable, attr *hcl.Attribute) {
 	val, diags := attr.Expr.Value(nil)
 	if !d.hcl(diags) {
-		// The variable counts as optional, so that its callers don't get errors that follow from this one.
+		// The variable counts as optional, so that its callers don't get consequential errors.
 		v.Default = cty.UnknownVal(v.Type)
 		return
 	}
@@ -140,7 +140,7 @@ func (d *decoder) variableDefault(v *Variable, attr *hcl.Attribute) {
 	d.diags = append(d.diags, ignoredAttributes(attr.Expr, v.Type, fmt.Sprintf("variable %q", v.Name))...)
 }
 
-// testsValue checks that a validation rule is about the value of the variable.
+// testsValue checks that a validation rule refers to the variable's value.
 func (d *decoder) testsValue(v *Variable, c *Condition) {
 	for _, t := range c.Condition.Variables() {
 		if len(t) < 2 || t.RootName() != "var" {
@@ -157,9 +157,9 @@ func (d *decoder) testsValue(v *Variable, c *Condition) {
 // Secret reports whether values of v must not be shown.
 func (v *Variable) Secret() bool { return v.Sensitive || v.Ephemeral }
 
-// Convert fits a value to the variable's type constraint, with the defaults of optional attributes filled in.
-// The value may be unknown or marked. It does not replace null by the variable's default. For sensitive and
-// ephemeral variables the error tells no part of the value, not even its keys.
+// Convert converts a value to the variable's type constraint and fills in the defaults of optional
+// attributes. The value may be unknown or marked. Convert does not replace null by the variable's default.
+// For sensitive and ephemeral variables, the error contains no part of the value, not even keys.
 func (v *Variable) Convert(val cty.Value) (out cty.Value, err error) {
 	out, err = v.conform(val)
 	if err == nil {

@@ -14,23 +14,23 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// VarsFile is what a file gives to the variables of a root module, or to the arguments of a backend.
+// VarsFile is the content of a file with values for a root module's variables or a backend's arguments.
 type VarsFile struct {
 	Values map[string]*VarValue
-	// Source is the text of the file for snippets, with asterisks in place of all values that may not be
+	// Source is the text of the file for snippets, with asterisks in place of values that must not be
 	// shown.
 	Source []byte
 }
 
-// VarValue is a value for a root module variable as a file gives it. It isn't yet converted to the variable's
-// type, because the file may name variables that don't exist; see Variable.Convert.
+// VarValue is a value for a root module variable from a file. It isn't converted to the variable's type
+// yet, because the file may name variables that don't exist; see Variable.Convert.
 type VarValue struct {
 	Value            cty.Value
 	Expr             hcl.Expression
 	NameRange, Range hcl.Range
 }
 
-// Convert fits the value to v as Variable.Convert does. The error is at the part of the file that does not
+// Convert converts the value as Variable.Convert does. The error is at the part of the file that does not
 // fit.
 func (val *VarValue) Convert(v *Variable) (cty.Value, diag.List) {
 	out, err := v.Convert(val.Value)
@@ -42,9 +42,9 @@ func (val *VarValue) Convert(v *Variable) (cty.Value, diag.List) {
 }
 
 // LoadVarsFile reads a file of values for variables, in JSON if its name ends in ".json". The caller checks
-// that the variables exist; vars are those that do. The text that diagnostics have of the file shows the
-// values of these only, unless they are sensitive or ephemeral: any other value may be a secret under a
-// mistyped name. The result is never nil; with errors it has what could be read.
+// that the variables exist; vars are the existing ones. The text of the file in diagnostics shows only
+// their values, unless they are sensitive or ephemeral: any other value may be a secret under a mistyped
+// name. The result is never nil; with errors it has what could be read.
 func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, diag.List) {
 	out := &VarsFile{Values: map[string]*VarValue{}}
 	src, diags := readChecked(fsys, name)
@@ -71,14 +71,14 @@ func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, d
 			diags = append(diags, limit(plainValueHints(attr, hd), name)...)
 		}
 		if parseDiags.HasErrors() {
-			val = cty.DynamicVal // what could be read may be a part of it
+			val = cty.DynamicVal // the value may have been cut off
 		}
 		out.Values[attr.Name] = &VarValue{Value: val, Expr: attr.Expr, NameRange: attr.NameRange, Range: attr.Range}
 	}
 	return out, diags.WithSource(name, out.Source)
 }
 
-// jsonValuesHints explains what a values file in JSON has to be.
+// jsonValuesHints explains the form of a values file in JSON.
 func jsonValuesHints(hd hcl.Diagnostics) diag.List {
 	diags := diag.FromHCL(hd)
 	for i := range diags {
@@ -87,8 +87,8 @@ func jsonValuesHints(hd hcl.Diagnostics) diag.List {
 	return diags
 }
 
-// valuesHints explains what a values file in native syntax has to be. What is wrong with its structure are
-// blocks: people put declarations there by mistake.
+// valuesHints explains the form of a values file in native syntax. Its structural errors are blocks: users
+// put declarations there by mistake.
 func valuesHints(hd hcl.Diagnostics, body hcl.Body, src []byte, vars map[string]*Variable) diag.List {
 	diags := diag.FromHCL(hd)
 	native := diag.Native(body)
@@ -106,9 +106,9 @@ func valuesHints(hd hcl.Diagnostics, body hcl.Body, src []byte, vars map[string]
 	return diags
 }
 
-// assignment returns the line that sets the variable that a block in a file of values seems to be for: a
-// declaration with a default that can be shown sets that, any other an object. It is "" if no variable is
-// recognised.
+// assignment returns the line that sets the variable that a block in a values file seems to declare: with
+// its default if it can be shown, otherwise with an object as an example. It returns "" if no variable is
+// recognized.
 func assignment(block *hclsyntax.Block, src []byte, vars map[string]*Variable) string {
 	if block.Type != "variable" || len(block.Labels) != 1 {
 		if len(block.Labels) > 0 || vars[block.Type] == nil {
@@ -127,16 +127,15 @@ func assignment(block *hclsyntax.Block, src []byte, vars map[string]*Variable) s
 	return name + " = " + value
 }
 
-// brokenAt reports whether an error of the parser is in a line of an attribute, whose value may be cut off
-// then.
+// brokenAt reports whether a parser error is in a line of an attribute, whose value may then be cut off.
 func brokenAt(problems diag.List, attr *hcl.Attribute) bool {
 	return slices.ContainsFunc(problems, func(d diag.Diagnostic) bool {
 		return d.Subject != nil && d.Subject.Start.Line >= attr.Range.Start.Line && d.Subject.Start.Line <= attr.Range.End.Line
 	})
 }
 
-// plainValueHints explains that a file of values has no expressions: text without quotes is the usual reason
-// for a reference.
+// plainValueHints explains that a values file has no expressions: missing quotes are the usual reason for a
+// reference.
 func plainValueHints(attr *hcl.Attribute, hd hcl.Diagnostics) diag.List {
 	diags := diag.FromHCL(hd)
 	if !diags.HasErrors() {
@@ -150,7 +149,8 @@ func plainValueHints(attr *hcl.Attribute, hd hcl.Diagnostics) diag.List {
 	return diag.List{d}
 }
 
-// coverValues returns the text of a file with all values covered up but those of variables that may be shown.
+// coverValues returns the text of a file with asterisks in place of all values except those of variables
+// that may be shown.
 func coverValues(src []byte, attrs hcl.Attributes, vars map[string]*Variable) []byte {
 	out := bytes.Clone(src)
 	for _, attr := range attrs {
@@ -162,7 +162,7 @@ func coverValues(src []byte, attrs hcl.Attributes, vars map[string]*Variable) []
 	return out
 }
 
-// cover overwrites a text with asterisks, but for white space: positions in it stay the same.
+// cover overwrites a text with asterisks, except white space, so that positions stay the same.
 func cover(text []byte) {
 	for i, b := range text {
 		if b != '\n' && b != '\r' && b != ' ' && b != '\t' {
@@ -171,14 +171,14 @@ func cover(text []byte) {
 	}
 }
 
-// giving finds where a text seems to give a value to a name, which may be the label of a block. Its groups
-// are the indentation, if it is the first in its line, and the name.
+// giving matches the text before a value, with its name, which may be the label of a block. Its groups are
+// the indentation, if the match begins a line, and the name.
 var giving = regexp.MustCompile(`(?m)(^[ \t]*)?(?:[a-z_]+[ \t]+)?"?([\pL_][\pL\pN_-]*)"?[ \t]*[=:{]`)
 
-// coverGuessed is coverValues for a file that can't be read as one of values. Where values begin and end is a
-// guess then, so that only what begins with a variable that may be shown is, up to the first name that may
-// have a secret: one of a variable that must not be shown, or that is not known, unless it is within
-// brackets, where it may be the key of an object.
+// coverGuessed is coverValues for a file that can't be parsed. The extent of values must be guessed, so
+// only text that begins with a variable that may be shown is kept, up to the first name whose value may be
+// secret: that of another variable or an unknown name, unless it is within brackets, where it may be an
+// object's key.
 func coverGuessed(src []byte, isJSON bool, vars map[string]*Variable) []byte {
 	outermost := 0
 	if isJSON {
@@ -191,7 +191,7 @@ func coverGuessed(src []byte, isJSON bool, vars map[string]*Variable) []byte {
 		depth += nesting(src[counted:m[0]])
 		counted = m[0]
 		v := vars[string(src[m[4]:m[5]])]
-		first := m[2] >= 0 && m[2] == m[3] // the name stands in the first column
+		first := m[2] >= 0 && m[2] == m[3] // the name begins in the first column
 		if v != nil && !v.Secret() {
 			start = min(start, m[0])
 		} else if v != nil || first || depth <= outermost {
@@ -208,8 +208,8 @@ func coverGuessed(src []byte, isJSON bool, vars map[string]*Variable) []byte {
 	return out
 }
 
-// coverScalars overwrites the names and values in a valid JSON text with asterisks, so that its structure can
-// be seen.
+// coverScalars overwrites names and values in a valid JSON text with asterisks, so that only its structure
+// is visible.
 func coverScalars(text []byte) {
 	within, escaped := false, false
 	for i, b := range text {

@@ -9,17 +9,18 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// beforeCompatibleWith is a version that does not know compatible_with.
+// beforeCompatibleWith is a version that does not support compatible_with.
 const beforeCompatibleWith = "1.11.0"
 
-// forTofu reports whether a file is for OpenTofu and what is compatible with it. In files that Terraform
-// reads too, required_version is about versions of Terraform.
+// forTofu reports whether only OpenTofu and compatible programs read a file. In files that Terraform reads
+// too, required_version is about Terraform.
 func forTofu(filename string) bool {
 	return strings.HasSuffix(filename, ".tofu") || strings.HasSuffix(filename, ".tofu.json")
 }
 
-// requireVersion decodes a constraint for versions of the language; nil if there is none, or an invalid one.
-// All that a module has must be met, those of override files and of what they override.
+// requireVersion decodes a constraint on the language version, and returns nil if there is none or it is
+// invalid. All constraints of a module must be met, including those in override files and those they
+// override.
 func (d *decoder) requireVersion(attr *hcl.Attribute) *VersionConstraint {
 	if attr == nil {
 		return nil

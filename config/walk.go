@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Walk reads the modules of a configuration one by one, for those who put the called ones in place before
-// they are read. It must be used by one goroutine at a time.
+// Walk reads the modules of a configuration one by one, for callers that install modules before reading
+// them. One goroutine at a time may use it.
 type Walk struct{ run *loadRun }
 
 // Walk begins to read modules.
@@ -30,8 +30,8 @@ func (w *Walk) Calls(m *Module) []*ModuleCall {
 	return slices.SortedFunc(maps.Values(m.Calls), func(a, b *ModuleCall) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Child reads the module that a call of m leads to. It returns nil if the directory can't be read, or if the
-// calls have led there before, which is an error.
+// Child reads the module of a call of m. It returns nil if the directory can't be read, or if the same
+// directory is already in the chain of calls, which is an error.
 func (w *Walk) Child(m *Module, call *ModuleCall, dir string) (*Module, diag.List) {
 	dir = path.Clean(filepath.ToSlash(dir))
 	chain, depth := []string{dir}, 0
@@ -50,5 +50,5 @@ func (w *Walk) Child(m *Module, call *ModuleCall, dir string) (*Module, diag.Lis
 	return w.run.child(dir, m, call), w.run.take()
 }
 
-// Tree returns what was read so far. Modules were not checked against each other.
+// Tree returns what has been read so far. Modules are not checked against each other.
 func (w *Walk) Tree() *Tree { return w.run.tree }

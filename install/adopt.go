@@ -9,14 +9,14 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// adopted are providers at the default registry, each with the one at Terraform's registry whose selection it
-// has taken over.
+// adopted maps providers at the default registry to those at Terraform's registry whose selections they
+// have taken over.
 type adopted map[addr.Provider]addr.Provider
 
-// adopt returns the lock as this program would have written it, and what is different in it. HashiCorp's
-// providers, which Terraform has selected at its own registry, are the same at the default one, where they
-// are built anew: their versions are kept and their checksums are not. Only what is required, and not
-// selected yet, is taken over.
+// adopt returns the lock as this program would have written it, and the differences. HashiCorp's providers
+// that Terraform has selected at its own registry are the same as those at the default one, where they are
+// built again: so their versions are kept and their checksums are not. Only providers that are required and
+// not selected yet are taken over.
 func adopt(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) (*lockfile.Lock, adopted) {
 	next, from := lockfile.New(), adopted{}
 	for e := range lock.All() {
@@ -33,7 +33,7 @@ func adopt(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) (*lockfile.
 	return next, from
 }
 
-// warn tells which of the selections in the lock that is to be written were taken over.
+// warn lists the selections in the new lock that were taken over.
 func (from adopted) warn(next, before *lockfile.Lock) diag.List {
 	var names strings.Builder
 	for e := range next.All() {

@@ -10,7 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// archive opens a packed package, downloading it first into a file without a name in dir if it isn't on disk.
+// archive opens a packed package. If it isn't on disk, archive first downloads it to a temporary file in
+// dir.
 func (i *Installer) archive(ctx context.Context, c choice, pkg Package, dir string) (*temporary, error) {
 	if pkg.Download == nil {
 		file, err := os.Open(pkg.Path)
@@ -30,7 +31,7 @@ func (i *Installer) archive(ctx context.Context, c choice, pkg Package, dir stri
 	return file, nil
 }
 
-// progress returns whom to tell about a download, and what to call after it.
+// progress returns the callback for the progress of a download, and a function to call after it.
 func (i *Installer) progress(p addr.Provider, v versions.Version) (Progress, func()) {
 	if i.Downloading == nil {
 		return nil, func() {}
@@ -38,14 +39,14 @@ func (i *Installer) progress(p addr.Provider, v versions.Version) (Progress, fun
 	return i.Downloading(p, v)
 }
 
-// temporary is a file that is gone when it is closed, or that stays if it wasn't ours.
+// temporary is a file that is removed when it is closed, unless it belongs to a source.
 type temporary struct {
 	*os.File
 	name   string // in messages
 	remove string // "" for nothing
 }
 
-// newTemporary creates a file that even a killed process doesn't leave behind, where the system permits that.
+// newTemporary creates a file that even a killed process doesn't leave behind, if the system permits that.
 func newTemporary(dir string) (*temporary, error) {
 	file, err := os.CreateTemp(dir, ".download-")
 	if err != nil {
@@ -58,7 +59,7 @@ func newTemporary(dir string) (*temporary, error) {
 	return t, nil
 }
 
-// Close closes the file and removes it if it is still there.
+// Close closes the file and removes it if it still exists.
 func (t *temporary) Close() error {
 	err := t.File.Close()
 	if t.remove != "" {

@@ -15,10 +15,10 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// Ensure installs what is required and not there yet. The versions are those of the lock, which may be nil,
-// else the newest that the constraints allow. The lock returned is to be written by the caller if it differs
-// from the one given, which is not changed. With errors, the lock is the one given, and the disk may hold
-// some of the packages, each of them complete.
+// Ensure installs missing required providers. Their versions are those of the lock, which may be nil, or
+// else the newest that the constraints allow. Ensure does not change the given lock; the caller writes the
+// returned one if it differs. With errors, it returns the given lock, and the disk may contain some of the
+// packages, each of them complete.
 func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, opts Options) (Selections, *lockfile.Lock, diag.List) {
 	if lock == nil {
 		lock = lockfile.New()
@@ -72,8 +72,8 @@ func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirem
 	return sel, next, append(diags, from.warn(next, lock)...)
 }
 
-// unrecorded warns of packages that the lock file has let in by the checksum of their archive, when it may
-// not be given the one of their content, which other commands go by.
+// unrecorded warns about packages that were accepted by the checksum of their archive, if the lock file
+// must not be changed to include the checksum of their content, which other commands use.
 func (i *Installer) unrecorded(sel Selections, lock *lockfile.Lock) diag.List {
 	var names strings.Builder
 	for e := range lock.All() {
@@ -89,9 +89,9 @@ func (i *Installer) unrecorded(sel Selections, lock *lockfile.Lock) diag.List {
 		names.String(), i.platform())
 }
 
-// kept returns a lock with the entries of providers that are required but not installed at present, so that a
-// development override, a debugger or a provider that is part of this program doesn't make the lock file
-// forget them: other engines need the entries.
+// kept returns a lock that also has the entries of providers that are required but not installed now. So a
+// development override, a debugger or a built-in provider doesn't remove the entries that other engines
+// need.
 func (i *Installer) kept(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) *lockfile.Lock {
 	next := lockfile.New()
 	for p := range reqs {
@@ -124,11 +124,11 @@ func readonlyError(lock, next *lockfile.Lock, from adopted) diag.List {
 		changes.String())
 }
 
-// choice is a version chosen for a requirement.
+// choice is the version chosen for a requirement.
 type choice struct {
 	req     *Requirement
 	version versions.Version
-	locked  lockfile.Entry // the entry of the same version, zero if there is none
+	locked  lockfile.Entry // the entry of the same version; zero if there is none
 }
 
 // choose selects versions. It reads the sources but changes nothing.
@@ -163,9 +163,9 @@ func (i *Installer) choose(ctx context.Context, reqs []*Requirement, lock *lockf
 	return plan, diags
 }
 
-// newest returns the newest version that the constraints allow. It must have a package for the platform: an
-// older version that has one is not taken instead, because then the same configuration would mean different
-// versions on different machines.
+// newest returns the newest version that the constraints allow. If it has no package for the platform, that
+// is an error: choosing an older version instead would give the same configuration different versions on
+// different machines.
 func (i *Installer) newest(ctx context.Context, r *Requirement) (versions.Version, diag.List) {
 	places, err := i.search(ctx, r.Provider)
 	if err != nil {
@@ -219,7 +219,7 @@ func all(places []searched) versions.List {
 	return slices.Collect(maps.Keys(merged))
 }
 
-// warnings are what the sources want to be told about a provider.
+// warnings returns the sources' warnings about a provider.
 func warnings(r *Requirement, places []searched) diag.List {
 	var diags diag.List
 	for _, s := range places {

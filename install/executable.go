@@ -12,8 +12,8 @@ import (
 )
 
 // findExecutable returns the path of the provider's program in a package's directory: the file
-// "terraform-provider-TYPE", alone or followed by an underscore and anything, on Windows with the suffix
-// ".exe".
+// "terraform-provider-TYPE", optionally followed by an underscore and any text, and on Windows with the
+// suffix ".exe".
 func findExecutable(dir string, p addr.Provider) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -13,47 +13,47 @@ import (
 )
 
 // Installer installs providers for one working directory. Its fields must not change while it is in use.
-// Several processes may run installers for the same data directory and the same plugin cache at the same
-// time.
+// Several processes may use the same data directory and the same plugin cache at the same time.
 type Installer struct {
-	// DataDir is the directory of installed things, usually ".terraform".
+	// DataDir is the data directory, usually ".terraform".
 	DataDir string
-	// Config tells the plugin cache and the development overrides; nil stands for the defaults.
+	// Config has the plugin cache and the development overrides; nil means the defaults.
 	Config *cliconfig.Config
 	// Sources are the places to take packages from; see Network.Sources and MirrorDirs.
 	Sources []Source
-	// Platform is the one to install for; the zero value stands for the one of this program.
+	// Platform is the one to install for; the zero value means the platform of this program.
 	Platform Platform
-	// Embedded reports whether a provider is part of the program, besides the built-in one; nil stands for
-	// none.
+	// Embedded reports whether a provider, apart from the built-in one, is part of the program; nil means
+	// none is.
 	Embedded func(addr.Provider) bool
-	// Reattached reports whether somebody else already runs the provider; nil stands for none.
+	// Reattached reports whether the provider is already running under the control of another program; nil
+	// means none is.
 	Reattached func(addr.Provider) bool
-	// Observer is told what Ensure does, one call at a time and in the order of the providers, although
-	// several are installed at once; nil for nobody.
+	// Observer receives the steps of Ensure, one call at a time and in the order of the providers, even if
+	// several are installed at once. It may be nil.
 	Observer Observer
-	// Downloading is called before each download, of which there may be several at once, and returns whom to
-	// tell about its progress, and what to call at its end; nil for nobody.
+	// Downloading is called before each download; several may run at once. It returns the callback for the
+	// progress, and a function that is called at the end. It may be nil.
 	Downloading func(p addr.Provider, v versions.Version) (Progress, func())
 }
 
-// Observer is told about the progress of an installation.
+// Observer receives the progress of an installation.
 type Observer interface {
 	// Finding precedes the search for the newest version; constraints is "" if any will do.
 	Finding(p addr.Provider, constraints string)
-	// Reusing says that the version of the lock file is to be taken.
+	// Reusing reports that the version in the lock file will be used.
 	Reusing(p addr.Provider, v versions.Version)
-	// Installing precedes the installation from a source; cached if it is to the plugin cache.
+	// Installing precedes the installation from a source; cached if it goes to the plugin cache.
 	Installing(p addr.Provider, v versions.Version, cached bool)
-	// Installed follows it. proof says in a few words why the package can be trusted, or that it can't be
-	// known.
+	// Installed follows it. proof says in a few words why the package can be trusted, or that this cannot
+	// be verified.
 	Installed(p addr.Provider, v versions.Version, proof string)
-	// Using says that an installed package is used; cached if it is linked from the plugin cache, where it
-	// may just have been installed.
+	// Using reports that an installed package is used; cached if it is linked from the plugin cache, where
+	// it may have been installed just before.
 	Using(p addr.Provider, v versions.Version, cached bool)
 }
 
-// Selection is a provider that is ready to be run.
+// Selection is an installed provider that can be run.
 type Selection struct {
 	Version    versions.Version // unspecified for a development override
 	Dir        string
@@ -62,10 +62,11 @@ type Selection struct {
 	Dev        bool          // a development override
 }
 
-// Selections holds the installed providers. Providers that are built in, embedded or reattached have none.
+// Selections are the installed providers. Providers that are built in, embedded or reattached are not
+// included.
 type Selections map[addr.Provider]Selection
 
-// Options changes what Ensure does.
+// Options change what Ensure does.
 type Options struct {
 	// Upgrade selects the newest versions that the constraints allow, rather than those of the lock file.
 	Upgrade bool
@@ -73,7 +74,7 @@ type Options struct {
 	Readonly bool
 }
 
-// quiet is the observer for nobody.
+// quiet is an observer that does nothing.
 type quiet struct{}
 
 func (quiet) Finding(addr.Provider, string)                     {}
@@ -103,10 +104,11 @@ func (i *Installer) cacheDir() string {
 	return i.Config.PluginCacheDir
 }
 
-// providersDir holds the installed packages.
+// providersDir returns the directory of the installed packages.
 func (i *Installer) providersDir() string { return filepath.Join(i.DataDir, "providers") }
 
-// packageDir is where the package of a version lies below base: the data directory's or the plugin cache's.
+// packageDir returns the directory of a version's package below base, which is in the data directory or the
+// plugin cache.
 func (i *Installer) packageDir(base string, p addr.Provider, v versions.Version) string {
 	return filepath.Join(base, providerPath(p), v.String(), i.platform().String())
 }
@@ -116,7 +118,7 @@ func (i *Installer) within(p addr.Provider) bool {
 	return p.IsBuiltIn() || i.Embedded != nil && i.Embedded(p)
 }
 
-// running reports whether a provider is run by somebody else.
+// running reports whether another program controls the running provider.
 func (i *Installer) running(p addr.Provider) bool { return i.Reattached != nil && i.Reattached(p) }
 
 func (i *Installer) override(p addr.Provider) (string, bool) {
@@ -127,8 +129,8 @@ func (i *Installer) override(p addr.Provider) (string, bool) {
 	return dir, ok
 }
 
-// CanSelfInit reports whether nothing has to be installed, so that a command may go on in a fresh directory
-// without init: every provider is part of the program, run by somebody else, or overridden for development.
+// CanSelfInit reports whether nothing has to be installed, so that a command can run in a new directory
+// without init: every provider is part of the program, reattached, or overridden for development.
 func (i *Installer) CanSelfInit(reqs map[addr.Provider]*Requirement) bool {
 	for p := range reqs {
 		if _, dev := i.override(p); !dev && !i.within(p) && !i.running(p) {
@@ -138,7 +140,7 @@ func (i *Installer) CanSelfInit(reqs map[addr.Provider]*Requirement) bool {
 	return true
 }
 
-// local selects the providers that need no installation and returns the requirements that do, in order.
+// local selects the providers that need no installation and returns the other requirements in order.
 func (i *Installer) local(reqs map[addr.Provider]*Requirement) (Selections, []*Requirement, diag.List) {
 	sel := Selections{}
 	var rest []*Requirement
@@ -167,7 +169,7 @@ func (i *Installer) local(reqs map[addr.Provider]*Requirement) (Selections, []*R
 	return sel, rest, diags
 }
 
-// checkWithin checks what is said about a provider that is part of the program.
+// checkWithin checks the requirements for a provider that is part of the program.
 func (r *Requirement) checkWithin() diag.List {
 	if r.Provider.IsBuiltIn() && r.Provider != addr.BuiltinProvider {
 		return r.errorf("Invalid built-in provider", "There is no built-in provider %s. The only one is %s.", r.Provider, addr.BuiltinProvider)

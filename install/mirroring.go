@@ -16,9 +16,9 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// MirrorPlatforms saves the packages of all required providers for the platforms in a directory, which then
-// is a filesystem mirror, and with the index files that it gets also a network mirror once a web server
-// offers it. Versions are those of the lock, which may be nil. What else the directory has stays.
+// MirrorPlatforms saves the packages of all required providers for the platforms in a directory. The
+// directory is then a filesystem mirror and, thanks to its index files, a network mirror when offered by a
+// web server. Versions are those of the lock, which may be nil. Other content of the directory is kept.
 func (i *Installer) MirrorPlatforms(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, platforms []Platform, dir string, obs PlatformObserver) diag.List {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return diag.Errorf("Cannot create the mirror", "The directory of the mirror could not be created: %s.", err)
@@ -44,12 +44,12 @@ func (i *Installer) MirrorPlatforms(ctx context.Context, reqs map[addr.Provider]
 	return diags
 }
 
-// archiveName is the name of a package in the packed layout.
+// archiveName returns the name of a package in the packed layout.
 func archiveName(p addr.Provider, v versions.Version, platform Platform) string {
 	return fmt.Sprintf("terraform-provider-%s_%s_%s.zip", p.Type, v, platform)
 }
 
-// save copies a file to a path, where it appears at once and complete.
+// save copies a file to a path, where it appears atomically and complete.
 func save(file *os.File, path string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -58,7 +58,7 @@ func save(file *os.File, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	// Once it has its place there is nothing left to remove.
+	// After the rename, there is nothing to remove.
 	defer func() { _ = os.Remove(out.Name()) }()
 	info, err := file.Stat()
 	if err == nil {
@@ -76,7 +76,7 @@ func save(file *os.File, path string) (err error) {
 	return os.Rename(out.Name(), path)
 }
 
-// writeIndexes writes the documents of the network mirror protocol by what the directory holds.
+// writeIndexes writes the documents of the network mirror protocol for the content of the directory.
 func writeIndexes(dir string, p addr.Provider, v versions.Version) error {
 	type archive struct {
 		Hashes []lockfile.Hash `json:"hashes"`

@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/registry"
 )
 
-// Modules makes what asks registries of modules and what gets packages of modules.
+// Modules returns the clients for registries of modules and for packages of modules.
 func (n *Network) Modules() (*registry.Client, *fetch.Client, diag.List) {
 	client, diags := n.client(cliconfig.Method{Kind: cliconfig.Direct})
 	if diags.HasErrors() {

@@ -20,23 +20,22 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// Network makes the sources that need the network, from the user's settings. Nothing is sent before a source
-// is asked.
+// Network creates the sources that use the network, from the user's settings. Nothing is sent before a
+// source is used.
 type Network struct {
-	// Config is the CLI configuration; nil stands for the defaults.
+	// Config is the CLI configuration; nil means the defaults.
 	Config *cliconfig.Config
 	Env    cliconfig.Environment
-	// Transport carries out HTTP requests; nil for the usual one.
+	// Transport carries out HTTP requests; nil means the default transport.
 	Transport http.RoundTripper
-	// Pause is the first one between attempts, 0 for the default.
+	// Pause is the first pause between attempts, 0 for the default.
 	Pause time.Duration
 
 	creds svcauth.CredentialsSource
 }
 
-// Sources returns the installation methods of a configuration, or the implied ones if it names none: the
-// usual directories that exist, and then each provider's own registry for those that are in none of the
-// directories.
+// Sources returns the installation methods of a configuration. If it names none, these are the usual
+// directories that exist and, for providers in none of these, each provider's own registry.
 func (n *Network) Sources() ([]Source, diag.List) {
 	if n.Config == nil || n.Config.Installation == nil {
 		local := MirrorDirs(existing(n.Env.ImpliedMirrors())...)
@@ -89,7 +88,7 @@ func (n *Network) Direct() (Source, diag.List) {
 	return n.source(cliconfig.Method{Kind: cliconfig.Direct})
 }
 
-// Mirror returns the source that is the network mirror at an address.
+// Mirror returns the source for the network mirror at an address.
 func (n *Network) Mirror(url string) (Source, diag.List) {
 	return n.source(cliconfig.Method{Kind: cliconfig.NetworkMirror, URL: cliconfig.NewSecret(url)})
 }
@@ -106,13 +105,13 @@ func (n *Network) truth(name string) bool {
 	return err == nil && v
 }
 
-// The numbers that apply unless the user sets others.
+// The defaults of numbers that the user can set.
 const (
 	usualRetries         = 1
 	usualDownloadRetries = 2
 )
 
-// client makes the HTTP client of a method.
+// client returns the HTTP client for a method.
 func (n *Network) client(m cliconfig.Method) (*web.Client, diag.List) {
 	retries, seconds := usualRetries, 0
 	downloads := usualDownloadRetries
@@ -148,8 +147,8 @@ func orElse(n, fallback int) int {
 	return n
 }
 
-// beyond is a source for what is in none of some local directories: somebody who puts a provider there
-// doesn't want another one.
+// beyond is a source for providers that are in none of some local directories: a user who puts a provider
+// there wants that one.
 type beyond struct {
 	Source
 	local []Source
@@ -173,7 +172,7 @@ func (b *beyond) Warnings(p addr.Provider) []string {
 	return nil
 }
 
-// noPackage says that a source lacks a package.
+// noPackage returns the error that a source lacks a package.
 func noPackage(s Source, p addr.Provider, v fmt.Stringer, platform Platform) error {
 	return fmt.Errorf("%s has no package of %s %s for %s", s, p, v, platform)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// searched is a source that was asked for a provider, with what it has.
+// searched is a source that was asked for a provider, with its answer.
 type searched struct {
 	source Source
 	found  Available
@@ -38,7 +38,8 @@ func (i *Installer) search(ctx context.Context, p addr.Provider) ([]searched, er
 	return places, nil
 }
 
-// platforms returns those for which a source has a version; known is false if it doesn't tell.
+// platforms returns the platforms for which a source has a version; known is false if the source doesn't
+// say.
 func (s searched) platforms(ctx context.Context, p addr.Provider, v versions.Version) (list []Platform, known bool, err error) {
 	list, ok := s.found[v]
 	if !ok || list != nil {
@@ -99,7 +100,7 @@ func (i *Installer) asksRegistry(places []searched) bool {
 	})
 }
 
-// similar lists addresses of providers of the same type that the sources have.
+// similar lists providers of the same type that the sources have under other addresses.
 func (i *Installer) similar(p addr.Provider, places []searched) []string {
 	var out []string
 	seen := map[addr.Provider]bool{}

@@ -11,12 +11,11 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// packagesAtOnce bounds how many packages are downloaded and checked at the same time.
+// packagesAtOnce bounds how many packages are downloaded and verified at the same time.
 const packagesAtOnce = 6
 
-// turns puts what is told about several tasks at once into the order of the tasks: the first one that has not
-// ended speaks, and what those after it have to say is kept until it is their turn. One call is made at a
-// time.
+// turns orders the reports of concurrent tasks by task: reports of the first task that has not ended are
+// passed on at once, and those of later tasks are kept until their turn. Only one call is made at a time.
 type turns struct {
 	mu    sync.Mutex
 	head  int
@@ -24,7 +23,7 @@ type turns struct {
 	ended map[int]bool
 }
 
-// say calls f, now or when it is the turn of task k.
+// say calls f at once, or when it is the turn of task k.
 func (t *turns) say(k int, f func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -35,7 +34,7 @@ func (t *turns) say(k int, f func()) {
 	t.kept[k] = append(t.kept[k], f)
 }
 
-// end says that task k has nothing more to say.
+// end marks the end of task k's reports.
 func (t *turns) end(k int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,8 +49,8 @@ func (t *turns) end(k int) {
 	}
 }
 
-// atOnce runs n tasks, some of them at the same time, and returns what they report in their order. When ctx
-// ends, nothing new begins, and that is all there is to report.
+// atOnce runs n tasks, some of them at the same time, and returns their diagnostics in the order of the
+// tasks. When ctx ends, no further task starts and only that is reported.
 func atOnce(ctx context.Context, n int, task func(k int, say func(func())) diag.List) diag.List {
 	t := &turns{kept: map[int][]func(){}, ended: map[int]bool{}}
 	reports := make([]diag.List, n)
@@ -66,7 +65,7 @@ func atOnce(ctx context.Context, n int, task func(k int, say func(func())) diag.
 			return nil
 		})
 	}
-	_ = group.Wait() // tasks report for themselves
+	_ = group.Wait() // tasks return diagnostics instead
 	if ctx.Err() != nil {
 		return diag.Errorf("Installation interrupted", "%s Providers that were not installed completely were removed. Run the command again to install them.", diag.Sentence(context.Cause(ctx)))
 	}
@@ -77,7 +76,7 @@ func atOnce(ctx context.Context, n int, task func(k int, say func(func())) diag.
 	return diags
 }
 
-// inTurn tells an observer about one of several tasks.
+// inTurn passes the reports of one task to an observer when it is that task's turn.
 type inTurn struct {
 	to  Observer
 	say func(func())
@@ -103,7 +102,7 @@ func (o inTurn) Using(p addr.Provider, v versions.Version, cached bool) {
 	o.say(func() { o.to.Using(p, v, cached) })
 }
 
-// platformsInTurn tells an observer about one of several packages.
+// platformsInTurn passes the reports about one package to an observer when it is that package's turn.
 type platformsInTurn struct {
 	to  PlatformObserver
 	say func(func())

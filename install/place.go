@@ -20,10 +20,10 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// errMismatch says that a package isn't the one that the lock file means.
+// errMismatch is returned for a package that the lock file does not accept.
 var errMismatch = errors.New("the package does not match any of the checksums recorded in the dependency lock file")
 
-// install makes the chosen version present in the data directory and returns its entry for the lock file.
+// install ensures that the chosen version is in the data directory and returns its entry for the lock file.
 func (i *Installer) install(ctx context.Context, c choice) (Selection, lockfile.Entry, diag.List) {
 	p := c.req.Provider
 	entry := lockfile.Entry{Provider: p, Version: c.version, Constraints: c.req.Text()}
@@ -68,7 +68,8 @@ func withLock(ctx context.Context, path string, f func() error) (err error) {
 // unfinishedPrefix begins the names of directories that are being filled for the package at path.
 func unfinishedPrefix(path string) string { return ".new-" + filepath.Base(path) + "-" }
 
-// sweep removes what killed processes have left unfinished for the package at path, whose lock is held.
+// sweep removes unfinished directories that killed processes left for the package at path, whose lock is
+// held.
 func sweep(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -84,13 +85,13 @@ func sweep(path string) error {
 	return nil
 }
 
-// placed is a package at its place.
+// placed is a package in its place.
 type placed struct {
 	hash lockfile.Hash   // h1
-	sums []lockfile.Hash // what else is to be recorded in the lock file
+	sums []lockfile.Hash // further checksums for the lock file
 }
 
-// present makes dst the package, from itself, the plugin cache or a source.
+// present ensures that dst is the package: as it is, from the plugin cache, or from a source.
 func (i *Installer) present(ctx context.Context, c choice, dst string) (placed, error) {
 	p, v := c.req.Provider, c.version
 	if h, ok := intact(dst, c.locked); ok {
@@ -135,7 +136,7 @@ func intact(dir string, locked lockfile.Entry) (lockfile.Hash, bool) {
 	return h, err == nil && locked.Matches(h)
 }
 
-// fetch puts the package of the first source that has it at dst, after checking it.
+// fetch takes the package from the first source that has it and, after verifying it, puts it at dst.
 func (i *Installer) fetch(ctx context.Context, c choice, dst string) (placed, error) {
 	p, v := c.req.Provider, c.version
 	pkg, err := i.find(ctx, p, v)
@@ -171,10 +172,10 @@ func (i *Installer) find(ctx context.Context, p addr.Provider, v versions.Versio
 	return Package{}, fmt.Errorf("no package of this version for %s is in any of the search locations:%s", i.platform(), names)
 }
 
-// verifiedChecksum is the proof of a package that has a checksum from a place that is trusted.
+// verifiedChecksum is the proof of a package with a checksum from a trusted place.
 const verifiedChecksum = "verified checksum"
 
-// proof says why a package that was installed can be trusted.
+// proof says why an installed package can be trusted.
 func proof(pkg Package, locked lockfile.Entry) string {
 	switch {
 	case pkg.Proof != "":
@@ -198,14 +199,14 @@ func (i *Installer) put(ctx context.Context, c choice, pkg Package, dst string) 
 	defer file.Close()
 	h1, zh, err := putArchive(file, dst, demand{c.locked.Hashes, pkg.Hashes})
 	got := placed{h1, slices.Clone(pkg.Sums)}
-	// Of what a source only claims, what this package has is known to be true.
+	// Of the checksums that a source only claims, this package proves its own.
 	if slices.Contains(pkg.Hashes, zh) {
 		got.sums = append(got.sums, zh)
 	}
 	return got, err
 }
 
-// demand is what a package has to match: one of each list that isn't empty.
+// demand lists the checksums a package must match: one of each list that isn't empty.
 type demand struct{ locked, given []lockfile.Hash }
 
 func (d demand) check(hashes ...lockfile.Hash) error {
@@ -221,10 +222,10 @@ func (d demand) check(hashes ...lockfile.Hash) error {
 	return nil
 }
 
-// errGiven says that a package isn't what its source says it is.
+// errGiven is returned for a package that doesn't match its source's checksums.
 var errGiven = errors.New("the package matches none of the checksums that its source gives: it was damaged or changed on the way")
 
-// putDir installs an unpacked package: as a link to it, so that it takes no space, else as a copy.
+// putDir installs an unpacked package: as a link, to save space, or else as a copy.
 func putDir(src, dst string, locked lockfile.Entry) (lockfile.Hash, error) {
 	h, err := lockfile.HashDir(src)
 	if err != nil {
@@ -236,8 +237,8 @@ func putDir(src, dst string, locked lockfile.Entry) (lockfile.Hash, error) {
 	return h, link(src, dst)
 }
 
-// putArchive installs a packed package. What becomes visible at dst is checked in full: the archive's bytes
-// or the unpacked content.
+// putArchive installs a packed package. Before it becomes visible at dst, it is verified completely: the
+// bytes of the archive or its unpacked content.
 func putArchive(file *temporary, dst string, want demand) (hash, archiveHash lockfile.Hash, err error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -272,10 +273,10 @@ func putArchive(file *temporary, dst string, want demand) (hash, archiveHash loc
 	return hash, archiveHash, err
 }
 
-// errUnchanged says that what should be replaced is the same already. Others may be running it.
+// errUnchanged means that the package in place is already the same. It may be running.
 var errUnchanged = errors.New("nothing to do")
 
-// unchanged reports whether dst is a package of ours, and no link, with a checksum.
+// unchanged reports whether dst is a package, not a link, with the given checksum.
 func unchanged(dst string, want lockfile.Hash) bool {
 	info, err := os.Lstat(dst)
 	if err != nil || !info.IsDir() {
@@ -285,8 +286,8 @@ func unchanged(dst string, want lockfile.Hash) bool {
 	return err == nil && have == want
 }
 
-// makeExecutable permits everybody to run the programs of a package: archives made on Windows don't say who
-// may.
+// makeExecutable makes the programs of a package executable for everyone: archives made on Windows have no
+// permissions.
 func makeExecutable(dir string) error {
 	names, err := filepath.Glob(filepath.Join(escapeGlob(dir), "terraform-provider-*"))
 	if err != nil {
@@ -302,8 +303,8 @@ func makeExecutable(dir string) error {
 	return nil
 }
 
-// replace fills a new directory beside dst and, if that succeeds, puts it in the place of dst. The caller
-// holds the lock of dst.
+// replace fills a new directory beside dst and, if that succeeds, moves it to dst. The caller holds the
+// lock of dst.
 func replace(dst string, fill func(tmp string) error) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(dst), unfinishedPrefix(dst))
 	if err != nil {
@@ -320,8 +321,8 @@ func replace(dst string, fill func(tmp string) error) error {
 	return swap(content, dst)
 }
 
-// swap renames src to dst, whatever dst was. A program that runs from the old dst is not disturbed where the
-// system permits that.
+// swap renames src to dst, which may exist. If the system permits it, programs that run from the old dst
+// are not disturbed.
 func swap(src, dst string) error {
 	old := src + ".old"
 	if err := os.Rename(dst, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -330,8 +331,8 @@ func swap(src, dst string) error {
 	return os.Rename(src, dst)
 }
 
-// link makes dst a symbolic link to the directory src, or a copy of it where links aren't possible. If both
-// already are the same directory, as with a plugin cache that also is a mirror, nothing changes.
+// link makes dst a symbolic link to the directory src, or a copy where links aren't possible. Nothing
+// changes if both are the same directory already, as with a plugin cache that is also a mirror.
 func link(src, dst string) error {
 	abs, err := filepath.Abs(src)
 	if err != nil {

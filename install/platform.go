@@ -23,8 +23,8 @@ func parsePlatform(s string) (Platform, bool) {
 	return Platform{goos, arch}, true
 }
 
-// isWord reports whether s is made of small letters and digits, as the names of systems and architectures
-// are. Servers send them, and they become names of directories and parts of messages.
+// isWord reports whether s consists of lower-case letters and digits, like the names of systems and
+// architectures. Servers send them, and they become parts of directory names and messages.
 func isWord(s string) bool {
 	const good = "abcdefghijklmnopqrstuvwxyz0123456789"
 	return s != "" && strings.Trim(s, good) == ""

@@ -15,12 +15,12 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// PlatformObserver is told what happens with packages for several platforms.
+// PlatformObserver receives the progress for packages of several platforms.
 type PlatformObserver interface {
 	// Fetching precedes the download of a package.
 	Fetching(p addr.Provider, v versions.Version, platform Platform)
-	// Fetched follows it. proof says in a few words why the package can be trusted, or that it can't be
-	// known.
+	// Fetched follows it. proof says in a few words why the package can be trusted, or that this cannot be
+	// verified.
 	Fetched(p addr.Provider, v versions.Version, platform Platform, proof string)
 }
 
@@ -33,9 +33,8 @@ func ParsePlatform(s string) (Platform, error) {
 	return p, nil
 }
 
-// LockPlatforms returns the lock with checksums for the platforms of all providers that are required and not
-// part of the program. Selections of the lock given stay as they are, and so do their checksums. The packages
-// are checked and not kept.
+// LockPlatforms returns the lock with checksums for the platforms of all required providers that are not
+// part of the program. Existing selections and checksums are kept. The packages are verified and not kept.
 func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*Requirement, lock *lockfile.Lock, platforms []Platform, obs PlatformObserver) (*lockfile.Lock, diag.List) {
 	ours, from := adopt(reqs, lock)
 	next := lockfile.New()
@@ -76,8 +75,9 @@ func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*R
 	return next, append(diags, from.warn(next, lock)...)
 }
 
-// republished reports a version of which nothing is any more what it was when it was locked. sums are those
-// of all archives, hashes those of the one at hand.
+// republished returns an error if a version shares nothing with what was locked: a package must not be
+// replaced by another under the same version. sums are the checksums of all archives, hashes those of the
+// package at hand.
 func republished(locked lockfile.Entry, sums, hashes []lockfile.Hash) error {
 	if !locked.HasArchives() || len(sums) == 0 || locked.Matches(sums...) || locked.Matches(hashes...) {
 		return nil
@@ -86,8 +86,8 @@ func republished(locked lockfile.Entry, sums, hashes []lockfile.Hash) error {
 		"If you trust it, remove the provider's block from %s first", lockfile.FileName)
 }
 
-// visit is called with a package that was checked, and its hashes, one at a time in any order. archive is nil
-// for a directory.
+// visit is called with a verified package and its hashes, one at a time in any order. archive is nil for a
+// directory.
 type visit func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, archive *temporary) error
 
 // each gets the package of each required provider for each platform, from the first source that has it.
@@ -180,7 +180,8 @@ func archiveHashes(file *os.File) ([]lockfile.Hash, error) {
 	return []lockfile.Hash{h1, zh}, err
 }
 
-// check refuses archives that say themselves that they are too large. Reading one that lies about it fails.
+// check refuses archives whose stated size is too large. If the statement is false, reading the archive
+// fails.
 func (l limits) check(archive *zip.Reader) error {
 	if len(archive.File) > l.files {
 		return fmt.Errorf("the archive has %d files; at most %d are accepted", len(archive.File), l.files)

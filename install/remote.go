@@ -15,16 +15,16 @@ import (
 	"github.com/mayfly-iac/mayfly/install/registry"
 )
 
-// warner is a source that may have something to tell about a provider whose versions it has listed.
+// warner is a source that may have warnings about a provider whose versions it has listed.
 type warner interface {
 	Warnings(p addr.Provider) []string
 }
 
-// asked remembers answers, so that a source is asked once for each. Failures are not remembered.
+// asked remembers answers, so that a source is asked once for each key. Failures are not remembered.
 type asked[K comparable, V any] struct {
 	mu      sync.Mutex
 	answers map[K]V
-	asking  map[K]*sync.Mutex // held by who asks
+	asking  map[K]*sync.Mutex // held while asking for the key
 }
 
 func (a *asked[K, V]) get(key K, ask func() (V, error)) (V, error) {
@@ -62,7 +62,7 @@ func (a *asked[K, V]) get(key K, ask func() (V, error)) (V, error) {
 	return answer, nil
 }
 
-// registrySource takes each provider from its own registry.
+// registrySource gets each provider from its own registry.
 type registrySource struct {
 	method cliconfig.Method
 	client *registry.Client
@@ -219,12 +219,12 @@ func (s *ociSource) Package(ctx context.Context, p addr.Provider, v versions.Ver
 	}, nil
 }
 
-// platformer is a source that tells the platforms of a version only if asked for that version.
+// platformer is a source that must be asked for the platforms of each version.
 type platformer interface {
 	Platforms(ctx context.Context, p addr.Provider, v versions.Version) ([]Platform, error)
 }
 
-// anyPlatform lists versions whose platforms have to be asked for.
+// anyPlatform lists versions whose platforms are not known yet.
 func anyPlatform(list []versions.Version) Available {
 	out := Available{}
 	for _, v := range list {

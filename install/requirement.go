@@ -17,23 +17,23 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Requirement says that a provider is needed, in which versions, and by what.
+// Requirement is a required provider: in which versions, and by what.
 type Requirement struct {
 	Provider    addr.Provider
 	Constraints []config.VersionConstraint // as written, in the order of the modules
-	// Range is the first place that declares or uses the provider; nil if only the state does.
+	// Range is the first place that declares or uses the provider; nil if only the state needs it.
 	Range *hcl.Range
-	// Address is a resource of the state that needs the provider, "" if the configuration does.
+	// Address is a resource of the state that needs the provider; "" if the configuration does.
 	Address string
 
 	spec  constraints.IntersectionSpec // all constraints together
-	meant string                       // another provider that is needed and has almost the same name; "" if none does
+	meant string                       // another required provider with almost the same name; "" if there is none
 }
 
 // Requirements collects the providers that a configuration and the objects of a state need: those of
-// required_providers and provider blocks, those implied by resources, and those that the state's objects
-// belong to. Either argument may be nil. The result also holds providers that are never installed, such as
-// the built-in one; Installer knows which.
+// required_providers and provider blocks, those implied by resources, and those of the state's objects.
+// Either argument may be nil. The result includes providers that are never installed, such as the built-in
+// one; Installer knows them.
 func Requirements(tree *config.Tree, st *state.State) (map[addr.Provider]*Requirement, diag.List) {
 	c := &collector{reqs: map[addr.Provider]*Requirement{}}
 	if tree != nil {
@@ -51,7 +51,8 @@ func Requirements(tree *config.Tree, st *state.State) (map[addr.Provider]*Requir
 	return c.reqs, c.diags
 }
 
-// compareNames looks for names of providers that may be misspelt: those that are used without being declared.
+// compareNames looks for names of providers that may be misspelled: those that are used without a
+// declaration.
 func (c *collector) compareNames() {
 	known := []string{addr.BuiltinProvider.Type}
 	var undeclared []*Requirement
@@ -89,8 +90,8 @@ func (c *collector) module(m *config.Module) {
 		c.need(m.ProviderFor(ref.Name), ref.Range)
 	}
 	for _, im := range m.Imports {
-		// One whose resource is declared is needed for that, perhaps by another provider than its type
-		// implies.
+		// If its resource is declared, that needs the provider, which may differ from the one implied by
+		// the type.
 		if ref, ok := im.ProviderRef(); ok && (im.Provider != nil || m.Resources[*im.Resource] == nil) {
 			c.need(m.ProviderFor(ref.Name), ref.Range)
 		}
@@ -132,14 +133,14 @@ func (c *collector) state(st *state.State) {
 	}
 }
 
-// Text returns all constraints in the form of the lock file, "" if any version will do.
+// Text returns all constraints in the form of the lock file, or "" if any version is allowed.
 func (r *Requirement) Text() string { return constraint.Text(r.spec) }
 
-// allows returns the versions that meet all constraints. Pre-releases are among them only if asked for
+// allows returns the versions that meet all constraints. It includes only pre-releases that are requested
 // exactly.
 func (r *Requirement) allows() versions.Set { return versions.MeetingConstraints(r.spec) }
 
-// sources lists each constraint with its place, one a line, for messages.
+// sources lists each constraint with its place, one per line, for messages.
 func (r *Requirement) sources() string {
 	var sb strings.Builder
 	for _, c := range r.Constraints {
@@ -153,7 +154,7 @@ func (r *Requirement) sources() string {
 	return sb.String()
 }
 
-// errorf makes an error about the requirement.
+// errorf returns an error about the requirement.
 func (r *Requirement) errorf(summary, format string, args ...any) diag.List {
 	diags := diag.Errorf(summary, format, args...)
 	diags[0].Subject, diags[0].Address = r.Range, r.Address

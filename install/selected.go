@@ -17,9 +17,9 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// Selected returns the installed providers and changes nothing. Every package is hashed and compared with the
-// lock, so that no program runs that isn't the one which was locked. The errors list every problem and say
-// which command solves them.
+// Selected returns the installed providers and changes nothing. It hashes every package and compares it
+// with the lock, so that only locked programs run. The errors list every problem and the command that
+// solves it.
 func (i *Installer) Selected(reqs map[addr.Provider]*Requirement, lock *lockfile.Lock) (Selections, diag.List) {
 	sel, rest, diags := i.local(reqs)
 	if diags.HasErrors() {
@@ -42,7 +42,7 @@ func (i *Installer) Selected(reqs map[addr.Provider]*Requirement, lock *lockfile
 			return nil
 		})
 	}
-	// Problems are collected, all of them; no function returns an error.
+	// The tasks collect problems and never return errors.
 	_ = group.Wait()
 	if all := strings.Join(problems, ""); all != "" {
 		return sel, append(diags, diag.Errorf("Required plugins are not installed",
@@ -54,7 +54,7 @@ func (i *Installer) Selected(reqs map[addr.Provider]*Requirement, lock *lockfile
 	return sel, diags
 }
 
-// consistent checks that the lock has a version for every requirement that meets its constraints.
+// consistent checks that the lock has an allowed version for every requirement.
 func consistent(reqs []*Requirement, lock *lockfile.Lock) diag.List {
 	var missing, other strings.Builder
 	for _, r := range reqs {

@@ -15,8 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// Services asks a host, or the user's settings in its place, which services it has. The question brings no
-// credentials: it is for those who are about to get new ones.
+// Services returns the services of a host, from the host or from the user's settings for it. The request
+// carries no credentials, because it is made before a login.
 func (n *Network) Services(ctx context.Context, host svchost.Hostname) (*disco.Host, diag.List) {
 	client, diags := n.client(cliconfig.Method{})
 	if diags.HasErrors() {
@@ -35,8 +35,8 @@ func (n *Network) Services(ctx context.Context, host svchost.Hostname) (*disco.H
 	return found, nil
 }
 
-// UsableTransport returns what carries out requests for logins: with the connections of the network, and none
-// without encryption that brings credentials.
+// UsableTransport returns the transport for logins: with the network's connections, and refusing to send
+// credentials unencrypted.
 func (n *Network) UsableTransport() (http.RoundTripper, diag.List) {
 	client, diags := n.client(cliconfig.Method{})
 	if diags.HasErrors() {
@@ -45,9 +45,9 @@ func (n *Network) UsableTransport() (http.RoundTripper, diag.List) {
 	return client.Single().Transport, nil
 }
 
-// Account asks a host for the name of the account that a token is for. base is the address of the host's
-// service tfe.v2. valid is false if the service refuses the token; a service that does not answer the
-// question says nothing of it.
+// Account asks a host for the name of a token's account. base is the address of the host's service tfe.v2.
+// valid is false if the service refuses the token; a service that does not answer the question leaves it
+// true.
 func (n *Network) Account(ctx context.Context, base *url.URL, token cliconfig.Secret) (name string, valid bool) {
 	client, diags := n.client(cliconfig.Method{})
 	if diags.HasErrors() {

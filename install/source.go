@@ -22,8 +22,8 @@ import (
 type Source interface {
 	// Allows reports whether the source may be asked for a provider at all.
 	Allows(p addr.Provider) bool
-	// Versions lists the available versions of a provider with the platforms of each; none if it has no such
-	// provider.
+	// Versions lists the available versions of a provider with the platforms of each; none if it has no
+	// such provider.
 	Versions(ctx context.Context, p addr.Provider) (Available, error)
 	// Package finds a package that Versions has listed.
 	Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error)
@@ -31,29 +31,28 @@ type Source interface {
 	String() string
 }
 
-// Available holds the platforms of each version of a provider, nil for those of which the list doesn't tell.
+// Available maps the versions of a provider to their platforms; nil if the list doesn't say.
 type Available map[versions.Version][]Platform
 
-// Package is a provider's package: on disk, or to be downloaded.
+// Package is a provider's package, on disk or to be downloaded.
 type Package struct {
-	Path   string // a directory, or a zip archive, on disk; "" for one to be downloaded
+	Path   string // a directory or a zip archive; "" if it must be downloaded
 	Packed bool
-	// Download writes the zip archive of a package that isn't on disk to an empty file, after checking what
-	// the source knows to check.
+	// Download writes the zip archive of a package that isn't on disk to an empty file, after the checks
+	// that the source can make.
 	Download func(ctx context.Context, to *os.File, progress Progress) error
-	// Hashes are checksums that the source gives, of which the package must have one; none if it gives none.
+	// Hashes are the source's checksums, one of which the package must match; empty if the source has none.
 	Hashes []lockfile.Hash
-	// Sums are checksums of the version's packages for all platforms, to be recorded in the lock file.
+	// Sums are the checksums of the version's packages for all platforms, for the lock file.
 	Sums []lockfile.Hash
-	// Proof says in a few words why the package can be trusted, "" if the source has no reason.
+	// Proof says in a few words why the package can be trusted; "" if the source has no reason.
 	Proof string
 }
 
-// Progress is told how many bytes of a download have arrived, of how many in all; total is negative if that
-// isn't known.
+// Progress is called with the number of bytes received and the total; total is negative if it isn't known.
 type Progress = web.Progress
 
-// MirrorDirs returns filesystem mirrors in the directories, for all providers.
+// MirrorDirs returns filesystem mirrors for the directories, each for all providers.
 func MirrorDirs(dirs ...string) []Source {
 	var out []Source
 	for _, dir := range dirs {
@@ -70,8 +69,8 @@ func existing(dirs []string) []string {
 }
 
 // Mirror is a filesystem mirror: a directory with packages in the packed layout
-// HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip or the unpacked one
-// HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, or both. Other files in it are ignored.
+// HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip, the unpacked one
+// HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, or both. Other files are ignored.
 type Mirror struct {
 	Dir    string
 	Method cliconfig.Method // which providers it is for
@@ -83,7 +82,7 @@ func (m *Mirror) Allows(p addr.Provider) bool { return m.Method.Allows(p) }
 // String implements Source.
 func (m *Mirror) String() string { return m.Method.Location() }
 
-// has reports whether the mirror has a place for a provider, whatever is there.
+// has reports whether the mirror has a directory for a provider.
 func (m *Mirror) has(p addr.Provider) bool {
 	info, err := os.Stat(filepath.Join(m.Dir, providerPath(p)))
 	return err == nil && info.IsDir()
@@ -146,10 +145,10 @@ func (m *Mirror) index(p addr.Provider) (map[build]Package, error) {
 	return index, nil
 }
 
-// indexVersion adds the unpacked packages of a version. They have precedence over packed ones, since they
-// need not be unpacked.
+// indexVersion adds the unpacked packages of a version. They take precedence over packed ones, which would
+// have to be unpacked.
 func indexVersion(index map[build]Package, dir string, v versions.Version) {
-	// What isn't a directory, or not readable, has no packages to offer.
+	// Anything other than a readable directory has no packages.
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		platform, ok := parsePlatform(e.Name())
@@ -176,7 +175,7 @@ func parseArchiveName(name, typ string) (build, bool) {
 	return build{v, platform}, err == nil && valid
 }
 
-// similar lists providers of the same type with another host or namespace that the mirror has, at most a few.
+// similar lists a few providers of the same type that the mirror has under another host or namespace.
 func (m *Mirror) similar(p addr.Provider) []addr.Provider {
 	const enough = 5
 	var out []addr.Provider
@@ -199,11 +198,11 @@ func (m *Mirror) similar(p addr.Provider) []addr.Provider {
 
 var globEscaper = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
-// escapeGlob makes a pattern that matches the path itself; on Windows, where a backslash separates, escaping
-// it isn't possible or needed.
+// escapeGlob returns a pattern that matches the path itself. On Windows, where backslashes are separators,
+// escaping is neither possible nor needed.
 func escapeGlob(path string) string { return globEscaper.Replace(path) }
 
-// providerPath is the relative path of a provider in mirrors, caches and the data directory.
+// providerPath returns the relative path of a provider in mirrors, caches and the data directory.
 func providerPath(p addr.Provider) string {
 	return filepath.Join(p.Hostname.ForDisplay(), p.Namespace, p.Type)
 }

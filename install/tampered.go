@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// obtained is a package of one platform that is to be recorded in the lock file.
+// obtained is a package for one platform whose checksum is about to be recorded in the lock file.
 type obtained struct {
 	choice
 	platform Platform
@@ -19,10 +19,10 @@ type obtained struct {
 	hashes   []lockfile.Hash
 }
 
-// unexplained reports a package that has none of the locked checksums, unless these are known to be those of
-// other platforms: a lock file does not say which platform a checksum is for, and a package that was changed
-// must not be recorded beside the right one. all are the packages of the same run. Where the publisher gives
-// the checksums of all platforms, republished decides.
+// unexplained reports a package that has none of the locked checksums, unless these are known to belong to
+// other platforms: a lock file does not say which platform a checksum is for, and a changed package must
+// not be recorded beside the right one. all are the packages of the same run. If the publisher gives the
+// checksums of all platforms, republished decides instead.
 func (i *Installer) unexplained(ctx context.Context, o obtained, all []obtained) error {
 	if len(o.locked.Hashes) == 0 || len(o.pkg.Sums) > 0 || o.locked.Matches(o.hashes...) {
 		return nil
@@ -52,11 +52,11 @@ func (i *Installer) unexplained(ctx context.Context, o obtained, all []obtained)
 	return nil
 }
 
-// hashInstalled notes the checksums of installed packages for other platforms, and returns that of the one
-// for the same platform, "" if there is none.
+// hashInstalled notes the checksums of packages installed for other platforms, and returns that of the same
+// platform, or "" if there is none.
 func (i *Installer) hashInstalled(o obtained, note func([]lockfile.Hash)) (same lockfile.Hash) {
 	dir := filepath.Join(i.providersDir(), providerPath(o.req.Provider), o.version.String())
-	entries, _ := os.ReadDir(dir) // what is not there explains nothing
+	entries, _ := os.ReadDir(dir) // a missing directory explains nothing
 	for _, e := range entries {
 		platform, ok := parsePlatform(e.Name())
 		if !ok {
@@ -74,8 +74,8 @@ func (i *Installer) hashInstalled(o obtained, note func([]lockfile.Hash)) (same 
 	return same
 }
 
-// hashOffered notes the checksums of the packages for other platforms that the sources have on disk, and what
-// they say about those to be downloaded.
+// hashOffered notes the checksums of packages for other platforms: those that the sources have on disk, and
+// what they state about packages to be downloaded.
 func (i *Installer) hashOffered(ctx context.Context, o obtained, note func([]lockfile.Hash)) error {
 	places, err := i.search(ctx, o.req.Provider)
 	if err != nil {
@@ -98,7 +98,8 @@ func (i *Installer) hashOffered(ctx context.Context, o obtained, note func([]loc
 	return nil
 }
 
-// hashesOnDisk returns the checksums of a package that need not be downloaded, none if it cannot be read.
+// hashesOnDisk returns the checksums of a package that need not be downloaded, or none if it cannot be
+// read.
 func hashesOnDisk(pkg Package) []lockfile.Hash {
 	if pkg.Path == "" {
 		return nil

@@ -12,18 +12,17 @@ import (
 	"strings"
 )
 
-// limits bound what an archive may unpack to, so that a small file cannot fill the disk.
+// limits bound the unpacked content of an archive, so that a small file cannot fill the disk.
 type limits struct {
 	files int
 	bytes int64
 }
 
-// packageLimits are far above any provider in use: the largest have a few files and below one gigabyte.
+// packageLimits are far above known providers: the largest have a few files and less than one gigabyte.
 var packageLimits = limits{files: 10_000, bytes: 4 << 30}
 
-// unpack extracts an archive into the existing directory dir. Nothing gets outside of it: names that lead
-// there, links and special files are refused. After an error dir holds a part of the files; the caller
-// removes it.
+// unpack extracts an archive into the existing directory dir. Names that lead outside of it, links and
+// special files are refused. After an error, dir contains some of the files; the caller removes it.
 func unpack(archive *zip.Reader, dir string, lim limits) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -57,7 +56,7 @@ func unpack(archive *zip.Reader, dir string, lim limits) error {
 
 func checkEntry(f *zip.File) error {
 	name := strings.TrimSuffix(f.Name, "/")
-	// Backslashes separate on Windows, where another unpacker would follow them.
+	// Backslashes are separators on Windows, where another program would follow them.
 	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\:") || !filepath.IsLocal(filepath.FromSlash(name)) {
 		return fmt.Errorf("the archive has an entry %q, whose name points outside of the package", f.Name)
 	}
@@ -67,7 +66,7 @@ func checkEntry(f *zip.File) error {
 	return nil
 }
 
-// unpackFile writes one file of at most limit bytes, and one more if it is larger.
+// unpackFile writes one file of at most limit bytes, plus one byte if it is larger.
 func unpackFile(root *os.Root, f *zip.File, limit int64) (n int64, err error) {
 	if err := root.MkdirAll(path.Dir(f.Name), 0o755); err != nil {
 		return 0, err

@@ -1,6 +1,6 @@
-// Package format puts configuration files of the native syntax into the standard style: indentation and
-// alignment, and a few spellings of old that have a plain one.
+// Package format rewrites configuration files of the native syntax in the standard style: indentation,
+// alignment, and some old spellings.
 //
-// It may import config and diag. It must not know files, modules or what a configuration means: bytes go in
-// and bytes come out.
+// It may import config and diag. It must not know files, modules or the meaning of a configuration: it
+// converts bytes to bytes.
 package format

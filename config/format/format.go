@@ -14,14 +14,14 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Source returns src, a file of configuration, values or tests, in the standard style. The name stands in
-// positions only. Source that cannot be parsed is an error, which says where, and has no result. The result
-// means what src means, and has all of its comments. It may be called concurrently.
+// Source returns src, a file of configuration, values or tests, in the standard style. The name is used for
+// positions only. If src cannot be parsed, Source returns an error with its place and no result. The result
+// has the same meaning as src and all of its comments. Source may be called concurrently.
 //
-// Beyond white space, three things are rewritten:
-//   - an argument that is nothing but one interpolation, a = "${x}", loses the template: a = x;
+// Apart from white space, three things are rewritten:
+//   - an argument that consists of a single interpolation, a = "${x}", loses the template: a = x;
 //   - labels of blocks are quoted, and written without needless escapes;
-//   - the type of a variable loses the spellings of before types had arguments: "string", "list", "map", and
+//   - types of variables lose the spellings from before types had arguments: "string", "list", "map", and
 //     list, map and set by themselves.
 func Source(src []byte, name string) ([]byte, diag.List) {
 	if !config.Parseable(src, name) {
@@ -42,7 +42,7 @@ func Source(src []byte, name string) ([]byte, diag.List) {
 	return hclwrite.Format(r.result()), nil
 }
 
-// rewriter collects what is to be replaced in a source.
+// rewriter collects replacements in a source.
 type rewriter struct {
 	src    []byte
 	tokens hclsyntax.Tokens
@@ -59,7 +59,7 @@ func (r *rewriter) replace(rng hcl.Range, text []byte) {
 	r.edits = append(r.edits, edit{rng.Start.Byte, rng.End.Byte, text})
 }
 
-// result applies the edits, none of which overlaps another.
+// result applies the edits, which must not overlap.
 func (r *rewriter) result() []byte {
 	slices.SortFunc(r.edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
 	out := make([]byte, 0, len(r.src))
@@ -71,8 +71,8 @@ func (r *rewriter) result() []byte {
 	return append(out, r.src[last:]...)
 }
 
-// body visits the content of a block, or of the file if parent is "". parent is the type of a block on the
-// top level and "-" below.
+// body visits the content of a block, or of the file if parent is "". parent is the type of a top-level
+// block, and "-" at deeper levels.
 func (r *rewriter) body(body *hclsyntax.Body, parent string) {
 	for name, attr := range body.Attributes {
 		if parent == "variable" && name == "type" {
@@ -93,7 +93,7 @@ func (r *rewriter) body(body *hclsyntax.Body, parent string) {
 	}
 }
 
-// typeSpellings are the types of variables in the plain spelling, by an old one.
+// typeSpellings maps old spellings of variable types to current ones.
 var typeSpellings = map[string]string{
 	`"string"`: "string", `"list"`: "list(string)", `"map"`: "map(string)",
 	"list": "list(any)", "map": "map(any)", "set": "set(any)",
@@ -105,8 +105,8 @@ func (r *rewriter) variableType(rng hcl.Range) {
 	}
 }
 
-// label quotes a label, and spells a quoted one anew if it has escapes. Those of template sequences stay,
-// since the writer makes other text of them.
+// label quotes a label, and rewrites a quoted one if it has escapes. Escapes of template sequences are
+// kept, because hclwrite would change them.
 func (r *rewriter) label(rng hcl.Range, value string) {
 	have := rng.SliceBytes(r.src)
 	if quoted := bytes.HasPrefix(have, []byte{'"'}); quoted && (!bytes.ContainsRune(have, '\\') || bytes.ContainsAny(have, "$%")) {
@@ -159,25 +159,24 @@ func trimNewlines(tokens hclsyntax.Tokens) hclsyntax.Tokens {
 	return tokens
 }
 
-// lineComment reports whether a token is a comment up to the end of its line, which then is part of the
-// token.
+// lineComment reports whether a token is a comment that includes the end of its line.
 func lineComment(t hclsyntax.Token) bool {
 	return t.Type == hclsyntax.TokenComment && !bytes.HasPrefix(t.Bytes, []byte("/*"))
 }
 
-// endsOpen reports whether nothing but the end of the line may follow the tokens.
+// endsOpen reports whether the tokens must be followed by the end of the line.
 func endsOpen(tokens hclsyntax.Tokens) bool {
 	last := tokens[len(tokens)-1]
 	return last.Type == hclsyntax.TokenCHeredoc || lineComment(last)
 }
 
-// spansLines reports whether there is a line end between the tokens. Those within a token end no argument: of
-// a heredoc and a comment of several lines.
+// spansLines reports whether there is a line end between the tokens. Line ends within a token, such as a
+// heredoc or a comment of several lines, don't end an argument.
 func spansLines(tokens hclsyntax.Tokens) bool {
 	return slices.ContainsFunc(tokens[:len(tokens)-1], func(t hclsyntax.Token) bool { return t.Type == hclsyntax.TokenNewline || lineComment(t) })
 }
 
-// parenthesised reports whether one pair of parentheses is around all of the tokens.
+// parenthesised reports whether one pair of parentheses surrounds all of the tokens.
 func parenthesised(tokens hclsyntax.Tokens) bool {
 	depth := 0
 	for i, t := range tokens {

@@ -1,8 +1,8 @@
-// Package cliconfig reads the command line's configuration files, such as ~/.tofurc: where providers come
-// from, credentials of services, and other settings of a user rather than of a configuration.
+// Package cliconfig reads the CLI configuration files, such as ~/.tofurc: where providers come from,
+// credentials for services, and other settings that belong to a user rather than to a configuration.
 //
-// It may import addr, diag and HCL's packages. It must not know how providers are installed, nor talk to any
-// service.
+// It may import addr, diag and HCL's packages. It must not know how providers are installed, nor contact
+// any service.
 package cliconfig
 
 import (
@@ -18,35 +18,35 @@ type Config struct {
 	// Files are the files that were read, in order.
 	Files []string
 
-	// PluginCacheDir is the directory shared by all working directories, "" for none. It must exist to be
-	// used.
+	// PluginCacheDir is the plugin cache shared by all working directories, "" for none. It is used only if
+	// it exists.
 	PluginCacheDir string
-	// PluginCacheMayBreakLockFile permits packages of the cache without a checksum in the lock file.
+	// PluginCacheMayBreakLockFile permits packages from the cache that have no checksum in the lock file.
 	PluginCacheMayBreakLockFile bool
 
 	DisableCheckpoint          bool
 	DisableCheckpointSignature bool
 
-	// Credentials holds the tokens of credentials blocks; TF_TOKEN_* variables have replaced those of the
-	// same host.
+	// Credentials has the tokens of credentials blocks, replaced by TF_TOKEN_* variables for the same host.
 	Credentials map[svchost.Hostname]Secret
-	// TokenOrigins says where each of the Credentials is from: the path of a file, or the name of a variable.
+	// TokenOrigins has the source of each of the Credentials: the path of a file, or the name of a
+	// variable.
 	TokenOrigins      map[svchost.Hostname]string
 	CredentialsHelper *CredentialsHelper
 	Hosts             map[svchost.Hostname]Host
 
-	// Installation is the content of the provider_installation block, nil if there is none: then the implied
-	// methods apply.
+	// Installation is the content of the provider_installation block. If it is nil, the implied methods
+	// apply.
 	Installation *Installation
-	// OCI holds what the oci_default_credentials and oci_credentials blocks say, by repository prefix; "" is
-	// the default.
+	// OCI has the oci_default_credentials and oci_credentials blocks by repository prefix; "" is the
+	// default.
 	OCI map[string]OCICredentials
 	// Retries and TimeoutSeconds are the settings of the registry_protocols block, 0 for the defaults.
 	Retries        int
 	TimeoutSeconds int
 }
 
-// Secret is a token or password. It hides itself from every kind of formatting; Reveal gives the text.
+// Secret is a token or password that is hidden from every kind of formatting.
 type Secret struct{ text string }
 
 // NewSecret returns a Secret that holds text.
@@ -71,8 +71,8 @@ type CredentialsHelper struct {
 	Range hcl.Range
 }
 
-// Host is a host block: it replaces service discovery for that host. Values are URLs, or objects for services
-// such as login.
+// Host is a host block, which replaces service discovery for that host. Values are URLs, or objects for
+// services such as login.
 type Host struct {
 	Services map[string]any
 	Range    hcl.Range
@@ -90,10 +90,10 @@ type OCICredentials struct {
 
 // Installation is a provider_installation block.
 type Installation struct {
-	// Methods are tried for the providers that they allow; the newest version of all is taken, the first
-	// method wins for equal versions.
+	// Methods are tried for the providers that they allow. The newest version found is used; if several
+	// have it, the first method.
 	Methods []Method
-	// DevOverrides are directories with packages under development, which are used without version or
+	// DevOverrides are directories of packages under development, which are used without a version or
 	// checksum.
 	DevOverrides map[addr.Provider]string
 	Range        hcl.Range
@@ -115,7 +115,7 @@ type Method struct {
 	Kind Kind
 	// Path is the directory of a filesystem mirror, as written.
 	Path string
-	// URL is the base address of a network mirror. It may have a password in it: show it with Location.
+	// URL is the base address of a network mirror. It may contain a password: show it with Location.
 	URL Secret
 	// RepositoryTemplate gives the repository of an OCI mirror from the variables hostname, namespace and
 	// type.
@@ -125,7 +125,7 @@ type Method struct {
 	Range              hcl.Range
 }
 
-// Allows reports whether the method may be used for p. Exclusion beats inclusion.
+// Allows reports whether the method may be used for p. Exclusion takes precedence over inclusion.
 func (m Method) Allows(p addr.Provider) bool {
 	for _, x := range m.Exclude {
 		if x.Matches(p) {

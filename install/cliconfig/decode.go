@@ -40,13 +40,13 @@ var (
 	ociSchema         = schema("username password access_token refresh_token docker_credentials_helper")
 )
 
-// decode reads the body of one file. What it doesn't know is only warned about: the files are shared with
+// decode reads the body of one file. Unknown content only gives warnings, because the files are shared with
 // other programs and versions.
 func (l *loader) decode(body hcl.Body) {
 	content, rest, hd := body.PartialContent(topSchema)
 	if hcljson.IsJSONBody(body) {
-		// An object of blocks may be empty, as that of the credentials is when the last one is removed. HCL
-		// asks for a label then.
+		// An object of blocks may be empty, like that of the credentials after the last one is removed. HCL
+		// would require a label then.
 		hd = slices.DeleteFunc(hd, func(d *hcl.Diagnostic) bool { return d.Summary == "Missing block label" })
 	}
 	l.add(plainhcl.Blind(hd))
@@ -57,7 +57,7 @@ func (l *loader) decode(body hcl.Body) {
 	}
 }
 
-// unknown warns of what is in a body that nobody has looked at.
+// unknown warns about the unused content of a body.
 func (l *loader) unknown(rest hcl.Body) {
 	_, hd := rest.Content(&hcl.BodySchema{})
 	unknown := plainhcl.Blind(hd).AsWarnings()
@@ -68,7 +68,7 @@ func (l *loader) unknown(rest hcl.Body) {
 	l.add(unknown)
 }
 
-// known reads the part of a body that the schema describes, and warns of the rest.
+// known reads the part of a body that the schema describes, and warns about the rest.
 func (l *loader) known(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	content, rest, hd := body.PartialContent(s)
 	l.add(plainhcl.Blind(hd))
@@ -126,7 +126,7 @@ func (l *loader) hostname(b *hcl.Block) (svchost.Hostname, bool) {
 
 func (l *loader) credentials(b *hcl.Block) {
 	host, ok := l.hostname(b)
-	// Hosts may demand more than a token one day, and other programs keep theirs in the same files.
+	// Hosts may one day need more than a token, and other programs store data in the same files.
 	content, _, hd := b.Body.PartialContent(credentialsSchema)
 	l.add(plainhcl.Blind(hd))
 	token, given := l.text(content.Attributes["token"])
@@ -215,7 +215,7 @@ func (l *loader) oci(b *hcl.Block) {
 	l.config.OCI[prefix] = c
 }
 
-// value evaluates an argument, which may be nil. The result is known, and not null if ok.
+// value evaluates an argument, which may be nil. If ok, the result is known and not null.
 func (l *loader) value(attr *hcl.Attribute) (v cty.Value, ok bool) {
 	if attr == nil {
 		return cty.NilVal, false
@@ -231,8 +231,8 @@ func (l *loader) value(attr *hcl.Attribute) (v cty.Value, ok bool) {
 	return v, true
 }
 
-// hugeNumber reports whether a number in v has so many digits that writing them out, as a conversion to a
-// string does, would take for ever.
+// hugeNumber reports whether a number in v has so many digits that converting it to a string would take too
+// long.
 func hugeNumber(v cty.Value) bool {
 	huge := false
 	_ = cty.Walk(v, func(_ cty.Path, v cty.Value) (bool, error) {

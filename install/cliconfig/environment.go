@@ -8,7 +8,7 @@ import (
 	"github.com/opentofu/svchost"
 )
 
-// Environment is what the search for files depends on besides the disk. Its methods don't change it.
+// Environment is what the search for files depends on, apart from the disk. Its methods don't change it.
 type Environment struct {
 	Vars map[string]string
 	Home string // "" if unknown
@@ -17,8 +17,8 @@ type Environment struct {
 
 func (e Environment) windows() bool { return e.GOOS == "windows" }
 
-// MainFile returns the path of the user's configuration file and whether an environment variable names it; ""
-// if there is none.
+// MainFile returns the path of the user's configuration file, or "" if there is none, and whether an
+// environment variable names it.
 func (e Environment) MainFile() (path string, explicit bool) {
 	for _, name := range []string{"TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"} {
 		if p := e.Vars[name]; p != "" {
@@ -50,8 +50,8 @@ func (e Environment) candidates() []string {
 	return paths
 }
 
-// xdgConfigDir returns the directory for configuration below the one that XDG_CONFIG_HOME names. Without the
-// variable there is none: others don't look at its default either.
+// xdgConfigDir returns the configuration directory below XDG_CONFIG_HOME, or "" if the variable is not set:
+// like other programs, it ignores the variable's default.
 func (e Environment) xdgConfigDir() string {
 	if dir := e.Vars["XDG_CONFIG_HOME"]; filepath.IsAbs(dir) {
 		return filepath.Join(dir, "opentofu")
@@ -59,7 +59,7 @@ func (e Environment) xdgConfigDir() string {
 	return ""
 }
 
-// xdg returns the directory that the variable names, or its default below the home directory.
+// xdg returns the directory named by the variable, or its default below the home directory.
 func (e Environment) xdg(name, fallback string) string {
 	if dir := e.Vars[name]; filepath.IsAbs(dir) {
 		return dir
@@ -70,8 +70,8 @@ func (e Environment) xdg(name, fallback string) string {
 	return filepath.Join(e.Home, fallback)
 }
 
-// ConfigDir returns the directory that holds more configuration files and the tokens of logins, "" if
-// unknown. Where XDG_CONFIG_HOME is set, it is below that for those who have no directory of the older kind.
+// ConfigDir returns the directory of further configuration files and of stored tokens, or "" if unknown. If
+// XDG_CONFIG_HOME is set and the older directory does not exist, it is below the former.
 func (e Environment) ConfigDir() string {
 	old := e.HomeDir()
 	if dir := e.xdgConfigDir(); dir != "" && !e.windows() {
@@ -82,8 +82,8 @@ func (e Environment) ConfigDir() string {
 	return old
 }
 
-// HomeDir returns the directory of the older kind, which by convention also holds providers and credentials
-// helpers, "" if unknown.
+// HomeDir returns the older kind of directory, which by convention also contains providers and credentials
+// helpers, or "" if unknown.
 func (e Environment) HomeDir() string {
 	if e.windows() {
 		if dir := e.Vars["APPDATA"]; dir != "" {
@@ -97,8 +97,8 @@ func (e Environment) HomeDir() string {
 	return filepath.Join(e.Home, ".terraform.d")
 }
 
-// CredentialsFile returns the path of the file in which the login command keeps tokens, "" if unknown. It is
-// read as one of the files in the directory.
+// CredentialsFile returns the path of the file in which the login command stores tokens, or "" if unknown.
+// It is read as one of the files in the directory.
 func (e Environment) CredentialsFile() string {
 	if dir := e.ConfigDir(); dir != "" {
 		return filepath.Join(dir, "credentials.tfrc.json")
@@ -106,7 +106,7 @@ func (e Environment) CredentialsFile() string {
 	return ""
 }
 
-// ImpliedMirrors returns the directories that are filesystem mirrors if they exist and no
+// ImpliedMirrors returns the directories that, if they exist, are filesystem mirrors unless a
 // provider_installation block says otherwise, in order of preference. The first is relative to the working
 // directory.
 func (e Environment) ImpliedMirrors() []string {
@@ -157,8 +157,8 @@ func (e Environment) expand(s string) string {
 
 const tokenPrefix = "TF_TOKEN_"
 
-// tokens returns the credentials in TF_TOKEN_* variables. In the names, an underscore stands for a dot and
-// two for a dash.
+// tokens returns the credentials in TF_TOKEN_* variables. In their names, an underscore represents a dot
+// and two a dash.
 func (e Environment) tokens() map[svchost.Hostname]Secret {
 	tokens := map[svchost.Hostname]Secret{}
 	for name, token := range e.Vars {
@@ -174,7 +174,7 @@ func (e Environment) tokens() map[svchost.Hostname]Secret {
 	return tokens
 }
 
-// TokenVariable returns the name of the environment variable that has the token for a host.
+// TokenVariable returns the name of the environment variable for a host's token.
 func TokenVariable(host svchost.Hostname) string {
 	return tokenPrefix + strings.ReplaceAll(strings.ReplaceAll(host.String(), "-", "__"), ".", "_")
 }

@@ -48,7 +48,7 @@ func (l *loader) method(b *hcl.Block) Method {
 	earlier := len(l.diags)
 	attrs := l.content(b.Body, methodSchemas[m.Kind]).Attributes
 	if l.diags[earlier:].HasErrors() {
-		return m // an argument that seems to be missing may be the one with a wrong name
+		return m // an argument that seems to be missing may be misspelled
 	}
 	m.Include = l.patterns(attrs["include"])
 	m.Exclude = l.patterns(attrs["exclude"])
@@ -83,8 +83,8 @@ func (l *loader) required(b *hcl.Block, attrs hcl.Attributes, name, what string)
 	return text, ok
 }
 
-// template decodes a repository template. It must tell apart all providers that the block is for: otherwise
-// one provider's packages could be taken for those of another.
+// template decodes a repository template. It must distinguish all providers that the block is for:
+// otherwise one provider's packages could be taken for another's.
 func (l *loader) template(b *hcl.Block, attr *hcl.Attribute, include []Pattern) hcl.Expression {
 	if attr == nil {
 		l.errorAt(b.DefRange, "Invalid provider installation method",
@@ -107,7 +107,7 @@ func (l *loader) template(b *hcl.Block, attr *hcl.Attribute, include []Pattern) 
 	return attr.Expr
 }
 
-// same reports whether patterns leave only one value for a part of an address. No patterns at all mean any
+// same reports whether patterns allow only one value for a part of an address. Nil patterns allow any
 // provider, and an empty list none.
 func same(include []Pattern, name string) bool {
 	if include == nil {
@@ -120,8 +120,8 @@ func same(include []Pattern, name string) bool {
 	return len(seen) <= 1 && !seen[wildcard]
 }
 
-// patterns decodes an include or exclude argument. The result is nil only if there is no argument: an empty
-// list matches nothing.
+// patterns decodes an include or exclude argument. The result is nil only if the argument is absent: an
+// empty list matches nothing.
 func (l *loader) patterns(attr *hcl.Attribute) []Pattern {
 	texts, ok := l.list(attr)
 	if !ok {
@@ -162,7 +162,7 @@ func (l *loader) devOverrides(attr *hcl.Attribute, to map[addr.Provider]string) 
 	}
 }
 
-// Location returns where the method looks, for messages: without credentials that may be in a URL.
+// Location returns the method's location for messages, without credentials that may be in a URL.
 func (m Method) Location() string {
 	switch m.Kind {
 	case FilesystemMirror:
@@ -172,7 +172,7 @@ func (m Method) Location() string {
 		if err != nil {
 			return "network mirror"
 		}
-		// The query could hold a key as well as the user part.
+		// The query, like the user part, may contain a key.
 		u.User, u.RawQuery, u.Fragment = nil, "", ""
 		return "network mirror " + u.String()
 	case OCIMirror:

@@ -16,9 +16,9 @@ import (
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
-// Load reads the configuration files that env leads to and applies the variables that override them. Settings
-// that are not known are warnings; with errors, the result is what could be understood. It is never nil.
-// Diagnostics have the text of a file, unless there may be passwords or tokens in it.
+// Load reads the configuration files named by env and applies the variables that override them. Unknown
+// settings give warnings. With errors, the result is what could be decoded. It is never nil. Diagnostics
+// show lines of a file unless they may contain passwords or tokens.
 func Load(env Environment) (*Config, diag.List) {
 	l := newLoader(env)
 	path, explicit := env.MainFile()
@@ -32,7 +32,7 @@ func Load(env Environment) (*Config, diag.List) {
 	return l.config, l.diags
 }
 
-// Parse reads one configuration file from memory, without the environment's overrides.
+// Parse reads one configuration file from memory, without applying the environment.
 func Parse(src []byte, filename string, env Environment) (*Config, diag.List) {
 	l := newLoader(env)
 	l.parse(src, filename)
@@ -119,8 +119,7 @@ func (l *loader) parse(src []byte, path string) {
 	}
 }
 
-// secrets finds what the blocks and arguments that may hold secrets have in their names, and passwords in
-// addresses.
+// secrets matches the names of blocks and arguments that may contain secrets, and passwords in addresses.
 var secrets = regexp.MustCompile(`(?i)credential|token|password|secret|//[^/\s]*@`)
 
 func (l *loader) environment() {

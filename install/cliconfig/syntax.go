@@ -15,21 +15,21 @@ import (
 var (
 	// objectBlocks are arguments that may be written as blocks. Names within them may be quoted.
 	objectBlocks = map[string]bool{"dev_overrides": true, "services": true}
-	// labelledBlocks may have their label as the name of a block within them, as the JSON syntax has it.
+	// labelledBlocks may have their label as the name of a block within them, as in JSON syntax.
 	labelledBlocks = map[string]bool{"credentials": true, "credentials_helper": true, "host": true, "oci_credentials": true}
 	// plainBlocks are blocks that cannot be written as arguments.
 	plainBlocks = map[string]bool{
 		"provider_installation": true, string(FilesystemMirror): true, string(NetworkMirror): true, string(OCIMirror): true, string(Direct): true,
 	}
-	// templateArguments hold templates. Elsewhere, "${" is text: an environment variable in a path, or part
+	// templateArguments are templates. Elsewhere, "${" is text: an environment variable in a path, or part
 	// of a password.
 	templateArguments = map[string]bool{"repository_template": true}
 )
 
-// parseNative reads the language of these files. It is older than that of configurations: the file is a list
-// of items, which need neither lines of their own nor commas between them, names may be quoted or have dots
-// in them, and strings have no templates. The tokens are the same, so the result has the same form as HCL's,
-// with exact positions. It is never nil.
+// parseNative parses the language of these files, which is older than that of configurations. A file is a
+// list of items that need neither separate lines nor commas, names may be quoted or contain dots, and
+// strings have no templates. The tokens are the same, so the result has the same form as HCL's, with exact
+// positions. It is never nil.
 func parseNative(src []byte, filename string) (hcl.Body, diag.List) {
 	tokens, diags := plainhcl.Tokens(src, filename)
 	if diags.HasErrors() {
@@ -45,8 +45,8 @@ func parseNative(src []byte, filename string) (hcl.Body, diag.List) {
 	return body, p.diags
 }
 
-// parser is at a position in the tokens, of which the last is the end of the file. After the first error it
-// stands there.
+// parser is a position in the tokens, the last of which is the end of the file. After the first error it
+// stays there.
 type parser struct {
 	src    []byte
 	tokens hclsyntax.Tokens
@@ -63,7 +63,7 @@ func (p *parser) next() hclsyntax.Token {
 	return tok
 }
 
-// take consumes the next token if it is of the type.
+// take consumes the next token if it has the given type.
 func (p *parser) take(ty hclsyntax.TokenType) bool {
 	if p.peek().Type != ty {
 		return false
@@ -72,13 +72,13 @@ func (p *parser) take(ty hclsyntax.TokenType) bool {
 	return true
 }
 
-// fail reports an error at the next token and goes to the end of the file, so that one mistake gives one
+// fail reports an error at the next token and skips to the end of the file, so that one mistake gives one
 // message.
 func (p *parser) fail(summary, format string, args ...any) {
 	p.failAt(p.peek().Range, summary, format, args...)
 }
 
-// failAt is fail for an error at another place.
+// failAt is fail with another place.
 func (p *parser) failAt(at hcl.Range, summary, format string, args ...any) {
 	p.diags = append(p.diags, diag.At(at, summary, format, args...)...)
 	p.tokens = p.tokens[len(p.tokens)-1:]
@@ -172,7 +172,7 @@ func (p *parser) attribute(body *hclsyntax.Body, name string, nameRange, equals 
 	}
 }
 
-// name reads the name of an item or a label: words with dots between them, or a string.
+// name reads the name of an item or a label: words separated by dots, or a string.
 func (p *parser) name() (string, hcl.Range, bool) {
 	switch first := p.peek(); first.Type {
 	case hclsyntax.TokenIdent:
@@ -203,7 +203,7 @@ func (p *parser) name() (string, hcl.Range, bool) {
 	return "", hcl.Range{}, false
 }
 
-// value reads a literal, a list or an object. The name is that of the argument that it is for.
+// value reads a literal, a list or an object for the argument with the given name.
 func (p *parser) value(name string) hclsyntax.Expression {
 	switch first := p.peek(); first.Type {
 	case hclsyntax.TokenOQuote, hclsyntax.TokenOHeredoc:
@@ -227,13 +227,13 @@ func (p *parser) value(name string) hclsyntax.Expression {
 	return nothing(p.peek().Range)
 }
 
-// nothing stands for a value that could not be read.
+// nothing returns a placeholder for a value that could not be read.
 func nothing(rng hcl.Range) hclsyntax.Expression {
 	return &hclsyntax.LiteralValueExpr{Val: cty.NullVal(cty.DynamicPseudoType), SrcRange: rng}
 }
 
 func (p *parser) expression(rng hcl.Range) hclsyntax.Expression {
-	// A heredoc ends with the line.
+	// A heredoc needs the end of its line.
 	expr, diags := plainhcl.Expression(append(bytes.Clone(rng.SliceBytes(p.src)), '\n'), rng)
 	p.diags = append(p.diags, diags...)
 	if diags.HasErrors() {
@@ -242,7 +242,7 @@ func (p *parser) expression(rng hcl.Range) hclsyntax.Expression {
 	return expr
 }
 
-// text reads a string or heredoc, with the meaning that templates have or as it stands.
+// text reads a string or heredoc, as a template or literally.
 func (p *parser) text(template bool) hclsyntax.Expression {
 	first := p.next()
 	depth, last, plain := 1, first, true
@@ -271,7 +271,7 @@ func (p *parser) text(template bool) hclsyntax.Expression {
 	return &hclsyntax.LiteralValueExpr{Val: cty.StringVal(unescape.Replace(string(inner))), SrcRange: rng}
 }
 
-// unescape replaces what a backslash stands for in strings.
+// unescape replaces escape sequences in strings.
 var unescape = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\n`, "\n", `\r`, "\r", `\t`, "\t")
 
 func (p *parser) list(name string) hclsyntax.Expression {

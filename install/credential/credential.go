@@ -1,8 +1,8 @@
-// Package credential finds the tokens for services: in the CLI configuration, which has taken in the
+// Package credential finds tokens for services: in the CLI configuration, which includes those of the
 // environment, and with the user's credentials helper.
 //
-// It may import the CLI configuration and the service discovery library's credentials. It must not know what
-// the tokens are used for.
+// It may import the CLI configuration and the service discovery library's credentials. It must not know
+// what the tokens are used for.
 package credential
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
 )
 
-// Source returns where to look up tokens: those of the configuration first, then the helper's. cfg may be
-// nil. It is safe for concurrent use.
+// Source returns the source of tokens: first the configuration's, then the helper's. cfg may be nil. It is
+// safe for concurrent use.
 func Source(cfg *cliconfig.Config, env cliconfig.Environment) svcauth.CredentialsSource {
 	if cfg == nil {
 		return svcauth.NoCredentials
@@ -40,7 +40,7 @@ func Source(cfg *cliconfig.Config, env cliconfig.Environment) svcauth.Credential
 	return &locked{source: all}
 }
 
-// locked makes a source safe for concurrent use, which the library's are not.
+// locked makes a source safe for concurrent use; the library's are not.
 type locked struct {
 	mu     sync.Mutex
 	source svcauth.CredentialsSource
@@ -53,8 +53,8 @@ func (l *locked) ForHost(ctx context.Context, host svchost.Hostname) (svcauth.Ho
 	return l.source.ForHost(ctx, host)
 }
 
-// helper asks an external program, as the credentials helper protocol says: "PROGRAM ARGS... get HOST" writes
-// a JSON object with a token.
+// helper is an external program that speaks the credentials helper protocol: "PROGRAM ARGS... get HOST"
+// writes a JSON object with a token.
 type helper struct {
 	block *cliconfig.CredentialsHelper
 	dirs  []string
@@ -63,7 +63,7 @@ type helper struct {
 
 const helperTimeout = time.Minute
 
-// ForHost implements svcauth.CredentialsSource. Nothing that the program writes is shown, since that may be
+// ForHost implements svcauth.CredentialsSource. The program's output is never shown, since it may contain
 // the token.
 func (h *helper) ForHost(ctx context.Context, host svchost.Hostname) (svcauth.HostCredentials, error) {
 	program, err := h.find()

@@ -19,20 +19,19 @@ import (
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
-// Keeper keeps tokens for later runs.
+// Keeper stores tokens for later runs.
 type Keeper interface {
-	// Store keeps a token, in the place of the one for the host that is there. Its errors have nothing of the
-	// token.
+	// Store stores a token, replacing one for the same host. Its errors do not contain the token.
 	Store(ctx context.Context, host svchost.Hostname, token cliconfig.Secret) error
-	// Has reports whether there is a token for the host, as far as that can be told without showing it to
-	// anybody.
+	// Has reports whether there is a token for the host, as far as this can be determined without revealing
+	// it.
 	Has(ctx context.Context, host svchost.Hostname) (bool, error)
 	// Forget removes the token for a host, if there is one.
 	Forget(ctx context.Context, host svchost.Hostname) error
 }
 
-// NewKeeper returns the credentials helper of the configuration, or else the file of the ecosystem. cfg may
-// be nil.
+// NewKeeper returns the credentials helper of the configuration or, without one, the ecosystem's file. cfg
+// may be nil.
 func NewKeeper(cfg *cliconfig.Config, env cliconfig.Environment) (Keeper, error) {
 	if cfg != nil && cfg.CredentialsHelper != nil {
 		return &HelperKeeper{helper{block: cfg.CredentialsHelper, dirs: helperDirs(env), env: env}}, nil
@@ -44,10 +43,10 @@ func NewKeeper(cfg *cliconfig.Config, env cliconfig.Environment) (Keeper, error)
 	return &FileKeeper{Path: path}, nil
 }
 
-// HelperKeeper keeps tokens with the user's credentials helper.
+// HelperKeeper stores tokens with the user's credentials helper.
 type HelperKeeper struct{ helper helper }
 
-// Name is the one that the configuration gives to the helper.
+// Name returns the helper's name in the configuration.
 func (k *HelperKeeper) Name() string { return k.helper.block.Name }
 
 // Store implements Keeper.
@@ -70,8 +69,8 @@ func (k *HelperKeeper) Forget(ctx context.Context, host svchost.Hostname) error 
 	return k.helper.run(ctx, nil, "forget", host)
 }
 
-// run has the helper do something for which it has no answer but its exit status. What it writes is not
-// shown, since the token may be in it.
+// run makes the helper do something that it answers only with its exit status. Its output is not shown,
+// since it may contain the token.
 func (h *helper) run(ctx context.Context, input []byte, verb string, host svchost.Hostname) error {
 	program, err := h.find()
 	if err != nil {
@@ -87,10 +86,10 @@ func (h *helper) run(ctx context.Context, input []byte, verb string, host svchos
 	return nil
 }
 
-// FileKeeper keeps tokens in a JSON file, which only its owner may read.
+// FileKeeper stores tokens in a JSON file that only its owner may read.
 type FileKeeper struct{ Path string }
 
-// document is a file of credentials. What else is in it stays as it is.
+// document is a file of credentials. Its other content is kept.
 type document struct {
 	top   map[string]json.RawMessage
 	hosts map[string]json.RawMessage
@@ -98,7 +97,7 @@ type document struct {
 
 const credentialsKey = "credentials"
 
-// maxCredentials bounds the file of credentials, in bytes.
+// maxCredentials is the maximum size of the file of credentials, in bytes.
 const maxCredentials = 16 << 20
 
 func (k *FileKeeper) read() (*document, error) {
@@ -124,7 +123,7 @@ func (k *FileKeeper) read() (*document, error) {
 	return d, nil
 }
 
-// write replaces the file, or the one that a link at its place leads to.
+// write replaces the file or, if that is a link, its target.
 func (k *FileKeeper) write(d *document) error {
 	all := map[string]any{}
 	for name, text := range d.top {
@@ -150,7 +149,7 @@ func (k *FileKeeper) write(d *document) error {
 	return nil
 }
 
-// entries returns the names in the file that mean a host.
+// entries returns the names in the file that denote a host.
 func (d *document) entries(host svchost.Hostname) []string {
 	var names []string
 	for name := range d.hosts {
@@ -200,4 +199,4 @@ func (k *FileKeeper) Forget(_ context.Context, host svchost.Hostname) error {
 	return k.write(d)
 }
 
-// reason is the cause of a failed file operation without the path, which the message has already.
+// reason returns the cause of a failed file operation without the path, which the message already has.

@@ -19,23 +19,23 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// Limits bound what a package may be, so that a small one cannot fill the disk. They don't apply to git,
-// whose user knows the repository.
+// Limits bound the size of a package, so that a small one cannot fill the disk. They don't apply to git,
+// since users know their repositories.
 type Limits struct {
-	// Download is the size of an archive or of the objects of a bucket, in bytes.
+	// Download is the maximum size of an archive or of a bucket's objects, in bytes.
 	Download int64
-	// Files and Unpacked are the number and the whole size, in bytes, of the files in an archive.
+	// Files and Unpacked are the maximum number and total size, in bytes, of the files in an archive.
 	Files    int
 	Unpacked int64
 }
 
-// usual limits are far above any package of modules.
+// usual limits are far above real packages of modules.
 var usual = Limits{Download: 2 << 30, Files: 200_000, Unpacked: 4 << 30}
 
-// maxHops is how often a web server may name another address for a package.
+// maxHops is how often a web server may refer to another address.
 const maxHops = 10
 
-// Client gets packages. It is safe for concurrent use.
+// Client downloads packages. It is safe for concurrent use.
 type Client struct {
 	web    *web.Client
 	http   *http.Client
@@ -43,7 +43,7 @@ type Client struct {
 	limits Limits
 }
 
-// New returns a client. oci may be nil, and zero limits stand for the usual ones.
+// New returns a client. oci may be nil, and zero limits mean the usual ones.
 func New(client *web.Client, oci *ocimirror.Modules, limits Limits) *Client {
 	limits.Download = cmp.Or(limits.Download, usual.Download)
 	limits.Files = cmp.Or(limits.Files, usual.Files)
@@ -51,9 +51,9 @@ func New(client *web.Client, oci *ocimirror.Modules, limits Limits) *Client {
 	return &Client{web: client, http: client.Downloads(), oci: oci, limits: limits}
 }
 
-// Fetch gets a package into dir, which must not exist, and whose parent must. After an error dir may hold a
-// part of the package: the caller removes it. The error tells no secret of the address. progress may be nil;
-// it is not called for git.
+// Fetch downloads a package into dir, which must not exist, but whose parent must. After an error, dir may
+// contain part of the package: the caller removes it. The error reveals no secrets of the address. progress
+// may be nil; it is not called for git.
 func (c *Client) Fetch(ctx context.Context, pkg, dir string, progress web.Progress) error {
 	scheme, u, err := split(pkg)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *Client) once(ctx context.Context, scheme, pkg string, u *url.URL, dir s
 	gate := &gate{limit: c.limits.Download, progress: progress}
 	client := &getter.Client{
 		Ctx: ctx, Src: pkg, Dst: dir, Mode: getter.ClientModeDir, DisableSymlinks: true,
-		// What an answer leads to is got with the same options, and with nothing but them.
+		// Packages that a response refers to are downloaded with exactly the same options.
 		Options: []getter.ClientOption{
 			getter.WithContext(ctx), getter.WithGetters(c.getters(scheme)), getter.WithDetectors(detectors[:len(detectors)-1]),
 			getter.WithDecompressors(c.decompressors()), getter.WithProgress(gate),
@@ -104,13 +104,13 @@ func (c *Client) decompressors() map[string]getter.Decompressor {
 	return getter.LimitedDecompressors(c.limits.Files, c.limits.Unpacked)
 }
 
-// getters are the ways to get a package whose address has the scheme, and what that leads to. Only an address
-// that names a file may lead to one.
+// getters returns the ways to download a package whose address has the scheme, and anything it refers to.
+// Only an address that names a file may refer to one.
 func (c *Client) getters(scheme string) map[string]getter.Getter {
 	if scheme == "file" {
 		return map[string]getter.Getter{"file": &getter.FileGetter{Copy: true}}
 	}
-	// Without encryption, a password from the user's netrc would be shown to the network.
+	// Without encryption, a password from the user's netrc would be visible on the network.
 	plain := &getter.HttpGetter{Client: c.http, DoNotCheckHeadFirst: true, XTerraformGetLimit: maxHops, MaxBytes: c.limits.Download}
 	secure := &getter.HttpGetter{Client: c.http, DoNotCheckHeadFirst: true, XTerraformGetLimit: maxHops, MaxBytes: c.limits.Download, Netrc: true}
 	return map[string]getter.Getter{
@@ -130,7 +130,7 @@ func (c *Client) isArchive(u *url.URL) bool {
 	return false
 }
 
-// artifact gets a package from a registry of OCI artifacts.
+// artifact downloads a package from a registry of OCI artifacts.
 func (c *Client) artifact(ctx context.Context, u *url.URL, dir string, progress web.Progress) (err error) {
 	if c.oci == nil {
 		return errors.New("registries of OCI artifacts are not available here")
@@ -157,8 +157,8 @@ func filePath(u *url.URL) string {
 	return filepath.FromSlash(p)
 }
 
-// link makes dir the directory at path, so that changes there have effect at once. Where links aren't
-// permitted it is copied.
+// link makes dir a link to the directory at path, so that changes there take effect at once. Where links
+// aren't permitted, the directory is copied.
 func link(path, dir string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -173,7 +173,7 @@ func link(path, dir string) error {
 	return os.CopyFS(dir, os.DirFS(path))
 }
 
-// gate limits a download and tells how far it has got. It is a getter.ProgressTracker.
+// gate limits a download and reports its progress. It is a getter.ProgressTracker.
 type gate struct {
 	limit    int64
 	progress web.Progress

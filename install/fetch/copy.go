@@ -6,8 +6,7 @@ import (
 	"path/filepath"
 )
 
-// Copy copies a package from one directory to another, which must not exist, without the history of a
-// repository.
+// Copy copies a package to another directory, which must not exist, without the history of a repository.
 func Copy(from, to string) error {
 	if info, err := os.Lstat(from); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		target, err := os.Readlink(from)
@@ -19,8 +18,8 @@ func Copy(from, to string) error {
 	return CopyInto(from, to)
 }
 
-// CopyInto copies what is in a directory into another, which may exist, without the history of a repository.
-// No file is overwritten.
+// CopyInto copies the content of a directory into another, which may exist, without the history of a
+// repository. It overwrites no file.
 func CopyInto(from, to string) error { return os.CopyFS(to, withoutHistory{os.DirFS(from)}) }
 
 // withoutHistory is a file system without the directory .git at its root.
@@ -47,7 +46,7 @@ func (w withoutHistory) ReadLink(name string) (string, error) { return fs.ReadLi
 // Lstat implements fs.ReadLinkFS.
 func (w withoutHistory) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(w.FS, name) }
 
-// Dirs returns the directories of a package that fit a pattern; see Source.Subdir.
+// Dirs returns the directories of a package that match a pattern; see Source.Subdir.
 func Dirs(pkg, pattern string) ([]string, error) {
 	matches, err := filepath.Glob(filepath.Join(pkg, filepath.FromSlash(pattern)))
 	var out []string

@@ -15,11 +15,11 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// check refuses a package with links that lead out of it: they would mean something else on every machine. It
-// takes from files the permission for others to write to them, which archives may give.
+// check refuses a package with links that lead out of it: they would mean something else on every machine.
+// It also removes write permission for others, which archives may grant.
 func check(dir string) error {
 	if info, err := os.Lstat(dir); err != nil || info.Mode()&fs.ModeSymlink != 0 {
-		return err // a directory of this machine, which is as it is
+		return err // a directory on this machine, which is not changed
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -43,7 +43,7 @@ func check(dir string) error {
 	})
 }
 
-// restrict takes special modes, and the permission of others to write, from a file or directory.
+// restrict removes special modes, and write permission for others, from a file or directory.
 func restrict(root *os.Root, name string, d fs.DirEntry) error {
 	info, err := d.Info()
 	if err != nil {
@@ -55,7 +55,7 @@ func restrict(root *os.Root, name string, d fs.DirEntry) error {
 	return nil
 }
 
-// explain rewords an error of the library for people, without what is secret in the address.
+// explain rewords an error of the library for the user, without secrets in the address.
 func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) error {
 	if err == nil {
 		return nil
@@ -123,7 +123,7 @@ func explainGit(pkg string, err error) error {
 	return fmt.Errorf("git reported: %s", said)
 }
 
-// gitSaid is the part of git's output that tells of the failure.
+// gitSaid returns the part of git's output about the failure.
 func gitSaid(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -7,11 +7,11 @@ import (
 	"github.com/hashicorp/go-getter"
 )
 
-// gitGetter gets repositories over the network. Helpers of git for other transports, such as fd::17, would
-// read from what this process has open.
+// gitGetter clones repositories over the network. git's helpers for other transports, such as fd::17, could
+// read from open files of this process.
 type gitGetter struct {
 	getter.GitGetter
-	local bool // repositories on this machine too; not if a server named the address
+	local bool // also repositories on this machine; false if a server named the address
 }
 
 // Get implements getter.Getter.
@@ -28,7 +28,7 @@ func (g *gitGetter) Get(dir string, u *url.URL) error {
 	return g.GitGetter.Get(dir, u)
 }
 
-// errGitTransport says why an address of a repository is refused. It shows no other part of the address.
+// errGitTransport says why a repository's address is refused. It shows no other part of the address.
 type errGitTransport string
 
 func (e errGitTransport) Error() string { return string(e) }

@@ -12,7 +12,7 @@ const hidden = "REDACTED"
 // harmless are the parameters of addresses that may be shown. Any other may be a key.
 var harmless = []string{"ref", "depth", "archive", "checksum", "filename", "tag", "digest", "version", "versionId", "region", "generation", "terraform-get", "aws_profile"}
 
-// Show writes an address without passwords, tokens and keys.
+// Show returns an address without passwords, tokens and keys.
 func Show(address string) string {
 	prefix, rest := "", address
 	if m := forced.FindStringSubmatch(address); m != nil {
@@ -40,8 +40,8 @@ func Show(address string) string {
 	return prefix + base + "?" + strings.Join(params, "&")
 }
 
-// shownUser is what to show of the user in an address. With web servers a name alone may be a token; with SSH
-// it is a name.
+// shownUser returns what may be shown of the user in an address. For web servers, a name alone may be a
+// token; for SSH, it is a name.
 func shownUser(scheme, user string) string {
 	name, _, password := strings.Cut(user, ":")
 	if strings.HasSuffix(scheme, "ssh") {
@@ -64,11 +64,11 @@ func cutLast(s, sep string) (before, after string, found bool) {
 // Secrets are texts that must not be shown.
 type Secrets []string
 
-// SecretsOf returns what is secret in an address.
+// SecretsOf returns the secret parts of an address.
 func SecretsOf(address string) Secrets {
 	var out Secrets
 	add := func(text string) {
-		const shortest = 3 // anything shorter is in every message
+		const shortest = 3 // shorter texts occur in every message
 		if len(text) >= shortest {
 			out = append(out, text)
 		}
@@ -98,8 +98,8 @@ func SecretsOf(address string) Secrets {
 	return out
 }
 
-// inAddress finds users and passwords in the addresses of web servers within a text. Programs print those
-// that they were redirected to.
+// inAddress finds users and passwords in addresses within a text. Programs print addresses that they were
+// redirected to.
 var inAddress = regexp.MustCompile(`(https?://)[^/@\s'"]+@`)
 
 // Hide returns the text without the secrets.

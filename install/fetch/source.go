@@ -1,11 +1,9 @@
-// Package fetch gets packages of modules from where they are kept: git repositories, archives on web servers,
-// buckets of S3 and Google Cloud Storage, registries of OCI artifacts and directories. The addresses are
-// those that users of other engines have in their configurations; the library that gave them their form
-// carries out most of them.
+// Package fetch downloads packages of modules: from git repositories, archives on web servers, buckets of
+// S3 and Google Cloud Storage, registries of OCI artifacts, and directories. The form of addresses is that
+// of other engines' configurations; most are handled by the library that defined this form.
 //
-// Start reading at Parse and Client.Fetch. It may import its siblings for requests and artifacts. It must not
-// know module calls, versions or registries of modules: what it is given is an address, and what it leaves is
-// a directory.
+// Start reading at Parse and Client.Fetch. It may import its siblings for requests and artifacts. It must
+// not know module calls, versions or registries of modules: it takes an address and fills a directory.
 package fetch
 
 import (
@@ -21,12 +19,12 @@ import (
 	"github.com/hashicorp/go-getter"
 )
 
-// Source is an address of a module: a package, and a directory in it.
+// Source is a module's address: a package, and a directory within it.
 type Source struct {
 	// Package is the address of the package, in its full form.
 	Package string
-	// Subdir is slash separated, relative and clean; "" for the package's own directory. It may be a pattern
-	// that fits one directory.
+	// Subdir is slash separated, relative and clean; "" for the package's own directory. It may be a
+	// pattern that matches one directory.
 	Subdir string
 }
 
@@ -43,7 +41,7 @@ func (s Source) String() string {
 	return base
 }
 
-// ErrUnknown says that an address has no form that leads anywhere.
+// ErrUnknown is returned for an address whose form is not supported.
 var ErrUnknown = errors.New("nothing can be downloaded from this address")
 
 var (
@@ -85,7 +83,7 @@ func Parse(text string) (Source, error) {
 	return Source{Package: pkg, Subdir: subdir}, nil
 }
 
-// split returns how a package is to be got, and from where.
+// split returns how to download a package, and from where.
 func split(pkg string) (scheme string, u *url.URL, err error) {
 	rest := pkg
 	if m := forced.FindStringSubmatch(pkg); m != nil {
@@ -93,7 +91,7 @@ func split(pkg string) (scheme string, u *url.URL, err error) {
 	}
 	u, err = url.Parse(rest)
 	if err != nil {
-		return "", nil, errors.New("it is not a valid address") // the parser's message would show all of it
+		return "", nil, errors.New("it is not a valid address") // the parser's message would show the whole address
 	}
 	if scheme == "" {
 		scheme = u.Scheme
@@ -101,7 +99,7 @@ func split(pkg string) (scheme string, u *url.URL, err error) {
 	return scheme, u, nil
 }
 
-// reworded is an error of the library without the address, which may have a password in it.
+// reworded returns an error of the library without the address, which may contain a password.
 func reworded(text string, err error) error {
 	if errors.Is(err, ErrUnknown) {
 		return err
@@ -109,8 +107,8 @@ func reworded(text string, err error) error {
 	return errors.New(SecretsOf(text).Hide(err.Error()))
 }
 
-// bitbucket expands bitbucket.org/NAME/REPOSITORY. All repositories there are git's, so that nobody need be
-// asked.
+// bitbucket expands bitbucket.org/NAME/REPOSITORY. All repositories there use git, so the service need not
+// be asked.
 type bitbucket struct{}
 
 // Detect implements getter.Detector.
@@ -136,7 +134,7 @@ func (bitbucket) Detect(src, _ string) (string, bool, error) {
 	return out, true, nil
 }
 
-// absolute takes absolute paths.
+// absolute accepts absolute paths.
 type absolute struct{}
 
 // Detect implements getter.Detector.

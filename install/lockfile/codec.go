@@ -24,8 +24,8 @@ const header = `# This file is maintained automatically by "mayfly init".
 # Manual edits may be lost in future updates.
 `
 
-// Read reads the lock file at path. A file that doesn't exist is an empty lock. The lock is never nil; with
-// errors it is what could be understood.
+// Read reads the lock file at path. A missing file is an empty lock. The lock is never nil; with errors, it
+// is what could be decoded.
 func Read(path string) (*Lock, diag.List) {
 	src, err := safefile.Read(path, plainhcl.MaxSize)
 	switch {
@@ -68,7 +68,7 @@ func (l *Lock) Bytes() []byte {
 	return []byte(sb.String())
 }
 
-// quote writes s as a string literal: hashes of unknown schemes may hold anything.
+// quote writes s as a string literal: hashes of unknown schemes may contain any text.
 func quote(s string) string { return string(hclwrite.TokensForValue(cty.StringVal(s)).Bytes()) }
 
 var (
@@ -76,8 +76,8 @@ var (
 	entrySchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "version", Required: true}, {Name: "constraints"}, {Name: "hashes"}}}
 )
 
-// Parse decodes the content of a lock file. filename is for diagnostics. The lock is never nil; with errors
-// it is what could be understood.
+// Parse decodes the content of a lock file. filename is for diagnostics. The lock is never nil; with
+// errors, it is what could be decoded.
 func Parse(src []byte, filename string) (*Lock, diag.List) {
 	l, diags := parse(src, filename)
 	return l, diags.WithSource(filename, src)

@@ -13,7 +13,7 @@ import (
 
 // HashDir returns the h1 hash of an unpacked package. dir may be a symbolic link to the package.
 func HashDir(dir string) (Hash, error) {
-	// The library's walk would take a link for an empty package.
+	// The library would treat a link as an empty package.
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", err
@@ -31,7 +31,7 @@ func HashArchive(r io.ReaderAt, size int64) (Hash, error) {
 	return Hash("zh:" + hex.EncodeToString(sum.Sum(nil))), nil
 }
 
-// HashContent returns the h1 hash of a packed package: the same as that of the directory that it unpacks to.
+// HashContent returns the h1 hash of a packed package, which equals that of its unpacked directory.
 func HashContent(archive *zip.Reader) (Hash, error) {
 	files := make(map[string]*zip.File, len(archive.File))
 	var names []string

@@ -19,25 +19,25 @@ import (
 // FileName is the name of the lock file in the root module's directory.
 const FileName = ".terraform.lock.hcl"
 
-// Hash is a checksum with its scheme: "h1:" for the content of a package, packed or not, "zh:" for the bytes
-// of a zip archive. Schemes that this program doesn't know are kept, but never match.
+// Hash is a checksum with its scheme: "h1:" for the content of a package, packed or not, "zh:" for the
+// bytes of a zip archive. Unknown schemes are kept but never match.
 type Hash string
 
-// Archive reports whether the hash is one of the bytes of an archive. Registries give them for all platforms
-// together.
+// Archive reports whether the hash is that of an archive's bytes. Registries provide these for all
+// platforms together.
 func (h Hash) Archive() bool { return strings.HasPrefix(string(h), "zh:") }
 
 // Entry is the selection of one provider.
 type Entry struct {
 	Provider addr.Provider
 	Version  versions.Version
-	// Constraints is what the configuration demanded at the time of the selection, as constraint.Text writes
-	// it; "" for no constraints.
+	// Constraints are the configuration's constraints at the time of the selection, as written by
+	// constraint.Text; "" for none.
 	Constraints string
 	Hashes      []Hash // sorted, without repetitions
 }
 
-// Matches reports whether one of the hashes given is one of the entry's.
+// Matches reports whether the entry has one of the hashes.
 func (e Entry) Matches(hashes ...Hash) bool {
 	return slices.ContainsFunc(hashes, func(h Hash) bool { return slices.Contains(e.Hashes, h) })
 }
@@ -47,8 +47,7 @@ func (e Entry) HasArchives() bool { return slices.ContainsFunc(e.Hashes, Hash.Ar
 
 func (e Entry) equal(o Entry) bool { return e.Constraints == o.Constraints && e.selects(o) }
 
-// selects reports whether both entries let the same packages in, whatever the constraints by which they were
-// chosen.
+// selects reports whether both entries accept the same packages, regardless of their constraints.
 func (e Entry) selects(o Entry) bool {
 	return e.Provider == o.Provider && e.Version == o.Version && slices.Equal(e.Hashes, o.Hashes)
 }
@@ -69,8 +68,8 @@ func (l *Lock) Entry(p addr.Provider) (Entry, bool) {
 	return e, ok
 }
 
-// Set stores a selection in place of the one of the same provider, with its hashes sorted and without
-// repetitions.
+// Set stores a selection, replacing that of the same provider. Its hashes are sorted and repetitions
+// removed.
 func (l *Lock) Set(e Entry) {
 	e.Hashes = sortedHashes(e.Hashes)
 	l.entries[e.Provider] = e
@@ -103,16 +102,16 @@ func (l *Lock) All() iter.Seq[Entry] {
 // Equal reports whether both locks would be written as the same file. Either may be nil.
 func (l *Lock) Equal(o *Lock) bool { return l.matches(o, Entry.equal) }
 
-// SameSelections reports whether both locks let the same packages in: versions and checksums. The constraints
-// by which they were chosen don't count.
+// SameSelections reports whether both locks accept the same packages: versions and checksums. Constraints
+// don't count.
 func (l *Lock) SameSelections(o *Lock) bool { return l.matches(o, Entry.selects) }
 
-// SameProviders reports whether both locks hold selections of the same providers, whatever these are.
+// SameProviders reports whether both locks have selections of the same providers, whatever their versions.
 func (l *Lock) SameProviders(o *Lock) bool {
 	return l.matches(o, func(Entry, Entry) bool { return true })
 }
 
-// matches reports whether both locks have entries for the same providers, and each pair is the same.
+// matches reports whether both locks have the same providers, and same holds for each pair of entries.
 func (l *Lock) matches(o *Lock, same func(Entry, Entry) bool) bool {
 	if l.Len() != o.Len() {
 		return false

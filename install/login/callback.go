@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// callbackPath is the one of the ecosystem, which services have on their lists of addresses to go back to.
+// callbackPath is the path that services usually have in their lists of permitted redirects.
 const callbackPath = "/login"
 
-// callback is the server to which the browser comes back.
+// callback is the local server to which the browser is redirected.
 type callback struct {
 	state   string
 	title   string
@@ -23,7 +23,7 @@ type callback struct {
 	outcome chan outcome
 }
 
-// outcome is what the browser brought.
+// outcome is the result that the browser delivers.
 type outcome struct {
 	code string
 	err  error
@@ -36,7 +36,7 @@ func newCallback(state, title string, ignored func()) *callback {
 	return &callback{state: state, title: title, ignored: ignored, outcome: make(chan outcome, 1)}
 }
 
-// serve answers requests until stop is called, which lets those under way have their answers.
+// serve answers requests until stop is called, which lets running requests finish.
 func (c *callback) serve(l net.Listener) (stop func()) {
 	server := &http.Server{Handler: c, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
 	done := make(chan struct{})
@@ -48,13 +48,13 @@ func (c *callback) serve(l net.Listener) (stop func()) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		if server.Shutdown(ctx) != nil {
-			_ = server.Close() // a browser that keeps its connection is told by its end
+			_ = server.Close() // closes connections that a browser keeps open
 		}
 		<-done
 	}
 }
 
-// wait returns the code that the browser brings.
+// wait returns the code that the browser delivers.
 func (c *callback) wait(ctx context.Context, limit time.Duration) (string, error) {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -68,8 +68,8 @@ func (c *callback) wait(ctx context.Context, limit time.Duration) (string, error
 	}
 }
 
-// ServeHTTP implements http.Handler. A request without the state of this login is answered and otherwise has
-// no effect: any page that is open in the browser can send one.
+// ServeHTTP implements http.Handler. A request without the state of this login is answered but otherwise
+// ignored: any page open in the browser can send one.
 func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != callbackPath || r.Method != http.MethodGet {
 		http.NotFound(w, r)
@@ -89,7 +89,7 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	select {
 	case c.outcome <- o:
-	default: // the first answer counts
+	default: // only the first answer counts
 	}
 }
 
@@ -104,7 +104,7 @@ func read(q url.Values) outcome {
 	}
 }
 
-// page writes a page without anything of the request in it.
+// page writes a page that contains nothing from the request.
 func (c *callback) page(w http.ResponseWriter, status int, text string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -117,7 +117,7 @@ func (c *callback) page(w http.ResponseWriter, status int, text string) {
 	fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\"><head><title>%s</title></head><body><h1>%s</h1><p>%s</p></body></html>\n", title, title, html.EscapeString(text))
 }
 
-// refusals are the error codes of OAuth, in words.
+// refusals describes the error codes of OAuth.
 var refusals = map[string]string{
 	"access_denied":             "access was denied",
 	"invalid_grant":             "the name and password, or the authorization code, are wrong or were used before (invalid_grant)",
@@ -130,7 +130,7 @@ var refusals = map[string]string{
 	"unsupported_response_type": "it does not support what it announces (unsupported_response_type)",
 }
 
-// refusal describes an error code. One that the standard does not have is shown if it looks like a word.
+// refusal describes an error code. A code that is not in the standard is shown if it looks like a word.
 func refusal(code string) string {
 	if text, ok := refusals[code]; ok {
 		return text

@@ -19,31 +19,31 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// The limits of time unless others are set.
+// The default time limits.
 const (
-	usualWait    = 10 * time.Minute // for the person, who may have to look for a second factor
+	usualWait    = 10 * time.Minute // for the user, who may need a second factor
 	usualTimeout = 30 * time.Second // for the server
 )
 
-// Code is a login with an authorization code and proof of possession (PKCE). The browser brings the code to a
-// server on this machine that exists for this purpose only.
+// Code is a login with an authorization code and PKCE. The browser delivers the code to a temporary server
+// on this machine.
 type Code struct {
-	// Client is what the host says about its service.
+	// Client describes the host's service.
 	Client *disco.OAuthClient
-	// Transport carries out the request for the token; nil for the usual one.
+	// Transport carries out the request for the token; nil means the default transport.
 	Transport http.RoundTripper
-	// Visit is called once, with the address that the person has to visit. It must return soon.
+	// Visit is called once, with the address that the user has to visit. It must return soon.
 	Visit func(address string)
-	// Ignored is called for each request to the local server that is not this login's, and may be nil. It
-	// must be safe for concurrent use.
+	// Ignored is called for each request to the local server that does not belong to this login. It may be
+	// nil and must be safe for concurrent use.
 	Ignored func()
-	// Wait is how long the person may take, 0 for ten minutes.
+	// Wait is how long the user may take, 0 for ten minutes.
 	Wait time.Duration
 	// Title is the heading of the page that the browser shows at the end.
 	Title string
 }
 
-// Token waits for the person to sign in and returns the token. It ends when ctx does, with its cause.
+// Token waits for the user to sign in and returns the token. If ctx ends, it returns the context's cause.
 func (c *Code) Token(ctx context.Context) (cliconfig.Secret, error) {
 	if err := secure(c.Client.AuthorizationURL); err != nil {
 		return cliconfig.Secret{}, fmt.Errorf("the host's authorization page %w", err)
@@ -70,7 +70,7 @@ func (c *Code) Token(ctx context.Context) (cliconfig.Secret, error) {
 	})
 }
 
-// Password logs in with a name and a password, which go to the host's token service and nowhere else.
+// Password logs in with a name and a password, which are sent only to the host's token service.
 func Password(ctx context.Context, client *disco.OAuthClient, transport http.RoundTripper, user string, password cliconfig.Secret) (cliconfig.Secret, error) {
 	return exchange(ctx, client, transport, func(ctx context.Context) (*oauth2.Token, error) {
 		return config(client).PasswordCredentialsToken(ctx, user, password.Reveal())
@@ -81,8 +81,8 @@ func config(client *disco.OAuthClient) *oauth2.Config {
 	return &oauth2.Config{ClientID: client.ID, Endpoint: client.Endpoint(), Scopes: client.Scopes}
 }
 
-// listen takes a port of the range for the local server. It begins anywhere in the range, so that nobody can
-// wait for the login at its first port.
+// listen opens a port in the range for the local server. It starts at a random port, so that no other
+// program can wait for the login at the first one.
 func listen(ctx context.Context, least, most uint16) (net.Listener, uint16, error) {
 	n := int64(most) - int64(least) + 1
 	start, err := rand.Int(rand.Reader, big.NewInt(n))
@@ -105,8 +105,8 @@ func listen(ctx context.Context, least, most uint16) (net.Listener, uint16, erro
 	return nil, 0, fmt.Errorf("this machine has no free port from %d to %d, to which the host could send the browser back: %w", least, most, first)
 }
 
-// exchange asks the token service. No redirect is followed: it would take what proves the login to another
-// address.
+// exchange sends a request to the token service. It follows no redirects, which would reveal the proof of
+// the login to another address.
 func exchange(ctx context.Context, client *disco.OAuthClient, transport http.RoundTripper, f func(context.Context) (*oauth2.Token, error)) (cliconfig.Secret, error) {
 	if err := secure(client.TokenURL); err != nil {
 		return cliconfig.Secret{}, fmt.Errorf("the host's token service %w", err)
@@ -119,7 +119,7 @@ func exchange(ctx context.Context, client *disco.OAuthClient, transport http.Rou
 	return cliconfig.NewSecret(token.AccessToken), nil
 }
 
-// explain describes a failure of the token service. The library's own message would have the answer in it.
+// explain describes a failure of the token service. The library's own message would contain the response.
 func explain(ctx context.Context, u *url.URL, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -146,7 +146,7 @@ func explain(ctx context.Context, u *url.URL, err error) error {
 	return fmt.Errorf("the token service at %s answers %d %s", at, code, http.StatusText(code))
 }
 
-// secure refuses addresses at which others could listen.
+// secure refuses unencrypted addresses, except on this machine.
 func secure(u *url.URL) error {
 	if u == nil {
 		return errors.New("has no address")

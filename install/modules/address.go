@@ -13,14 +13,14 @@ import (
 	"github.com/mayfly-iac/mayfly/install/fetch"
 )
 
-// address is where a call finds its module. One of its fields is set.
+// address is where a call's module is. One of its fields is set.
 type address struct {
 	local    string
 	registry *regaddr.Module
 	remote   *fetch.Source
 }
 
-// String is the address in its full form, as the manifest has it.
+// String returns the address in its full form, as in the manifest.
 func (a address) String() string {
 	switch {
 	case a.registry != nil:
@@ -65,8 +65,8 @@ func parseText(source string, versioned bool) (address, error) {
 	return address{remote: &s}, err
 }
 
-// allows reports whether a constraint permits a version. A pre-release is permitted by its own number only.
-// An empty constraint permits all others.
+// allows reports whether a constraint permits a version. Only an exact constraint permits a pre-release. An
+// empty constraint permits all other versions.
 func allows(constraint string, v *version.Version) bool {
 	if constraint == "" {
 		return v.Prerelease() == ""
@@ -79,7 +79,7 @@ func allows(constraint string, v *version.Version) bool {
 	return err == nil && c.Check(v)
 }
 
-// newest returns the newest version that a constraint permits, nil if there is none.
+// newest returns the newest version that a constraint permits, or nil if there is none.
 func newest(list []*version.Version, constraint string) *version.Version {
 	var best *version.Version
 	for _, v := range list {

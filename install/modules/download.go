@@ -28,29 +28,29 @@ type task struct {
 	key     string
 
 	version *version.Version // of a module in a registry
-	source  fetch.Source     // where the package is, and the directory in it
+	source  fetch.Source     // address of the package, and the directory within it
 	pack    *pack
 	err     error
 
-	// What comes out of it: the directories of module and package, "" if it has failed.
+	// The results: the directories of module and package; "" after a failure.
 	dir, pkg string
 	fetched  bool
 }
 
-// pack is a package that is got once in a run, however many calls lead to it.
+// pack is a package that is downloaded once per run, however many calls use it.
 type pack struct {
-	temp string // where it is got to
-	dir  string // where it is in the end; "" until a call has taken it
+	temp string // where it is downloaded to
+	dir  string // its final directory; "" until the first call takes it
 	err  error
 }
 
-// listing is what a registry has of a module.
+// listing is a registry's information about a module.
 type listing struct {
 	versions []*version.Version
 	err      error
 }
 
-// download brings the packages of tasks into place that are not there yet.
+// download installs the packages of tasks that are not installed yet.
 func (r *run) download(tasks []*task) {
 	var wanted []*task
 	for _, t := range tasks {
@@ -80,7 +80,7 @@ func (r *run) download(tasks []*task) {
 	}
 }
 
-// reuse takes what the manifest has, if it still fits.
+// reuse takes the entry of the manifest if it still fits.
 func (r *run) reuse(t *task) bool {
 	old, ok := r.old[t.key]
 	if r.upgrade || !ok || old.Source != t.address.String() || !isDir(old.Dir) {
@@ -96,13 +96,13 @@ func (r *run) reuse(t *task) bool {
 	return true
 }
 
-// packageDir is where the package of a call is put.
+// packageDir returns the directory for a call's package.
 func (r *run) packageDir(key string) string {
 	return path.Join(filepath.ToSlash(r.DataDir), "modules", key)
 }
 
-// locate finds out the addresses of packages. Those of modules in registries take several questions, which
-// are asked at the same time.
+// locate determines the addresses of packages. Modules in registries need several requests, which are made
+// concurrently.
 func (r *run) locate(tasks []*task) {
 	results := make(chan func(), 2*len(tasks))
 	var group errgroup.Group
@@ -121,7 +121,7 @@ func (r *run) locate(tasks []*task) {
 			return nil
 		})
 	}
-	_ = group.Wait() // its functions return no error
+	_ = group.Wait() // its functions never return errors
 	drain(results)
 	for _, t := range tasks {
 		if t.address.remote != nil {
@@ -155,7 +155,7 @@ func drain(results chan func()) {
 	}
 }
 
-// errReported says that the task's problem has been reported.
+// errReported means that the task's problem has been reported.
 var errReported = errors.New("reported")
 
 // choose selects the version of a module in a registry.
@@ -206,7 +206,7 @@ func (r *run) reportLookup(t *task) {
 	t.err = errReported
 }
 
-// fetch gets packages that this run doesn't have yet.
+// fetch downloads packages that this run doesn't have yet.
 func (r *run) fetch(tasks []*task) {
 	var group errgroup.Group
 	group.SetLimit(parallel)
@@ -230,7 +230,7 @@ func (r *run) fetch(tasks []*task) {
 			return nil
 		})
 	}
-	_ = group.Wait() // its functions return no error
+	_ = group.Wait() // its functions never return errors
 	for _, t := range tasks {
 		if t.err == nil {
 			t.err = t.pack.err
@@ -246,8 +246,8 @@ func (r *run) announce(t *task) {
 	r.Observer.Downloading(t.key, t.address.registry.Package.String(), t.version.String())
 }
 
-// forget removes from the manifest what is about to be replaced, so that at no time it promises what isn't
-// there.
+// forget removes modules that are about to be replaced from the manifest, so that it never lists a missing
+// module.
 func (r *run) forget(tasks []*task) error {
 	changed := false
 	for _, t := range tasks {
@@ -269,7 +269,7 @@ func (r *run) forget(tasks []*task) error {
 	return Write(r.DataDir, kept)
 }
 
-// place puts the package of a task where it belongs, and finds the module in it.
+// place moves the package of a task to its directory and finds the module in it.
 func (r *run) place(t *task) error {
 	to := r.packageDir(t.key)
 	if _, err := os.Lstat(filepath.FromSlash(to)); err == nil {
@@ -294,14 +294,14 @@ func (r *run) place(t *task) error {
 	}
 	dir, err := inside(to, t.source.Subdir)
 	if err != nil {
-		r.useless = append(r.useless, filepath.FromSlash(to)) // calls to come may still take the package from there
+		r.useless = append(r.useless, filepath.FromSlash(to)) // later calls may still use the package there
 		return err
 	}
 	t.dir, t.pkg, t.fetched = dir, to, true
 	return nil
 }
 
-// inside returns the directory of a package that a module is in.
+// inside returns the directory of a module within its package.
 func inside(pkg, subdir string) (string, error) {
 	if subdir == "" {
 		return pkg, nil

@@ -10,8 +10,9 @@ import (
 	"github.com/mayfly-iac/mayfly/install/fetch"
 )
 
-// CopyTo copies a module into an existing directory: the newest version, if it is one of a registry. Modules
-// beside it in its package don't come along. After an error nothing was copied, unless that was the error.
+// CopyTo copies a module into an existing directory, in the newest version if it comes from a registry.
+// Sibling modules in its package are not copied. If there is an error before copying begins, nothing is
+// copied.
 func (i *Installer) CopyTo(ctx context.Context, source, dir string) diag.List {
 	const summary = "Cannot copy the module"
 	a, err := parseText(source, false)
@@ -29,7 +30,7 @@ func (i *Installer) CopyTo(ctx context.Context, source, dir string) diag.List {
 		t := &task{call: &config.ModuleCall{Name: filepath.Base(dir), Source: source}, address: a, key: "-from-module"}
 		if from = r.single(t); from == "" {
 			for n := range r.diags {
-				r.diags[n].Subject = nil // there is no file that this stands in
+				r.diags[n].Subject = nil // the call is in no file
 			}
 			return r.diags
 		}
@@ -40,7 +41,7 @@ func (i *Installer) CopyTo(ctx context.Context, source, dir string) diag.List {
 	return nil
 }
 
-// single gets the package of one task, and returns the directory of the module in it; "" if that has failed.
+// single downloads the package of one task and returns the module's directory in it, or "" after a failure.
 func (r *run) single(t *task) string {
 	r.locate([]*task{t})
 	if t.err == nil {

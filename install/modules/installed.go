@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Installed returns a function that finds the directories of installed modules, for config.Loader. The
-// manifest is read when it is first needed.
+// Installed returns a function that finds the directories of installed modules, for config.Loader. It reads
+// the manifest on first use.
 func Installed(dataDir string) func(parent *config.Module, call *config.ModuleCall) (string, diag.List) {
 	var records map[string]Record
 	return func(parent *config.Module, call *config.ModuleCall) (string, diag.List) {
@@ -54,7 +54,7 @@ func byKey(list []Record) map[string]Record {
 	return out
 }
 
-// key is what the manifest calls the module that a call leads to.
+// key returns the manifest's key for the module of a call.
 func key(parent *config.Module, call *config.ModuleCall) string {
 	return strings.Join(append(parent.Path.Calls(), call.Name), ".")
 }

@@ -19,33 +19,32 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// Registry tells what registries have of modules. Implementations are safe for concurrent use.
+// Registry has information about modules in registries. Implementations are safe for concurrent use.
 type Registry interface {
 	// ModuleVersions lists the versions of a module.
 	ModuleVersions(ctx context.Context, m regaddr.ModulePackage) ([]*version.Version, error)
-	// ModuleLocation returns the address of the package of a version, which is written as the registry does.
+	// ModuleLocation returns the address of a version's package. version is written as in the registry.
 	ModuleLocation(ctx context.Context, m regaddr.ModulePackage, version string) (string, error)
 }
 
-// Fetcher gets packages. Implementations are safe for concurrent use.
+// Fetcher downloads packages. Implementations are safe for concurrent use.
 type Fetcher interface {
-	// Fetch gets a package into dir, which does not exist. After an error dir may hold a part of it. The
-	// error tells no secret of the address.
+	// Fetch downloads a package into dir, which does not exist. After an error, dir may contain part of it.
+	// The error reveals no secrets of the address.
 	Fetch(ctx context.Context, pkg, dir string, progress web.Progress) error
 }
 
-// Observer is told what an installation does, by the goroutine that called Install.
+// Observer receives the progress of an installation, on the goroutine that called Install.
 type Observer interface {
-	// Downloading precedes getting a package. source may be shown; version is "" but for modules of
-	// registries.
+	// Downloading precedes a download. source may be shown; version is "" except for modules of registries.
 	Downloading(key, source, version string)
-	// Installed says that a module is new in the manifest, or in another place than before.
+	// Installed reports that a module is new in the manifest, or in a new place.
 	Installed(key, dir string)
 }
 
 // Installer installs modules for one working directory. It must be used by one goroutine at a time.
 type Installer struct {
-	// DataDir is the directory of installed things, usually ".terraform".
+	// DataDir is the data directory, usually ".terraform".
 	DataDir string
 	// Loader reads modules; its ModuleDir is not used.
 	Loader   *config.Loader
@@ -54,13 +53,13 @@ type Installer struct {
 	Observer Observer
 }
 
-// parallel is how many packages are got at the same time.
+// parallel is how many packages are downloaded at the same time.
 const parallel = 4
 
-// Install puts all modules in place that the configuration in rootDir calls, and writes the manifest. What
-// the manifest has already is kept, unless it doesn't fit any more, or upgrade is set. The tree holds what
-// was read, for showing sources; loading it properly is left to the caller. After an error every module in
-// the manifest is complete, and nothing of the others is left.
+// Install installs all modules that the configuration in rootDir calls, and writes the manifest. It keeps
+// modules in the manifest unless they no longer fit or upgrade is set. The tree contains what was read, for
+// showing sources; the caller loads it again. After an error, every module in the manifest is complete, and
+// the others have left nothing behind.
 func (i *Installer) Install(ctx context.Context, rootDir string, upgrade bool) (*config.Tree, diag.List) {
 	r := &run{Installer: i, ctx: ctx, upgrade: upgrade, walk: i.Loader.Walk(), packages: map[string]*pack{}, listed: map[string]*listing{}}
 	old, diags := Read(i.DataDir)
@@ -81,8 +80,8 @@ func (i *Installer) Install(ctx context.Context, rootDir string, upgrade bool) (
 	return r.walk.Tree(), r.diags
 }
 
-// run is the state of one call of Install. Modules are installed level by level: all that are called from the
-// root, all that these call, and so on, those of a level at the same time.
+// run is the state of one call of Install. Modules are installed by level: first those called by the root
+// module, then those called by these, and so on. Modules of one level are installed concurrently.
 type run struct {
 	*Installer
 	ctx      context.Context
@@ -97,16 +96,16 @@ type run struct {
 	listed   map[string]*listing
 }
 
-// installed is a module that is in place.
+// installed is an installed module.
 type installed struct {
 	module *config.Module
-	pkg    string // the directory of the package that it is part of, "" for what belongs to the configuration
+	pkg    string // directory of its package; "" if the module is part of the configuration
 	source string // its address, "" for a local one
 	parent *installed
 }
 
-// maxRepeats is how often a module may call itself in one chain, as one with a source that depends on
-// variables could. Without a bound, one that always does would fill the disk.
+// maxRepeats is how often a module may call itself in one chain, which is possible if its source depends on
+// variables. Without a bound, endless recursion would fill the disk.
 const maxRepeats = 3
 
 func (i *installed) repeats(source string) (n int) {
@@ -126,7 +125,7 @@ func (r *run) errorf(call *config.ModuleCall, summary, format string, args ...an
 	r.diags = append(r.diags, d...)
 }
 
-// level installs what the modules of one level call, and returns the modules of the next.
+// level installs the modules called by those of one level, and returns the modules of the next.
 func (r *run) level(parents []*installed) []*installed {
 	var tasks []*task
 	for _, p := range parents {
@@ -157,7 +156,7 @@ func (r *run) level(parents []*installed) []*installed {
 	return next
 }
 
-// enter records where the module of a call is, and reads it.
+// enter records the directory of a call's module, and reads it.
 func (r *run) enter(t *task) *installed {
 	record := Record{Key: t.key, Source: t.address.String(), Dir: t.dir}
 	pkg := t.pkg
@@ -192,7 +191,8 @@ func (r *run) enter(t *task) *installed {
 	return i
 }
 
-// manifest is what is installed now. After errors, what was installed before and not reached is still there.
+// manifest returns what is installed now. After errors, it includes modules from before that were not
+// reached.
 func (r *run) manifest() []Record {
 	out := r.records
 	if !r.diags.HasErrors() {
@@ -211,13 +211,12 @@ func (r *run) modulesDir() string { return filepath.Join(r.DataDir, "modules") }
 
 const (
 	tempPrefix = ".download-"
-	// abandoned is the age from which on a directory of downloads is taken for what a killed process has
-	// left.
+	// abandoned is the age at which a directory of downloads is considered left behind by a killed process.
 	abandoned = 24 * time.Hour
 )
 
-// tempDir makes the directory for downloads: on the same file system as their destination, so that they can
-// be put there at once.
+// tempDir creates the directory for downloads, on the same file system as their destination, so that they
+// can be renamed.
 func (r *run) tempDir() (string, error) {
 	if r.temp != "" {
 		return r.temp, nil
@@ -233,7 +232,7 @@ func (r *run) tempDir() (string, error) {
 	for _, e := range entries {
 		info, err := e.Info()
 		if err == nil && strings.HasPrefix(e.Name(), tempPrefix) && time.Since(info.ModTime()) > abandoned {
-			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // it is in nobody's way
+			_ = os.RemoveAll(filepath.Join(dir, e.Name())) // a leftover directory does no harm
 		}
 	}
 	r.temp, err = os.MkdirTemp(dir, tempPrefix)
@@ -251,7 +250,7 @@ func (r *run) cleanUp() {
 	}
 }
 
-// reason is the cause of a failed file operation or of an interrupt, as part of a sentence.
+// reason returns the cause of a failed file operation or of an interrupt, as part of a sentence.
 func reason(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "it was interrupted"

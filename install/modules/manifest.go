@@ -1,10 +1,10 @@
-// Package modules puts the modules that a configuration calls in place, and finds them again: each package
-// below the data directory, and a manifest that says what is where. The manifest and the layout are those of
-// other engines.
+// Package modules installs the modules that a configuration calls, and finds them again: each package below
+// the data directory, and a manifest of their places. The manifest and the layout are those of other
+// engines.
 //
-// Start reading at Installer.Install; Installed is how a configuration is loaded afterwards. It may import
-// config, and fetch for addresses of packages. It must not know how packages are got, nor what is done with
-// the configuration.
+// Start reading at Installer.Install; Installed is used to load a configuration afterwards. It may import
+// config, and fetch for addresses of packages. It must not know how packages are downloaded, nor how the
+// configuration is used.
 package modules
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
-// Record is an entry of the module manifest: where the content of a module call lies.
+// Record is an entry of the module manifest: the place of a called module.
 type Record struct {
 	Key     string // names of the calls from the root, joined by dots; "" for the root
 	Source  string
@@ -35,7 +35,7 @@ type manifest struct{ Modules []Record }
 
 func manifestPath(dataDir string) string { return filepath.Join(dataDir, "modules", "modules.json") }
 
-// cleanSource shortens a local source and keeps the leading "./" that makes it one.
+// cleanSource shortens a local source but keeps its leading "./".
 func cleanSource(source string) string {
 	clean := path.Clean(strings.ReplaceAll(source, `\`, "/"))
 	if clean != ".." && !strings.HasPrefix(clean, "../") && clean != "." {
@@ -44,7 +44,7 @@ func cleanSource(source string) string {
 	return clean
 }
 
-// maxManifest bounds the module manifest, in bytes.
+// maxManifest is the maximum size of the module manifest, in bytes.
 const maxManifest = 256 << 20
 
 // Read reads the module manifest in the data directory; a missing one has no records.
@@ -68,8 +68,8 @@ func Read(dataDir string) ([]Record, diag.List) {
 	return m.Modules, nil
 }
 
-// Write writes the module manifest, unless there is nothing in it but the root module and no manifest yet, or
-// it would not change.
+// Write writes the module manifest, unless it would not change, or would be new and contain only the root
+// module.
 func Write(dataDir string, records []Record) error {
 	file := manifestPath(dataDir)
 	failed := func(err error) error {

@@ -1,8 +1,8 @@
 // Package netmirror finds providers on a network mirror: a web server with an index of versions and one of
 // packages for each provider.
 //
-// It may import addr and its siblings for requests and checksums. It must not know how packages are unpacked
-// or kept.
+// It may import addr and its siblings for requests and checksums. It must not know how packages are
+// unpacked or stored.
 package netmirror
 
 import (
@@ -21,15 +21,14 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// Client asks one mirror. It is safe for concurrent use.
+// Client uses one mirror. It is safe for concurrent use.
 type Client struct {
 	web   *web.Client
 	base  *url.URL
 	creds svcauth.CredentialsSource
 }
 
-// New returns a client for the mirror at an address, which ends in the path under which the hosts of
-// providers are.
+// New returns a client for the mirror at an address, below which each host of providers has a path.
 func New(client *web.Client, base string, creds svcauth.CredentialsSource) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "https" || u.Host == "" {
@@ -40,8 +39,7 @@ func New(client *web.Client, base string, creds svcauth.CredentialsSource) (*Cli
 
 // Archive is a package that can be downloaded.
 type Archive struct {
-	// Hashes are the checksums that the mirror gives, of which the package must have one; none if it gives
-	// none.
+	// Hashes are the mirror's checksums, one of which the package must match; empty if it has none.
 	Hashes []lockfile.Hash
 	url    *url.URL
 	creds  web.Credentials
@@ -97,7 +95,7 @@ func (c *Client) Archives(ctx context.Context, p addr.Provider, v versions.Versi
 	return out, nil
 }
 
-// Download writes the archive to a file. The caller checks it.
+// Download writes the archive to a file. The caller verifies it.
 func (c *Client) Download(ctx context.Context, a *Archive, to *os.File, progress web.Progress) error {
 	_, err := c.web.Download(ctx, a.url, a.creds, to, progress)
 	return err
@@ -127,7 +125,7 @@ func (c *Client) document(ctx context.Context, p addr.Provider, name string, to 
 	return doc.URL, nil
 }
 
-// credentials are those for the mirror's own host.
+// credentials returns those for the mirror's own host.
 func (c *Client) credentials(ctx context.Context) (web.Credentials, error) {
 	host, err := svchost.ForComparison(c.base.Host)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// blob writes what a repository has under a digest to a file and checks it. The client of the repository must
-// not try again by itself.
+// blob writes the content with a digest from a repository to a file and verifies it. The client of the
+// repository must not retry.
 func blob(ctx context.Context, client *web.Client, repo *remote.Repository, d descriptor, to *os.File, progress web.Progress) error {
 	var got string
 	err := client.Attempts(ctx, func(ctx context.Context, touch func()) (*http.Response, error) {

@@ -14,21 +14,21 @@ import (
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
 )
 
-// Keyring finds the credentials for OCI registries: what the CLI configuration says of a repository, then of
-// all, then what container tools have stored. It is safe for concurrent use.
+// Keyring finds the credentials for OCI registries: from the CLI configuration, for a repository or for
+// all, and then from what container tools have stored. It is safe for concurrent use.
 type Keyring struct {
 	blocks map[string]cliconfig.OCICredentials
 	env    cliconfig.Environment
 }
 
-// NewKeyring returns a keyring. blocks are those of the CLI configuration by the prefix of a repository; ""
-// stands for the default.
+// NewKeyring returns a keyring. blocks are those of the CLI configuration by repository prefix; "" is the
+// default.
 func NewKeyring(blocks map[string]cliconfig.OCICredentials, env cliconfig.Environment) *Keyring {
 	return &Keyring{blocks: blocks, env: env}
 }
 
-// credential returns the function that finds the credentials for a repository. Its argument is the server
-// that is asked, which for some registries has another name than the one they go by.
+// credential returns the function that finds the credentials for a repository. Its argument is the
+// contacted server, whose name may differ from the registry's.
 func (k *Keyring) credential(registry, repository string) auth.CredentialFunc {
 	return func(ctx context.Context, host string) (auth.Credential, error) {
 		block, own := k.block(registry, repository)
@@ -56,7 +56,7 @@ func (k *Keyring) block(registry, repository string) (best cliconfig.OCICredenti
 	return best, found
 }
 
-// ambient finds what container tools have stored.
+// ambient finds credentials that container tools have stored.
 func (k *Keyring) ambient(ctx context.Context, host string) (auth.Credential, error) {
 	def, given := k.blocks[""]
 	files := k.files()
@@ -89,7 +89,7 @@ func (k *Keyring) ambient(ctx context.Context, host string) (auth.Credential, er
 	return auth.EmptyCredential, nil
 }
 
-// files are the places where Podman and Docker keep credentials, in the order in which the containers' tools
+// files are the files in which Podman and Docker store credentials, in the order in which container tools
 // search them.
 func (k *Keyring) files() []string {
 	var files []string
@@ -106,7 +106,7 @@ func (k *Keyring) files() []string {
 	return files
 }
 
-// helperCredential asks a docker credential helper, a program docker-credential-NAME.
+// helperCredential runs a Docker credential helper, a program named docker-credential-NAME.
 func helperCredential(ctx context.Context, name, host string) (auth.Credential, error) {
 	cred, err := credentials.NewNativeStore(name).Get(ctx, credentials.ServerAddressFromHostname(host))
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// moduleType is the kind of artifact that is a package of modules, as OpenTofu documents it. Its only layer
-// is an archive.
+// moduleType is the type of artifacts that are packages of modules, as documented by OpenTofu. Their only
+// layer is an archive.
 const moduleType = "application/vnd.opentofu.modulepkg"
 
-// defaultTag is the one that is taken if an address has none.
+// defaultTag is used if an address has no tag.
 const defaultTag = "latest"
 
-// Modules gets packages of modules from registries of OCI artifacts. It is safe for concurrent use.
+// Modules downloads packages of modules from registries of OCI artifacts. It is safe for concurrent use.
 type Modules struct {
 	web  *web.Client
 	keys *Keyring
@@ -29,8 +29,8 @@ type Modules struct {
 // NewModules returns a client.
 func NewModules(client *web.Client, keys *Keyring) *Modules { return &Modules{client, keys} }
 
-// Download writes the archive of the artifact in a repository to a file and checks it. At most one of tag and
-// digest may be given.
+// Download writes the archive of the artifact in a repository to a file and verifies it. At most one of tag
+// and digest may be given.
 func (m *Modules) Download(ctx context.Context, repository, tag, digest string, to *os.File, progress web.Progress) error {
 	reference := digest
 	switch {

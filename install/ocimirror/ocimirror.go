@@ -1,10 +1,10 @@
-// Package ocimirror finds providers, and packages of modules, in registries of OCI artifacts, as they are
-// used for container images. A mirror has a repository for each provider, a tag for each version, under it an
-// index with an artifact for each platform, whose only layer is the package. A package of modules is an
-// artifact by itself.
+// Package ocimirror finds providers, and packages of modules, in registries of OCI artifacts, which are
+// also used for container images. A mirror has a repository for each provider and a tag for each version,
+// which refers to an index with an artifact for each platform. The artifact's only layer is the package. A
+// package of modules is an artifact by itself.
 //
-// It may import addr and its siblings for requests, settings and checksums. It must not know how packages are
-// unpacked or kept.
+// It may import addr and its siblings for requests, settings and checksums. It must not know how packages
+// are unpacked or stored.
 package ocimirror
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// The kinds of artifacts, as OpenTofu documents them.
+// The types of artifacts, as documented by OpenTofu.
 const (
 	indexType   = "application/vnd.opentofu.provider"
 	packageType = "application/vnd.opentofu.provider-target"
@@ -44,14 +44,14 @@ const (
 	maxTagPages = 1000
 )
 
-// Client asks the registries of one mirror. It is safe for concurrent use.
+// Client uses the registries of one mirror. It is safe for concurrent use.
 type Client struct {
 	web      *web.Client
 	template hcl.Expression
 	keys     *Keyring
 }
 
-// New returns a client. template gives the repository of a provider from the variables hostname, namespace
+// New returns a client. template yields the repository of a provider from the variables hostname, namespace
 // and type.
 func New(client *web.Client, template hcl.Expression, keys *Keyring) *Client {
 	return &Client{web: client, template: template, keys: keys}
@@ -59,14 +59,14 @@ func New(client *web.Client, template hcl.Expression, keys *Keyring) *Client {
 
 // Archive is a package that can be downloaded.
 type Archive struct {
-	// Digest is the checksum of the archive: artifacts are named by theirs.
+	// Digest is the checksum of the archive: artifacts are identified by theirs.
 	Digest lockfile.Hash
 	repo   *remote.Repository
 	digest string
 	size   int64
 }
 
-// descriptor is the part of an OCI descriptor that matters here.
+// descriptor is the used part of an OCI descriptor.
 type descriptor struct {
 	MediaType    string
 	ArtifactType string
@@ -75,7 +75,7 @@ type descriptor struct {
 	Platform     struct{ OS, Architecture string }
 }
 
-// Versions lists the versions that the mirror has of a provider. Tags that aren't versions are for others.
+// Versions lists the mirror's versions of a provider. Tags that aren't versions are ignored.
 func (c *Client) Versions(ctx context.Context, p addr.Provider) ([]versions.Version, error) {
 	repo, err := c.repository(p, c.web.Documents())
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *Client) Archives(ctx context.Context, p addr.Provider, v versions.Versi
 	}
 	out := map[string]*Archive{}
 	for _, d := range index.Manifests {
-		// Anything but a digest could be a tag, which may mean something else tomorrow.
+		// Anything other than a digest could be a tag, whose target may change.
 		if _, ok := sum(d.Digest); ok && d.ArtifactType == packageType && d.Platform.OS != "" && d.Platform.Architecture != "" {
 			out[d.Platform.OS+"_"+d.Platform.Architecture] = &Archive{repo: repo, digest: d.Digest}
 		}
@@ -147,13 +147,13 @@ func (c *Client) Resolve(ctx context.Context, a *Archive) error {
 	return nil
 }
 
-// sum returns the checksum in a digest of the one kind that is supported.
+// sum returns the checksum in a digest, if it is of the supported kind.
 func sum(digest string) (string, bool) {
 	hex, ok := strings.CutPrefix(digest, "sha256:")
 	return hex, ok && len(hex) == 64 && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
-// Download writes a resolved archive to a file and checks it.
+// Download writes a resolved archive to a file and verifies it.
 func (c *Client) Download(ctx context.Context, p addr.Provider, a *Archive, to *os.File, progress web.Progress) error {
 	repo, err := c.repository(p, c.web.Single())
 	if err != nil {
@@ -162,7 +162,7 @@ func (c *Client) Download(ctx context.Context, p addr.Provider, a *Archive, to *
 	return blob(ctx, c.web, repo, descriptor{Digest: a.digest, Size: a.size}, to, progress)
 }
 
-// manifest reads a manifest and checks that it is what it is called.
+// manifest reads a manifest and checks that its content matches its name.
 func manifest(ctx context.Context, repo *remote.Repository, reference, media string, to any) error {
 	desc, body, err := repo.Manifests().FetchReference(ctx, reference)
 	if err != nil {
@@ -221,7 +221,7 @@ func missing(err error) bool {
 	return web.NotFound(err) || errors.Is(err, errdef.ErrNotFound) || errors.As(err, &answer) && answer.StatusCode == http.StatusNotFound
 }
 
-// explain describes a failed request without what else its address may hold.
+// explain describes a failed request without other parts of its address.
 func explain(repo *remote.Repository, err error) error {
 	var answer *errcode.ErrorResponse
 	const hint = "Log in with a tool such as docker or podman, or set an oci_credentials block in the CLI configuration"

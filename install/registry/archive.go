@@ -16,10 +16,10 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// Archive is a package that can be downloaded, and what is known about it from a signed document.
+// Archive is a package that can be downloaded, with data from a signed document.
 type Archive struct {
-	// Sums are the zh checksums of the whole version: of its packages for all platforms, and what else its
-	// publisher signed.
+	// Sums are the zh checksums of the whole version: of its packages for all platforms and anything else
+	// that its publisher signed.
 	Sums []lockfile.Hash
 	// Proof says in a few words why the checksum can be trusted, such as "signed, key ID 0C0AF313E5FD9F80".
 	Proof string
@@ -29,7 +29,7 @@ type Archive struct {
 	sum   string // SHA-256, in hexadecimal
 }
 
-// Hash is the zh checksum that the archive has to have.
+// Hash returns the zh checksum that the archive must have.
 func (a *Archive) Hash() lockfile.Hash { return lockfile.Hash("zh:" + a.sum) }
 
 // description is a registry's answer about one package.
@@ -43,7 +43,7 @@ type description struct {
 	base, downloadURL, sumsURL, signature *url.URL
 }
 
-// Archive finds the package of a version for a platform, and checks what the publisher has signed. platform
+// Archive finds the package of a version for a platform, and verifies the publisher's signature. platform
 // has the form OS_ARCH.
 func (c *Client) Archive(ctx context.Context, p addr.Provider, v versions.Version, platform string) (*Archive, error) {
 	base, creds, err := c.service(ctx, p)
@@ -61,7 +61,7 @@ func (c *Client) Archive(ctx context.Context, p addr.Provider, v versions.Versio
 	if !Speaks(d.Protocols) {
 		return nil, c.incompatible(ctx, p, v, d.Protocols)
 	}
-	// The addresses may lead to any server. Only the registry itself may see its token.
+	// The addresses may belong to any server, and only the registry itself may see its token.
 	owner := func(u *url.URL) web.Credentials {
 		if web.SameOrigin(u, base) {
 			return creds
@@ -83,7 +83,7 @@ func (c *Client) Archive(ctx context.Context, p addr.Provider, v versions.Versio
 	return a, nil
 }
 
-// describe gets and checks the description of a package.
+// describe requests and checks the description of a package.
 func (c *Client) describe(ctx context.Context, u *url.URL, creds web.Credentials) (*description, error) {
 	doc, err := c.web.Get(ctx, u, creds)
 	if err != nil {
@@ -104,8 +104,8 @@ func (c *Client) describe(ctx context.Context, u *url.URL, creds web.Credentials
 	return d, nil
 }
 
-// take reads the checksum document, whose signature has been checked. The registry's own claim must agree
-// with it.
+// take reads the checksum document, whose signature has been verified. The registry's own statement must
+// agree with it.
 func (a *Archive) take(sums []byte, d *description) error {
 	for line := range strings.Lines(string(sums)) {
 		words := strings.Fields(line)
@@ -132,10 +132,10 @@ func isSum(s string) bool {
 	return len(s) == 64 && strings.Trim(s, digits) == ""
 }
 
-// ErrTampered says that a download isn't what its publisher has signed.
+// ErrTampered is returned for a download that differs from what its publisher signed.
 var ErrTampered = errors.New("the downloaded package does not have the checksum that its publisher gives; it was damaged or changed on the way")
 
-// Download writes the archive to a file and checks it.
+// Download writes the archive to a file and verifies it.
 func (c *Client) Download(ctx context.Context, a *Archive, to *os.File, progress web.Progress) error {
 	sum, err := c.web.Download(ctx, a.url, a.creds, to, progress)
 	if err == nil && sum != a.sum {

@@ -18,13 +18,13 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// The services of a registry, by the names under which its host announces them.
+// The services of a registry, by the names used in discovery.
 const (
 	providerService = "providers.v1"
 	moduleService   = "modules.v1"
 )
 
-// Client asks registries. It is safe for concurrent use.
+// Client uses registries. It is safe for concurrent use.
 type Client struct {
 	web      *web.Client
 	services *disco.Disco
@@ -32,16 +32,16 @@ type Client struct {
 	policy   Policy
 }
 
-// Policy says what is demanded of packages besides the right checksum.
+// Policy lists requirements for packages beyond the right checksum.
 type Policy struct {
-	// Signed refuses packages of publishers whose key the default registry doesn't know. Without it they are
-	// trusted as far as that registry is.
+	// Signed refuses packages of publishers whose key is unknown to the default registry. Otherwise they
+	// are trusted as far as that registry is.
 	Signed bool
 	// FreshKeys refuses signatures of keys that have expired since.
 	FreshKeys bool
 }
 
-// New returns a client. hosts are those whose services are configured rather than discovered.
+// New returns a client. hosts are those whose services are configured instead of discovered.
 func New(client *web.Client, creds svcauth.CredentialsSource, hosts map[svchost.Hostname]cliconfig.Host, policy Policy) *Client {
 	c := &Client{
 		web: client, creds: creds, policy: policy,
@@ -60,15 +60,15 @@ type Version struct {
 	Platforms []string // in the form OS_ARCH
 }
 
-// List is what a registry has of a provider.
+// List is a registry's list of a provider's versions.
 type List struct {
 	Versions []Version
-	// Warnings are what the registry wants its users to be told.
+	// Warnings are messages from the registry to its users.
 	Warnings []string
 }
 
-// Versions lists the versions of a provider. A registry that has no such provider, or none at all, has an
-// empty list.
+// Versions lists the versions of a provider. The list is empty if the registry has no such provider, or the
+// host no registry.
 func (c *Client) Versions(ctx context.Context, p addr.Provider) (List, error) {
 	base, creds, err := c.service(ctx, p)
 	if err != nil || base == nil {
@@ -96,7 +96,7 @@ func (c *Client) Versions(ctx context.Context, p addr.Provider) (List, error) {
 	for _, a := range answer.Versions {
 		v, err := versions.ParseVersion(a.Version)
 		if err != nil {
-			continue // other programs may know what that is
+			continue // other programs may understand it
 		}
 		out := Version{Version: v, Protocols: a.Protocols}
 		for _, platform := range a.Platforms {
@@ -107,8 +107,8 @@ func (c *Client) Versions(ctx context.Context, p addr.Provider) (List, error) {
 	return list, nil
 }
 
-// service finds the address of a provider's registry and the credentials for it; nil if the host is no
-// registry of providers.
+// service finds the address of a provider's registry and the credentials for it. The address is nil if the
+// host has no registry of providers.
 func (c *Client) service(ctx context.Context, p addr.Provider) (*url.URL, web.Credentials, error) {
 	return c.serviceOf(ctx, p.Hostname, providerService)
 }
@@ -127,12 +127,12 @@ func (c *Client) serviceOf(ctx context.Context, host svchost.Hostname, service s
 		return nil, nil, err
 	}
 	if creds == nil {
-		return base, nil, nil // an interface that holds nil would not be nil
+		return base, nil, nil // otherwise the interface would contain a nil pointer and not be nil
 	}
 	return base, creds, nil
 }
 
-// hint adds to an answer of refusal what can be done.
+// hint adds to a refusal what can be done.
 func (c *Client) hint(err error, p addr.Provider) error { return hintFor(err, p.Hostname) }
 
 func hintFor(err error, host svchost.Hostname) error {
@@ -143,10 +143,10 @@ func hintFor(err error, host svchost.Hostname) error {
 	return err
 }
 
-// protocols are the major versions of the plugin protocol that this program speaks.
+// protocols are the major versions of the plugin protocol that this program supports.
 var protocols = []string{"5", "6"}
 
-// Speaks reports whether this program can use a provider with the protocol versions.
+// Speaks reports whether this program supports one of a provider's protocol versions.
 func Speaks(offered []string) bool {
 	return len(offered) == 0 || slices.ContainsFunc(offered, func(o string) bool { return slices.Contains(protocols, major(o)) })
 }

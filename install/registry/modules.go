@@ -14,7 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
-// ErrNoModule says that a registry doesn't have a module.
+// ErrNoModule means that a registry doesn't have a module.
 var ErrNoModule = errors.New("the registry has no such module")
 
 // ModuleVersions lists the versions of a module. The error is ErrNoModule if the registry doesn't have it.
@@ -43,15 +43,15 @@ func (c *Client) ModuleVersions(ctx context.Context, m regaddr.ModulePackage) ([
 	}
 	var list []*version.Version
 	for _, a := range answer.Modules[0].Versions {
-		if v, err := version.NewVersion(a.Version); err == nil { // other programs may know what the rest is
+		if v, err := version.NewVersion(a.Version); err == nil { // other programs may understand the rest
 			list = append(list, v)
 		}
 	}
 	return list, nil
 }
 
-// ModuleLocation returns the address of the package of a version. It is for fetching without the registry's
-// credentials. v is as the registry writes it.
+// ModuleLocation returns the address of a version's package, to be downloaded without the registry's
+// credentials. v is written as in the registry.
 func (c *Client) ModuleLocation(ctx context.Context, m regaddr.ModulePackage, v string) (string, error) {
 	base, creds, err := c.modules(ctx, m)
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *Client) ModuleLocation(ctx context.Context, m regaddr.ModulePackage, v 
 	return absolute(doc.URL, location)
 }
 
-// absolute completes a location that is relative to the document that it stands in.
+// absolute resolves a location relative to the document that contains it.
 func absolute(doc *url.URL, location string) (string, error) {
 	if !strings.HasPrefix(location, "/") && !strings.HasPrefix(location, "./") && !strings.HasPrefix(location, "../") {
 		return location, nil

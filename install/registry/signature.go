@@ -21,9 +21,9 @@ type signingKeys struct {
 	} `json:"gpg_public_keys"`
 }
 
-// verify checks the signature of a checksum document with the keys that the registry knows of the publisher.
-// The default registry lists providers of publishers who have not told it their keys; other registries have
-// no reason to lack one.
+// verify checks the signature of a checksum document with the publisher's keys according to the registry.
+// The default registry lists providers of publishers without registered keys; other registries have no
+// reason to lack one.
 func (c *Client) verify(ctx context.Context, p addr.Provider, d *description, sums []byte, creds web.Credentials) (proof string, err error) {
 	switch {
 	case len(d.SigningKeys.Keys) > 0:
@@ -45,14 +45,14 @@ func (c *Client) verify(ctx context.Context, p addr.Provider, d *description, su
 	for _, k := range d.SigningKeys.Keys {
 		ring, err := openpgp.ReadArmoredKeyRing(strings.NewReader(k.Armor))
 		if err != nil {
-			continue // another key may be good
+			continue // another key may match
 		}
 		signer, err := openpgp.CheckDetachedSignature(ring, bytes.NewReader(sums), bytes.NewReader(signature.Body), nil)
 		switch {
 		case err == nil:
 			return "signed, key ID " + signer.PrimaryKey.KeyIdString(), nil
 		case errors.Is(err, pgperrors.ErrKeyExpired) && signer != nil && !c.policy.FreshKeys:
-			// Packages outlive keys: what was signed in time stays signed.
+			// Packages outlive keys: a signature made in time stays valid.
 			return "signed, key ID " + signer.PrimaryKey.KeyIdString() + ", which has expired since", nil
 		case errors.Is(err, pgperrors.ErrKeyExpired):
 			why = errors.New("the key has expired, and the environment variable OPENTOFU_ENFORCE_GPG_EXPIRATION demands a fresh one")

@@ -1,9 +1,9 @@
 // Package schemacache keeps the schemas of installed providers on disk, so that the next command need not
-// have the provider make them again.
+// ask the provider for them.
 //
-// A file belongs to the checksum of a package and the switches in its environment: other content is another
-// name. It is only ever a shortcut. Whatever is not as it should be (no directory for it, a file that others
-// could have written, a damaged one) is passed over in silence, and the provider is asked.
+// A file's name depends on the checksum of a package and the switches in its environment, so changed
+// content has another name. The cache is only a shortcut. Anything unusual (a missing directory, a file
+// that others could have written, a damaged file) is silently ignored, and the provider is asked.
 //
 // It imports nothing of this module. It must not know what schemas look like.
 package schemacache
@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// EnvDir is the environment variable that names the directory of the cache. "off" stands for none.
+// EnvDir is the environment variable that names the cache's directory. "off" disables the cache.
 const EnvDir = "MAYFLY_SCHEMA_CACHE"
 
 // The bounds of the cache, in bytes.
@@ -40,21 +40,21 @@ const (
 	header = len(magic) + 13 // the version of the protocol, the length of the content and its checksum follow the magic
 )
 
-// staleAfter is how old a temporary file must be to be taken for what a killed process has left.
+// staleAfter is the age at which a temporary file is considered left behind by a killed process.
 const staleAfter = time.Hour
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Cache is a directory with schemas. Its methods may be called concurrently, by several processes too.
+// Cache is a directory of schemas. Its methods may be called concurrently, also by several processes.
 type Cache struct {
 	dir      string
 	maxFile  int64
 	maxTotal int64
 }
 
-// Open returns the cache that the environment asks for: in the directory of EnvDir, or in the user's cache
-// directory. It returns nil, which is a cache without content, if there shall be none or the user has no such
-// directory. Nothing is written until something is saved.
+// Open returns the cache in the directory named by EnvDir or else in the user's cache directory. It returns
+// nil, which works as an empty cache, if the cache is disabled or the user has no such directory. Nothing
+// is written until something is saved.
 func Open(env map[string]string) *Cache {
 	dir := env[EnvDir]
 	if dir == "off" {
@@ -70,8 +70,8 @@ func Open(env map[string]string) *Cache {
 	return &Cache{dir: dir, maxFile: maxFile, maxTotal: maxTotal}
 }
 
-// For returns the entry of the package with a checksum, when its program runs in an environment; nil for a
-// package that has none, such as a development build.
+// For returns the entry for the package with a checksum whose program runs in an environment. It returns
+// nil for a package without a checksum, such as a development build.
 func (c *Cache) For(checksum string, environ []string) *Entry {
 	if c == nil || checksum == "" {
 		return nil
@@ -81,9 +81,9 @@ func (c *Cache) For(checksum string, environ []string) *Entry {
 	return &Entry{c: c, path: filepath.Join(c.dir, hex.EncodeToString(sum[:])+suffix)}
 }
 
-// switches are the variables that are true or false, in any of the usual words, of which some providers have
-// one for schemas to come, such as ARM_FIVEPOINTZERO_BETA. Those of the engine are for no provider, and how
-// deep shells are nested is no switch.
+// switches returns the variables with a boolean value in any of the usual forms. Some providers use one to
+// enable future schemas, such as ARM_FIVEPOINTZERO_BETA. Variables of the engine don't concern providers,
+// and SHLVL, the nesting of shells, is a number.
 func switches(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
@@ -106,7 +106,7 @@ type Entry struct {
 	path string
 }
 
-// Load returns what was saved for a version of the protocol, or nil.
+// Load returns the content saved for a version of the protocol, or nil.
 func (e *Entry) Load(protocol int) []byte {
 	dir, err := os.Stat(e.c.dir)
 	if err != nil || !trusted(dir) {
@@ -130,7 +130,7 @@ func (e *Entry) Load(protocol int) []byte {
 		return nil
 	}
 	now := time.Now()
-	_ = os.Chtimes(e.path, now, now) // the oldest go first when room is needed; if this fails, it goes a little earlier
+	_ = os.Chtimes(e.path, now, now) // the oldest files are removed first; if this fails, this one is removed a little earlier
 	return content
 }
 
@@ -140,7 +140,7 @@ func heading(protocol int, content []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(content, castagnoli))
 }
 
-// Save keeps content for the next Load, if it can. Readers see all of it or nothing.
+// Save stores content for the next Load, if possible. Readers see all of it or nothing.
 func (e *Entry) Save(protocol int, content []byte) {
 	if int64(len(content)+header) > e.c.maxFile || os.MkdirAll(e.c.dir, 0o700) != nil {
 		return
@@ -155,14 +155,14 @@ func (e *Entry) Save(protocol int, content []byte) {
 	_, err1 := f.Write(heading(protocol, content))
 	_, err2 := f.Write(content)
 	if err := cmp.Or(err1, err2, f.Close()); err != nil || os.Rename(f.Name(), e.path) != nil {
-		_ = os.Remove(f.Name()) // what is left of it is removed by a later call
+		_ = os.Remove(f.Name()) // a leftover file is removed by a later call
 		return
 	}
 	e.c.trim()
 }
 
-// trim removes the files that were not used for the longest time until the rest is within the bounds, and
-// what killed processes have left.
+// trim removes leftovers of killed processes, and then the least recently used files until the cache is
+// within its bounds.
 func (c *Cache) trim() {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

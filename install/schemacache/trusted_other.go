@@ -4,8 +4,8 @@ package schemacache
 
 import "io/fs"
 
-// plain has no flags: other systems have nothing that would need them.
+// plain is empty: these systems need no additional flags.
 const plain = 0
 
-// trusted relies on the user's cache directory being the user's own, as it is by default on these systems.
+// trusted returns true, relying on the default that a user's cache directory is private on these systems.
 func trusted(fs.FileInfo) bool { return true }

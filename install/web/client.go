@@ -14,23 +14,23 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// Options are the settings of a Client. The zero value stands for the defaults.
+// Options are the settings of a Client. The zero value means the defaults.
 type Options struct {
-	// Transport carries out single requests; nil for one with the system's certificates and the proxy of the
-	// environment.
+	// Transport carries out single requests; nil means one with the system's certificates and the
+	// environment's proxy.
 	Transport http.RoundTripper
-	// Retries is how often a request for a document is repeated after a failure that may pass.
+	// Retries is how often a request for a document is repeated after a temporary failure.
 	Retries int
 	// Timeout limits one attempt to get a document; 0 for ten seconds.
 	Timeout time.Duration
-	// DownloadRetries is how often a download is begun again.
+	// DownloadRetries is how often a download is restarted.
 	DownloadRetries int
-	// Stall is how long a download may stand still; 0 for a minute. A download has no other limit of time.
+	// Stall is how long a download may make no progress; 0 for a minute. A download has no other time
+	// limit.
 	Stall time.Duration
-	// UserAgent is what clients add to this program's name in requests, or "".
+	// UserAgent is added to this program's name in requests; may be "".
 	UserAgent string
-	// Wait is the first pause between attempts, 0 for a second. Each further one is twice as long, up to half
-	// a minute.
+	// Wait is the first pause between attempts, 0 for a second. Pauses double, up to half a minute.
 	Wait time.Duration
 }
 
@@ -48,12 +48,12 @@ const (
 
 const userAgent = "Mayfly (OpenTofu compatible)"
 
-// Credentials puts what proves who asks onto a request.
+// Credentials adds the proof of identity to a request.
 type Credentials interface{ PrepareRequest(req *http.Request) }
 
 // Client makes requests. It is safe for concurrent use.
 type Client struct {
-	documents *http.Client // with retries and a limit of time
+	documents *http.Client // with retries and a time limit
 	single    *http.Client // one attempt, without a limit
 	opts      Options
 }
@@ -69,15 +69,15 @@ func New(o Options) *Client {
 	retry := retryablehttp.NewClient()
 	retry.HTTPClient = &http.Client{Transport: transport, CheckRedirect: checkRedirect, Timeout: o.Timeout}
 	retry.Logger, retry.RetryMax, retry.RetryWaitMin, retry.RetryWaitMax = nil, o.Retries, o.Wait, longestWait
-	// The answer to the last attempt says more than "giving up" does, and the library's own message would
-	// show the whole address.
+	// The response to the last attempt says more than "giving up", and the library's own message would show
+	// the whole address.
 	retry.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	retry.CheckRetry = passing
 	documents := &http.Client{Transport: either{&retryablehttp.RoundTripper{Client: retry}}}
 	return &Client{documents: documents, single: single, opts: o}
 }
 
-// named tells servers who asks.
+// named adds the program's name to requests.
 type named struct {
 	next  http.RoundTripper
 	agent string
@@ -90,36 +90,36 @@ func (n named) RoundTrip(req *http.Request) (*http.Response, error) {
 	return n.next.RoundTrip(req)
 }
 
-// either makes the retrying transport keep the contract of transports: an answer or an error. A refused
-// redirect gives both.
+// either makes the retrying transport follow the contract of transports: a response or an error. A refused
+// redirect yields both.
 type either struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (e either) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := e.next.RoundTrip(req)
 	if err != nil && resp != nil {
-		_ = resp.Body.Close() // nobody reads it
+		_ = resp.Body.Close() // the body is not used
 		resp = nil
 	}
 	return resp, err
 }
 
-// Documents returns the underlying client for small answers, for libraries that take one.
+// Documents returns the underlying client for small responses, for libraries that need one.
 func (c *Client) Documents() *http.Client { return c.documents }
 
-// Single returns the underlying client without retries and limits of time, for libraries that download. See
+// Single returns the underlying client without retries and time limits, for libraries that download. See
 // Attempts and Copy.
 func (c *Client) Single() *http.Client { return c.single }
 
-// Document is an answer that was read in full.
+// Document is a response that was read completely.
 type Document struct {
 	Body   []byte
 	Header http.Header
-	URL    *url.URL // where it came from in the end; relative addresses in it are relative to that
+	URL    *url.URL // the final address after redirects; relative addresses in the document refer to it
 }
 
-// Get reads a document. creds may be nil. The error is a *StatusError if the server answered with anything
-// but 200, or 204 and no body.
+// Get reads a document. creds may be nil. The error is a *StatusError if the response is neither 200 nor an
+// empty 204.
 func (c *Client) Get(ctx context.Context, u *url.URL, creds Credentials) (Document, error) {
 	counted, attempts := countAttempts(ctx)
 	req, err := newRequest(counted, u, creds)
@@ -144,8 +144,7 @@ func (c *Client) Get(ctx context.Context, u *url.URL, creds Credentials) (Docume
 	return Document{Body: body, Header: resp.Header, URL: resp.Request.URL}, nil
 }
 
-// exhausted adds the number of attempts to the error of a document that was asked for as often as the options
-// say.
+// exhausted adds the number of attempts to the error if all attempts were used.
 func (c *Client) exhausted(ctx context.Context, err error, attempts int) error {
 	if attempts <= c.opts.Retries || !isPassing(ctx, err) {
 		return err

@@ -1,8 +1,8 @@
-// Package web makes the HTTP requests of installations: with retries, time limits, bounded answers, and
-// redirects that leave credentials behind.
+// Package web makes the HTTP requests of installations: with retries, time limits, bounded responses, and
+// redirects that drop credentials.
 //
-// Start reading at Client. Its errors name the server and the path, and never what else an address may hold:
-// a password or a key in the query.
+// Start reading at Client. Its errors name the server and the path, but no other part of an address, such
+// as a password or a key in the query.
 //
 // It may import third-party HTTP clients only. It must not know any registry's protocol, nor what is
 // downloaded.

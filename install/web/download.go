@@ -15,16 +15,15 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// Progress is told how many bytes of a download have arrived, of how many in all; total is negative if the
-// server doesn't say.
+// Progress is called with the number of bytes received and the total; total is negative if the server
+// doesn't say.
 type Progress func(done, total int64)
 
-// errStalled says that a server has stopped sending.
+// errStalled means that a server has stopped sending.
 var errStalled = errors.New("the download has stalled")
 
-// Download writes what is at an address to a file, from its beginning, and returns the SHA-256 of it in
-// hexadecimal. creds and progress may be nil. A download that fails on the way is begun again as often as the
-// options say.
+// Download writes the content at an address to a file, from its beginning, and returns its SHA-256 in
+// hexadecimal. creds and progress may be nil. A failed download is restarted as often as the options allow.
 func (c *Client) Download(ctx context.Context, u *url.URL, creds Credentials, to *os.File, progress Progress) (sum string, err error) {
 	err = c.Attempts(ctx, func(ctx context.Context, touch func()) (*http.Response, error) {
 		req, err := newRequest(ctx, u, creds)
@@ -48,9 +47,9 @@ func (c *Client) Download(ctx context.Context, u *url.URL, creds Credentials, to
 	return sum, err
 }
 
-// Attempts calls try until it succeeds, fails for good, or has failed too often. try calls touch whenever it
-// has got further; if it doesn't for too long, its context is cancelled. The response, if there is one, says
-// whether trying again makes sense.
+// Attempts calls try until it succeeds, fails permanently, or has failed too often. try calls touch
+// whenever it makes progress; if it makes none for too long, its context is canceled. The response, if
+// there is one, determines whether retrying makes sense.
 func (c *Client) Attempts(ctx context.Context, try func(ctx context.Context, touch func()) (*http.Response, error)) error {
 	for n := 0; ; n++ {
 		resp, err := c.attempt(ctx, try)
@@ -83,8 +82,8 @@ func (c *Client) attempt(ctx context.Context, try func(ctx context.Context, touc
 	return resp, err
 }
 
-// Copy writes a download to a file, from its beginning, and returns the SHA-256. total is what the server
-// announced, negative for nothing.
+// Copy writes a download to a file, from its beginning, and returns its SHA-256. total is the size
+// announced by the server, negative if unknown.
 func Copy(to *os.File, from io.Reader, total int64, touch func(), progress Progress) (string, error) {
 	if total > maxArchive {
 		return "", fmt.Errorf("%w: it has %d bytes, and at most %d are accepted", errRefused, total, int64(maxArchive))

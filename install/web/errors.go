@@ -8,10 +8,10 @@ import (
 	"net/url"
 )
 
-// StatusError is an answer other than success.
+// StatusError is an unsuccessful response.
 type StatusError struct {
 	Code int
-	URL  string // as Show writes it
+	URL  string // as returned by Show
 }
 
 // Error implements error.
@@ -23,7 +23,7 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// Denied reports whether the server wants other credentials.
+// Denied reports whether the server requires other credentials.
 func (e *StatusError) Denied() bool {
 	return e.Code == http.StatusUnauthorized || e.Code == http.StatusForbidden
 }
@@ -35,24 +35,24 @@ func statusError(u *url.URL, resp *http.Response) error {
 	return &StatusError{Code: resp.StatusCode, URL: Show(u)}
 }
 
-// NotFound reports whether err says that the server doesn't have what was asked for.
+// NotFound reports whether err means that the server doesn't have the requested document.
 func NotFound(err error) bool {
 	var status *StatusError
 	return errors.As(err, &status) && (status.Code == http.StatusNotFound || status.Code == http.StatusGone)
 }
 
-// Show writes an address without the parts that may hold secrets: user, query and fragment.
+// Show returns an address without the parts that may be secret: user, query and fragment.
 func Show(u *url.URL) string {
 	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
 	return shown.String()
 }
 
-// failed describes a request that got no answer. The whole address, which some errors hold, is left out.
+// failed describes a request without a response. It omits the whole address that some errors contain.
 func failed(u *url.URL, err error) error {
 	return fmt.Errorf("no answer from %s: %w", Show(u), Reason(err))
 }
 
-// Reason returns the cause of a failed request without the address, which may hold secrets.
+// Reason returns the cause of a failed request without the address, which may contain secrets.
 func Reason(err error) error {
 	for {
 		var ue *url.Error
@@ -68,7 +68,7 @@ func Reason(err error) error {
 	return err
 }
 
-// Denied reports whether err says that the server wants other credentials.
+// Denied reports whether err means that the server requires other credentials.
 func Denied(err error) bool {
 	var status *StatusError
 	return errors.As(err, &status) && status.Denied()

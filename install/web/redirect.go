@@ -10,8 +10,8 @@ import (
 
 const maxRedirects = 10
 
-// checkRedirect lets credentials go no further than the server that they were meant for. The standard library
-// keeps them for other ports and for subdomains, which may be somebody else's.
+// checkRedirect sends credentials only to the server they were meant for. The standard library also sends
+// them to other ports and subdomains, which may belong to another owner.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= maxRedirects {
 		return fmt.Errorf("%w: there are more than %d redirects", errRefused, maxRedirects)
@@ -24,7 +24,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	for _, r := range via[1:] {
 		foreign = foreign || !SameOrigin(first, r.URL)
 	}
-	// The address before may have a key in its query.
+	// The previous address may have a key in its query.
 	req.Header.Del("Referer")
 	if !foreign {
 		return nil
@@ -33,13 +33,13 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 		req.Header.Del(name)
 	}
 	if req.Method != http.MethodGet && req.Method != http.MethodHead {
-		// Its body may be a password.
+		// The body may be a password.
 		return fmt.Errorf("%w: the server %s redirects a login to another server, %s", errRefused, first.Host, req.URL.Host)
 	}
 	return nil
 }
 
-// SameOrigin reports whether two addresses are of the same server: scheme, host and port.
+// SameOrigin reports whether two addresses belong to the same server: scheme, host and port.
 func SameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }
@@ -51,14 +51,14 @@ func port(u *url.URL) string {
 	return map[string]string{"https": "443", "http": "80"}[u.Scheme]
 }
 
-// guard refuses requests that would show credentials to the network.
+// guard refuses requests that would reveal credentials on the network.
 type guard struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Scheme != "https" && !loopback(req.URL.Hostname()) && (req.Header.Get("Authorization") != "" || req.URL.User != nil) {
 		if req.Body != nil {
-			_ = req.Body.Close() // as a transport must; the request isn't sent anyway
+			_ = req.Body.Close() // required of transports; the request isn't sent anyway
 		}
 		return nil, fmt.Errorf("%w: there are credentials for this server, and its address is not encrypted; use https", errRefused)
 	}

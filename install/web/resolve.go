@@ -6,12 +6,12 @@ import (
 	"net/url"
 )
 
-// Resolve parses an address in a document, which may be relative to that of the document. A document that
-// came encrypted can't lead to a place without encryption.
+// Resolve parses an address in a document, which may be relative to the document's. An encrypted document
+// must not refer to an unencrypted address.
 func Resolve(document *url.URL, text string) (*url.URL, error) {
 	ref, err := url.Parse(text)
 	if err != nil || text == "" {
-		return nil, errors.New("it is not an address") // the parser's message would show all of it
+		return nil, errors.New("it is not an address") // the parser's message would show the whole address
 	}
 	u := document.ResolveReference(ref)
 	switch {

@@ -10,11 +10,10 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// errRefused says that this program doesn't accept what a server does, so that trying again would bring the
-// same.
+// errRefused means that this program refuses what a server does, so retrying is useless.
 var errRefused = errors.New("refused")
 
-// passing reports whether a failure may pass by itself: a broken connection, a busy server, but not a wrong
+// passing reports whether a failure may be temporary: a broken connection or a busy server, but not a wrong
 // certificate. It is a retryablehttp.CheckRetry.
 func passing(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	if n, ok := ctx.Value(attemptsKey{}).(*int); ok {
@@ -27,22 +26,21 @@ func passing(ctx context.Context, resp *http.Response, err error) (bool, error) 
 	return retryablehttp.DefaultRetryPolicy(ctx, resp, err)
 }
 
-// attemptsKey is the key of a context whose value, an *int, counts the attempts of a request.
+// attemptsKey is the context key of an *int that counts the attempts of a request.
 type attemptsKey struct{}
 
-// countAttempts returns a context for a request of the retrying client, and where to read how often it was
-// tried.
+// countAttempts returns a context for a request of the retrying client, and the counter of its attempts.
 func countAttempts(ctx context.Context) (context.Context, *int) {
 	n := new(int)
 	return context.WithValue(ctx, attemptsKey{}, n), n
 }
 
-// gaveUp adds to an error that may have passed how often something was tried.
+// gaveUp adds the number of attempts to a temporary error.
 func gaveUp(err error, attempts int) error {
 	return fmt.Errorf("%w, giving up after %d attempt(s)", err, attempts)
 }
 
-// isPassing reports whether the error of a request may have passed.
+// isPassing reports whether the error of a request may have been temporary.
 func isPassing(ctx context.Context, err error) bool {
 	var answer *http.Response
 	if status := (*StatusError)(nil); errors.As(err, &status) {

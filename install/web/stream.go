@@ -12,9 +12,9 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// Downloads returns a client for large answers, for libraries that take one. It repeats requests that fail
-// before their answer begins, has no limit of time but that of standing still, and gives an answer other than
-// success as an error, a *StatusError inside.
+// Downloads returns a client for large responses, for libraries that need one. It repeats requests that
+// fail before their response begins, limits only the time without progress, and returns an unsuccessful
+// response as an error that contains a *StatusError.
 func (c *Client) Downloads() *http.Client {
 	retry := retryablehttp.NewClient()
 	retry.HTTPClient = &http.Client{Transport: moving{next: c.single.Transport, limit: c.opts.Stall}, CheckRedirect: checkRedirect}
@@ -24,11 +24,11 @@ func (c *Client) Downloads() *http.Client {
 	return &http.Client{Transport: successful{either{&retryablehttp.RoundTripper{Client: retry}}}}
 }
 
-// exhausted makes an error of what the last attempt of a request brought, which may not have been worth
-// another one. A refused redirect is both an answer and an error.
+// exhausted converts the result of the last attempt of a request to an error. A refused redirect is both a
+// response and an error.
 func exhausted(resp *http.Response, err error, attempts int) (*http.Response, error) {
 	if resp != nil {
-		_ = resp.Body.Close() // nobody reads it
+		_ = resp.Body.Close() // the body is not used
 	}
 	if err == nil {
 		err = statusError(resp.Request.URL, resp)
@@ -39,9 +39,9 @@ func exhausted(resp *http.Response, err error, attempts int) (*http.Response, er
 	return nil, gaveUp(err, attempts)
 }
 
-// Again returns nil, after a pause, if it makes sense to begin a download anew that has failed with err for
-// the nth time, counted from 0, and otherwise the error. Answers of servers don't count: Downloads has asked
-// again for those.
+// Again returns nil, after a pause, if a download that has failed with err for the nth time, counted from
+// 0, should be restarted, and otherwise err. Server responses don't count, since Downloads has already
+// retried them.
 func (c *Client) Again(ctx context.Context, err error, n int) error {
 	broken := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrShortWrite) || errors.Is(err, errStalled)
 	switch {
@@ -58,7 +58,7 @@ func (c *Client) Again(ctx context.Context, err error, n int) error {
 	}
 }
 
-// successful makes an error of every answer that isn't the thing asked for.
+// successful converts every unsuccessful response to an error.
 type successful struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -67,11 +67,11 @@ func (s successful) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || resp.StatusCode < http.StatusBadRequest {
 		return resp, err
 	}
-	_ = resp.Body.Close() // nobody reads it
+	_ = resp.Body.Close() // the body is not used
 	return nil, statusError(req.URL, resp)
 }
 
-// moving ends requests whose answer stands still.
+// moving ends requests whose response makes no progress.
 type moving struct {
 	next  http.RoundTripper
 	limit time.Duration
@@ -109,7 +109,7 @@ func (b *body) Read(p []byte) (int, error) {
 		b.timer.Reset(b.limit)
 	}
 	if err != nil {
-		err = b.cause(err) // a server that sees the end coming may still end its answer as if it were complete
+		err = b.cause(err) // a server that sees the connection close may still end its response as if it were complete
 	}
 	return n, err
 }

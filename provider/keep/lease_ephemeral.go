@@ -16,10 +16,10 @@ import (
 
 const (
 	defaultTTL = "5m"
-	leaseKey   = "lease_id" // in the private data, which holds nothing else
+	leaseKey   = "lease_id" // in the private data, which contains nothing else
 )
 
-// leaseEphemeral is keep_lease: a token that is good for as long as the resource is open.
+// leaseEphemeral is keep_lease: a token that is valid for as long as the resource is open.
 type leaseEphemeral struct{ ephemeralHolder }
 
 var (
@@ -114,11 +114,11 @@ func (e *leaseEphemeral) Close(ctx context.Context, req ephemeral.CloseRequest, 
 	}
 }
 
-// renewAt leaves a third of the time to live for a slow renewal, or a second attempt.
+// renewAt leaves a third of the time to live for a slow renewal or a second attempt.
 func renewAt(l store.Lease) time.Time { return l.ExpiresAt.Add(-l.TTL / 3) }
 
-// privateData is the part of the framework's private data that reading needs; its own type has no public
-// name.
+// privateData is the part of the framework's private data that reading needs; the framework does not export
+// its type.
 type privateData interface {
 	GetKey(ctx context.Context, key string) ([]byte, diag.Diagnostics)
 }

@@ -15,22 +15,22 @@ const (
 	defaultSpecial        = "!@#$%&*()-_=+[]{}<>:?"
 )
 
-// class is a group of characters a password draws from.
+// class is a set of characters that a password uses.
 type class struct {
 	name    string
 	enabled bool
 	chars   []rune
-	min     int64 // at least so many of them
+	min     int64 // minimum number
 }
 
-// recipe says what a password is made of.
+// recipe describes how to make a password.
 type recipe struct {
 	length  int64
 	classes []class
 }
 
-// prepare drops excluded and repeated characters, which would skew the choice, and checks that the recipe can
-// be followed.
+// prepare drops excluded and repeated characters, which would bias the choice, and checks that the recipe
+// can be followed.
 func (r *recipe) prepare(exclude string) error {
 	if r.length < 1 || r.length > maxPasswordLength {
 		return fmt.Errorf("length must be between 1 and %d", maxPasswordLength)

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// passwordEphemeral is keep_password: a fresh random string each time it is opened. It has nothing to do with
-// the store.
+// passwordEphemeral is keep_password: a new random string each time it is opened. It does not use the
+// store.
 type passwordEphemeral struct{}
 
 var _ ephemeral.EphemeralResourceWithValidateConfig = (*passwordEphemeral)(nil)
@@ -90,7 +90,7 @@ func (e *passwordEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest,
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
 }
 
-// recipe fills in the defaults and gives what follows from the arguments, prepared.
+// recipe returns the prepared recipe for the arguments, with defaults filled in.
 func (m *passwordModel) recipe(diags *diag.Diagnostics) recipe {
 	if m.Length.IsNull() {
 		m.Length = types.Int64Value(defaultPasswordLength)

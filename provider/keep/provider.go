@@ -22,7 +22,7 @@ const Address = "mayfly.dev/mayfly/keep"
 
 const defaultPath = "keep.age"
 
-// New gives a factory of providers that report this version. Each provider serves one configuration;
+// New returns a factory of providers that report this version. Each provider serves one configuration;
 // factories may be called concurrently.
 func New(version string) func() provider.Provider {
 	return func() provider.Provider { return &keepProvider{version: version, now: time.Now} }
@@ -72,7 +72,7 @@ func (p *keepProvider) ValidateConfig(ctx context.Context, req provider.Validate
 	m.check(&resp.Diagnostics)
 }
 
-// check reports what is wrong with the known arguments.
+// check reports errors in the known arguments.
 func (m *providerModel) check(diags *diag.Diagnostics) {
 	if !m.KeyFile.IsNull() && !m.Passphrase.IsNull() {
 		diags.AddAttributeError(path.Root("passphrase"), "Two ways to open the store",
@@ -130,8 +130,8 @@ func (p *keepProvider) Configure(ctx context.Context, req provider.ConfigureRequ
 	resp.ResourceData, resp.DataSourceData, resp.EphemeralResourceData = s, s, s
 }
 
-// options settles arguments, environment and defaults. An argument beats the environment, also across
-// key_file and passphrase.
+// options combines arguments, environment and defaults. Arguments take precedence over the environment,
+// also between key_file and passphrase.
 func (m *providerModel) options(diags *diag.Diagnostics) (store.Options, bool) {
 	o := store.Options{
 		Path: m.Path.ValueString(), KeyFile: m.KeyFile.ValueString(),
@@ -169,7 +169,7 @@ func (p *keepProvider) DataSources(context.Context) []func() datasource.DataSour
 	}
 }
 
-// EphemeralResources makes the provider one with ephemeral resources.
+// EphemeralResources implements provider.ProviderWithEphemeralResources.
 func (p *keepProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
 	return []func() ephemeral.EphemeralResource{
 		func() ephemeral.EphemeralResource { return &secretEphemeral{} },

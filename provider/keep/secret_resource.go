@@ -16,8 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider/keep/store"
 )
 
-// secretResource is the managed keep_secret. Its value goes in and never comes out: only the ephemeral
-// keep_secret reads it.
+// secretResource is the managed keep_secret. Its value is only written: the ephemeral keep_secret reads it.
 type secretResource struct{ resourceHolder }
 
 var (
@@ -115,7 +114,7 @@ func (r *secretResource) Read(ctx context.Context, req resource.ReadRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	// Right after an import nothing but the name is known, so there is nothing to fall back to.
+	// Right after an import only the name is known, so there are no earlier values to keep.
 	if r.session.unsettled() && !m.Version.IsNull() {
 		r.session.warnUnrefreshed(&resp.Diagnostics, m.ID.ValueString())
 		return
@@ -155,7 +154,7 @@ func (r *secretResource) Update(ctx context.Context, req resource.UpdateRequest,
 		addError(&resp.Diagnostics, err)
 		return
 	}
-	// A version that was planned stays, even if someone else stored a value meanwhile: the next refresh shows
+	// Keep a planned version, even if another user has stored a value meanwhile: the next refresh shows
 	// that as drift.
 	if m.Version.IsUnknown() {
 		m.Version = types.Int64Value(made.Version)
@@ -180,14 +179,14 @@ func (r *secretResource) ImportState(ctx context.Context, req resource.ImportSta
 	importByName(ctx, req.ID, secretIDPrefix, resp)
 }
 
-// settle gives the attributes their stored form: the id follows the name, the value is not kept.
+// settle sets the stored form of the attributes: the id follows from the name, and the value is dropped.
 func (m *secretModel) settle() {
 	m.ID = types.StringValue(secretIDPrefix + m.Name.ValueString())
 	m.ValueWO = types.StringNull()
 }
 
-// writeOnlyValue takes value_wo from the configuration, the only place it ever is. The result is not nil
-// unless there are errors.
+// writeOnlyValue reads value_wo from the configuration, the only place that ever contains it. Without
+// errors, the result is not nil.
 func writeOnlyValue(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) []byte {
 	at := path.Root("value_wo")
 	var v types.String

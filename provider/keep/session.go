@@ -14,14 +14,14 @@ import (
 	"github.com/mayfly-iac/mayfly/provider/keep/store"
 )
 
-// session is what a configured provider hands to its types. It is immutable.
+// session is what a configured provider passes to its types. It is immutable.
 type session struct {
 	store   *store.Store // nil while an argument of the provider configuration is unknown
 	unknown []string     // the names of those arguments
 	now     func() time.Time
 }
 
-// open gives the store, or reports why there is none to work with. A nil session is that of a provider never
+// open returns the store, or reports why there is none. A nil session belongs to a provider that was never
 // configured.
 func (s *session) open(diags *diag.Diagnostics) *store.Store {
 	switch {
@@ -36,14 +36,14 @@ func (s *session) open(diags *diag.Diagnostics) *store.Store {
 	return s.store
 }
 
-// unsettled reports that the configuration is not fully known.
+// unsettled reports whether the configuration is partly unknown.
 func (s *session) unsettled() bool { return s != nil && s.store == nil }
 
-// holder is the part of every type that works with the store.
+// holder is embedded in every type that works with the store.
 type holder struct{ session *session }
 
 func (h *holder) take(data any) {
-	// Before the provider is configured the framework passes nil, for validation and schema calls.
+	// Before the provider is configured, the framework passes nil, for validation and schema calls.
 	h.session, _ = data.(*session)
 }
 
@@ -65,7 +65,7 @@ func (h *ephemeralHolder) Configure(_ context.Context, req ephemeral.ConfigureRe
 	h.take(req.ProviderData)
 }
 
-// addError turns a failure of the store into a diagnostic.
+// addError converts a failure of the store to a diagnostic.
 func addError(diags *diag.Diagnostics, err error) {
 	if p, ok := errors.AsType[*store.Problem](err); ok {
 		diags.AddError(p.Summary, p.Detail)
@@ -78,8 +78,8 @@ func addError(diags *diag.Diagnostics, err error) {
 	diags.AddError("Keep store failed", err.Error())
 }
 
-// gone handles a failed look-up on refresh: true means that the object is no longer there, and a missing file
-// is worth a warning.
+// gone handles a failed look-up while refreshing: it returns true if the object no longer exists, and warns
+// if the file is missing.
 func gone(diags *diag.Diagnostics, err error) bool {
 	if !errors.Is(err, store.ErrNotFound) {
 		addError(diags, err)
@@ -91,7 +91,7 @@ func gone(diags *diag.Diagnostics, err error) bool {
 	return true
 }
 
-// warnUnrefreshed says why an object was not looked up.
+// warnUnrefreshed says why an object was not refreshed.
 func (s *session) warnUnrefreshed(diags *diag.Diagnostics, id string) {
 	diags.AddWarning("Not refreshed", "The keep store can't be read yet because the provider configuration depends on values known only after apply ("+
 		strings.Join(s.unknown, ", ")+"). "+id+" is taken to be as it was last seen.")

@@ -10,8 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider/keep/store"
 )
 
-// nameValidator accepts what the store accepts as a name, and the same after the prefix of an id if there is
-// one.
+// nameValidator accepts the names that the store accepts, and the same with idPrefix if that is set.
 type nameValidator struct{ idPrefix string }
 
 func (nameValidator) Description(context.Context) string {
@@ -53,8 +52,7 @@ func parseTTL(text string) (time.Duration, bool) {
 	return ttl, err == nil && store.CheckTTL(ttl) == nil
 }
 
-// Ids are the names with a prefix; names hold no colon, so where a name is asked for an id can be taken
-// without ambiguity.
+// Ids are names with a prefix. Names contain no colon, so an id is unambiguous where a name is expected.
 const (
 	secretIDPrefix = "keep:secret/"
 	noteIDPrefix   = "keep:note/"

@@ -11,8 +11,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Write replaces the content of the file at path, so that at every moment, also after a crash, it is the old
-// or the new content in full. The directory must exist.
+// Write replaces the content of the file at path. At any moment, also after a crash, the file has the
+// complete old or new content. The directory must exist.
 func Write(path string, content []byte) error {
 	if err := renameio.WriteFile(path, content, 0o644); err != nil {
 		return about(path, err)
@@ -20,7 +20,7 @@ func Write(path string, content []byte) error {
 	return syncDir(path)
 }
 
-// about makes an error one about the file itself, instead of the temporary file beside it.
+// about converts an error about the temporary file to one about the file itself.
 func about(path string, err error) error {
 	var link *os.LinkError
 	var pe *fs.PathError
@@ -33,13 +33,13 @@ func about(path string, err error) error {
 	return err
 }
 
-// WriteSecret is like Write for a file that only its owner may read, whoever could read the one before.
+// WriteSecret is Write for a file that only its owner may read, even if others could read the old one.
 func WriteSecret(path string, content []byte) error {
 	f, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o600))
 	if err != nil {
 		return about(path, err)
 	}
-	defer func() { _ = f.Cleanup() }() // nothing is left of it after success
+	defer func() { _ = f.Cleanup() }() // does nothing after success
 	if _, err := f.Write(content); err != nil {
 		return about(path, err)
 	}

@@ -1,5 +1,5 @@
-// Package plainhcl parses files that are HCL in syntax but plain data in content: literals, lists and
-// objects, without computation.
+// Package plainhcl parses files with HCL syntax but plain data: literals, lists and objects, without
+// computation.
 //
 // It may import diag and HCL's packages. It must not know what the files mean.
 package plainhcl
@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// MaxSize bounds a file, in bytes.
+	// MaxSize is the maximum size of a file, in bytes.
 	MaxSize = 1 << 20
-	// maxNesting bounds brackets and quotes within each other: the parser recurses for each, and a stack
-	// overflow can't be recovered from.
+	// maxNesting bounds nested brackets and quotes: the parser recurses for each, and the program cannot
+	// recover from a stack overflow.
 	maxNesting = 50
 )
 
-// Parse parses native syntax. It refuses operators, deep nesting and text that isn't UTF-8. The body is never
-// nil. No diagnostic refers to an expression, so none can show a value.
+// Parse parses native syntax. It refuses operators, deep nesting and text that isn't UTF-8. The body is
+// never nil. Diagnostics contain no expressions, so they cannot show values.
 func Parse(src []byte, filename string) (hcl.Body, diag.List) {
 	if diags := checkText(src, filename); diags.HasErrors() {
 		return hcl.EmptyBody(), diags
@@ -50,7 +50,7 @@ func Tokens(src []byte, filename string) (hclsyntax.Tokens, diag.List) {
 	return tokens, checkNesting(tokens)
 }
 
-// Expression parses native syntax that stands at a position of a file. What Parse refuses, it refuses too.
+// Expression parses native syntax at a position in a file. It refuses the same input as Parse.
 func Expression(src []byte, at hcl.Range) (hclsyntax.Expression, diag.List) {
 	tokens, _ := hclsyntax.LexExpression(src, at.Filename, at.Start)
 	if diags := checkTokens(tokens); diags.HasErrors() {
@@ -65,8 +65,8 @@ func ParseJSON(src []byte, filename string) (hcl.Body, diag.List) {
 	if diags := checkText(src, filename); diags.HasErrors() {
 		return hcl.EmptyBody(), diags
 	}
-	// The standard library's scanner doesn't recurse and bounds the depth that HCL's recursive parser will
-	// meet.
+	// The standard library's scanner doesn't recurse, and it bounds the depth that HCL's recursive parser
+	// will see.
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(src, new(json.RawMessage)); errors.As(err, &syntax) {
 		return hcl.EmptyBody(), diag.At(at(src, filename, int(syntax.Offset)-1), "Invalid JSON", "The file %s is not valid JSON: %s.", filename, syntax)
@@ -75,7 +75,7 @@ func ParseJSON(src []byte, filename string) (hcl.Body, diag.List) {
 	return body(file), Blind(hd)
 }
 
-// Conflict finds the first mark that an unfinished merge has left in a file.
+// Conflict finds the first conflict marker of an unfinished merge.
 func Conflict(src []byte, filename string) (hcl.Range, bool) {
 	const mark = "<<<<<<< "
 	offset := bytes.Index(src, []byte("\n"+mark)) + 1
@@ -94,7 +94,7 @@ func at(src []byte, filename string, offset int) hcl.Range {
 	return out
 }
 
-// Blind converts HCL's diagnostics, without the expressions that they refer to.
+// Blind converts HCL's diagnostics without their expressions.
 func Blind(hd hcl.Diagnostics) diag.List { return blind(diag.FromHCL(hd)) }
 
 func blind(diags diag.List) diag.List {
@@ -125,7 +125,7 @@ func checkText(src []byte, filename string) diag.List {
 	return nil
 }
 
-// checkNesting reports the first token that is too deep within brackets and quotes.
+// checkNesting reports the first token that is nested too deeply in brackets and quotes.
 func checkNesting(tokens hclsyntax.Tokens) diag.List {
 	depth := 0
 	for _, tok := range tokens {
@@ -141,7 +141,7 @@ func checkNesting(tokens hclsyntax.Tokens) diag.List {
 	return nil
 }
 
-// checkTokens reports the first token that is nested too deep, or has no place in plain data.
+// checkTokens reports the first token that is nested too deeply or is not plain data.
 func checkTokens(tokens hclsyntax.Tokens) diag.List {
 	if diags := checkNesting(tokens); diags.HasErrors() {
 		return diags

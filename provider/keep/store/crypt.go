@@ -19,7 +19,7 @@ const (
 	scryptMaxWorkFactor = 20
 )
 
-// keys opens and seals the store's content.
+// keys encrypts and decrypts the store's content.
 type keys struct {
 	identity   age.Identity
 	recipient  age.Recipient
@@ -41,10 +41,10 @@ func passphraseKeys(passphrase string) (keys, error) {
 	return keys{identity: m, recipient: m, passphrase: true}, nil
 }
 
-// memory remembers the file key of the header it last sealed or opened, so that reading the same file again
-// costs no scrypt. A file key opens one encrypted file only, which makes it less of a secret than the
-// passphrase held beside it. The lock makes concurrent readers wait for the first one's scrypt, and its 32
-// MiB, instead of each paying their own.
+// memory holds the file key of the header that was last encrypted or decrypted, so that reading the same
+// file again needs no scrypt. A file key opens only one encrypted file, so it is less sensitive than the
+// passphrase that is in memory anyway. The lock makes concurrent readers wait for the first one's scrypt,
+// and its 32 MiB, instead of each running their own.
 type memory struct {
 	identity  *age.ScryptIdentity
 	recipient *age.ScryptRecipient
@@ -91,7 +91,7 @@ func sameStanza(a, b *age.Stanza) bool {
 	return a.Type == b.Type && slices.Equal(a.Args, b.Args) && bytes.Equal(a.Body, b.Body)
 }
 
-// loadKeys reads the key file; a missing one is reported as fs.ErrNotExist.
+// loadKeys reads the key file. The error of a missing one is fs.ErrNotExist.
 func loadKeys(path string) (keys, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -110,13 +110,13 @@ func loadKeys(path string) (keys, error) {
 			return keys{identity: id, recipient: id.Recipient()}, nil
 		}
 	}
-	// The library's error is left out: it could quote a line of the file.
+	// The library's error is omitted: it could quote a line of the file.
 	return keys{}, &Problem{Kind: ErrKeyUnusable, Summary: "Unusable key file", Detail: fmt.Sprintf(
 		"%s does not hold exactly one age identity (a line AGE-SECRET-KEY-1…, as age-keygen writes it). "+
 			"Restore the file from a backup, or point key_file at the right one. Nothing was changed.", path)}
 }
 
-// createKeys makes a new key file, or loads the one that another process made in between.
+// createKeys creates a key file, or loads the one that another process has created in between.
 func createKeys(path string, now time.Time) (keys, error) {
 	id, err := age.GenerateX25519Identity()
 	if err != nil {
@@ -149,15 +149,14 @@ func (k keys) seal(plain []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// open decrypts the content of the file at path, which serves for messages only. The caller clears the
-// result.
+// open decrypts the content of a file; path is only for messages. The caller clears the result.
 func (k keys) open(path string, sealed []byte) ([]byte, error) {
 	src, err := age.Decrypt(bytes.NewReader(sealed), k.identity)
 	if err != nil {
 		return nil, k.explain(path, err)
 	}
-	// Plaintext is shorter than its ciphertext: with this capacity the buffer never moves and leaves no copy
-	// behind.
+	// Plaintext is shorter than its ciphertext, so with this capacity the buffer is never reallocated and
+	// leaves no copy behind.
 	buf := bytes.NewBuffer(make([]byte, 0, len(sealed)+bytes.MinRead))
 	if _, err := buf.ReadFrom(src); err != nil {
 		clear(buf.Bytes())

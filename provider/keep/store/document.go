@@ -20,7 +20,7 @@ const (
 	maxLeases = 4096
 )
 
-// document is the decrypted content of the file, in the shape the package comment specifies.
+// document is the decrypted content of the file, as specified by the package comment.
 type document struct {
 	Format  string                   `json:"format"`
 	Version int                      `json:"version"`
@@ -28,7 +28,7 @@ type document struct {
 	Notes   map[string]*noteRecord   `json:"notes"`
 	Leases  map[string]*leaseRecord  `json:"leases"`
 
-	absent bool // the file does not exist; content is that of an empty store
+	absent bool // the file does not exist; the content is that of an empty store
 }
 
 type secretRecord struct {
@@ -60,7 +60,7 @@ var (
 	errNewer   = errors.New("written by a newer version")
 )
 
-// parse reads plaintext. Its errors hold nothing of the content: a JSON error would quote it.
+// parse reads plaintext. Its errors contain nothing of the content, which a JSON error would quote.
 func parse(plain []byte) (*document, error) {
 	var head struct {
 		Format  string `json:"format"`
@@ -87,7 +87,7 @@ func parse(plain []byte) (*document, error) {
 	return doc, nil
 }
 
-// whole reports that no map or record is null, which the rest of the package relies on.
+// whole reports whether no map or record is null, which the rest of the package relies on.
 func (d *document) whole() bool {
 	if d.Secrets == nil || d.Notes == nil || d.Leases == nil {
 		return false
@@ -110,14 +110,14 @@ func (d *document) whole() bool {
 	return true
 }
 
-// wipe clears the secret bytes; the document is not usable afterwards.
+// wipe clears the secret bytes. The document must not be used afterwards.
 func (d *document) wipe() {
 	for _, r := range d.Secrets {
 		clear(r.Value)
 	}
 }
 
-// dropExpired forgets the leases whose time is over.
+// dropExpired removes expired leases.
 func (d *document) dropExpired(now time.Time) {
 	for id, l := range d.Leases {
 		if !now.Before(l.ExpiresAt) {
@@ -130,8 +130,8 @@ var namePattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@/-]{0,254}$`)
 })
 
-// CheckName returns an error if a secret or note cannot have this name. Names have no colon, so that they
-// never look like an id. No error of this package shows a name, since it may come from an ephemeral value.
+// CheckName returns an error if name is invalid for a secret or note. Names contain no colon, so they never
+// look like an id. No error of this package shows a name, since it may come from an ephemeral value.
 func CheckName(name string) error {
 	if namePattern().MatchString(name) {
 		return nil

@@ -9,11 +9,12 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// readsNeedLock: a rename leaves open readers their old file, so reading needs no lock, and no right to write
-// the folder.
+// readsNeedLock is false: after a rename, open readers keep their old file, so reading needs neither a lock
+// nor write permission for the directory.
 const readsNeedLock = false
 
-// replaceFile puts data at path as a whole; afterwards both the file and its name survive a power cut.
+// replaceFile replaces the file at path as a whole. When it returns, both the file and its name survive a
+// power failure.
 func replaceFile(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	if err := renameio.WriteFile(path, data, 0o600, renameio.WithTempDir(dir), renameio.WithStaticPermissions(0o600)); err != nil {

@@ -6,10 +6,11 @@ import (
 	"github.com/natefinch/atomic"
 )
 
-// readsNeedLock: a file that a reader has open can't be replaced here.
+// readsNeedLock is true: a file that a reader has open can't be replaced here.
 const readsNeedLock = true
 
-// replaceFile puts data at path as a whole. The rename writes through, so no folder needs syncing.
+// replaceFile replaces the file at path as a whole. The rename writes through, so the directory needs no
+// synchronization.
 func replaceFile(path string, data []byte) error {
 	return atomic.WriteFile(path, bytes.NewReader(data))
 }

@@ -21,10 +21,10 @@ const (
 	MaxTTL = 24 * time.Hour
 )
 
-// errUnchanged tells change that nothing needs writing.
+// errUnchanged is returned to change if nothing needs to be written.
 var errUnchanged = errors.New("unchanged")
 
-// Lease is what may be shown of a lease: all but its token.
+// Lease is the public part of a lease: everything but its token.
 type Lease struct {
 	ID        string
 	Purpose   string // empty if none was given
@@ -40,7 +40,7 @@ func (r *leaseRecord) extend(now time.Time) {
 	r.ExpiresAt = now.UTC().Truncate(time.Millisecond).Add(time.Duration(r.TTLMillis) * time.Millisecond)
 }
 
-// CheckTTL tells whether a lease may live that long.
+// CheckTTL returns an error if ttl is outside the bounds of a lease.
 func CheckTTL(ttl time.Duration) error {
 	if ttl >= MinTTL && ttl <= MaxTTL {
 		return nil
@@ -48,7 +48,7 @@ func CheckTTL(ttl time.Duration) error {
 	return &Problem{Kind: ErrInvalid, Summary: "Invalid time to live", Detail: fmt.Sprintf("%s is out of range: a lease lives between %s and %s.", ttl, MinTTL, MaxTTL)}
 }
 
-// Grant records a new lease and gives its token, which is nowhere else: the store keeps a hash.
+// Grant records a new lease and returns its token, which exists nowhere else: the store keeps a hash.
 func (s *Store) Grant(ctx context.Context, ttl time.Duration, purpose string) (Lease, string, error) {
 	if err := CheckTTL(ttl); err != nil {
 		return Lease{}, "", err
@@ -77,8 +77,8 @@ func (s *Store) Grant(ctx context.Context, ttl time.Duration, purpose string) (L
 	return made, token, nil
 }
 
-// Renew lets a live lease run for its full time from now. [ErrNoLease] if it has expired or was revoked: it
-// doesn't come back.
+// Renew extends a live lease by its full time from now. It fails with [ErrNoLease] if the lease has expired
+// or was revoked; such a lease cannot be renewed.
 func (s *Store) Renew(ctx context.Context, id string) (Lease, error) {
 	var renewed Lease
 	err := s.update(ctx, func(d *document) error {
@@ -95,7 +95,7 @@ func (s *Store) Renew(ctx context.Context, id string) (Lease, error) {
 	return renewed, err
 }
 
-// Revoke ends a lease at once; one that is over already is no error.
+// Revoke ends a lease at once. It is not an error if the lease has already ended.
 func (s *Store) Revoke(ctx context.Context, id string) error {
 	return s.change(ctx, func(d *document) bool {
 		_, there := d.Leases[id]
@@ -120,7 +120,7 @@ func (s *Store) Leases(ctx context.Context) ([]Lease, error) {
 	return live, err
 }
 
-// authenticate refuses to go on when the handle has a token whose lease is not live.
+// authenticate fails if the handle has a token whose lease is not live.
 func (s *Store) authenticate(d *document) error {
 	if s.token == "" {
 		return nil
@@ -139,11 +139,11 @@ func (s *Store) authenticate(d *document) error {
 
 const tokenPrefix = "keep."
 
-// newToken carries the lease's id, so that checking one is a lookup.
+// newToken returns a token that contains the lease's id, so that checking one is a lookup.
 func newToken(id string) string {
 	secret := make([]byte, 32)
 	defer clear(secret)
-	rand.Read(secret) // never fails: the runtime ends the program rather than give bad randomness
+	rand.Read(secret) // never fails: the runtime ends the program instead
 	return tokenPrefix + id + "." + base64.RawURLEncoding.EncodeToString(secret)
 }
 

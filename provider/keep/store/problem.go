@@ -5,7 +5,7 @@ import "errors"
 // Kinds of [Problem], for errors.Is.
 var (
 	ErrNotFound    = errors.New("not found")
-	ErrNoStore     = errors.New("store file does not exist") // comes together with ErrNotFound
+	ErrNoStore     = errors.New("store file does not exist") // wrapped together with ErrNotFound
 	ErrExists      = errors.New("already exists")
 	ErrWrongKey    = errors.New("wrong key or passphrase")
 	ErrKeyMissing  = errors.New("key file missing")
@@ -19,19 +19,19 @@ var (
 	ErrIO          = errors.New("file operation failed")
 )
 
-// Problem is a failure that a person can act on: Summary says what went wrong, Detail where, why and what to
-// do. Neither text, nor any wrapped cause, ever holds a secret, a token or key material.
+// Problem is a failure that the user can act on: Summary says what went wrong, Detail where, why and what
+// to do. Neither text, nor any wrapped cause, ever contains a secret, a token or key material.
 type Problem struct {
 	Kind    error // one of the Err… variables
 	Summary string
 	Detail  string
-	Cause   error // underlying error of the operating system or context, may be nil
+	Cause   error // underlying error of the operating system or context; may be nil
 }
 
-// Error gives both texts in one line.
+// Error returns both texts on one line.
 func (p *Problem) Error() string { return p.Summary + ": " + p.Detail }
 
-// Unwrap makes the kind and the cause visible to errors.Is.
+// Unwrap returns the kind and the cause, for errors.Is.
 func (p *Problem) Unwrap() []error {
 	kinds := []error{p.Kind}
 	if p.Kind == ErrNoStore {

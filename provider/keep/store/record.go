@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Secret is what may be shown of a secret: all but its value.
+// Secret is the public part of a secret: everything but its value.
 type Secret struct {
 	Name        string
-	Version     int64   // 1 for the first value, one more with each value stored since
+	Version     int64   // 1 for the first value, incremented by each new one
 	Description *string // nil if none was given
 }
 
@@ -29,8 +29,8 @@ func (r *secretRecord) show(name string) Secret {
 	return shown
 }
 
-// CreateSecret stores a new secret with version 1. It fails with [ErrExists] if the name is taken. The value
-// is copied.
+// CreateSecret stores a new secret with version 1. It fails with [ErrExists] if the name is taken. The
+// value is copied.
 func (s *Store) CreateSecret(ctx context.Context, name string, description *string, value []byte) (Secret, error) {
 	if err := checkSecret(name, description, value); err != nil {
 		return Secret{}, err
@@ -48,8 +48,8 @@ func (s *Store) CreateSecret(ctx context.Context, name string, description *stri
 	return made, err
 }
 
-// UpdateSecret sets the description and, unless value is nil, stores a new value under the next version.
-// [ErrNotFound] if there is none.
+// UpdateSecret sets the description and, unless value is nil, stores a new value under the next version. It
+// fails with [ErrNotFound] if there is no such secret.
 func (s *Store) UpdateSecret(ctx context.Context, name string, description *string, value []byte) (Secret, error) {
 	if err := checkSecret(name, description, value); err != nil {
 		return Secret{}, err
@@ -72,7 +72,7 @@ func (s *Store) UpdateSecret(ctx context.Context, name string, description *stri
 	return made, err
 }
 
-// Secret looks a secret up without its value; [ErrNotFound] if there is none.
+// Secret returns a secret without its value. It fails with [ErrNotFound] if there is none.
 func (s *Store) Secret(ctx context.Context, name string) (Secret, error) {
 	var found Secret
 	err := s.view(ctx, func(d *document) error {
@@ -86,7 +86,8 @@ func (s *Store) Secret(ctx context.Context, name string) (Secret, error) {
 	return found, err
 }
 
-// Reveal gives a secret with its value, which the caller clears after use; [ErrNotFound] if there is none.
+// Reveal returns a secret with its value, which the caller clears after use. It fails with [ErrNotFound] if
+// there is none.
 func (s *Store) Reveal(ctx context.Context, name string) (Secret, []byte, error) {
 	var found Secret
 	var value []byte
@@ -101,7 +102,7 @@ func (s *Store) Reveal(ctx context.Context, name string) (Secret, []byte, error)
 	return found, value, err
 }
 
-// DeleteSecret removes a secret; one that is not there is no error.
+// DeleteSecret removes a secret. It is not an error if there is none.
 func (s *Store) DeleteSecret(ctx context.Context, name string) error {
 	return s.change(ctx, func(d *document) bool {
 		r := d.Secrets[name]
@@ -129,7 +130,7 @@ func (s *Store) SecretNames(ctx context.Context, prefix string) ([]string, error
 	return names, err
 }
 
-// CreateNote stores a new note; [ErrExists] if the name is taken.
+// CreateNote stores a new note. It fails with [ErrExists] if the name is taken.
 func (s *Store) CreateNote(ctx context.Context, n Note) error {
 	if err := checkNote(n); err != nil {
 		return err
@@ -143,7 +144,7 @@ func (s *Store) CreateNote(ctx context.Context, n Note) error {
 	})
 }
 
-// UpdateNote replaces the text of a note; [ErrNotFound] if there is none.
+// UpdateNote replaces the text of a note. It fails with [ErrNotFound] if there is none.
 func (s *Store) UpdateNote(ctx context.Context, n Note) error {
 	if err := checkNote(n); err != nil {
 		return err
@@ -158,7 +159,7 @@ func (s *Store) UpdateNote(ctx context.Context, n Note) error {
 	})
 }
 
-// Note looks a note up; [ErrNotFound] if there is none.
+// Note returns a note. It fails with [ErrNotFound] if there is none.
 func (s *Store) Note(ctx context.Context, name string) (Note, error) {
 	var found Note
 	err := s.view(ctx, func(d *document) error {
@@ -172,7 +173,7 @@ func (s *Store) Note(ctx context.Context, name string) (Note, error) {
 	return found, err
 }
 
-// DeleteNote removes a note; one that is not there is no error.
+// DeleteNote removes a note. It is not an error if there is none.
 func (s *Store) DeleteNote(ctx context.Context, name string) error {
 	return s.change(ctx, func(d *document) bool {
 		_, there := d.Notes[name]
@@ -181,8 +182,8 @@ func (s *Store) DeleteNote(ctx context.Context, name string) error {
 	})
 }
 
-// change is update for removals: when there is nothing to remove the file stays untouched, and a missing
-// store is not made.
+// change is update for removals: if there is nothing to remove, the file is not written, and a missing
+// store is not created.
 func (s *Store) change(ctx context.Context, fn func(*document) (changed bool)) error {
 	if !s.exists() {
 		return s.Check(ctx)

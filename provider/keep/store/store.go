@@ -19,7 +19,7 @@ const (
 	lockPoll = 10 * time.Millisecond
 )
 
-// Options say where a store is and what opens it. Only Path is required.
+// Options describe a store and what opens it. Only Path is required.
 type Options struct {
 	// Path of the store file; relative to the working directory.
 	Path string
@@ -27,28 +27,28 @@ type Options struct {
 	KeyFile string
 	// Passphrase opens the store instead of a key file.
 	Passphrase string
-	// Token, if not empty, ties every operation to a lease of this store: none succeeds unless the lease is
-	// live at that moment.
+	// Token, if not empty, is the token of a lease of this store: every operation requires that the lease
+	// is live at that moment.
 	Token string
-	// Now is the clock that leases live by; time.Now if nil.
+	// Now is the clock for leases; nil means time.Now.
 	Now func() time.Time
 }
 
-// Store is a handle on one store file. It holds neither open files nor decrypted content between calls, so it
-// needs no closing. It is safe for concurrent use, and so are several handles and several processes on one
+// Store is a handle to one store file. Between calls it keeps neither open files nor decrypted content, so
+// it needs no closing. It is safe for concurrent use, as are several handles and several processes on one
 // file.
 //
-// All errors of its methods are [*Problem], or come from the context.
+// All errors of its methods are [*Problem] or come from the context.
 type Store struct {
 	path, keyFile string
 	secretKeys    *keys // from the passphrase; nil with a key file
 	token         string
 	now           func() time.Time
-	turn          chan struct{} // one writer of this handle at a time queues for the file lock
+	turn          chan struct{} // one writer of this handle at a time waits for the file lock
 }
 
-// Open checks the options. It touches no file but to follow a symbolic link: the first change makes the store
-// and its key.
+// Open checks the options. It accesses no file except to follow a symbolic link: the first change creates
+// the store and its key.
 func Open(o Options) (*Store, error) {
 	if o.Path == "" {
 		return nil, &Problem{Kind: ErrInvalid, Summary: "No store path", Detail: "The path of the store is empty. Set path to a file name."}
@@ -64,7 +64,7 @@ func Open(o Options) (*Store, error) {
 	if keyFile, err = filepath.Abs(keyFile); err != nil {
 		return nil, ioProblem("Cannot find the working directory", o.KeyFile, err, "Give an absolute path.")
 	}
-	// A rename would replace the link instead of the file it points to.
+	// A rename would replace the link instead of its target.
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
@@ -85,13 +85,13 @@ func Open(o Options) (*Store, error) {
 // Path is the absolute path of the store file.
 func (s *Store) Path() string { return s.path }
 
-// Check opens the store and, if there is a token, verifies its lease. A store that doesn't exist yet passes
-// without a token.
+// Check opens the store and, if there is a token, verifies its lease. A missing store is accepted if there
+// is no token.
 func (s *Store) Check(ctx context.Context) error {
 	return s.view(ctx, func(*document) error { return nil })
 }
 
-// view runs fn on the current content. What fn keeps of the document it must copy.
+// view runs fn on the current content. fn must copy what it keeps of the document.
 func (s *Store) view(ctx context.Context, fn func(*document) error) error {
 	if readsNeedLock && s.exists() {
 		unlock, err := s.lock(ctx)
@@ -111,7 +111,8 @@ func (s *Store) view(ctx context.Context, fn func(*document) error) error {
 	return fn(doc)
 }
 
-// update runs fn on the content under the exclusive lock and writes back what it made of it, unless it fails.
+// update runs fn on the content under the exclusive lock and writes the changed content back, unless fn
+// fails.
 func (s *Store) update(ctx context.Context, fn func(*document) error) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return ioProblem("Cannot create the store's folder", filepath.Dir(s.path), err, "Choose a path in a folder this user may write to.")
@@ -141,7 +142,7 @@ func (s *Store) exists() bool {
 	return err == nil
 }
 
-// load reads the file. If there is none the document is empty, and no key comes with it.
+// load reads the file. If there is none, the document is empty and the keys are nil.
 func (s *Store) load(ctx context.Context) (*document, *keys, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -175,7 +176,7 @@ func (s *Store) load(ctx context.Context) (*document, *keys, error) {
 	return doc, k, nil
 }
 
-// existingKeys finds what opens the store that is there; it never makes a key.
+// existingKeys returns the keys of an existing store. It never creates any.
 func (s *Store) existingKeys() (*keys, error) {
 	if s.secretKeys != nil {
 		return s.secretKeys, nil
@@ -219,8 +220,7 @@ func (s *Store) save(ctx context.Context, doc *document, k *keys) error {
 	return nil
 }
 
-// firstKeys gives the keys for a store that is about to come into being: an existing key file is used, a
-// missing one made.
+// firstKeys returns the keys for a new store: from an existing key file, or else a new one.
 func (s *Store) firstKeys() (keys, error) {
 	if s.secretKeys != nil {
 		return *s.secretKeys, nil
@@ -258,7 +258,7 @@ func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
 		return nil, ioProblem("Cannot lock the store", name, err, "The lock file must be writable for everyone who uses the store.")
 	}
 	return func() {
-		// An unlock can't fail in a way that matters: closing the file drops the lock.
+		// A failing unlock doesn't matter: closing the file releases the lock.
 		_ = fl.Close()
 		<-s.turn
 	}, nil
@@ -280,8 +280,8 @@ func readBounded(path string) ([]byte, error) {
 	return data, nil
 }
 
-// createExclusive makes a new file that only this user may read, whole or not at all; fs.ErrExist if there is
-// one already.
+// createExclusive creates a file that only this user may read, with the whole content or not at all. It
+// fails with fs.ErrExist if the file exists.
 func createExclusive(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	tmp, err := os.CreateTemp(dir, ".key-*")
@@ -294,7 +294,8 @@ func createExclusive(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	// A link, unlike a rename, never replaces: two stores may share one key file and come into being at once.
+	// Unlike a rename, a link never replaces a file: two stores may share one key file and be created at
+	// the same time.
 	err = os.Link(tmp.Name(), path)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		err = writeExclusive(path, data) // a file system without links
