@@ -1,13 +1,28 @@
 // Package mayfly is the engine as a library: it opens a configuration, validates, plans and applies it, and
 // keeps its state.
 //
-//	manager, err := local.New(local.Options{Dir: "infra"}).Manager(store.DefaultWorkspace)
-//	p, diags := mayfly.Open(ctx, mayfly.Options{Dir: "infra", Launcher: &mayfly.Launcher{}, Store: manager})
-//	defer p.Close()
-//	op, diags := p.Begin(ctx, "apply", mayfly.BeginOptions{})
-//	defer op.End()
-//	planned, diags := op.Plan(ctx, mayfly.PlanOptions{})
-//	applied, diags := op.Apply(ctx, planned, mayfly.ApplyOptions{})
+//	func apply(ctx context.Context, dir string) (*engine.Applied, error) {
+//		manager, err := local.New(local.Options{Dir: dir}).Manager(store.DefaultWorkspace)
+//		if err != nil {
+//			return nil, err
+//		}
+//		p, diags := mayfly.Open(ctx, mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{}, Store: manager})
+//		if diags.HasErrors() {
+//			return nil, diags.Err()
+//		}
+//		defer p.Close()
+//		op, diags := p.Begin(ctx, "apply", mayfly.BeginOptions{})
+//		if diags.HasErrors() {
+//			return nil, diags.Err()
+//		}
+//		defer op.End()
+//		planned, diags := op.Plan(ctx, mayfly.PlanOptions{})
+//		if diags.HasErrors() {
+//			return nil, diags.Err()
+//		}
+//		applied, diags := op.Apply(ctx, planned, mayfly.ApplyOptions{})
+//		return applied, diags.Err()
+//	}
 //
 // Diagnostics are values, never printed here. A Project and its Operations belong to one goroutine; the work
 // inside is concurrent. Ephemeral values exist only while an operation uses them, and no result of this
