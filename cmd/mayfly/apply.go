@@ -49,7 +49,7 @@ func (a *app) applyCommand() *cli.Command {
 
 func (a *app) destroyCommand() *cli.Command {
 	f, flags := a.applyFlags()
-	flags = usage.Hide(flags, "destroy", "refresh-only")
+	flags = usage.Hide(flags, "destroy", "refresh-only", "replace")
 	return a.command("destroy", "Destroy previously-created infrastructure", "",
 		"Destroys everything in the state, after asking for approval. Same as \"apply -destroy\".",
 		flags, func(ctx context.Context, args []string) int {
@@ -66,7 +66,7 @@ func (a *app) destroyCommand() *cli.Command {
 
 func (a *app) refreshCommand() *cli.Command {
 	f, flags := a.applyFlags()
-	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "auto-approve", "suppress-forget-errors")
+	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "replace", "auto-approve", "suppress-forget-errors")
 	return a.command("refresh", "Update the state to match remote systems", "",
 		"Updates the state to match the real objects, without asking. Same as \"apply -refresh-only -auto-approve\".",
 		flags, func(ctx context.Context, args []string) int {

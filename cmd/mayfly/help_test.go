@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -49,5 +51,32 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	visit(a.root())
 	if commands < 40 {
 		t.Errorf("only %d commands were visited", commands)
+	}
+}
+
+// TestListedOptionsAreAccepted gives each command that plans each of the options that its help lists: in an
+// empty directory, nothing but the options themselves can be refused as incompatible or invalid.
+func TestListedOptionsAreAccepted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	values := map[string]string{"ADDRESS": "terraform_data.a", "N": "1", "DURATION": "1s", "NAME=VALUE": "a=b", "SCOPE": "module:all"}
+	refused := regexp.MustCompile(`Error: (Incompatible|Invalid).*`)
+	for _, command := range []string{"plan", "apply", "destroy", "refresh"} {
+		c := (&app{vars: map[string]string{}}).root().Command(command)
+		for _, f := range c.VisibleFlags() {
+			name, _ := usage.Describe(f)
+			if option, value, ok := strings.Cut(name, "="); ok {
+				name = option + "=" + cmp.Or(values[value], "new")
+			}
+			if err := os.WriteFile("new", nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			run(t.Context(), []string{command, name, "-input=false"}, environment{
+				Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Notify: func(chan<- os.Signal) func() { return func() {} },
+			})
+			if why := refused.FindString(out.String()); why != "" || strings.Contains(out.String(), "flag provided but not defined") {
+				t.Errorf("%s %s: %s", command, name, out.String())
+			}
+		}
 	}
 }

@@ -38,11 +38,18 @@ func Grouped(group string, flags ...cli.Flag) []cli.Flag {
 	return flags
 }
 
-// Hide takes options out of the help of a command that decides them itself. They are still accepted.
+// Hide takes options out of the help of a command that decides them itself or has no use for them. They are
+// still parsed, so that the command can say why it refuses one.
 func Hide(flags []cli.Flag, names ...string) []cli.Flag {
 	for _, f := range flags {
-		if b, ok := f.(*cli.BoolFlag); ok && slices.Contains(names, b.Name) {
-			b.Hidden = true
+		if !slices.Contains(names, f.Names()[0]) {
+			continue
+		}
+		switch f := f.(type) {
+		case *cli.BoolFlag:
+			f.Hidden = true
+		case *cli.GenericFlag:
+			f.Hidden = true
 		}
 	}
 	return flags
