@@ -70,9 +70,7 @@ func CheckValue(v cty.Value) error {
 	}
 	switch v.Type() {
 	case cty.Number:
-		if f := v.AsBigFloat(); f.IsInf() {
-			return ErrNumber
-		} else if e := f.MantExp(nil); e*log10of2/1000 > MaxDigits || -e*log10of2/1000 > MaxDigits {
+		if e := v.AsBigFloat().MantExp(nil); e*log10of2/1000 > MaxDigits || -e*log10of2/1000 > MaxDigits {
 			return ErrNumber
 		}
 	case cty.String:

@@ -20,6 +20,10 @@ func checkSize(name string, args []cty.Value) error {
 	switch name {
 	case "jsondecode":
 		return bounds.CheckJSON([]byte(plainText(args[0])))
+	case "tonumber": // a text that is too large for the floating-point format would become infinite
+		if !bounds.Printable(plainText(args[0])) {
+			return bounds.ErrNumber
+		}
 	case "setproduct":
 		return checkProduct(args)
 	case "replace":
