@@ -48,7 +48,7 @@ type Ref struct {
 	Range    hcl.Range
 	Guarded  bool // the expression may get by without what is referred to: it is in a call of try or can, or in a conditional
 	Invalid  bool // an error about the reference was reported: it evaluates to an unknown value, without another error
-	// Iterators are the names that stand for the elements of the dynamic blocks around the reference, from
+	// Iterators are the names of the current elements of the dynamic blocks around the reference, from
 	// outside to inside.
 	Iterators []string
 }

@@ -13,7 +13,7 @@ type BodyExpr struct {
 	// Argument is the name of the outermost argument or block type that the expression is in: dynamic blocks
 	// count as blocks of the type that they generate.
 	Argument string
-	// Iterators are the names that stand for the elements of the dynamic blocks around the expression, from
+	// Iterators are the names of the current elements of the dynamic blocks around the expression, from
 	// outside to inside. They refer to nothing in the surrounding scope.
 	Iterators []string
 }
@@ -73,7 +73,7 @@ func (w *exprWalker) dynamic(b *Block, block Dynamic, around BodyExpr) {
 	}
 }
 
-// inner returns the content of the blocks with the given name, also of those that stand for an attribute.
+// inner returns the content of the blocks with the given name, which may be in place of an attribute.
 func (b *Block) inner(name string) *Block {
 	if nested := b.Blocks[name]; nested != nil {
 		return &nested.Block

@@ -11,7 +11,7 @@ import (
 )
 
 // blockHeader returns the type and labels of the top-level block around a byte offset of the file, "" if
-// there is none. The blocks of a file in native syntax stand in the order of the text, so that its cost is
+// there is none. The blocks of a file in native syntax are in the order of the text, so that its cost is
 // the logarithm of their number.
 func blockHeader(file *hcl.File, offset int) string {
 	body, ok := file.Body.(*hclsyntax.Body)

@@ -27,7 +27,7 @@ func Diagnostics(w io.Writer, list diag.List, src Sources, o Options) error {
 	return err
 }
 
-// group is a diagnostic with the number of those it stands for.
+// group is a diagnostic with the number of those that it represents.
 type group struct {
 	first  *diag.Diagnostic
 	others int
@@ -172,8 +172,8 @@ func writeCode(sb *strings.Builder, s *JSONSnippet, o Options) {
 
 const longestCode = 400 // characters of a line of code, on each side of what is highlighted
 
-// shortened cuts code that nobody would read, such as that of a generated file in one line. It looks at what
-// it keeps only: such a line may have many problems.
+// shortened cuts code that is not meant to be read, such as that of a generated file in one line. It looks
+// only at what it keeps, since such a line may have many problems.
 func shortened(code string) string {
 	if len(code) <= longestCode || len(code) <= longestCode*utf8.UTFMax && utf8.RuneCountInString(code) <= longestCode {
 		return code

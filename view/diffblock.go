@@ -10,8 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// keepAttr tells the attributes that stay visible although they don't change: people find their objects by
-// them.
+// keepAttr reports whether an attribute is shown even if it does not change: people recognize objects by it.
 func keepAttr(name string) bool { return name == "id" || name == "name" || name == "tags" }
 
 // block builds the node of a block's content. A nil schema has every attribute taken from the values.
@@ -105,7 +104,7 @@ func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string
 		if attr.WriteOnly {
 			n := &node{body: writeOnlyValue{}, forces: path.here()}
 			if n.forces {
-				n.effect = changed // so that what it stands in is shown
+				n.effect = changed // so that what contains it is shown
 			}
 			items = append(items, named{name: name, node: n})
 			continue

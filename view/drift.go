@@ -109,7 +109,7 @@ func driftOf(c *plan.Change, before, after cty.Value, relevant []plan.RelevantAt
 	return out.MarkWithPaths(marksBefore).MarkWithPaths(marksAfter)
 }
 
-// nullAttributes returns an object of which every attribute is null.
+// nullAttributes returns an object of the same type whose attributes are all null.
 func nullAttributes(v cty.Value) cty.Value {
 	if !v.Type().IsObjectType() {
 		return cty.NullVal(v.Type())

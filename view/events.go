@@ -46,7 +46,7 @@ func ApplySummary(n plan.Counts, destroy bool) string {
 	return fmt.Sprintf("Apply complete! Resources: %s%d added, %d changed, %d destroyed%s.", imported, n.Add, n.Change, n.Destroy, forgotten)
 }
 
-// wording is how an operation is told.
+// wording has the words for an operation.
 type wording struct{ start, still, complete string }
 
 var wordings = map[event.Op]wording{
@@ -61,8 +61,8 @@ var wordings = map[event.Op]wording{
 	event.OpClose:  {"Closing...", "Still closing...", "Closing complete"},
 }
 
-// phrase returns what an event says after the object's name, "" for events that people aren't told of.
-// Failures are told by their diagnostics.
+// phrase returns what an event says after the object's name, "" for events that people don't see.
+// Failures are shown as diagnostics.
 func phrase(e event.Event) string {
 	w := wordings[e.Op]
 	switch {

@@ -88,11 +88,10 @@ type configWriter struct {
 	schemas ConfigSchemas
 	doc     *jsonConfig
 	used    map[*config.Module]map[string]bool // see usedIn
-	modes   []addr.Mode                        // of the resources that are told of
+	modes   []addr.Mode                        // of the resources in the document
 }
 
-// What is told of a plan has no ephemeral resource, in no part; a configuration by itself has them as they
-// are written.
+// No part of a plan's document has ephemeral resources. The document of a configuration alone has them.
 var (
 	lastingModes = []addr.Mode{addr.Managed, addr.Data}
 	allModes     = []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral}

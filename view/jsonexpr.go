@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// jsonExpression tells the value of an expression that is constant, and the references of any other.
+// jsonExpression has the value of a constant expression, and the references of any other.
 type jsonExpression struct {
 	ConstantValue json.RawMessage `json:"constant_value,omitempty"`
 	References    []string        `json:"references,omitempty"`
@@ -37,7 +37,7 @@ func expressionJSON(expr hcl.Expression) *jsonExpression {
 	return out
 }
 
-// tellingJSON is expressionJSON, but nil for an expression of which there is nothing to tell.
+// tellingJSON is expressionJSON, but nil for an expression that has neither a constant value nor references.
 func tellingJSON(expr hcl.Expression) *jsonExpression {
 	if e := expressionJSON(expr); e != nil && (e.ConstantValue != nil || e.References != nil) {
 		return e

@@ -178,7 +178,7 @@ func (so storedObject) json() jsonResource {
 	return r
 }
 
-// StateInstanceJSON returns the document of a state of which nothing but one instance is shown.
+// StateInstanceJSON returns the document of a state with a single instance in it.
 func StateInstanceJSON(st *state.State, a addr.Instance, s Schemas, v Versions) ([]byte, error) {
 	doc := &jsonState{FormatVersion: "1.0", TerraformVersion: v.Compat, ProductVersion: v.Product, Values: &jsonStateValues{}}
 	objects, err := objectsOf(a, st.Instance(a), s)

@@ -7,8 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// moduleTree arranges things by module instance: every module has those that stand in it and its child
-// modules.
+// moduleTree arranges items by module instance: each node has the items of one module, and its child modules.
 type moduleTree[T any] struct {
 	module   addr.ModuleInstance
 	items    []T

@@ -39,7 +39,7 @@ type body interface {
 // leaf is a value of one line. before and after are finished texts; the one that doesn't apply is "".
 type leaf struct{ before, after string }
 
-// hidden stands for a value that must not be shown.
+// hidden is the text shown in place of a value that must not be shown.
 type hidden struct{ text string }
 
 // pair is a value that becomes another of a different kind.
@@ -48,7 +48,7 @@ type pair struct{ before, after *node }
 // sequence is a list or set of plain values.
 type sequence struct {
 	items []*node
-	// context keeps the unchanged neighbours of changed elements in sight and counts others where they stand.
+	// context keeps the unchanged neighbours of changed elements in sight and counts the others in place.
 	// Without it they're counted at the end.
 	context bool
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // paths is a tree of the attribute paths that force a replacement. The nil tree is empty. A path into a set
-// ends at the set, whose elements cannot be told apart.
+// ends at the set, whose elements have no keys.
 type paths struct {
 	end  bool
 	next map[string]*paths

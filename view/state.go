@@ -64,7 +64,7 @@ func StateInstance(w io.Writer, st *state.State, a addr.Instance, s Schemas, o O
 	return err
 }
 
-// object writes the block of an object. Every attribute stands two columns left of where a plan has it, since
+// object writes the block of an object. Every attribute is two columns left of where a plan has it, since
 // there are no symbols.
 func (w *writer) object(so storedObject) {
 	note := ""

@@ -138,7 +138,7 @@ func (s *JSONStream) Diagnostics(list diag.List, src Sources) {
 	}
 }
 
-// Saved writes what is told of a saved plan before it is applied: a message for each change that asks
+// Saved writes what is reported of a saved plan before it is applied: a message for each change that asks
 // something of a provider.
 func (s *JSONStream) Saved(p *plan.Plan) {
 	s.changes(p, func(c *plan.Change) bool { return c.Action != plan.NoOp })

@@ -45,7 +45,7 @@ func streamEvent(e event.Event) (streamLine, bool) {
 		}
 		return line, true
 	case e.Op == event.OpImport, e.Op == event.OpAdopt:
-		return line, false // the plan tells of imports, and reading what is imported is told as refreshing
+		return line, false // the plan lists imports, and reading what is imported is reported as refreshing
 	}
 	prefix := "apply_"
 	hook.Action = string(e.Op)

@@ -282,7 +282,7 @@ func (w *writer) block(name string, it blockItem, at int) {
 	w.WriteByte('\n')
 }
 
-// secretBlock stands for a block with sensitive content.
+// secretBlock is shown in place of the content of a sensitive block.
 type secretBlock struct{}
 
 func (secretBlock) write(w *writer, n *node, at int, _ bool) {
@@ -295,7 +295,7 @@ func (secretBlock) write(w *writer, n *node, at int, _ bool) {
 	w.WriteByte('}')
 }
 
-// writeOnlyValue stands for a write-only attribute, whose value is known to nobody but the provider.
+// writeOnlyValue is shown in place of a write-only attribute, whose value only the provider has.
 type writeOnlyValue struct{}
 
 func (writeOnlyValue) write(w *writer, n *node, _ int, nulls bool) {

@@ -15,8 +15,8 @@ type BlockCycle struct {
 
 // BlockCycles finds cycles of blocks that hold for all of their instances: every reference on the way is to a
 // block that is not repeated, or to all instances of one. Demand finds cycles too, but not every one: while
-// validating, no instance of a repeated block is demanded, and a module that stands for everything in it
-// waits for nothing by itself. So these are the cycles through repeated blocks or whole modules, one of those
+// validating, no instance of a repeated block is demanded, and a module as a whole waits for nothing by
+// itself. So these are the cycles through repeated blocks or whole modules, one of those
 // that share a block.
 func (c *Config) BlockCycles() []BlockCycle {
 	var out []BlockCycle
@@ -39,7 +39,7 @@ func (c *Config) BlockCycles() []BlockCycle {
 	return out
 }
 
-// isGroup reports whether a node stands for several blocks, or for how often they are there.
+// isGroup reports whether a node means several blocks, or how many instances of them there are.
 func isGroup(n Node) bool {
 	switch n.(type) {
 	case insideOf, outputsOf, *Call:

@@ -25,7 +25,7 @@ func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
 	c.cfg.Modules[addr.RootModule].checkWriteOnlyOutputs(c)
 	c.cfg.computeOpens()
 	c.diags = append(c.diags, c.cfg.openCycles()...)
-	c.departures()
+	c.checkDestroyProvisioners()
 	return c.cfg, c.diags
 }
 
@@ -122,7 +122,7 @@ func (c *compiler) call(m *Module, call *config.ModuleCall) *Call {
 func (c *compiler) provider(m *Module, p *config.Provider) *Provider {
 	b := &Provider{Config: p, Module: m, Source: m.Config.ProviderFor(p.Name)}
 	s, diags := c.cfg.Schemas.Provider(b.Source)
-	c.noSchema(diags)
+	c.reportNoSchema(diags)
 	if s == nil {
 		s = &schema.Schema{Block: &schema.Block{}}
 	}

@@ -25,13 +25,13 @@ type compiler struct {
 }
 
 type site struct {
-	refs         []lang.Ref
-	repeat       Repetition
-	anyKey       bool // whether count or for_each gave the key is not known
-	self         bool
-	check        *config.Check // that the references stand in, if any
-	inDefinition string
-	validationFor/* variable's own name */ string
+	refs          []lang.Ref
+	repeat        Repetition
+	anyKey        bool // whether count or for_each gave the key is not known
+	self          bool
+	check         *config.Check // that the references are in, if any
+	inDefinition  string
+	validationFor string // the variable whose validation it is
 }
 
 // expr compiles e and notes its references for checking.
@@ -41,7 +41,7 @@ func (c *compiler) expr(m *Module, e hcl.Expression, u site) *lang.Expr {
 	}
 	x, diags := lang.Compile(e)
 	c.diags = append(c.diags, lang.Propose(diags, m.Config.MeantBy)...)
-	c.compiled(m, x, u)
+	c.record(m, x, u)
 	x.Expression = marked.Expression(x.Expression)
 	return x
 }
@@ -55,8 +55,8 @@ func (m *Module) CompileExpr(e hcl.Expression, repeat Repetition) (*lang.Expr, d
 	return x, c.diags
 }
 
-// compiled notes what an expression refers to and calls.
-func (c *compiler) compiled(m *Module, x *lang.Expr, u site) {
+// record notes what an expression refers to and calls.
+func (c *compiler) record(m *Module, x *lang.Expr, u site) {
 	widen(m, x)
 	c.note(m, x.Refs, u)
 	c.cfg.nullsEphemeral = c.cfg.nullsEphemeral || x.NullsEphemeral
@@ -77,7 +77,7 @@ func (c *compiler) body(m *Module, body hcl.Body, block *schema.Block, u site) [
 	exprs, diags := lang.CompileBody(body, block)
 	c.diags = append(c.diags, lang.Propose(diags, m.Config.MeantBy)...)
 	for _, x := range exprs {
-		c.compiled(m, x, u)
+		c.record(m, x, u)
 	}
 	return exprs
 }
@@ -113,8 +113,8 @@ func (c *compiler) repetition(m *Module, r config.Repetition) Repetition {
 	return Repetition{Count: c.expr(m, r.Count, site{}), ForEach: c.expr(m, r.ForEach, site{}), Enabled: c.expr(m, r.Enabled, site{})}
 }
 
-// noSchema reports why a schema cannot be had, unless another block had the same answer.
-func (c *compiler) noSchema(diags diag.List) {
+// reportNoSchema reports why a schema is not available, each reason once.
+func (c *compiler) reportNoSchema(diags diag.List) {
 	for _, d := range diags {
 		text := d.Summary + "\n" + d.Detail
 		if _, again := c.schemaErrors[text]; again {

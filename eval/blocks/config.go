@@ -21,7 +21,7 @@ func (c *Config) EachResource(f func(*Resource)) {
 }
 
 // DeclaresType reports whether a type is that of the objects of a resource block, or the one that a variable
-// declares, so that whoever knows the configuration and its providers knows all of it.
+// declares, so that it reveals nothing beyond the configuration and its providers.
 func (c *Config) DeclaresType(ty cty.Type) bool {
 	for _, m := range c.Modules {
 		for _, b := range m.Resources {
@@ -46,7 +46,7 @@ func (c *Config) NullsEphemeral() bool { return c.nullsEphemeral }
 func (b *Resource) HasConditions() bool { return len(b.Preconditions)+len(b.Postconditions) > 0 }
 
 // HoldsOpen reports whether depends_on, of the block or of a module around it, names something ephemeral.
-func (b *Resource) HoldsOpen() bool { return !b.held.Empty() }
+func (b *Resource) HoldsOpen() bool { return !b.dependsOnOpens.Empty() }
 
 // AsCheckWarnings returns the diagnostics of an operation on the block: those of a block nested in a check
 // are warnings, whatever went wrong.

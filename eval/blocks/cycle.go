@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// mostInCycle bounds the names in the summary of a cycle.
-const mostInCycle = 4
+// maxInCycle bounds the names in the summary of a cycle.
+const maxInCycle = 4
 
 // Cycle returns the error for a cycle in which names[i] waits for the next name because of vias[i], which may
 // be nil.
@@ -30,13 +30,13 @@ func Cycle(names []string, vias []*hcl.Range) diag.List {
 		if subject == nil {
 			subject = vias[at]
 		}
-		if len(ordered) <= mostInCycle && !slices.Contains(ordered, names[at]) {
+		if len(ordered) <= maxInCycle && !slices.Contains(ordered, names[at]) {
 			ordered = append(ordered, names[at])
 		}
 	}
 	sb.WriteString("\n\nRemove one of these references.")
-	if len(ordered) > mostInCycle {
-		ordered = append(ordered[:mostInCycle-1:mostInCycle-1], "…")
+	if len(ordered) > maxInCycle {
+		ordered = append(ordered[:maxInCycle-1:maxInCycle-1], "…")
 	}
 	return diag.List{{Summary: "Cycle: " + strings.Join(ordered, ", "), Detail: sb.String(), Subject: subject}}
 }

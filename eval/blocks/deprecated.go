@@ -10,21 +10,21 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// isLocal reports whether a module is called by a relative path, so that whoever calls it can change it.
+// isLocal reports whether a module is called by a relative path, so that the caller can edit it.
 func isLocal(m *config.Module) bool { return m.Call != nil && strings.HasPrefix(m.Call.Source, ".") }
 
-// OutputAddr returns the address of an output of a child module, without instance keys: one mark, and one
-// warning, stands for all instances of the module.
+// OutputAddr returns the address of an output of a child module, without instance keys: all instances of
+// the module share one mark and one warning.
 func (m *Module) OutputAddr(name string) string { return m.Config.Path.String() + "." + name }
 
-// deprecatedOutput is an output as those who refer to it write it.
+// deprecatedOutput is a deprecated output, named as in a reference to it.
 type deprecatedOutput struct {
 	Name        string
 	Deprecation diag.Deprecation
 }
 
 // DeprecatedOutputs returns the outputs, by address, that are deprecated and that one of the expressions,
-// which stand in m, refers to by their module.
+// which are in m, refers to through the module that declares them.
 func (m *Module) DeprecatedOutputs(exprs []*lang.Expr) map[string]deprecatedOutput {
 	var out map[string]deprecatedOutput
 	for _, x := range exprs {

@@ -11,26 +11,26 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// departures checks what destroy-time provisioners refer to: values with names must be ephemeral, since
-// others may no longer be true, and nothing may depend on the object that goes, since it would have to be
-// opened anew while that goes.
-func (c *compiler) departures() {
+// checkDestroyProvisioners checks what destroy-time provisioners refer to. Named values must be ephemeral,
+// since others may be out of date by then. None may depend on the object that is destroyed, since it would
+// have to be opened again during the destruction.
+func (c *compiler) checkDestroyProvisioners() {
 	for _, path := range c.cfg.sorted() {
 		m := c.cfg.Modules[path]
 		for _, r := range m.Config.Order {
 			if b := m.Resources[r.Addr]; b != nil {
-				c.departing(m, b, b.DestroyProvisioners)
+				c.checkDestroyRefs(m, b, b.DestroyProvisioners)
 			}
 		}
 		for _, r := range m.Config.Removed {
-			c.departing(m, nil, c.cfg.Removed[r])
+			c.checkDestroyRefs(m, nil, c.cfg.Removed[r])
 		}
 	}
 }
 
-// departing checks the destroy-time provisioners of a resource block; b is nil for those of a removed block,
-// which nothing can depend on.
-func (c *compiler) departing(m *Module, b *Resource, blocks []Provisioner) {
+// checkDestroyRefs checks the destroy-time provisioners of a resource block. b is nil for those of a removed
+// block, which nothing can depend on.
+func (c *compiler) checkDestroyRefs(m *Module, b *Resource, blocks []Provisioner) {
 	seen := map[hcl.Range]struct{}{} // several provisioners may share a connection
 	for i := range blocks {
 		for _, x := range slices.Concat(blocks[i].Exprs, blocks[i].Connection) {
@@ -40,13 +40,13 @@ func (c *compiler) departing(m *Module, b *Resource, blocks []Provisioner) {
 					continue
 				}
 				seen[ref.Range] = struct{}{}
-				c.departingRef(m, b, ref)
+				c.checkDestroyRef(m, b, ref)
 			}
 		}
 	}
 }
 
-func (c *compiler) departingRef(m *Module, b *Resource, ref *lang.Ref) {
+func (c *compiler) checkDestroyRef(m *Module, b *Resource, ref *lang.Ref) {
 	if !m.lastsUntilDestroy(ref) {
 		c.diags = append(c.diags, diag.At(ref.Range, "Invalid reference from destroy provisioner", config.DestroyReferences)...)
 		return

@@ -47,7 +47,7 @@ const (
 	inTrigger     // replace_triggered_by
 	inPrevention  // prevent_destroy
 	inProviderKey // the key of the provider configuration's instance
-	inDependsOn   // depends_on, in which a module stands for everything in it
+	inDependsOn   // depends_on, where a module means everything in it
 	toProvider    // from a resource to its provider configuration
 	toCall        // from a reference to a module's output to the call of the module
 	aroundIt      // from a block to the call of the module that it is in
@@ -65,7 +65,7 @@ type (
 	insideOf  struct{ *Module }
 )
 
-// targets yields what a reference that stands in the module leads to: nothing if it is to no block, or to one
+// targets yields what a reference in the module leads to: nothing if it is to no block, or to one
 // that is not declared.
 func (m *Module) targets(ref *lang.Ref) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
@@ -111,12 +111,12 @@ func (m *Module) explicitTarget(ref *lang.Ref) Node {
 	return nil
 }
 
-// references yields the edges of a single reference that stands in the module.
+// references yields the edges of a single reference in the module.
 func (m *Module) references(ref *lang.Ref) iter.Seq[edge] {
 	return func(yield func(edge) bool) { emit(yield).ref(m, inBody, nil, ref) }
 }
 
-// emit passes edges on until the receiver has enough of them, which it reports by false.
+// emit yields edges. It returns false if the receiver wants no more.
 type emit func(edge) bool
 
 func (y emit) exprs(m *Module, r role, exprs ...*lang.Expr) bool {
@@ -225,7 +225,7 @@ func (v *Value) edges(yield func(edge) bool) {
 		y.dependsOn(v.Module, v.DependsOn)
 }
 
-// writtenIn returns the module that the expression of the value stands in: for a variable, the calling one.
+// writtenIn returns the module that has the expression of the value: for a variable, the calling one.
 func (v *Value) writtenIn() *Module {
 	if v.Kind == VariableValue {
 		return v.Module.Parent

@@ -56,9 +56,9 @@ type Module struct {
 	Checks    map[string]*Check
 	Providers map[string]*Provider // by local name, or "name.alias"
 
-	held       *OpenSet   // by depends_on of the calls around it
-	ephemerals *OpenSet   // the ephemeral blocks in it and below it
-	provenance provenance // of all values of the tree, found on demand; used in the root module only
+	dependsOnOpens *OpenSet   // by depends_on of the calls around it
+	ephemerals     *OpenSet   // the ephemeral blocks in it and below it
+	provenance     provenance // of all values of the tree, found on demand; used in the root module only
 }
 
 // ValueKind says whether a Value is a variable, a local value or an output.
@@ -114,9 +114,9 @@ type Resource struct {
 	// evaluated, but the instances depend on what they refer to.
 	IdleConnections []*lang.Expr
 
-	Opens       *OpenSet // what working on an instance may open, besides the block itself
-	throughBody *OpenSet // what evaluating the arguments may open
-	held        *OpenSet // by depends_on, of the block and of the modules around it
+	Opens          *OpenSet // what working on an instance may open, besides the block itself
+	bodyOpens      *OpenSet // what evaluating the arguments may open
+	dependsOnOpens *OpenSet // by depends_on, of the block and of the modules around it
 }
 
 // Provisioner is a compiled provisioner block.

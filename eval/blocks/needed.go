@@ -4,10 +4,10 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// needed returns the ephemeral blocks that a plan may need for something else than write-only arguments: to
-// configure a provider, to check a condition, for a depends_on, or to open another ephemeral block that is
-// needed. Conditions of an ephemeral block itself need nothing: they are checked when it is opened for
-// somebody. Provisioners don't run in a plan. It is computed once, on first use.
+// needed returns the ephemeral blocks that a plan may need for more than write-only arguments: to configure a
+// provider, to check a condition, for a depends_on, or to open another ephemeral block that is needed. The
+// conditions of an ephemeral block need nothing by themselves, since they are checked when it is opened.
+// Provisioners don't run in a plan. The set is computed once, on first use.
 func (c *Config) needed() *OpenSet {
 	c.neededOnce.Do(func() {
 		n := neededCollector{cfg: c, set: map[addr.ConfigResource]struct{}{}}
@@ -19,8 +19,8 @@ func (c *Config) needed() *OpenSet {
 	return c.neededSet
 }
 
-// OnlyWriteOnly reports whether nothing but write-only arguments can make a plan open the block, so that a
-// lazy plan does without it.
+// OnlyWriteOnly reports whether nothing but write-only arguments can make a plan open the block. A lazy plan
+// then does not open it.
 func (b *Resource) OnlyWriteOnly(c *Config) bool {
 	return !c.needed().has(b.Config.Config())
 }
@@ -38,13 +38,13 @@ func (n *neededCollector) block(b Node) {
 	case *Check:
 		n.add(b.Opens)
 	case *Call:
-		n.add(HeldBy(b.DependsOn, b.Module))
+		n.add(openedByDependsOn(b.DependsOn, b.Module))
 	case *Value:
 		n.add(opensOf(b, inPrecondition))
 	case *Resource:
 		if !isEphemeral(b) {
 			n.add(opensOf(b, inPrecondition|inPostcondition))
-			n.add(b.held)
+			n.add(b.dependsOnOpens)
 		}
 	}
 }

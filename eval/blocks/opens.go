@@ -16,7 +16,7 @@ func (c *Config) computeOpens() {
 		c.Modules[path].ephemerals = c.Modules[path].collectEphemerals()
 	}
 	for _, path := range modules { // callers first
-		c.Modules[path].held = c.Modules[path].heldAround()
+		c.Modules[path].dependsOnOpens = c.Modules[path].openedByCallsAround()
 	}
 	for n := range c.eachNode {
 		switch b := n.(type) {
@@ -27,9 +27,9 @@ func (c *Config) computeOpens() {
 		case *Check:
 			b.Opens = opensOf(b, inPrecondition|toPart)
 		case *Resource:
-			b.throughBody = opensOf(b, inBody)
-			b.held = HeldBy(b.DependsOn, b.Module).union(b.Module.held)
-			b.Opens = b.throughBody.union(opensOf(b, inPrecondition|inPostcondition|inProvisioner)).union(b.held)
+			b.bodyOpens = opensOf(b, inBody)
+			b.dependsOnOpens = openedByDependsOn(b.DependsOn, b.Module).union(b.Module.dependsOnOpens)
+			b.Opens = b.bodyOpens.union(opensOf(b, inPrecondition|inPostcondition|inProvisioner)).union(b.dependsOnOpens)
 		}
 	}
 }
@@ -94,11 +94,11 @@ func (m *Module) OpensOfRef(ref *lang.Ref) *OpenSet {
 }
 
 // BodyOpens reports whether evaluating the body may open ephemeral resources.
-func (r *Resource) BodyOpens() bool { return !r.throughBody.Empty() }
+func (r *Resource) BodyOpens() bool { return !r.bodyOpens.Empty() }
 
-// HeldBy returns the ephemeral blocks that depends_on arguments in the module name, those within modules
-// included.
-func HeldBy(refs []lang.Ref, m *Module) *OpenSet {
+// openedByDependsOn returns the ephemeral blocks that depends_on arguments in the module name, including
+// those in the modules that they name.
+func openedByDependsOn(refs []lang.Ref, m *Module) *OpenSet {
 	set := noOpens
 	for i := range refs {
 		switch to := m.explicitTarget(&refs[i]).(type) {
@@ -111,13 +111,14 @@ func HeldBy(refs []lang.Ref, m *Module) *OpenSet {
 	return set
 }
 
-// heldAround returns the ephemeral blocks that the depends_on arguments of the calls around the module name.
-func (m *Module) heldAround() *OpenSet {
+// openedByCallsAround returns the ephemeral blocks named by the depends_on arguments of the calls around the
+// module.
+func (m *Module) openedByCallsAround() *OpenSet {
 	call := m.call()
 	if call == nil {
 		return noOpens
 	}
-	return m.Parent.held.union(HeldBy(call.DependsOn, m.Parent))
+	return m.Parent.dependsOnOpens.union(openedByDependsOn(call.DependsOn, m.Parent))
 }
 
 // Ephemerals returns the ephemeral blocks of the module and of those below it.

@@ -20,12 +20,12 @@ type origin struct {
 	name     string  // as it would be written in the root module, with the module before it elsewhere
 	from     *origin // nil at the source
 	source   string
-	applying bool // the source is terraform.applying, which is no secret
+	applying bool // the source is terraform.applying, which is not secret
 }
 
 const (
-	mostOrigins = 4 // that are told of one expression
-	mostHops    = 6 // that are told of one origin
+	maxOrigins = 4 // listed for one expression
+	maxHops    = 6 // listed for one origin
 )
 
 // String returns the chain for messages. The middle of a long one is left out.
@@ -34,13 +34,13 @@ func (o *origin) String() string {
 	for ; o != nil; o = o.from {
 		names = append(names, o.name)
 	}
-	if len(names) > mostHops {
-		names = slices.Concat(names[:mostHops-3], []string{"…"}, names[len(names)-2:])
+	if len(names) > maxHops {
+		names = slices.Concat(names[:maxHops-3], []string{"…"}, names[len(names)-2:])
 	}
 	return strings.Join(names, " ← ")
 }
 
-// because tells in a sentence why what the references lead to is ephemeral; "" if that cannot be told.
+// because says in a sentence why the references lead to something ephemeral; "" if no source is found.
 func (m *Module) because(refs []lang.Ref) string { return because(m.Origins(refs)) }
 
 func because(found []*origin) string {
@@ -53,7 +53,7 @@ func because(found []*origin) string {
 	var sb strings.Builder
 	sb.WriteString("\n\nThe value is ephemeral because of")
 	for i, o := range found {
-		if i == mostOrigins {
+		if i == maxOrigins {
 			sb.WriteString("\n  and others")
 			break
 		}
@@ -69,7 +69,7 @@ func (m *Module) OnlyApplying(x *lang.Expr) bool {
 }
 
 // Origins finds the ephemeral sources of references of the module without evaluating anything, at most one
-// more than are told.
+// more than messages list.
 func (m *Module) Origins(refs []lang.Ref) []*origin {
 	root := m
 	for root.Parent != nil {
@@ -78,7 +78,7 @@ func (m *Module) Origins(refs []lang.Ref) []*origin {
 	root.provenance.mu.Lock()
 	defer root.provenance.mu.Unlock()
 	if root.provenance.known == nil {
-		root.provenance.known = map[portion][]*origin{}
+		root.provenance.known = map[valuePart][]*origin{}
 	}
 	return m.originsOf(refs, &root.provenance)
 }
@@ -86,11 +86,11 @@ func (m *Module) Origins(refs []lang.Ref) []*origin {
 // provenance remembers the origins of values, so that each is looked into once in all.
 type provenance struct {
 	mu    sync.Mutex
-	known map[portion][]*origin
+	known map[valuePart][]*origin
 }
 
-// portion is a value or a literal part of one.
-type portion struct {
+// valuePart is a value or a literal part of one.
+type valuePart struct {
 	v        *Value
 	from, to int // bytes of the expression
 }
@@ -98,15 +98,15 @@ type portion struct {
 func (m *Module) originsOf(refs []lang.Ref, p *provenance) []*origin {
 	var out []*origin
 	for i := range refs {
-		out = merged(out, m.originsOfRef(&refs[i], p))
+		out = mergeOrigins(out, m.originsOfRef(&refs[i], p))
 	}
 	return out
 }
 
-// merged adds the origins whose sources are not there yet, as long as there is room.
-func merged(out, more []*origin) []*origin {
+// mergeOrigins adds the origins whose sources are not there yet, as long as there is room.
+func mergeOrigins(out, more []*origin) []*origin {
 	for _, o := range more {
-		if len(out) <= mostOrigins && !slices.ContainsFunc(out, func(have *origin) bool { return have.source == o.source }) {
+		if len(out) <= maxOrigins && !slices.ContainsFunc(out, func(have *origin) bool { return have.source == o.source }) {
 			out = append(out, o)
 		}
 	}
@@ -128,7 +128,7 @@ func (m *Module) originsOfRef(ref *lang.Ref, p *provenance) []*origin {
 			out = b.origins(ref.Rest, p)
 		case outputsOf:
 			for _, o := range diag.InOrder(b.Outputs) {
-				out = merged(out, o.origins(ref.Rest, p))
+				out = mergeOrigins(out, o.origins(ref.Rest, p))
 			}
 		}
 	}
@@ -149,7 +149,7 @@ func (v *Value) origins(rest hcl.Traversal, p *provenance) []*origin {
 	case v.Kind == OutputValue:
 		name = v.Module.OutputAddr(v.Name)
 	}
-	key := portion{v: v}
+	key := valuePart{v: v}
 	var refs []lang.Ref
 	if v.Expr != nil {
 		e := lang.Descend(v.Expr.Expression, rest)
@@ -171,7 +171,7 @@ func (v *Value) origins(rest hcl.Traversal, p *provenance) []*origin {
 	return out
 }
 
-// refsIn returns those references of x that stand in its part e and bring something ephemeral along.
+// refsIn returns the references of x in its part e, except those whose ephemeral parts are made null.
 func refsIn(x *lang.Expr, e hcl.Expression) []lang.Ref {
 	nulled := nulledRanges(e)
 	if e == x.Expression && len(nulled) == 0 {
@@ -224,7 +224,7 @@ func (b *Resource) Because(e hcl.Expression) (string, bool) {
 	var out []*origin
 	for _, x := range b.Body {
 		if x.Range().Filename == e.Range().Filename && x.Range().Overlaps(e.Range()) {
-			out = merged(out, b.Module.Origins(refsIn(x, e)))
+			out = mergeOrigins(out, b.Module.Origins(refsIn(x, e)))
 		}
 	}
 	return because(out), len(out) > 0

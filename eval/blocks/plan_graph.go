@@ -19,8 +19,8 @@ func (c *Config) Graph() *plan.Graph {
 // graphBuilder names nodes as other engines do: a block with the word expand, its end with the word close.
 type graphBuilder struct{ g *plan.Graph }
 
-func opened(name string) string { return name + " (expand)" }
-func closed(name string) string { return name + " (close)" }
+func openName(name string) string  { return name + " (expand)" }
+func closeName(name string) string { return name + " (close)" }
 
 // graphName returns the name of what others wait for when they refer to a node.
 func graphName(n Node) string {
@@ -32,9 +32,9 @@ func graphName(n Node) string {
 	case *Provider:
 		return plan.ProviderNodeName(b.Module.Config.Path, b.Source, b.Config.Alias)
 	case insideOf:
-		return closed(b.Address())
+		return closeName(b.Address())
 	}
-	return opened(n.Address())
+	return openName(n.Address())
 }
 
 func (b graphBuilder) node(n Node) {
@@ -56,19 +56,19 @@ func (b graphBuilder) node(n Node) {
 		if n.Module.Config.Passed(n.Config.Ref()) != nil {
 			return // another block is meant
 		}
-		kind, last, uses = plan.ProviderNode, closed(name), n.Opens
+		kind, last, uses = plan.ProviderNode, closeName(name), n.Opens
 	case *Resource:
 		b.inside(n.Module, name)
 		if kind, uses = plan.ResourceNode, n.Opens; isEphemeral(n) {
-			last = closed(n.Address())
+			last = closeName(n.Address())
 		}
 		b.provider(n, name, last)
 	case *Call:
 		if n.Child == nil {
 			return
 		}
-		if last = closed(n.Address()); n.Module.Parent != nil {
-			b.g.Depend(closed(n.Module.Config.Path.String()), last)
+		if last = closeName(n.Address()); n.Module.Parent != nil {
+			b.g.Depend(closeName(n.Module.Config.Path.String()), last)
 		}
 	case *Check:
 		b.inside(n.Module, name)
@@ -78,7 +78,7 @@ func (b graphBuilder) node(n Node) {
 	b.g.Depend(last, name)
 	if uses != nil {
 		for r := range uses.All {
-			b.g.Depend(closed(r.String()), last)
+			b.g.Depend(closeName(r.String()), last)
 		}
 	}
 	b.edges(n, name)
@@ -88,8 +88,8 @@ func (b graphBuilder) node(n Node) {
 func (b graphBuilder) inside(m *Module, name string) {
 	if m.Parent != nil {
 		path := m.Config.Path.String()
-		b.g.Depend(name, opened(path))
-		b.g.Depend(closed(path), name)
+		b.g.Depend(name, openName(path))
+		b.g.Depend(closeName(path), name)
 	}
 }
 
@@ -101,7 +101,7 @@ func (b graphBuilder) provider(r *Resource, name, last string) {
 	}
 	b.g.Add(provider, plan.ProviderNode)
 	b.g.Depend(name, provider)
-	b.g.Depend(closed(provider), last)
+	b.g.Depend(closeName(provider), last)
 }
 
 // edges adds what a node refers to. Of a module as a whole, these are its outputs.

@@ -46,7 +46,7 @@ func ProvisionerSchema(typeName string) *schema.Block { return provisionerSchema
 // creation evaluates.
 func (c *compiler) provisioners(
 	m *Module, list []*config.Provisioner, outer *config.Connection, u site,
-) (creating, departing []Provisioner, idle []*lang.Expr) {
+) (creating, destroying []Provisioner, idle []*lang.Expr) {
 	shared := c.connection(m, outer, u)
 	idle = expressions(shared)
 	for _, p := range list {
@@ -57,7 +57,7 @@ func (c *compiler) provisioners(
 		own := c.connection(m, p.Connection, u)
 		c.connect(&b, outer, shared, own)
 		if p.Destroy {
-			departing = append(departing, b)
+			destroying = append(destroying, b)
 			continue
 		}
 		creating = append(creating, b)
@@ -66,7 +66,7 @@ func (c *compiler) provisioners(
 	idle = slices.DeleteFunc(idle, func(x *lang.Expr) bool {
 		return slices.ContainsFunc(creating, func(b Provisioner) bool { return slices.Contains(b.Exprs, x) })
 	})
-	return creating, departing, idle
+	return creating, destroying, idle
 }
 
 func (c *compiler) provisioner(m *Module, p *config.Provisioner, u site) Provisioner {
@@ -108,7 +108,7 @@ type connectionArg struct {
 	expr *lang.Expr
 }
 
-// connection compiles a connection block by itself: what is wrong in it is said even if no provisioner uses
+// connection compiles a connection block by itself: mistakes in it are reported even if no provisioner uses
 // it.
 func (c *compiler) connection(m *Module, conn *config.Connection, u site) map[string]connectionArg {
 	if conn == nil {

@@ -87,7 +87,7 @@ func (m *Module) checkResourceRef(ref lang.Ref, u site) diag.List {
 	return m.undeclaredResource(ref)
 }
 
-// checkRest checks the attribute that a reference names, and that the reference says of which instance.
+// checkRest checks that a reference to an attribute names an instance, and that the attribute exists.
 func (b *Resource) checkRest(ref lang.Ref, u site) diag.List {
 	form := FormOf(b.Repeat)
 	if ref.Index != nil && !form.Keyed() {

@@ -129,8 +129,8 @@ func usesKey(n Node, argument string) bool {
 	})
 }
 
-// reference notes what a reference in a module instance leads to, and goes on from there. Documents tell of
-// what is written up to the first computed key.
+// reference notes what a reference in a module instance leads to, and goes on from there. A reference counts
+// up to its first computed key: what follows is a part of some instance, and documents name all of them.
 func (r *relevance) reference(in addr.ModuleInstance, to Node, ref *lang.Ref) {
 	key, rest := addr.NoKey, ref.Rest
 	computed := ref.Each != nil
@@ -178,7 +178,7 @@ func firstName(t hcl.Traversal) string {
 	return attr.Name
 }
 
-// staticPath returns the steps of a traversal up to the first that is no name and no known key.
+// staticPath returns the steps of a traversal up to the first that is neither a name nor a known key.
 func staticPath(t hcl.Traversal) cty.Path {
 	var path cty.Path
 	for _, step := range t {

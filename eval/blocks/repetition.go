@@ -13,10 +13,10 @@ const (
 	Enabled             // one instance or none
 )
 
-// Keyed reports whether instances are told apart by keys.
+// Keyed reports whether instances have keys.
 func (r Form) Keyed() bool { return r == Counted || r == ForEach }
 
-// Repetition has the arguments that decide how often a block is there. At most one of them is set.
+// Repetition has the arguments that decide how many instances a block has. At most one of them is set.
 type Repetition struct{ Count, ForEach, Enabled *lang.Expr }
 
 // Repeated reports whether any of the arguments is set.

@@ -13,7 +13,7 @@ import (
 func (c *compiler) resource(m *Module, r *config.Resource) *Resource {
 	b := &Resource{Config: r, Provider: m.Config.ProviderFor(r.ProviderRef().Name), Module: m}
 	s, diags := c.cfg.Schemas.Resource(b.Provider, r.Addr.Mode, r.Addr.Type)
-	c.noSchema(diags)
+	c.reportNoSchema(diags)
 	if s == nil {
 		if !diags.HasErrors() {
 			c.diags = append(c.diags, c.unknownType(b)...)

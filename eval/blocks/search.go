@@ -81,7 +81,7 @@ func cycleOf(path []edge) diag.List {
 // refersBack reports whether an edge is a reference of a block to its own object, where that exists already.
 func refersBack(from Node, e edge) bool { return e.to == from && e.role&afterwards != 0 }
 
-// RepetitionNeeds reports whether a repetition that stands in the module depends on a node that found
+// RepetitionNeeds reports whether a repetition in the module depends on a node that found
 // reports, directly or through others.
 func (m *Module) RepetitionNeeds(r Repetition, found func(Node) bool) bool {
 	s := search{found: found, follow: func(_ Node, e edge) bool {

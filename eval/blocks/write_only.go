@@ -12,7 +12,7 @@ import (
 )
 
 // checkWriteOnlyOutputs reports outputs of the root module that refer to write-only attributes, directly or
-// through values of any module, and are not sensitive. Such an attribute is always null, but who writes that
+// through values of any module, and are not sensitive. Such an attribute is always null, but the author
 // means the secret.
 func (m *Module) checkWriteOnlyOutputs(c *compiler) {
 	for _, o := range diag.InOrder(m.Outputs) {
@@ -29,7 +29,7 @@ func (m *Module) checkWriteOnlyOutputs(c *compiler) {
 
 type writeOnlySearch struct{ seen map[*Value]struct{} }
 
-// expr returns the address of a resource a write-only attribute of which x refers to, "" if there is none.
+// expr returns the address of a resource if x refers to a write-only attribute of it, "" if there is none.
 // The names are those of the attributes that are read of what x gives.
 func (s *writeOnlySearch) expr(m *Module, x *lang.Expr, names *readNames) string {
 	if x == nil || len(x.Refs) == 0 {
