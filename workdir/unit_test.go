@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 func TestSnapshot(t *testing.T) {
@@ -37,4 +39,13 @@ func TestE5ChildEnviron(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func sealed(t *testing.T, v cty.Value) value.Durable {
+	t.Helper()
+	d, err := value.Seal(v, v.Type(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

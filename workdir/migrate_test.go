@@ -1,0 +1,151 @@
+package workdir
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/inmem"
+)
+
+// memoryBackend is a kind of backend with arguments of several types, whose stores last as long as the test.
+func memoryBackend() backendKind {
+	stores := map[string]store.Store{}
+	return backendKind{
+		arguments: map[string]cty.Type{"name": cty.String, "size": cty.Number, "tags": cty.List(cty.String)},
+		open: func(cfg cty.Value, _ StateFiles) (store.Store, error) {
+			name := cfg.GetAttr("name")
+			if name.IsNull() {
+				return nil, errors.New("it needs a name")
+			}
+			if stores[name.AsString()] == nil {
+				stores[name.AsString()] = inmem.New()
+			}
+			return stores[name.AsString()], nil
+		},
+		place:    func(cfg cty.Value) string { return "the memory" },
+		identity: func(cfg cty.Value) string { return cfg.GetAttr("name").GoString() },
+	}
+}
+
+// consent answers whether states may be copied, and counts the questions.
+type consent struct {
+	yes   bool
+	asked *int
+}
+
+func (c consent) Value(context.Context, *config.Variable) (string, error) { return "", ErrNoAnswer }
+
+func (c consent) CopyStates(context.Context, int) (bool, error) {
+	*c.asked++
+	return c.yes, nil
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wants(t *testing.T, diags diag.List, text string) {
+	t.Helper()
+	got := ""
+	for _, d := range diags {
+		got += d.Summary + ": " + d.Detail + "\n"
+	}
+	if text == "" && diags.HasErrors() || !strings.Contains(got, text) {
+		t.Fatalf("got %q, want %q", got, text)
+	}
+}
+
+// TestMigrateBetweenKinds takes the states of two workspaces from one kind of backend to another and back.
+func TestMigrateBetweenKinds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	ctx, memory, asked := t.Context(), memoryBackend(), 0
+	initialize := func(block string, yes bool, opt BackendOptions) (BackendChange, diag.List) {
+		t.Helper()
+		write(t, "main.tf", "terraform {\n"+block+"\n}\n")
+		d := New(Options{Asker: consent{yes, &asked}, Environ: []string{"X=y"}})
+		d.kinds = map[string]backendKind{"local": localBackend, "memory": memory}
+		wants(t, d.LoadRoot(ctx), "")
+		return d.InitBackend(ctx, opt)
+	}
+	states := func(block string) map[string]string {
+		t.Helper()
+		write(t, "main.tf", "terraform {\n"+block+"\n}\n")
+		d := New(Options{Environ: []string{"X=y"}})
+		d.kinds = map[string]backendKind{"local": localBackend, "memory": memory}
+		w, diags := d.Workspaces(ctx)
+		wants(t, diags, "")
+		out := map[string]string{}
+		for _, name := range w.Names {
+			f, err := readWorkspace(ctx, w.store, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f != nil {
+				out[name] = f.Lineage
+			}
+		}
+		return out
+	}
+	lineages := map[string]string{}
+	fill, diags := New(Options{}).Workspaces(ctx)
+	wants(t, diags, "")
+	for _, name := range []string{store.DefaultWorkspace, "other"} {
+		f, err := state.NewFile("1.0.0", strings.NewReader(strings.Repeat(name, 16)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.State.Outputs["o"] = &state.Output{Value: sealed(t, cty.True)}
+		if err := copyState(ctx, fill.store, name, f); err != nil {
+			t.Fatal(err)
+		}
+		lineages[name] = f.Lineage
+	}
+	const inMemory = `backend "memory" {
+		name = "a"
+		size = "3"
+		tags = ["x"]
+	}`
+	_, diags = initialize(inMemory, true, BackendOptions{})
+	wants(t, diags, "Backend configuration changed")
+	_, diags = initialize(inMemory, false, BackendOptions{Migrate: true})
+	wants(t, diags, "Migration cancelled")
+	change, diags := initialize(inMemory, true, BackendOptions{Migrate: true})
+	wants(t, diags, "")
+	if change != (BackendChange{After: "memory", Changed: true}) || asked != 2 {
+		t.Errorf("%+v, asked %d times", change, asked)
+	}
+	if got := states(inMemory); len(got) != 2 || got["default"] != lineages["default"] || got["other"] != lineages["other"] {
+		t.Errorf("states in memory: %v, want %v", got, lineages)
+	}
+	// Arguments may be completed beside the block, and are recorded.
+	const incomplete = `backend "memory" {}`
+	change, diags = initialize(incomplete, false, BackendOptions{Settings: []string{"name=a", "size=4"}})
+	wants(t, diags, "")
+	if change.Before != "memory" || change.After != "memory" || !change.Changed {
+		t.Errorf("%+v", change)
+	}
+	if got := states(incomplete); len(got) != 2 {
+		t.Errorf("states by the recorded name: %v", got)
+	}
+	_, diags = initialize(incomplete, false, BackendOptions{Reconfigure: true, Settings: []string{"size=x"}})
+	wants(t, diags, "must be a number")
+	// Back to files.
+	const inFiles = `backend "local" { path = "moved.tfstate" }`
+	_, diags = initialize(inFiles, false, BackendOptions{ForceCopy: true})
+	wants(t, diags, "")
+	if got := states(inFiles); len(got) != 2 || got["other"] != lineages["other"] {
+		t.Errorf("states in files: %v, want %v", got, lineages)
+	}
+}
