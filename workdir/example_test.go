@@ -15,11 +15,19 @@ import (
 
 // Example initializes a directory, saves a plan and applies it in a later run.
 func Example() {
+	before, err := os.Getwd()
+	if err != nil {
+		log.Fatal(err)
+	}
 	temp, err := os.MkdirTemp("", "workdir-")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(temp)
+	defer func() {
+		if err := errors.Join(os.Chdir(before), os.RemoveAll(temp)); err != nil {
+			log.Print(err)
+		}
+	}()
 	const config = `
 terraform {
   backend "local" {
