@@ -22,7 +22,6 @@ func (a *app) directory() *workdir.Dir { return a.directoryOf("", false) }
 // ask says that the person may be asked for what is missing. The first call decides.
 func (a *app) directoryOf(root string, ask bool) *workdir.Dir {
 	if a.dir == nil {
-		raiseFloor()
 		environ := append([]string{}, a.env.Environ...) // nil would stand for the process's
 		opt := workdir.Options{Root: root, Environ: environ, Settings: a.settings, Version: version}
 		if ask {
