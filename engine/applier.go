@@ -74,6 +74,21 @@ func (a *applier) instance(i addr.Instance) *eval.Instance {
 	return m.Resource(i.Resource).Instance(i.Key)
 }
 
+// prepareInstance returns the instance of a change, once everything that it needs is evaluated. Nil means
+// that it cannot be worked on, which was reported.
+func (a *applier) prepareInstance(t *future.Task, c *plan.Change, does string) *eval.Instance {
+	in := a.instance(c.Addr)
+	if in == nil {
+		a.run.Report(diag.Errorf("Configuration doesn't match the plan", "The plan %s %s, which the configuration does not declare. Make a new plan.", does, c.Addr))
+		return nil
+	}
+	in.Prepare(t)
+	if !in.InputsHold(t) {
+		return nil
+	}
+	return in
+}
+
 // block remembers that the instance has no final object, so that outputs that depend on it keep their old
 // value.
 func (a *applier) block(c *plan.Change) {

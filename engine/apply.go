@@ -103,7 +103,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 			if d := a.departure(c); d != nil {
 				uses[i] = append(uses[i], a.asPreApply(t, d.Uses(t))...)
 			}
-			uses[i] = append(uses[i], held(t, a.preApply.run, c.Addr)...)
+			uses[i] = append(uses[i], heldUses(t, a.preApply.run, c.Addr)...)
 		}
 		a.pool.Claim(uses[i]...)
 	}

@@ -38,12 +38,8 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 		a.run.Report(diags.WithAddress(c.Addr.String()))
 		return false
 	}
-	sch, diags := a.providers.Resource(a.ctx, c.Provider.Provider, addr.Managed, c.Addr.Resource.Type)
-	if sch == nil {
-		if !diags.HasErrors() {
-			diags = missingType(&orphan{obj: obj, provider: c.Provider})
-		}
-		a.run.Report(diags)
+	op, ok := a.preApply.managedOp(obj, c.Provider.Provider)
+	if !ok {
 		return false
 	}
 	po.Prepare(t)
@@ -53,15 +49,14 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	}
 	hold := a.prepareHold(t, a.preApply.run, obj.Instance)
 	a.pool.Drained() // what earlier steps used may live in the object: a tunnel is closed before its host goes
-	ok := false
+	ok = false
 	a.inSlot(func() {
 		s := ephemeral.NewSession(obj, event.OpDelete)
 		defer s.End()
-		d := a.preApply.objectOp(obj, sch, c.Provider.Provider)
-		if d.p = a.pool.Provider(t, s, po); d.p == nil || !hold(s) {
+		if op.p = a.pool.Provider(t, s, po); op.p == nil || !hold(s) {
 			return
 		}
-		destroying := destruction{a: a, objectOp: d, change: c, object: stored}
+		destroying := destruction{a: a, objectOp: op, change: c, object: stored}
 		if departure != nil {
 			destroying.first = &provisioning{walk: a.preApply, t: t, s: s, of: departure, obj: obj, action: plan.Delete}
 		}
@@ -120,7 +115,7 @@ func (d *destruction) provision(pr prior) bool {
 }
 
 // conclude records the outcome. diags are the provider's, and get what else is wrong.
-func (d *destruction) conclude(op *operation, pr prior, resp provider.ApplyResponse, diags *diag.List) bool {
+func (d *destruction) conclude(op *journalEntry, pr prior, resp provider.ApplyResponse, diags *diag.List) bool {
 	left := resp.New
 	gone := left == cty.NilVal || left.IsNull()
 	if gone && diags.HasErrors() && left == cty.NilVal {
@@ -197,13 +192,8 @@ func (a *applier) departure(c *plan.Change) *eval.DestroyProvisioners {
 
 // readStep reads a data source that planning put off.
 func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
-	in := a.instance(c.Addr)
+	in := a.prepareInstance(t, c, "reads")
 	if in == nil {
-		a.run.Report(diag.Errorf("Configuration doesn't match the plan", "The plan reads %s, which the configuration does not declare. Make a new plan.", c.Addr))
-		return false
-	}
-	in.Prepare(t)
-	if !in.InputsHold(t) {
 		return false
 	}
 	ok := false

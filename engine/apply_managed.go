@@ -35,13 +35,8 @@ type instanceApply struct {
 }
 
 func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
-	in := a.instance(c.Addr)
+	in := a.prepareInstance(t, c, "changes")
 	if in == nil {
-		a.run.Report(diag.Errorf("Configuration doesn't match the plan", "The plan changes %s, which the configuration does not declare. Make a new plan.", c.Addr))
-		return false
-	}
-	in.Prepare(t)
-	if !in.InputsHold(t) {
 		return false
 	}
 	ok := false
@@ -230,7 +225,7 @@ func (ia *instanceApply) newIdentity(id cty.Value, diags diag.List) (cty.Value, 
 
 // provision runs the provisioners of a new object, which is recorded as tainted before: it exists, whatever
 // becomes of this program meanwhile. It returns the operation that ends with the final record.
-func (ia *instanceApply) provision(op *operation, o *outcome, resp provider.ApplyResponse) *operation {
+func (ia *instanceApply) provision(op *journalEntry, o *outcome, resp provider.ApplyResponse) *journalEntry {
 	tainted := ia.object(o.value, resp.Private, resp.Identity, true)
 	if tainted == nil || !op.end(false, ia.changeTo(tainted)) {
 		return nil
@@ -247,7 +242,7 @@ func (ia *instanceApply) provision(op *operation, o *outcome, resp provider.Appl
 }
 
 // depose sets the current object aside for a replacement that creates first.
-func (ia *instanceApply) depose(op *operation) (addr.Object, bool) {
+func (ia *instanceApply) depose(op *journalEntry) (addr.Object, bool) {
 	none := addr.Object{}
 	if ia.change.Action != plan.CreateThenDelete {
 		return none, true
@@ -277,7 +272,7 @@ func (ia *instanceApply) depose(op *operation) (addr.Object, bool) {
 }
 
 // conclude records the outcome.
-func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyResponse, deposed addr.Object, kind event.Op) bool {
+func (ia *instanceApply) conclude(op *journalEntry, o outcome, resp provider.ApplyResponse, deposed addr.Object, kind event.Op) bool {
 	if o.untouched {
 		op.end(true)
 		return false
@@ -313,7 +308,7 @@ func (ia *instanceApply) conclude(op *operation, o outcome, resp provider.ApplyR
 }
 
 // undepose puts the old object back in its place after the new one could not be made.
-func (ia *instanceApply) undepose(op *operation, deposed addr.Object) bool {
+func (ia *instanceApply) undepose(op *journalEntry, deposed addr.Object) bool {
 	old := ia.a.object(deposed)
 	op.end(true, ia.changeTo(old), state.ObjectChange{Object: deposed, Provider: ia.change.Provider})
 	return false

@@ -103,8 +103,8 @@ func sameResources(a, b []addr.ConfigResource) bool {
 	return true
 }
 
-// operation is one entry of the journal while it is open.
-type operation struct {
+// journalEntry is an entry of the journal while it is open.
+type journalEntry struct {
 	*applier
 	id uint64
 	// onDurable says, if set, that the operation has ended. It is called when the results are durable: what
@@ -113,17 +113,17 @@ type operation struct {
 }
 
 // begin makes it durable that an operation on an object is about to start. False means that it must not.
-func (a *applier) begin(o addr.Object, action string) *operation {
+func (a *applier) begin(o addr.Object, action string) *journalEntry {
 	id, err := a.req.Journal.Begin(o, action)
 	if err != nil {
 		a.run.Report(journalFailed(err))
 		return nil
 	}
-	return &operation{applier: a, id: id}
+	return &journalEntry{applier: a, id: id}
 }
 
 // end records the results in memory and makes them durable.
-func (op *operation) end(failed bool, changes ...state.ObjectChange) bool {
+func (op *journalEntry) end(failed bool, changes ...state.ObjectChange) bool {
 	op.mu.Lock()
 	for _, c := range changes {
 		if c.New == nil {

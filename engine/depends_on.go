@@ -6,8 +6,9 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// held returns what depends_on holds open while the object at the address is read or destroyed, for a claim.
-func held(t *future.Task, run *eval.Run, a addr.Instance) []eval.Use {
+// heldUses returns what depends_on holds open while the object at the address is read or destroyed, for a
+// claim.
+func heldUses(t *future.Task, run *eval.Run, a addr.Instance) []eval.Use {
 	if in := run.HeldInstance(t, a); in != nil {
 		return in.HeldUses(t)
 	}

@@ -65,6 +65,22 @@ func (w *walk) objectOp(obj addr.Object, sch *schema.Schema, source addr.Provide
 	}
 }
 
+// managedOp begins an operation on a managed object that the configuration need not declare. It reports false
+// if the provider does not have the type any more, or cannot say, which was reported.
+func (w *walk) managedOp(obj addr.Object, source addr.Provider) (objectOp, bool) {
+	sch, diags := w.providers.Resource(w.ctx, source, addr.Managed, obj.Resource.Type)
+	if sch == nil && !diags.HasErrors() {
+		diags = append(diags, diag.Errorf("No schema available for resource type",
+			"The state holds %s, but the provider %s no longer has the resource type %q, so it cannot be destroyed. Install a version of the provider that has it, or remove the object from the state.",
+			obj, source.ForDisplay(), obj.Resource.Type).WithAddress(obj.Instance.String())...)
+	}
+	w.run.Report(diags)
+	if diags.HasErrors() {
+		return objectOp{}, false
+	}
+	return w.objectOp(obj, sch, source), true
+}
+
 // instanceOp begins an operation on the current object of an instance.
 func (w *walk) instanceOp(in *eval.Instance) objectOp {
 	op := w.objectOp(addr.Object{Instance: in.Addr()}, in.Resource.Block.Schema, in.Resource.Block.Provider)

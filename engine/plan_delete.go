@@ -53,7 +53,7 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 	found = p.selectOrphans(found)
 	uses, t := make([][]eval.Use, len(found)), &future.Task{}
 	for i := range found {
-		uses[i] = held(t, p.run, found[i].obj.Instance)
+		uses[i] = heldUses(t, p.run, found[i].obj.Instance)
 		if u, ok := p.run.ProviderUse(t, found[i].provider); ok {
 			uses[i] = append(uses[i], u)
 		}
@@ -96,12 +96,8 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	if po == nil {
 		return
 	}
-	sch, diags := p.providers.Resource(p.ctx, o.provider.Provider, addr.Managed, o.obj.Resource.Type)
-	p.run.Report(diags)
-	if sch == nil {
-		if !diags.HasErrors() {
-			p.run.Report(missingType(o))
-		}
+	op, ok := p.managedOp(o.obj, o.provider.Provider)
+	if !ok {
 		return
 	}
 	allowed := p.mayDestroy(t, o) // if not, the plan, which cannot be applied then, shows why the object would be destroyed
@@ -119,7 +115,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		defer s.End()
 		planned := false
 		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
-		dp := deletePlan{objectOp: p.objectOp(o.obj, sch, o.provider.Provider), planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
+		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
 		if dp.p = p.pool.Provider(t, s, po); dp.p == nil || !hold(s) {
 			return
 		}

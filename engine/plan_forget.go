@@ -55,18 +55,14 @@ func (p *planner) declaredOne(t *future.Task, a addr.Instance) bool {
 // object: often it is not even possible any more. Only an object in an old format is given to the provider's
 // program, to be shown.
 func (p *planner) planForget(o *orphan) {
-	sch, diags := p.providers.Resource(p.ctx, o.provider.Provider, addr.Managed, o.obj.Resource.Type)
-	if sch == nil && !diags.HasErrors() {
-		diags = missingType(o)
-	}
-	p.run.Report(diags)
-	if sch == nil {
+	op, ok := p.managedOp(o.obj, o.provider.Provider)
+	if !ok {
 		return
 	}
 	p.inSlot(func() {
 		p.run.Report(p.providers.Ask(p.ctx, o.provider.Provider, func(pr provider.Provider) diag.List {
-			dp := deletePlan{objectOp: p.objectOp(o.obj, sch, o.provider.Provider), planner: p, provider: o.provider}
-			dp.p = pr
+			op.p = pr
+			dp := deletePlan{objectOp: op, planner: p, provider: o.provider}
 			if pr, ok := dp.upgrade(o.stored); ok {
 				c := dp.newChange(pr, o.reason)
 				c.Action = plan.Forget

@@ -43,7 +43,7 @@ func (a *applier) asPreApply(t *future.Task, uses []eval.Use) []eval.Use {
 		}
 		m := a.preApply.run.Module(u.Instance.Module)
 		in := m.Resource(u.Instance.Resource).Instance(u.Instance.Key)
-		out[i].Before = slices.ContainsFunc(in.Deps(t), a.altered.Touched)
+		out[i].PreApply = slices.ContainsFunc(in.Deps(t), a.altered.Touched)
 	}
 	return out
 }

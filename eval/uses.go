@@ -28,9 +28,9 @@ type Use struct {
 	Instance addr.Instance       // UseInstance; without key for UseResource
 	Block    addr.ConfigResource // UseBlock; of UseConfiguration the module alone
 	Provider addr.ProviderConfig // UseProvider; without module and key for UseConfiguration
-	// Before tells an instance that is opened with what it refers to as that was before an apply, where the
-	// apply changes it.
-	Before bool
+	// PreApply is set for an instance that is opened with what it refers to as it was before an apply that
+	// changes it: it is not the same as one that is opened with the final objects.
+	PreApply bool
 }
 
 // Group returns the coarser use that u is part of.
