@@ -13,7 +13,7 @@ import (
 
 // place is an expression that may have given a part of a decoded body.
 type place struct {
-	path cty.Path // of what it gives, as far as it can be told, without the keys of elements of sets
+	path cty.Path // of what it gives, as far as it is known, without the keys of elements of sets
 	expr hcl.Expression
 	each bool // it is the for_each of a dynamic block, through whose iterator a value may have come
 }
@@ -90,7 +90,7 @@ func blockPlaces(block *hcl.Block, rest cty.Path, v cty.Value, at cty.Path) []pl
 // allExprs returns all expressions in a body, whatever their names.
 func allExprs(body hcl.Body, at cty.Path) []place {
 	var out []place
-	attrs, _ := body.JustAttributes() // what is said about blocks is of no interest here
+	attrs, _ := body.JustAttributes() // diagnostics about blocks do not matter here
 	for _, attr := range diag.InOrder(attrs) {
 		out = append(out, place{path: append(slices.Clip(at), cty.GetAttrStep{Name: attr.Name}), expr: attr.Expr})
 	}

@@ -108,8 +108,8 @@ func (c *Check) OpenNested(t *future.Task, s *Session) {
 }
 
 // Evaluate evaluates the assertions and records the results. An assertion that is not met is a warning; one
-// that is no condition at all is an error. With announce set, one that cannot be decided yet is said to be
-// decided later, unless the walk has failed.
+// that is not a valid condition is an error. If announce is set and the walk has not failed, Evaluate warns
+// of an assertion whose result is known only after apply.
 func (c *Check) Evaluate(t *future.Task, s *Session, announce bool) {
 	for _, a := range c.block.Assertions {
 		status, message, diags := c.assert(&scope{m: c.Module, t: t, sess: s, address: c.Addr()}, a, announce)
@@ -125,7 +125,7 @@ func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.Chec
 	v := r.condition(sc, a, failedAssertion)
 	switch {
 	case v.status == state.CheckFail:
-		v.diags.AsWarnings() // that it is not met is the news, not what is wrong with its message
+		v.diags.AsWarnings() // the failure matters, not what is wrong with its message
 		v.failure.AsWarnings()
 	case v.status == state.CheckUnknown && announce && !r.Diags.HasErrors():
 		v.failure = r.about(sc, a.Expr, diag.Diagnostic{

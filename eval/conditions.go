@@ -46,7 +46,7 @@ func (in *Instance) conditions(conds []blocks.Condition, failed string, sc *scop
 	for _, c := range conds {
 		v := in.Run().condition(sc, c, failed)
 		if in.Config().Addr.Mode != addr.Ephemeral {
-			in.Run().mild(v.failure)
+			in.Run().soften(v.failure)
 		}
 		if in.Run().opt.Phase == Validating {
 			v.failure = nil
@@ -58,15 +58,16 @@ func (in *Instance) conditions(conds []blocks.Condition, failed string, sc *scop
 	return ok
 }
 
-// mild makes the failure of a condition a warning if the run asks for that. What is wrong with the condition
-// itself or with its message remains an error.
-func (r *Run) mild(failure diag.List) {
+// soften makes the failure of a condition a warning if the run asks for that. An error of the condition
+// itself or of its message remains one.
+func (r *Run) soften(failure diag.List) {
 	if r.opt.MildConditions {
 		failure.AsWarnings()
 	}
 }
 
-// verdict is the outcome of a condition.
+// verdict is the outcome of a condition. The failure and what is wrong with the condition are kept apart:
+// where a failure is only a warning, an error in the condition remains one.
 type verdict struct {
 	status  state.CheckStatus
 	message string    // of a condition that failed, "" if it is hidden
@@ -126,7 +127,7 @@ func (r *Run) about(sc *scope, x *lang.Expr, d diag.Diagnostic) diag.List {
 	return sc.forget(diag.List{d})
 }
 
-// comparedParts says what was compared in a condition that is false, as far as that is not a reference or
+// comparedParts returns the values that were compared in a condition that is false, except of references and
 // written out there.
 func (r *Run) comparedParts(sc *scope, cond *lang.Expr) []diag.Part {
 	var parts []diag.Part

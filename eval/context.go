@@ -57,6 +57,8 @@ func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 	return marked.Context(b.variables(), functions, bounds.NewBudget(r.opt.Interrupted), renders, r.opt.WorkDir)
 }
 
+// builder makes the variables of one evaluation. It collects all references first: several to one resource or
+// module have to end up in one value, and only together they show how much of it is needed.
 type builder struct {
 	run       *Run
 	sc        *scope
@@ -78,6 +80,7 @@ type resourcePart struct {
 	via       *hcl.Range
 }
 
+// modulePart is what an evaluation needs of the instances of a module call.
 type modulePart struct {
 	all  map[string]*hcl.Range // outputs needed of every instance; "" for all outputs
 	keys map[addr.Key]map[string]*hcl.Range
@@ -265,9 +268,9 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 	}
 }
 
-// resourceValue returns the value that stands for a resource object in one evaluation. Where only single
-// instances are referred to, it holds just these: as an object by key, which indexes like the tuple or object
-// of all instances.
+// resourceValue returns the value of a resource object for one evaluation. If only single instances are
+// referred to, it contains just these, in an object by key, which indexes like the tuple or object of all
+// instances: no other instance is demanded.
 func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 	t, s := b.sc.t, b.sc.sess
 	if !res.repeat.Repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
@@ -419,7 +422,7 @@ func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Ex
 	return v, sc.forget(diags)
 }
 
-// outputSelOf returns the outputs whose names are the keys as a selection; "" among them stands for all.
+// outputSelOf returns a selection of the outputs whose names are the keys; "" among them means all.
 func outputSelOf(outputs map[string]*hcl.Range) outputSel {
 	if _, every := outputs[""]; every {
 		return outputSel{}

@@ -40,7 +40,7 @@ func (r *Run) warnDeprecated(m *blocks.Module, v cty.Value, exprs []*lang.Expr, 
 	}
 }
 
-// deprecations returns the marks that tell of deprecated outputs, by address.
+// deprecations returns the marks of deprecated outputs, ordered by address.
 func deprecations(marks cty.ValueMarks) []value.Deprecated {
 	var out []value.Deprecated
 	for m := range maps.Keys(marks) {

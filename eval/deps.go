@@ -153,7 +153,7 @@ func (r *Run) collapse(t *future.Task, deps []plan.Dep) []plan.Dep {
 	return out
 }
 
-// instanceCount returns how many instances a resource has, 0 if that cannot be told.
+// instanceCount returns the number of instances of a resource, 0 if it is not known.
 func (r *Run) instanceCount(t *future.Task, a addr.AbsResource) int {
 	if m := r.Module(a.Module); m != nil && m.resources[a.Resource] != nil {
 		return len(m.resources[a.Resource].expand(t, nil).keys)
@@ -214,8 +214,8 @@ func (in *Instance) ExplicitDeps(t *future.Task) []plan.Dep {
 	return in.explicitDeps(t, func(lang.Ref) bool { return true })
 }
 
-// explicitDeps returns what depends_on names, of the modules around the instance and, as far as counts says
-// so, of the instance.
+// explicitDeps returns what depends_on names, in the calls of the modules around the instance and, for the
+// references that counts accepts, in its own block.
 func (in *Instance) explicitDeps(t *future.Task, counts func(lang.Ref) bool) []plan.Dep {
 	awaited := &reads{}
 	named := slices.DeleteFunc(slices.Clone(in.Resource.Block.DependsOn), func(ref lang.Ref) bool { return !counts(ref) })
@@ -244,8 +244,8 @@ func (c *Call) allDeps(t *future.Task, sel outputSel) []plan.Dep {
 }
 
 // collapse joins dependencies that are alike in each of the n instances of the call: on a resource as a
-// whole, or on its only instance, or on what was joined below. The module instance that the call stands in
-// bounds what the joined dependency is on.
+// whole, or on its only instance, or on what was joined below. The joined dependency is on what is within the
+// module instance that the call is in.
 func (c *Call) collapse(deps []plan.Dep, n int) []plan.Dep {
 	alike := map[addr.ConfigResource][]int{}
 	for i, d := range deps {

@@ -1,5 +1,5 @@
 // Package eval evaluates a configuration: it turns modules, resources and values into objects whose results
-// are computed on demand, once, for the first who asks.
+// are computed on demand, once, for the first that asks.
 //
 // A *block* is what is declared (package blocks); an *object* is a block within a module instance; an
 // *instance* is one repetition of a resource object. A Run is one walk over the configuration: validation,
@@ -9,6 +9,16 @@
 // Values that come from ephemeral resources are never kept in a Run: they live in a Session, which its owner
 // ends after the operation that needed them, and which holds the leases meanwhile.
 //
-// It may import eval/blocks and what that may, future, plan (for dependencies) and, of state, the statuses of
-// conditions. It must not know what a state holds or how providers run.
+// # Reading order
+//
+// Start with run.go, objects.go and session.go, the things that there are. expansion.go finds instances, and
+// lookup.go finds objects by address. resolve.go follows references; reads.go collects what each object
+// refers to. Read-sets have four walks: prepare.go demands what they lead to, deps.go orders by it, uses.go
+// claims what may be opened, and guards.go checks conditions on the way. context.go evaluates expressions,
+// for value.go, resource.go and providers.go. The other files add one feature each, on top of these.
+//
+// # Dependencies
+//
+// The package may import eval/blocks and what that may, future, plan (for dependencies) and, of state, the
+// statuses of conditions. It must not know what a state holds or how providers run.
 package eval

@@ -17,19 +17,21 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// expander is what resources and module calls share: how often they are there.
+// expander finds out how many instances a resource, module call, provider block or import block has, and
+// which. They all share it, so that count, for_each and enabled mean the same everywhere, and are evaluated
+// once in a run.
 type expander struct {
 	module *Module
 	repeat blocks.Repetition
 	name   string       // for messages
 	target *addr.Target // what -exclude names it by, nil for what it cannot name
 	block  any          // what is repeated: a *blocks.Resource or *blocks.Call, nil for anything else
-	// ephemeral says that it is an ephemeral block.
+	// ephemeral is set for an ephemeral block.
 	ephemeral bool
-	// sequences says that for_each may be a tuple or list too, whose indexes are the keys. They are part of
-	// no address: they would change with the order.
+	// sequences is set if for_each may be a tuple or list too, whose indexes are the keys. That is for import
+	// blocks: no address contains their keys, which change with the order of the elements.
 	sequences bool
-	// recorded tells the keys in place of the arguments, if it is set.
+	// recorded, if set, returns the keys in place of the arguments.
 	recorded func() []addr.Key
 	keys     future.Cell[*expansion]
 }
@@ -42,9 +44,9 @@ type expansion struct {
 	form   blocks.Form
 	keys   []addr.Key
 	values map[addr.Key]cty.Value // ForEach only
-	// failed says that the instances could not be told; the reason was reported. There are no keys then.
+	// failed is set if the instances are not known, for a reason that was reported. There are no keys then.
 	failed bool
-	// generic says that the one instance stands for all of them, while validating.
+	// generic is set while validating, when one instance without a key represents all of them.
 	generic bool
 }
 
@@ -112,8 +114,8 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 	return e
 }
 
-// recordedExpansion is an expansion to the given keys, as far as they are of the form. Without any, the
-// instances cannot be told. What each.value is for them is not known.
+// recordedExpansion returns an expansion to those of the recorded keys that suit the form. Without any, it
+// fails. The value of each.value is unknown.
 func recordedExpansion(form blocks.Form, recorded []addr.Key) *expansion {
 	e := &expansion{form: form}
 	switch form {
@@ -153,7 +155,7 @@ func (r *expander) eachData(k addr.Key) *eachData {
 	return &eachData{key: k, of: r}
 }
 
-// eachData gives each and count within one instance.
+// eachData is what each and count refer to within one instance.
 type eachData struct {
 	key addr.Key
 	of  *expander
@@ -187,9 +189,9 @@ func (r *expander) argumentError(t *future.Task, x *lang.Expr, format string, ar
 	return r.module.run.about(r.module.scope(t), x, d)
 }
 
-// value evaluates a repetition argument and refuses what suits none of them. Whether apply is under way may
-// decide about ephemeral blocks, whose keys are kept nowhere, but no other ephemeral value may. secret says
-// that the value is sensitive.
+// value evaluates a repetition argument and refuses what no argument takes. Of ephemeral values, only
+// terraform.applying is accepted, and only for ephemeral blocks, whose keys are stored nowhere. secret
+// reports whether the value is sensitive.
 func (r *expander) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool, diags diag.List) {
 	v, diags = r.module.run.eval(r.module.scope(t), x)
 	if diags.HasErrors() {
@@ -214,7 +216,7 @@ func (r *expander) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool
 	return v, secret, diags
 }
 
-// keysReason says why keys must not be secret.
+// keysReason returns the sentence that explains why keys must not be secret.
 func (r *expander) keysReason() string {
 	if r.ephemeral {
 		return "their keys are part of addresses, which are shown. Of ephemeral values, only tofu.applying and terraform.applying can be used in count and enabled of an ephemeral block."
@@ -222,7 +224,7 @@ func (r *expander) keysReason() string {
 	return "their keys are kept in the state, which must not hold ephemeral values."
 }
 
-// undecidedError returns the error about instances that cannot be told before apply.
+// undecidedError returns the error about instances that are known only after apply.
 func (r *expander) undecidedError(t *future.Task, x *lang.Expr) diag.List {
 	why := "The value of " + r.repeat.Argument() + " is known only after apply, so the instances cannot be planned. Use a value that is known in advance."
 	if r.Form() == blocks.ForEach {
@@ -299,7 +301,7 @@ func (r *expander) expandForEach(t *future.Task) (*expansion, diag.List) {
 	return e, diags
 }
 
-// wantsKeys says what for_each takes in place of v, and how to make that of it.
+// wantsKeys returns sentences on what for_each takes in place of v, and how to convert v to that.
 func (r *expander) wantsKeys(v cty.Value, x *lang.Expr) string {
 	takes := "a map, an object, or a set of strings"
 	if r.sequences {
@@ -341,9 +343,8 @@ func (r *expander) expandEnabled(t *future.Task) (*expansion, diag.List) {
 	return e, diags
 }
 
-// reportUndecided reports that the instances of a block cannot be told yet, if that is news: nothing of the
-// block is left out on purpose, and it does not follow from an error that was reported, or from another block
-// whose instances cannot be told.
+// reportUndecided reports that the instances of a block are not known yet. It reports nothing if the block is
+// excluded, or if the cause is known: an error, or another block whose instances are not known.
 func (r *expander) reportUndecided(diags diag.List) {
 	run := r.module.run
 	if r.isExcluded() || run.Diags.HasCertainErrors() {
@@ -354,7 +355,7 @@ func (r *expander) reportUndecided(diags diag.List) {
 	}
 }
 
-// isExcluded reports whether nothing of the block is wanted.
+// isExcluded reports whether the block is left out as a whole.
 func (r *expander) isExcluded() bool {
 	of := r.module.run.opt.Excluded
 	return of != nil && r.target != nil && of(*r.target)

@@ -91,7 +91,8 @@ func (sc *scope) callOf(step lang.Step) *Call {
 	return sc.m.calls[attr.Name]
 }
 
-// namespaceHint says how functions of providers are called, for a call in a namespace that has no functions.
+// namespaceHint returns a sentence on how functions of providers are called, for a call in a namespace that
+// has no functions.
 func (sc *scope) namespaceHint(call hclsyntax.FunctionCallUnknownDiagExtra, ctx *hcl.EvalContext) string {
 	namespace := call.CalledFunctionNamespace()
 	for ; ctx != nil; ctx = ctx.Parent() {
@@ -118,7 +119,7 @@ func exprAt(exprs []*lang.Expr, rng hcl.Range) *lang.Expr {
 }
 
 // sourceOf returns the part of x as it is written for one that evaluation made from it; e itself if there is
-// none. Only a part that is written tells what it refers to.
+// none. Only a part that is written shows what it refers to.
 func sourceOf(x *lang.Expr, e hcl.Expression) hcl.Expression {
 	node, ok := x.Source.(hclsyntax.Node)
 	if !ok {
@@ -167,7 +168,7 @@ func (sc *scope) partsIn(x *lang.Expr) []shownPart {
 	return out
 }
 
-// shape says what the whole is.
+// shape describes the type of the whole.
 func (p shownPart) shape() string {
 	if p.e.form == blocks.Counted {
 		return value.TupleShape(len(p.e.keys))
@@ -186,7 +187,7 @@ func (p shownPart) names() []string {
 	return names
 }
 
-// advice says how instances are referred to, after a step that leads to none.
+// advice returns a sentence on how to refer to instances, for a step that leads to none.
 func (p shownPart) advice(step lang.Step) string {
 	n, counted := len(p.e.keys), p.e.form == blocks.Counted
 	switch {

@@ -50,9 +50,8 @@ func (x *Expression) Prepare(t *future.Task) {
 	prepare(t, needed)
 }
 
-// Value evaluates the expression. It opens, within s, only what the value depends on. What is said in the
-// course of it about values of the configuration is reported to the run; the diagnostics are about the
-// expression itself.
+// Value evaluates the expression. It opens, within s, only what the value depends on. Errors
+// of values in the configuration are reported to the run; the diagnostics are about the expression itself.
 func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
 	run := x.module.run
 	if !x.module.block.OpensOf(x.expr).Empty() {

@@ -10,9 +10,10 @@ import (
 // must not add up to their number times its size.
 const maxFlatReads = 32
 
-// flatReads returns what v reads directly and through other values, without these values, so that whoever
-// depends on the end of a long chain of values need not walk along it. Most values of a chain read the same,
-// and share one set. It is nil if the set is long and v's own: then its read-set is walked.
+// flatReads returns what v reads directly and through other values, without these values. With it, finding
+// what depends on the end of a long chain of values takes no walk along the chain. Most values of a chain
+// read the same and share one set. flatReads returns nil if the set would be long and shared with no other
+// value; the read-set has to be walked then.
 func (v *Value) flatReads(t *future.Task) *reads {
 	got, cycle := v.flat.Get(t, v, nil, func() *reads {
 		own := v.readSet(t)

@@ -122,7 +122,7 @@ func errorFunction(err error) function.Function {
 	return function.New(&function.Spec{VarParam: anyParameter(), Type: func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, err }})
 }
 
-// unknownFunction is a function of which nothing is known before its provider is configured.
+// unknownFunction returns the substitute for a function that is known only once its provider is configured.
 func unknownFunction() function.Function {
 	return function.New(&function.Spec{
 		VarParam: anyParameter(), Type: function.StaticReturnType(cty.DynamicPseudoType),
@@ -173,8 +173,7 @@ func (r *Run) providerFunction(t *future.Task, fn functionName, on *ProviderObje
 	return function.New(spec)
 }
 
-// hiddenError is an error in place of one that could quote an argument. It still tells which argument it is
-// about.
+// hiddenError returns an error to replace one that could quote an argument. It names the same argument.
 func hiddenError(err error) error {
 	const text = "the provider's message is hidden, because an argument is sensitive or ephemeral"
 	var arg function.ArgError

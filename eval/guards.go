@@ -102,7 +102,7 @@ func (v *Value) check(t *future.Task, c blocks.Condition) bool {
 	m := v.module
 	if v.block.Kind == blocks.OutputValue {
 		got := m.condition(t, v, c, v.Addr(), "Module output value precondition failed")
-		m.run.mild(got.failure)
+		m.run.soften(got.failure)
 		m.run.Report(got.all())
 		m.run.Checks.Add("output", v.block.Address(), v.Addr(), got.status, got.message)
 		return !got.all().HasErrors()

@@ -24,7 +24,7 @@ func (r *Run) Module(a addr.ModuleInstance) *Module {
 }
 
 // Find returns the instance at an address, nil if the configuration has no such instance. ok is false if that
-// could not be told, for a reason that was reported.
+// is not known, for a reason that was reported.
 func (r *Run) Find(t *future.Task, a addr.Instance) (in *Instance, ok bool) {
 	m := r.Root
 	for _, step := range a.Module.Path() {
@@ -48,7 +48,8 @@ func (r *Run) Find(t *future.Task, a addr.Instance) (in *Instance, ok bool) {
 	return res.Instance(a.Key), true
 }
 
-// Declared reports whether the configuration has a block for the instance, whatever its repetition says.
+// Declared reports whether the configuration has a block for the instance, whether or not its repetition
+// gives the instance.
 func (r *Run) Declared(a addr.Instance) bool {
 	m := r.Module(a.Module)
 	return m != nil && m.resources[a.Resource] != nil
@@ -62,7 +63,7 @@ func (r *Run) WhyGone(a addr.Instance) plan.Reason {
 		_, name, key := step.Parent()
 		call := m.calls[name]
 		if call == nil || call.block.Child == nil {
-			return plan.DeleteNoConfig // as other engines have it: no module instance is left that could lack the resource
+			return plan.DeleteNoConfig // as in the documents of other engines: there is no module instance that could lack the resource
 		}
 		if !call.expand(t, nil).has(key) {
 			return plan.DeleteNoModule
@@ -84,7 +85,7 @@ func (r *Run) WhyGone(a addr.Instance) plan.Reason {
 	return plan.DeleteRepetition
 }
 
-// InstancesOf returns the instances that a dependency is on; false if they could not be told.
+// InstancesOf returns the instances that a dependency is on; false if they are not known.
 func (r *Run) InstancesOf(t *future.Task, d plan.Dep) ([]addr.Instance, bool) {
 	if !d.All {
 		return []addr.Instance{d.Resource.Instance(d.Key)}, true

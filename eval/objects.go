@@ -17,7 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// Module is a module object: one instance of a module.
+// Module is a module object: one instance of a module. Its objects are made along with it, which costs no
+// evaluation, so that an address leads to its object whether or not the arguments give that instance.
 type Module struct {
 	Addr addr.ModuleInstance
 
@@ -33,6 +34,7 @@ type Module struct {
 	checks    map[string]*Check
 }
 
+// newModule makes the objects of a module instance. Those of called modules are made on demand.
 func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Module {
 	m := &Module{
 		Addr: a, run: r, block: b, call: call,
@@ -73,6 +75,7 @@ func (r *Run) newModule(a addr.ModuleInstance, b *blocks.Module, call *Call) *Mo
 	return m
 }
 
+// joinAddr returns the address of something in a module instance, such as "module.a[0].local.x".
 func joinAddr(m addr.ModuleInstance, rest string) string {
 	if m.IsRoot() {
 		return rest
@@ -113,12 +116,6 @@ func (m *Module) Outputs() []*Value {
 
 // Resource returns the resource object at the address, nil if the configuration has none.
 func (m *Module) Resource(r addr.Resource) *Resource { return m.resources[r] }
-
-// ProviderMeta returns the provider_meta block of the module for the provider of the given resource block,
-// nil if there is none.
-func (m *Module) ProviderMeta(b *blocks.Resource) *config.ProviderMeta {
-	return m.ProviderMetaFor(b.Provider)
-}
 
 // ProviderMetaFor returns the provider_meta block of the module for a provider, nil if there is none.
 func (m *Module) ProviderMetaFor(p addr.Provider) *config.ProviderMeta {
@@ -161,8 +158,9 @@ func (c *Call) Child(k addr.Key) *Module {
 	return m
 }
 
-// aggregate is what is known of a selection from all instances of a call, found once, however many refer to
-// it.
+// aggregate is what is known of a selection from all instances of a call. It is found once: if each of n
+// instances of a block that refers to module.m[*].x looked at n instances of the module, work would be
+// quadratic.
 type aggregate struct {
 	deps     future.Cell[[]plan.Dep]
 	prepared future.Cell[bool]

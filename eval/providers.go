@@ -13,10 +13,9 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/schema"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Present reports whether the provider block has this instance, as far as that can be told.
+// Present reports whether the provider block has this instance. If its instances are not known, it does.
 func (p *ProviderObject) Present(t *future.Task) bool {
 	if p.expander == nil || p.Addr.Key == addr.NoKey {
 		return true
@@ -160,8 +159,8 @@ func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func
 	return parent.findProvider(config.ProviderRef{Name: name, Range: ref.Range}, nil, nil)
 }
 
-// expectedProvider stands in for a configuration that the caller of m has to pass and does not. A module that
-// is validated by itself has no caller.
+// expectedProvider is findProvider for a configuration that the caller of m has to pass and does not. A
+// module that is validated by itself has no caller.
 func (m *Module) expectedProvider(ref config.ProviderRef) (providerRef, diag.List) {
 	expected := m.block.Config.ExpectedAlias(ref)
 	switch {
@@ -237,6 +236,3 @@ func missingProvider(pc addr.ProviderConfig) diag.List {
 	return diag.Errorf("Provider configuration not present",
 		"The state has objects that were made with the provider configuration %s, which is no longer in the configuration. Put the provider block back until these objects are destroyed, or remove the objects from the state.", pc)
 }
-
-// Secret reports whether a provider configuration carries an ephemeral value.
-func Secret(v cty.Value) bool { return value.Contains(v, value.Ephemeral) }

@@ -23,8 +23,8 @@ type scope struct {
 	address string // of the object, for diagnostics
 	tested  *Value // while validating, the variable whose value is given to its own validation conditions
 
-	// early says that nothing may be demanded yet: references are resolved as far as the configuration and
-	// the instance's own key tell.
+	// early is set before anything may be demanded: references are resolved as far as the configuration and
+	// the key of the own instance allow.
 	early bool
 
 	functions map[string]function.Function // callable here, nil for those of the run
@@ -61,7 +61,7 @@ type target struct {
 // selection is which instances of a resource or call are meant: the one with the key, or all.
 type selection struct {
 	key addr.Key
-	all bool // there is no key, or it cannot be told
+	all bool // there is no key, or it is not known
 }
 
 // nowhere is the key of references whose index can be no instance key: no instance has it.
@@ -121,8 +121,8 @@ func (sc *scope) selects(idx *lang.Index, form blocks.Form) selection {
 	return selection{key: key, all: !ok}
 }
 
-// key evaluates the index of a reference; false if there is none or it cannot be told. Like indexing a tuple
-// or an object does, it takes numbers for strings and the other way round.
+// key evaluates the index of a reference; false if there is none or it is not known. Like indexing a tuple or
+// an object, it accepts numbers for strings and the other way round.
 func (sc *scope) key(idx *lang.Index, form blocks.Form) (addr.Key, bool) {
 	if idx == nil {
 		return addr.NoKey, false

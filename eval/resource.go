@@ -11,8 +11,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Instances returns the instances, ordered by key. ok is false if they could not be told, for a reason that
-// was reported.
+// Instances returns the instances, ordered by key. ok is false if they are not known, for a reason that was
+// reported.
 func (r *Resource) Instances(t *future.Task) (instances []*Instance, ok bool) {
 	e := r.expand(t, nil)
 	out := make([]*Instance, len(e.keys))

@@ -29,15 +29,15 @@ const (
 )
 
 // Host gives a run the results that need providers. Its methods are called on the goroutine of the demanding
-// task, at most once per instance for Result, and must return a legal value in every case; what went wrong
-// they report to Run.Diags.
+// task, Result at most once per instance. They must return a legal value in every case, and report what went
+// wrong to Run.Diags.
 type Host interface {
 	// Result returns the object of a managed or data instance, sensitive marks included.
 	Result(t *future.Task, in *Instance) cty.Value
 	// Open returns the object of an ephemeral instance, marked ephemeral, and lets s keep the lease on it.
 	Open(t *future.Task, s *Session, in *Instance) cty.Value
-	// Slot runs f, which may open ephemeral resources but demands nothing durable any more, within the limit
-	// of operations at once. Whoever calls it is in no slot yet.
+	// Slot runs f within the limit of concurrent operations. f may open ephemeral resources but demands
+	// nothing durable any more. The caller must not be in a slot.
 	Slot(f func())
 	// CallFunction calls a provider-defined function.
 	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)
@@ -63,8 +63,8 @@ type Options struct {
 	MildConditions bool
 	// UnsetUnknown makes variables of the root module unknown that have neither a value nor a default.
 	UnsetUnknown bool
-	// Recorded tells the instances of managed and data resources in place of their repetition arguments, none
-	// if nothing is known of a resource; nil to go by the arguments.
+	// Recorded returns the keys of managed and data resources, in place of their repetition arguments. It
+	// returns none if nothing is known of a resource. If Recorded is nil, the arguments decide.
 	Recorded func(addr.AbsResource) []addr.Key
 	// Excluded reports whether a resource or module call is left out as a whole, so that it does not matter
 	// if its instances are not known yet; nil if nothing is.
@@ -83,7 +83,7 @@ type Run struct {
 	opt Options
 
 	cycled    syncSet  // of the addresses of blocks that are in a reported cycle
-	undecided syncSet  // of the blocks whose instances cannot be told yet
+	undecided syncSet  // of the blocks whose instances are not known yet
 	held      sync.Map // what leads to guarded values → *future.Cell[bool]: see once
 
 	providersMu sync.Mutex // guards the two maps below
@@ -153,7 +153,7 @@ type FunctionCall struct {
 	Args     []cty.Value
 }
 
-// syncSet is a set that may be used concurrently. The zero value is empty.
+// syncSet is a set that is safe for concurrent use. The zero value is empty.
 type syncSet struct{ m sync.Map }
 
 func (s *syncSet) add(x any) {

@@ -19,8 +19,8 @@ type Session struct {
 	// dry sessions open nothing: what comes from ephemeral resources is unknown in them.
 	dry bool
 
-	// User is whoever uses the values, and Purpose is for what. They are for the host; nothing here depends
-	// on them.
+	// User and Purpose identify the operation that uses the values. They are for the host; nothing here
+	// depends on them.
 	User    any
 	Purpose string
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// UseKind tells how exactly a Use is known.
+// UseKind is how exactly a Use is known.
 type UseKind uint8
 
 // The kinds of uses.
@@ -22,7 +22,8 @@ const (
 	UseConfiguration                // any instance of a provider block in any module instance
 )
 
-// Use is something that an operation may come to use while it runs, known before it runs. It is comparable.
+// Use is something that an operation may open while it runs. It is known before the operation starts, so that
+// nothing it needs is closed too early. It is comparable.
 type Use struct {
 	Kind     UseKind
 	Instance addr.Instance       // UseInstance; without key for UseResource
@@ -55,7 +56,7 @@ func configurationUse(m addr.Module, p addr.Provider, alias string) Use {
 
 // Uses returns what working on the instance may use: its provider, and the ephemeral instances that its
 // configuration leads to. It evaluates nothing but instance keys that depend on each.key and count.index
-// alone; what cannot be told exactly is told coarsely.
+// alone. Where the instances are not known from these, all of the resource or block are used.
 func (in *Instance) Uses(t *future.Task) []Use {
 	b := in.Resource.Block
 	c := newUseCollector(t)
@@ -110,7 +111,7 @@ func BlockClaims(b *blocks.Resource) []Use {
 
 // BlockUses returns what any instance of the resource may use, before its instances are known. Of provider
 // configurations only those count that come from ephemeral resources. What is used by block leads back to
-// nothing that uses it, since blocks that open each other in a circle are refused.
+// nothing that uses it, since blocks that open each other in a cycle are refused.
 func BlockUses(b *blocks.Resource) []Use {
 	out := usesOf(b.Opens)
 	if p := b.Module.ProviderFor(b.Config.ProviderRef()); p != nil && !p.Opens.Empty() {
@@ -175,7 +176,8 @@ func (r *reads) uses(t *future.Task) []Use {
 	return c.list()
 }
 
-// useCollector follows read-sets that are collected before anything is demanded to what they may open.
+// useCollector finds what read-sets lead to that may be opened. The read-sets are collected early: claims are
+// made before the values are known that decide which instances there are.
 type useCollector struct {
 	visitor
 	uses map[Use]struct{}

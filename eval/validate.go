@@ -29,7 +29,7 @@ func (m *Module) ValidateValues(t *future.Task) {
 }
 
 // EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that what is
-// wrong with them is found whether or not anybody uses them.
+// wrong with them is found even if they are not used.
 func (m *Module) EvaluateValues(t *future.Task) {
 	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
 		for _, name := range slices.Sorted(maps.Keys(group)) {
@@ -58,8 +58,8 @@ func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, c
 	}
 }
 
-// ValidateChecks evaluates the assertions of the module's checks with unknown values. Whether they are met is
-// nothing to tell from that.
+// ValidateChecks evaluates the assertions of the module's checks with unknown values. Unknown
+// values do not decide whether they are met.
 func (m *Module) ValidateChecks(t *future.Task) {
 	for _, c := range m.CheckBlocks() {
 		for _, a := range c.block.Assertions {

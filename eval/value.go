@@ -65,8 +65,8 @@ func (v *Value) refuses() bool {
 	return v.block.Variable != nil && !v.block.Variable.Ephemeral || v.block.Output != nil && !v.block.Output.Ephemeral
 }
 
-// compute evaluates v and reports what is wrong. Of a value in a circle only the circle is reported, and it
-// is unknown: what else is wrong would depend on where the circle was met.
+// compute evaluates v and reports what is wrong. Of a value in a cycle only the cycle is reported, and the
+// value is unknown: further errors would depend on where the cycle was met.
 func (v *Value) compute(t *future.Task, s *Session) cty.Value {
 	var got cty.Value
 	var diags diag.List
@@ -175,7 +175,7 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 	}
 	out, err := b.Convert(got)
 	if err != nil {
-		if value.Contains(got, value.Sensitive) || value.Contains(got, value.Ephemeral) { // the error may tell keys
+		if value.Contains(got, value.Sensitive) || value.Contains(got, value.Ephemeral) { // the error may contain keys
 			err = fmt.Errorf("%s required", b.Type.FriendlyNameForConstraint())
 		}
 		return got, diag.At(v.block.Range, "Invalid value for input variable", "The value given for %s is not suitable: %s.", v.Addr(), err)
