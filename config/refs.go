@@ -53,7 +53,7 @@ func (d *decoder) wholeObject(t hcl.Traversal) bool {
 	return false
 }
 
-// notAnObject has the kinds of references to what is no object of its own.
+// notAnObject has the kinds of references that name nothing to depend on.
 var notAnObject = map[lang.Kind]bool{lang.Each: true, lang.Count: true, lang.Self: true, lang.Path: true, lang.Terraform: true}
 
 // providerRef interprets expr as "name", "name.alias" or "name.alias[key]". The key may be any expression.
