@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/edit"
 	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
@@ -39,7 +40,7 @@ func (a *app) stateListCommand() *cli.Command {
 			if file == nil {
 				return a.fail("No state file was found!", "State management commands require a state file. Run \"mayfly apply\" to create one.")
 			}
-			found, missing := selected(file.State, targets)
+			found, missing := edit.Select(file.State, targets)
 			if missing != nil {
 				return a.fail("Unknown resource", "The state has nothing at %s. Resources that are new in the configuration are added by the next \"mayfly apply\".", missing)
 			}
@@ -181,7 +182,7 @@ func (a *app) stateRmCommand() *cli.Command {
 }
 
 func (a *app) stateRm(st *state.State, targets []addr.Target, dryRun bool) (write bool, code int) {
-	found, missing := selected(st, targets)
+	found, missing := edit.Select(st, targets)
 	if missing != nil && !dryRun {
 		return false, a.fail("Invalid target address", "The state has nothing at %s. List what it has with: mayfly state list", missing)
 	}

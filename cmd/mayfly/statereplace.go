@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/edit"
 )
 
 // replaceFlags are the options of state replace-provider.
@@ -53,7 +53,7 @@ func (a *app) stateReplaceProviderCommand() *cli.Command {
 // replaceProvider changes the provider of what the state has of one provider, if the person agrees.
 func (c *stateChange) replaceProvider(ctx context.Context, from, to addr.Provider, f *replaceFlags) (write bool, code int) {
 	a := c.app
-	names, found := usersOf(c.state, from)
+	names, found := edit.UsersOf(c.state, from)
 	if len(found) == 0 {
 		a.say("No matching resources found.")
 		return false, exitOK
@@ -87,20 +87,4 @@ func (c *stateChange) replaceProvider(ctx context.Context, from, to addr.Provide
 	}
 	a.say("Successfully replaced provider for %d resources.", len(names))
 	return true, exitOK
-}
-
-// usersOf returns the resources that a provider looks after, in the order of the state, and their instances.
-func usersOf(st *state.State, p addr.Provider) (names []string, instances []addr.Instance) {
-	last := ""
-	for i, in := range st.AllInstances() {
-		if in.Provider.Provider != p {
-			continue
-		}
-		instances = append(instances, i)
-		if name := i.Abs().String(); name != last {
-			names = append(names, name)
-			last = name
-		}
-	}
-	return names, instances
 }

@@ -52,6 +52,7 @@ var rules = map[string]rule{
 	"config":          {may: []string{"addr", "bounds", "diag", "lang", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
 	"config/format":   {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},
 	"state":           {may: []string{"addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
+	"state/edit":      {may: []string{"addr", "state"}, pure: true, modules: none, why: "a change by hand is about addresses and objects, whatever the configuration says"},
 	"provider":        {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
 	"provider/plugin": {may: []string{"addr", "diag", "schema", "provider", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/builtin": {
@@ -170,7 +171,7 @@ var rules = map[string]rule{
 	},
 	"cmd/mayfly": {
 		may: []string{
-			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/store", "provider", "plan",
+			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
 			"plan/planfile", "event", "engine", "view", "view/timeline", "install/...", "lang/funcs",
 			"workdir", "cmd/mayfly/internal/...",
 		},

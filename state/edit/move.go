@@ -1,0 +1,104 @@
+package edit
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Move is one instance's old and new address.
+type Move struct{ From, To addr.Instance }
+
+// PlanMoves returns the moves of everything that source selects in one state to dest in another, which may be
+// the same. It fails if there is nothing, or if an instance has the new address already. Nothing is changed.
+func PlanMoves(from, to *state.State, source, dest addr.Target) ([]Move, error) {
+	moves, err := matches(from, source, dest)
+	if err == nil && len(moves) == 0 {
+		err = fmt.Errorf("cannot move %s: does not match anything in the current state", source)
+	}
+	for _, m := range moves {
+		if err == nil && to.Instance(m.To) != nil {
+			err = fmt.Errorf("cannot move to %s: there is already a resource instance at that address in the current state", m.To)
+		}
+	}
+	return moves, err
+}
+
+// Apply carries out a move from one state to another, which may be the same.
+func (m Move) Apply(from, to *state.State) error {
+	if from == to {
+		return from.Move(m.From, m.To)
+	}
+	i := from.Instance(m.From)
+	if i.Current != nil {
+		to.SetObject(addr.Object{Instance: m.To}, i.Current, i.Provider)
+	}
+	for _, key := range i.DeposedKeys() {
+		to.SetObject(addr.Object{Instance: m.To, Deposed: key}, i.Deposed[key], i.Provider)
+	}
+	from.RemoveInstance(m.From)
+	return nil
+}
+
+// matches returns the instances that a move is about, and their new addresses.
+func matches(st *state.State, source, dest addr.Target) ([]Move, error) {
+	if dest.Resource != nil && source.Resource == nil {
+		return nil, errors.New("a module cannot be moved to the address of a resource")
+	}
+	if source.Resource != nil && dest.Resource != nil && (source.Resource.Mode != dest.Resource.Mode || source.Resource.Type != dest.Resource.Type) {
+		return nil, fmt.Errorf("cannot move %s to %s: an object keeps its resource type", source, dest)
+	}
+	var out []Move
+	found, _ := Select(st, []addr.Target{source})
+	for _, i := range found {
+		if to, ok := destination(i, source, dest); ok {
+			out = append(out, Move{i, to})
+		}
+	}
+	return out, nil
+}
+
+// destination returns the new address of an instance that the source selects. It reports false for one that
+// the destination has no place for: a destination with a key is for the one instance without.
+func destination(i addr.Instance, source, dest addr.Target) (addr.Instance, bool) {
+	to := i
+	switch {
+	case source.Resource == nil:
+		m, ok := moveModule(i.Module, source, dest)
+		to.Module = m
+		return to, ok
+	case dest.Resource == nil:
+		to.Module = dest.Module
+		return to, i.Module == source.Module
+	}
+	to.Module, to.Resource = dest.Module, *dest.Resource
+	if source.Key != addr.NoKey || dest.Key != addr.NoKey {
+		to.Key = dest.Key
+	}
+	return to, i.Module == source.Module && (source.Key != addr.NoKey || dest.Key == addr.NoKey || i.Key == addr.NoKey)
+}
+
+// moveModule replaces the module that the source names, at the beginning of m, by that of the destination.
+func moveModule(m addr.ModuleInstance, source, dest addr.Target) (addr.ModuleInstance, bool) {
+	path := m.Path()
+	depth := len(source.Module.Path())
+	if depth == 0 || depth > len(path) || len(dest.Module.Path()) == 0 {
+		return m, false
+	}
+	_, _, key := path[depth-1].Parent()
+	out := dest.Module
+	switch {
+	case source.ModuleKeyless && dest.ModuleKeyless:
+		parent, name, _ := dest.Module.Parent()
+		out = parent.Child(name, key)
+	case source.ModuleKeyless && key != addr.NoKey:
+		return m, false
+	}
+	for _, step := range path[depth:] {
+		_, name, key := step.Parent()
+		out = out.Child(name, key)
+	}
+	return out, true
+}
