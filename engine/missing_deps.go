@@ -19,7 +19,7 @@ type missingDeps struct {
 	known map[plan.Dep]bool
 }
 
-// any reports whether one of the dependencies is on a missing instance, or on instances that cannot be told.
+// any reports whether one of the dependencies is on a missing instance, or on instances that are not known.
 func (m *missingDeps) any(t *future.Task, deps []plan.Dep) bool {
 	return slices.ContainsFunc(deps, func(d plan.Dep) bool {
 		if !d.All {
@@ -31,8 +31,8 @@ func (m *missingDeps) any(t *future.Task, deps []plan.Dep) bool {
 		if ok {
 			return lacks
 		}
-		instances, told := m.instances(t, d)
-		lacks = !told || slices.ContainsFunc(instances, m.missing)
+		instances, known := m.instances(t, d)
+		lacks = !known || slices.ContainsFunc(instances, m.missing)
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		if m.known == nil {

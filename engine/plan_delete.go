@@ -234,12 +234,6 @@ func (dp *deletePlan) ask(c *plan.Change, pr prior) bool {
 	return ok
 }
 
-func missingType(o *orphan) diag.List {
-	return diag.Errorf("No schema available for resource type",
-		"The state holds %s, but the provider %s no longer has the resource type %q, so it cannot be destroyed. Install a version of the provider that has it, or remove the object from the state.",
-		o.obj, o.provider.Provider.ForDisplay(), o.obj.Resource.Type).WithAddress(o.obj.Instance.String())
-}
-
 // selectOrphans returns those of the objects to be destroyed that -target and -exclude ask for.
 func (p *planner) selectOrphans(found []orphan) []orphan {
 	if !p.selection.Restricted() {

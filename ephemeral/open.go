@@ -178,7 +178,7 @@ func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err err
 const openGrace = 2 * time.Second
 
 // callWithGrace calls f with a context that outlives the walk's by the grace. If that is over too, the user
-// is told what may be left.
+// learns what may be left.
 func (o *opener) callWithGrace(f func(context.Context) (provider.OpenResponse, diag.List)) (provider.OpenResponse, diag.List) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(o.opt.Ctx))
 	defer cancel()
@@ -232,7 +232,7 @@ func (o *opener) callClose(ctx context.Context) {
 	diags := o.p.CloseEphemeral(ctx, o.typeName(), o.private)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || tookTooLong(diags) {
 		done(diags, "", "")
-		o.run.Report(o.closeLate(eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()})) // the pool may report the same: it is told once
+		o.run.Report(o.closeLate(eval.Use{Kind: eval.UseInstance, Instance: o.in.Addr()})) // the pool may report the same, which the run does not repeat
 		return
 	}
 	done(diags, "", "")

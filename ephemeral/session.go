@@ -6,8 +6,8 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 )
 
-// NewSession starts the session of whoever is about to use ephemeral values. who is an *eval.Instance, an
-// *eval.Value, an *eval.ProviderObject or an addr.Object; it becomes text only if somebody observes uses.
+// NewSession starts the session of a user of ephemeral values: an *eval.Instance, *eval.Value,
+// *eval.ProviderObject or addr.Object, which becomes text only if uses are observed.
 func NewSession(who any, op event.Op) *eval.Session {
 	s := eval.NewSession()
 	s.User, s.Purpose = who, string(op)
@@ -39,7 +39,7 @@ func (p *Pool) reportUse(s *eval.Session, u eval.Use, release func()) func() {
 	}
 }
 
-// userText is the address of whoever a session belongs to.
+// userText returns the address of the user of a session.
 func userText(who any) string {
 	switch who := who.(type) {
 	case addr.Object:
