@@ -32,7 +32,7 @@ func mustProvider(s string) addr.Provider {
 // Embedded reports whether a provider is part of the program and needs no installation.
 func Embedded(p addr.Provider) bool { return p == addr.BuiltinProvider || p == KeepProvider }
 
-// Launcher starts providers: those that are part of the program, those that somebody runs already, and
+// Launcher starts providers: those that are part of the program, those that are running already, and
 // installed ones. The zero value knows only the first kind. It implements provider.Launcher.
 type Launcher struct {
 	// Executable returns the installed executable of a provider.
@@ -50,7 +50,7 @@ type Launcher struct {
 	Env []string
 	// Plain leaves connections to provider processes without encryption, for finding faults of providers.
 	Plain bool
-	// Version is told to providers that are part of the program.
+	// Version is reported by providers that are part of the program.
 	Version string
 }
 
@@ -94,7 +94,7 @@ var quietSDK sync.Once
 // keep serves the embedded provider over an in-memory connection: the same path that a plugin process takes.
 func (l *Launcher) keep() (provider.Provider, diag.List) {
 	quietSDK.Do(func() {
-		// The plugin SDK logs every call to standard error unless told otherwise, and writes protocol
+		// The plugin SDK logs every call to standard error by default, and writes protocol
 		// messages, secrets included, to this directory.
 		if os.Getenv("TF_LOG_SDK") == "" {
 			_ = os.Setenv("TF_LOG_SDK", "off")

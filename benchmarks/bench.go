@@ -157,7 +157,7 @@ func (b *bench) once(ctx context.Context, j job) ([][]figures, error) {
 	return all, nil
 }
 
-// run runs one command. One that fails is told of at once, and counted: it ends the job for its engine, not
+// run runs one command. A failure is reported at once and counted: it ends the job for its engine, not
 // the work of the others.
 func (b *bench) run(ctx context.Context, j job, engine int, dir string, s step) (figures, error) {
 	env := measure.Environment(append(j.env, "TF_CLI_CONFIG_FILE="+b.config, "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1",

@@ -54,7 +54,7 @@ var sizes = map[string]map[string][]int{
 	"large":         {work.Builtin.Name: {10000, 100000}},
 }
 
-// What the jobs that are no shapes have to do.
+// The work of the jobs that are not shapes.
 const (
 	schemaTypes = 1500 // of about 40 kB each
 	usedTypes   = 5

@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/benchmarks/work"
 )
 
-// target is what the first engine shall keep to in a command. What is 0 is no limit.
+// target is what the first engine shall keep to in a command. 0 means no limit.
 type target struct {
 	cpu, wall, open time.Duration
 	memory          int64   // MB
@@ -17,7 +17,7 @@ type target struct {
 	wire            int64   // kB
 }
 
-// parallelism is how many calls run at once in all engines unless they are told otherwise.
+// parallelism is how many calls run at once in all engines by default.
 const parallelism = 10
 
 // targetKey names a command of a job.

@@ -164,7 +164,7 @@ func TestE7_VarsFileSource(t *testing.T) {
 		{"x.tfvars", "tok = {\n  k = \"hunter2\" # y\n}\nnone = \"hunter2\"\n", "tok = *\n  * * ********* * *\n*\nnone = *********\n"},
 		{"x.tfvars", "a = { pw = \"x\" }\n", "a = { pw = \"x\" }\n"},
 		{"x.tfvars.json", `{"a": [1], "pw": {"k": "hunter2"}}`, `{"a": [1], "pw": ***** **********}`},
-		// what is no file of values
+		// not files of values
 		{"x.tfvars", "# y\na = \"x\nb = 2\npw = \"hunter2\"\na = 3\n", "* *\na = \"x\nb = 2\npw = *********\n* * *\n"},
 		{"x.tfvars", "a = {\n  k = \"x\"\n  l = \n}\n", "a = {\n  k = \"x\"\n  l = \n}\n"},
 		{"x.tfvars", "a = {\n  pw = \"hunter2\"\n  l = \n}\n", "a = {\n  pw = *********\n  * * \n*\n"},

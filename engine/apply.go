@@ -113,8 +113,8 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 	return uses
 }
 
-// claimConditions claims what opening the ephemeral resources with conditions that nobody uses may use at the
-// end.
+// claimConditions claims what opening the ephemeral resources with conditions, but without users, may use
+// at the end.
 func (a *applier) claimConditions() {
 	if a.req.Plan.Mode != plan.Normal {
 		return

@@ -16,8 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// finish evaluates what needs the final objects but is no step: outputs, conditions that planning could not
-// decide, and the conditions of ephemeral resources that nobody used.
+// finish evaluates what needs the final objects but is not a step: outputs, conditions that planning could
+// not decide, and the conditions of unused ephemeral resources.
 func (a *applier) finish() {
 	p := a.req.Plan
 	if p.Mode == plan.Destroy {

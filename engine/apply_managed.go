@@ -320,7 +320,8 @@ type outcome struct {
 	exists  bool
 	failed  bool
 	tainted bool
-	// untouched says that the answer told nothing about the object, so that its record stays as it was.
+	// untouched reports that the response contains nothing about the object, so that its record stays as it
+	// was.
 	untouched bool
 	diags     diag.List
 }

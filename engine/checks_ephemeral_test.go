@@ -201,7 +201,7 @@ output "value" {
 			t.Error("what the check still needs was closed and opened again, or closed too early")
 		}
 		if opens(r.log(), "idle") != 0 {
-			t.Error("an ephemeral that nobody uses was opened")
+			t.Error("an unused ephemeral was opened")
 		}
 		if n := opens(w.ok(command{planOnly: true, targets: []string{"sim_slow.last"}}).log(), "direct"); n != 0 {
 			t.Errorf("-target: %d openings", n)

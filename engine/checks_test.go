@@ -296,7 +296,7 @@ func TestTargetedNestedData(t *testing.T) {
 	w.has("data.sim_lookup.d", "sim_thing.a")
 }
 
-// TestAssertionErrors tells assertions that are no conditions from those that are not met.
+// TestAssertionErrors distinguishes invalid assertions from those that are not met.
 func TestAssertionErrors(t *testing.T) {
 	t.Parallel()
 	check := func(condition, message string) string {

@@ -170,7 +170,7 @@ func TestConsoleWithoutState(t *testing.T) {
 	k := w.talk(false, nil)
 	k.shows(
 		"1 + 1", "2",
-		"var.size", "(known after apply)", // nobody has set it
+		"var.size", "(known after apply)", // not set
 		"local.twice", "(known after apply)",
 		"sim_thing.x.id", "(known after apply)",
 		"sim_thing.many", "(known after apply)",

@@ -159,7 +159,7 @@ func TestE84_UsesAreTold(t *testing.T) {
 	}
 }
 
-// What is told of phases, plans and failures.
+// The events about phases, plans and failures.
 func TestE84_PhasesAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -208,7 +208,7 @@ func TestE84_InterruptsAreTold(t *testing.T) {
 	})
 }
 
-// An observer that does not ask is told nothing of it, not even beside one that does.
+// An observer that does not ask receives nothing, not even beside one that does.
 func TestE84_DetailsAreForThoseWhoAsk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, usersOfAllKinds)

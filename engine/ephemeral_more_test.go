@@ -125,7 +125,7 @@ resource "sim_thing" "x" {
 }
 
 // TestE34ChecksOfEphemerals stores the results of an ephemeral resource's conditions, and the conditions of
-// one that nobody uses are evaluated.
+// an unused one are evaluated.
 func TestE34ChecksOfEphemerals(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `
@@ -259,7 +259,7 @@ func TestEquivalentJSON(t *testing.T) {
 	w.ok(command{}).plans().did()
 }
 
-// TestCycle names the members of a circle and plans nothing.
+// TestCycle names the members of a cycle and plans nothing.
 func TestCycle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `

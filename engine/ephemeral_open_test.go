@@ -32,7 +32,7 @@ var openings = []struct {
 	during int // apply
 }{
 	{name: "unreferenced", text: `ephemeral "sim_secret" "s" { name = "s" }`},
-	{name: "referenced by a local that nobody uses", text: `
+	{name: "referenced by an unused local", text: `
 		ephemeral "sim_secret" "s" { name = "s" }
 		locals { v = ephemeral.sim_secret.s.value }`},
 	{name: "create", text: secretUser, inPlan: 1, during: 1},

@@ -100,7 +100,7 @@ func (op *objectOp) pickImported(resp provider.ImportResponse, diags diag.List) 
 	return none, append(diags, op.answers.Violations(contract.Imported, contract.ErrWrongType)...)
 }
 
-// importText returns by what an object was imported, for a line about it; both are "" if that cannot be told.
+// importText returns by what an object was imported, for a line about it; both are "" if that is unknown.
 func importText(i *plan.Importing) (key, text string) {
 	if i.ID != "" {
 		return "id", i.ID

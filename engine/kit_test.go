@@ -106,7 +106,7 @@ type command struct {
 	parallelism                int
 	closeLimit                 time.Duration
 	onEvent                    func(event.Event) // called for every event of either phase
-	observer                   event.Observer    // told besides, if it is not nil
+	observer                   event.Observer    // receives events too, unless nil
 	ctx, soft                  context.Context
 	between                    func() // called after a plan without errors, before apply
 }

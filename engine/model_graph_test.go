@@ -117,7 +117,7 @@ func (w *web) disturb() {
 	}
 }
 
-// rules are the failures that the provider has without being told in the configuration.
+// rules are the failures of the provider that the configuration does not mention.
 func (w *web) rules() []simprovider.Rule {
 	var out []simprovider.Rule
 	for _, n := range w.nodes {

@@ -71,7 +71,7 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 	}
 }
 
-// unresolved reports whether the instances of the resource could not be told. p.mu is held.
+// unresolved reports whether the instances of the resource are unknown. p.mu is held.
 func (p *planner) unresolved(a addr.Instance) bool {
 	_, bad := p.unknown[a.Abs()]
 	return bad

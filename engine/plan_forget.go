@@ -38,7 +38,7 @@ func (p *planner) forgets(t *future.Task, o *orphan) (forget bool) {
 	return true
 }
 
-// declaredOne reports whether the configuration declares the very instance. What cannot be told counts as not
+// declaredOne reports whether the configuration declares the very instance. What is unknown counts as not
 // declared.
 func (p *planner) declaredOne(t *future.Task, a addr.Instance) bool {
 	if p.req.Mode == plan.Destroy {

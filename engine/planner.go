@@ -96,7 +96,7 @@ type planner struct {
 	desired   map[addr.Instance]struct{}    // what the configuration declares
 	called    []addr.ModuleInstance         // of module calls
 	included  map[addr.Instance]struct{}    // planned or read, of a plan restricted by -target or -exclude
-	unknown   map[addr.AbsResource]struct{} // resource objects whose instances could not be told
+	unknown   map[addr.AbsResource]struct{} // resource objects whose instances are unknown
 	broken    plan.Instances                // that could not be planned
 	left      plan.Instances                // left alone by -exclude
 	altered   plan.Instances                // with a change other than NoOp

@@ -87,7 +87,7 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 	d := diag.At(p.Range, p.Type+" provisioner error", "%s", err).WithAddress(pv.obj.Instance.String())
 	if p.Continue {
 		report(d.AsWarnings())
-		return !pv.interrupted() || pv.action == plan.Create // what the interrupt cut short is no reason to destroy
+		return !pv.interrupted() || pv.action == plan.Create // an interrupted provisioner must not cause a destruction
 	}
 	report(d)
 	return false

@@ -47,9 +47,9 @@ type validator struct {
 	found *validation
 }
 
-// Result implements eval.Host. What the instance refers to is demanded, so that references in a circle are
+// Result implements eval.Host. What the instance refers to is demanded, so that references in a cycle are
 // found. Instances of what is repeated stand for all of their block here, so that one that refers to another
-// one would look like a circle: they are left to planning.
+// one would look like a cycle: they are left to planning.
 func (v *validator) Result(t *future.Task, in *eval.Instance) cty.Value {
 	if in.Alone() {
 		in.Prepare(t)

@@ -22,7 +22,7 @@ func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 	done := o.opt.Events.Begin(event.OpRenew, o.object(), plan.NoOp, "", "")
 	resp, diags := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
 	if ctx.Err() != nil {
-		diags = nil // closing ends renewals; that is no failure to report
+		diags = nil // closing ends renewals, which is not a failure to report
 	}
 	diags = o.locate(diags) // before the observer has them: a list is not changed after that
 	done(diags, "", "")

@@ -39,8 +39,8 @@ func (in *Instance) Postconditions(t *future.Task, s *Session, self cty.Value) b
 	return in.conditions(in.Resource.Block.Postconditions, "Resource postcondition failed", sc)
 }
 
-// conditions evaluates conditions of the resource. While validating, one that fails is no error: the resource
-// may have no instances.
+// conditions evaluates conditions of the resource. While validating, a failing one is not an error: the
+// resource may have no instances.
 func (in *Instance) conditions(conds []blocks.Condition, failed string, sc *scope) bool {
 	ok := true
 	for _, c := range conds {

@@ -138,7 +138,7 @@ func TestUnusedConnections(t *testing.T) {
 	}
 }
 
-// What was compared in a condition that is false is shown as far as it is no reference, not written out, and
+// What was compared in a condition that is false is shown unless it is a reference, written out, and
 // not secret.
 func TestComparedValues(t *testing.T) {
 	const vars = `

@@ -171,7 +171,7 @@ provider "sim" { key = join(",", sim_thing.b[*].id) }`, []string{"sim_thing.b", 
 	}
 }
 
-// Ephemeral blocks in a cycle would wait for each other's opening for ever, so they are refused before.
+// Ephemeral blocks in a cycle would wait for each other's opening forever, so they are refused before.
 func TestEphemeralCycles(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{
@@ -267,7 +267,7 @@ func (w *world) concurrently(workers int) {
 	p.Wait()
 }
 
-// A long chain of references is no circle and ends.
+// A long chain of references is not a cycle.
 func TestLongChain(t *testing.T) {
 	text := "locals {\n  a0 = 1\n"
 	const n = 5000

@@ -195,7 +195,7 @@ func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
 	return awaited.waitDeps(t, in)
 }
 
-// waitDeps is deps without the calls: what repetition of modules reads is no reason to wait.
+// waitDeps is deps without the calls: what repetition of modules reads does not make it wait.
 func (r *reads) waitDeps(t *future.Task, self *Instance) []plan.Dep {
 	r.calls = nil
 	return r.deps(t, self)

@@ -211,7 +211,7 @@ locals { p = "x${ephemeral.sim_secret.one.token}" }`, `sim_thing.a`, `ephemeral.
     connection { user = "overrides what would be opened" }
   }
 }`, `sim_thing.a`, `ephemeral.sim_secret.k["x"] ` + simProvider},
-	{"connection that nobody uses", `resource "sim_thing" "a" {
+	{"unused connection", `resource "sim_thing" "a" {
   connection { password = ephemeral.sim_secret.one.token }
   provisioner "local-exec" { command = "x" }
 }`, `sim_thing.a`, simProvider},

@@ -201,7 +201,7 @@ func (r *expander) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool
 	if value.Contains(v, value.Ephemeral) && (!r.ephemeral || form == blocks.ForEach || !r.module.block.OnlyApplying(x)) {
 		return v, true, append(diags, r.argumentError(t, x, "An ephemeral value cannot decide which instances exist: %s Use a value that isn't ephemeral.%s", r.keysReason(), r.module.block.BecauseOf(x))...)
 	}
-	if form == blocks.ForEach && value.Has(v, value.Sensitive) { // elements may be: they are no keys
+	if form == blocks.ForEach && value.Has(v, value.Sensitive) { // elements may be: they are not keys
 		return v, true, append(diags, r.argumentError(t, x, "Sensitive values, or values derived from them, cannot be used as for_each arguments, because the keys are shown in addresses. If the keys are not secret, use nonsensitive().")...)
 	}
 	_, secret = value.Redacted(v.Marks())

@@ -186,7 +186,7 @@ func inPlay(d diag.Diagnostic) string {
 	return out
 }
 
-// The same inside dynamic blocks, whose iterators are no references.
+// The same inside dynamic blocks, whose iterators are not references.
 func TestE24_ErrorsInDynamicBlocks(t *testing.T) {
 	for _, content := range []string{`value = tonumber(rule.value)`, `value = rule.value.foo`, `value = tonumber(rule.key)`, `value = transpose({ (rule.value) = 5, b = max() })`, `value = [for x in [rule.value] : tonumber(x)][0]`, `value = { a = 1 }[rule.key]`} {
 		for _, decl := range []string{"ephemeral = true", "sensitive = true"} {

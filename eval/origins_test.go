@@ -71,7 +71,7 @@ output "p" {
 }
 `
 
-// The way by which a value became ephemeral is told from where it stands to its sources.
+// The path of an ephemeral value is shown from its use to its sources.
 func TestE3_Provenance(t *testing.T) {
 	for _, c := range []struct{ expr, want string }{
 		{`var.password`, `var.password`},
@@ -149,7 +149,7 @@ func TestE3_Places(t *testing.T) {
 	}
 }
 
-// A chain as long as the configuration costs no more than its length, however often it is told.
+// A chain as long as the configuration costs no more than its length, however often it is shown.
 func TestE3_ProvenanceIsLinear(t *testing.T) {
 	const n = 2000
 	var sb strings.Builder

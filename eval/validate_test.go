@@ -318,7 +318,7 @@ output "b" { value = local.y }`, `error: main.tf:2,22-27: Reference to undeclare
 error: main.tf:3,22-29: Reference to undeclared local value: This module declares no local value named "y".`},
 }
 
-// What is wrong without evaluation is told when compiling, all at once, with the nearest name.
+// Errors that need no evaluation are reported when compiling, all at once, with the nearest name.
 func TestCompileErrors(t *testing.T) {
 	for _, c := range compileErrorsCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -330,7 +330,7 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
-// Repetition is refused for what cannot be counted, and what cannot be told is told once.
+// Repetition is refused for what cannot be counted, and what is unknown is reported once.
 func TestRepetitionErrors(t *testing.T) {
 	for _, c := range []struct{ name, arg, want string }{
 		{"negative", `count = -1`, "Invalid count argument: The count argument must be a whole number from 0 to 10000000, but this is -1."},
@@ -419,7 +419,7 @@ resource "sim_thing" "a" {
 	}
 }
 
-// Marks of elements are kept for each.value, though they are no reason to refuse them.
+// Marks of elements are kept for each.value, though they are not a reason to refuse them.
 func TestEachValueKeepsMarks(t *testing.T) {
 	w := planned(t, `
 resource "sim_thing" "a" {

@@ -27,7 +27,7 @@ const (
 	OpProvision Op = "provision" // one provisioner
 )
 
-// The operations that only a DetailObserver is told of.
+// The operations that only a DetailObserver receives.
 const (
 	OpPlanning  Op = "planning"  // a whole plan; without Object
 	OpApplying  Op = "applying"  // a whole apply; without Object
@@ -81,7 +81,7 @@ type Observer interface {
 	Event(e Event)
 }
 
-// DetailObserver is an Observer that is also told who uses what is open, and of planning object by object. A
+// DetailObserver is an Observer that also receives what uses open things, and planning object by object. A
 // run without one spends nothing on that.
 type DetailObserver interface {
 	Observer

@@ -110,7 +110,7 @@ func TestEventsHoldBackWhatHasNotBegun(t *testing.T) {
 	})
 }
 
-// TestEventsAreBounded renews and waits while the observer stands: what goes on for ever is left out then.
+// TestEventsAreBounded renews and waits while the observer blocks: endless events are dropped then.
 func TestEventsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()

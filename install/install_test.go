@@ -30,7 +30,7 @@ type fixture struct {
 	log    *events
 }
 
-// events records what the observer is told.
+// events records what the observer receives.
 type events struct{ lines []string }
 
 func (e *events) add(format string, args ...any) {

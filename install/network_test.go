@@ -130,7 +130,7 @@ func (f *netFixture) nothingLeft() {
 
 // A small archive must not fill the disk, though its publisher has signed it.
 
-// Credentials reach the registry, and nobody to whom it sends us.
+// Credentials reach the registry, and no server that it refers to.
 
 func TestRegistryOfConfiguredHost(t *testing.T) {
 	f := newNetFixture(t)

@@ -95,7 +95,7 @@ func TestLockPlatformsKeepsWhatIsLocked(t *testing.T) {
 	f.lockFails(need(cloud, "> 1.1"), lock, "does not match configured version constraint")
 }
 
-// A version that was published again with other content is an attack until somebody says otherwise.
+// A version that was published again with other content counts as an attack.
 func TestLockPlatformsNoticesRepublishing(t *testing.T) {
 	f := newNetFixture(t)
 	lock := lockfile.New()

@@ -41,7 +41,7 @@ type Package struct {
 	// Download writes the zip archive of a package that isn't on disk to an empty file, after the checks
 	// that the source can make.
 	Download func(ctx context.Context, to *os.File, progress Progress) error
-	// Hashes are the source's checksums, one of which the package must match; empty if the source has none.
+	// Hashes are the source's checksums: the package must match one of them; empty if the source has none.
 	Hashes []lockfile.Hash
 	// Sums are the checksums of the version's packages for all platforms, for the lock file.
 	Sums []lockfile.Hash

@@ -243,7 +243,7 @@ func TestAcquireWaitsOnlyAsLongAsItsContext(t *testing.T) {
 	})
 }
 
-// Whoever comes while a thing is being closed gets a new one.
+// A task that needs a thing while it is being closed gets a new one.
 func TestReopenedAfterClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newChainPool()

@@ -182,7 +182,7 @@ func (w *world) open(ctx context.Context, k int) (Opened[string], error) {
 		w.t.Errorf("%d is opened while it is open", k)
 	}
 	if w.asked[k] == 0 {
-		w.t.Errorf("%d is opened although nobody asked for it", k)
+		w.t.Errorf("%d is opened although no task needs it", k)
 	}
 	w.live[k] = o
 	w.opens[k]++

@@ -55,7 +55,7 @@ func TestEndGroup(t *testing.T) {
 			}
 			ended := make(chan struct{})
 			go func() {
-				_, _ = in.ReadString('\n') // returns when nobody holds the pipe any more
+				_, _ = in.ReadString('\n') // returns when no process holds the pipe any more
 				close(ended)
 			}()
 			select {

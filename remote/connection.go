@@ -12,7 +12,7 @@ import (
 )
 
 // Secret is a text that is hidden from formatting and encoding, even by packages that ignore its methods.
-// The zero value is no secret.
+// The zero value holds no secret.
 type Secret struct{ text *string }
 
 // NewSecret returns a secret, the zero value for an empty text.

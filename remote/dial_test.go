@@ -42,7 +42,7 @@ func TestBastion(t *testing.T) {
 	}
 }
 
-// closedPort is a port where nobody listens.
+// closedPort is a port without a listener.
 func closedPort(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -35,7 +35,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// server is an SSH server in this process. Its users live in home, whoever they are.
+// server is an SSH server in this process. The home directory of all its users is home.
 type server struct {
 	*gssh.Server
 	address string

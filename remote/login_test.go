@@ -64,7 +64,7 @@ func TestPrivateKey(t *testing.T) {
 	}
 }
 
-// acceptsSignedBy lets in whoever has a certificate of the authority.
+// acceptsSignedBy lets in users with a certificate of the authority.
 func acceptsSignedBy(ca key) func(*gssh.Server) {
 	return func(s *gssh.Server) {
 		s.PublicKeyHandler = func(ctx gssh.Context, got gssh.PublicKey) bool {

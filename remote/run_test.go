@@ -217,7 +217,7 @@ func TestScriptMakesItsFile(t *testing.T) {
 	}
 }
 
-// A script that stays on the host is told.
+// A script that stays on the host is reported.
 func TestScriptThatStays(t *testing.T) {
 	t.Parallel()
 	_, client := open(t, func(c *remote.Connection) { c.ScriptPath = "s.sh" })

@@ -48,7 +48,7 @@ func TestSecretIsNotPrinted(t *testing.T) {
 	}
 }
 
-// What is wrong with a key is told without any of its bytes.
+// Errors about a key show none of its bytes.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	k, other := newKey(t, "ed25519"), newKey(t, "ecdsa")

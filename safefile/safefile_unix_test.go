@@ -130,7 +130,7 @@ func TestPipeWithoutName(t *testing.T) {
 	}
 }
 
-// TestPrivate writes to files that everyone may read, and to what is no file.
+// TestPrivate writes to files that everyone may read, and to other kinds of files.
 func TestPrivate(t *testing.T) {
 	dir := t.TempDir()
 	for name, test := range map[string]struct {

@@ -73,7 +73,7 @@ func withPath(path string, err error) error {
 // ErrNoReader is wrapped by errors about pipes without a reader.
 var ErrNoReader = errors.New("it is a named pipe that nothing reads")
 
-// openPipe opens a named pipe to write. Without a time limit, opening would wait for a reader for ever.
+// openPipe opens a named pipe to write. Without a time limit, opening would wait for a reader forever.
 func openPipe(path string) (*os.File, error) {
 	for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)

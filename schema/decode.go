@@ -47,7 +47,7 @@ type configBody struct {
 	block *Block
 	marks cty.ValueMarks
 	// lost collects, by the name of the outermost block type, the marks of blocks that are unknown in number:
-	// hcldec drops them together with the blocks. It is nil if nobody puts them back.
+	// hcldec drops them together with the blocks. It is nil if they are not needed again.
 	lost map[string]cty.ValueMarks
 	root string // the outermost block type around the body, "" at the top
 	// budget is what the blocks are taken from that dynamic blocks generate.

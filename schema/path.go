@@ -8,7 +8,7 @@ import (
 )
 
 // PathString renders a path the way it would be written in the language, such as network[0].tags["name"].
-// Keys that are no plain strings or numbers are shown as [...]. A path that leads into a set has an element
+// Keys that are not plain strings or numbers are shown as [...]. A path that leads into a set has an element
 // for its key, which could be secret: render it with PathIn.
 func PathString(p cty.Path) string { return renderPath(p, func(int, cty.Value) bool { return true }) }
 

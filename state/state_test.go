@@ -213,7 +213,7 @@ func TestUnchanged(t *testing.T) {
 	b := base()
 	b.Serial, b.Version = 99, "2.0.0"
 	if !Unchanged(a, b) || !Unchanged(nil, nil) || Unchanged(a, nil) || Unchanged(nil, a) {
-		t.Error("the serial and the writer are no changes")
+		t.Error("the serial and the writer are not changes")
 	}
 	any := func(s *State) (*Resource, *Instance, addr.Object) {
 		for i, inst := range s.AllInstances() {

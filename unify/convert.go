@@ -28,7 +28,7 @@ func Convert(v cty.Value, want cty.Type) (cty.Value, error) {
 // computation can cope with.
 func becomesNumber(given, want cty.Type) bool { return want == cty.Number && given == cty.String }
 
-// Converted is Convert for those who leave errors to somebody else; false stands for any.
+// Converted is Convert for callers that report errors elsewhere; it returns false for any.
 func Converted(v cty.Value, want cty.Type) (cty.Value, bool) {
 	if v.Type().Equals(want.WithoutOptionalAttributesDeep()) {
 		return v, true

@@ -88,7 +88,7 @@ func TestConvertChangesNoResult(t *testing.T) {
 			settled++
 		}
 		got, err := unify.Convert(v, want)
-		if (err == nil) != (expectedErr == nil) { // which of several errors is told is by chance
+		if (err == nil) != (expectedErr == nil) { // which of several errors is reported is random
 			t.Fatalf("%#v to %#v: error %v, want %v", v, want, err, expectedErr)
 		}
 		if err == nil && !got.RawEquals(expected) {

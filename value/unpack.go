@@ -21,7 +21,7 @@ var openPrefixes = []struct {
 
 // unpack decodes the msgpack form of a value against ty. It is what the library does, but for objects with
 // attributes of open types whose values are strings, numbers and the like. Reading the type beside such a
-// value takes the library a JSON decoder with its buffer each time; here it is told by its bytes.
+// value takes the library a JSON decoder with its buffer each time; here its bytes show it.
 func unpack(packed []byte, ty cty.Type) (cty.Value, error) {
 	if hasOpen(ty) {
 		if v, ok := unpackObject(packed, ty); ok {

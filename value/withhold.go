@@ -3,7 +3,7 @@ package value
 import "github.com/zclconf/go-cty/cty"
 
 // WithholdEphemeral returns v with everything that is ephemeral in it replaced by unknown values of the same
-// types, which keep the marks: for whoever is to see the rest.
+// types, which keep the marks: for readers of the rest.
 func WithholdEphemeral(v cty.Value) cty.Value {
 	if v == cty.NilVal || !Contains(v, Ephemeral) {
 		return v

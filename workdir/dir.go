@@ -31,7 +31,7 @@ type Options struct {
 	// Settings give values to variables, in order of rising precedence. They take precedence over the
 	// environment and over the files that are read without being named.
 	Settings []Setting
-	// Asker is asked for what is missing; nil if there is nobody to ask.
+	// Asker is asked for what is missing; nil if input is not possible.
 	Asker Asker
 	// Version is the version of the program, which saved plans record; CompatibleVersion if empty.
 	Version string

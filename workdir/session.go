@@ -120,7 +120,7 @@ func (d *Dir) Open(ctx context.Context, st *state.State, opt SessionOptions) (*S
 }
 
 // OpenState is Open without configuration, for the schemas of the objects in a state. Providers that are not
-// installed are no errors: their schemas are not known.
+// installed are not errors: their schemas are not known.
 func (d *Dir) OpenState(ctx context.Context, st *state.State, opt SessionOptions) (*Session, diag.List) {
 	s, diags := d.open(ctx, emptyTree(), place{workspace: store.DefaultWorkspace}, opt)
 	if !diags.HasErrors() {

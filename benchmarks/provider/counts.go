@@ -23,7 +23,7 @@ const (
 	firstCall        // the first column of the methods
 )
 
-// methods are those of the protocol that are told apart.
+// methods are the counted methods of the protocol.
 var methods = []string{
 	"other", "GetMetadata", "GetProviderSchema", "GetResourceIdentitySchemas", "GetFunctions", "ValidateProviderConfig", "ConfigureProvider", "StopProvider",
 	"ValidateResourceConfig", "UpgradeResourceState", "UpgradeResourceIdentity", "ReadResource", "PlanResourceChange", "ApplyResourceChange", "ImportResourceState",

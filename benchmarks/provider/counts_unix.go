@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapped makes a file of n numbers and maps it into memory, shared with whoever reads the file.
+// mapped makes a file of n numbers and maps it into memory, shared with other readers of the file.
 func mapped(file string, n int) ([]atomic.Int64, error) {
 	f, err := os.Create(file)
 	if err != nil {

@@ -71,7 +71,7 @@ func keys(n int) string {
 	return fmt.Sprintf(`toset(slice(flatten([for i in range(%d) : [for j in range(%d) : "k${i * %[2]d + j}"]]), 0, %[3]d))`, (n+most-1)/most, most, n)
 }
 
-// keyed returns the shape of two resources with n keys each, of which the second has a given body. %[1]s in
+// keyed returns the shape of two resources with n keys each; the second has a given body. %[1]s in
 // it stands for the first.
 func keyed(body string) func(n int, k Kind) map[string]string {
 	return func(n int, k Kind) map[string]string {
@@ -90,7 +90,7 @@ resource %[3]q "b" {
 	}
 }
 
-// counted returns the shape of two resources of n instances each, of which the second has a given body. %[1]s
+// counted returns the shape of two resources of n instances each; the second has a given body. %[1]s
 // in it stands for the first.
 func counted(body string) func(n int, k Kind) map[string]string {
 	return func(n int, k Kind) map[string]string {

@@ -73,7 +73,7 @@ type app struct {
 	status   statusLine
 	prompt   term.Prompt
 	patience term.Patience // with those who read what is written
-	// timeline notes what happens in this run, if somebody wants to see it.
+	// timeline records what happens in this run, if requested.
 	timeline *timeline.Recorder
 	// settings are the -var and -var-file options, in one order.
 	settings []workdir.Setting
@@ -253,7 +253,7 @@ func (a *app) root() *cli.Command {
 	return root
 }
 
-// command makes a command of the table from what differs. f gets the arguments that are no options, and
+// command makes a command of the table from what differs. f gets the arguments that are not options, and
 // returns the exit status.
 func (a *app) command(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	return &cli.Command{

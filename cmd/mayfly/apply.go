@@ -128,10 +128,9 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 	return r.apply(p)
 }
 
-// savedConflicts reports options that would make another plan of a saved one. Whether to refresh is no such
-// option, since applying a saved plan never does: test frameworks give -refresh=false to each apply. They
-// also give -refresh-only to the apply of a plan that they have lying there, and other engines heed no option
-// then.
+// savedConflicts reports options that would make another plan of a saved one. -refresh is not one of them,
+// since applying a saved plan never does: test frameworks give -refresh=false to each apply. They also give
+// -refresh-only to the apply of a plan that they have lying there, and other engines heed no option then.
 func (c *changeFlags) savedConflicts() diag.List {
 	if c.destroy || c.lazyEphemeral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
 		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace and -lazy-ephemeral are options for making a plan. Make a new plan instead.")

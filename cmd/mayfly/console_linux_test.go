@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// typist is somebody at a terminal on which a console runs.
+// typist plays the user of a console on a terminal.
 type typist struct {
 	t       *testing.T
 	master  *os.File

@@ -25,7 +25,7 @@ const (
 // readGiven reads a file that a person has named, which may be a pipe.
 func readGiven(path string) ([]byte, error) { return safefile.ReadStream(path, maxGiven) }
 
-// checkFiles refuses two options for the same file, of which the one would destroy what the other has written
+// checkFiles refuses two options for the same file: one would overwrite what the other has written
 // or is about to read.
 func checkFiles(files []fileOption) diag.List {
 	for i, f := range files {
@@ -41,7 +41,7 @@ func checkFiles(files []fileOption) diag.List {
 }
 
 // sameFile reports whether two paths lead to one file, which need not exist yet. Terminals, pipes and the
-// like are no files in this sense: all that is written to them arrives.
+// like are not files in this sense: all that is written to them arrives.
 func sameFile(a, b string) bool {
 	if a == "" || b == "" {
 		return false

@@ -204,7 +204,7 @@ func (f *formatting) file(path string) {
 func (f *formatting) readFile(path string) ([]byte, bool) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file") // a pipe might block for ever
+		err = errors.New("it is not a regular file") // a pipe might block forever
 	}
 	var file *os.File
 	if err == nil {

@@ -37,7 +37,7 @@ func (m *machineFlags) intoFlag(what string) cli.Flag {
 	return stringFlag("json-into", "Write "+what+" to `FILE`, and text to standard output as usual. The file may have sensitive values.", &m.into)
 }
 
-// begin opens the file. With -json, a contradiction is told in the form that programs expect.
+// begin opens the file. With -json, a contradiction is reported in the form that programs expect.
 func (m *machineFlags) begin(a *app) bool {
 	if m.json && m.into != "" {
 		return a.report(diag.Errorf("Invalid output format", "The options -json and -json-into cannot be used together: one writes to standard output instead of text, the other to a file in addition to it."))

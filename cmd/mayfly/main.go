@@ -29,7 +29,7 @@ const floorSize = 32 << 20
 func main() {
 	floor := make([]byte, floorSize)
 	// A reader of the output that goes away, as head does, must not tear an apply apart. What is then written
-	// to nobody is lost, no more.
+	// to a closed pipe is lost, no more.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	code := guarded(environment{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Notify: notify, Die: die}, os.Args[1:])
 	runtime.KeepAlive(floor)

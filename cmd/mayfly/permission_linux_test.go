@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// nobody is the user as whom the program runs if the tests run as root, who may do everything.
-const nobody = 65534
+// otherUser is the ID of the user of the program if the tests run as root, who may do everything.
+const otherUser = 65534
 
 // unprivileged runs the program as a user without special rights, in directories that all may enter.
 type unprivileged struct {
@@ -79,7 +79,7 @@ func (r *unprivileged) dir(t *testing.T, name string, files map[string]string) s
 	}
 	if os.Geteuid() == 0 {
 		if err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-			return errors.Join(err, os.Chown(path, nobody, nobody))
+			return errors.Join(err, os.Chown(path, otherUser, otherUser))
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func (r *unprivileged) run(t *testing.T, dir string, args ...string) string {
 	cmd.Dir = dir
 	cmd.Env = []string{"MAYFLY_TEST_MAIN=1", "HOME=" + r.root, "PATH=" + os.Getenv("PATH"), "COLUMNS=0", "MAYFLY_SCHEMA_CACHE=off"}
 	if os.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: otherUser, Gid: otherUser}}
 	}
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {

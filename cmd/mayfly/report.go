@@ -71,7 +71,7 @@ func (a *app) report(list diag.List) bool {
 		out, o = a.env.Stderr, a.errView
 	}
 	o.CompactWarnings = a.view.CompactWarnings && ok
-	// A stream that cannot be written to has nobody who could be told.
+	// If the stream cannot be written to, the error cannot be reported there.
 	_ = view.Diagnostics(out, warnings, a.snippets(), o)
 	_ = view.Diagnostics(a.env.Stderr, failures, a.snippets(), a.errView)
 	return ok

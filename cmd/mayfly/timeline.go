@@ -65,7 +65,7 @@ func beside(target string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 }
 
-// replace gives a file a new content, all of it or none. What is no regular file, such as a terminal, is
+// replace gives a file a new content, all of it or none. Anything but a regular file, such as a terminal, is
 // written to.
 func replace(target string, write func(io.Writer) error) error {
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {

@@ -8,7 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config/format"
 )
 
-// sources are inputs with what the peers make of them.
+// sources are inputs with the results of other engines.
 var sources = map[string][2]string{
 	"empty":            {"", ""},
 	"no end of line":   {"a=1", "a = 1"},
@@ -51,7 +51,7 @@ var sources = map[string][2]string{
 	},
 }
 
-// kept are inputs of which the peers lose something, or make what cannot be parsed.
+// kept are inputs that other engines shorten or turn into something unparseable.
 var kept = map[string][2]string{
 	"comment between labels":          {"a b /* c */ d {}\n", "a \"b\" /* c */ \"d\" {}\n"},
 	"template characters in a label":  {"a \"100%\" \"$x\" \"$${y}\" {}\n", "a \"100%\" \"$x\" \"$${y}\" {}\n"},

@@ -6,7 +6,7 @@ import (
 )
 
 // Graph returns what refers to what in the configuration, by blocks. Instances are demanded one by one, so
-// that blocks in a cycle are no error by themselves.
+// that a cycle of blocks is not an error by itself.
 func (c *Config) Graph() *plan.Graph {
 	b := graphBuilder{&plan.Graph{}}
 	for n := range c.eachNode {

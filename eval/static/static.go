@@ -26,8 +26,8 @@ import (
 
 // Options say what expressions are evaluated with.
 type Options struct {
-	// Variable gives the value of a variable of the root module, as somebody has set it, converted to its
-	// type. It returns cty.NilVal if nobody has. A nil function stands for no values at all.
+	// Variable returns the value set for a variable of the root module, converted to its
+	// type. It returns cty.NilVal if it is not set. A nil function means that none is.
 	Variable func(root *config.Module, v *config.Variable) (cty.Value, diag.List)
 	// Workspace gives the name of the selected workspace; nil for "default".
 	Workspace func() (string, diag.List)
@@ -186,7 +186,7 @@ func (e *Evaluator) variable(m *config.Module, v *config.Variable) (cty.Value, d
 	return val, diags
 }
 
-// given returns what somebody has set a variable to; cty.NilVal if nobody has.
+// given returns the value set for a variable, or cty.NilVal if it is not set.
 func (e *Evaluator) given(m *config.Module, v *config.Variable) (cty.Value, diag.List) {
 	if m.Call == nil {
 		if e.opt.Variable == nil {

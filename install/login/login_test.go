@@ -36,7 +36,8 @@ func start(t *testing.T, fault string) (*registrytest.Server, *disco.OAuthClient
 	}
 }
 
-// visitor is a browser, which runs beside the login. Its outcome is told when it has closed its connections.
+// visitor is a browser, which runs beside the login. Its outcome is available when it has closed its
+// connections.
 func visitor(t *testing.T, s *registrytest.Server, pages chan<- string) func(string) {
 	return func(address string) {
 		go func() {
@@ -86,7 +87,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// TestCodeProvesPossession takes the code away from the login, as somebody could who sees the browser's
+// TestCodeProvesPossession takes the code away from the login, as a program could that sees the browser's
 // addresses.
 func TestCodeProvesPossession(t *testing.T) {
 	s, client := start(t, "")

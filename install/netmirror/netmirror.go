@@ -39,7 +39,7 @@ func New(client *web.Client, base string, creds svcauth.CredentialsSource) (*Cli
 
 // Archive is a package that can be downloaded.
 type Archive struct {
-	// Hashes are the mirror's checksums, one of which the package must match; empty if it has none.
+	// Hashes are the mirror's checksums: the package must match one of them; empty if it has none.
 	Hashes []lockfile.Hash
 	url    *url.URL
 	creds  web.Credentials

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// TestOddFilesAreNotOpened puts what is no plain file in the place of a saved one.
+// TestOddFilesAreNotOpened replaces a saved file by other kinds of files.
 func TestOddFilesAreNotOpened(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path string){
-		"a pipe that nobody writes to": func(t *testing.T, path string) { must(t, syscall.Mkfifo(path, 0o600)) },
+		"a pipe without a writer": func(t *testing.T, path string) { must(t, syscall.Mkfifo(path, 0o600)) },
 		"a link to a valid file": func(t *testing.T, path string) {
 			other := filepath.Join(t.TempDir(), "other")
 			write(t, other, append(heading(6, []byte("schema")), "schema"...))
@@ -45,7 +45,7 @@ func TestOddFilesAreNotOpened(t *testing.T) {
 	}
 }
 
-// TestNoRoom saves where nothing can be written: nothing is loaded, nothing is left, and nobody is told.
+// TestNoRoom saves where nothing can be written: nothing is loaded, nothing is left, and nothing is reported.
 func TestNoRoom(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, dir string){
 		"a file in place of the directory":     func(t *testing.T, dir string) { write(t, dir, nil) },

@@ -280,8 +280,8 @@ func busy(r *http.Request) (*http.Response, error) {
 
 func refused(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }
 
-// TestAttemptsAreTold lets every kind of request fail: how often it was tried is told if more attempts could
-// have helped.
+// TestAttemptsAreTold lets every kind of request fail: the number of attempts is reported if more attempts
+// could have helped.
 func TestAttemptsAreTold(t *testing.T) {
 	kinds := map[string]func(c *Client, u *url.URL) error{
 		"document": func(c *Client, u *url.URL) error { _, err := c.Get(context.Background(), u, nil); return err },

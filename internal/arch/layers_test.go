@@ -39,7 +39,7 @@ var rules = map[string]rule{
 	"safefile": {modules: []string{"github.com/google/renameio/v2", "github.com/natefinch/atomic"}, why: "what guards against odd files must not know what files are for"},
 
 	"addr":   {may: []string{"bounds"}, pure: true, modules: []string{hcl, cty, addresses}, why: "addresses are keys everywhere; what they depended on, everything would"},
-	"diag":   {pure: true, modules: []string{hcl, cty, distance}, why: "everybody reports problems, so reporting may need nobody"},
+	"diag":   {pure: true, modules: []string{hcl, cty, distance}, why: "every package reports problems, so reporting must not depend on any"},
 	"future": {pure: true, modules: none, why: "a concurrency primitive is right or wrong by itself"},
 
 	"unify":      {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "a conversion is a function of a value and a type"},
@@ -93,7 +93,7 @@ var rules = map[string]rule{
 	"contract": {
 		may:  []string{"addr", "config", "diag", "schema", "value"},
 		pure: true, modules: []string{hcl, cty},
-		why: "whether an answer keeps the rules is a function of values and schemas, whoever asked and whatever follows",
+		why: "whether an answer keeps the rules is a function of values and schemas, independent of the caller",
 	},
 
 	"eval/blocks": {
@@ -136,7 +136,7 @@ var rules = map[string]rule{
 	"install/credential":    {may: []string{"diag", "safefile", "install/cliconfig", "install/internal/atomicfile"}, why: "who holds tokens should know little else"},
 	"install/login":         {may: []string{"install/cliconfig", "install/web"}, why: "who obtains tokens need not know where they are kept"},
 	"install/registry":      {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
-	"install/fetch":         {may: []string{"install/ocimirror", "install/web"}, why: "packages are got by address, whoever wants them and for whatever reason"},
+	"install/fetch":         {may: []string{"install/ocimirror", "install/web"}, why: "packages are downloaded by address, independent of what they are for"},
 	"install/modules":       {may: []string{"addr", "diag", "safefile", "config", "install/fetch", "install/registry", "install/web", "install/internal/..."}, why: "the installer writes the manifest and loading reads it: neither knows how packages are got"},
 	"install/netmirror":     {may: []string{"addr", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
 	"install/ocimirror":     {may: []string{"addr", "install/cliconfig", "install/lockfile", "install/web"}, why: "one protocol does not know the others, nor what becomes of packages"},
@@ -204,7 +204,7 @@ var rules = map[string]rule{
 
 	"tests/clients":   {may: []string{"tests/internal/..."}, why: "the clients of the program see it from outside, as users' tools do"},
 	"tests/documents": {may: []string{"tests/internal/..."}, why: "documents are read as clients read them, from outside"},
-	"tests/bench":     {may: []string{"tests/internal/..."}, why: "the benchmarks are run as whoever compares engines runs them"},
+	"tests/bench":     {may: []string{"tests/internal/..."}, why: "the benchmarks are run as users who compare engines run them"},
 	"tests/interop":   {may: []string{"tests/internal/..."}, why: "other engines are compared with the program, not with its packages"},
 	"tests/kill":      {may: []string{"tests/internal/..."}, why: "what survives a killed process shows from outside only"},
 	"tests/ssh":       {may: []string{"tests/internal/..."}, why: "what a provisioner does on a host shows on the host"},

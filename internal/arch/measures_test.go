@@ -27,7 +27,7 @@ type measure struct {
 	lines    int      // all of them
 	comments int      // lines of comments of their own
 	filled   int      // lines that are not blank
-	arrows   int      // pairs of files of which one uses what the other declares
+	arrows   int      // pairs of files where one uses what the other declares
 	back     []string // those that run against the reading order
 }
 
@@ -105,7 +105,7 @@ func commentLines(s *source) int {
 	return n
 }
 
-// arrowsOf counts the pairs of files of which the first uses a name that the second declares, and returns
+// arrowsOf counts the pairs of files where the first uses a name that the second declares, and returns
 // those that run back when the files are read in the order that has the fewest of them.
 func arrowsOf(files []*source) (all int, back []string) {
 	uses := arrows(files)

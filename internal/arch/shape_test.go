@@ -53,7 +53,7 @@ type function struct {
 	lines int
 }
 
-// functions returns the functions of a file, and the function literals that are no part of one. The length is
+// functions returns the functions of a file, and the function literals outside of functions. The length is
 // counted from the line of the keyword to that of the closing brace.
 func functions(s *source) []function {
 	var out []function

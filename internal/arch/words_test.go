@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -22,6 +23,53 @@ var words = []struct {
 	{regexp.MustCompile(`(?i)\bcopied from (terraform|opentofu)\b`), "must not be true: every line is written here"},
 }
 
+// phrases are wordings that a native writer would not choose, in comments, documents and messages.
+var phrases = []struct {
+	pattern *regexp.Regexp
+	why     string
+}{
+	{regexp.MustCompile(`(?i)\b(?:whoever|somebody|nobody)\b`), "names no one: name the caller, the user, the task"},
+	{regexp.MustCompile(`(?i)\b(?:is|are|was|were|be|been|being) told\b`), "is not how programs report: say what is reported, shown or called"},
+	{regexp.MustCompile(`(?i)\bmended\b`), "is not what one does to code: say fixed"},
+	{regexp.MustCompile(`(?i)\bwhat it came to\b`), "says nothing: name the result"},
+	{regexp.MustCompile(`(?i)\bof which (?:the|one)\b`), "makes the reader go back: begin another sentence"},
+	{regexp.MustCompile(`(?i)\bfor ever\b`), "is one word"},
+	{regexp.MustCompile(`(?i)\bcircles?\b`), "is a cycle"},
+}
+
+// noNoun finds "X is no Y" for "X is not a Y". "There is no Y" and "X is no longer Y" are good English.
+var noNoun = regexp.MustCompile(`(?i)\b(\w+) (?:is|are) no (\w+)`)
+
+func isNoNoun(text string) string {
+	for _, m := range noNoun.FindAllStringSubmatch(text, -1) {
+		first, last := strings.ToLower(m[1]), m[2]
+		if !strings.HasSuffix(first, "there") && !slices.Contains([]string{"longer", "more", "less", "later", "one"}, last) {
+			return m[0]
+		}
+	}
+	return ""
+}
+
+var (
+	comment = regexp.MustCompile(`(?:^|\s)//.*`)
+	literal = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"")
+)
+
+// prose returns what of a line people read: all of a document, and the comments and messages of a source
+// file. Strings of tests are data.
+func prose(name, line string) string {
+	switch {
+	case path.Ext(name) == ".md":
+		return line
+	case path.Ext(name) != ".go" || strings.HasSuffix(name, ".pb.go"):
+		return ""
+	}
+	if c := comment.FindString(line); c != "" || strings.HasSuffix(name, "_test.go") {
+		return c
+	}
+	return strings.Join(literal.FindAllString(line, -1), " ")
+}
+
 // texts are the kinds of files that are read for words. Others may be what a build or a run left.
 var texts = []string{".go", ".md", ".tf", ".tofu", ".hcl", ".txtar", ".proto", ".mod", ".golden"}
 
@@ -37,6 +85,15 @@ func TestWords(t *testing.T) {
 				if found := w.pattern.FindString(line); found != "" {
 					t.Errorf("%s:%d: %q %s", name, n, found, w.why)
 				}
+			}
+			text := prose(name, line)
+			for _, w := range phrases {
+				if found := w.pattern.FindString(text); found != "" {
+					t.Errorf("%s:%d: %q %s", name, n, found, w.why)
+				}
+			}
+			if found := isNoNoun(text); found != "" {
+				t.Errorf("%s:%d: %q is not idiomatic: say \"is not a\"", name, n, found)
 			}
 		})
 	})
@@ -69,6 +126,33 @@ func TestWordPatterns(t *testing.T) {
 	} {
 		if matches(good) {
 			t.Errorf("%q is taken for forbidden", good)
+		}
+	}
+}
+
+func TestPhrases(t *testing.T) {
+	said := func(name, line string) bool {
+		text := prose(name, line)
+		return isNoNoun(text) != "" || slices.ContainsFunc(phrases, func(w struct {
+			pattern *regexp.Regexp
+			why     string
+		},
+		) bool {
+			return w.pattern.MatchString(text)
+		})
+	}
+	for name, line := range map[string]string{
+		"a.go": "x := 1 // for whoever asks", "b.go": `	return errors.New("this is no address")`, "c_test.go": "// a torn tail is no damage", "d.md": "Errors are told once.",
+	} {
+		if !said(name, line) {
+			t.Errorf("%s: %q is not recognized", name, line)
+		}
+	}
+	for name, line := range map[string]string{
+		"a.go": `	// There is no such file, and it is no longer needed.`, "b_test.go": `	user := "somebody"`, "c.go": "	nobody := 65534", "d.md": "There are no others.",
+	} {
+		if said(name, line) {
+			t.Errorf("%s: %q is taken for bad", name, line)
 		}
 	}
 }

@@ -18,7 +18,7 @@ type OAuth struct {
 	// Fault is what it does wrong: "denied" sends the browser back with a refusal, "state" first with another
 	// state and then with the right one, "code" without a code, "reused" with one that is not valid any more,
 	// "redirect" has the token service redirect to another server, "broken" has it answer 500 with a text
-	// that nobody should see, "empty" has it answer without a token.
+	// that must not be shown, "empty" makes it answer without a token.
 	Fault string
 
 	codes map[string]url.Values // the authorization requests, by code
@@ -58,7 +58,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		wrong := *back
 		wrong.RawQuery = url.Values{"state": {"wrong"}, "code": {"forged"}}.Encode()
 		if resp, err := http.Get(wrong.String()); err == nil {
-			_ = resp.Body.Close() // nobody reads it
+			_ = resp.Body.Close() // the body is not used
 		}
 		fallthrough
 	default:

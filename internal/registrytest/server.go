@@ -82,7 +82,7 @@ type Server struct {
 	OAuth *OAuth
 	// Login is the "user:password" that the OCI registry demands, "" for none.
 	Login string
-	// Warnings are told with each list of versions.
+	// Warnings are sent with each list of versions.
 	Warnings []string
 	// NoHashes makes the network mirror give no checksums.
 	NoHashes bool

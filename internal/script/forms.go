@@ -23,7 +23,7 @@ func encodings(secret string) map[string]string {
 			out["as JSON"] = s
 		}
 	}
-	const least = 8 // characters of base64 that are no coincidence
+	const least = 8 // characters of base64 that are not a coincidence
 	for shift, name := range []string{"base64", "base64 after one byte", "base64 after two bytes"} {
 		enc := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), secret...))
 		skip := (shift*8 + 5) / 6

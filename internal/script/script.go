@@ -8,7 +8,7 @@
 //   - nosecret TEXT...: none of the texts stands, verbatim or in a usual encoding, in any file below the
 //     working directory, nor in the last output. Files that the script itself brought are not searched.
 //   - objects [LINE...]: the simulated cloud has exactly these objects, each written TYPE/NAME.
-//   - drift ID ATTRIBUTE VALUE: changes an attribute (VALUE is JSON) of an object in the cloud, as somebody
+//   - drift ID ATTRIBUTE VALUE: changes an attribute (VALUE is JSON) of an object in the cloud, as a person
 //     else would.
 //   - vanish ID: removes an object from the cloud.
 //   - noleases: every ephemeral that was opened has been closed.

@@ -115,7 +115,7 @@ func (c *core) planned(typ string, b *tfprotov6.SchemaBlock, prior, proposed obj
 		next["defaulted"] = str("legacy default")
 	}
 	if v, ok := next["value"]; ok && prior != nil && isKnownNonNull(v) && strings.EqualFold(prior.text("value"), next.text("value")) {
-		next["value"] = prior["value"] // what apply made upper-case is no change
+		next["value"] = prior["value"] // what apply made upper-case is not a change
 	}
 	if typ == typeShape {
 		next = planShape(b, prior, next)

@@ -251,7 +251,7 @@ func (c *core) wait(ctx context.Context, duration string) error {
 	}
 	d, err := time.ParseDuration(duration)
 	if err != nil {
-		return fmt.Errorf("%q is no duration: %w", duration, err)
+		return fmt.Errorf("%q is not a duration: %w", duration, err)
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -46,7 +46,7 @@ func validateResource(b *tfprotov6.SchemaBlock, config object, writeOnlyAllowed 
 		return err
 	}
 	if text := config.text("json"); text != "" && !json.Valid([]byte(text)) {
-		return errors.New("json is no JSON document")
+		return errors.New("json is not a JSON document")
 	}
 	return checkFailOn(config, failPoints)
 }

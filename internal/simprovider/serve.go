@@ -72,7 +72,7 @@ func (c *core) start() error {
 	for _, r := range rules {
 		switch r.Do {
 		case doGarbageOut:
-			fmt.Fprint(os.Stdout, r.message("\x00\xff this is no handshake\n"))
+			fmt.Fprint(os.Stdout, r.message("\x00\xff this is not a handshake\n"))
 		case doWrongProto:
 			fmt.Fprintln(os.Stdout, "1|4|unix|/nonexistent/sim.sock|grpc|")
 		case doHang:

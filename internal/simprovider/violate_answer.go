@@ -79,7 +79,7 @@ func (v *violation) filled(text string) func(tftypes.Value) (tftypes.Value, erro
 			return v.ruleValue(old.Type())
 		}
 		if !old.Type().Is(tftypes.String) {
-			return old, fmt.Errorf("the attribute is no string; give a value")
+			return old, fmt.Errorf("the attribute is not a string; give a value")
 		}
 		return str(text), nil
 	}
@@ -140,14 +140,14 @@ func (v *violation) wrongType() error {
 }
 
 func (v *violation) notAnObject() error {
-	dv, err := encodeValue(str("this is no object"), tftypes.String)
+	dv, err := encodeValue(str("this is not an object"), tftypes.String)
 	if err != nil {
 		return err
 	}
 	return v.put(dv)
 }
 
-// garbage answers bytes that are no MessagePack at all: 0xc1 is never used.
+// garbage answers bytes that are not MessagePack at all: 0xc1 is never used.
 func (v *violation) garbage() error {
 	return v.put(&tfprotov6.DynamicValue{MsgPack: []byte{0xc1, 0xc1, 0x00, 0xff}})
 }

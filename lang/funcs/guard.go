@@ -111,7 +111,7 @@ func guardedError(name string, f function.Function, args []cty.Value, err error)
 	if len(marks) == 0 {
 		return plainError(err)
 	}
-	// What also fails with the secrets unknown cannot depend on them, and may be told in full.
+	// What also fails with the secrets unknown cannot depend on them, and may be shown in full.
 	for _, large := range []error{bounds.ErrText, bounds.ErrNumber, bounds.ErrTooDeep, errProduct, errWidth} {
 		if errors.Is(err, large) {
 			return large // says nothing about the arguments but that they are large

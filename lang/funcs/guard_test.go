@@ -53,7 +53,7 @@ func TestE24PublicReasonsStay(t *testing.T) {
 		{expr: `tonumber(se)`, err: "(sensitive, ephemeral value)"},
 		{expr: `base64decode(e)`, err: "failed to decode base64 data; the details"},
 		{expr: `cidrsubnet(s, 8, 1)`, err: "invalid CIDR expression"},
-		// What does not depend on the secret is told in full.
+		// What does not depend on the secret is shown in full.
 		{expr: `cidrsubnets("nope", sensitive(1))`, err: "the details are withheld"},
 		{expr: `tobool([s])`, err: "cannot convert tuple to bool"},
 		{expr: `element([], sensitive(1))`, err: "details are withheld"},

@@ -37,7 +37,7 @@ func zipOf(t testing.TB, entries ...string) []byte {
 	return buf.Bytes()
 }
 
-// decodeBytes is ReadBytes for any content: what belongs together is no matter of the codec.
+// decodeBytes is ReadBytes for any content: consistency is not checked by the codec.
 func decodeBytes(src []byte) (*File, error) { return decode(bytes.NewReader(src), int64(len(src))) }
 
 func TestReadRefuses(t *testing.T) {

@@ -97,7 +97,7 @@ func (h *host) encode(typ tftypes.Type, a attrs) *tfprotov6.DynamicValue {
 	return &dv
 }
 
-// decode is the reverse of encode; lists stay tftypes values. Nil stands for a null object.
+// decode is the reverse of encode; lists stay tftypes values. Nil means a null object.
 func (h *host) decode(typ tftypes.Type, dv *tfprotov6.DynamicValue) attrs {
 	h.t.Helper()
 	if dv == nil {

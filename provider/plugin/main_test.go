@@ -95,7 +95,7 @@ func startForever() error {
 }
 
 func pluginCommand(kind string) Command {
-	// The race detector lingers at the exit unless told otherwise.
+	// The race detector delays the exit by default.
 	env := append(os.Environ(), testPlugin+"="+kind, "TF_LOG_SDK=off", "GORACE=atexit_sleep_ms=0")
 	return Command{Path: os.Args[0], Name: fakeName, Env: env}
 }

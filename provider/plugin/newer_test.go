@@ -62,7 +62,7 @@ func TestGenerateConfig(t *testing.T) {
 	wantOne(t, diags, diag.Error, "does not have the operation GenerateResourceConfig", fakeName)
 }
 
-// TestBigSchema has a schema response of more than 60 MB, of which one type is used.
+// TestBigSchema has a schema response of more than 60 MB and uses one type.
 func TestBigSchema(t *testing.T) {
 	response := simpleResponse(t)
 	padding := blockSchema(t, &tfplugin6.Schema_Attribute{

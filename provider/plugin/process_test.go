@@ -225,10 +225,10 @@ func TestPluginEnv(t *testing.T) {
 		env    []string
 		want   []string
 	}{
-		"read":              {reader, []string{"A=1", "TF_LOG_SDK_PROTO_DATA_DIR=/tmp/x", "B=2"}, []string{"A=1", "B=2"}},
-		"read by nobody":    {nil, []string{"A=1", "TF_LOG_SDK_PROTO_DATA_DIR=/tmp/x"}, []string{"A=1", "TF_LOG_PROVIDER_BIG_CLOUD=off", "TF_LOG_SDK=off"}},
-		"asked for":         {nil, []string{"TF_LOG_SDK=warn", "TF_LOG_PROVIDER_BIG_CLOUD=debug"}, []string{"TF_LOG_SDK=warn", "TF_LOG_PROVIDER_BIG_CLOUD=debug"}},
-		"asked for in half": {nil, []string{"TF_LOG_SDK=", "TF_LOG_PROVIDER_BIG_CLOUD=debug"}, []string{"TF_LOG_SDK=", "TF_LOG_PROVIDER_BIG_CLOUD=debug", "TF_LOG_SDK=off"}},
+		"read":               {reader, []string{"A=1", "TF_LOG_SDK_PROTO_DATA_DIR=/tmp/x", "B=2"}, []string{"A=1", "B=2"}},
+		"not read by anyone": {nil, []string{"A=1", "TF_LOG_SDK_PROTO_DATA_DIR=/tmp/x"}, []string{"A=1", "TF_LOG_PROVIDER_BIG_CLOUD=off", "TF_LOG_SDK=off"}},
+		"asked for":          {nil, []string{"TF_LOG_SDK=warn", "TF_LOG_PROVIDER_BIG_CLOUD=debug"}, []string{"TF_LOG_SDK=warn", "TF_LOG_PROVIDER_BIG_CLOUD=debug"}},
+		"asked for in half":  {nil, []string{"TF_LOG_SDK=", "TF_LOG_PROVIDER_BIG_CLOUD=debug"}, []string{"TF_LOG_SDK=", "TF_LOG_PROVIDER_BIG_CLOUD=debug", "TF_LOG_SDK=off"}},
 	} {
 		if got := pluginEnv(Command{Name: "registry.example.com/some/big-cloud", Env: test.env, Stderr: test.reader}); !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)

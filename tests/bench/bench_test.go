@@ -132,7 +132,7 @@ func TestEngines(t *testing.T) {
 	}
 }
 
-// TestSchemaSizes checks that the jobs that are no shapes take sizes, and that the second plan has the
+// TestSchemaSizes checks that jobs that are not shapes take sizes, and that the second plan has the
 // schemas from the cache.
 func TestSchemaSizes(t *testing.T) {
 	t.Parallel()

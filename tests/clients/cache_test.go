@@ -145,7 +145,7 @@ func TestSharedCacheFromRegistry(t *testing.T) {
 	sound(t, cache, units)
 
 	// What lies in the cache is not believed: a project whose lock file has the checksum does not get a
-	// package that somebody has changed.
+	// package that was changed.
 	lock, err := os.ReadFile(filepath.Join(units[0].WorkingDir(), ".terraform.lock.hcl"))
 	ok(t, "lock file", err)
 	executable := filepath.Join(cache, filepath.FromSlash(inPlace()), "terraform-provider-sim_v1.1.0")

@@ -254,7 +254,7 @@ func messages(t *testing.T, stream []byte) []string {
 	return types
 }
 
-// told is the same for the stream of init, which says what it does in messages without a type.
+// told does the same for the stream of init, whose messages have no type.
 func told(t *testing.T, stream []byte) []string {
 	t.Helper()
 	var types []string

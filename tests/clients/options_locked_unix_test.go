@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/terraform-exec/tfexec"
 )
 
-// hold locks a state file as somebody else's apply would, until the test ends.
+// hold locks a state file as another user's apply would, until the test ends.
 func hold(t *testing.T, tf *tfexec.Terraform, file string) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(tf.WorkingDir(), file), os.O_RDWR, 0)
@@ -23,7 +23,7 @@ func hold(t *testing.T, tf *tfexec.Terraform, file string) {
 	ok(t, "locking the state", syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &lock))
 }
 
-// TestLockOptions has somebody else hold the lock of the state: each command fails, and each can be told to
+// TestLockOptions has another process hold the state's lock: each command fails, and each has an option to
 // go on.
 func TestLockOptions(t *testing.T) {
 	tf, ctx := initialized(t, options), t.Context()
@@ -108,7 +108,7 @@ func TestLockOptions(t *testing.T) {
 			},
 		},
 	} {
-		hold(t, tf, "terraform.tfstate") // again each time: who is told not to lock may have put another file in its place
+		hold(t, tf, "terraform.tfstate") // again each time: a run without the lock may have replaced the file
 		if c.name == "workspace delete" {
 			hold(t, tf, "terraform.tfstate.d/other/terraform.tfstate")
 		}

@@ -50,7 +50,7 @@ func running(t *testing.T) *tfexec.ReattachOption {
 	}
 }
 
-// TestReattach uses a provider that exists only as a running process, with every command that can be told of
+// TestReattach uses a provider that exists only as a running process, with every command that accepts
 // one.
 func TestReattach(t *testing.T) {
 	provider := running(t)

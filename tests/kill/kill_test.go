@@ -144,7 +144,7 @@ func gentle(t *testing.T, at moment, sig syscall.Signal) {
 		}
 	}
 	s.checkRecorded(r, have)
-	// An interrupt during the last call leaves nothing undone and is told all the same.
+	// An interrupt during the last call leaves nothing undone and is reported nevertheless.
 	if done := len(have) == count; r.code < 0 || r.code == 0 && !done || r.code > 0 && done && !strings.Contains(r.output, "Apply interrupted") {
 		t.Errorf("exit status %d with %d of %d resources", r.code, len(have), count)
 	}

@@ -116,7 +116,7 @@ func TestWrongHostKey(t *testing.T) {
 	s.says(s.must("plan", "-no-color"), "terraform_data.x is tainted")
 }
 
-// Nobody there: the attempt ends at its timeout, and is told while it lasts.
+// No server: the attempt ends at its timeout, and is reported while it lasts.
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, `resource "terraform_data" "x" {

@@ -141,7 +141,7 @@ provisioner "file" {
 	s.hides(out, "127.0.0.9", "n0body")
 }
 
-// passwordServer is a server within the test that lets in whoever has the word; it runs commands with the
+// passwordServer is a server within the test that lets in users with the password; it runs commands with the
 // shell.
 func passwordServer(t *testing.T, word string, refused *atomic.Int32) int {
 	t.Helper()

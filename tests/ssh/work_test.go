@@ -169,7 +169,7 @@ provisioner "remote-exec" {
 	s.says(s.must("plan", "-no-color"), "terraform_data.x is tainted")
 }
 
-// What is wrong in the configuration is told before anything is made, and all at once.
+// Errors in the configuration are reported before anything is created, all at once.
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, `

@@ -111,7 +111,7 @@ func (r *Recorder) until(s span) time.Time {
 	return s.to
 }
 
-// providerLives returns when each provider was configured and ended, as told by its use of ephemeral
+// providerLives returns when each provider was configured and ended, derived from its use of ephemeral
 // instances.
 func (r *Recorder) providerLives() map[string][]window {
 	lives := map[string][]window{}

@@ -95,7 +95,7 @@ func TestPagesAreSelfContained(t *testing.T) {
 	}
 }
 
-// Everything that the chart has is in the tables, so that nobody needs to see it.
+// Everything that the chart has is in the tables, so that reading it needs no eyes.
 func TestTablesSayWhatTheChartShows(t *testing.T) {
 	for _, n := range []int{3, 70} {
 		page := written(t, many(t, n))

@@ -70,7 +70,7 @@ type useKey struct {
 	op   event.Op
 }
 
-// use is the time during which somebody held a lease.
+// use is the time during which a lease was held.
 type use struct {
 	user string
 	span

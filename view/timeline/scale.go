@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// scale maps times to places on the axis, in percent. Long waits between the phases, for somebody's consent,
+// scale maps times to places on the axis, in percent. Long waits between the phases, for the user's consent,
 // are cut short: else they would leave no room for what happened.
 type scale struct {
 	begin, end time.Time

@@ -40,7 +40,7 @@ func Parse(src []byte, filename string) (hcl.Body, diag.List) {
 	return body(file), blind(diag.Syntax(hd, tokens))
 }
 
-// Tokens splits native syntax into tokens, of which the last is the end of the file. It refuses deep nesting
+// Tokens splits native syntax into tokens; the last one is the end of the file. It refuses deep nesting
 // and text that isn't UTF-8.
 func Tokens(src []byte, filename string) (hclsyntax.Tokens, diag.List) {
 	if diags := checkText(src, filename); diags.HasErrors() {

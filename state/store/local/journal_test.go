@@ -14,7 +14,7 @@ import (
 )
 
 // TestRunsWithoutLock starts two runs that change one state without its lock. The second must neither take
-// the journal of the first for one that was left behind nor change anything, and whoever comes late must not
+// the journal of the first for one that was left behind nor change anything, and a later one must not
 // write over what the other has written.
 func TestRunsWithoutLock(t *testing.T) {
 	dir := t.TempDir()

@@ -268,7 +268,7 @@ func TestDamagedJournal(t *testing.T) {
 	if content(t, path) != damaged {
 		t.Error("the journal was changed")
 	}
-	// A torn tail is no damage.
+	// A torn tail is not damage.
 	if err := os.WriteFile(path, []byte(whole+whole[:30]), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func Run(t *testing.T, setup func(t *testing.T) Harness) {
 		{"round trip", testRoundTrip},
 		{"large", testLarge},
 		{"lock", testLock},
-		{"lock lost to nobody", testUnlockForeign},
+		{"unlock with a foreign ID", testUnlockForeign},
 		{"lock waits", testLockWaits},
 		{"lock race", testLockRace},
 		{"updates do not interleave", testUpdates},

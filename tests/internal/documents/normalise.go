@@ -138,7 +138,7 @@ func Plain(d Document) (Document, error) {
 	v, err := Normalise(d)
 	if err != nil {
 		d.Out = replace(d.Out)
-		return d, nil // what is no document is kept as it is
+		return d, nil // anything else is kept as it is
 	}
 	switch d.Kind {
 	case JSON:

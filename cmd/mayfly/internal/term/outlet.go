@@ -87,7 +87,7 @@ func (o *Outlet) writePiece(p []byte) (result, error) {
 	}
 }
 
-// pump writes pieces until there are no more. It may stay with one for ever, which nothing but the reader can
+// pump writes pieces until there are no more. It may wait forever, which only the reader can
 // change.
 func pump(to io.Writer, pieces <-chan []byte, results chan<- result) {
 	for p := range pieces {
@@ -131,8 +131,8 @@ func Width(terminal *os.File) (columns int, ok bool) {
 	return columns, err == nil
 }
 
-// Patience is over once the program was interrupted and the engine has ended: then output alone is no reason
-// to stay. The zero value has not ended.
+// Patience is over once the program was interrupted and the engine has ended: then output alone is not a
+// reason to stay. The zero value has not ended.
 type Patience struct {
 	mu          sync.Mutex
 	interrupted bool
