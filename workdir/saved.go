@@ -153,7 +153,7 @@ func (d *Dir) Resume(ctx context.Context, f *planfile.File, name string, opt Beg
 	if ds := s.checkStale(f.Plan); ds.HasErrors() {
 		return s, append(diags, ds...)
 	}
-	ds = s.UseProviders(s.Operation.State())
+	ds = s.useProviders(s.Operation.State())
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return s, diags
 	}

@@ -80,7 +80,7 @@ func (d *Dir) Begin(ctx context.Context, name string, opt BeginOptions) (*Sessio
 	if opt.SkipState {
 		needed = nil
 	}
-	return s, append(diags, s.UseProviders(needed)...)
+	return s, append(diags, s.useProviders(needed)...)
 }
 
 // BeginState begins a change of the state by hand, without configuration, variables and providers. The
@@ -116,7 +116,7 @@ func (d *Dir) Open(ctx context.Context, st *state.State, opt SessionOptions) (*S
 	if diags.HasErrors() {
 		return s, diags
 	}
-	return s, append(diags, s.UseProviders(st)...)
+	return s, append(diags, s.useProviders(st)...)
 }
 
 // OpenState is Open without configuration, for the schemas of the objects in a state. Providers that are not
@@ -124,7 +124,7 @@ func (d *Dir) Open(ctx context.Context, st *state.State, opt SessionOptions) (*S
 func (d *Dir) OpenState(ctx context.Context, st *state.State, opt SessionOptions) (*Session, diag.List) {
 	s, diags := d.open(ctx, emptyTree(), place{workspace: store.DefaultWorkspace}, opt)
 	if !diags.HasErrors() {
-		s.UseProviders(st)
+		s.useProviders(st)
 	}
 	return s, diags
 }
@@ -164,9 +164,9 @@ func (s *Session) schemaCaches(c *schemacache.Cache, environ []string) func(addr
 	}
 }
 
-// UseProviders verifies the installed providers that the configuration and a state, which may be nil, need,
+// useProviders verifies the installed providers that the configuration and a state, which may be nil, need,
 // and uses them from now on.
-func (s *Session) UseProviders(st *state.State) diag.List {
+func (s *Session) useProviders(st *state.State) diag.List {
 	sel, diags := s.dir.installed(s.Project.Tree, st)
 	s.packages, s.launcher.Reattach = sel, s.dir.running
 	return diags
