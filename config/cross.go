@@ -157,7 +157,9 @@ func (c *checker) passed(m *Module) {
 		}
 		want, got := m.ProviderFor(p.InChild.Name), m.Parent.ProviderFor(p.InParent.Name)
 		if want != got {
-			c.semanticAt(p.InParent.Range, "Provider type mismatch",
+			// The source that is missing from required_providers decides which provider is installed, so this
+			// error, unlike those marked as Semantic, must be fixed before anything is.
+			c.errorAt(p.InParent.Range, "Provider type mismatch",
 				"The configuration %q is for provider %s, but %q in %s is for %s. Pass a configuration of the same provider, or state the source of both in required_providers.",
 				p.InParent.String(), got.ForDisplay(), p.InChild.String(), m.Path, want.ForDisplay())
 		}

@@ -35,6 +35,18 @@ variable "v" {
   }
 }`,
 		"Missing required provider configuration": `module "alias" { source = "./alias" }`,
+		"Provider type mismatch": `
+terraform {
+  required_providers {
+    sim    = { source = "mayfly.dev/test/sim" }
+    random = { source = "hashicorp/random" }
+  }
+}
+provider "random" { alias = "z" }
+module "plain" {
+  source    = "./plain"
+  providers = { sim = random.z }
+}`,
 	},
 }
 
@@ -44,7 +56,7 @@ func TestFormal(t *testing.T) {
 	for formal, files := range semanticFiles {
 		for _, summary := range slices.Sorted(maps.Keys(files)) {
 			_, diags := (&Loader{FS: mapFS(map[string]string{
-				"main.tf": files[summary], "m/m.tf": `variable "in" {}`,
+				"main.tf": files[summary], "m/m.tf": `variable "in" {}`, "plain/m.tf": `output "o" { value = 1 }`,
 				"alias/m.tf": "terraform {\n  required_providers {\n    sim = { configuration_aliases = [sim.a] }\n  }\n}",
 			})}).Load(".")
 			if !slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Summary == summary }) {
