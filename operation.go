@@ -198,7 +198,7 @@ func (o *Operation) Import(ctx context.Context, to addr.Instance, id string, opt
 // causes returns the errors that explain why something failed: if it only says that something is not known,
 // what is wrong with the configuration is the cause.
 func causes(wrong, failed diag.List) diag.List {
-	onlyUnknown := !slices.ContainsFunc(failed, func(d diag.Diagnostic) bool { return d.Severity == diag.Error && d.Extra != diag.Unknown{} })
+	onlyUnknown := !slices.ContainsFunc(failed, func(d diag.Diagnostic) bool { return d.Severity == diag.Error && !d.AboutUnknown() })
 	if wrong.HasErrors() && onlyUnknown {
 		return wrong
 	}

@@ -32,7 +32,7 @@ func (c *Collector) Add(diags List) {
 		}
 		c.seen[key] = struct{}{}
 		c.errs = c.errs || d.Severity == Error
-		c.sure = c.sure || d.Severity == Error && d.Extra != Unknown{}
+		c.sure = c.sure || d.Severity == Error && !d.AboutUnknown()
 		c.list = append(c.list, d)
 	}
 }

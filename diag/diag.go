@@ -79,7 +79,17 @@ type CheckWarning struct{}
 
 // Unknown is the Extra of an error about a value that is unknown where it must be known. If there are other
 // errors, it is likely to be their consequence.
-type Unknown struct{}
+type Unknown struct {
+	// Exclude is the argument of the option -exclude that leaves out the block that needs the value, "" if
+	// none does.
+	Exclude string
+}
+
+// AboutUnknown reports whether the Extra of d is Unknown.
+func (d Diagnostic) AboutUnknown() bool {
+	_, ok := d.Extra.(Unknown)
+	return ok
+}
 
 // Deprecation is the Extra of a warning about the use of a deprecated part of a module.
 type Deprecation struct {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/plan"
@@ -102,4 +103,34 @@ func (p *planner) leave(a addr.Instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.left.Add(a)
+}
+
+// adviseExclude adds to the last of the errors about blocks whose instances are not known how to apply
+// everything else first. One command names all of these blocks, because plans fail as long as one of them is
+// left. What depends on them is left out with them. The result is sorted if there are such errors.
+func (p *planner) adviseExclude(diags diag.List) diag.List {
+	sorted := diags.Sorted()
+	var blocks []string
+	last := 0
+	for i, d := range sorted {
+		if unknown, ok := d.Extra.(diag.Unknown); ok && unknown.Exclude != "" {
+			blocks, last = append(blocks, unknown.Exclude), i
+		}
+	}
+	if len(blocks) == 0 {
+		return diags
+	}
+	these := "this"
+	if len(blocks) > 1 {
+		these = "these"
+	}
+	command := "mayfly apply"
+	for _, b := range blocks {
+		command += " -exclude=" + diag.Argument(b)
+	}
+	for _, given := range p.req.Excludes {
+		command += " -exclude=" + diag.Argument(given.String())
+	}
+	sorted[last].Detail += "\n\nTo create everything else first, then " + these + ", run:\n  " + command + "\n  mayfly apply"
+	return sorted
 }

@@ -99,7 +99,7 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 	default:
 		return singleExpansion
 	}
-	if undecided := slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Extra == diag.Unknown{} }); undecided {
+	if undecided := slices.ContainsFunc(diags, diag.Diagnostic.AboutUnknown); undecided {
 		r.reportUndecided(diags)
 		run.undecided.add(r.block)
 	} else {
@@ -230,11 +230,12 @@ func (r *expander) undecidedError(t *future.Task, x *lang.Expr) diag.List {
 	if r.Form() == blocks.ForEach {
 		why = "The keys of for_each are known only after apply, so the instances cannot be planned. Use a map whose keys are written in the configuration, with what is known only after apply in its values."
 	}
-	if r.target != nil {
-		why += "\n\nTo create everything else first, then this, run:\n  mayfly apply -exclude=" + diag.Argument(r.name) + "\n  mayfly apply"
-	}
 	diags := r.argumentError(t, x, "%s", why)
-	diags[0].Extra = diag.Unknown{}
+	var unknown diag.Unknown
+	if r.target != nil {
+		unknown.Exclude = r.target.String()
+	}
+	diags[0].Extra = unknown
 	return diags
 }
 

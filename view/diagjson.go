@@ -222,8 +222,7 @@ func statementOn(d *diag.Diagnostic, t hcl.Traversal, text string) (statement st
 	if diags.HasErrors() {
 		return "", false
 	}
-	_, unknown := d.Extra.(diag.Unknown)
-	return value.Statement(v, unknown), true
+	return value.Statement(v, d.AboutUnknown()), true
 }
 
 // ValidateJSON returns the document of the validate command, indented.
