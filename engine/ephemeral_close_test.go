@@ -285,6 +285,38 @@ resource "sim_thing" "x" {
 	})
 }
 
+// TestE50FailedRenewalKeepsPrivate fails renewals whose answers have private data all the same: what follows
+// has the private data of before. The provider, which counts such renewals, complains.
+func TestE50FailedRenewalKeepsPrivate(t *testing.T) {
+	t.Parallel()
+	inVirtualTime(t, `
+ephemeral "sim_secret" "s" {
+  name        = "s"
+  renew_after = "10ms"
+}
+resource "sim_thing" "x" {
+  name      = "x"
+  delay     = "3s"
+  secret_wo = ephemeral.sim_secret.s.lease
+}`, func(t *testing.T, w *world) {
+		w.rules = rules(`{"rpc":"RenewEphemeralResource","do":"error","text":"net split"}`)
+		w.faulty = true
+		r := w.fails(command{}, "not the latest one")
+		o := window(t, r.applyLog, "s")
+		if len(o.Renewals) < 2 || len(o.Renewals[0].End.Private) == 0 {
+			t.Fatalf("renewals: %+v", o.Renewals)
+		}
+		for _, renewal := range o.Renewals {
+			if string(renewal.Begin.Private) != string(o.Open.End.Private) {
+				t.Errorf("renewed with %s", renewal.Begin.Private)
+			}
+		}
+		if string(o.Closes[0].Begin.Private) != string(o.Open.End.Private) {
+			t.Errorf("closed with %s", o.Closes[0].Begin.Private)
+		}
+	})
+}
+
 func TestE50RenewedInTheBackground(t *testing.T) {
 	t.Parallel()
 	inVirtualTime(t, `

@@ -18,6 +18,8 @@ func (o *opener) renew(ctx context.Context) (at time.Time, err error) {
 	return at, err
 }
 
+// callRenew asks the provider for a renewal. Private data in an answer with errors is not kept: the renewal
+// did not happen, so its retry and the close belong to the one before.
 func (o *opener) callRenew(ctx context.Context) (time.Time, error) {
 	done := o.opt.Events.Begin(event.OpRenew, o.object(), plan.NoOp, "", "")
 	resp, diags := o.p.RenewEphemeral(ctx, o.typeName(), o.private)
