@@ -24,9 +24,9 @@ func crossCheck(t *Tree) diag.List {
 		if m.Call != nil {
 			c.inputs(m)
 			c.emptyBlocks(m)
-			c.passed(m)
+			c.checkPassed(m)
 			c.inheritedAliases(m)
-			c.repeated(m)
+			c.checkRepeated(m)
 		}
 	}
 	return c.diags
@@ -147,8 +147,8 @@ func configurations(m *Module) []string {
 	return out
 }
 
-// passed checks the providers argument of the call of m.
-func (c *checker) passed(m *Module) {
+// checkPassed checks the providers argument of the call of m.
+func (c *checker) checkPassed(m *Module) {
 	for _, p := range m.Call.Providers {
 		c.passedChild(m, p)
 		c.passedParent(m.Parent, p.InParent)
@@ -240,9 +240,9 @@ func (c *checker) inheritedAliases(m *Module) {
 	}
 }
 
-// repeated refuses provider configurations in modules that are repeated or have depends_on: a provider's
+// checkRepeated refuses provider configurations in modules that are repeated or have depends_on: a provider's
 // configuration must outlive the objects that it manages.
-func (c *checker) repeated(m *Module) {
+func (c *checker) checkRepeated(m *Module) {
 	var own *Provider
 	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
 		if p := m.Providers[name]; !p.Empty() {

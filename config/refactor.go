@@ -232,7 +232,7 @@ func (d *decoder) check(block *hcl.Block) {
 		}
 		if c.Scoped = d.resourceBody(b); c.Scoped != nil {
 			c.Scoped.Check = c
-			d.nested(c.Scoped, b.Type)
+			d.checkNested(c.Scoped, b.Type)
 			d.addResource(c.Scoped)
 		}
 	}
@@ -243,9 +243,9 @@ func (d *decoder) check(block *hcl.Block) {
 	d.m.Checks[c.Name] = c
 }
 
-// nested refuses arguments that a block nested in a check can't have: it is a single instance with the life
-// cycle of the check.
-func (d *decoder) nested(r *Resource, typ string) {
+// checkNested refuses arguments that a block nested in a check can't have: it is a single instance with the
+// life cycle of the check.
+func (d *decoder) checkNested(r *Resource, typ string) {
 	for name, expr := range map[string]hcl.Expression{"count": r.Repeat.Count, "for_each": r.Repeat.ForEach} {
 		if expr != nil {
 			d.errorAt(expr.Range(), fmt.Sprintf("Invalid %q attribute", name), "The %q meta-argument is not supported within nested %s blocks.", name, typ)

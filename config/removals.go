@@ -56,7 +56,7 @@ func (c *checker) removals(t *Tree) {
 	}
 	for _, m := range t.SortedModules() {
 		for _, mv := range m.Moved {
-			c.movedAndRemoved(t, m, mv)
+			c.checkMovedAndRemoved(t, m, mv)
 		}
 	}
 }
@@ -74,9 +74,9 @@ func (c *checker) stillDeclared(t *Tree, r *Removed, target addr.ConfigResource)
 	}
 }
 
-// movedAndRemoved reports a move of everything that a removed block names: nothing would be left to remove.
-// A move of single instances, or to a removed address, leaves something.
-func (c *checker) movedAndRemoved(t *Tree, m *Module, mv *Moved) {
+// checkMovedAndRemoved reports a move of everything that a removed block names: nothing would be left to
+// remove. A move of single instances, or to a removed address, leaves something.
+func (c *checker) checkMovedAndRemoved(t *Tree, m *Module, mv *Moved) {
 	from, err := addr.TargetFromTraversal(mv.From)
 	if err != nil || keyed(from) {
 		return

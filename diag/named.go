@@ -35,7 +35,7 @@ func (b namedBody) Content(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics
 	if diags.HasErrors() {
 		diags = b.explained(s)
 	}
-	return nested(content), diags
+	return wrapNested(content), diags
 }
 
 // PartialContent implements hcl.Body.
@@ -46,11 +46,11 @@ func (b namedBody) PartialContent(s *hcl.BodySchema) (*hcl.BodyContent, hcl.Body
 			Attributes: slices.Concat(b.taken.Attributes, s.Attributes), Blocks: slices.Concat(b.taken.Blocks, s.Blocks),
 		}}
 	}
-	return nested(content), rest, diags
+	return wrapNested(content), rest, diags
 }
 
-// nested applies the view to the bodies of blocks. It changes the content and returns it.
-func nested(content *hcl.BodyContent) *hcl.BodyContent {
+// wrapNested applies the view to the bodies of blocks. It changes the content and returns it.
+func wrapNested(content *hcl.BodyContent) *hcl.BodyContent {
 	if content == nil {
 		return nil
 	}

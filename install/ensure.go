@@ -67,14 +67,14 @@ func (i *Installer) Ensure(ctx context.Context, reqs map[addr.Provider]*Requirem
 		return sel, lock, diags
 	}
 	if opts.Readonly {
-		return sel, lock, append(diags, i.unrecorded(sel, lock)...)
+		return sel, lock, append(diags, i.warnUnrecorded(sel, lock)...)
 	}
 	return sel, next, append(diags, from.warn(next, lock)...)
 }
 
-// unrecorded warns about packages that were accepted by the checksum of their archive, if the lock file
+// warnUnrecorded warns about packages that were accepted by the checksum of their archive, if the lock file
 // must not be changed to include the checksum of their content, which other commands use.
-func (i *Installer) unrecorded(sel Selections, lock *lockfile.Lock) diag.List {
+func (i *Installer) warnUnrecorded(sel Selections, lock *lockfile.Lock) diag.List {
 	var names strings.Builder
 	for e := range lock.All() {
 		if s, ok := sel[e.Provider]; ok && !s.Dev && !e.Matches(s.Hash) {

@@ -153,7 +153,7 @@ func (i *Installer) local(reqs map[addr.Provider]*Requirement) (Selections, []*R
 			diags = append(diags, r.checkWithin()...)
 		case i.running(r.Provider):
 		case dev:
-			s, ds := overridden(r, dir)
+			s, ds := useOverride(r, dir)
 			diags = append(diags, ds...)
 			sel[r.Provider] = s
 			overrides = append(overrides, "\n  - "+r.Provider.ForDisplay()+" in "+dir)
@@ -181,7 +181,7 @@ func (r *Requirement) checkWithin() diag.List {
 	return nil
 }
 
-func overridden(r *Requirement, dir string) (Selection, diag.List) {
+func useOverride(r *Requirement, dir string) (Selection, diag.List) {
 	const summary = "Invalid provider development override"
 	abs, err := filepath.Abs(dir)
 	if err != nil {

@@ -30,7 +30,7 @@ func (i *Installer) MirrorPlatforms(ctx context.Context, reqs map[addr.Provider]
 		if archive == nil {
 			return fmt.Errorf("it is not an archive, as a mirror requires")
 		}
-		if err := republished(c.locked, pkg.Sums, hashes); err != nil {
+		if err := checkRepublished(c.locked, pkg.Sums, hashes); err != nil {
 			return err
 		}
 		changed[release{p, v}] = true

@@ -48,7 +48,7 @@ func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*R
 	defer os.RemoveAll(dir)
 	var all []obtained
 	diags := i.each(ctx, reqs, ours, platforms, dir, obs, func(c choice, platform Platform, pkg Package, hashes []lockfile.Hash, _ *temporary) error {
-		if err := republished(c.locked, pkg.Sums, hashes); err != nil {
+		if err := checkRepublished(c.locked, pkg.Sums, hashes); err != nil {
 			return err
 		}
 		all = append(all, obtained{c, platform, pkg, hashes})
@@ -65,7 +65,7 @@ func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*R
 		return lock, diags
 	}
 	for _, o := range all {
-		if err := i.unexplained(ctx, o, all); err != nil {
+		if err := i.checkUnexplained(ctx, o, all); err != nil {
 			diags = append(diags, o.req.errorf("Could not lock provider", "The package of provider %s %s for %s was not recorded: %s.", o.req.Provider.ForDisplay(), o.version, o.platform, err)...)
 		}
 	}
@@ -75,10 +75,10 @@ func (i *Installer) LockPlatforms(ctx context.Context, reqs map[addr.Provider]*R
 	return next, append(diags, from.warn(next, lock)...)
 }
 
-// republished returns an error if a version shares nothing with what was locked: a package must not be
+// checkRepublished returns an error if a version shares nothing with what was locked: a package must not be
 // replaced by another under the same version. sums are the checksums of all archives, hashes those of the
 // package at hand.
-func republished(locked lockfile.Entry, sums, hashes []lockfile.Hash) error {
+func checkRepublished(locked lockfile.Entry, sums, hashes []lockfile.Hash) error {
 	if !locked.HasArchives() || len(sums) == 0 || locked.Matches(sums...) || locked.Matches(hashes...) {
 		return nil
 	}

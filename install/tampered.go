@@ -19,11 +19,11 @@ type obtained struct {
 	hashes   []lockfile.Hash
 }
 
-// unexplained reports a package that has none of the locked checksums, unless these are known to belong to
-// other platforms: a lock file does not say which platform a checksum is for, and a changed package must
-// not be recorded beside the right one. all are the packages of the same run. If the publisher gives the
-// checksums of all platforms, republished decides instead.
-func (i *Installer) unexplained(ctx context.Context, o obtained, all []obtained) error {
+// checkUnexplained reports a package that has none of the locked checksums, unless these are known to
+// belong to other platforms: a lock file does not say which platform a checksum is for, and a changed
+// package must not be recorded beside the right one. all are the packages of the same run. If the publisher
+// gives the checksums of all platforms, checkRepublished decides instead.
+func (i *Installer) checkUnexplained(ctx context.Context, o obtained, all []obtained) error {
 	if len(o.locked.Hashes) == 0 || len(o.pkg.Sums) > 0 || o.locked.Matches(o.hashes...) {
 		return nil
 	}

@@ -110,7 +110,7 @@ func first(steps ...int32) int32 {
 // of related objects, according to timing.
 func (b *stepBuilder) destruction() {
 	for i, c := range b.changes {
-		b.deposed(i, c)
+		b.orderDeposed(i, c)
 	}
 	upwards := make([]int32, len(b.order)) // dependencies first
 	for i, v := range b.order {
@@ -134,8 +134,8 @@ func (b *stepBuilder) destruction() {
 	})
 }
 
-// deposed orders the destruction of a deposed object and what is done with the current one.
-func (b *stepBuilder) deposed(i int, c *Change) {
+// orderDeposed orders the destruction of a deposed object and what is done with the current one.
+func (b *stepBuilder) orderDeposed(i int, c *Change) {
 	j, ok := b.current[c.Addr]
 	switch {
 	case c.Deposed == addr.Current || !ok:

@@ -7,8 +7,8 @@ import (
 	"os/exec"
 )
 
-// grouped does nothing: on this system, only the command itself can be ended.
-func grouped(*exec.Cmd) {}
+// prepareGroup does nothing: on this system, only the command itself can be ended.
+func prepareGroup(*exec.Cmd) {}
 
 func interruptGroup(cmd *exec.Cmd) {
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {

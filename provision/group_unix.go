@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// grouped prepares a command so that it can be ended together with what it starts. It gets its own process
-// group, unless there is a terminal: programs that ask for a password must stay in the terminal's group,
-// which the interrupt key reaches as a whole.
-func grouped(cmd *exec.Cmd) {
+// prepareGroup prepares a command so that it can be ended together with what it starts. It gets its own
+// process group, unless there is a terminal: programs that ask for a password must stay in the terminal's
+// group, which the interrupt key reaches as a whole.
+func prepareGroup(cmd *exec.Cmd) {
 	if f, err := os.OpenFile("/dev/tty", os.O_RDWR, 0); err == nil {
 		_ = f.Close() // nothing was written
 	} else {

@@ -22,7 +22,7 @@ func TestEndGroup(t *testing.T) {
 		}
 		t.Run("own="+strconv.FormatBool(own), func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `trap "" INT; (trap "" INT; (exec sleep 60) & echo $!; echo done; wait) & wait`)
-			grouped(cmd)
+			prepareGroup(cmd)
 			cmd.SysProcAttr = nil
 			if own {
 				cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

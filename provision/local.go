@@ -49,7 +49,7 @@ func (le *localExec) execute(args cty.Value) error {
 		}
 	}
 	cmd.WaitDelay = 5 * time.Second
-	grouped(cmd)
+	prepareGroup(cmd)
 	switch {
 	case le.secret != "":
 		le.Output(le.secret)

@@ -44,7 +44,7 @@ func Encode(w io.Writer, f *File) error {
 	e.out.WriteString(",\n  \"resources\": ")
 	e.resources(f.State)
 	e.out.WriteString(",\n  \"check_results\": ")
-	e.indented("  ", appendChecks(nil, f.State.Checks))
+	e.writeIndented("  ", appendChecks(nil, f.State.Checks))
 	if len(f.extra) > 0 {
 		e.extra(f.extra)
 	}
@@ -77,8 +77,8 @@ func (e *encoder) fail(err error) {
 	}
 }
 
-// indented writes a JSON value with indentation, for a line that starts with prefix.
-func (e *encoder) indented(prefix string, b []byte) {
+// writeIndented writes a JSON value with indentation, for a line that starts with prefix.
+func (e *encoder) writeIndented(prefix string, b []byte) {
 	if err := json.Indent(&e.out, b, prefix, "  "); err != nil {
 		e.fail(fmt.Errorf("encoding the state: %w", err))
 	}
@@ -109,7 +109,7 @@ func (e *encoder) outputs(outputs map[string]*Output) {
 			return
 		}
 	}
-	e.indented("  ", append(b, '}'))
+	e.writeIndented("  ", append(b, '}'))
 }
 
 func appendOutput(b []byte, o *Output) ([]byte, error) {
@@ -170,7 +170,7 @@ func (e *encoder) resource(r *Resource) {
 	}
 	head = append(append(head, r.extra...), '}')
 	start := e.out.Len()
-	e.indented("    ", head)
+	e.writeIndented("    ", head)
 	// The object stays open for its instances, and the caller writes its first line.
 	text := bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimPrefix(e.out.Bytes()[start:], []byte("{")), []byte("}")))
 	copy(e.out.Bytes()[start:], text)
@@ -205,7 +205,7 @@ func (e *encoder) instance(sep string, head instanceHead, o *Object) {
 	}
 	e.scratch = b
 	e.out.WriteString(sep)
-	e.indented("        ", b)
+	e.writeIndented("        ", b)
 	_ = e.flush(blockSize)
 }
 

@@ -50,15 +50,15 @@ func (l *loader) decode(body hcl.Body) {
 		hd = slices.DeleteFunc(hd, func(d *hcl.Diagnostic) bool { return d.Summary == "Missing block label" })
 	}
 	l.add(plainhcl.Blind(hd))
-	l.unknown(rest)
+	l.warnUnknown(rest)
 	l.settings(content.Attributes)
 	for _, b := range content.Blocks {
 		l.block(b)
 	}
 }
 
-// unknown warns about the unused content of a body.
-func (l *loader) unknown(rest hcl.Body) {
+// warnUnknown warns about the unused content of a body.
+func (l *loader) warnUnknown(rest hcl.Body) {
 	_, hd := rest.Content(&hcl.BodySchema{})
 	unknown := plainhcl.Blind(hd).AsWarnings()
 	for i := range unknown {
@@ -68,11 +68,11 @@ func (l *loader) unknown(rest hcl.Body) {
 	l.add(unknown)
 }
 
-// known reads the part of a body that the schema describes, and warns about the rest.
-func (l *loader) known(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
+// readKnown reads the part of a body that the schema describes, and warns about the rest.
+func (l *loader) readKnown(body hcl.Body, s *hcl.BodySchema) *hcl.BodyContent {
 	content, rest, hd := body.PartialContent(s)
 	l.add(plainhcl.Blind(hd))
-	l.unknown(rest)
+	l.warnUnknown(rest)
 	return content
 }
 
@@ -97,7 +97,7 @@ func (l *loader) block(b *hcl.Block) {
 	case "provider_installation":
 		l.installation(b)
 	case "registry_protocols":
-		attrs := l.known(b.Body, registrySchema).Attributes
+		attrs := l.readKnown(b.Body, registrySchema).Attributes
 		l.number(attrs["retry_count"], &l.config.Retries)
 		l.number(attrs["request_timeout_seconds"], &l.config.TimeoutSeconds)
 	case "oci_default_credentials", "oci_credentials":
@@ -141,13 +141,13 @@ func (l *loader) helper(b *hcl.Block) {
 		return
 	}
 	h := &CredentialsHelper{Name: b.Labels[0], Range: b.DefRange}
-	h.Args, _ = l.list(l.known(b.Body, helperSchema).Attributes["args"])
+	h.Args, _ = l.list(l.readKnown(b.Body, helperSchema).Attributes["args"])
 	l.config.CredentialsHelper = h
 }
 
 func (l *loader) host(b *hcl.Block) {
 	host, ok := l.hostname(b)
-	attr := l.known(b.Body, hostSchema).Attributes["services"]
+	attr := l.readKnown(b.Body, hostSchema).Attributes["services"]
 	v, given := l.value(attr)
 	if !ok {
 		return
@@ -199,7 +199,7 @@ func (l *loader) oci(b *hcl.Block) {
 		l.errorAt(b.DefRange, "Duplicate OCI credentials", "Credentials for the same repositories are already at %s.", first.Range)
 		return
 	}
-	attrs := l.known(b.Body, s).Attributes
+	attrs := l.readKnown(b.Body, s).Attributes
 	c := OCICredentials{Range: b.DefRange, DiscoverAmbient: true}
 	for name, to := range map[string]*Secret{
 		"username": &c.Username, "password": &c.Password,

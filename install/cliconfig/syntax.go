@@ -116,7 +116,7 @@ func (p *parser) item(body *hclsyntax.Body) {
 	switch next := p.peek(); {
 	case len(labels) == 0 && labelledBlocks[name]:
 		p.take(hclsyntax.TokenEqual)
-		p.labelled(block, body)
+		p.parseLabelled(block, body)
 	case next.Type == hclsyntax.TokenEqual && plainBlocks[name]:
 		p.fail("Unexpected equals sign", "%s is a block: write the brace right after the name, without an equals sign.", name)
 	case next.Type == hclsyntax.TokenEqual && len(labels) == 0:
@@ -141,8 +141,8 @@ func (p *parser) braces(block *hclsyntax.Block) {
 	block.CloseBraceRange = p.next().Range
 }
 
-// labelled reads a block whose labels are the names of the blocks within it.
-func (p *parser) labelled(outer *hclsyntax.Block, body *hclsyntax.Body) {
+// parseLabelled reads a block whose labels are the names of the blocks within it.
+func (p *parser) parseLabelled(outer *hclsyntax.Block, body *hclsyntax.Body) {
 	if !p.take(hclsyntax.TokenOBrace) {
 		p.fail("Invalid CLI configuration", "A block of type %q needs a label in front of the brace, as in %s \"...\" {.", outer.Type, outer.Type)
 	}

@@ -150,7 +150,7 @@ func (m *Manager) refuse(err error, missing []addr.Object) error {
 	}
 	lacks := "It may name objects that are in no state."
 	if len(missing) > 0 {
-		lacks = "The state does not have what it records about these objects:" + listed(missing)
+		lacks = "The state does not have what it records about these objects:" + listObjects(missing)
 	}
 	return fmt.Errorf("%w.\n\nThe journal %s was left by a run that ended abnormally. %s\n\nNothing has been changed. If the state that the journal continues can be restored, "+
 		"restore it, and the results are taken from the journal. To go on without them, move the journal away:\n    %s\nIf that run kept its state in another file, "+
@@ -158,8 +158,8 @@ func (m *Manager) refuse(err error, missing []addr.Object) error {
 		err, m.paths.journal, lacks, moveAway(m.paths.journal), store.RescueName, store.RescueName)
 }
 
-// listed returns the first of some objects as text.
-func listed(objects []addr.Object) string {
+// listObjects returns the first of some objects as text.
+func listObjects(objects []addr.Object) string {
 	const most = 20
 	var sb strings.Builder
 	for _, o := range objects[:min(len(objects), most)] {
