@@ -1,7 +1,7 @@
 // Package program builds the programs of this module for tests that start them as real processes.
 //
-// It imports the standard library only. It must not know what the programs do: the tests that use it see them
-// from outside, as users do.
+// It imports the standard library only. It must not know what the programs do: the tests see them from
+// outside, as users do.
 package program
 
 import (
@@ -15,14 +15,14 @@ import (
 	"strings"
 )
 
-// Module is the path prefix of the packages that Build takes.
+// Module is the path prefix of the packages that Build accepts.
 const Module = "github.com/mayfly-iac/mayfly/"
 
-// parallel is how many tests with processes run at once for each processor: most of their time they wait.
+// parallel is how many tests with processes run at once per processor: they mostly wait.
 const parallel = 3
 
-// Main runs a package's tests with what prepare makes ready in a directory of their own, and ends the
-// process. It is for TestMain. name is that of the package.
+// Main runs a package's tests and ends the process. Before, it calls prepare with a new directory for the
+// tests. It is for TestMain. name is that of the package.
 func Main(m interface{ Run() int }, name string, prepare func(dir string) error) {
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "mayfly-"+name+"-*")
@@ -54,8 +54,8 @@ func RaiseParallel() error {
 	return flag.Set("test.parallel", strconv.Itoa(parallel*runtime.GOMAXPROCS(0)))
 }
 
-// Build compiles commands of this module, given by their folders such as "cmd/mayfly", into dir. The result
-// has the executables' paths by folder; the error holds what the compiler said.
+// Build compiles commands of this module, given by their directories such as "cmd/mayfly", into dir. It
+// returns the executables' paths by directory; the error contains the compiler's output.
 func Build(dir string, folders ...string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, folder := range folders {
@@ -71,9 +71,8 @@ func Build(dir string, folders ...string) (map[string]string, error) {
 	return out, nil
 }
 
-// compile returns the arguments with which go makes the executable of a package at path. Linking takes
-// seconds, and of go's commands only run keeps the executable for the next package's tests. What it runs here
-// copies it.
+// compile returns the arguments with which go builds the executable of a package at path. Linking takes
+// seconds, and only go run caches the executable for the next package's tests. What it runs here copies it.
 func compile(pkg, path string) []string {
 	if runtime.GOOS == "windows" {
 		return []string{"build", "-o", path, pkg}
@@ -81,9 +80,9 @@ func compile(pkg, path string) []string {
 	return []string{"run", "-exec=cp", pkg, path}
 }
 
-// Isolate makes this process's environment one in which the programs find nothing of the user's: no settings,
-// no variables, and a home directory of their own in dir. They collect garbage less often than usual, since
-// most of them end before that pays.
+// Isolate removes everything of the user's from this process's environment: settings, variables, and the
+// home directory, which becomes one in dir. Programs collect garbage less often than usual, since most of
+// them end before it pays.
 func Isolate(dir string) error {
 	home, settings := filepath.Join(dir, "home"), filepath.Join(dir, "settings.tfrc")
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -105,8 +104,8 @@ func Isolate(dir string) error {
 	return nil
 }
 
-// Mirror lays a provider's executable out in dir as a filesystem mirror has it, under host/namespace/type,
-// and returns dir.
+// Mirror creates a filesystem mirror in dir with a provider's executable, under host/namespace/type, and
+// returns dir.
 func Mirror(dir, source, version, executable string) (string, error) {
 	parts := strings.Split(source, "/")
 	if len(parts) != 3 {

@@ -18,10 +18,10 @@ type Key struct {
 	config *packet.Config
 }
 
-// NewKey makes a key.
+// NewKey returns a new key.
 func NewKey() (*Key, error) { return newKey(&packet.Config{Algorithm: packet.PubKeyAlgoEdDSA}) }
 
-// NewExpiredKey makes a key that signs in the past and has expired since.
+// NewExpiredKey returns a key that signs in the past and has expired since.
 func NewExpiredKey() (*Key, error) {
 	then := time.Now().Add(-1000 * time.Hour)
 	return newKey(&packet.Config{Algorithm: packet.PubKeyAlgoEdDSA, KeyLifetimeSecs: 3600, Time: func() time.Time { return then }})

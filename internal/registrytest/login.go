@@ -9,34 +9,34 @@ import (
 	"strings"
 )
 
-// OAuth is the login service of a server. It hands out the server's token.
+// OAuth is the login service of a server. It issues the server's token.
 type OAuth struct {
 	// Grants are the grant types that it offers.
 	Grants []string
-	// User and Password are those of the only account.
+	// User and Password belong to the only account.
 	User, Password string
-	// Fault is what it does wrong: "denied" sends the browser back with a refusal, "state" first with another
-	// state and then with the right one, "code" without a code, "reused" with one that is not valid any more,
-	// "redirect" has the token service redirect to another server, "broken" has it answer 500 with a text
-	// that must not be shown, "empty" makes it answer without a token.
+	// Fault is the service's misbehavior: "denied" refuses the login, "state" redirects first with another
+	// state and then with the right one, "code" without a code, "reused" with one that is no longer valid,
+	// "redirect" makes the token service redirect to another server, "broken" makes it answer 500 with a
+	// text that must not be shown, "empty" makes it answer without a token.
 	Fault string
 
 	codes map[string]url.Values // the authorization requests, by code
 }
 
-// clientID is how the service knows its client.
+// clientID is the service's ID for its client.
 const clientID = "mayfly-cli"
 
-// LoginHidden is in what the service says when it is broken.
+// LoginHidden occurs in the service's answers when it is broken.
 const LoginHidden = "internal-details-of-the-server"
 
-// definition is what service discovery says of the login. base is the server's address, "" if that is where
-// it is said.
+// definition is the description of the login in service discovery. base is the server's address, "" if
+// discovery is on the same server.
 func (o *OAuth) definition(base string) object {
 	return object{"client": clientID, "grant_types": o.Grants, "authz": base + "/oauth/authorize", "token": base + "/oauth/token", "ports": []int{20000, 40000}, "scopes": []string{"read", "write"}}
 }
 
-// authorize signs everybody in, and sends the browser back.
+// authorize accepts every login and redirects the browser.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-// token hands out the token for a code, once and only to who began the login, or for the password.
+// token issues the token for a code, once and only to the client that began the login, or for the password.
 func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -120,13 +120,13 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, object{"access_token": s.Token, "token_type": "bearer"})
 }
 
-// account tells whose the token is, as hosts do that have a page for tokens.
+// account returns the owner of the token, as hosts with a page for tokens do.
 func (s *Server) account(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, object{"data": object{"attributes": object{"username": "ada"}}})
 }
 
-// LoginServices is what the server would say in service discovery, with whole addresses, in the language of
-// the CLI configuration.
+// LoginServices returns the server's service discovery with absolute addresses, in the language of the CLI
+// configuration.
 func (s *Server) LoginServices() string {
 	base := "https://" + s.Host()
 	if s.OAuth == nil {

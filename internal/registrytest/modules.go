@@ -8,8 +8,8 @@ import (
 type Module struct {
 	Name     string // NAMESPACE/NAME/SYSTEM
 	Version  string
-	Location string // what the registry answers; it may be relative to the question
-	InBody   bool   // whether it stands in a JSON body instead of a header
+	Location string // the registry's answer; it may be relative to the request
+	InBody   bool   // send it in a JSON body instead of a header
 }
 
 // AddModule publishes a version of a module in the registry.
@@ -19,7 +19,7 @@ func (s *Server) AddModule(m Module) {
 	s.modules = append(s.modules, m)
 }
 
-// AddFile puts a file at a path of the server, for everybody.
+// AddFile serves a file at a path, without requiring a login.
 func (s *Server) AddFile(path string, content []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,7 +33,7 @@ func (s *Server) AddFile(path string, content []byte) {
 type Artifact struct {
 	Repository, Tag string
 	Archive         []byte
-	Type            string // the artifact's, "" for that of a package of modules
+	Type            string // of the artifact; "" for a package of modules
 }
 
 // AddArtifact publishes an artifact and returns its digest.
@@ -54,7 +54,7 @@ func (s *Server) AddArtifact(a Artifact) (digest string) {
 	return digest
 }
 
-// plainFile returns what was put at a path.
+// plainFile returns the content at a path.
 func (s *Server) plainFile(path string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

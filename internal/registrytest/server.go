@@ -27,7 +27,7 @@ type Package struct {
 	Archive  []byte
 }
 
-// file is the usual name of a package.
+// file returns the usual file name of a package.
 func (p Package) file() string {
 	return fmt.Sprintf("terraform-provider-%s_%s_%s.zip", p.Name[strings.LastIndex(p.Name, "/")+1:], p.Version, p.Platform)
 }
@@ -40,7 +40,7 @@ func Sum(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Zip makes an archive of files with their contents; all may be executed.
+// Zip returns an archive of files with their contents; all are executable.
 func Zip(files map[string]string) []byte {
 	var buf bytes.Buffer
 	w := zip.NewWriter(&buf)
@@ -61,32 +61,32 @@ func Zip(files map[string]string) []byte {
 	return buf.Bytes()
 }
 
-// Request is what a test may want to know of a request.
+// Request has what tests check of a request.
 type Request struct {
 	Path, Authorization, Referer, Agent string
 }
 
-// Server is the registries. Its exported fields may be changed while no request is under way.
+// Server is all the registries. Its exported fields may be changed while no request is in progress.
 type Server struct {
 	*httptest.Server
 	// Key signs the checksums.
 	Key *Key
-	// Published are the keys that the registry gives for the publisher, in ASCII armor.
+	// Published are the publisher's keys according to the registry, in ASCII armor.
 	Published []string
-	// Protocols are the versions of the plugin protocol of each provider version, where they aren't 5.0.
+	// Protocols are the versions of the plugin protocol of each provider version, unless they are 5.0.
 	Protocols map[string][]string
-	// Token is the bearer token that the registry and the mirror demand, "" for none. Files are open to
-	// everybody.
+	// Token is the bearer token that the registry and the mirror require, "" for none. Files require no
+	// token.
 	Token string
-	// OAuth is the login service, nil if there is none: then the server has a page for tokens.
+	// OAuth is the login service. If it is nil, the server has a page for tokens instead.
 	OAuth *OAuth
-	// Login is the "user:password" that the OCI registry demands, "" for none.
+	// Login is the "user:password" that the OCI registry requires, "" for none.
 	Login string
 	// Warnings are sent with each list of versions.
 	Warnings []string
-	// NoHashes makes the network mirror give no checksums.
+	// NoHashes makes the network mirror omit checksums.
 	NoHashes bool
-	// Hook may answer a request in place of the server, and then returns true.
+	// Hook may answer a request instead of the server, and then returns true.
 	Hook func(w http.ResponseWriter, r *http.Request) bool
 
 	mu       sync.Mutex
@@ -156,7 +156,7 @@ func (s *Server) Requests() []Request {
 // Host returns the address in the form HOST:PORT.
 func (s *Server) Host() string { return s.Listener.Addr().String() }
 
-// WriteCertificate writes what clients have to trust into a file.
+// WriteCertificate writes the certificate that clients must trust to a file.
 func (s *Server) WriteCertificate(path string) error {
 	return os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o644)
 }

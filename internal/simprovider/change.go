@@ -15,7 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// The actions of a change, as the transcript names them.
+// The actions of a change, as in the transcript.
 const (
 	actionCreate = "create"
 	actionUpdate = "update"
@@ -32,8 +32,8 @@ func actionOf(prior, next object) string {
 	return actionUpdate
 }
 
-// PlanResourceChange plans: on create and update the computed results are unknown except label and the nested
-// hashes.
+// PlanResourceChange plans a change. On create and update, the computed results are unknown except label
+// and the nested hashes.
 func (c *core) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("PlanResourceChange", req.TypeName, schema)
@@ -100,12 +100,12 @@ func (c *core) plan(ctx context.Context, schema *tfprotov6.Schema, req *tfprotov
 	return err
 }
 
-// plannedPrivate is what apply must hand back.
+// plannedPrivate returns the private data that apply must send back.
 func plannedPrivate(prior object) []byte {
 	return fmt.Appendf(nil, `{"planned":%q}`, actionOf(prior, object{}))
 }
 
-// planned is the planned object without write-only values, and whether it differs from the prior one.
+// planned returns the planned object without write-only values, and whether it differs from the prior one.
 func (c *core) planned(typ string, b *tfprotov6.SchemaBlock, prior, proposed object) (_ object, changed bool) {
 	next := proposed.clone()
 	if prior != nil && sameJSON(prior.text("json"), next.text("json")) {
@@ -144,7 +144,7 @@ func (c *core) label(o object) string {
 	return c.prefix + o.text("name")
 }
 
-// replacements are the paths whose change needs a new object.
+// replacements returns the paths whose change needs a new object.
 func replacements(prior, planned object) []*tftypes.AttributePath {
 	if prior == nil {
 		return nil
@@ -239,7 +239,7 @@ func (c *core) apply(ctx context.Context, schema *tfprotov6.Schema, req *tfproto
 	return failOn(config, ch.action+"-partial")
 }
 
-// checkChange refuses a request in which the engine broke its side of the contract.
+// checkChange refuses a request in which the engine breaks the contract.
 func (c *core) checkChange(ch change) error {
 	if err := c.ready(); err != nil {
 		return err
@@ -271,8 +271,7 @@ func (c *core) checkChange(ch change) error {
 	return nil
 }
 
-// unknownConfigured names an attribute that only the configuration can set and that is unknown; "" if there
-// is none.
+// unknownConfigured names an unknown attribute that only the configuration can set, or returns "".
 func unknownConfigured(b *tfprotov6.SchemaBlock, o object) string {
 	found := ""
 	mapBlock(b, o, func(a *tfprotov6.SchemaAttribute, _ object, v tftypes.Value) tftypes.Value {
@@ -284,7 +283,7 @@ func unknownConfigured(b *tfprotov6.SchemaBlock, o object) string {
 	return found
 }
 
-// delay is the time that the change takes.
+// delay waits for as long as the change takes.
 func (c *core) delay(ctx context.Context, ch change) error {
 	from, general := ch.config, ch.config.text("delay")
 	if ch.action == actionDelete {
@@ -303,7 +302,7 @@ func (c *core) delete(ch change) error {
 	return c.cloud.remove(ch.prior.text("id"))
 }
 
-// store fills in what the plan left unknown and writes the object to the cloud.
+// store fills in what was unknown in the plan and writes the object to the cloud.
 func (c *core) store(ch change) (object, error) {
 	id := ch.prior.text("id")
 	if ch.action == actionCreate {
@@ -339,7 +338,7 @@ func (c *core) store(ch change) (object, error) {
 	return state, c.cloud.put(obj)
 }
 
-// result is the final value of a computed attribute.
+// result returns the final value of a computed attribute.
 func (c *core) result(a *tfprotov6.SchemaAttribute, parent object, id string, serial int64) tftypes.Value {
 	switch a.Name {
 	case "id":

@@ -4,5 +4,6 @@ package simprovider
 
 import "time"
 
-// machineClock is the wall clock where the standard libraries offer no monotonic one that processes share.
+// machineClock is the wall clock, because the standard library offers no monotonic clock that processes
+// share here.
 func machineClock() int64 { return time.Now().UnixNano() }

@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// Object is one object in the simulated cloud, as its JSON file shows it. A test may change Attrs in the file
-// to make drift.
+// Object is one object in the simulated cloud, as in its JSON file. A test may change Attrs in the file to
+// simulate drift.
 type Object struct {
 	ID     string                     `json:"id"`
 	Type   string                     `json:"type"`
@@ -26,7 +26,7 @@ type Object struct {
 	SecretHash string `json:"secret_hash"`
 }
 
-// errGone says that the cloud has no such object or lease.
+// errGone means that the cloud has no such object or lease.
 var errGone = errors.New("there is no such object")
 
 // cloud is a directory: one file per object, and in .sim the leases of open ephemerals and the counters.
@@ -37,12 +37,13 @@ type cloud struct {
 	mu      sync.Mutex
 }
 
-// ObjectPath is the file of the object with the id in the directory of a simulated cloud.
+// ObjectPath returns the path of an object's file in the directory of a simulated cloud.
 func ObjectPath(dir, id string) string {
 	return filepath.Join(dir, url.PathEscape(id)+".json")
 }
 
-// ReadObject reads one object of the cloud in the directory; the error is fs.ErrNotExist if there is none.
+// ReadObject reads one object of the cloud in the directory. The error of a missing object is
+// fs.ErrNotExist.
 func ReadObject(dir, id string) (*Object, error) {
 	text, err := os.ReadFile(ObjectPath(dir, id))
 	if err != nil {
@@ -55,7 +56,7 @@ func ReadObject(dir, id string) (*Object, error) {
 	return &o, nil
 }
 
-// WriteObject stores the object, whole or not at all.
+// WriteObject stores the object completely or not at all.
 func WriteObject(dir string, o *Object) error {
 	text, err := json.MarshalIndent(o, "", "  ")
 	if err != nil {
@@ -64,8 +65,8 @@ func WriteObject(dir string, o *Object) error {
 	return replaceFile(ObjectPath(dir, o.ID), append(text, '\n'))
 }
 
-// replaceFile writes the file so that a reader sees the old or the new content. It is not synced: the cloud
-// need not survive the machine.
+// replaceFile writes the file so that a reader sees the old or the new content. It is not synchronized: the
+// cloud need not survive a crash of the machine.
 func replaceFile(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {
@@ -130,13 +131,14 @@ func (c *cloud) remove(id string) error {
 	return err
 }
 
-// newID makes the id of a new object: its name and how many of the name there have been, "web-1".
+// newID returns the id of a new object: its name and the number of objects with that name so far, as in
+// "web-1".
 func (c *cloud) newID(name string) (string, error) {
 	n, err := c.count("ids-" + name)
 	return fmt.Sprintf("%s-%d", name, n), err
 }
 
-// byName finds the newest object of the type and name.
+// byName finds the newest object with the type and name.
 func (c *cloud) byName(typ, name string) (*Object, error) {
 	var best *Object
 	bestNumber := -1
@@ -169,8 +171,8 @@ func escapeGlob(s string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(s)
 }
 
-// count adds one to a counter shared by all processes and returns it: the counter is the length of a file
-// only ever appended to. Two processes that count at the same moment may see the same number.
+// count increments a counter shared by all processes and returns it. The counter is the length of a file
+// that is only appended to. Two processes that count at the same moment may see the same number.
 func (c *cloud) count(name string) (int64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

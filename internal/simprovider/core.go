@@ -15,8 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// core is the provider. It implements tfprotov6.ProviderServer; every method goes through serve, which
-// records the call and carries out the misbehaviours, so that the methods themselves are the well-behaved
+// core is the provider. It implements tfprotov6.ProviderServer. Every method goes through serve, which
+// records the call and carries out misbehavior, so that the methods themselves are those of a well-behaved
 // provider.
 type core struct {
 	variant    string
@@ -32,7 +32,7 @@ type core struct {
 
 	mu         sync.Mutex
 	stopped    bool                            // StopProvider was called
-	running    map[int]context.CancelCauseFunc // calls in flight, by number; StopProvider cancels them, later calls are not affected
+	running    map[int]context.CancelCauseFunc // running calls by number; StopProvider cancels them, later calls are not affected
 	configured bool
 	prefix     string
 	token      string // checked to be live at every use of the cloud; never shown
@@ -43,13 +43,13 @@ var _ tfprotov6.ProviderServer = (*core)(nil)
 // call describes one request to the recorder and to the rules.
 type call struct {
 	simlog.Entry
-	config  object // what the request holds, decoded; nil where it has no such object
+	config  object // the objects in the request, decoded; nil where it has none
 	prior   object
 	planned object
-	block   *tfprotov6.SchemaBlock // the schema of the answered object, nil where none is answered
+	block   *tfprotov6.SchemaBlock // the schema of the returned object; nil if none is returned
 }
 
-// answer is the part of a response that a misbehaviour can change, as pointers into the response; nil where
+// answer has the parts of a response that misbehavior can change, as pointers into the response; nil where
 // it has no such part.
 type answer struct {
 	object   **tfprotov6.DynamicValue
@@ -64,8 +64,8 @@ type answer struct {
 	failure  **tfprotov6.FunctionError
 }
 
-// serve runs one RPC: it records the begin, applies the rules that come before, runs the provider's own work,
-// applies the rules that change the answer, and records the end.
+// serve runs one RPC: it records the begin, applies the rules that come before, does the provider's own
+// work, applies the rules that change the response, and records the end.
 func serve[R any](ctx context.Context, c *core, cl call, work func(context.Context) (*R, error), parts func(*R) answer) (*R, error) {
 	cl.Seq = int(calls.Add(1))
 	ctx, done := c.track(ctx, cl.Seq)
@@ -76,7 +76,7 @@ func serve[R any](ctx context.Context, c *core, cl call, work func(context.Conte
 	end := simlog.Entry{
 		Seq: cl.Seq, RPC: cl.RPC, Type: cl.Type, Name: cl.Name, Action: cl.Action, Phase: simlog.End,
 	}
-	finished := false // a crash records the end before it strikes
+	finished := false // a crash records the end before it happens
 	finish := func(resp *R, err error) {
 		if finished {
 			return
@@ -110,7 +110,7 @@ func serve[R any](ctx context.Context, c *core, cl call, work func(context.Conte
 	return resp, nil
 }
 
-// describe copies into the end entry what the transcript says of an answer.
+// describe copies the recorded parts of a response into the end entry.
 func describe(end *simlog.Entry, a answer, block *tfprotov6.SchemaBlock) {
 	if a.diags != nil {
 		for _, d := range *a.diags {
@@ -140,7 +140,7 @@ func describe(end *simlog.Entry, a answer, block *tfprotov6.SchemaBlock) {
 
 var errStopped = errors.New("the provider was asked to stop")
 
-// track registers a call in flight; done must be called when it is over.
+// track registers a running call; done must be called when it is over.
 func (c *core) track(ctx context.Context, seq int) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c.mu.Lock()
@@ -154,7 +154,7 @@ func (c *core) track(ctx context.Context, seq int) (_ context.Context, done func
 	}
 }
 
-// stop cancels the calls in flight.
+// stop cancels the running calls.
 func (c *core) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,8 +179,8 @@ func newCall(rpc, typ string, schema *tfprotov6.Schema) call {
 	return cl
 }
 
-// read decodes one object of the request for the rules and the transcript; a value that does not conform is
-// left to the work to report.
+// read decodes one object of the request for the rules and the transcript. It ignores a value that does not
+// conform, which the work reports.
 func (cl *call) read(role string, dv *tfprotov6.DynamicValue) object {
 	if cl.block == nil {
 		return nil
@@ -205,12 +205,12 @@ func unknownType(kind, name string, known map[string]*tfprotov6.Schema) []*tfpro
 	return problem("Unknown "+kind, fmt.Sprintf("The engine asked for the %s %q; this provider has %q.", kind, name, slices.Sorted(maps.Keys(known))))
 }
 
-// problem is one error diagnostic.
+// problem returns one error diagnostic.
 func problem(summary, detail string) []*tfprotov6.Diagnostic {
 	return []*tfprotov6.Diagnostic{{Severity: tfprotov6.DiagnosticSeverityError, Summary: summary, Detail: detail}}
 }
 
-// failed is the diagnostics of an error, or none.
+// failed returns the diagnostics of an error, or none.
 func failed(err error) []*tfprotov6.Diagnostic {
 	var f *fault
 	switch {
@@ -222,7 +222,7 @@ func failed(err error) []*tfprotov6.Diagnostic {
 	return problem("Simulated provider failed", err.Error())
 }
 
-// fault is an error of the engine, as opposed to one that a test asked for.
+// fault is an error of the engine, as opposed to one requested by a test.
 type fault struct{ text string }
 
 func (f *fault) Error() string { return f.text }
@@ -243,8 +243,7 @@ func (c *core) ready() error {
 	return nil
 }
 
-// wait sleeps for the duration that the text names ("" for none), unless the call is cancelled or the
-// provider stopped.
+// wait sleeps for the duration in text ("" for none), unless the call is canceled or the provider stopped.
 func (c *core) wait(ctx context.Context, duration string) error {
 	if duration == "" {
 		return nil
@@ -263,7 +262,7 @@ func (c *core) wait(ctx context.Context, duration string) error {
 	}
 }
 
-// checkNoWriteOnly refuses an object in which the engine left the value of a write-only attribute.
+// checkNoWriteOnly refuses an object that contains the value of a write-only attribute.
 func checkNoWriteOnly(role string, b *tfprotov6.SchemaBlock, o object) error {
 	var err error
 	mapBlock(b, o, func(a *tfprotov6.SchemaAttribute, _ object, v tftypes.Value) tftypes.Value {

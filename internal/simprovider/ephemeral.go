@@ -14,10 +14,10 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// ephemeralFailPoints are what fail_on of an ephemeral may say.
+// ephemeralFailPoints are the valid values of an ephemeral resource's fail_on.
 var ephemeralFailPoints = []string{"validate", "open", "renew", "close"}
 
-// ephemeralPrivate is the private data of an opened ephemeral. It changes with each renewal.
+// ephemeralPrivate is the private data of an open ephemeral resource. It changes with each renewal.
 type ephemeralPrivate struct {
 	Lease      string `json:"lease"`
 	Name       string `json:"name"`
@@ -37,11 +37,11 @@ func (p *ephemeralPrivate) fail(point string) error {
 	return nil
 }
 
-// renewAt is when the next renewal is wanted: zero for never.
+// renewAt returns when the next renewal is due, zero for never.
 func (p *ephemeralPrivate) renewAt() time.Time {
 	d, err := time.ParseDuration(p.RenewAfter)
 	if err != nil {
-		return time.Time{} // not set; what was set was checked at validation
+		return time.Time{} // not set; validation checked that a set value is valid
 	}
 	return time.Now().Add(d)
 }
@@ -54,7 +54,7 @@ func decodePrivate(private []byte) (*ephemeralPrivate, error) {
 	return &p, nil
 }
 
-// ValidateEphemeralResourceConfig checks what is known: durations and fail_on.
+// ValidateEphemeralResourceConfig checks durations and fail_on, if they are known.
 func (c *core) ValidateEphemeralResourceConfig(ctx context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
 	schema := c.ephemerals[req.TypeName]
 	cl := newCall("ValidateEphemeralResourceConfig", req.TypeName, schema)
@@ -81,7 +81,7 @@ func validateEphemeral(config object) error {
 	return checkFailOn(config, ephemeralFailPoints)
 }
 
-// OpenEphemeralResource opens a lease and answers its secrets.
+// OpenEphemeralResource opens a lease and returns its secrets.
 func (c *core) OpenEphemeralResource(ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {
 	schema := c.ephemerals[req.TypeName]
 	cl := newCall("OpenEphemeralResource", req.TypeName, schema)
@@ -146,8 +146,8 @@ func (c *core) checkOpen(schema *tfprotov6.Schema, config object) error {
 	return validateEphemeral(config)
 }
 
-// newLease registers an opening and makes its result. The value depends on the name alone, the lease is
-// another at each opening.
+// newLease registers an opening and returns its result. The value depends only on the name, the lease
+// differs at each opening.
 func (c *core) newLease(typ string, config object) (object, *lease, error) {
 	name := config.text("name")
 	n, err := c.cloud.count("opens-" + typ + "-" + name)
@@ -160,7 +160,7 @@ func (c *core) newLease(typ string, config object) (object, *lease, error) {
 		l.Parent = simlog.Hash(parent)
 	}
 	if l.Valid, err = time.ParseDuration(config.text("expire_after")); err != nil {
-		l.Valid = 0 // not set; what was set was checked
+		l.Valid = 0 // not set; a set value has been checked
 	}
 	l.extend()
 	result := config.clone()
@@ -168,10 +168,11 @@ func (c *core) newLease(typ string, config object) (object, *lease, error) {
 	return result, l, c.cloud.putLease(l)
 }
 
-// Canary is the secret that an ephemeral of the type and name hands out as its value.
+// Canary returns the secret value of an ephemeral resource with the type and name.
 func Canary(typ, name string) string { return "CANARY-" + typ + "-" + name }
 
-// RenewEphemeralResource extends a lease. It wants the private data of the renewal before, or of the opening.
+// RenewEphemeralResource extends a lease. It requires the private data of the previous renewal or the
+// opening.
 func (c *core) RenewEphemeralResource(ctx context.Context, req *tfprotov6.RenewEphemeralResourceRequest) (*tfprotov6.RenewEphemeralResourceResponse, error) {
 	cl := privateCall("RenewEphemeralResource", req.TypeName, req.Private)
 	work := func(ctx context.Context) (*tfprotov6.RenewEphemeralResourceResponse, error) {
@@ -184,7 +185,7 @@ func (c *core) RenewEphemeralResource(ctx context.Context, req *tfprotov6.RenewE
 	})
 }
 
-// privateCall describes a call that carries no object, only private data.
+// privateCall describes a call that has only private data and no object.
 func privateCall(rpc, typ string, private []byte) call {
 	cl := newCall(rpc, typ, nil)
 	cl.Private = private
@@ -216,7 +217,7 @@ func (c *core) renew(ctx context.Context, req *tfprotov6.RenewEphemeralResourceR
 	return nil
 }
 
-// CloseEphemeralResource ends a lease. It wants the latest private data, and to be called once.
+// CloseEphemeralResource ends a lease. It requires the latest private data, and must be called only once.
 func (c *core) CloseEphemeralResource(ctx context.Context, req *tfprotov6.CloseEphemeralResourceRequest) (*tfprotov6.CloseEphemeralResourceResponse, error) {
 	cl := privateCall("CloseEphemeralResource", req.TypeName, req.Private)
 	work := func(ctx context.Context) (*tfprotov6.CloseEphemeralResourceResponse, error) {
@@ -257,7 +258,7 @@ func (c *core) ValidateDataResourceConfig(ctx context.Context, req *tfprotov6.Va
 	return serve(ctx, c, cl, work, func(r *tfprotov6.ValidateDataResourceConfigResponse) answer { return answer{diags: &r.Diagnostics} })
 }
 
-// ReadDataSource finds the newest sim_thing of the name.
+// ReadDataSource finds the newest sim_thing with the name.
 func (c *core) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	schema := c.data[req.TypeName]
 	cl := newCall("ReadDataSource", req.TypeName, schema)

@@ -13,21 +13,20 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// lease is the record of an opened ephemeral. Its id is the hash of the lease secret, so that the record does
-// not hold the secret; the record is removed by a successful close.
+// lease is the record of an open ephemeral resource. Its id is the hash of the lease secret, so that the
+// record does not contain the secret. A successful close removes the record.
 type lease struct {
 	ID       string        `json:"lease"`
 	Type     string        `json:"type"`
 	Name     string        `json:"name"`
-	Parent   string        `json:"parent"`   // the lease whose secret opened this one
+	Parent   string        `json:"parent"`   // the lease whose secret was used to open this one
 	Renewals int           `json:"renewals"` // successful ones
 	Expires  time.Time     `json:"expires"`  // zero: never
 	Valid    time.Duration `json:"valid"`    // how far a renewal moves Expires
 	Closing  bool          `json:"closing"`  // a close was attempted
 }
 
-// leasePrefix begins every lease secret, so that a text can be recognised as one that must be live when it is
-// used.
+// leasePrefix begins every lease secret, to recognize texts that must be live leases when they are used.
 const leasePrefix = "CANARY-lease-"
 
 func (c *cloud) leasePath(id string) string { return filepath.Join(c.dir, ".sim", "lease-"+id) }
@@ -58,7 +57,8 @@ func (l *lease) extend() {
 	}
 }
 
-// known is the open lease that the private data of a renewal or close speaks of, or the engine's fault.
+// known returns the open lease that the private data of a renewal or close refers to, or the engine's
+// fault.
 func (c *cloud) known(p *ephemeralPrivate) (*lease, error) {
 	l, err := c.getLease(p.Lease)
 	switch {
@@ -74,7 +74,7 @@ func (c *cloud) known(p *ephemeralPrivate) (*lease, error) {
 	return l, nil
 }
 
-// renewLease notes a successful renewal.
+// renewLease records a successful renewal.
 func (c *cloud) renewLease(p *ephemeralPrivate) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,8 +87,8 @@ func (c *cloud) renewLease(p *ephemeralPrivate) error {
 	return c.putLease(l)
 }
 
-// beginClose notes the attempt to close; an ephemeral that was opened with this one's secret must have been
-// asked before.
+// beginClose records the attempt to close. Resources that were opened with this one's secret must have been
+// closed before.
 func (c *cloud) beginClose(p *ephemeralPrivate) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,8 +117,8 @@ func (c *cloud) beginClose(p *ephemeralPrivate) error {
 
 func (c *cloud) dropLease(id string) error { return os.Remove(c.leasePath(id)) }
 
-// checkLive refuses a secret that is a lease which is closed or expired; other texts pass. The error does not
-// show the secret.
+// checkLive refuses a secret that is a closed or expired lease, and accepts any other text. The error does
+// not show the secret.
 func (c *cloud) checkLive(secret string) error {
 	if c.lenient || !strings.HasPrefix(secret, leasePrefix) {
 		return nil
@@ -160,7 +160,7 @@ func leases(dir string) ([]*lease, error) {
 	return out, nil
 }
 
-// OpenLeases names the ephemerals that are open in the cloud in the directory, as "type.name", one per
+// OpenLeases names the open ephemeral resources in the cloud in the directory, as "type.name", once per
 // opening.
 func OpenLeases(dir string) ([]string, error) {
 	open, err := leases(dir)

@@ -15,7 +15,7 @@ func (c *cloud) userPath(id, pid string) string {
 	return filepath.Join(c.dir, ".sim", fmt.Sprintf("user-%s-%s", id, pid))
 }
 
-// noteUser remembers that this process was configured with the secret, if it is a lease.
+// noteUser records that this process was configured with the secret, if it is a lease.
 func (c *cloud) noteUser(secret string) error {
 	if !strings.HasPrefix(secret, leasePrefix) {
 		return nil
@@ -23,8 +23,8 @@ func (c *cloud) noteUser(secret string) error {
 	return os.WriteFile(c.userPath(simlog.Hash(secret), strconv.Itoa(os.Getpid())), nil, 0o600)
 }
 
-// liveUser returns the id of a process that was configured with the lease and still runs, 0 if there is none.
-// This process does not count: several providers may be served by it.
+// liveUser returns the id of a running process that was configured with the lease, or 0 if there is none.
+// This process does not count, since it may serve several providers.
 func (c *cloud) liveUser(id string) int {
 	paths, err := filepath.Glob(c.userPath(id, "*"))
 	if err != nil {

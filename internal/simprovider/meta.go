@@ -41,7 +41,7 @@ func (c *core) GetMetadata(ctx context.Context, _ *tfprotov6.GetMetadataRequest)
 	})
 }
 
-// GetProviderSchema answers every schema, of the variant that was chosen.
+// GetProviderSchema returns every schema of the selected variant.
 func (c *core) GetProviderSchema(ctx context.Context, _ *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
 	work := func(context.Context) (*tfprotov6.GetProviderSchemaResponse, error) {
 		return &tfprotov6.GetProviderSchemaResponse{
@@ -54,7 +54,7 @@ func (c *core) GetProviderSchema(ctx context.Context, _ *tfprotov6.GetProviderSc
 	})
 }
 
-// GetResourceIdentitySchemas answers the identities of sim_thing and sim_shape; the other types have none.
+// GetResourceIdentitySchemas returns the identities of sim_thing and sim_shape; the other types have none.
 func (c *core) GetResourceIdentitySchemas(ctx context.Context, _ *tfprotov6.GetResourceIdentitySchemasRequest) (*tfprotov6.GetResourceIdentitySchemasResponse, error) {
 	work := func(context.Context) (*tfprotov6.GetResourceIdentitySchemasResponse, error) {
 		return &tfprotov6.GetResourceIdentitySchemasResponse{
@@ -79,7 +79,7 @@ func (c *core) ValidateProviderConfig(ctx context.Context, req *tfprotov6.Valida
 	})
 }
 
-// ConfigureProvider may be called once; a token that is a lease must be live then and at every later use.
+// ConfigureProvider may be called once. A token that is a lease must be live then and at every later use.
 func (c *core) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
 	cl := newCall("ConfigureProvider", "", c.provider)
 	cl.config = cl.read("config", req.Config)
@@ -112,7 +112,8 @@ func (c *core) configure(config *tfprotov6.DynamicValue) error {
 	return nil
 }
 
-// StopProvider cancels the calls in flight. Later calls work as before, so that ephemerals can be closed.
+// StopProvider cancels the running calls. Later calls work as before, so that ephemeral resources can be
+// closed.
 func (c *core) StopProvider(ctx context.Context, _ *tfprotov6.StopProviderRequest) (*tfprotov6.StopProviderResponse, error) {
 	work := func(context.Context) (*tfprotov6.StopProviderResponse, error) {
 		c.stop()
@@ -121,7 +122,7 @@ func (c *core) StopProvider(ctx context.Context, _ *tfprotov6.StopProviderReques
 	return serve(ctx, c, newCall("StopProvider", "", nil), work, nil)
 }
 
-// functions are the functions that there are now: once configured, also whoami.
+// functions returns the available functions: once configured, also whoami.
 func (c *core) functions() map[string]*tfprotov6.Function {
 	all := functionSignatures()
 	c.mu.Lock()
@@ -132,7 +133,7 @@ func (c *core) functions() map[string]*tfprotov6.Function {
 	return all
 }
 
-// GetFunctions answers the signatures of the functions.
+// GetFunctions returns the signatures of the functions.
 func (c *core) GetFunctions(ctx context.Context, _ *tfprotov6.GetFunctionsRequest) (*tfprotov6.GetFunctionsResponse, error) {
 	work := func(context.Context) (*tfprotov6.GetFunctionsResponse, error) {
 		return &tfprotov6.GetFunctionsResponse{Functions: c.functions()}, nil
@@ -142,8 +143,7 @@ func (c *core) GetFunctions(ctx context.Context, _ *tfprotov6.GetFunctionsReques
 	})
 }
 
-// CallFunction computes echo, concat2 or fail. The function's name stands as the name in transcript and
-// rules.
+// CallFunction computes echo, concat2 or fail. Transcript and rules use the function's name as the name.
 func (c *core) CallFunction(ctx context.Context, req *tfprotov6.CallFunctionRequest) (*tfprotov6.CallFunctionResponse, error) {
 	cl := newCall("CallFunction", "", nil)
 	cl.Name = req.Name

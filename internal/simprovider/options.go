@@ -33,16 +33,16 @@ type Options struct {
 	Rules  []Rule // the misbehaviours
 	Schema string // the schema variant
 
-	// Lenient lets the uses of dead leases and closes in the wrong order pass, to compare with engines that
-	// do such things.
+	// Lenient permits the use of dead leases and closing in the wrong order, for comparison with engines
+	// that do so.
 	Lenient bool
-	// Clock gives the monotonic nanoseconds of the transcript; nil takes the wall clock, which a synctest
-	// bubble makes virtual.
+	// Clock returns the monotonic nanoseconds of the transcript; nil means the wall clock, which is virtual
+	// in a synctest bubble.
 	Clock func() int64
-	// PID is the process that the transcript names; 0 takes this one.
+	// PID is the process ID in the transcript; 0 means this process.
 	PID int
-	// Exit ends the process for the rules that crash it; nil takes os.Exit. An Exit that returns lets the
-	// call go on with an error.
+	// Exit ends the process for the rules that crash it; nil means os.Exit. If Exit returns, the call
+	// continues with an error.
 	Exit func(code int)
 }
 
@@ -61,13 +61,13 @@ func FromEnv() (Options, error) {
 	return o, err
 }
 
-// New6 makes a protocol 6 server for in-process use. Each server is one provider instance: it is configured
-// once.
+// New6 returns a protocol 6 server for in-process use. Each server is one provider instance: it is
+// configured once.
 func New6(o Options) (tfprotov6.ProviderServer, error) {
 	return newCore(o, 6)
 }
 
-// New5 makes a protocol 5 server, the same provider without nested attributes.
+// New5 returns a protocol 5 server, the same provider without nested attributes.
 func New5(o Options) (tfprotov5.ProviderServer, error) {
 	c, err := newCore(o, 5)
 	if err != nil {
@@ -76,8 +76,8 @@ func New5(o Options) (tfprotov5.ProviderServer, error) {
 	return &server5{core: c}, nil
 }
 
-// NewServer6 makes a protocol 6 server from the environment. It panics if the environment is wrong: a test
-// must not run with a provider other than the one it describes.
+// NewServer6 returns a protocol 6 server configured by the environment. It panics if the environment is
+// invalid: a test must not run with a provider other than the one it describes.
 func NewServer6() tfprotov6.ProviderServer { return must(fromEnv(New6)) }
 
 // NewServer5 is NewServer6 for protocol 5.

@@ -24,7 +24,7 @@ type recorder struct {
 	file *os.File // nil records nothing
 }
 
-// calls numbers the calls of this process: of all its servers, since they may share a transcript.
+// calls numbers the calls of this process, across all its servers, since they may share a transcript.
 var calls atomic.Int64
 
 func newRecorder(path string, clock func() int64, pid int) (*recorder, error) {
@@ -40,8 +40,8 @@ func newRecorder(path string, clock func() int64, pid int) (*recorder, error) {
 	return r, nil
 }
 
-// write stamps the entry and appends it. A transcript that cannot be written would make tests pass that must
-// not: it ends the process.
+// write stamps the entry and appends it. If that fails it ends the process, because tests could pass
+// wrongly without a transcript.
 func (r *recorder) write(e simlog.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,7 +58,7 @@ func (r *recorder) write(e simlog.Entry) {
 	}
 }
 
-// hashes adds the secrets of an object to a transcript entry: what is sensitive or write-only, at every
+// hashes adds the secrets of an object to a transcript entry: sensitive and write-only values, at every
 // depth, under "role.attribute".
 func hashes(into map[string]string, role string, b *tfprotov6.SchemaBlock, o object) {
 	mapBlock(b, o, func(a *tfprotov6.SchemaAttribute, _ object, v tftypes.Value) tftypes.Value {

@@ -12,11 +12,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// failPoints are what fail_on of a resource may say.
+// failPoints are the valid values of a resource's fail_on.
 var failPoints = []string{"validate", "plan", "create", "update", "delete", "read", "create-partial", "update-partial"}
 
-// ValidateResourceConfig checks what is known: fail_on, durations, the JSON text, and that write-only values
-// come with the capability.
+// ValidateResourceConfig checks what is known: fail_on, durations, the JSON text, and that write-only
+// values come with the capability.
 func (c *core) ValidateResourceConfig(ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("ValidateResourceConfig", req.TypeName, schema)
@@ -78,7 +78,7 @@ func failOn(o object, point string) error {
 	return nil
 }
 
-// ReadResource brings the object up to date with the cloud: null if it is gone there.
+// ReadResource updates the object from the cloud. The result is null if the cloud has no such object.
 func (c *core) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("ReadResource", req.TypeName, schema)
@@ -136,8 +136,9 @@ func (c *core) readResource(ctx context.Context, typ string, schema *tfprotov6.S
 	return overlay(schema, state, obj)
 }
 
-// overlay puts what the cloud says over the state. Attributes that only one of them has stay as they are, so
-// that an object made under another type or schema version can be read after a move.
+// overlay combines the state with the attributes in the cloud, which take precedence. Attributes that only
+// one of them has are kept, so that an object made under another type or schema version can be read after a
+// move.
 func overlay(schema *tfprotov6.Schema, state object, obj *Object) (object, error) {
 	out := state.clone()
 	types := schema.ValueType().(tftypes.Object).AttributeTypes
@@ -158,8 +159,8 @@ func overlay(schema *tfprotov6.Schema, state object, obj *Object) (object, error
 	return nullWriteOnly(schema.Block, out), nil
 }
 
-// identity is the identity of an object; of one of a type without identity, and of a null object, what the
-// engine had.
+// identity returns the identity of an object. For types without identity and for null objects, it returns
+// the engine's identity.
 func (c *core) identity(typ string, o object, prior *tfprotov6.ResourceIdentityData) (*tfprotov6.ResourceIdentityData, error) {
 	if identitySchemas[typ] == nil || o == nil || !isKnownNonNull(o["name"]) {
 		return prior, nil
@@ -175,8 +176,8 @@ func identityOf(name string) (*tfprotov6.ResourceIdentityData, error) {
 	return &tfprotov6.ResourceIdentityData{IdentityData: dv}, nil
 }
 
-// GenerateResourceConfig is announced by one variant only. It answers the state without what is computed or
-// "guessed".
+// GenerateResourceConfig is announced by one variant only. It returns the state without computed and
+// "guessed" attributes.
 func (c *core) GenerateResourceConfig(ctx context.Context, req *tfprotov6.GenerateResourceConfigRequest) (*tfprotov6.GenerateResourceConfigResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("GenerateResourceConfig", req.TypeName, schema)

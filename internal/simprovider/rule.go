@@ -18,15 +18,15 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// Rule is one misbehaviour: which calls it strikes, and what it does to them. The package documentation lists
-// the deeds.
+// Rule is one misbehavior: which calls it affects, and what it does to them. The package documentation
+// lists the deeds.
 type Rule struct {
 	RPC  string `json:"rpc"`            // protocol 6 name of the method, or Start for what comes before the handshake
 	Type string `json:"type,omitempty"` // "" matches every type
 	Name string `json:"name,omitempty"` // the object's name attribute; "" matches every name
 	Nth  int    `json:"nth,omitempty"`  // only the nth call that the fields above match in this process, from 1; 0 matches every one
-	// Shared lets Nth count the calls to all processes of the same cloud and the same rules, as for the plans
-	// of a plan and a later apply.
+	// Shared makes Nth count the calls to all processes with the same cloud and rules, such as the planning
+	// calls of a plan and a later apply.
 	Shared bool `json:"shared,omitempty"`
 	// Action restricts plan and apply to create, update or delete.
 	Action string `json:"action,omitempty"`
@@ -41,7 +41,7 @@ type Rule struct {
 	Code  int             `json:"code,omitempty"`  // exit status
 }
 
-// rpcs are the methods that a rule can strike.
+// rpcs are the methods that a rule can affect.
 var rpcs = []string{
 	"Start", "GetMetadata", "GetProviderSchema", "GetResourceIdentitySchemas", "ValidateProviderConfig", "ConfigureProvider", "StopProvider",
 	"ValidateResourceConfig", "UpgradeResourceState", "UpgradeResourceIdentity", "ReadResource", "PlanResourceChange", "ApplyResourceChange",
@@ -49,7 +49,7 @@ var rpcs = []string{
 	"CallFunction", "ValidateEphemeralResourceConfig", "OpenEphemeralResource", "RenewEphemeralResource", "CloseEphemeralResource",
 }
 
-// The deeds that concern the call as a whole; those that change an answer are in the table alterations.
+// The deeds that affect the call as a whole; those that change a response are in the table alterations.
 const (
 	doError       = "error"
 	doRPCError    = "rpc-error"
@@ -77,7 +77,8 @@ var wholeCallDeeds = []string{
 
 var startDeeds = []string{doGarbageOut, doWrongProto, doHang, doDelay, doExit, doPanic, doStderr}
 
-// ParseRules reads rules in JSON and refuses those that could never strike: an unknown method, deed or field.
+// ParseRules reads rules in JSON and refuses those that could never apply: with an unknown method, deed or
+// field.
 func ParseRules(text []byte) ([]Rule, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -92,12 +93,12 @@ func ParseRules(text []byte) ([]Rule, error) {
 	return rules, err
 }
 
-// ruleSet counts for each rule the calls that it matched.
+// ruleSet counts the matching calls of each rule.
 type ruleSet struct {
 	mu    sync.Mutex
 	rules []Rule
 	seen  []int
-	cloud *cloud // keeps the counts that are shared
+	cloud *cloud // keeps the shared counts
 }
 
 func newRuleSet(rules []Rule, cl *cloud) (*ruleSet, error) {
@@ -130,7 +131,7 @@ func (r Rule) check() error {
 	return nil
 }
 
-// match counts the call for every rule that it fits and returns those that strike, in the order of the file.
+// match counts the call for every matching rule and returns those that apply, in the order of the file.
 func (s *ruleSet) match(e simlog.Entry) ([]Rule, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,7 +171,7 @@ func (r Rule) message(otherwise string) string {
 	return otherwise
 }
 
-// when is the moment of a crash.
+// when returns the moment of a crash.
 func (r Rule) when() string {
 	if r.When == "" {
 		return whenDuring
@@ -178,7 +179,7 @@ func (r Rule) when() string {
 	return r.When
 }
 
-// guard runs the work between the deeds that come before it and those that come between it and its answer.
+// guard runs the work between the deeds that come before it and those between it and its response.
 func guard[R any](ctx context.Context, c *core, rules []Rule, finish func(*R, error), work func(context.Context) (*R, error)) (*R, error) {
 	crash := func(r Rule) error {
 		err := fmt.Errorf("the provider crashes on purpose: %s %s the work", r.Do, r.when())
@@ -213,7 +214,8 @@ func guard[R any](ctx context.Context, c *core, rules []Rule, finish func(*R, er
 	return resp, err
 }
 
-// before carries out a deed that delays or replaces the work; an error is answered instead of the response.
+// before carries out a deed that delays or replaces the work. An error is returned in place of the
+// response.
 func (r Rule) before(ctx context.Context) error {
 	switch r.Do {
 	case doRPCError:
@@ -251,7 +253,7 @@ func (c *core) crash(r Rule) {
 	c.exit(code)
 }
 
-// afterAnswer carries out the crashes that follow the answer, once the transport has had time to send it.
+// afterAnswer carries out the crashes that follow the response, once the transport has had time to send it.
 func (c *core) afterAnswer(rules []Rule) {
 	for _, r := range rules {
 		if (r.Do == doExit || r.Do == doPanic) && r.when() == whenAfter {

@@ -50,7 +50,7 @@ func computed(a *tfprotov6.SchemaAttribute)  { a.Computed = true }
 func sensitive(a *tfprotov6.SchemaAttribute) { a.Sensitive = true }
 func writeOnly(a *tfprotov6.SchemaAttribute) { a.WriteOnly = true }
 
-// secretWO is the write-only attribute that the wrong variants put where none may stand.
+// secretWO is the write-only attribute that the wrong variants put in invalid places.
 func secretWO(extra ...func(*tfprotov6.SchemaAttribute)) *tfprotov6.SchemaAttribute {
 	return attr("misplaced_wo", tftypes.String, append(extra, optional, writeOnly)...)
 }

@@ -13,21 +13,21 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/simprovider/simlog"
 )
 
-// The cookie that an engine sets for the plugins that it starts, and for nothing else.
+// The cookie that an engine sets only for plugins that it starts.
 const (
 	cookieKey   = "TF_PLUGIN_MAGIC_COOKIE"
 	cookieValue = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2"
 )
 
-// Serving says that this process was started by an engine as a plugin, and that SIM_SERVE tells test binaries
-// to be this provider then. A TestMain asks it first; the engine itself may run with SIM_SERVE in its
-// environment, for its children.
+// Serving reports whether an engine started this process as a plugin and SIM_SERVE makes test binaries this
+// provider. A TestMain calls it first. The engine itself may run with SIM_SERVE in its environment, for its
+// children.
 func Serving() bool {
 	return os.Getenv(EnvServe) != "" && os.Getenv(cookieKey) == cookieValue
 }
 
 // ServeMain is the main function of the provider: it serves until the engine ends it, and does not return.
-// What is wrong in the environment is reported on standard error with exit status 2.
+// Errors in the environment are reported on standard error with exit status 2.
 func ServeMain() {
 	if err := serveEnv(); err != nil {
 		fmt.Fprintf(realStderr, "simprovider: %s\n", err)
@@ -63,7 +63,7 @@ func serveEnv() error {
 	return tf6server.Serve(Source, func() tfprotov6.ProviderServer { return c })
 }
 
-// start carries out the rules for what comes before the handshake.
+// start carries out the rules for the time before the handshake.
 func (c *core) start() error {
 	rules, err := c.rules.match(simlog.Entry{RPC: startRPC})
 	if err != nil {

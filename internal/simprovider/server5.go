@@ -8,9 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov5"
 )
 
-// server5 speaks protocol 5 for the core. The messages of both protocols have the same fields, except for
-// nested attributes, which the core leaves out when it is made for protocol 5: so they are copied field by
-// field.
+// server5 adapts the core to protocol 5. The messages of both protocols have the same fields, except for
+// nested attributes, which a core for protocol 5 leaves out. Messages are therefore copied field by field.
 type server5 struct {
 	core *core
 }
@@ -32,8 +31,8 @@ func bridge[Resp5, Req5, Req6, Resp6 any](ctx context.Context, req *Req5, call f
 	return resp5, copyFields(reflect.ValueOf(resp5).Elem(), reflect.ValueOf(resp6).Elem())
 }
 
-// copyFields copies a message of one protocol into the same message of the other; fields that only one has
-// are left out.
+// copyFields copies a message of one protocol into the same message of the other, ignoring fields that only
+// one has.
 func copyFields(dst, src reflect.Value) error {
 	if src.Type().AssignableTo(dst.Type()) {
 		dst.Set(src)

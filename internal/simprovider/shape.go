@@ -5,8 +5,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// typeShape has attributes and blocks of every form that the protocol knows, each with a computed mark beside
-// what is configured.
+// typeShape has attributes and blocks of every form in the protocol, each with a computed mark beside the
+// configured value.
 const typeShape = "sim_shape"
 
 // shapeSchema is the schema of sim_shape. Protocol 5 has no nested attributes.
@@ -71,7 +71,7 @@ func deprecated(message string) func(*tfprotov6.SchemaAttribute) {
 	return func(a *tfprotov6.SchemaAttribute) { a.Deprecated, a.DeprecationMessage = true, message }
 }
 
-// markFor is the mark that goes with a value.
+// markFor returns the mark for a value.
 func markFor(parent object) tftypes.Value {
 	if text := parent.text("value"); text != "" {
 		return str("mark-" + text)
@@ -79,8 +79,8 @@ func markFor(parent object) tftypes.Value {
 	return str("mark")
 }
 
-// planShape plans what is special about sim_shape: a mark stays as long as it goes with its value, dyn_result
-// follows dyn, and filled is filled in when it is not configured.
+// planShape plans what is special about sim_shape: a mark is kept as long as it fits its value, dyn_result
+// follows dyn, and filled is computed if it is not configured.
 func planShape(b *tfprotov6.SchemaBlock, prior, next object) object {
 	next = mapBlock(b, next, func(a *tfprotov6.SchemaAttribute, parent object, v tftypes.Value) tftypes.Value {
 		if a.Name == "mark" && (!isKnownNonNull(v) || !v.Equal(markFor(parent))) {
@@ -97,7 +97,7 @@ func planShape(b *tfprotov6.SchemaBlock, prior, next object) object {
 	return next
 }
 
-// fillShape gives the results that mapBlock doesn't reach or that depend on more than their own object.
+// fillShape computes the results that mapBlock doesn't reach or that depend on more than their own object.
 func fillShape(state object) object {
 	if isUnset(state["dyn"]) {
 		state["dyn_result"] = str("none")
@@ -125,7 +125,7 @@ var shapeIdentityV0 = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"la
 // identitySchemas are the identities of the types that have one.
 var identitySchemas = map[string]*tfprotov6.ResourceIdentitySchema{typeThing: identitySchema, typeShape: shapeIdentity}
 
-// identityFor is the identity of an object of the type with the name.
+// identityFor returns the identity of an object with the type and name.
 func identityFor(typ, name string) (*tfprotov6.ResourceIdentityData, error) {
 	if typ != typeShape {
 		return identityOf(name)
@@ -137,14 +137,14 @@ func identityFor(typ, name string) (*tfprotov6.ResourceIdentityData, error) {
 	return &tfprotov6.ResourceIdentityData{IdentityData: dv}, nil
 }
 
-// metaSchema is the schema of provider_meta blocks; it is sensitive so that the transcript tells what was
+// metaSchema is the schema of provider_meta blocks. It is sensitive so that the transcript shows what was
 // sent.
 func metaSchema() *tfprotov6.Schema {
 	return &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{attr("module", tftypes.String, optional, sensitive)}}}
 }
 
-// readMeta notes the provider_meta of a request: "meta.module" in the transcript, "absent" if the request
-// brings none.
+// readMeta records the provider_meta of a request: "meta.module" in the transcript, "absent" if the request
+// has none.
 func (cl *call) readMeta(dv *tfprotov6.DynamicValue) {
 	block := metaSchema().Block
 	o, err := decode(dv, block.ValueType())
@@ -157,8 +157,8 @@ func (cl *call) readMeta(dv *tfprotov6.DynamicValue) {
 	hashes(cl.Hash, "meta", block, o)
 }
 
-// upgradeShape takes over what an earlier version of sim_shape has in common with this one: from JSON, or
-// from the flat map that states before version 4 have.
+// upgradeShape keeps what an earlier version of sim_shape has in common with this one, from JSON or from
+// the flat map of states before version 4.
 func upgradeShape(raw *tfprotov6.RawState, schema *tfprotov6.Schema) (*tfprotov6.DynamicValue, error) {
 	if raw == nil {
 		return nil, faultf("the request holds no state")
@@ -182,8 +182,7 @@ func upgradeShape(raw *tfprotov6.RawState, schema *tfprotov6.Schema) (*tfprotov6
 	return encode(out, schema.ValueType())
 }
 
-// kept is how the cloud keeps an attribute: as plain JSON, and with its type where the schema leaves that
-// open.
+// kept returns the cloud's form of an attribute: plain JSON, with its type if the schema leaves that open.
 func kept(schema *tfprotov6.Schema, name string, v tftypes.Value) any {
 	for _, a := range schema.Block.Attributes {
 		if a.Name == name && a.NestedType == nil && a.Type.Is(tftypes.DynamicPseudoType) && isKnownNonNull(v) {

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// UpgradeResourceState converts sim_thing from version 0 (size is a text, tags are called labels) and
-// sim_shape from both earlier versions; every other state must be current.
+// UpgradeResourceState converts sim_thing from version 0 (size is a string, tags are called labels) and
+// sim_shape from both earlier versions. Every other state must be current.
 func (c *core) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("UpgradeResourceState", req.TypeName, schema)
@@ -67,7 +67,7 @@ func rawObject(raw *tfprotov6.RawState, typ tftypes.Type) (object, error) {
 	return asObject(v), nil
 }
 
-// emptyObject is an object of the schema with nothing set: null attributes, no nested blocks.
+// emptyObject returns an object of the schema with nothing set: null attributes and no nested blocks.
 func emptyObject(schema *tfprotov6.Schema) object {
 	o := nullObject(schema.ValueType())
 	for _, nb := range schema.Block.BlockTypes {
@@ -95,8 +95,8 @@ func upgradeThing(schema *tfprotov6.Schema, v0 object) object {
 	return out
 }
 
-// UpgradeResourceIdentity passes an identity of the current version on, and converts that of sim_shape from
-// version 0.
+// UpgradeResourceIdentity returns an identity of the current version unchanged, and converts that of
+// sim_shape from version 0.
 func (c *core) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.UpgradeResourceIdentityRequest) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
 	cl := newCall("UpgradeResourceIdentity", req.TypeName, nil)
 	work := func(context.Context) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
@@ -122,8 +122,8 @@ func (c *core) UpgradeResourceIdentity(ctx context.Context, req *tfprotov6.Upgra
 	})
 }
 
-// ImportResourceState answers an object with nothing but its id, which a following read completes, or removes
-// if the cloud has none. An import by identity looks the id up by name.
+// ImportResourceState returns an object with only its id. A following read completes it, or removes it if
+// the cloud has none. An import by identity looks the id up by name.
 func (c *core) ImportResourceState(ctx context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
 	schema := c.resources[req.TypeName]
 	cl := newCall("ImportResourceState", req.TypeName, schema)
@@ -199,8 +199,8 @@ func (c *core) importOne(schema *tfprotov6.Schema, req *tfprotov6.ImportResource
 	return out, err
 }
 
-// MoveResourceState turns a sim_old, of whichever provider, into a sim_thing; old_value becomes a tag. An
-// object of another provider's type of the same name is taken over as it is.
+// MoveResourceState converts a sim_old of any provider to a sim_thing; old_value becomes a tag. An object
+// of another provider's type with the same name is taken over unchanged.
 func (c *core) MoveResourceState(ctx context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
 	schema := c.resources[req.TargetTypeName]
 	cl := newCall("MoveResourceState", req.TargetTypeName, schema)

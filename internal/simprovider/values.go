@@ -12,10 +12,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// object is a decoded object value, its attributes by name; nil stands for a null object.
+// object is a decoded object value, its attributes by name; nil represents a null object.
 type object map[string]tftypes.Value
 
-// decode turns a wire value into an object of the type. A missing value and a null are both nil.
+// decode converts a wire value to an object of the type. It returns nil for a missing value and for null.
 func decode(dv *tfprotov6.DynamicValue, typ tftypes.Type) (object, error) {
 	if dv == nil || (dv.MsgPack == nil && dv.JSON == nil) {
 		return nil, nil
@@ -38,7 +38,7 @@ func asObject(v tftypes.Value) object {
 	return m
 }
 
-// encode turns an object (nil for null) into a wire value.
+// encode converts an object (nil for null) to a wire value.
 func encode(o object, typ tftypes.Type) (*tfprotov6.DynamicValue, error) {
 	return encodeValue(o.value(typ), typ)
 }
@@ -58,7 +58,7 @@ func (o object) value(typ tftypes.Type) tftypes.Value {
 	return tftypes.NewValue(typ, map[string]tftypes.Value(o))
 }
 
-// text is the attribute's string, "" if it is absent, null, unknown or no string.
+// text returns a string attribute, or "" if it is absent, null, unknown or not a string.
 func (o object) text(name string) string {
 	v, ok := o[name]
 	if !ok {
@@ -78,7 +78,7 @@ func textOf(v tftypes.Value) string {
 	return s
 }
 
-// number is the attribute's integer, 0 if it is absent, null or unknown.
+// number returns an integer attribute, or 0 if it is absent, null or unknown.
 func (o object) number(name string) int64 {
 	v, ok := o[name]
 	if !ok || v.IsNull() || !v.IsKnown() {
@@ -101,7 +101,7 @@ func isKnownNonNull(v tftypes.Value) bool  { return v.IsKnown() && !v.IsNull() }
 func nullObject(typ tftypes.Type) object   { return fill(typ, null) }
 func (o object) clone() object             { return maps.Clone(o) }
 
-// fill makes an object of the type with every attribute made by f.
+// fill returns an object of the type with every attribute computed by f.
 func fill(typ tftypes.Type, f func(tftypes.Type) tftypes.Value) object {
 	o := object{}
 	for name, t := range typ.(tftypes.Object).AttributeTypes {
@@ -138,7 +138,7 @@ func mapAttributes(attrs []*tfprotov6.SchemaAttribute, o object, f attrFunc) obj
 	return out
 }
 
-// mapElements maps the object, or the objects in the list, set or map; a null or unknown value is kept.
+// mapElements maps the object, or the objects in the list, set or map. Null and unknown values are kept.
 func mapElements(v tftypes.Value, f func(object) object) tftypes.Value {
 	if !isKnownNonNull(v) {
 		return v
@@ -179,13 +179,13 @@ func nullWriteOnly(b *tfprotov6.SchemaBlock, o object) object {
 	})
 }
 
-// sameJSON says that both strings are JSON documents with the same meaning.
+// sameJSON reports whether both strings are JSON documents with the same meaning.
 func sameJSON(a, b string) bool {
 	var x, y any
 	return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// plain turns a known value into what encoding/json writes; an unknown value becomes null.
+// plain converts a known value to the form that encoding/json writes; unknown values become null.
 func plain(v tftypes.Value) any {
 	if !isKnownNonNull(v) {
 		return nil
@@ -218,8 +218,7 @@ func plain(v tftypes.Value) any {
 	return out
 }
 
-// names are the attribute names in order, so that whatever is chosen among them is chosen the same way each
-// time.
+// names returns the attribute names in order, so that choices among them are the same each time.
 func names(o object) []string {
 	return slices.Sorted(maps.Keys(o))
 }

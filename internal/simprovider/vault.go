@@ -5,8 +5,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// typeVault has a write-only attribute in every place where one may stand. Each has a name of its own, under
-// which the transcript tells what was sent.
+// typeVault has a write-only attribute in every possible place, each with its own name in the transcript.
 const typeVault = "sim_vault"
 
 // vaultSchema is the schema of sim_vault. Protocol 5 has no nested attributes.
@@ -45,7 +44,7 @@ func vaultSchema(protocol int) *tfprotov6.Schema {
 	whole := nested("whole_wo", single, secret("part_wo"))
 	whole.WriteOnly = true
 	for _, a := range whole.NestedType.Attributes {
-		a.WriteOnly = true // a nested attribute that is write-only has no other parts
+		a.WriteOnly = true // a write-only nested attribute has no other parts
 	}
 	s.Block.Attributes = append(
 		s.Block.Attributes,

@@ -17,15 +17,15 @@ type violation struct {
 	ans  answer
 }
 
-// alteration changes an answer. It fails if the answer has nothing to which the deed could be done: a rule
-// must not strike without effect.
+// alteration changes a response. It fails if the response has nothing that the deed applies to: a rule must
+// not be silently without effect.
 type alteration func(v *violation) error
 
-// alterations are the deeds that change an answer.
+// alterations are the deeds that change a response.
 var alterations map[string]alteration
 
-// init fills the table. Its functions use rules, and a rule checks its deed in the table, so it cannot be a
-// plain variable.
+// init fills the table. Its functions use rules, and a rule checks its deed in the table, so a plain
+// variable would be an initialization cycle.
 func init() {
 	alterations = map[string]alteration{
 		"change-config":    objectDeed((*violation).changeConfig),
@@ -61,7 +61,7 @@ func init() {
 	}
 }
 
-// violate applies the rules that change the answer, in order.
+// violate applies the rules that change the response, in order.
 func violate(rules []Rule, cl call, a answer) error {
 	for _, r := range rules {
 		deed, ok := alterations[r.Do]
@@ -76,7 +76,7 @@ func violate(rules []Rule, cl call, a answer) error {
 	return nil
 }
 
-// objectDeed lifts a change of the answered object to a change of the answer.
+// objectDeed converts a change of the returned object to a change of the response.
 func objectDeed(change func(*violation, object) error) alteration {
 	return func(v *violation) error {
 		dv, typ, err := v.typedSlot()
@@ -98,7 +98,7 @@ func objectDeed(change func(*violation, object) error) alteration {
 	}
 }
 
-// slot is where the answered object stands.
+// slot returns the place of the returned object.
 func (v *violation) slot() (**tfprotov6.DynamicValue, error) {
 	if v.ans.imported != nil && len(*v.ans.imported) > 0 {
 		return &(*v.ans.imported)[0].State, nil
@@ -109,7 +109,7 @@ func (v *violation) slot() (**tfprotov6.DynamicValue, error) {
 	return v.ans.object, nil
 }
 
-// typedSlot is the slot and the schema's type of what belongs there.
+// typedSlot returns the slot and the schema's type for it.
 func (v *violation) typedSlot() (**tfprotov6.DynamicValue, tftypes.Type, error) {
 	if v.call.block == nil {
 		return nil, nil, fmt.Errorf("%s answers no object of a schema", v.call.RPC)
@@ -118,7 +118,7 @@ func (v *violation) typedSlot() (**tfprotov6.DynamicValue, tftypes.Type, error) 
 	return dv, v.call.block.ValueType(), err
 }
 
-// pick is the path that the rule names, or the first top-level attribute that fits.
+// pick returns the path that the rule names, or the first top-level attribute that fits.
 func (v *violation) pick(fits func(a *tfprotov6.SchemaAttribute) bool) ([]string, error) {
 	if v.rule.Attr != "" {
 		return strings.Split(v.rule.Attr, "."), nil
@@ -230,7 +230,8 @@ func (v *violation) addBlock(o object) error {
 	return nil
 }
 
-// blocks is the nested block type that the rule names, or the first with enough blocks, and its blocks.
+// blocks returns the nested block type that the rule names, or the first with enough blocks, and its
+// blocks.
 func (v *violation) blocks(o object, least int) (string, []tftypes.Value, error) {
 	for _, nb := range v.call.block.BlockTypes {
 		if v.rule.Attr != "" && v.rule.Attr != nb.TypeName {

@@ -41,7 +41,7 @@ func alterAt(v tftypes.Value, path []string, f func(tftypes.Value) (tftypes.Valu
 	return tftypes.NewValue(v.Type(), list), nil
 }
 
-// changed is the rule's value, or another value of the same type than the old one.
+// changed returns the rule's value, or else another value of the old one's type.
 func (v *violation) changed(old tftypes.Value) (tftypes.Value, error) {
 	if v.rule.Value != nil {
 		return v.ruleValue(old.Type())
@@ -72,7 +72,7 @@ func (v *violation) changed(old tftypes.Value) (tftypes.Value, error) {
 	return tftypes.NewValue(old.Type(), list[:len(list)-1]), nil
 }
 
-// filled is the rule's value, or the text if the attribute is a string.
+// filled returns the rule's value, or text if the attribute is a string.
 func (v *violation) filled(text string) func(tftypes.Value) (tftypes.Value, error) {
 	return func(old tftypes.Value) (tftypes.Value, error) {
 		if v.rule.Value != nil {
@@ -102,7 +102,7 @@ func (v *violation) nullObject() error {
 	return err
 }
 
-// keepObject answers the prior object where null would be right.
+// keepObject returns the prior object where null would be right.
 func (v *violation) keepObject() error {
 	if v.call.prior == nil {
 		return fmt.Errorf("the request holds no prior object")
@@ -115,7 +115,7 @@ func (v *violation) keepObject() error {
 	return err
 }
 
-// wrongType answers the object with one attribute of another type than the schema says.
+// wrongType returns the object with one attribute of a type other than the schema's.
 func (v *violation) wrongType() error {
 	name := v.rule.Attr
 	if name == "" {
@@ -157,7 +157,7 @@ func (v *violation) noValue() error {
 	return v.put(nil)
 }
 
-// put replaces the answered object whatever it was.
+// put replaces the returned object.
 func (v *violation) put(with *tfprotov6.DynamicValue) error {
 	dv, err := v.slot()
 	if err != nil {
@@ -167,7 +167,7 @@ func (v *violation) put(with *tfprotov6.DynamicValue) error {
 	return nil
 }
 
-// failure adds an error to the answer, whose other parts stay: the work was done.
+// failure adds an error to the response, whose other parts are kept: the work was done.
 func (v *violation) failure() error {
 	text := v.rule.message("The simulated provider fails on purpose.")
 	if v.ans.failure != nil {
@@ -223,7 +223,7 @@ func (v *violation) legacy() error {
 	return nil
 }
 
-// replace demands a replacement for the attribute that attr is the path of, or for name.
+// replace requires a replacement because of the attribute at the path attr, or of name.
 func (v *violation) replace() error {
 	name := v.rule.Attr
 	if name == "" {
@@ -236,7 +236,7 @@ func (v *violation) replace() error {
 	return v.demandReplace(typedPath(typ, strings.Split(name, ".")))
 }
 
-// typedPath makes an attribute path of steps that begin at a value of the type.
+// typedPath returns an attribute path for steps that begin at a value of the type.
 func typedPath(typ tftypes.Type, steps []string) *tftypes.AttributePath {
 	path := tftypes.NewAttributePath()
 	for _, step := range steps {
@@ -303,7 +303,7 @@ func (v *violation) wrongTypeName() error {
 	return nil
 }
 
-// twice answers the imported object two times.
+// twice returns the imported object two times.
 func (v *violation) twice() error {
 	if v.ans.imported == nil || len(*v.ans.imported) == 0 {
 		return fmt.Errorf("%s imports nothing", v.call.RPC)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Hash is the form in which a secret appears in a transcript: the first 12 hexadecimal digits of its SHA-256.
+// Hash returns the form of a secret in a transcript: the first 12 hexadecimal digits of its SHA-256.
 func Hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])[:12]
@@ -21,13 +21,13 @@ type Call struct {
 	End   *Entry
 }
 
-// Aborted says that no end was written: the process was killed, crashed, or is still in the call.
+// Aborted reports that no end was written: the process was killed, crashed, or is still in the call.
 func (c Call) Aborted() bool { return c.End == nil }
 
-// Failed says that the call answered an error or was aborted.
+// Failed reports whether the call returned an error or was aborted.
 func (c Call) Failed() bool { return c.End == nil || c.End.Err != "" }
 
-// Duration is how long the call took; 0 if it was aborted.
+// Duration returns how long the call took, 0 if it was aborted.
 func (c Call) Duration() time.Duration {
 	if c.End == nil {
 		return 0
@@ -68,10 +68,10 @@ func (l Log) Calls(f Filter) []Call {
 	return calls
 }
 
-// Count is how many matching calls were begun.
+// Count returns the number of matching calls.
 func (l Log) Count(f Filter) int { return len(l.Calls(f)) }
 
-// Counts is the number of calls per RPC name.
+// Counts returns the number of calls per RPC name.
 func (l Log) Counts() map[string]int {
 	counts := map[string]int{}
 	for _, e := range l {
@@ -82,8 +82,8 @@ func (l Log) Counts() map[string]int {
 	return counts
 }
 
-// MaxConcurrency is the largest number of matching calls that ran at the same time. Aborted calls are left
-// out: when they ended is not known.
+// MaxConcurrency returns the largest number of matching calls that ran at the same time. It ignores aborted
+// calls, whose end is unknown.
 func (l Log) MaxConcurrency(f Filter) int {
 	var spans []span
 	for _, c := range l.Calls(f) {
@@ -94,7 +94,7 @@ func (l Log) MaxConcurrency(f Filter) int {
 	return maxOverlap(spans)
 }
 
-// Window is the life of one opened ephemeral instance, as its provider saw it.
+// Window is the life of one open ephemeral instance, as seen by its provider.
 type Window struct {
 	Type, Name string
 	PID        int
@@ -104,11 +104,11 @@ type Window struct {
 	Closes     []Call // exactly one in a correct run
 }
 
-// Closed says that the instance was closed exactly once and without an error.
+// Closed reports whether the instance was closed exactly once and without an error.
 func (w Window) Closed() bool { return len(w.Closes) == 1 && !w.Closes[0].Failed() }
 
-// Span is from the end of the opening to the begin of the first close, in monotonic nanoseconds; end is -1
-// for a window never closed.
+// Span returns the time from the end of the opening to the begin of the first close, in monotonic
+// nanoseconds; end is -1 for a window that was never closed.
 func (w Window) Span() (start, end int64) {
 	if len(w.Closes) == 0 {
 		return w.Open.End.T, -1
@@ -116,7 +116,7 @@ func (w Window) Span() (start, end int64) {
 	return w.Open.End.T, w.Closes[0].Begin.T
 }
 
-// Length is the duration of Span, 0 if never closed.
+// Length returns the duration of Span, 0 if the window was never closed.
 func (w Window) Length() time.Duration {
 	start, end := w.Span()
 	if end < 0 {
@@ -125,14 +125,14 @@ func (w Window) Length() time.Duration {
 	return time.Duration(end - start)
 }
 
-// Covers says that the whole call lay inside the window.
+// Covers reports whether the whole call lies within the window.
 func (w Window) Covers(c Call) bool {
 	start, end := w.Span()
 	return c.End != nil && c.Begin.T >= start && (end < 0 || c.End.T <= end)
 }
 
-// Windows lists the openings that answered private data, in order, with their renewals and closes; renewals
-// and closes are assigned by the lease named in their private data.
+// Windows lists the openings that returned private data, in order, with their renewals and closes, which
+// are assigned by the lease in their private data.
 func (l Log) Windows() []Window {
 	at := map[string]int{}
 	var windows []Window
@@ -156,7 +156,7 @@ func (l Log) Windows() []Window {
 	return windows
 }
 
-// MaxOpen is the largest number of ephemeral windows that were open at the same time.
+// MaxOpen returns the largest number of ephemeral windows that were open at the same time.
 func (l Log) MaxOpen() int {
 	var spans []span
 	for _, w := range l.Windows() {
@@ -193,7 +193,8 @@ func LeaseOf(private []byte) string {
 
 type span struct{ start, end int64 }
 
-// maxOverlap sweeps over the ends of the spans; a span that ends where another starts does not overlap it.
+// maxOverlap returns the largest number of overlapping spans. A span that ends where another starts does
+// not overlap it.
 func maxOverlap(spans []span) int {
 	type edge struct {
 		t     int64

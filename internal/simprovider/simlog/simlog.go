@@ -33,29 +33,29 @@ type Entry struct {
 	Name  string    `json:"name"`  // the object's name attribute where the request shows it
 	Phase string    `json:"phase"` // Begin or End
 
-	// Action is create, update or delete for plan and apply.
+	// Action is create, update or delete, for plan and apply.
 	Action string `json:"action,omitempty"`
-	// Err is the first error answered, or why the call was aborted.
+	// Err is the first error in the response, or why the call was aborted.
 	Err string `json:"err,omitempty"`
 	// Did lists the misbehaviours that were carried out in this call.
 	Did []string `json:"did,omitempty"`
 	// Private is the private data of the request (begin) or of the response (end).
 	Private []byte `json:"private,omitempty"`
-	// Hash tells secrets without their values: "config.secret_wo" → Hash(value), or "null", or "unknown".
+	// Hash shows secrets without their values: "config.secret_wo" → Hash(value), or "null", or "unknown".
 	Hash map[string]string `json:"hash,omitempty"`
 	// Caps are the client capabilities of the request.
 	Caps map[string]bool `json:"caps,omitempty"`
-	// RenewAt is when an opened or renewed ephemeral wants its next renewal.
+	// RenewAt is when an open ephemeral instance needs its next renewal.
 	RenewAt *time.Time `json:"renew_at,omitempty"`
-	// Stopped says that the provider was asked to stop before this entry was written.
+	// Stopped reports whether the provider was asked to stop before this entry was written.
 	Stopped bool `json:"stopped,omitempty"`
 }
 
 // Log is a transcript in the order in which it was written.
 type Log []Entry
 
-// Read parses a transcript. A last line cut short (a killed writer) is left out; any other malformed line is
-// an error.
+// Read parses a transcript. It ignores an incomplete last line, left by a killed writer; any other
+// malformed line is an error.
 func Read(r io.Reader) (Log, error) {
 	var log Log
 	br := bufio.NewReader(r)
@@ -75,8 +75,7 @@ func Read(r io.Reader) (Log, error) {
 	}
 }
 
-// ReadFile parses the transcript in a file. A file that does not exist is an empty transcript: no call was
-// made.
+// ReadFile parses the transcript in a file. A missing file is an empty transcript: no call was made.
 func ReadFile(path string) (Log, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Transcript renders the matching calls one a line in the order of their events, without times and process
-// ids, for golden files:
+// Transcript renders the matching calls in the order of their events, one per line, without times and
+// process ids, for golden files:
 //
 //	> ApplyResourceChange sim_thing.x create
 //	< ApplyResourceChange sim_thing.x create: error
