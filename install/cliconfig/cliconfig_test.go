@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -149,23 +150,32 @@ func TestSecretsHide(t *testing.T) {
 	}
 }
 
-// TestSecretsAreInNoSource has mistakes in files with and without secrets: only the latter are handed out.
-func TestSecretsAreInNoSource(t *testing.T) {
-	for src, want := range map[string]bool{
-		"plugin_cache_dir = 1 2":                                                                    true,
-		"plugin_cache_dir = f()\ncredentials \"a.b\" {\n}":                                          false,
-		"plugin_cache_dir = [\"s3cr3t\"\ntoken = \"":                                                false,
-		"oci_credentials \"a.b\" {\n password = [\"x\"]\n}":                                         false,
-		"provider_installation {\n network_mirror {\n url = \"ftp://me:s3cr3t@example.com/\"\n}\n}": false,
-		"provider_installation {\n network_mirror {\n url = \"ftp://example.com/\"\n}\n}":           true,
+// TestSourceWithoutSecrets has mistakes in files with and without secrets: the former are shown without their
+// values.
+func TestSourceWithoutSecrets(t *testing.T) {
+	for src, want := range map[string]string{
+		"plugin_cache_dir = 1 2":                                                                    "plugin_cache_dir = 1 2",
+		"plugin_cache_dir = f()\ncredentials \"a.b\" {\n}":                                          "***\ncredentials \"a.b\" {\n}",
+		"plugin_cache_dir = [\"s3cr3t\"\ntoken = \"":                                                "plugin_cache_dir = [***\ntoken = *",
+		"oci_credentials \"a.b/c\" {\r\n password = [\"x\"]\r\n}\r\n":                               "***\r\n password = [***\r\n}\r\n",
+		"credentials \"a.b\" {\n token = s3cr3t\n}":                                                 "credentials \"a.b\" {\n***\n}",
+		"credentials \"a.b\" {\n token \"s3cr3t\"\n}":                                               "credentials \"a.b\" {\n***\n}",
+		"credentials \"a.b\" { token = [\"s3cr3t\"] }":                                              "credentials \"a.b\" {***",
+		"credentials \"a.b\" {\n token = [<<E\nhunter {\nE\n]\n}":                                   "***\n***\n***\n*\n*\n*",
+		"{\"credentials\": {\"a.b\": {\"token\": [\"s3cr3t\"]}}}":                                   "{\"credentials\": {***",
+		"provider_installation {\n network_mirror {\n url = \"ftp://me:s3cr3t@example.com/\"\n}\n}": "provider_installation {\n network_mirror {\n url = ***\n}\n}",
+		"provider_installation {\n network_mirror {\n url = \"ftp://example.com/\"\n}\n}":           "provider_installation {\n network_mirror {\n url = \"ftp://example.com/\"\n}\n}",
 	} {
 		_, diags := Parse([]byte(src), "rc", home(t))
 		if len(diags) == 0 {
 			t.Errorf("%s: no diagnostics", src)
 		}
 		for _, d := range diags {
-			if got := d.Source != nil; got != want {
-				t.Errorf("%s: handed out: %t", src, got)
+			if len(d.Source) != len(src) {
+				t.Errorf("%s: positions differ in %q", src, d.Source)
+			}
+			if got := regexp.MustCompile(` +(\r?\n|$)`).ReplaceAllString(string(d.Source), "$1"); got != want {
+				t.Errorf("%s: shown as\n%q, want\n%q", src, got, want)
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -18,7 +17,7 @@ import (
 
 // Load reads the configuration files named by env and applies the variables that override them. Unknown
 // settings give warnings. With errors, the result is what could be decoded. It is never nil. Diagnostics
-// show lines of a file unless they may contain passwords or tokens.
+// show lines of a file, without the values if it may contain passwords or tokens.
 func Load(env Environment) (*Config, diag.List) {
 	l := newLoader(env)
 	path, explicit := env.MainFile()
@@ -114,13 +113,8 @@ func (l *loader) parse(src []byte, path string) {
 	if l.add(diags) {
 		l.decode(body)
 	}
-	if !secrets.Match(src) {
-		l.diags[earlier:].WithSource(path, src)
-	}
+	l.diags[earlier:].WithSource(path, cover(src))
 }
-
-// secrets matches the names of blocks and arguments that may contain secrets, and passwords in addresses.
-var secrets = regexp.MustCompile(`(?i)credential|token|password|secret|//[^/\s]*@`)
 
 func (l *loader) environment() {
 	c, vars := l.config, l.env.Vars
