@@ -372,3 +372,15 @@ func leftBehind(n int) diag.List {
 	return diag.Errorf("Destroy was successful but left behind forgotten instances",
 		"The configuration forbids destroying some objects (%d), so they were only removed from the state. They still exist, and may still cost money. The plan lists them.\n\nTo treat this as a success, use -suppress-forget-errors.", n)
 }
+
+// files returns the files that the options name.
+func (c *changeFlags) files(a *app) []fileOption {
+	out := append(a.variableFiles(), c.stateFlags.fileOptions()...)
+	for _, name := range c.targetFiles {
+		out = append(out, fileOption{"-target-file", name, true})
+	}
+	for _, name := range c.excludeFiles {
+		out = append(out, fileOption{"-exclude-file", name, true})
+	}
+	return append(out, fileOption{"-generate-config-out", c.generate, false}, fileOption{"-ephemeral-timeline", c.timeline, false})
+}

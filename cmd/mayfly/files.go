@@ -77,32 +77,12 @@ func targetOf(path string) string {
 	return path
 }
 
-// files returns the files that the options name.
-func (c *changeFlags) files(a *app) []fileOption {
-	out := append(a.variableFiles(), c.stateFlags.fileOptions()...)
-	for _, name := range c.targetFiles {
-		out = append(out, fileOption{"-target-file", name, true})
-	}
-	for _, name := range c.excludeFiles {
-		out = append(out, fileOption{"-exclude-file", name, true})
-	}
-	return append(out, fileOption{"-generate-config-out", c.generate, false}, fileOption{"-ephemeral-timeline", c.timeline, false})
-}
-
 func (a *app) variableFiles() []fileOption {
 	var out []fileOption
 	for _, s := range a.settings {
 		if s.File {
 			out = append(out, fileOption{"-var-file", s.Text, true})
 		}
-	}
-	return out
-}
-
-func (s *stateFlags) fileOptions() []fileOption {
-	out := []fileOption{{"-state", s.State, false}, {"-state-out", s.Out, false}}
-	if s.Backup != "-" {
-		out = append(out, fileOption{"-backup", s.Backup, false})
 	}
 	return out
 }

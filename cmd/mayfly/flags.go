@@ -112,3 +112,11 @@ func (i *inputFlag) flags(a *app) []cli.Flag {
 	}
 	return usage.Grouped(usage.VariableGroup, boolFlag("input", "Don't ask for input; fail if a value is missing.", &i.input))
 }
+
+func (s *stateFlags) fileOptions() []fileOption {
+	out := []fileOption{{"-state", s.State, false}, {"-state-out", s.Out, false}}
+	if s.Backup != "-" {
+		out = append(out, fileOption{"-backup", s.Backup, false})
+	}
+	return out
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"regexp"
@@ -102,18 +101,6 @@ func (a *app) finish(code int) int {
 		return max(code, exitError)
 	}
 	return code
-}
-
-// messageCommand makes a command that says what it does in lines of text, or in messages to programs.
-func (a *app) messageCommand(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
-	m := &machineFlags{}
-	return a.command(name, summary, argsUsage, description, append(flags, m.flags("a stream of JSON messages")...), func(ctx context.Context, args []string) int {
-		if !m.beginMessages(a) {
-			return exitError
-		}
-		a.verbatim = true
-		return f(ctx, args)
-	})
 }
 
 // lineBreaks are the places where a text for the terminal goes on in the next line.

@@ -1,10 +1,10 @@
 // Command mayfly is the command line program: it plans and applies configurations, and looks after their
 // state.
 //
-// One file per command: its options, what it does with a workdir.Dir, and how that is shown. What commands
-// share is, from the outside in: app (one run of the program: streams, environment, command table), flags,
-// report (what is shown), session (the working directory and what is opened in it), and changeRun (plan,
-// show, confirm, apply).
+// Each command has a file of its own: its options, its calls of package workdir, and how the result is shown.
+// Files that commands share, in reading order: run.go (the command line, up to the table of commands),
+// change.go (plan, show, confirm, apply), session.go (the working directory and what is open in it),
+// command.go, flags.go and report.go (what every command is made of), and app.go (the state of one run).
 //
 // It may import everything of the module. Nothing imports it. Rendering is package view's: this program
 // writes no plan, state or diagnostic by itself.

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
+)
+
+// command makes a command of the table from what differs. f gets the arguments that are not options, and
+// returns the exit status.
+func (a *app) command(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: summary, ArgsUsage: argsUsage, Description: description, OnUsageError: usage.Error, DisableSliceFlagSeparator: true,
+		Flags: append(flags, usage.Grouped(usage.OutputGroup, boolFlag("no-color", "Write without color.", &a.noColor))...),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			a.setUpView()
+			if !a.report(a.applyShared()) {
+				a.code = exitError
+				return nil
+			}
+			a.code = a.finish(f(ctx, c.Args().Slice()))
+			return nil
+		},
+	}
+}
+
+// group makes a command that only has subcommands.
+func (a *app) group(name, summary, description string, commands ...*cli.Command) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: summary, Description: description, OnUsageError: usage.Error, Commands: commands,
+		Action: func(_ context.Context, c *cli.Command) error {
+			usage.Print(a.env.Stdout, "", c)
+			a.code = exitError
+			return nil
+		},
+	}
+}
+
+// alias gives a command a second name.
+func alias(c *cli.Command, name string) *cli.Command {
+	c.Aliases = append(c.Aliases, name)
+	return c
+}
+
+// messageCommand makes a command that says what it does in lines of text, or in messages to programs.
+func (a *app) messageCommand(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
+	m := &machineFlags{}
+	return a.command(name, summary, argsUsage, description, append(flags, m.flags("a stream of JSON messages")...), func(ctx context.Context, args []string) int {
+		if !m.beginMessages(a) {
+			return exitError
+		}
+		a.verbatim = true
+		return f(ctx, args)
+	})
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-shellwords"
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// run carries out one command line, without the program's name, and returns the exit status.
+func run(ctx context.Context, args []string, env environment) int {
+	a := &app{env: env, vars: map[string]string{}, in: bufio.NewReader(env.Stdin)}
+	for _, kv := range env.Environ {
+		if name, value, ok := strings.Cut(kv, "="); ok {
+			a.vars[name] = value
+		}
+	}
+	stdout, stderr := term.NewOutlet(env.Stdout, a.patience.Over()), term.NewOutlet(env.Stderr, a.patience.Over())
+	a.env.Stdout, a.env.Stderr = stdout, stderr
+	a.prompt.Stdin, a.prompt.In, a.prompt.Out, a.prompt.Bold = env.Stdin, a.in, stdout, a.bold
+	defer stderr.Close()
+	cli.HelpPrinter = usage.Print
+	stop, err := a.profile()
+	if err == nil {
+		err = cmp.Or(a.carryOut(ctx, args), stop())
+	}
+	if !stdout.Close() && err == nil {
+		err = fmt.Errorf("The end of the output is missing: %w", term.ErrUnread)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "%s\n", err)
+		return exitError
+	}
+	return a.code
+}
+
+func (a *app) carryOut(ctx context.Context, args []string) error {
+	root := a.root()
+	if a.completes(root, args) {
+		return nil
+	}
+	if remove, asked := setUpAsked(args); asked {
+		a.code = a.setUpShells(remove)
+		return nil
+	}
+	rest, err := a.global(usage.HelpAsOption(args))
+	if asked, ok := versionAsked(args); ok {
+		rest = asked
+	}
+	if err == nil {
+		rest, err = a.withEnvironmentArgs(root, rest)
+	}
+	if err == nil {
+		err = a.known(root, rest)
+	}
+	if err == nil {
+		err = root.Run(ctx, append([]string{"mayfly"}, usage.OnlyHelp(root, rest)...))
+	}
+	return err
+}
+
+func (a *app) root() *cli.Command {
+	root := &cli.Command{
+		Name: "mayfly", HideHelpCommand: true, HideVersion: true,
+		Usage:          "Infrastructure as code in which secrets stay ephemeral.",
+		OnUsageError:   usage.Error,
+		ExitErrHandler: func(context.Context, *cli.Command, error) {},
+		Action: func(_ context.Context, c *cli.Command) error {
+			usage.Print(a.env.Stdout, "", c)
+			a.code = exitNoVerb
+			return nil
+		},
+		Writer: a.env.Stdout, ErrWriter: a.env.Stderr,
+		Commands: []*cli.Command{
+			a.initCommand(), a.getCommand(), a.validateCommand(), a.planCommand(), a.applyCommand(), a.destroyCommand(),
+			a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(),
+			a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
+			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
+			a.forceUnlockCommand(), a.graphCommand(), a.loginCommand(), a.logoutCommand(),
+		},
+	}
+	a.share(root, "")
+	return root
+}
+
+// global consumes the options that stand before the command.
+func (a *app) global(args []string) ([]string, error) {
+	_, asked := versionAsked(args)
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		name, value, given := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(args[0], "-"), "-"), "=")
+		switch name {
+		case "chdir":
+			if !given && len(args) > 1 {
+				value, args = args[1], args[1:]
+			}
+			if value == "" {
+				return nil, fmt.Errorf("Invalid -chdir option: must include an equals sign followed by a directory path, like -chdir=example")
+			}
+			if err := os.Chdir(value); err != nil {
+				return nil, fmt.Errorf("Error handling -chdir option: the directory %q cannot be entered: %s. Write the option as -chdir=DIRECTORY, before the command.", value, diag.Reason(err))
+			}
+		case "pedantic":
+			a.pedantic = true
+		case "help", "h":
+			return slices.Concat(args[1:], []string{"-help"}), nil
+		case "version", "v", "json":
+			if asked {
+				break
+			}
+			fallthrough
+		default:
+			return nil, fmt.Errorf("Mayfly has no global option %q. Options of a command come after it, as in: mayfly plan -out=FILE\n\nTo see the options, run:\n  mayfly -help", args[0])
+		}
+		args = args[1:]
+	}
+	return args, nil
+}
+
+// withEnvironmentArgs puts the content of TF_CLI_ARGS_command and TF_CLI_ARGS between the command and what
+// was typed, so that the latter wins.
+func (a *app) withEnvironmentArgs(root *cli.Command, args []string) ([]string, error) {
+	depth, cmd := 0, root
+	for depth < len(args) {
+		sub := cmd.Command(args[depth])
+		if sub == nil {
+			break
+		}
+		cmd = sub
+		depth++
+	}
+	if depth == 0 {
+		return args, nil
+	}
+	path := strings.ReplaceAll(strings.Join(args[:depth], "_"), "-", "_")
+	var extra []string
+	for _, name := range []string{"TF_CLI_ARGS_" + path, "TF_CLI_ARGS"} {
+		words, err := shellwords.Parse(a.vars[name])
+		if err != nil {
+			return nil, fmt.Errorf("Error parsing extra CLI args from the environment variable %s: %w", name, err)
+		}
+		extra = append(extra, words...)
+	}
+	return slices.Concat(args[:depth], extra, args[depth:]), nil
+}
+
+// known reports a command that does not exist, at any level.
+func (a *app) known(root *cli.Command, args []string) error {
+	path, cmd := "mayfly", root
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") || len(cmd.Commands) == 0 {
+			return nil
+		}
+		sub := cmd.Command(arg)
+		if sub == nil {
+			var names []string
+			for _, c := range cmd.Commands {
+				names = append(names, c.Name)
+			}
+			if why := unsupported[arg]; cmd == root && why != "" {
+				return fmt.Errorf("The command %q is not supported.\n\n%s", arg, why)
+			}
+			hint := ""
+			if near := nearest(arg, names); near != "" && arg[0] == near[0] {
+				hint = fmt.Sprintf(" Did you mean %q?", near)
+			}
+			return fmt.Errorf("Mayfly has no command named %q.%s\n\nTo see all of the commands, run:\n  %s -help", arg, hint, path)
+		}
+		cmd = sub
+		path += " " + arg
+	}
+	return nil
+}
+
+// unsupported are the commands of related programs that this one does not have, with what to do instead.
+var unsupported = map[string]string{
+	"test": "Mayfly does not run test files (*.tftest.hcl) yet. Run them with OpenTofu or Terraform.",
+	"env":  "Use \"mayfly workspace\".",
+	"push": "Use \"mayfly state push\" to write a state.",
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/workdir"
+)
+
+// stateChange is one run of a command that changes the state by hand.
+type stateChange struct {
+	*session
+	state *state.State // a copy, to be changed
+}
+
+// changeState locks the state, lets f change a copy of it, and stores that. f returns false if there is
+// nothing to be stored, after it has reported why.
+func (a *app) changeState(ctx context.Context, name string, files stateFlags, lock lockFlags, f func(c *stateChange) (write bool, code int)) int {
+	hard, _, stop := a.interruptible(ctx)
+	defer stop()
+	s, diags := a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
+		return a.directory().BeginState(hard, name, workdir.BeginOptions{SessionOptions: o, BeginOptions: lock.options(false), Files: files.StateFiles})
+	})
+	defer s.close()
+	if !a.report(diags) {
+		return exitError
+	}
+	c := &stateChange{session: s, state: s.Operation.State().Copy()}
+	write, code := f(c)
+	if write && !a.report(s.Operation.Write(c.state)) {
+		return exitError
+	}
+	return code
+}
+
+// targets parses addresses and reports those that are none.
+func (a *app) targets(args []string) ([]addr.Target, bool) {
+	var out []addr.Target
+	for _, s := range args {
+		t, err := addr.ParseTarget(s)
+		if err != nil {
+			a.fail("Invalid address", "%q is not the address of a module, resource or instance: %s.", s, err)
+			return nil, false
+		}
+		out = append(out, t)
+	}
+	return out, true
+}
+
+// inDocumentOrder sorts addresses in place: those in the root module come first, then those in its children,
+// and so on.
+func inDocumentOrder(list []addr.Instance) []addr.Instance {
+	slices.SortStableFunc(list, addr.Instance.Compare)
+	return view.ByModuleDepth(list, func(i addr.Instance) addr.ModuleInstance { return i.Module })
+}
