@@ -48,6 +48,8 @@ type blocks struct {
 	locals   []setting
 }
 
+// setting is a block whose arguments are merged one by one. Whether it comes from an override file decides
+// if a repeated argument replaces the first or is an error.
 type setting struct {
 	block    *hcl.Block
 	override bool

@@ -32,6 +32,8 @@ func crossCheck(t *Tree) diag.List {
 	return c.diags
 }
 
+// checker collects the errors between modules. It sees the whole tree, unlike decoder, which sees one
+// module.
 type checker struct{ diags diag.List }
 
 func (c *checker) errorAt(rng hcl.Range, summary, format string, args ...any) {

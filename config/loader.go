@@ -118,6 +118,7 @@ func withoutConsequences(diags diag.List) diag.List {
 	})
 }
 
+// dirFiles are the parsed files of a directory, kept because several calls may refer to it.
 type dirFiles struct{ primary, override []hcl.Body }
 
 func (l *Loader) newRun() *loadRun {

@@ -34,6 +34,7 @@ func (d *decoder) moved(block *hcl.Block) {
 	d.m.Moved = append(d.m.Moved, m)
 }
 
+// address is a static address in both forms: as written, for checks and messages, and parsed.
 type address struct {
 	traversal hcl.Traversal
 	target    addr.Target

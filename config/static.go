@@ -143,6 +143,7 @@ func (b staticBody) attributes(attrs hcl.Attributes) hcl.Attributes {
 	return out
 }
 
+// staticExpr is an expression of a staticBody.
 type staticExpr struct {
 	hcl.Expression
 	module *Module

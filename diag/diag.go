@@ -137,6 +137,8 @@ func (l List) Err() error {
 	return listError{l}
 }
 
+// listError is a List as a Go error, for interfaces that return one. A List itself is not an error, so that
+// an empty one is never a non-nil error.
 type listError struct{ list List }
 
 func (e listError) Error() string {

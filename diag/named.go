@@ -24,6 +24,8 @@ func Native(body hcl.Body) *hclsyntax.Body {
 	return native
 }
 
+// namedBody is the view returned by Named. It remembers the names that PartialContent has extracted,
+// because they are valid too.
 type namedBody struct {
 	hcl.Body
 	taken hcl.BodySchema

@@ -42,6 +42,8 @@ const (
 	done
 )
 
+// core is the part of a Cell that does not depend on the type of its value, so that cells of all types can
+// form one chain of waiting tasks.
 type core struct {
 	state atomic.Uint32
 	owner atomic.Pointer[Task]

@@ -68,6 +68,8 @@ func (c *collector) compareNames() {
 	}
 }
 
+// collector gathers the requirements of all modules and of the state, so that the constraints on a provider
+// can be combined.
 type collector struct {
 	reqs  map[addr.Provider]*Requirement
 	diags diag.List

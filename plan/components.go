@@ -19,6 +19,7 @@ func components(next [][]link) (order, component []int32) {
 	return f.order, f.component
 }
 
+// componentFinder is the state of Tarjan's algorithm in its form without recursion.
 type componentFinder struct {
 	next      [][]link
 	index     []int32 // in the order of visits, starting at 1

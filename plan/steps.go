@@ -91,6 +91,8 @@ func (p *Plan) Steps() ([]Step, diag.List) {
 	return b.steps, b.acyclic()
 }
 
+// stepBuilder builds the steps of a plan. Steps are identified by index, so that edges are small and the
+// result does not depend on map order.
 type stepBuilder struct {
 	*relation
 	changes []*Change

@@ -61,6 +61,7 @@ func (le *localExec) execute(args cty.Value) error {
 	return le.result(le.runOutput(cmd), argv)
 }
 
+// commandResult is the outcome of a command: the end of its output and its error.
 type commandResult struct {
 	tail string
 	err  error

@@ -108,6 +108,7 @@ func (f *files) isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
+// uploader copies files in one session with the file server.
 type uploader struct {
 	*files
 	ctx  context.Context

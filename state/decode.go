@@ -145,6 +145,8 @@ func jsonError(src []byte, err error) error {
 	return corrupt("it is not valid JSON")
 }
 
+// fileV4 is a state file of version 4. Unknown members are kept apart, in unknownV4, because encoding/json
+// would drop them.
 type fileV4 struct {
 	Version   int                 `json:"version"`
 	Writer    string              `json:"terraform_version"`
@@ -155,12 +157,14 @@ type fileV4 struct {
 	Checks    []checkV4           `json:"check_results"`
 }
 
+// outputV4 is an output value in the file.
 type outputV4 struct {
 	Value     json.RawMessage `json:"value"`
 	Type      json.RawMessage `json:"type"`
 	Sensitive bool            `json:"sensitive"`
 }
 
+// resourceV4 is a resource in one module instance in the file.
 type resourceV4 struct {
 	Module    string       `json:"module"`
 	Mode      string       `json:"mode"`
@@ -171,6 +175,7 @@ type resourceV4 struct {
 	Instances []instanceV4 `json:"instances"`
 }
 
+// instanceV4 is an object of a resource instance in the file: the current one, or a deposed one.
 type instanceV4 struct {
 	IndexKey            any               `json:"index_key"`
 	Status              string            `json:"status"`
@@ -189,6 +194,7 @@ type instanceV4 struct {
 	SkipDestroy         bool              `json:"skip_destroy"`
 }
 
+// checkV4 is the result of a block's conditions in the file.
 type checkV4 struct {
 	Kind    string          `json:"object_kind"`
 	Config  string          `json:"config_addr"`
@@ -196,6 +202,7 @@ type checkV4 struct {
 	Objects []checkObjectV4 `json:"objects"`
 }
 
+// checkObjectV4 is the result for one object of the block.
 type checkObjectV4 struct {
 	Addr     string   `json:"object_addr"`
 	Status   string   `json:"status"`

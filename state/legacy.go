@@ -26,12 +26,14 @@ type legacyFile struct {
 	Modules []legacyModule `json:"modules"`
 }
 
+// legacyModule is a module instance; these files have no keys of modules.
 type legacyModule struct {
 	Path      []string                   `json:"path"`
 	Outputs   map[string]json.RawMessage `json:"outputs"`
 	Resources map[string]*legacyResource `json:"resources"`
 }
 
+// legacyResource is a resource instance with its current and deposed objects.
 type legacyResource struct {
 	Type      string            `json:"type"`
 	DependsOn []string          `json:"depends_on"`
@@ -41,6 +43,7 @@ type legacyResource struct {
 	Provider  string            `json:"provider"`
 }
 
+// legacyInstance is an object, whose attributes are flat.
 type legacyInstance struct {
 	ID         string                     `json:"id"`
 	Attributes map[string]string          `json:"attributes"`
@@ -48,6 +51,7 @@ type legacyInstance struct {
 	Tainted    bool                       `json:"tainted"`
 }
 
+// legacyOutput is an output value from version 2 on.
 type legacyOutput struct {
 	Sensitive bool            `json:"sensitive"`
 	Type      string          `json:"type"`

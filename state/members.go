@@ -79,6 +79,7 @@ type memberScan struct {
 	next     part     // what the next value represents
 }
 
+// openPart is an object or array that the scan is inside of.
 type openPart struct {
 	part  part
 	array bool

@@ -66,6 +66,7 @@ func appendStep(b []byte, step cty.PathStep) ([]byte, bool) {
 	}
 }
 
+// stepJSON is a step of an attribute path in the state file.
 type stepJSON struct {
 	Type  string          `json:"type"`
 	Value json.RawMessage `json:"value"`

@@ -54,6 +54,7 @@ type Replayed struct {
 	Torn       bool
 }
 
+// headerRecord is the first frame of a journal.
 type headerRecord struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -62,6 +63,7 @@ type headerRecord struct {
 	Writer  string `json:"writer"`
 }
 
+// record is a member of a batch. One of its fields is set.
 type record struct {
 	Begin  *beginRecord `json:"begin"`
 	Commit *endRecord   `json:"commit"`
@@ -69,23 +71,27 @@ type record struct {
 	Folded *foldedJSON  `json:"folded"`
 }
 
+// beginRecord says that an operation is about to start.
 type beginRecord struct {
 	ID     uint64       `json:"id"`
 	Action string       `json:"action"`
 	Object changeRecord `json:"object"`
 }
 
+// endRecord has the results of an operation that succeeded or failed.
 type endRecord struct {
 	ID      uint64         `json:"id"`
 	Changes []changeRecord `json:"changes"`
 }
 
+// changeRecord is an object in the form of the state file, with one instance.
 type changeRecord struct {
 	resourceV4
 	Removed  bool            `json:"removed"`
 	Instance json.RawMessage `json:"instance"`
 }
 
+// foldedJSON identifies the state file that contains everything in the journal.
 type foldedJSON struct {
 	Serial uint64 `json:"serial"`
 	Sum    string `json:"sha256"`

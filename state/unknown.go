@@ -16,6 +16,7 @@ type unknownV4 struct {
 	resources []unknownResource
 }
 
+// unknownResource has the unknown members of a resource and of its instances, by their positions.
 type unknownResource struct {
 	own       fields
 	instances []fields

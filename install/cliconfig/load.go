@@ -38,6 +38,7 @@ func Parse(src []byte, filename string, env Environment) (*Config, diag.List) {
 	return l.config, l.diags
 }
 
+// loader reads the files of one configuration in order and merges them.
 type loader struct {
 	env    Environment
 	config *Config

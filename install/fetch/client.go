@@ -186,6 +186,7 @@ func (g *gate) TrackProgress(_ string, _, total int64, stream io.ReadCloser) io.
 	return &gated{ReadCloser: stream, gate: g, total: total}
 }
 
+// gated is a response body that passes through a gate.
 type gated struct {
 	io.ReadCloser
 	gate  *gate

@@ -31,6 +31,7 @@ type Record struct {
 	Dir     string // slash separated, relative to the working directory
 }
 
+// manifest is the JSON form of the file.
 type manifest struct{ Modules []Record }
 
 func manifestPath(dataDir string) string { return filepath.Join(dataDir, "modules", "modules.json") }

@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/web"
 )
 
+// signingKeys is the registry's list of a publisher's keys.
 type signingKeys struct {
 	Keys []struct {
 		KeyID string `json:"key_id"`

@@ -105,6 +105,7 @@ func Copy(to *os.File, from io.Reader, total int64, touch func(), progress Progr
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
+// counter reports the progress of a download while it is read, to the caller and to the time limit.
 type counter struct {
 	from        io.Reader
 	done, total int64

@@ -93,6 +93,7 @@ func (m moving) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// body is a response body that cancels its request if reading makes no progress within the limit.
 type body struct {
 	io.ReadCloser
 	ctx    context.Context

@@ -54,18 +54,23 @@ type tables struct {
 	Providers []providerConfig  `json:"provider_configs,omitempty"`
 }
 
+// meta identifies the state that the plan was made from. It has the type of state.Meta, with the names of
+// the format.
 type meta struct {
 	Lineage string `json:"lineage,omitempty"`
 	Serial  uint64 `json:"serial"`
 	Version string `json:"version,omitempty"`
 }
 
+// backend identifies the place of the plan's state.
 type backend struct {
 	Type      string  `json:"type,omitempty"`
 	Config    *sealed `json:"config,omitempty"`
 	Workspace string  `json:"workspace,omitempty"`
 }
 
+// configFile maps the path of a configuration file to its entry, because a path may be invalid as an
+// entry's name.
 type configFile struct {
 	Path  string `json:"path"`
 	Entry string `json:"entry"`
@@ -78,6 +83,7 @@ type moduleInstance struct {
 	Key    key    `json:"key,omitzero"`
 }
 
+// resource is a resource in a module instance, an index of the table of modules.
 type resource struct {
 	Module int    `json:"module"`
 	Mode   string `json:"mode"`
@@ -93,6 +99,7 @@ type block struct {
 	Name   string   `json:"name"`
 }
 
+// providerConfig is a provider configuration in a module instance.
 type providerConfig struct {
 	Module   int    `json:"module"`
 	Provider string `json:"provider,omitempty"`
@@ -100,11 +107,13 @@ type providerConfig struct {
 	Key      key    `json:"key,omitzero"`
 }
 
+// instance is a resource instance, with the index of its resource.
 type instance struct {
 	Resource int `json:"resource"`
 	Key      key `json:"key,omitzero"`
 }
 
+// dep is the stored form of plan.Dep.
 type dep struct {
 	Resource int  `json:"resource"`
 	Key      key  `json:"key,omitzero"`
@@ -140,11 +149,13 @@ type step struct {
 	Element *element `json:"element,omitempty"`
 }
 
+// element is a key other than a string or a number, such as an object in a set.
 type element struct {
 	Type  int             `json:"t"`
 	Value json.RawMessage `json:"v"`
 }
 
+// change is one line of the entries for changes and drift.
 type change struct {
 	Addr     instance  `json:"addr"`
 	Deposed  string    `json:"deposed,omitempty"`
@@ -170,11 +181,13 @@ type change struct {
 	GeneratedConfig     string     `json:"generated_config,omitempty"`
 }
 
+// importing is the stored form of plan.Importing.
 type importing struct {
 	ID       string  `json:"id,omitempty"`
 	Identity *sealed `json:"identity,omitempty"`
 }
 
+// outputChange is the stored form of plan.OutputChange.
 type outputChange struct {
 	Name      string  `json:"name"`
 	Action    string  `json:"action"`
@@ -183,6 +196,7 @@ type outputChange struct {
 	Sensitive bool    `json:"sensitive,omitempty"`
 }
 
+// checkResult is the stored form of state.CheckResult.
 type checkResult struct {
 	Kind    string        `json:"kind"`
 	Config  string        `json:"config"`
@@ -190,6 +204,7 @@ type checkResult struct {
 	Objects []checkObject `json:"objects,omitempty"`
 }
 
+// checkObject is the stored form of state.CheckObject.
 type checkObject struct {
 	Addr     string   `json:"addr"`
 	Status   string   `json:"status"`

@@ -67,6 +67,8 @@ func decode(r io.ReaderAt, size int64) (*File, error) {
 	return f, p.allUsed()
 }
 
+// reader gives access to the entries of a file and records their use, because a plan with unused entries is
+// refused.
 type reader struct {
 	entries map[string]*zip.File
 	used    map[string]bool

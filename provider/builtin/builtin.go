@@ -62,6 +62,7 @@ func New(o Options) provider.Provider {
 	return &builtin{o: o, life: life, end: end}
 }
 
+// builtin is the provider. It keeps nothing but a context, which Stop and Close end.
 type builtin struct {
 	o    Options
 	life context.Context // ends with Stop or Close

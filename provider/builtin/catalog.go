@@ -27,6 +27,7 @@ var Additions = slices.DeleteFunc(slices.Sorted(maps.Keys(dataSchema.Block.Attri
 // Catalog returns what the provider offers, for use without starting it.
 func Catalog() provider.Catalog { return catalog{} }
 
+// catalog is the provider's catalog. All schemas are fixed, so it has no state.
 type catalog struct{}
 
 var emptySchema = &schema.Schema{Block: &schema.Block{}}

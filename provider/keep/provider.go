@@ -28,6 +28,7 @@ func New(version string) func() provider.Provider {
 	return func() provider.Provider { return &keepProvider{version: version, now: time.Now} }
 }
 
+// keepProvider is the framework's view of the provider.
 type keepProvider struct {
 	version string
 	now     func() time.Time
@@ -86,6 +87,7 @@ func (m *providerModel) check(diags *diag.Diagnostics) {
 	}
 }
 
+// argument is an argument of the provider configuration, for checks that apply to all of them.
 type argument struct {
 	name  string
 	value types.String

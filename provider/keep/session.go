@@ -47,18 +47,21 @@ func (h *holder) take(data any) {
 	h.session, _ = data.(*session)
 }
 
+// resourceHolder is the holder of a managed resource.
 type resourceHolder struct{ holder }
 
 func (h *resourceHolder) Configure(_ context.Context, req resource.ConfigureRequest, _ *resource.ConfigureResponse) {
 	h.take(req.ProviderData)
 }
 
+// dataHolder is the holder of a data source.
 type dataHolder struct{ holder }
 
 func (h *dataHolder) Configure(_ context.Context, req datasource.ConfigureRequest, _ *datasource.ConfigureResponse) {
 	h.take(req.ProviderData)
 }
 
+// ephemeralHolder is the holder of an ephemeral resource.
 type ephemeralHolder struct{ holder }
 
 func (h *ephemeralHolder) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ *ephemeral.ConfigureResponse) {

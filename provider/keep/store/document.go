@@ -31,16 +31,20 @@ type document struct {
 	absent bool // the file does not exist; the content is that of an empty store
 }
 
+// secretRecord is a secret in the document. Its value is a byte slice so that wipe can clear it.
 type secretRecord struct {
 	Value       []byte  `json:"value"`
 	Version     int64   `json:"version"`
 	Description *string `json:"description,omitempty"`
 }
 
+// noteRecord is a note in the document.
 type noteRecord struct {
 	Text string `json:"text"`
 }
 
+// leaseRecord is a lease in the document. It has a hash instead of the token, so that reading the store
+// does not reveal tokens.
 type leaseRecord struct {
 	TokenSHA256 []byte    `json:"token_sha256"`
 	TTLMillis   int64     `json:"ttl_ms"`

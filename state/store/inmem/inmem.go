@@ -22,6 +22,7 @@ type Store struct {
 	workspaces map[string]*workspace
 }
 
+// workspace is the stored data of one workspace.
 type workspace struct {
 	data []byte
 	lock *store.LockInfo
@@ -121,6 +122,7 @@ func (s *Store) workspace(name string) *workspace {
 	return w
 }
 
+// manager is a handle of one run to a workspace.
 type manager struct {
 	store *Store
 	name  string
