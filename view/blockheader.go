@@ -10,9 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// blockHeader returns the type and labels of the top-level block around a byte offset of the file, "" if
-// there is none. The blocks of a file in native syntax are in the order of the text, so that its cost is
-// the logarithm of their number.
+// blockHeader returns the type and labels of the top-level block that contains a byte offset of the file,
+// "" if none does. Blocks of the native syntax are sorted by position, so a binary search finds it.
 func blockHeader(file *hcl.File, offset int) string {
 	body, ok := file.Body.(*hclsyntax.Body)
 	if !ok {

@@ -12,13 +12,13 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// JSONFunction names the function that was being called, and tells how it is called.
+// JSONFunction is the function whose call a diagnostic is about.
 type JSONFunction struct {
 	CalledAs  string         `json:"called_as"`
 	Signature *JSONSignature `json:"signature,omitempty"`
 }
 
-// JSONSignature is the parameters and the result of a function.
+// JSONSignature lists the parameters and the result type of a function.
 type JSONSignature struct {
 	Name       string          `json:"name"`
 	Params     []JSONParameter `json:"params"`
@@ -32,7 +32,7 @@ type JSONParameter struct {
 	Type json.RawMessage `json:"type"`
 }
 
-// calledFunction tells about the function whose call the diagnostic is about; nil if there is none.
+// calledFunction describes the function whose call the diagnostic is about; nil if it is about no call.
 func calledFunction(d *diag.Diagnostic) *JSONFunction {
 	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](&hcl.Diagnostic{Extra: d.Extra})
 	if !ok || call.CalledFunctionName() == "" {
@@ -48,6 +48,8 @@ func calledFunction(d *diag.Diagnostic) *JSONFunction {
 	return out
 }
 
+// signatureOf describes a function under the last part of its name, without the namespace. The result type
+// is dynamic if it depends on the arguments.
 func signatureOf(name string, f function.Function) *JSONSignature {
 	out := &JSONSignature{Name: name[strings.LastIndex(name, ":")+1:], Params: []JSONParameter{}}
 	var args []cty.Type
@@ -66,8 +68,7 @@ func signatureOf(name string, f function.Function) *JSONSignature {
 	return out
 }
 
-// parameters returns the names of the parameters as a call would have them, in parentheses; "" if they are
-// not known.
+// parameters returns the parameter names in parentheses, as in a call; "" if they are unknown.
 func (f *JSONFunction) parameters() string {
 	if f.Signature == nil {
 		return ""

@@ -39,7 +39,7 @@ type JSONPos struct {
 	Byte   int `json:"byte"`
 }
 
-// JSONSnippet is the source text around a range; the offsets are bytes into Code.
+// JSONSnippet is the source text around a range. The offsets are in bytes from the start of Code.
 type JSONSnippet struct {
 	Context              *string       `json:"context"`
 	Code                 string        `json:"code"`
@@ -50,14 +50,14 @@ type JSONSnippet struct {
 	FunctionCall         *JSONFunction `json:"function_call,omitempty"`
 }
 
-// JSONValue tells about a value that the expression used.
+// JSONValue describes a value that the expression used.
 type JSONValue struct {
 	Traversal string `json:"traversal"`
 	Statement string `json:"statement"`
 }
 
-// JSONDiagnostics converts a list, in the order of the places. The result is never nil, so that it is encoded
-// as an array.
+// JSONDiagnostics converts a list, sorted by source position. The result is never nil: it is encoded as an
+// array.
 func JSONDiagnostics(list diag.List, src Sources) []JSONDiagnostic {
 	out := make([]JSONDiagnostic, 0, len(list))
 	list = list.Sorted()
@@ -68,8 +68,8 @@ func JSONDiagnostics(list diag.List, src Sources) []JSONDiagnostic {
 	return out
 }
 
-// snippets makes snippets. It parses a file at most once, for the names of the blocks around a position, and
-// copies the same lines once: a generated file may be a single one, with many problems.
+// snippets cuts snippets out of source files. It parses a file at most once, to name the block around a
+// position, and copies the same lines once: a generated file may be one long line with many errors.
 type snippets struct {
 	sources Sources
 	files   map[string]*hcl.File
@@ -80,12 +80,14 @@ func newSnippets(src Sources) *snippets {
 	return &snippets{sources: src, files: map[string]*hcl.File{}, code: map[lines]string{}}
 }
 
-// lines are the bytes of some lines of a file.
+// lines is a key of the cache of copied text: a range of whole lines of a file, as byte offsets.
 type lines struct {
 	filename   string
 	start, end int
 }
 
+// convert converts one diagnostic. An empty range is widened by one column, since an underline needs
+// something to underline. Without the source text there is no snippet.
 func (c *snippets) convert(d *diag.Diagnostic) JSONDiagnostic {
 	out := JSONDiagnostic{Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Address: d.Address}
 	if d.Subject == nil {
@@ -109,6 +111,8 @@ func (c *snippets) convert(d *diag.Diagnostic) JSONDiagnostic {
 
 func position(p hcl.Pos) JSONPos { return JSONPos{p.Line, p.Column, p.Byte} }
 
+// snippet returns the lines around the highlighted range, or around the diagnostic's context if it has a
+// wider one, with the offsets of the highlight in them and the values of the expression.
 func (c *snippets) snippet(d *diag.Diagnostic, text []byte, highlight hcl.Range) *JSONSnippet {
 	around := highlight
 	if d.Context != nil && d.Context.Filename == highlight.Filename {
@@ -124,7 +128,7 @@ func (c *snippets) snippet(d *diag.Diagnostic, text []byte, highlight hcl.Range)
 	s.HighlightStartOffset = clamp(highlight.Start.Byte-start, 0, len(s.Code))
 	s.HighlightEndOffset = clamp(highlight.End.Byte-start, s.HighlightStartOffset, len(s.Code))
 	if file := c.file(highlight.Filename, text); file != nil {
-		// What begins with a block is about the block itself, which is in no other.
+		// A diagnostic that starts where a block starts is about the block, which is not nested in another.
 		if context := blockHeader(file, highlight.Start.Byte-1); context != "" {
 			s.Context = &context
 		}
@@ -148,13 +152,15 @@ func lineBounds(text []byte, rng hcl.Range) (start, end int) {
 	return start, len(text)
 }
 
+// file parses a file once and keeps the result, errors included. It returns nil for typed input, which is
+// not a file, and for text that is nested too deeply to parse; such snippets name no block.
 func (c *snippets) file(name string, text []byte) *hcl.File {
 	file, ok := c.files[name]
 	if ok {
 		return file
 	}
 	switch {
-	case strings.HasPrefix(name, "<"), !config.Parseable(text, name): // no file but what was typed, or nested too deep: the snippet does without its context
+	case strings.HasPrefix(name, "<"), !config.Parseable(text, name):
 	case strings.HasSuffix(name, ".json"):
 		file, _ = hcljson.Parse(text, name)
 	default:
@@ -164,8 +170,8 @@ func (c *snippets) file(name string, text []byte) *hcl.File {
 	return file
 }
 
-// valuesInPlay tells what the references of the diagnostic's expression stood for, each once, in the order of
-// their names. The result is never nil.
+// valuesInPlay describes the values of the references in the diagnostic's expression, each once, sorted by
+// name. The result is never nil.
 func valuesInPlay(d *diag.Diagnostic) []JSONValue {
 	out := []JSONValue{}
 	if d.Expression == nil {
@@ -194,8 +200,8 @@ func valuesInPlay(d *diag.Diagnostic) []JSONValue {
 // longestPart is how many bytes the text of a part of an expression has at most, for it to be shown.
 const longestPart = 80
 
-// partsInPlay tells what the parts of the diagnostic's expression that are not references stood for. A part
-// that is written over several lines, or long, is left out.
+// partsInPlay describes the values of those parts of the diagnostic's expression that are not references.
+// Parts that span lines or are long are left out.
 func partsInPlay(d *diag.Diagnostic, text []byte) []JSONValue {
 	var out []JSONValue
 	for _, p := range d.Parts {
@@ -209,8 +215,8 @@ func partsInPlay(d *diag.Diagnostic, text []byte) []JSONValue {
 	return out
 }
 
-// statementOn says what a reference of the diagnostic's expression stood for, "" if there is nothing to say;
-// ok is false if that is not known.
+// statementOn describes the value of a reference in the diagnostic's expression, "" if there is nothing to
+// add; ok is false if the value cannot be determined.
 func statementOn(d *diag.Diagnostic, t hcl.Traversal, text string) (statement string, ok bool) {
 	if statement, ok := d.Statements[text]; ok {
 		return statement, true

@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// Diagnostics writes a list for people: in boxes when colours are on, plain otherwise. Warnings with the same
-// summary are shown once, with the number of the others, but for those of checks.
+// Diagnostics writes a list for people: in boxes with colours, plain without. Warnings with the same
+// summary are shown once, with the number of the others; those of checks are all shown.
 func Diagnostics(w io.Writer, list diag.List, src Sources, o Options) error {
 	var sb strings.Builder
 	list = list.Sorted()
@@ -33,7 +33,8 @@ type group struct {
 	others int
 }
 
-// consolidate groups what is alike: warnings unless the options say otherwise, and errors if they do.
+// consolidate groups similar diagnostics: warnings unless the options list each of them, errors only if the
+// options ask for it.
 func consolidate(list diag.List, o Options) []*group {
 	type kind struct {
 		severity diag.Severity
@@ -59,6 +60,8 @@ func consolidate(list diag.List, o Options) []*group {
 	return out
 }
 
+// compactWarnings writes one line for each group of warnings, with the place of the first, and how to get
+// the full text.
 func compactWarnings(sb *strings.Builder, groups []*group, o Options) {
 	sb.WriteString("\n" + o.paint(boldYellow, "Warnings:") + "\n\n")
 	for _, g := range groups {
@@ -76,6 +79,9 @@ func compactWarnings(sb *strings.Builder, groups []*group, o Options) {
 	sb.WriteString("\n" + o.wrap("To see the full warning notes, run "+product+" without -compact-warnings.", 0) + "\n")
 }
 
+// writeDiagnostic writes one diagnostic and the number of similar ones. The text is rendered before the
+// border is drawn around it, because the border needs the lines after wrapping. Without colours nothing is
+// drawn, and the summary is not wrapped: tools match it as one line.
 func writeDiagnostic(sb *strings.Builder, d JSONDiagnostic, others int, o Options) {
 	border, label := red, o.paint(boldRed, "Error: ")
 	if d.Severity == diag.Warning.String() {
@@ -120,7 +126,8 @@ func writeDiagnostic(sb *strings.Builder, d JSONDiagnostic, others int, o Option
 	sb.WriteString(o.paint(border, "╵") + "\n")
 }
 
-// writeSource writes what the diagnostic is about, and reports whether it wrote anything.
+// writeSource writes the place, the code and the values of the diagnostic, and reports whether it wrote
+// anything.
 func writeSource(sb *strings.Builder, d JSONDiagnostic, o Options) bool {
 	switch {
 	case d.Address != "" && d.Range != nil:
@@ -156,6 +163,8 @@ func writeSource(sb *strings.Builder, d JSONDiagnostic, o Options) bool {
 	return true
 }
 
+// writeCode writes the numbered lines of a snippet with the highlighted range underlined; the range may
+// span lines.
 func writeCode(sb *strings.Builder, s *JSONSnippet, o Options) {
 	number, start := s.StartLine, 0
 	for line := range strings.SplitSeq(s.Code, "\n") {
@@ -172,8 +181,8 @@ func writeCode(sb *strings.Builder, s *JSONSnippet, o Options) {
 
 const longestCode = 400 // characters of a line of code, on each side of what is highlighted
 
-// shortened cuts code that is not meant to be read, such as that of a generated file in one line. It looks
-// only at what it keeps, since such a line may have many problems.
+// shortened returns code with the middle left out if it is too long to be read, as in a file generated on
+// one line. It looks only at the ends, because such a line may have many errors.
 func shortened(code string) string {
 	if len(code) <= longestCode || len(code) <= longestCode*utf8.UTFMax && utf8.RuneCountInString(code) <= longestCode {
 		return code

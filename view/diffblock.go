@@ -10,10 +10,11 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// keepAttr reports whether an attribute is shown even if it does not change: people recognize objects by it.
+// keepAttr reports whether an attribute is shown even if it does not change, because people recognize
+// objects by it.
 func keepAttr(name string) bool { return name == "id" || name == "name" || name == "tags" }
 
-// block builds the node of a block's content. A nil schema has every attribute taken from the values.
+// block returns the node of a block's content. With a nil schema, all attributes are taken from the values.
 func (d differ) block(s *schema.Block, b, a cty.Value, why *paths) *node {
 	vb, va := entries(b), entries(a)
 	e := sided(exists(b), exists(a))
@@ -31,6 +32,7 @@ func (d differ) block(s *schema.Block, b, a cty.Value, why *paths) *node {
 	return &node{effect: e, body: body, forces: why.here()}
 }
 
+// effect returns the effect on a block: that of its attributes, or changed if any nested block differs.
 func (b nested) effect() effect {
 	if e := summarise(b.attrs); e != same {
 		return e
@@ -46,7 +48,7 @@ func (b nested) effect() effect {
 }
 
 // usesExtensions reports whether an attribute that other engines don't have is set before or after. If none
-// is, what is written for those engines looks as it does there. Write-only attributes are always null here.
+// is, plans look as they do there. Write-only attributes are always null here and don't count.
 func usesExtensions(attrs map[string]*schema.Attribute, vb, va map[string]cty.Value) bool {
 	for name, attr := range attrs {
 		for _, v := range []cty.Value{vb[name], va[name]} {
@@ -58,8 +60,9 @@ func usesExtensions(attrs map[string]*schema.Attribute, vb, va map[string]cty.Va
 	return false
 }
 
-// showWriteOnly gives write-only attributes the effect of what they belong to: whether the value changes
-// cannot be known, only that it is sent. With changes that were found it is not.
+// showWriteOnly gives write-only attributes the effect of their object: it is unknown whether such a value
+// changes, but it is sent whenever the object is. A change that was made outside sends nothing, so the
+// attributes stay as they are.
 func (d differ) showWriteOnly(attrs []named, e effect) {
 	if d.found && e == changed {
 		return
@@ -92,6 +95,10 @@ func (d differ) keepable(name string, n *node) named {
 	return it
 }
 
+// attributes returns the nodes of the attributes in the schema, sorted by name; those that are null on both
+// sides are left out. Write-only attributes have no value here: they are listed unchanged, and
+// showWriteOnly sets their effect when that of the whole object is known. inBlock keeps identifying
+// attributes visible.
 func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string]cty.Value, why *paths, inBlock bool) []named {
 	var items []named
 	extended := usesExtensions(attrs, vb, va)
@@ -123,6 +130,8 @@ func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string
 	return items
 }
 
+// attribute returns the node of one attribute. Nested attributes are compared by their schema, unless one
+// side is unknown or sensitive and has to be shown as a whole.
 func (d differ) attribute(attr *schema.Attribute, b, a cty.Value, why *paths) *node {
 	if attr.Sensitive && !d.show {
 		b, _ = unmark(b)
@@ -147,6 +156,8 @@ func isOpaque(v cty.Value) bool {
 	return secret || exists(raw) && !raw.IsKnown()
 }
 
+// nestedAttr compares nested attributes by how the schema nests them: maps by key, lists by index, sets by
+// equality of whole elements.
 func (d differ) nestedAttr(o *schema.Object, b, a cty.Value, why *paths) *node {
 	e := sided(exists(b), exists(a))
 	switch o.Nesting {
@@ -185,6 +196,8 @@ func at(values []cty.Value, i int) cty.Value {
 	return cty.NilVal
 }
 
+// nestedObject compares one object of a nested attribute; one that is null, unknown or sensitive on either
+// side is compared as a plain value.
 func (d differ) nestedObject(o *schema.Object, b, a cty.Value, why *paths) *node {
 	if isOpaque(b) || isOpaque(a) || isNull(b) || isNull(a) {
 		return d.value(b, a, typed, why)
@@ -205,9 +218,11 @@ func isNull(v cty.Value) bool {
 	return exists(raw) && raw.IsNull()
 }
 
-// match is an element of a set: on one side, or on both if it stays.
+// match pairs an element of a set with its equal on the other side; a side without one is cty.NilVal.
 type match struct{ before, after cty.Value }
 
+// matchSet pairs equal elements of two sets. It compares fingerprints, which takes time linear in the
+// number of elements; comparing values pairwise would not.
 func matchSet(eb, ea []cty.Value) []match {
 	fb, fa := fingerprints(eb), fingerprints(ea)
 	inB, inA := indexOf(fb), indexOf(fa)
@@ -238,6 +253,9 @@ func (d differ) blocks(types map[string]*schema.NestedBlock, vb, va map[string]c
 	return groups
 }
 
+// blockItems returns the items for the blocks of one type, matched by how the schema nests them. A
+// collection that is unknown on one side is one item without a schema. Sensitivity of the collection hides
+// each block in it.
 func (d differ) blockItems(nb *schema.NestedBlock, b, a cty.Value, why *paths) []blockItem {
 	rawB, secretB := unmark(b)
 	rawA, secretA := unmark(a)
@@ -279,7 +297,7 @@ func (d differ) blockItems(nb *schema.NestedBlock, b, a cty.Value, why *paths) [
 	return items
 }
 
-// oneBlock builds the node of one block. secret says that the collection it is in is sensitive as a whole.
+// oneBlock returns the node of one block. secret is set if the whole collection of blocks is sensitive.
 func (d differ) oneBlock(s *schema.Block, b, a cty.Value, secret bool, why *paths) *node {
 	b, sb := unmark(orAbsent(b))
 	a, sa := unmark(orAbsent(a))

@@ -9,8 +9,8 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// text builds the node of a string: as a JSON document if both sides are one, by lines if there are several,
-// else as a scalar.
+// text returns the node of a string: compared as JSON if both sides are documents, by lines if either has
+// several, else as a scalar.
 func (d differ) text(b, a cty.Value, e effect) *node {
 	sb, sa := stringOf(b), stringOf(a)
 	db, okB := parseDocument(sb)
@@ -35,7 +35,8 @@ func stringOf(v cty.Value) string {
 	return v.AsString()
 }
 
-// parseDocument decodes a JSON object or array. Anything else, JSON's scalars included, is a plain string.
+// parseDocument decodes a JSON object or array. It reports false for anything else, JSON scalars included:
+// those read better as strings.
 func parseDocument(s string) (cty.Value, bool) {
 	trimmed := strings.TrimSpace(s)
 	if !strings.HasPrefix(trimmed, "{") && !strings.HasPrefix(trimmed, "[") || !json.Valid([]byte(s)) {
@@ -61,6 +62,8 @@ func (d differ) document(sb, sa string, db, da cty.Value, e effect) *node {
 	return &node{effect: e, body: body}
 }
 
+// lineNode compares two texts by lines. The final line end is taken off if both have it, so that it is not
+// shown as an empty last line.
 func lineNode(sb, sa string, e effect) *node {
 	switch e {
 	case added:

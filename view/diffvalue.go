@@ -14,19 +14,19 @@ import (
 const (
 	sensitiveText = "(sensitive value)"
 	unknownText   = "(known after apply)"
-	// sameSensitive is shown as sensitiveText; it tells that only the sensitivity changes.
+	// sameSensitive is shown as sensitiveText if only the sensitivity changes.
 	sameSensitive = "(sensitive value, unchanged)"
 )
 
-// differ builds the node trees of values. A side that doesn't exist is cty.NilVal.
+// differ builds the trees of nodes for pairs of values, before and after. A side that doesn't exist is
+// cty.NilVal, which differs from null.
 type differ struct {
 	show  bool // sensitive values in clear
-	found bool // the difference was found, not planned: nothing is sent
+	found bool // the changes were made outside and detected: nothing is sent to the provider
 }
 
-// flavour is how the containers of a value are written: those whose type comes from a schema leave null
-// attributes out and quote the keys of maps; those of free form (outputs, dynamic attributes, JSON documents)
-// show what is there.
+// flavour selects the notation of containers. Those typed by a schema omit null attributes and quote map
+// keys; free ones (outputs, dynamic attributes, JSON documents) are shown in full.
 type flavour uint8
 
 const (
@@ -41,7 +41,7 @@ func flavourOf(ty cty.Type) flavour {
 	return typed
 }
 
-// value builds the node of a value from its two sides, at least one of which must exist.
+// value returns the node of a value; at least one side must exist.
 func (d differ) value(b, a cty.Value, f flavour, why *paths) *node {
 	b, bs := unmark(b)
 	a, as := unmark(a)
@@ -58,7 +58,7 @@ func (d differ) value(b, a cty.Value, f flavour, why *paths) *node {
 	return n
 }
 
-// unmark takes the marks of v itself off and reports whether it is to be hidden.
+// unmark returns v without its own marks, and reports whether v is to be hidden.
 func unmark(v cty.Value) (cty.Value, bool) {
 	if v == cty.NilVal || !v.IsMarked() {
 		return v, false
@@ -69,6 +69,9 @@ func unmark(v cty.Value) (cty.Value, bool) {
 	return raw, sensitive || ephemeral
 }
 
+// secret returns the node of a value of which at least one side is hidden. It shows whether the value
+// changes and whether its sensitivity does, and nothing of the content; bs and as say which sides are
+// sensitive.
 func (d differ) secret(b, a cty.Value, bs, as bool) *node {
 	n := &node{effect: sided(exists(b), exists(a)), body: hidden{sensitiveText}}
 	if n.effect != same {
@@ -96,7 +99,7 @@ func sensitivityChange(after bool) sensitivity {
 
 func exists(v cty.Value) bool { return v != cty.NilVal }
 
-// orAbsent turns null into absence, as fits for attributes.
+// orAbsent returns cty.NilVal for null, because a null attribute is one that is not set.
 func orAbsent(v cty.Value) cty.Value {
 	if v == cty.NilVal || v.IsNull() {
 		return cty.NilVal
@@ -104,7 +107,7 @@ func orAbsent(v cty.Value) cty.Value {
 	return v
 }
 
-// equalDeep compares values whatever their marks.
+// equalDeep reports whether two values are equal, ignoring marks.
 func equalDeep(b, a cty.Value) bool {
 	if !exists(b) || !exists(a) {
 		return exists(b) == exists(a)
@@ -114,6 +117,8 @@ func equalDeep(b, a cty.Value) bool {
 	return b.RawEquals(a)
 }
 
+// public returns the node of a value that may be shown. Values of one kind are compared in depth; between
+// kinds, and against an unknown value, the old value and the new one are shown as a pair.
 func (d differ) public(b, a cty.Value, f flavour, why *paths) *node {
 	e := sided(exists(b), exists(a))
 	if exists(a) && !a.IsKnown() {
@@ -156,6 +161,8 @@ const (
 	kindMapping
 )
 
+// kindOf classifies a value. Null and unknown values are scalars: they are written on one line whatever
+// their type.
 func kindOf(v cty.Value) kind {
 	if v == cty.NilVal {
 		return kindNone
@@ -177,6 +184,7 @@ func kindOf(v cty.Value) kind {
 	}
 }
 
+// scalar returns the node of a value that fits on one line. Two nulls are equal whatever their types.
 func scalar(b, a cty.Value, e effect) *node {
 	n := &node{effect: e}
 	var l leaf
@@ -219,8 +227,9 @@ func elements(v cty.Value) []cty.Value {
 	return v.AsValueSlice()
 }
 
-// sequence matches the elements of lists by their longest common subsequence; objects that stand against each
-// other in between are compared.
+// sequence matches the elements of lists by their longest common subsequence. Between matches, objects at
+// the same position are compared with each other, so that a changed attribute doesn't replace the whole
+// object.
 func (d differ) sequence(b, a cty.Value, f flavour, why *paths, e effect) *node {
 	eb, ea := elements(b), elements(a)
 	body := sequence{context: true}
@@ -263,8 +272,8 @@ func finish(s *sequence, e effect) *node {
 	return &node{effect: e, body: *s}
 }
 
-// matchElements returns the differences between the lists. The search gives up on the shortest answer early,
-// so its cost stays proportional to the length.
+// matchElements returns the differences between two lists. The search trades the shortest answer for a cost
+// that stays proportional to the length.
 func matchElements(b, a []cty.Value) []lcs.Diff {
 	if len(b) == 0 && len(a) == 0 {
 		return nil
@@ -280,7 +289,7 @@ func isObject(v cty.Value) bool {
 	return v.Type().IsObjectType() && v.IsKnown() && !v.IsNull()
 }
 
-// set shows elements as gone or new; they have no identity that would let them change.
+// set shows elements as added or removed: without an identity, an element cannot change.
 func (d differ) set(b, a cty.Value, f flavour, e effect) *node {
 	body := sequence{}
 	for _, m := range matchSet(elements(b), elements(a)) {
@@ -297,6 +306,8 @@ func indexOf(keys []string) map[string]int {
 	return m
 }
 
+// mapping compares maps and objects by key. Attributes of typed objects that are null on both sides are
+// left out.
 func (d differ) mapping(b, a cty.Value, f flavour, why *paths, e effect) *node {
 	vb, va := entries(b), entries(a)
 	isMap := exists(a) && a.Type().IsMapType() || !exists(a) && b.Type().IsMapType()
@@ -334,6 +345,7 @@ func entries(v cty.Value) map[string]cty.Value {
 	return v.AsValueMap()
 }
 
+// unionKeys returns the keys of either map, sorted.
 func unionKeys(b, a map[string]cty.Value) []string {
 	keys := make([]string, 0, max(len(b), len(a)))
 	for k := range b {

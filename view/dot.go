@@ -9,10 +9,10 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// The shapes in which programs that read such graphs expect nodes. Nodes of other kinds show in edges only.
+// The node shapes that programs which read such graphs expect. Nodes of other kinds occur only in edges.
 var dotShapes = map[plan.NodeKind]string{plan.VariableNode: "note", plan.ResourceNode: "box", plan.ProviderNode: "diamond"}
 
-// Dot writes a graph in the language of Graphviz. Edges within a cycle are red if highlight is set.
+// Dot writes a graph in the DOT language. With highlight, edges within a cycle are red.
 func Dot(w io.Writer, g *plan.Graph, highlight bool) error {
 	cycle := map[string]int{}
 	if highlight {
@@ -46,14 +46,14 @@ func Dot(w io.Writer, g *plan.Graph, highlight bool) error {
 
 func dotID(name string) string { return dotQuote("[root] " + name) }
 
-// dotQuote writes a string of the language.
+// dotQuote returns s as a quoted string of the DOT language.
 func dotQuote(s string) string { return `"` + dotEscapes.Replace(s) + `"` }
 
-// Within labels a backslash begins an escape, such as \N, and before a quote it would be taken for one half
-// of a pair.
+// In labels a backslash begins an escape such as \N, and one before a quote would escape the
+// quote.
 var dotEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// CycleText names the members of a cycle of a graph, for a message.
+// CycleText lists the members of a cycle of a graph, for a message.
 func CycleText(members []string) string {
 	names := slices.Clone(members)
 	for i, n := range names {

@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// drift writes what refreshing found changed, and reports whether there was anything to show.
+// drift writes the changes made outside that matter to the plan, and reports whether there were any.
 func (w *planWriter) drift() (bool, error) {
 	shown, err := w.relevantDrift()
 	if err != nil || len(shown) == 0 {
@@ -46,15 +46,15 @@ func driftHeadline(c *plan.Change) string {
 	}
 }
 
-// drifted is a change made outside with as much of it as is shown.
+// drifted is a change made outside, reduced to the part that is shown.
 type drifted struct {
 	change        *plan.Change
 	before, after cty.Value
 }
 
 // relevantDrift returns the changes made outside that contributed to the plan: those of attributes that
-// something else which changes refers to. What an object's own change undoes is seen there. In refresh-only
-// mode everything counts, and so it does if it is not known what is relevant.
+// other changing objects refer to. A change that the object's own update reverts is left out, since the
+// update shows it. Everything counts in refresh-only mode, and if the relevant attributes are unknown.
 func (w *planWriter) relevantDrift() ([]drifted, error) {
 	if len(w.plan.Drift) == 0 {
 		return nil, nil
@@ -84,7 +84,7 @@ func (w *planWriter) relevantDrift() ([]drifted, error) {
 	return out, nil
 }
 
-// driftOf returns the object before with what relevant attributes have become.
+// driftOf returns the object before, with only its relevant attributes as they are after.
 func driftOf(c *plan.Change, before, after cty.Value, relevant []plan.RelevantAttribute) cty.Value {
 	old, marksBefore := before.UnmarkDeepWithPaths()
 	var now cty.Value
@@ -109,7 +109,7 @@ func driftOf(c *plan.Change, before, after cty.Value, relevant []plan.RelevantAt
 	return out.MarkWithPaths(marksBefore).MarkWithPaths(marksAfter)
 }
 
-// nullAttributes returns an object of the same type whose attributes are all null.
+// nullAttributes returns an object of the type of v with all attributes null.
 func nullAttributes(v cty.Value) cty.Value {
 	if !v.Type().IsObjectType() {
 		return cty.NullVal(v.Type())

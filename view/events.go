@@ -12,6 +12,8 @@ import (
 // tally counts finished operations the way the closing line does.
 type tally struct{ counts plan.Counts }
 
+// add counts an event if it completes an operation on a managed resource. A replacement counts twice, as
+// one object destroyed and one added.
 func (t *tally) add(e event.Event) {
 	if e.Kind != event.Completed || e.Object.Resource.Mode != addr.Managed {
 		return
@@ -61,8 +63,8 @@ var wordings = map[event.Op]wording{
 	event.OpClose:  {"Closing...", "Still closing...", "Closing complete"},
 }
 
-// phrase returns what an event says after the object's name, "" for events that people don't see.
-// Failures are shown as diagnostics.
+// phrase returns the text of an event after the object's name, "" for events that people don't see.
+// Failures are reported as diagnostics instead.
 func phrase(e event.Event) string {
 	w := wordings[e.Op]
 	switch {
@@ -84,9 +86,9 @@ func phrase(e event.Event) string {
 		return w.start + idText(e)
 	case e.Kind == event.Progress && w.still != "":
 		return w.still + " [" + idPart(e, ", ") + seconds(e.Elapsed) + " elapsed]"
-	case e.Kind == event.Completed && e.Op == event.OpAdopt: // which takes no time
+	case e.Kind == event.Completed && e.Op == event.OpAdopt: // adopting takes no time
 		return w.complete + idText(e)
-	case e.Kind == event.Completed && e.Op == event.OpDelete: // there is nothing of that id any more
+	case e.Kind == event.Completed && e.Op == event.OpDelete: // the id no longer exists
 		return w.complete + " after " + seconds(e.Elapsed)
 	case e.Kind == event.Completed && w.complete != "":
 		return w.complete + " after " + seconds(e.Elapsed) + idText(e)

@@ -7,8 +7,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// fingerprints returns a text for each value that is equal for equal values and different for different ones,
-// sensitivity included. The texts are for comparison only and must never be shown.
+// fingerprints returns a text per value. Texts are equal exactly if the values and their sensitivity are,
+// which makes them keys for matching elements of sets. They contain secrets and must never be shown.
 func fingerprints(values []cty.Value) []string {
 	out := make([]string, len(values))
 	var sb strings.Builder
@@ -20,6 +20,8 @@ func fingerprints(values []cty.Value) []string {
 	return out
 }
 
+// fingerprint writes an unambiguous text of v: strings are quoted, and every container has its own
+// brackets. Null and unknown values have the same text whatever their type.
 func fingerprint(sb *strings.Builder, v cty.Value) {
 	v, secret := unmark(v)
 	if secret {

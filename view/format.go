@@ -9,9 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// FormatValue returns a value in the notation of the language, with conversion calls where the notation alone
-// would mean another type. Secrets are replaced by placeholders; sensitive ones are shown with
-// Options.ShowSensitive, ephemeral ones never.
+// FormatValue returns a value in the notation of the configuration language, with conversion functions
+// where the plain notation would mean another type. Secrets become placeholders: sensitive values unless
+// Options.ShowSensitive is set, ephemeral values always.
 func FormatValue(v cty.Value, o Options) string {
 	f := formatter{o: o}
 	f.write(v, 0)
@@ -23,6 +23,8 @@ type formatter struct {
 	o Options
 }
 
+// write writes a value whose first line starts after indent columns. Marks are checked at every level,
+// since a secret may be deep inside.
 func (f *formatter) write(v cty.Value, indent int) {
 	if v == cty.NilVal {
 		f.WriteString("null")
@@ -62,6 +64,8 @@ func (f *formatter) write(v cty.Value, indent int) {
 	}
 }
 
+// null writes a null of the type by a conversion function, or with the type in a comment where the language
+// has no function that keeps it.
 func (f *formatter) null(ty cty.Type) {
 	switch {
 	case ty == cty.DynamicPseudoType:
@@ -127,7 +131,8 @@ func (f *formatter) mapping(v cty.Value, indent int) {
 
 func (f *formatter) newline(indent int) { f.WriteString("\n" + strings.Repeat(" ", indent)) }
 
-// text writes a string; one of several lines as a here document whose marker does not occur in it.
+// text writes a string, as a here document if it has several lines. The marker of the document must not
+// occur in it.
 func (f *formatter) text(s string, indent int) {
 	if !strings.Contains(s, "\n") {
 		f.WriteString(strconv.Quote(s))

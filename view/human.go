@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// HumanObserver writes one line per event, as people read them while a run goes on. It is safe for concurrent
-// use.
+// HumanObserver writes a line per event, for people to follow a run. It is safe for concurrent use: the
+// engine reports events from many goroutines.
 type HumanObserver struct {
 	mu    sync.Mutex
 	w     io.Writer

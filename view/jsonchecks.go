@@ -40,8 +40,8 @@ type jsonProblem struct {
 	Message string `json:"message"`
 }
 
-// checksJSON encodes the results of conditions in the order of their addresses, nil if there are none.
-// Conditions of ephemeral resources are left out, as these are everywhere.
+// checksJSON encodes the results of conditions, sorted by address; nil if there are none. Those of
+// ephemeral resources are left out, like everything else about them.
 func checksJSON(results []state.CheckResult) (json.RawMessage, error) {
 	var out []jsonCheck
 	for _, r := range results {
@@ -57,6 +57,8 @@ func checksJSON(results []state.CheckResult) (json.RawMessage, error) {
 	return json.Marshal(out)
 }
 
+// checkJSON encodes the results of one block with conditions. It reports false for ephemeral resources. The
+// messages of an object are sorted, so that documents can be compared.
 func checkJSON(r state.CheckResult) (jsonCheck, bool) {
 	c := jsonCheck{Address: checkAddress(r.Kind, r.Config), Status: string(r.Status)}
 	if c.Address.Mode == modeJSON(addr.Ephemeral) {
@@ -78,7 +80,7 @@ func checkJSON(r state.CheckResult) (jsonCheck, bool) {
 	return c, true
 }
 
-// checkAddress takes the static address of a block with conditions apart.
+// checkAddress splits the static address of a block with conditions into its parts.
 func checkAddress(kind, config string) jsonCheckAddress {
 	out := jsonCheckAddress{Kind: kind, ToDisplay: config}
 	switch kind {

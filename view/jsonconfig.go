@@ -83,6 +83,8 @@ type jsonModuleCall struct {
 	DependsOn         []string         `json:"depends_on,omitempty"`
 }
 
+// configWriter builds the document of a configuration. Provider configurations are collected in one table
+// for the whole tree; resources refer to it by key.
 type configWriter struct {
 	tree    *config.Tree
 	schemas ConfigSchemas
@@ -91,7 +93,7 @@ type configWriter struct {
 	modes   []addr.Mode                        // of the resources in the document
 }
 
-// No part of a plan's document has ephemeral resources. The document of a configuration alone has them.
+// The document of a plan leaves out ephemeral resources; the document of a configuration alone has them.
 var (
 	lastingModes = []addr.Mode{addr.Managed, addr.Data}
 	allModes     = []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral}
@@ -103,6 +105,8 @@ func configDocument(tree *config.Tree, s ConfigSchemas, modes []addr.Mode) *json
 	return w.doc
 }
 
+// module encodes a module and, through its calls, the modules below it. It enters the module's provider
+// configurations into the table of the document on the way.
 func (w *configWriter) module(m *config.Module) jsonConfigModule {
 	w.providers(m)
 	var out jsonConfigModule
@@ -144,6 +148,8 @@ func variableJSON(v *config.Variable) jsonConfigVariable {
 	return out
 }
 
+// resources encodes the resources of one mode, sorted by address: documents list managed resources before
+// data sources.
 func (w *configWriter) resources(m *config.Module, mode addr.Mode) []jsonConfigResource {
 	var out []jsonConfigResource
 	for a, r := range m.Resources {
@@ -160,6 +166,8 @@ func (w *configWriter) resources(m *config.Module, mode addr.Mode) []jsonConfigR
 	return out
 }
 
+// resource encodes one resource block. The expressions of its body are left out if the schema is unknown,
+// since without it arguments and blocks look the same.
 func (w *configWriter) resource(m *config.Module, r *config.Resource) jsonConfigResource {
 	ref := r.ProviderRef()
 	out := jsonConfigResource{
@@ -180,6 +188,7 @@ func (w *configWriter) resource(m *config.Module, r *config.Resource) jsonConfig
 	return out
 }
 
+// call encodes a module call with the module that it calls. A module that is not installed has no content.
 func (w *configWriter) call(m *config.Module, c *config.ModuleCall) jsonModuleCall {
 	out := jsonModuleCall{
 		Source: c.Source, VersionConstraint: c.Version.Text, CountExpression: tellingJSON(c.Repeat.Count),
@@ -197,8 +206,8 @@ func (w *configWriter) call(m *config.Module, c *config.ModuleCall) jsonModuleCa
 	return out
 }
 
-// providers adds the module's provider configurations: its blocks, and for the root also those that are
-// implied by requirements and resources.
+// providers enters the module's provider configurations into the table: its provider blocks, and for the
+// root module also the implied, empty configurations.
 func (w *configWriter) providers(m *config.Module) {
 	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
 		p := m.Providers[name]
@@ -238,8 +247,8 @@ func (w *configWriter) providerConfig(m *config.Module, ref config.ProviderRef) 
 	return pc
 }
 
-// versionConstraints returns all that a module says about the version of a provider: its requirement and its
-// provider blocks.
+// versionConstraints returns the version constraints that a module has for a provider, from its
+// required_providers entry and its provider blocks.
 func versionConstraints(m *config.Module, name string) []string {
 	var out []string
 	if r := m.Required[name]; r != nil {
@@ -265,8 +274,8 @@ func (w *configWriter) providerKey(m *config.Module, ref config.ProviderRef) str
 	return moduleKey(holder, resolved)
 }
 
-// resolve follows a provider reference up the calls to the module that holds the configuration: through
-// explicit passing, and for default configurations by inheritance.
+// resolve returns the module that holds a provider configuration and its name there. It climbs the module
+// calls: through explicitly passed configurations, and by inheritance for default ones.
 func (w *configWriter) resolve(m *config.Module, ref config.ProviderRef) (*config.Module, config.ProviderRef) {
 	for m.Parent != nil && m.Call != nil && m.Providers[ref.String()] == nil {
 		passed := passedAs(m.Call, ref)
@@ -333,8 +342,8 @@ func (w *configWriter) usedIn(m *config.Module) map[string]bool {
 	return used
 }
 
-// bodyJSON encodes the expressions of a block: an expression per attribute, an object per single block,
-// arrays and objects for others.
+// bodyJSON encodes the expressions of a block: one expression per attribute, an object for a block type
+// that occurs at most once, arrays or objects by label for other block types.
 func bodyJSON(body hcl.Body, b *schema.Block) map[string]any {
 	if body == nil || b == nil {
 		return nil
@@ -377,6 +386,8 @@ func bodyJSON(body hcl.Body, b *schema.Block) map[string]any {
 	return out
 }
 
+// bodySchema returns the HCL schema that reads a body as its provider schema describes it. Nothing is
+// required: the document shows what is written, and validation has reported what is missing.
 func bodySchema(b *schema.Block) *hcl.BodySchema {
 	s := &hcl.BodySchema{}
 	for name := range b.Attributes {
@@ -392,7 +403,7 @@ func bodySchema(b *schema.Block) *hcl.BodySchema {
 	return s
 }
 
-// looseBodyJSON encodes the attributes of a body whose schema isn't at hand; its blocks are left out.
+// looseBodyJSON encodes the attributes of a body without a schema. Blocks are left out.
 func looseBodyJSON(body hcl.Body) map[string]any {
 	if body == nil {
 		return nil

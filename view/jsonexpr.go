@@ -9,14 +9,14 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// jsonExpression has the value of a constant expression, and the references of any other.
+// jsonExpression is the value of a constant expression, or the references of any other.
 type jsonExpression struct {
 	ConstantValue json.RawMessage `json:"constant_value,omitempty"`
 	References    []string        `json:"references,omitempty"`
 }
 
-// expressionJSON encodes an expression, nil for none. Constants are those that evaluate without any name or
-// function in scope.
+// expressionJSON encodes an expression, nil for none. An expression is constant if it evaluates without
+// variables and functions.
 func expressionJSON(expr hcl.Expression) *jsonExpression {
 	if expr == nil {
 		return nil
@@ -37,7 +37,7 @@ func expressionJSON(expr hcl.Expression) *jsonExpression {
 	return out
 }
 
-// tellingJSON is expressionJSON, but nil for an expression that has neither a constant value nor references.
+// tellingJSON is expressionJSON, but returns nil for an expression without constant value and references.
 func tellingJSON(expr hcl.Expression) *jsonExpression {
 	if e := expressionJSON(expr); e != nil && (e.ConstantValue != nil || e.References != nil) {
 		return e

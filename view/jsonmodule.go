@@ -14,7 +14,8 @@ func ConfigJSON(tree *config.Tree, s ConfigSchemas) ([]byte, error) {
 	return json.Marshal(configDocument(tree, s, allModes))
 }
 
-// jsonBareModule is a module by itself. It has no schemas, so nothing is shown of what is within its blocks.
+// jsonBareModule is the document of a single module. Without schemas, the contents of its blocks are not
+// shown.
 type jsonBareModule struct {
 	Outputs     map[string]jsonConfigOutput   `json:"outputs,omitempty"`
 	Resources   []jsonBareResource            `json:"resources,omitempty"`
@@ -38,7 +39,7 @@ type jsonBareCall struct {
 	DependsOn         []string `json:"depends_on,omitempty"`
 }
 
-// ModuleJSON returns the document of one module, on one line: what it declares, without expressions and
+// ModuleJSON returns the document of one module on one line: its declarations, without expressions and
 // without the modules that it calls.
 func ModuleJSON(m *config.Module) ([]byte, error) {
 	w := &configWriter{doc: &jsonConfig{ProviderConfig: map[string]jsonProviderConfig{}}, modes: allModes}

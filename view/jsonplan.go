@@ -79,9 +79,9 @@ type jsonImporting struct {
 	Identity json.RawMessage `json:"identity,omitempty"`
 }
 
-// PlanJSON returns the JSON document of a plan, on one line. The configuration part is left out if tree is
-// nil, and the relevant attributes if relevant is. Values of ephemeral variables are in no plan, and so
-// not in the document; ephemeral resources aren't either.
+// PlanJSON returns the JSON document of a plan on one line. It has no configuration if tree is nil, and no
+// relevant attributes if relevant is nil. Ephemeral resources and the values of ephemeral variables are not
+// in plans, and so not in the document.
 func PlanJSON(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v Versions) ([]byte, error) {
 	doc := &jsonPlan{
 		FormatVersion: "1.2", TerraformVersion: v.Compat, ProductVersion: v.Product,
@@ -111,7 +111,7 @@ func PlanJSON(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchema
 		if doc.PriorState, err = stateDocument(p.Prior, s, v); err != nil {
 			return nil, err
 		}
-		doc.PriorState.Checks = nil // results are of a moment, and those of this plan follow
+		doc.PriorState.Checks = nil // the document has the results of this plan instead
 	}
 	if doc.Checks, err = checksJSON(p.Checks); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func PlanJSON(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchema
 	return json.Marshal(doc)
 }
 
-// relevantJSON encodes attributes in the order of their resources.
+// relevantJSON encodes relevant attributes, sorted by resource.
 func relevantJSON(attributes []plan.RelevantAttribute) []jsonRelevant {
 	out := make([]jsonRelevant, len(attributes))
 	for i, a := range attributes {
@@ -152,6 +152,8 @@ func planVariables(p *plan.Plan) (map[string]jsonPlanVariable, error) {
 	return out, nil
 }
 
+// changeList encodes changes by module depth. Ephemeral resources are left out: they are opened, not
+// changed.
 func changeList(changes []*plan.Change, s Schemas) ([]jsonChangeOf, error) {
 	var out []jsonChangeOf
 	for _, c := range ByModuleDepth(changes, func(c *plan.Change) addr.ModuleInstance { return c.Addr.Module }) {
@@ -167,6 +169,8 @@ func changeList(changes []*plan.Change, s Schemas) ([]jsonChangeOf, error) {
 	return out, nil
 }
 
+// changeJSON encodes one change. Both sides are marked by the schema first: the sensitivity of values in a
+// document comes from schemas as well as from the configuration.
 func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 	out := jsonChangeOf{
 		Address: c.Addr.String(), ModuleAddress: c.Addr.Module.String(), Mode: modeJSON(c.Addr.Resource.Mode), Type: c.Addr.Resource.Type,
@@ -199,7 +203,7 @@ func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 	return out, nil
 }
 
-// importingJSON tells where an imported object came from. An identity that cannot be read is left out.
+// importingJSON encodes the origin of an imported object. An identity that cannot be decoded is left out.
 func importingJSON(i *plan.Importing) *jsonImporting {
 	out := &jsonImporting{ID: i.ID}
 	if identity, err := durableJSON(i.Identity); err == nil {
@@ -220,8 +224,7 @@ func durableJSON(d value.Durable) (json.RawMessage, error) {
 	return valueJSON(v), nil
 }
 
-// sidesJSON encodes the two sides of a change. A side that doesn't exist is null and has no sensitive or
-// unknown parts.
+// sidesJSON encodes the two sides of a change. A missing side is null, without sensitive or unknown parts.
 func sidesJSON(before, after cty.Value, actions []string) jsonChange {
 	c := jsonChange{
 		Actions: actions, Before: json.RawMessage("null"), After: json.RawMessage("null"),
@@ -239,12 +242,14 @@ func sidesJSON(before, after cty.Value, actions []string) jsonChange {
 	return c
 }
 
-// orAbsentDeep reports whether a possibly marked value is there and not null.
+// orAbsentDeep reports whether a value exists and is not null, marked or not.
 func orAbsentDeep(v cty.Value) bool {
 	raw, _ := unmark(v)
 	return exists(raw) && !raw.IsNull()
 }
 
+// actionsJSON returns an action as the list that documents use: a replacement is two actions in their
+// order.
 func actionsJSON(a plan.Action) []string {
 	switch a {
 	case plan.DeleteThenCreate:
@@ -258,8 +263,8 @@ func actionsJSON(a plan.Action) []string {
 	}
 }
 
-// plannedValues is what the state will hold: the planned object of every change that leaves one, with unknown
-// parts left out.
+// plannedValues returns the state that the plan leads to: the planned object of every change that leaves
+// one, without its unknown parts.
 func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 	out := &jsonValues{}
 	tree := newModuleTree[jsonResource]()
@@ -307,8 +312,8 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 	return out, nil
 }
 
-// secretOutput reports whether an output is sensitive before or after its change: what was a secret may still
-// be one.
+// secretOutput reports whether an output is sensitive before or after its change: a value that was secret
+// may still be in use.
 func secretOutput(p *plan.Plan, oc *plan.OutputChange) bool {
 	if oc.Sensitive || p.Base == nil {
 		return oc.Sensitive
@@ -317,6 +322,8 @@ func secretOutput(p *plan.Plan, oc *plan.OutputChange) bool {
 	return before != nil && before.Sensitive
 }
 
+// outputChanges encodes the changes of root outputs by name, nil if there are none. Its flags differ from
+// those of resources: they are true or false for the whole value.
 func outputChanges(p *plan.Plan) (map[string]jsonChange, error) {
 	if len(p.Outputs) == 0 {
 		return nil, nil
@@ -332,7 +339,7 @@ func outputChanges(p *plan.Plan) (map[string]jsonChange, error) {
 			return nil, fmt.Errorf("output.%s: %w", oc.Name, err)
 		}
 		c := sidesJSON(before, after, actionsJSON(oc.Action))
-		// For outputs sensitivity is a property of the whole, and what is not unknown is false.
+		// Sensitivity applies to an output as a whole, and after_unknown is false rather than empty.
 		flag := json.RawMessage("false")
 		if secretOutput(p, oc) {
 			flag = json.RawMessage("true")

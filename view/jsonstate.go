@@ -66,8 +66,8 @@ type jsonResource struct {
 	DeposedKey      string          `json:"deposed_key,omitempty"`
 }
 
-// StateJSON returns the JSON document of a state, on one line. Of a state without objects and outputs, or
-// none, the document tells nothing but that.
+// StateJSON returns the JSON document of a state on one line. For nil, and for a state without objects and
+// outputs, it has only the version of the format.
 func StateJSON(st *state.State, s Schemas, v Versions) ([]byte, error) {
 	doc, err := stateDocument(st, s, v)
 	if err != nil {
@@ -76,6 +76,7 @@ func StateJSON(st *state.State, s Schemas, v Versions) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
+// stateDocument builds the document of a state. The deposed objects of an instance follow its current one.
 func stateDocument(st *state.State, s Schemas, v Versions) (*jsonState, error) {
 	doc := &jsonState{FormatVersion: "1.0"}
 	if st == nil || st.Empty() {
@@ -120,8 +121,8 @@ func moduleJSON(t *moduleTree[jsonResource]) jsonModule {
 	return m
 }
 
-// plannedModuleJSON is moduleJSON with resources in the order that planned values have: by the texts of
-// addresses, in any mode.
+// plannedModuleJSON is moduleJSON with the resources of each module sorted by the text of their addresses,
+// whatever their mode. That is the order of planned values.
 func plannedModuleJSON(t *moduleTree[jsonResource]) jsonModule {
 	slices.SortStableFunc(t.items, func(a, b jsonResource) int { return strings.Compare(a.Address, b.Address) })
 	m := jsonModule{Resources: t.items, Address: t.module.String()}
@@ -160,6 +161,7 @@ func keyJSON(k addr.Key) any {
 	}
 }
 
+// json encodes an object of a state, with the version of the schema that its value is stored under.
 func (so storedObject) json() jsonResource {
 	r := resourceHead(so.addr.Instance, so.provider)
 	obj := so.object
@@ -178,7 +180,7 @@ func (so storedObject) json() jsonResource {
 	return r
 }
 
-// StateInstanceJSON returns the document of a state with a single instance in it.
+// StateInstanceJSON returns the document of a state that holds a single instance.
 func StateInstanceJSON(st *state.State, a addr.Instance, s Schemas, v Versions) ([]byte, error) {
 	doc := &jsonState{FormatVersion: "1.0", TerraformVersion: v.Compat, ProductVersion: v.Product, Values: &jsonStateValues{}}
 	objects, err := objectsOf(a, st.Instance(a), s)

@@ -8,8 +8,8 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// valueJSON encodes a value without its marks. Unknown parts are left out of objects and maps and are null in
-// lists; a value that doesn't exist, or is unknown as a whole, gives nil.
+// valueJSON encodes a value without its marks. Unknown parts are left out of objects and maps, and are null
+// in lists. It returns nil for a value that doesn't exist or is unknown as a whole.
 func valueJSON(v cty.Value) json.RawMessage {
 	if v == cty.NilVal {
 		return nil
@@ -23,7 +23,7 @@ func valueJSON(v cty.Value) json.RawMessage {
 	return buf.Bytes()
 }
 
-// attributesJSON encodes an object like valueJSON; nil if it has no attribute that is known.
+// attributesJSON encodes an object like valueJSON, but returns nil if none of its attributes is known.
 func attributesJSON(v cty.Value) json.RawMessage {
 	if b := valueJSON(v); string(b) != "{}" {
 		return b
@@ -31,6 +31,8 @@ func attributesJSON(v cty.Value) json.RawMessage {
 	return nil
 }
 
+// writeValue writes a value as JSON. It exists because the encoder of cty refuses unknown and marked
+// values, both of which occur deep inside plans. Infinity has no form in JSON and is null.
 func writeValue(buf *bytes.Buffer, v cty.Value) {
 	v, _ = v.Unmark()
 	ty := v.Type()
@@ -78,7 +80,7 @@ func separate(buf *bytes.Buffer, first *bool) {
 	*first = false
 }
 
-// writeString cannot fail: invalid UTF-8 is replaced.
+// writeString writes a JSON string. Invalid UTF-8 is replaced, so it cannot fail.
 func writeString(buf *bytes.Buffer, s string) {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -87,8 +89,8 @@ func writeString(buf *bytes.Buffer, s string) {
 	buf.Write(b)
 }
 
-// shapeJSON encodes where in a value something holds: true where it does; in objects and maps what it doesn't
-// hold for is left out, in lists it is false.
+// shapeJSON encodes which parts of a value satisfy a condition, as documents do for sensitive and unknown
+// parts: true for a part that does; other parts are left out of objects and maps, and are false in lists.
 func shapeJSON(v cty.Value, holds func(cty.Value) bool) json.RawMessage {
 	var buf bytes.Buffer
 	if v == cty.NilVal || !writeShape(&buf, v, holds) {
@@ -97,8 +99,9 @@ func shapeJSON(v cty.Value, holds func(cty.Value) bool) json.RawMessage {
 	return buf.Bytes()
 }
 
-// writeShape reports whether it wrote anything; it doesn't for scalars, nulls and unknown values that the
-// condition doesn't hold for.
+// writeShape writes the shape of one part and reports whether it wrote anything. It writes nothing for a
+// scalar or null that doesn't satisfy the condition. Containers are always written, so that the document
+// has the shape of the value.
 func writeShape(buf *bytes.Buffer, v cty.Value, holds func(cty.Value) bool) bool {
 	if holds(v) {
 		buf.WriteString("true")
@@ -168,7 +171,7 @@ func typeJSON(ty cty.Type) json.RawMessage {
 	return constraintJSON(ty.WithoutOptionalAttributesDeep())
 }
 
-// constraintJSON encodes a type constraint: a type whose objects may have optional attributes.
+// constraintJSON encodes a type constraint, whose objects may have optional attributes.
 func constraintJSON(ty cty.Type) json.RawMessage {
 	b, err := ctyjson.MarshalType(ty)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// moduleTree arranges items by module instance: each node has the items of one module, and its child modules.
+// moduleTree groups items by module instance: a node has the items of one instance and the nodes of its
+// child modules.
 type moduleTree[T any] struct {
 	module   addr.ModuleInstance
 	items    []T
@@ -18,7 +19,7 @@ func newModuleTree[T any]() *moduleTree[T] {
 	return &moduleTree[T]{children: map[addr.ModuleInstance]*moduleTree[T]{}}
 }
 
-// in returns the node of a module, made if missing.
+// in returns the node of a module instance. It creates the nodes on the way that do not exist yet.
 func (t *moduleTree[T]) in(m addr.ModuleInstance) *moduleTree[T] {
 	for _, step := range m.Path() {
 		next := t.children[step]
@@ -31,7 +32,7 @@ func (t *moduleTree[T]) in(m addr.ModuleInstance) *moduleTree[T] {
 	return t
 }
 
-// sorted returns the child modules in the order of their addresses as texts: [10] comes before [2].
+// sorted returns the child modules, sorted by the text of their addresses: [10] comes before [2].
 func (t *moduleTree[T]) sorted() []*moduleTree[T] {
 	out := make([]*moduleTree[T], 0, len(t.children))
 	for _, c := range t.children {
@@ -41,9 +42,8 @@ func (t *moduleTree[T]) sorted() []*moduleTree[T] {
 	return out
 }
 
-// ByModuleDepth returns a copy of a list of addresses, or of what has them, in the order of documents: what
-// is in the root module first, then what is in its children, and so on. Otherwise the order of the list is
-// kept.
+// ByModuleDepth returns a copy of a list in the order of documents: items of the root module first, then
+// those of its child modules, and so on. Items at the same depth keep their order.
 func ByModuleDepth[T any](list []T, module func(T) addr.ModuleInstance) []T {
 	depths := map[addr.ModuleInstance]int{}
 	depth := func(e T) int {

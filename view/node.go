@@ -12,11 +12,12 @@ const (
 	changed
 )
 
-// node is one value of a diff: what happens to it and how its text is written. Trees of nodes are built by a
-// differ and written by a writer.
+// node is one value of a diff: its effect, and the body that is written for it. A differ builds the tree of
+// nodes and a writer writes it; the two are apart because the effect of a container is known only after its
+// items are compared, yet is written first.
 type node struct {
 	effect effect
-	forces bool        // the value is one of those that force the replacement
+	forces bool        // the change of this value forces a replacement
 	secret sensitivity // how its sensitivity changes
 	body   body
 }
@@ -30,19 +31,20 @@ const (
 	becomesPublic
 )
 
-// body writes the value of a node after its name. at is the column of the symbol on the line where the value
-// begins; nulls says whether a removed value is followed by "-> null".
+// body writes the value of a node after its name. at is the column of the symbol on the line where the
+// value begins; with nulls, a removed value is followed by "-> null".
 type body interface {
 	write(w *writer, n *node, at int, nulls bool)
 }
 
-// leaf is a value of one line. before and after are finished texts; the one that doesn't apply is "".
+// leaf is a value of one line. before and after are texts ready to be written, "" for a side that doesn't
+// exist.
 type leaf struct{ before, after string }
 
-// hidden is the text shown in place of a value that must not be shown.
+// hidden is written in place of a secret.
 type hidden struct{ text string }
 
-// pair is a value that becomes another of a different kind.
+// pair is a value that changes its kind, such as from a string to a list.
 type pair struct{ before, after *node }
 
 // sequence is a list or set of plain values.
@@ -102,8 +104,8 @@ type encoded struct {
 	space bool // only white space changes
 }
 
-// summarise returns the effect on a container whose items have the effects, given that it exists on both
-// sides.
+// summarise returns the effect on a container that exists on both sides: changed if any of its items
+// changes.
 func summarise(items []named) effect {
 	for _, it := range items {
 		if it.node.effect != same {
@@ -113,7 +115,7 @@ func summarise(items []named) effect {
 	return same
 }
 
-// sided returns the effect on a value that exists on the sides.
+// sided returns the effect on a value by the sides on which it exists.
 func sided(before, after bool) effect {
 	switch {
 	case before && after:
@@ -125,7 +127,7 @@ func sided(before, after bool) effect {
 	}
 }
 
-// symbolFor returns the mark of an action in the margin, three columns wide, and its style.
+// symbolFor returns the symbol of an action, padded to the three columns of the margin, and its style.
 func symbolFor(a plan.Action) (string, style) {
 	switch a {
 	case plan.Create:

@@ -46,8 +46,8 @@ func (o Options) paint(s style, text string) string {
 	return styles[s].Styled(text)
 }
 
-// wrap breaks text at words to the width, keeping lines that begin with a space as they are: those hold code,
-// paths or lists that people copy.
+// wrap breaks text between words to fit the width. Lines that begin with a space hold code, paths or lists
+// that people copy, and are kept.
 func (o Options) wrap(text string, used int) string {
 	if o.Width <= used+10 {
 		return text
@@ -61,9 +61,8 @@ func (o Options) wrap(text string, used int) string {
 	return strings.Join(lines, "\n")
 }
 
-// wordwrap breaks a line at spaces only: options such as -var, addresses and hashes stay whole. A line keeps
-// one column free, as a cursor needs it. Programs that match the text expect the breaks at exactly these
-// places.
+// wordwrap breaks a line at spaces only, so that options such as -var, addresses and hashes stay whole. A
+// line leaves one column free for the cursor. Programs match the text with exactly these breaks.
 func wordwrap(line string, width int) string {
 	var sb strings.Builder
 	column, spaces := 0, 0
@@ -95,8 +94,8 @@ func (o Options) rule() string {
 	return strings.Repeat("─", width-1)
 }
 
-// visible returns s with control characters replaced by escapes, so that stored values cannot move the cursor
-// or forge output. Line ends and tabs are kept.
+// visible returns s with control characters escaped, except line ends and tabs, so that stored values
+// cannot move the cursor or forge output.
 func visible(s string) string {
 	if strings.IndexFunc(s, hostile) < 0 {
 		return s
@@ -118,8 +117,8 @@ func hostile(r rune) bool { return r != '\n' && r != '\t' && (unicode.IsControl(
 // bidi reports whether r reorders the text around it.
 func bidi(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }
 
-// tame returns a line of foreign output with colours kept and every other escape sequence and control
-// character taken out.
+// tame returns a line of a provisioner's output without escape sequences and control characters, except for
+// colours.
 func tame(s string) string {
 	if strings.IndexFunc(s, hostile) < 0 {
 		return s

@@ -13,6 +13,8 @@ type paths struct {
 	next map[string]*paths
 }
 
+// newPaths returns the tree of the paths in a list, nil if the list is empty. A path that leads through an
+// unknown or non-scalar key ends before it.
 func newPaths(list []cty.Path) *paths {
 	if len(list) == 0 {
 		return nil
@@ -38,6 +40,9 @@ func newPaths(list []cty.Path) *paths {
 	return root
 }
 
+// stepKey returns the key of a step in the tree, false if it has none. Attributes and string keys share the
+// prefix ".", because maps and objects are looked up alike; numbers have none, so that ["1"] and [1]
+// differ.
 func stepKey(step cty.PathStep) (string, bool) {
 	switch step := step.(type) {
 	case cty.GetAttrStep:

@@ -17,9 +17,9 @@ import (
 
 const product = "Mayfly"
 
-// Plan writes a plan as people read it, beginning with an empty line: changes outside, planned changes,
-// summary, changed outputs. Of changes outside, those of relevant attributes are shown, or all if relevant is
-// nil. Errors are those of w and of values that cannot be decoded.
+// Plan writes a plan for people, after an empty line: changes made outside, planned changes, summary,
+// changed outputs. It shows changes made outside only if they are relevant, or all if relevant is nil.
+// Errors are those of w, and of values that cannot be decoded.
 func Plan(w io.Writer, p *plan.Plan, relevant Relevant, s Schemas, o Options) error {
 	pw := &planWriter{writer: writer{o: o}, plan: p, relevant: relevant, schemas: s, differ: differ{show: o.ShowSensitive}}
 	pw.WriteByte('\n')
@@ -54,6 +54,8 @@ type planWriter struct {
 	differ   differ
 }
 
+// all writes the sections of a plan. Which headings and closing lines appear depends on what there is to
+// show, so drift and outputs are rendered before anything else is decided.
 func (w *planWriter) all() error {
 	drift, err := w.drift()
 	if err != nil {
@@ -98,6 +100,8 @@ func shownChanges(all []*plan.Change) []*plan.Change {
 	return out
 }
 
+// changes writes the section of planned changes. A plan with errors is announced as such, since what it
+// shows is incomplete.
 func (w *planWriter) changes(changes []*plan.Change) error {
 	if slices.ContainsFunc(changes, func(c *plan.Change) bool { return c.Action != plan.NoOp }) {
 		w.para(product + " used the selected providers to generate the following execution plan. Resource actions are indicated with the following symbols:")
@@ -117,6 +121,7 @@ func (w *planWriter) changes(changes []*plan.Change) error {
 	return nil
 }
 
+// legend explains the symbols that the changes use, in a fixed order.
 func (w *planWriter) legend(changes []*plan.Change) {
 	used := map[plan.Action]bool{}
 	for _, c := range changes {
@@ -172,6 +177,7 @@ func (w *planWriter) change(c *plan.Change) error {
 	return nil
 }
 
+// resource writes the block of a change. Attributes that do not change are hidden where others do.
 func (w *planWriter) resource(c *plan.Change, n *node) {
 	fmt.Fprintf(w, "%s %s %q %q {\n", w.symbol(c.Action), c.Addr.Resource.Mode, c.Addr.Resource.Type, c.Addr.Resource.Name)
 	body, ok := n.body.(nested)
@@ -185,7 +191,7 @@ func (w *planWriter) resource(c *plan.Change, n *node) {
 	w.WriteString("    }\n\n")
 }
 
-// sides decodes the two objects of a change; a missing one is cty.NilVal.
+// sides decodes the objects before and after a change; cty.NilVal stands for none.
 func sides(c *plan.Change) (before, after cty.Value, err error) {
 	if before, err = live(c.Before); err == nil {
 		after, err = live(c.After)
@@ -198,6 +204,8 @@ func sides(c *plan.Change) (before, after cty.Value, err error) {
 
 func live(d value.Durable) (cty.Value, error) { return d.Live() }
 
+// heading writes the comment lines above a block: what will happen, why, and where the object comes from if
+// it was moved or is imported.
 func (w *planWriter) heading(c *plan.Change) {
 	fmt.Fprintf(w, "%s %s\n", w.o.paint(bold, "  # "+headingObject(c)), w.headline(c))
 	for _, reason := range reasons(c) {
@@ -216,14 +224,14 @@ func (w *planWriter) heading(c *plan.Change) {
 	}
 }
 
-// movedFrom tells where an object was, unless the heading or the reason does.
+// movedFrom writes the previous address of a moved object unless the heading or a reason already has it.
 func (w *planWriter) movedFrom(c *plan.Change) {
 	if c.Moved() && c.Action != plan.NoOp && (c.Action == plan.Forget || c.Reason != plan.DeleteNoMoveTarget) {
 		fmt.Fprintf(w, "  # (moved from %s)\n", c.PrevAddr)
 	}
 }
 
-// importedFrom tells by what an object is imported.
+// importedFrom writes the ID or identity that an object is imported by.
 func (w *planWriter) importedFrom(imp *plan.Importing) {
 	identity, err := durableJSON(imp.Identity)
 	var text bytes.Buffer
@@ -237,8 +245,8 @@ func (w *planWriter) importedFrom(imp *plan.Importing) {
 	}
 }
 
-// headingObject returns the name that a heading begins with: of a moved object that stays as it is, the old
-// one.
+// headingObject returns the address at the start of a heading. For an object that only moves, that is the
+// old one, as the heading says where it has moved.
 func headingObject(c *plan.Change) string {
 	if c.Action == plan.NoOp && c.Moved() {
 		return c.PrevAddr.String()
@@ -246,6 +254,8 @@ func headingObject(c *plan.Change) string {
 	return c.Object().String()
 }
 
+// headline returns what will happen to the object. A replacement names its reason if the reason is not
+// visible in the block.
 func (w *planWriter) headline(c *plan.Change) string {
 	destroyed := w.o.paint(boldRed, "destroyed")
 	replaced := w.o.paint(boldRed, "replaced")
@@ -277,7 +287,7 @@ func (w *planWriter) headline(c *plan.Change) string {
 	return "must be " + replaced
 }
 
-// reasons returns the remarks below a heading.
+// reasons returns the remarks below a heading that explain the action.
 func reasons(c *plan.Change) []string {
 	var out []string
 	if c.Action == plan.ForgetThenCreate {

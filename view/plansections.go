@@ -26,6 +26,8 @@ func blockOf(s Schemas, p addr.Provider, r addr.Resource) *schema.Block {
 	return nil
 }
 
+// noChanges writes why there is nothing to do, which depends on the mode, on errors, and on changes made
+// outside.
 func (w *planWriter) noChanges(drift bool) {
 	p := w.plan
 	head := func(text string) {
@@ -83,6 +85,8 @@ func (w *planWriter) outputs() (string, error) {
 	return out.String(), nil
 }
 
+// outputNode returns the node of a changed output, nil if it exists on neither side. If a sensitive output
+// looks unchanged, the action of the plan decides.
 func (w *planWriter) outputNode(b, a cty.Value, oc *plan.OutputChange) *node {
 	switch {
 	case !exists(b) && !exists(a):
@@ -110,8 +114,8 @@ func (w *planWriter) outputSection(lines string) {
 	w.WriteString("Changes to Outputs:\n" + lines)
 }
 
-// PlanFooter writes the note below a plan that was shown and not applied: where it was saved, or that it was
-// not. path is "" for an unsaved plan, generated that of the file with generated configuration, "" for none.
+// PlanFooter writes the note below a plan that was shown and not applied. path is the file it was saved to,
+// "" if it was not saved; generated is the file with generated configuration, "" if there is none.
 func PlanFooter(w io.Writer, path, generated string, o Options) error {
 	var sb strings.Builder
 	sb.WriteString("\n" + o.paint(dim, o.rule()) + "\n\n")

@@ -13,7 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// State writes a state as people read it: every object as a block of configuration, then the outputs.
+// State writes a state for people: every object as a block of configuration, then the outputs.
 func State(w io.Writer, st *state.State, s Schemas, o Options) error {
 	sw := &writer{o: o}
 	if st == nil || st.Empty() {
@@ -43,7 +43,7 @@ func State(w io.Writer, st *state.State, s Schemas, o Options) error {
 	return err
 }
 
-// StateInstance writes one resource instance of a state. It reports an error if the state doesn't hold it.
+// StateInstance writes one resource instance of a state. It returns an error if the state does not have it.
 func StateInstance(w io.Writer, st *state.State, a addr.Instance, s Schemas, o Options) error {
 	inst := st.Instance(a)
 	if inst == nil {
@@ -64,8 +64,8 @@ func StateInstance(w io.Writer, st *state.State, a addr.Instance, s Schemas, o O
 	return err
 }
 
-// object writes the block of an object. Every attribute is two columns left of where a plan has it, since
-// there are no symbols.
+// object writes the block of an object. Without symbols, attributes start two columns further left than in
+// a plan.
 func (w *writer) object(so storedObject) {
 	note := ""
 	switch {
@@ -87,6 +87,8 @@ func (w *writer) object(so storedObject) {
 	w.WriteString("}\n")
 }
 
+// stateOutput writes an output of the state. Null outputs are skipped. An output is hidden if it is
+// declared sensitive or if its value is marked, whether or not both agree.
 func (w *writer) stateOutput(name string, out *state.Output) error {
 	v, err := live(out.Value)
 	if err != nil {
@@ -107,8 +109,8 @@ func (w *writer) stateOutput(name string, out *state.Output) error {
 	return nil
 }
 
-// Outputs writes the values of root outputs in the notation of the language, each after its name. Sensitive
-// ones are replaced by <sensitive>.
+// Outputs writes the root outputs, each as NAME = VALUE in the notation of the language. Sensitive values
+// are replaced by <sensitive>.
 func Outputs(w io.Writer, outputs map[string]*state.Output, o Options) error {
 	ow := &writer{o: o}
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
@@ -134,8 +136,8 @@ func outputText(out *state.Output, o Options) (string, error) {
 	return FormatValue(v, o), nil
 }
 
-// OutputRaw returns the text that -raw prints for an output: a string, number or bool without quotes. The
-// command that asks for one sensitive output by name means to see it, so sensitivity is not looked at.
+// OutputRaw returns the text of an output for -raw: a string, number or bool without quotes, else an error.
+// Sensitive values are returned too: naming one output with -raw means to see it.
 func OutputRaw(out *state.Output) (string, error) {
 	v, err := out.Value.Unmarked()
 	switch {

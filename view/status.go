@@ -17,8 +17,8 @@ import (
 // then the rest of it is below.
 const clearLine = "\r\x1b[J"
 
-// Status is one line at the bottom of a terminal that says how far an apply is. What is written through it
-// appears above. It is safe for concurrent use.
+// Status is a line at the bottom of a terminal with the progress of an apply. Text written through it
+// appears above the line. It is safe for concurrent use.
 type Status struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -29,7 +29,7 @@ type Status struct {
 
 	total, done, running int
 	drawn, ended         bool
-	middle               bool // something is written that has no line end yet
+	middle               bool // the text written last has no line end yet
 }
 
 // NewStatus returns a status line for the changes of a plan, which begins to count time now. width is that of
@@ -47,7 +47,8 @@ func NewStatus(w io.Writer, o Options, p *plan.Plan, width func() int, now func(
 	return s
 }
 
-// Event implements event.Observer. It counts, and leaves drawing to Draw.
+// Event implements event.Observer. It only counts: the caller draws at its own pace, however many events
+// there are.
 func (s *Status) Event(e event.Event) {
 	switch e.Op {
 	case event.OpCreate, event.OpUpdate, event.OpDelete, event.OpForget, event.OpRead:
@@ -73,6 +74,7 @@ func (s *Status) Draw() {
 	s.draw()
 }
 
+// draw draws the line, unless the cursor is in the middle of a line of text. s.mu is held.
 func (s *Status) draw() {
 	if s.ended || s.middle {
 		return
@@ -88,7 +90,7 @@ func (s *Status) draw() {
 	s.drawn = true
 }
 
-// put writes to the terminal. Who has closed it needs no status.
+// put writes to the terminal. Errors are ignored: a closed terminal needs no status line.
 func (s *Status) put(text string) { _, _ = io.WriteString(s.w, text) }
 
 func (s *Status) clear() {
@@ -114,7 +116,8 @@ func (s *Status) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// Above calls f, which writes whole lines to the terminal by another way, while the line is not there.
+// Above removes the line, calls f, which writes whole lines to the terminal by other means, and draws the
+// line again.
 func (s *Status) Above(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +129,7 @@ func (s *Status) Above(f func()) {
 	}
 }
 
-// End takes the line away for good.
+// End removes the line for good.
 func (s *Status) End() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// storedObject is one object of a state with what is needed to show it.
+// storedObject is one object of a state, decoded, with its schema.
 type storedObject struct {
 	addr     addr.Object
 	provider addr.Provider
@@ -49,8 +49,8 @@ func objectsOf(a addr.Instance, inst *state.Instance, s Schemas) ([]storedObject
 	return out, nil
 }
 
-// decode goes by the schema where it fits. An object that an older or newer provider wrote is shown as it is
-// stored: the type then follows from the stored text alone.
+// decode decodes the value by the schema. If the schema does not fit, because an older or newer provider
+// wrote the object, the type follows from the stored text alone.
 func (so *storedObject) decode() (cty.Value, error) {
 	if so.schema != nil && so.schema.Version == so.object.SchemaVersion {
 		if v, err := so.object.Decode(so.schema.Block.Type()); err == nil {
@@ -72,7 +72,7 @@ func (so *storedObject) decode() (cty.Value, error) {
 	return so.object.Decode(ty)
 }
 
-// markSchema marks what the schema declares sensitive.
+// markSchema marks the parts that the schema declares sensitive.
 func markSchema(v cty.Value, b *schema.Block) cty.Value {
 	if b == nil || !b.HasSensitive() || !exists(v) || v.IsNull() || !v.IsKnown() {
 		return v

@@ -14,8 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// JSONStream writes the streaming JSON form of a run: one message per line, of types that tools know. It is
-// safe for concurrent use.
+// JSONStream writes a run as JSON messages, one per line, in the types that tools know. It is safe for
+// concurrent use.
 type JSONStream struct {
 	mu    sync.Mutex
 	enc   *json.Encoder
@@ -24,7 +24,7 @@ type JSONStream struct {
 	err   error
 }
 
-// NewJSONStream returns a stream to w; now gives the time of messages that are not events.
+// NewJSONStream returns a stream to w. now supplies the time of messages that are not events.
 func NewJSONStream(w io.Writer, now func() time.Time) *JSONStream {
 	return &JSONStream{enc: json.NewEncoder(w), now: now}
 }
@@ -88,6 +88,8 @@ type streamOutput struct {
 	Action    string          `json:"action,omitempty"`
 }
 
+// write writes one message under the lock, so that lines are never mixed. A zero time is replaced by the
+// current one.
 func (s *JSONStream) write(line streamLine, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,8 +140,8 @@ func (s *JSONStream) Diagnostics(list diag.List, src Sources) {
 	}
 }
 
-// Saved writes what is reported of a saved plan before it is applied: a message for each change that asks
-// something of a provider.
+// Saved writes the messages about a saved plan before it is applied: one for each change that involves a
+// provider.
 func (s *JSONStream) Saved(p *plan.Plan) {
 	s.changes(p, func(c *plan.Change) bool { return c.Action != plan.NoOp })
 }
@@ -180,7 +182,7 @@ func (s *JSONStream) Applied(n plan.Counts, destroy bool) {
 	s.counts(n, ApplySummary(n, destroy), operation)
 }
 
-// Outputs writes the message about all outputs, also if there are none; sensitive values are left out.
+// Outputs writes the message about all outputs, even if there are none. Sensitive values are left out.
 func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
 	out := make(map[string]streamOutput, len(outputs))
 	for name, o := range outputs {
@@ -213,6 +215,8 @@ func streamResourceOf(o addr.Object) streamResource {
 	}
 }
 
+// streamChangeOf returns the message part about a change. A change without action is reported by what it
+// does to the state, as import or move.
 func streamChangeOf(c *plan.Change) *streamChange {
 	out := &streamChange{Resource: streamResourceOf(c.Object()), Action: streamAction(c.Action), Reason: streamReason(c.Reason), GeneratedConfig: c.GeneratedConfig}
 	if c.Moved() {
@@ -233,6 +237,7 @@ func streamChangeOf(c *plan.Change) *streamChange {
 	return out
 }
 
+// streamAction returns the stream's word for an action; some differ from those of the plan document.
 func streamAction(a plan.Action) string {
 	switch a {
 	case plan.NoOp:

@@ -26,7 +26,7 @@ func (s *JSONStream) Event(e event.Event) {
 	}
 }
 
-// streamEvent returns the message of an event, and false for events that the stream has no type for.
+// streamEvent returns the message of an event; it reports false for events that have no message type.
 func streamEvent(e event.Event) (streamLine, bool) {
 	hook := &streamHook{Resource: streamResourceOf(e.Object), IDKey: e.IDKey, IDValue: e.ID}
 	line := streamLine{Hook: hook}
@@ -45,7 +45,7 @@ func streamEvent(e event.Event) (streamLine, bool) {
 		}
 		return line, true
 	case e.Op == event.OpImport, e.Op == event.OpAdopt:
-		return line, false // the plan lists imports, and reading what is imported is reported as refreshing
+		return line, false // the plan lists imports, and reading an imported object is reported as refreshing
 	}
 	prefix := "apply_"
 	hook.Action = string(e.Op)
@@ -84,6 +84,8 @@ func streamEvent(e event.Event) (streamLine, bool) {
 	return line, true
 }
 
+// provisionEvent completes the message of a provisioner's event. Output is in the message without escape
+// sequences, and as it is in the hook.
 func provisionEvent(e event.Event, line streamLine, name string) streamLine {
 	line.Hook.Provisioner, line.Hook.IDKey, line.Hook.IDValue = e.Provisioner, "", ""
 	by := "(" + e.Provisioner + ")"

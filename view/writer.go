@@ -19,7 +19,7 @@ func (w *writer) pad(n int) {
 	}
 }
 
-// margin begins a line: spaces up to the column, then the symbol of the effect and a space.
+// margin begins a line: it indents to the column and writes the symbol of the effect and a space.
 func (w *writer) margin(at int, e effect) {
 	w.pad(at)
 	switch e {
@@ -96,7 +96,7 @@ func (n *node) unchangedValue() bool {
 	}
 }
 
-// item writes one line, or several, of the form NAME = VALUE.
+// item writes an attribute as NAME = VALUE; the value may span lines.
 func (w *writer) item(it named, width, at int, nulls bool, end string) {
 	w.warnSensitivity(at, it.node)
 	w.margin(at, it.node.effect)
@@ -115,6 +115,7 @@ func widest(items []named) int {
 	return width
 }
 
+// write implements body: both values with an arrow if they differ, else one.
 func (b leaf) write(w *writer, n *node, _ int, nulls bool) {
 	switch n.effect {
 	case removed:
@@ -156,6 +157,8 @@ func (b pair) write(w *writer, n *node, at int, _ bool) {
 	w.forced(n)
 }
 
+// write implements body. Unchanged elements of a changed list are counted instead of shown; with context,
+// the neighbours of changes are kept.
 func (b sequence) write(w *writer, n *node, at int, nulls bool) {
 	if len(b.items) == 0 {
 		w.WriteString("[]")
@@ -191,6 +194,8 @@ func (b sequence) besideChange(i int) bool {
 	return i > 0 && b.items[i-1].effect != same || i+1 < len(b.items) && b.items[i+1].effect != same
 }
 
+// write implements body. Unchanged items of a changed map or object are counted at the end unless they are
+// to be kept.
 func (b mapping) write(w *writer, n *node, at int, nulls bool) {
 	if len(b.items) == 0 {
 		w.WriteString("{}")
@@ -232,8 +237,8 @@ func (b nested) write(w *writer, n *node, at int, nulls bool) {
 	w.gone(n, nulls)
 }
 
-// content writes the attributes and blocks between the braces of a block that begins at the column. With
-// hide, unchanged ones are counted.
+// content writes the attributes and nested blocks of a block that begins at the column. With hide,
+// unchanged ones are counted instead.
 func (w *writer) content(b nested, at int, hide bool) {
 	width, skipped, shown := widest(b.attrs), 0, false
 	for _, it := range b.attrs {
@@ -282,7 +287,7 @@ func (w *writer) block(name string, it blockItem, at int) {
 	w.WriteByte('\n')
 }
 
-// secretBlock is shown in place of the content of a sensitive block.
+// secretBlock is written in place of the content of a sensitive block.
 type secretBlock struct{}
 
 func (secretBlock) write(w *writer, n *node, at int, _ bool) {
@@ -295,7 +300,7 @@ func (secretBlock) write(w *writer, n *node, at int, _ bool) {
 	w.WriteByte('}')
 }
 
-// writeOnlyValue is shown in place of a write-only attribute, whose value only the provider has.
+// writeOnlyValue is written in place of a write-only attribute, whose value exists only in the provider.
 type writeOnlyValue struct{}
 
 func (writeOnlyValue) write(w *writer, n *node, _ int, nulls bool) {
@@ -304,6 +309,8 @@ func (writeOnlyValue) write(w *writer, n *node, _ int, nulls bool) {
 	w.forced(n)
 }
 
+// write implements body: a here document with a symbol in the margin of each line that was added or
+// removed.
 func (b heredoc) write(w *writer, n *node, at int, nulls bool) {
 	w.WriteString("<<-EOT")
 	w.forced(n)
@@ -318,6 +325,7 @@ func (b heredoc) write(w *writer, n *node, at int, nulls bool) {
 	w.gone(n, nulls)
 }
 
+// write implements body: the document in a call of jsonencode, with a note if only its white space changes.
 func (b encoded) write(w *writer, n *node, at int, nulls bool) {
 	w.WriteString("jsonencode(")
 	switch {
