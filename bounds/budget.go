@@ -26,17 +26,26 @@ var (
 )
 
 // Budget is what one evaluation may still make before it has to end. Loops multiply, so neither the length of
-// an expression nor that of the values in it says how much memory and time it takes: whatever makes elements
-// asks the budget first. It cannot stop the evaluation by itself. Once it is used up, loops have to make
-// nothing more and return unknown values, and who began the evaluation replaces its outcome by Excess. An
-// error of its own would be caught by functions such as try.
+// an expression nor that of the values in it says how much memory it takes: whatever makes elements asks the
+// budget first. It cannot stop the evaluation by itself. Once it is used up, loops have to make nothing more
+// and return unknown values, and the caller that began the evaluation replaces its outcome by Excess. An error
+// of its own would be caught by functions such as try.
+//
+// What counts is what may be alive at a time, not the work: only memory that runs out ends the program with
+// everything open. Work that takes too long can be interrupted, and how long is too long only the person who
+// waits can tell. [Budget.Discard] gives back what was made on the way to a value that cannot hold it.
 //
 // A Budget belongs to one goroutine. A nil Budget has no bound.
 type Budget struct {
-	left        int
+	left        int // negative once there is an excess
+	rounds      int
 	interrupted <-chan struct{}
 	excess      *Excess
 }
+
+// roundsPerLook is how many rounds of loops go by from one look for an interrupt to the next: a look costs as
+// much as some rounds do.
+const roundsPerLook = 1024
 
 // NewBudget returns the budget of one evaluation, which also ends when interrupted is closed. interrupted may
 // be nil.
@@ -47,26 +56,65 @@ func NewBudget(interrupted <-chan struct{}) *Budget {
 // Maker is the source text that makes elements.
 type Maker interface{ Range() hcl.Range }
 
-// Spend takes n elements, made by the given source text, from the budget. It reports whether the evaluation
-// may go on.
-func (b *Budget) Spend(n int, by Maker) bool {
-	switch {
-	case b == nil:
+// Round takes n elements, made by one round of the given loop, from the budget. It reports whether the
+// evaluation may go on. It costs next to nothing, and looks for an interrupt only now and then.
+func (b *Budget) Round(n int, by Maker) bool {
+	if b == nil {
 		return true
-	case b.excess != nil:
+	}
+	b.rounds++
+	if b.left -= n; b.left >= 0 && b.rounds%roundsPerLook != 0 {
+		return true
+	}
+	return b.check(by)
+}
+
+// Spend takes n elements, made by the given source text, from the budget, and looks for an interrupt. It
+// reports whether the evaluation may go on.
+func (b *Budget) Spend(n int, by Maker) bool {
+	if b == nil {
+		return true
+	}
+	b.left -= n
+	return b.check(by)
+}
+
+// check reports whether there is no excess, and no reason for one.
+func (b *Budget) check(by Maker) bool {
+	if b.excess != nil {
 		return false
 	}
 	select {
 	case <-b.interrupted:
-		b.excess = &Excess{by.Range(), ErrInterrupted}
+		b.excess, b.left = &Excess{by.Range(), ErrInterrupted}, -1
 		return false
 	default:
 	}
-	if b.left -= n; b.left < 0 {
+	if b.left < 0 {
 		b.excess = &Excess{by.Range(), ErrMade}
 		return false
 	}
 	return true
+}
+
+// Left returns how many elements are left, for Discard.
+func (b *Budget) Left() int {
+	if b == nil {
+		return 0
+	}
+	return b.left
+}
+
+// Discard gives back what was made since that many elements were left, if v is all that is kept of it and
+// cannot hold it: if it is unknown, or a number, a bool or a text. A text then counts by its length.
+func (b *Budget) Discard(left int, v cty.Value) {
+	if b == nil || b.excess != nil || b.left == left || v == cty.NilVal {
+		return
+	}
+	if v.IsKnown() && !v.Type().IsPrimitiveType() {
+		return
+	}
+	b.left = max(b.left, left-Size(v, 1))
 }
 
 // Excess returns why the evaluation had to end, and what made the last elements; nil if it has not had to.

@@ -56,7 +56,7 @@ func (p *planner) generate() []*Generated {
 	}
 	pool.Wait()
 	if p.interrupted() {
-		p.run.Report(interruptedPlan())
+		p.reportInterrupt()
 	}
 	return slices.DeleteFunc(out, func(g *Generated) bool { return g == nil })
 }

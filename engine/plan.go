@@ -70,7 +70,7 @@ func (p *planner) makePlan() {
 	p.finishOutputs(pool)
 	pool.Wait()
 	if p.interrupted() {
-		p.run.Report(interruptedPlan())
+		p.reportInterrupt()
 	}
 	p.warnUnmatched()
 	p.collect()

@@ -45,7 +45,7 @@ func (p *planner) visitChecks(pool *future.Pool, t *future.Task, m *eval.Module)
 func (p *planner) planCheck(t *future.Task, c *eval.Check) {
 	c.Prepare(t)
 	if p.interrupted() {
-		p.run.Report(interruptedPlan())
+		p.reportInterrupt()
 	}
 	if p.interrupted() || p.dependencyFailed(c.Deps(t)) || !c.InputsHold(t) {
 		c.Undecided()

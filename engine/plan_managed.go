@@ -21,7 +21,7 @@ import (
 func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 	placeholder := unknownObject(in)
 	if p.interrupted() {
-		p.run.Report(interruptedPlan())
+		p.reportInterrupt()
 		return placeholder
 	}
 	if v, ok := p.asStored(in); ok {

@@ -167,8 +167,9 @@ func (p *planner) record(c *plan.Change) {
 	}
 }
 
-func interruptedPlan() diag.List {
-	return diag.Errorf("Interrupted", "Planning was interrupted before it was complete.")
+// reportInterrupt reports that planning was interrupted, once, and unless an evaluation was interrupted.
+func (p *planner) reportInterrupt() {
+	p.run.Report(p.run.Interrupt(diag.Errorf("Interrupted", "Planning was interrupted before it was complete.")))
 }
 
 // Generated is configuration for an object that an import block names and no resource block declares. Given

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -18,13 +19,26 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
+// exceeded returns the error of an evaluation that had to end, nil for others.
+func (r *Run) exceeded(ctx *hcl.EvalContext, sc *scope) diag.List {
+	hd := marked.Exceeded(ctx)
+	if hd == nil {
+		return nil
+	}
+	diags := diag.FromHCL(hd).WithAddress(sc.address)
+	if errors.Is(bounds.BudgetOf(ctx).Excess().Err, bounds.ErrInterrupted) {
+		return r.Interrupt(diags)
+	}
+	return diags
+}
+
 // eval evaluates one expression. On errors the value is unknown, and legal.
 func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
 	ctx, exprs := r.context(sc, x), []*lang.Expr{x}
 	v, hd := x.Value(ctx)
-	if exceeded := marked.Exceeded(ctx); exceeded != nil {
-		return cty.DynamicVal, diag.FromHCL(exceeded).WithAddress(sc.address)
+	if diags := r.exceeded(ctx, sc); diags != nil {
+		return cty.DynamicVal, diags
 	}
 	diags := lang.Redact(sc.explain(exprs, diag.FromHCL(hd)), ctx, func(ctx *hcl.EvalContext) diag.List {
 		_, hd := x.Value(ctx)
@@ -408,8 +422,8 @@ func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Ex
 	r.Stats.Evaluations.Add(1)
 	ctx := r.context(sc, exprs...)
 	v, diags := b.Decode(body, ctx)
-	if exceeded := marked.Exceeded(ctx); exceeded != nil {
-		return cty.UnknownVal(b.Type()), diag.FromHCL(exceeded).WithAddress(sc.address)
+	if diags := r.exceeded(ctx, sc); diags != nil {
+		return cty.UnknownVal(b.Type()), diags
 	}
 	if !diags.HasErrors() {
 		r.warnDeprecated(sc.m.block, v, exprs, rangeInBody(body))

@@ -27,7 +27,7 @@ func TakesCollections(name string) bool {
 // made says of functions how many levels of their result are new, rather than taken from an argument. All
 // others that return texts or collections make one.
 var made = map[string]int{
-	"can": 0, "coalesce": 0, "coalescelist": 0, "element": 0, "ephemeralasnull": 0, "length": 0, "lookup": 0, "nonsensitive": 0, "one": 0,
+	"can": 0, "coalesce": 0, "coalescelist": 0, "element": 0, "ephemeralasnull": 0, "lookup": 0, "nonsensitive": 0, "one": 0,
 	"sensitive": 0, "try": 0,
 	"chunklist": 2, "csvdecode": 2, "regexall": 2, "setproduct": 2, "transpose": 2,
 	"jsondecode": math.MaxInt, "yamldecode": math.MaxInt,

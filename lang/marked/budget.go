@@ -34,7 +34,7 @@ func Exceeded(ctx *hcl.EvalContext) hcl.Diagnostics {
 	if excess == nil {
 		return nil
 	}
-	d := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: &excess.Range, Summary: "Evaluation interrupted", Detail: "The evaluation of this was interrupted."}
+	d := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: &excess.Range, Summary: "Evaluation interrupted", Detail: "The interrupt came while this was being evaluated."}
 	if errors.Is(excess.Err, bounds.ErrMade) {
 		d.Summary = "Result too large"
 		d.Detail = fmt.Sprintf("One expression may make up to %d elements of lists, maps and objects, where %d bytes of text count like one. "+
@@ -69,7 +69,7 @@ func unsplatted(splat *hclsyntax.SplatExpr) hclsyntax.Expression {
 	return splat.Source
 }
 
-// making is a call of a function that makes texts or collections.
+// making is a call of a function that makes texts or collections, or may discard those that its arguments make.
 type making struct{ *hclsyntax.FunctionCallExpr }
 
 // UnwrapExpression returns the expression of the source text.
@@ -77,8 +77,14 @@ func (m making) UnwrapExpression() hcl.Expression { return m.FunctionCallExpr }
 
 // Value implements hcl.Expression.
 func (m making) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	budget := bounds.BudgetOf(ctx)
+	left := budget.Left()
 	v, diags := m.FunctionCallExpr.Value(ctx)
-	return spend(ctx, m.FunctionCallExpr, v, diags, funcs.Makes(m.Name))
+	if !budget.Spend(bounds.Size(v, funcs.Makes(m.Name)), m.FunctionCallExpr) {
+		return cty.DynamicVal, nil
+	}
+	budget.Discard(left, v)
+	return v, diags
 }
 
 // spend takes a value that e has made, of whose levels that many are new, from the budget. It returns the

@@ -31,7 +31,7 @@ func evaluate(t *testing.T, src string, left int, interrupted <-chan struct{}) (
 		t.Fatal(diags)
 	}
 	e, budget := parse(src), bounds.NewBudget(interrupted)
-	budget.Spend(bounds.MaxMade-left, e)
+	budget.Round(bounds.MaxMade-left, e)
 	ctx := marked.Context(map[string]cty.Value{"local": local}, table, budget, true, "")
 	v, diags := e.Value(ctx)
 	if diags.HasErrors() {
@@ -60,7 +60,7 @@ func TestBudget(t *testing.T) {
 		`setproduct(local.list, local.list)`,
 		`try([for a in local.list : [for b in local.list : b]], "caught")`,
 		`can([for a in local.list : [for b in local.list : b]])`,
-		`templatestring("%%{for a in l}%%{for b in l}$${b}%%{endfor}%%{endfor}", { l = local.list })`,
+		`templatestring("%%{for a in l}$${t}%%{endfor}", { l = local.list, t = local.long })`,
 		`[for a in local.list : templatestring("$${t}", { t = local.long })]`,
 	} {
 		if _, ctx := evaluate(t, src, 200_000, nil); marked.Exceeded(ctx) != nil {
@@ -82,6 +82,12 @@ func TestCheapEvaluations(t *testing.T) {
 		`[for a in local.list : contains(local.list, a) ? length(local.list) : 0]`,
 		`[for a in local.list : sha256(local.long)]`,
 		`[for a in local.list : local.long]`,
+		`[for a in local.list : length(range(100))]`,
+		`[for a in local.list : a if length([for b in local.list : b]) > 0]`,
+		`[for a in local.list : {n = length([for b in local.list : b])}]`,
+		`{for a in local.list : sha256(join("", [for b in local.list : b])) => a...}`,
+		`[for a in local.list : {t = substr(local.long, 0, 1 + length("${local.long}"))} if a < 1]`,
+		`[for a in local.list : [for b in local.list : b][0]]`,
 	} {
 		if _, ctx := evaluate(t, src, 500, nil); marked.Exceeded(ctx) != nil {
 			t.Errorf("%s: %s", src, marked.Exceeded(ctx))
@@ -89,13 +95,14 @@ func TestCheapEvaluations(t *testing.T) {
 	}
 }
 
-// TestInterruptedEvaluation interrupts evaluations before their first round.
+// TestInterruptedEvaluation interrupts evaluations of loops that make much or nothing, however they are spent.
 func TestInterruptedEvaluation(t *testing.T) {
 	interrupted := make(chan struct{})
 	close(interrupted)
 	for _, src := range []string{
-		`[for a in local.list : a]`, `[for a in local.list : a if a == -1]`, `local.list[*]`, `try([for a in local.list : a], "caught")`,
-		`templatestring("%%{for a in l}$${a}%%{endfor}", { l = local.list })`,
+		`[for a in local.list : [for b in local.list : b]]`, `[for a in local.list : [for b in local.list : b if b == -1]]`, `local.list[*]`,
+		`try([for a in local.list : length([for b in local.list : b])], "caught")`, `length([for a in local.list : sha256(a)])`,
+		`templatestring("%%{for a in l}%%{for b in l}$${a}%%{endfor}%%{endfor}", { l = local.list })`,
 	} {
 		_, ctx := evaluate(t, src, bounds.MaxMade, interrupted)
 		if exceeded := marked.Exceeded(ctx); len(exceeded) != 1 || exceeded[0].Summary != "Evaluation interrupted" {

@@ -44,6 +44,8 @@ func (c called) UnwrapExpression() hcl.Expression { return c.FunctionCallExpr }
 func (c called) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	args, values, given := make([]hclsyntax.Expression, len(c.Args)), make([]cty.Value, len(c.Args)), make([]*evaluatedExpr, len(c.Args))
 	var diags hcl.Diagnostics
+	budget := bounds.BudgetOf(ctx)
+	left := budget.Left()
 	splat := c.elementOfSplat(ctx)
 	if splat != nil {
 		if v, ok := splat.plain(ctx); ok {
@@ -57,13 +59,16 @@ func (c called) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	}
 	if short := shortcut(c.FunctionCallExpr); short != nil && !diags.HasErrors() {
 		if v, ok := short(values); ok {
+			budget.Discard(left, v)
 			return v, diags
 		}
 	}
 	fitArguments(ctx, c.FunctionCallExpr, given)
 	whole := *c.FunctionCallExpr
 	whole.Args = args
-	return making{&whole}.Value(ctx)
+	v, more := making{&whole}.Value(ctx)
+	budget.Discard(left, v)
+	return v, more
 }
 
 // elementOfSplat is a call of element with a splat, such as element(a[*].id, count.index), which needs one

@@ -87,10 +87,12 @@ type guarding struct {
 
 // Value implements hcl.Expression.
 func (g guarding) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	if !g.budget.Spend(0, g.of) {
+	if !g.budget.Round(0, g.of) {
 		return cty.DynamicVal, nil
 	}
+	left := g.budget.Left()
 	v, diags := g.Expression.Value(ctx)
+	g.budget.Discard(left, v)
 	if !diags.HasErrors() && !v.IsKnown() && !unknownElement(ctx, g.of) {
 		g.seen.look(g.of, ctx)
 	}
@@ -114,10 +116,13 @@ type spending struct {
 
 // Value implements hcl.Expression.
 func (s spending) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	if !s.budget.Spend(s.weight, s.of) {
+	if !s.budget.Round(s.weight, s.of) {
 		return cty.DynamicVal, nil
 	}
-	return s.Expression.Value(ctx)
+	left := s.budget.Left()
+	v, diags := s.Expression.Value(ctx)
+	s.budget.Discard(left, v)
+	return v, diags
 }
 
 // weight returns how many elements one evaluation of e makes by itself: one for its result, and one for each
