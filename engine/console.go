@@ -152,12 +152,14 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 			diags = append(diags, more...)
 		})
 		if !ran {
-			diags = append(diags, diag.Errorf("Interrupted", "The expression was not evaluated.")...)
+			interrupt := diag.Errorf("Interrupted", "The expression was not evaluated.")
+			interrupt[0].Extra = context.Canceled
+			diags = append(diags, interrupt...)
 		}
 	})
 	said := w.run.Diags.Take()
 	c.failed = said.HasErrors()
-	diags = provider.WithoutRepeats(append(said, diags...))
+	diags = oneInterrupt(provider.WithoutRepeats(append(said, diags...)))
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}

@@ -35,7 +35,7 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	diags := p.run.Diags.List()
 	p.plan.Errored = diags.HasErrors()
 	made = !p.plan.Errored
-	return p.plan, p.adviseExclude(provider.WithoutRepeats(diags))
+	return p.plan, p.adviseExclude(oneInterrupt(provider.WithoutRepeats(diags)))
 }
 
 func (p *planner) makePlan() {

@@ -167,9 +167,11 @@ func (p *planner) record(c *plan.Change) {
 	}
 }
 
-// reportInterrupt reports that planning was interrupted, once, and unless an evaluation was interrupted.
+// reportInterrupt reports that planning was interrupted.
 func (p *planner) reportInterrupt() {
-	p.run.Report(p.run.Interrupt(diag.Errorf("Interrupted", "Planning was interrupted before it was complete.")))
+	diags := diag.Errorf("Interrupted", "Planning was interrupted before it was complete.")
+	diags[0].Extra = context.Canceled
+	p.run.Report(diags)
 }
 
 // Generated is configuration for an object that an import block names and no resource block declares. Given

@@ -34,7 +34,7 @@ func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *valida
 	pool.Go(func(t *future.Task) { v.run.Guard("the root module", func() { v.module(pool, t, v.run.Root) }) })
 	pool.Wait()
 	e.stats.Evaluations += v.run.Stats.Evaluations.Load()
-	v.found.diags = provider.WithoutRepeats(v.run.Diags.List())
+	v.found.diags = oneInterrupt(provider.WithoutRepeats(v.run.Diags.List()))
 	if !v.interrupted() {
 		e.valid = v.found
 	}

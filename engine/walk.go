@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/zclconf/go-cty/cty"
@@ -52,6 +53,23 @@ func (w *walk) startRun(run *eval.Run) {
 func (w *walk) fork(run *eval.Run) *walk {
 	run.Diags = w.run.Diags
 	return &walk{shared: w.shared, run: run}
+}
+
+// oneInterrupt returns diags with only one of the errors about calls and evaluations that an interrupt ended,
+// the first that has a place if any has. It is for commands that change nothing, where the others add nothing.
+func oneInterrupt(diags diag.List) diag.List {
+	ended := func(d diag.Diagnostic) bool { err, _ := d.Extra.(error); return errors.Is(err, context.Canceled) }
+	kept := slices.IndexFunc(diags, func(d diag.Diagnostic) bool { return ended(d) && d.Subject != nil })
+	if kept < 0 {
+		kept = slices.IndexFunc(diags, ended)
+	}
+	var out diag.List
+	for i, d := range diags {
+		if i == kept || !ended(d) {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // interrupted reports whether nothing new may be started.

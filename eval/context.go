@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -19,15 +20,16 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// exceeded returns the error of an evaluation that had to end, nil for others.
-func (r *Run) exceeded(ctx *hcl.EvalContext, sc *scope) diag.List {
+// exceeded returns the error of an evaluation that had to end, nil for others. Its Extra is
+// context.Canceled if it was interrupted.
+func exceeded(ctx *hcl.EvalContext, sc *scope) diag.List {
 	hd := marked.Exceeded(ctx)
 	if hd == nil {
 		return nil
 	}
 	diags := diag.FromHCL(hd).WithAddress(sc.address)
 	if errors.Is(bounds.BudgetOf(ctx).Excess().Err, bounds.ErrInterrupted) {
-		return r.Interrupt(diags)
+		diags[0].Extra = context.Canceled
 	}
 	return diags
 }
@@ -37,7 +39,7 @@ func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
 	ctx, exprs := r.context(sc, x), []*lang.Expr{x}
 	v, hd := x.Value(ctx)
-	if diags := r.exceeded(ctx, sc); diags != nil {
+	if diags := exceeded(ctx, sc); diags != nil {
 		return cty.DynamicVal, diags
 	}
 	diags := lang.Redact(sc.explain(exprs, diag.FromHCL(hd)), ctx, func(ctx *hcl.EvalContext) diag.List {
@@ -422,7 +424,7 @@ func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Ex
 	r.Stats.Evaluations.Add(1)
 	ctx := r.context(sc, exprs...)
 	v, diags := b.Decode(body, ctx)
-	if diags := r.exceeded(ctx, sc); diags != nil {
+	if diags := exceeded(ctx, sc); diags != nil {
 		return cty.UnknownVal(b.Type()), diags
 	}
 	if !diags.HasErrors() {

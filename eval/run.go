@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,8 +82,6 @@ type Run struct {
 	cfg *blocks.Config
 	opt Options
 
-	interrupt atomic.Pointer[diag.List] // see Interrupt
-
 	cycled    syncSet  // of the addresses of blocks that are in a reported cycle
 	undecided syncSet  // of the blocks whose instances are not known yet
 	held      sync.Map // what leads to guarded values → *future.Cell[bool]: see once
@@ -136,13 +133,6 @@ func (r *Run) terraformValue(name string) cty.Value {
 
 // Report adds diagnostics to the run's.
 func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }
-
-// Interrupt returns the error to report for an interrupt of the run, which is the one that it was first called
-// with: an interrupt may end many evaluations at once, and is one error.
-func (r *Run) Interrupt(diags diag.List) diag.List {
-	r.interrupt.CompareAndSwap(nil, &diags)
-	return slices.Clone(*r.interrupt.Load())
-}
 
 // Guard calls f and reports a panic in it as a bug, so that the run goes on: everything that is open is still
 // closed, and results are still recorded. what is what f works on.
