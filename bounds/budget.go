@@ -28,8 +28,8 @@ var (
 // Budget is what one evaluation may still make before it has to end. Loops multiply, so neither the length of
 // an expression nor that of the values in it says how much memory it takes: whatever makes elements asks the
 // budget first. It cannot stop the evaluation by itself. Once it is used up, loops have to make nothing more
-// and return unknown values, and the caller that began the evaluation replaces its outcome by Excess. An error
-// of its own would be caught by functions such as try.
+// and return unknown values, and the caller that began the evaluation replaces its outcome by Excess. An
+// error of its own would be caught by functions such as try.
 //
 // What counts is what may be alive at a time, not the work: only memory that runs out ends the program with
 // everything open. Work that takes too long can be interrupted, and how long is too long only the person who

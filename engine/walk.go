@@ -56,7 +56,7 @@ func (w *walk) fork(run *eval.Run) *walk {
 }
 
 // oneInterrupt returns diags with only one of the errors about calls and evaluations that an interrupt ended,
-// the first that has a place if any has. It is for commands that change nothing, where the others add nothing.
+// the first that has a place if any has. It is for commands that change nothing: the others add nothing.
 func oneInterrupt(diags diag.List) diag.List {
 	ended := func(d diag.Diagnostic) bool { err, _ := d.Extra.(error); return errors.Is(err, context.Canceled) }
 	kept := slices.IndexFunc(diags, func(d diag.Diagnostic) bool { return ended(d) && d.Subject != nil })

@@ -69,7 +69,8 @@ func unsplatted(splat *hclsyntax.SplatExpr) hclsyntax.Expression {
 	return splat.Source
 }
 
-// making is a call of a function that makes texts or collections, or may discard those that its arguments make.
+// making is a call of a function that makes texts or collections, or may discard those that its arguments
+// make.
 type making struct{ *hclsyntax.FunctionCallExpr }
 
 // UnwrapExpression returns the expression of the source text.

@@ -95,7 +95,7 @@ func TestCheapEvaluations(t *testing.T) {
 	}
 }
 
-// TestInterruptedEvaluation interrupts evaluations of loops that make much or nothing, however they are spent.
+// TestInterruptedEvaluation interrupts evaluations of loops that make much or nothing.
 func TestInterruptedEvaluation(t *testing.T) {
 	interrupted := make(chan struct{})
 	close(interrupted)
