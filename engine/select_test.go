@@ -69,7 +69,7 @@ output "o" { value = module.m[*].id }`)
 	w.file("m/main.tf", prelude+`
 resource "sim_thing" "in" { name = "in" }
 output "id" { value = sim_thing.in.id }`)
-	w.fails(command{}, "Invalid for_each argument", "apply -exclude=sim_thing.each")
+	w.fails(command{}, "Invalid count argument", "apply -exclude=sim_thing.each -exclude=module.m")
 	w.fails(command{excludes: []string{"sim_thing.each"}}, "Invalid count argument", "apply -exclude=module.m")
 	w.ok(command{excludes: []string{"sim_thing.each", "module.m"}})
 	w.exists("base")

@@ -130,8 +130,10 @@ type OutputChange struct {
 
 // Plan is a complete plan.
 type Plan struct {
-	Mode    Mode
-	Changes []*Change // every object that was planned, NoOp included, ordered by address
+	Mode Mode
+	// Changes has every object that was planned, NoOp included, ordered by address. None is of an ephemeral
+	// instance: those leave no trace in a plan.
+	Changes []*Change
 	Drift   []*Change // changes found by refreshing; Before is the stored object, After the real one
 	Outputs []*OutputChange
 	Checks  []state.CheckResult

@@ -157,7 +157,7 @@ func planVariables(p *plan.Plan) (map[string]jsonPlanVariable, error) {
 func changeList(changes []*plan.Change, s Schemas) ([]jsonChangeOf, error) {
 	var out []jsonChangeOf
 	for _, c := range ByModuleDepth(changes, func(c *plan.Change) addr.ModuleInstance { return c.Addr.Module }) {
-		if c.Addr.Resource.Mode == addr.Ephemeral {
+		if c.Addr.Resource.Mode == addr.Ephemeral { // no plan has one; a document never may
 			continue
 		}
 		j, err := changeJSON(c, s)

@@ -30,7 +30,9 @@ type backendKind struct {
 	identity func(cfg cty.Value) string
 }
 
-// backendKinds has every kind of backend by the name that blocks give it. A new one is one more entry.
+// backendKinds has every kind of backend by the name that blocks give it. A new one is one more entry here,
+// for a store that passes storetest. The data source terraform_remote_state has a reader of its own, in
+// provider/builtin.
 var backendKinds = map[string]backendKind{defaultBackend: localBackend}
 
 // defaultBackend is the kind that keeps the states of a configuration without a backend block.
