@@ -325,9 +325,6 @@ func TestDevOverride(t *testing.T) {
 	sel, diags := f.inst.Selected(reqs, nil)
 	f.ok(diags)
 	f.wantContent(sel[random], "dev")
-	if !f.inst.CanSelfInit(reqs) {
-		t.Error("an overridden provider needs no init")
-	}
 }
 
 func TestProvidersThatAreNotInstalled(t *testing.T) {
@@ -339,9 +336,6 @@ func TestProvidersThatAreNotInstalled(t *testing.T) {
 	f.ok(diags)
 	if len(sel) != 0 || lock.Len() != 0 || len(diags) != 1 || !strings.Contains(diags[0].Detail, "part of Mayfly") {
 		t.Errorf("%v %v", sel, diags)
-	}
-	if !f.inst.CanSelfInit(f.reqs(src)) || f.inst.CanSelfInit(f.reqs(src+`data "http_x" "x" {}`)) {
-		t.Error("CanSelfInit is wrong")
 	}
 	f.fails(f.reqs(need("terraform.io/builtin/nonesuch", ">= 0")), nil, Options{}, "There is no built-in provider")
 }

@@ -129,17 +129,6 @@ func (i *Installer) override(p addr.Provider) (string, bool) {
 	return dir, ok
 }
 
-// CanSelfInit reports whether nothing has to be installed, so that a command can run in a new directory
-// without init: every provider is part of the program, reattached, or overridden for development.
-func (i *Installer) CanSelfInit(reqs map[addr.Provider]*Requirement) bool {
-	for p := range reqs {
-		if _, dev := i.override(p); !dev && !i.within(p) && !i.running(p) {
-			return false
-		}
-	}
-	return true
-}
-
 // local selects the providers that need no installation and returns the other requirements in order.
 func (i *Installer) local(reqs map[addr.Provider]*Requirement) (Selections, []*Requirement, diag.List) {
 	sel := Selections{}

@@ -33,15 +33,10 @@ func (b *Block) Decode(body hcl.Body, ctx *hcl.EvalContext) (cty.Value, diag.Lis
 	return v, diag.FromHCL(diags)
 }
 
-// FixUpAttrsAsBlocks returns a view of body in which an attribute that holds a list or set of objects may
-// also be written as a sequence of blocks, as providers from before such attributes had a syntax of their own
-// expect. If body has dynamic blocks it must have been expanded first. The view also keeps the marks of
-// generated blocks on everything inside them.
-func FixUpAttrsAsBlocks(body hcl.Body, b *Block) hcl.Body {
-	return configBody{Body: body, block: b, marks: marksOf(body)}
-}
-
-// configBody is the view that FixUpAttrsAsBlocks returns.
+// configBody is a view of a body in which an attribute that holds a list or set of objects may also be
+// written as a sequence of blocks, as providers from before such attributes had a syntax of their own expect.
+// If the body has dynamic blocks it must have been expanded first. The view also keeps the marks of generated
+// blocks on everything inside them.
 type configBody struct {
 	hcl.Body
 	block *Block

@@ -106,11 +106,6 @@ func TestDecodeDynamicTypes(t *testing.T) {
 			want = object(obj{"a": one, "b": two})
 		}
 		wantValue(t, got.GetAttr("n"), want)
-		coerced, err := b.CoerceValue(got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantValue(t, coerced, got)
 	}
 }
 

@@ -84,10 +84,3 @@ func keyString(key cty.Value) string {
 		return "..."
 	}
 }
-
-// child returns p with one more step, in memory of its own.
-func child(p cty.Path, step cty.PathStep) cty.Path {
-	return append(p[:len(p):len(p)], step)
-}
-
-func childAttr(p cty.Path, name string) cty.Path { return child(p, cty.GetAttrStep{Name: name}) }

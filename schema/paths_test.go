@@ -98,64 +98,6 @@ func TestPathString(t *testing.T) {
 	}
 }
 
-func TestCoerceValue(t *testing.T) {
-	b := nestedBlock(List)
-	b.Attributes = parts()
-	b.Blocks["n"].MaxItems = 1
-	full := func(n ...cty.Value) cty.Value {
-		values := elem(str("1"), null, null, null).AsValueMap()
-		values["n"] = collect(List, n...).GetAttr("n")
-		return object(values)
-	}
-	for _, tc := range []struct {
-		in, want cty.Value
-		err      string
-	}{
-		{in: object(obj{"key": cty.NumberIntVal(1)}), want: full()},
-		{in: cty.MapVal(obj{"key": str("1")}), want: full()},
-		{in: object(obj{"key": str("1"), "n": cty.NullVal(cty.DynamicPseudoType)}), want: full()},
-		{in: object(obj{"key": str("1"), "n": cty.TupleVal([]cty.Value{object(obj{"key": str("a")})})}), want: full(elem(str("a"), null, null, null))},
-		{in: object(obj{"key": str("1").Mark("m")}).Mark("n"), want: func() cty.Value {
-			v := full().AsValueMap()
-			v["key"] = v["key"].Mark("m")
-			return object(v).Mark("n")
-		}()},
-		{in: cty.NullVal(cty.DynamicPseudoType), want: cty.NullVal(b.Type())},
-		{in: cty.DynamicVal, want: cty.UnknownVal(b.Type())},
-		{in: str("x"), err: ": an object is required"},
-		{in: cty.NilVal, err: ": an object is required"},
-		{in: object(obj{}), err: `: attribute "key" is required`},
-		{in: object(obj{"key": str("1"), "x": null}), err: `: unexpected attribute "x"`},
-		{in: object(obj{"key": list(str("1"))}), err: "key: string required, but have list of string"},
-		{in: object(obj{"key": str("1"), "n": str("x")}), err: "n: must be a list of objects"},
-		{in: object(obj{"key": str("1"), "n": cty.TupleVal([]cty.Value{object(obj{}), object(obj{})})}), err: `n[0]: attribute "key" is required`},
-		{in: full(elem(str("a"), null, null, null), elem(str("b"), null, null, null)), err: "n: no more than 1 block is allowed"},
-	} {
-		got, err := b.CoerceValue(tc.in)
-		if tc.err != "" {
-			wantErrors(t, []error{err}, tc.err)
-			continue
-		}
-		if err != nil {
-			t.Errorf("%#v: %v", tc.in, err)
-		}
-		wantValue(t, got, tc.want)
-	}
-	for _, nesting := range []Nesting{Single, Group, List, Set, Map} {
-		b, want := nestedBlock(nesting), collect(nesting, elem(str("a"), null, str("x"), null))
-		got, err := b.CoerceValue(want)
-		if err != nil {
-			t.Error(err)
-		}
-		wantValue(t, got, want)
-		got, err = b.CoerceValue(cty.EmptyObjectVal)
-		if err != nil {
-			t.Error(err)
-		}
-		wantValue(t, got, b.Empty())
-	}
-}
-
 func TestInternalValidate(t *testing.T) {
 	for _, nesting := range []Nesting{Single, Group, List, Set, Map} {
 		if err := nestedBlock(nesting).InternalValidate(ForManaged); err != nil {

@@ -126,22 +126,6 @@ func (s *State) Move(from, to addr.Instance) error {
 	return nil
 }
 
-// Depose makes the current object of an instance a deposed one with the given key.
-func (s *State) Depose(a addr.Instance, key addr.Deposed) error {
-	i := s.Instance(a)
-	if i == nil || i.Current == nil {
-		return fmt.Errorf("%s has no current object to depose", a)
-	}
-	if i.Deposed == nil {
-		i.Deposed = map[addr.Deposed]*Object{}
-	}
-	if i.Deposed[key] != nil {
-		return fmt.Errorf("%s already has a deposed object %s", a, key)
-	}
-	i.Deposed[key], i.Current = i.Current, nil
-	return nil
-}
-
 // NewDeposedKey returns a key that no deposed object of the instance has. It reads random, four bytes at a
 // time.
 func (s *State) NewDeposedKey(a addr.Instance, random io.Reader) (addr.Deposed, error) {
@@ -236,7 +220,7 @@ func (r *Resource) Keys() []addr.Key {
 func (i *Instance) DeposedKeys() []addr.Deposed { return slices.Sorted(maps.Keys(i.Deposed)) }
 
 // ByModule returns the resources of every module instance that has any, each list in the order of the state
-// file. It takes linear time; use it instead of ResourcesIn to visit many modules.
+// file. It takes linear time.
 func (s *State) ByModule() map[addr.ModuleInstance][]*Resource {
 	byModule := map[addr.ModuleInstance][]*Resource{}
 	for a, r := range s.Resources {
@@ -246,19 +230,6 @@ func (s *State) ByModule() map[addr.ModuleInstance][]*Resource {
 		slices.SortFunc(rs, func(a, b *Resource) int { return a.Addr.Resource.Compare(b.Addr.Resource) })
 	}
 	return byModule
-}
-
-// ResourcesIn returns the resources directly in the module instance, in order. It searches all resources of
-// s.
-func (s *State) ResourcesIn(m addr.ModuleInstance) []*Resource {
-	var rs []*Resource
-	for a, r := range s.Resources {
-		if a.Module == m {
-			rs = append(rs, r)
-		}
-	}
-	slices.SortFunc(rs, func(a, b *Resource) int { return a.Addr.Resource.Compare(b.Addr.Resource) })
-	return rs
 }
 
 // sortedModules orders module instances by the text of their addresses, as other engines do.

@@ -140,29 +140,19 @@ func TestMove(t *testing.T) {
 	}
 }
 
-func TestDepose(t *testing.T) {
+func TestNewDeposedKey(t *testing.T) {
 	s := New()
 	a := at("n", addr.NoKey)
-	if s.Depose(a.Instance, "00000000") == nil {
-		t.Error("nothing was deposed")
-	}
 	random := bytes.NewReader([]byte{0, 0, 0, 0, 0, 0, 0, 0, 0xab, 0, 0, 1})
 	for _, want := range []addr.Deposed{"00000000", "ab000001"} {
-		s.SetObject(a, object(t, string(want)), testProvider)
 		key, err := s.NewDeposedKey(a.Instance, random)
 		if err != nil || key != want {
 			t.Fatalf("key %q, %v; want %q", key, err, want)
 		}
-		if err := s.Depose(a.Instance, key); err != nil {
-			t.Fatal(err)
-		}
+		s.SetObject(addr.Object{Instance: a.Instance, Deposed: key}, object(t, string(want)), testProvider)
 	}
 	if i := s.Instance(a.Instance); i.Current != nil || !slices.Equal(i.DeposedKeys(), []addr.Deposed{"00000000", "ab000001"}) {
 		t.Errorf("deposed: %+v", i)
-	}
-	s.SetObject(a, object(t, "x"), testProvider)
-	if s.Depose(a.Instance, "00000000") == nil {
-		t.Error("a deposed object was replaced")
 	}
 	if _, err := s.NewDeposedKey(a.Instance, random); err == nil {
 		t.Error("a key without randomness")
@@ -288,8 +278,13 @@ func TestOrder(t *testing.T) {
 		}
 	}
 	for m, rs := range s.ByModule() {
-		if !slices.Equal(rs, s.ResourcesIn(m)) {
-			t.Errorf("ResourcesIn and ByModule differ for %q", m)
+		for i, r := range rs {
+			if r.Addr.Module != m || i > 0 && rs[i-1].Addr.Resource.Compare(r.Addr.Resource) >= 0 {
+				t.Errorf("%q has %s at position %d", m, r.Addr, i)
+			}
+		}
+		if len(rs) != 3 {
+			t.Errorf("%q has %d resources, want 3", m, len(rs))
 		}
 	}
 }

@@ -186,23 +186,6 @@ func exported(ids []*ast.Ident) []*ast.Ident {
 	return slices.DeleteFunc(slices.Clone(ids), func(id *ast.Ident) bool { return !id.IsExported() })
 }
 
-// declared returns the identifiers that a declaration declares at package level.
-func declared(d ast.Decl) []*ast.Ident {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Recv == nil {
-			return []*ast.Ident{d.Name}
-		}
-	case *ast.GenDecl:
-		var out []*ast.Ident
-		for _, spec := range d.Specs {
-			out = append(out, names(spec)...)
-		}
-		return out
-	}
-	return nil
-}
-
 // TestCounters shows the counters something to count.
 func TestCounters(t *testing.T) {
 	long := strings.Repeat("\tx()\n", maxFunctionLines)
