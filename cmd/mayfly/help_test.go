@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,29 +55,50 @@ func TestHelpOfEveryCommand(t *testing.T) {
 	}
 }
 
-// TestListedOptionsAreAccepted gives each command that plans each of the options that its help lists: in an
-// empty directory, nothing but the options themselves can be refused as incompatible or invalid.
+// TestListedOptionsAreAccepted gives each command each of the options that its help lists, in an empty
+// directory. None may be refused for itself, as incompatible, invalid or unsupported.
 func TestListedOptionsAreAccepted(t *testing.T) {
 	t.Chdir(t.TempDir())
-	values := map[string]string{"ADDRESS": "terraform_data.a", "N": "1", "DURATION": "1s", "NAME=VALUE": "a=b", "SCOPE": "module:all"}
-	refused := regexp.MustCompile(`Error: (Incompatible|Invalid).*`)
-	for _, command := range []string{"plan", "apply", "destroy", "refresh"} {
-		c := (&app{vars: map[string]string{}}).root().Command(command)
+	t.Setenv("HOME", t.TempDir())
+	values := map[string]string{
+		"ADDRESS": "terraform_data.a", "DIR": ".", "DURATION": "1s", "MODE": "readonly", "N": "1", "NAME=VALUE": "a=b",
+		"OPERATION": "plan", "OS_ARCH": "linux_amd64", "SCOPE": "module:all", "SETTING": "path=a", "URL": "https://example.com/",
+	}
+	arguments := map[string][]string{
+		"force-unlock": {"id"}, "import": {"terraform_data.a", "id"}, "taint": {"terraform_data.a"}, "untaint": {"terraform_data.a"},
+		"state mv": {"terraform_data.a", "terraform_data.b"}, "state rm": {"terraform_data.a"}, "state show": {"terraform_data.a"},
+		"state push": {"new"}, "state replace-provider": {"a/b", "a/c"}, "providers mirror": {"."},
+		"workspace new": {"w"}, "workspace select": {"w"}, "workspace delete": {"w"},
+	}
+	refused := regexp.MustCompile(`Error: (Incompatible|Unsupported option|Invalid (.* )?(option|flag|parallelism|combination)|Invalid replace).*|flag provided but not defined`)
+	var visit func(c *cli.Command, path []string)
+	visit = func(c *cli.Command, path []string) {
+		for _, sub := range c.Commands {
+			visit(sub, append(slices.Clone(path), sub.Name))
+		}
+		if len(path) == 0 {
+			return
+		}
 		for _, f := range c.VisibleFlags() {
 			name, _ := usage.Describe(f)
-			if option, value, ok := strings.Cut(name, "="); ok {
+			if name == "-help" {
+				continue
+			}
+			if option, value, ok := strings.Cut(name, "="); ok && value != "false" {
 				name = option + "=" + cmp.Or(values[value], "new")
 			}
 			if err := os.WriteFile("new", nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			run(t.Context(), []string{command, name, "-input=false"}, environment{
+			args := append(append(slices.Clone(path), name), arguments[strings.Join(path, " ")]...)
+			run(t.Context(), args, environment{
 				Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Notify: func(chan<- os.Signal) func() { return func() {} },
 			})
-			if why := refused.FindString(out.String()); why != "" || strings.Contains(out.String(), "flag provided but not defined") {
-				t.Errorf("%s %s: %s", command, name, out.String())
+			if why := refused.FindString(out.String()); why != "" {
+				t.Errorf("%s: %s", args, why)
 			}
 		}
 	}
+	visit((&app{vars: map[string]string{}}).root(), nil)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
@@ -31,6 +32,7 @@ func (a *app) importCommand() *cli.Command {
 		stringFlag("config", "Read the configuration from `DIR`. The state, providers, modules and variable files are still those of the working directory.", &f.config),
 		boolFlag("allow-missing-config", "Not supported: a configuration is needed.", &f.allowMissing),
 	)
+	flags = usage.Hide(flags, "allow-missing-config")
 	return a.command("import", "Associate existing infrastructure with a Mayfly resource", "ADDRESS ID",
 		"Takes an object that exists into the state, as the object of a resource instance that the configuration declares. Nothing else is changed. Import blocks in the configuration do the same with a plan.",
 		flags, func(ctx context.Context, args []string) int { return a.importObject(ctx, f, args) })
