@@ -25,19 +25,21 @@ const (
 	exitNoVerb  = 127 // no command was given
 )
 
-// environment is what a run sees of the world outside. The working directory is the process's, because -chdir
-// changes it for everything.
+// environment is a run's access to the world outside. The working directory is missing from it because it
+// belongs to the process, and -chdir changes it.
 type environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Environ        []string // entries of the form name=value
-	// Notify delivers the signals that interrupt to c until stop is called.
+	// Notify delivers interrupt signals to c until stop is called.
 	Notify func(c chan<- os.Signal) (stop func())
 	// Die ends the process as the signal would have without Notify.
 	Die func(os.Signal)
 }
 
-// app is one run of the program.
+// app is one run of the program. It is passed around as the receiver of commands because nearly all of them
+// need the streams, the environment and the options that every command has; what belongs to one command is
+// in a struct of its own.
 type app struct {
 	env     environment
 	vars    map[string]string // the environment variables
@@ -49,26 +51,26 @@ type app struct {
 
 	view    view.Options // for standard output
 	errView view.Options // for standard error
-	sources view.Sources // to show in place of those of the directory; nil for these
+	sources view.Sources // shown instead of the directory's files; nil for those
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
-	// into is a second stream, to the file of -json-into, while people read standard output; a document may
-	// go to the file instead.
+	// into is a second stream, to the file of -json-into, while standard output is for people. intoFile is that
+	// file; a command with a document writes the document to it.
 	into     *view.JSONStream
 	intoFile *os.File
-	// verbatim says that the streams have the lines that people read.
+	// verbatim makes the streams carry the lines that people read.
 	verbatim bool
 	shared   sharedFlags
-	bars     *term.Bars // of downloads, nil if there are none to draw
+	bars     *term.Bars // progress bars of downloads, nil if none are drawn
 	status   statusLine
 	prompt   term.Prompt
-	patience term.Patience // with those who read what is written
-	// timeline records what happens in this run, if requested.
+	patience term.Patience // with readers of the output
+	// timeline records the events of this run, nil if not requested.
 	timeline *timeline.Recorder
-	// settings are the -var and -var-file options, in one order.
+	// settings are the -var and -var-file options in the order given: later ones override earlier ones.
 	settings []workdir.Setting
 	dir      *workdir.Dir // nil until directory
-	// document says that standard output is for one document only; warnings go to standard error then.
+	// document reserves standard output for one document; warnings go to standard error then.
 	document bool
 }
 
@@ -76,12 +78,12 @@ func (a *app) setUpView() {
 	a.view, a.errView = a.terminal(a.env.Stdout), a.terminal(a.env.Stderr)
 }
 
-// plainWidth is the width of text that goes to no terminal: programs match what they read, and expect the
+// plainWidth is the width of text that does not go to a terminal: programs that match it expect the
 // line breaks of the ecosystem's tools.
 const plainWidth = 78
 
-// terminal returns the options for text on a stream. Colour is for terminals. COLUMNS is the width of text
-// for anything else, 0 for no line breaks.
+// terminal returns the options for text on a stream. Colours are for terminals only. COLUMNS sets the width
+// elsewhere; 0 means no line breaks.
 func (a *app) terminal(stream io.Writer) view.Options {
 	o := view.Options{Width: plainWidth}
 	if columns, err := strconv.ParseUint(a.vars["COLUMNS"], 10, 16); err == nil {

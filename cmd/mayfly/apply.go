@@ -13,7 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// applyFlags are the options of the commands that apply.
+// applyFlags are the options of apply, destroy and refresh.
 type applyFlags struct {
 	changeFlags
 	autoApprove bool
@@ -25,6 +25,8 @@ func (a *app) applyFlags() (*applyFlags, []cli.Flag) {
 		boolFlag("suppress-forget-errors", "Don't fail if objects are left behind because they are only forgotten.", &f.suppressForgetErrors))
 }
 
+// applyCommand returns the command apply. It checks the files that options name before it decides between a
+// new plan and a saved one, since both write files.
 func (a *app) applyCommand() *cli.Command {
 	f, flags := a.applyFlags()
 	return a.command("apply", "Create or update infrastructure", "[PLAN]",
@@ -47,6 +49,8 @@ func (a *app) applyCommand() *cli.Command {
 		})
 }
 
+// destroyCommand returns the command destroy: apply with a fixed mode, so it hides the options that choose
+// one.
 func (a *app) destroyCommand() *cli.Command {
 	f, flags := a.applyFlags()
 	flags = usage.Hide(flags, "destroy", "refresh-only", "replace")
@@ -64,6 +68,8 @@ func (a *app) destroyCommand() *cli.Command {
 		})
 }
 
+// refreshCommand returns the command refresh. It applies without approval, and so hides the options about
+// planning and approval.
 func (a *app) refreshCommand() *cli.Command {
 	f, flags := a.applyFlags()
 	flags = usage.Hide(flags, "destroy", "refresh-only", "refresh", "replace", "auto-approve", "suppress-forget-errors")
@@ -91,6 +97,8 @@ func (a *app) apply(ctx context.Context, f *applyFlags, name string) int {
 	return a.drawn(f.timeline, func() int { return a.planAndApply(ctx, f, name) })
 }
 
+// planAndApply plans, asks for approval and applies while the state stays locked, so that the plan is still
+// true when it is applied. A plan that could not be shown is never applied without -auto-approve.
 func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
@@ -128,9 +136,9 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 	return r.apply(p)
 }
 
-// savedConflicts reports options that would make another plan of a saved one. -refresh is not one of them,
-// since applying a saved plan never does: test frameworks give -refresh=false to each apply. They also give
-// -refresh-only to the apply of a plan that they have lying there, and other engines heed no option then.
+// savedConflicts reports options that ask for a different plan than the saved one. -refresh is allowed
+// because applying a saved plan never refreshes, and test frameworks give -refresh=false to every apply;
+// -refresh-only is allowed because they give it with a saved plan too, and other engines ignore it there.
 func (c *changeFlags) savedConflicts() diag.List {
 	if c.destroy || c.lazyEphemeral || len(c.targets)+len(c.targetFiles)+len(c.excludes)+len(c.excludeFiles)+len(c.replace) > 0 {
 		return diag.Errorf("Can't change the options of a saved plan", "A saved plan is applied as it is: -destroy, -target, -exclude, -replace and -lazy-ephemeral are options for making a plan. Make a new plan instead.")
@@ -149,6 +157,8 @@ func (a *app) applySaved(ctx context.Context, f *applyFlags, path string) int {
 	return a.drawn(f.timeline, func() int { return a.carryOutSaved(ctx, f, path) })
 }
 
+// carryOutSaved applies a saved plan. Configuration, variables and backend come from the plan file; only
+// the values of ephemeral variables have to be given again.
 func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()

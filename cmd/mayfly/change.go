@@ -34,13 +34,14 @@ type changeFlags struct {
 
 	machineFlags
 	concise, showSensitive bool
-	suppressForgetErrors   bool   // a flag of the commands that apply
+	suppressForgetErrors   bool   // only for the commands that apply
 	reads                  bool   // the command only reads the state
 	command                string // "destroy" or "refresh" if that was typed, whose messages differ
 	generate               string
 	timeline               string // file to draw the timeline of ephemeral instances in
 }
 
+// flags returns the options that plan and apply share, in the order of the help.
 func (c *changeFlags) flags(a *app) []cli.Flag {
 	c.refresh, c.parallelism = true, 10
 	out := usage.Grouped(usage.PlanningGroup,
@@ -67,7 +68,7 @@ func (c *changeFlags) flags(a *app) []cli.Flag {
 	return append(out, c.inputFlag.flags(a)...)
 }
 
-// check finds contradictions before anything is read.
+// check reports contradictory options before anything is read.
 func (c *changeFlags) check() diag.List {
 	switch {
 	case c.destroy && c.refreshOnly:
@@ -84,7 +85,7 @@ func (c *changeFlags) check() diag.List {
 	return c.checkGenerate()
 }
 
-// planOptions interprets the options that go to the planner.
+// planOptions converts the command's options to those of the library.
 func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 	out := mayfly.PlanOptions{SkipRefresh: !c.refresh, LazyEphemeral: c.lazyEphemeral}
 	switch {
@@ -125,7 +126,8 @@ func (c *changeFlags) planOptions() (mayfly.PlanOptions, diag.List) {
 	return out, diags
 }
 
-// addressLines reads a file of addresses, one per line; empty lines and those that begin with # don't count.
+// addressLines reads a file of addresses, one per line. Empty lines and lines that begin with # are
+// skipped.
 func addressLines(name string) ([]string, error) {
 	src, err := readGiven(name)
 	if err != nil {
@@ -140,7 +142,8 @@ func addressLines(name string) ([]string, error) {
 	return out, nil
 }
 
-// changeRun is one run of a command that plans and perhaps applies.
+// changeRun is one run of a command that plans and may apply. It holds the state's lock from start to end:
+// between the plan and its approval nothing else may change the state.
 type changeRun struct {
 	*session // nil until it begins
 	app      *app
@@ -148,12 +151,12 @@ type changeRun struct {
 	hard     context.Context
 	soft     context.Context
 	goesOn   func(*plan.Plan) bool // whether the plan is applied at once; nil for never
-	written  string                // the file with generated configuration, "" if none was written
-	unseen   bool                  // the reader of the plan was gone
+	written  string                // file of the generated configuration, "" if none was written
+	unseen   bool                  // the plan could not be shown: its reader has gone
 }
 
-// setUp applies the options about what is shown, and reports whether that was possible. more are the files
-// that a single command knows of.
+// setUp applies the options about output, and reports whether that succeeded. more are files that only one
+// command has options for.
 func (c *changeFlags) setUp(a *app, more ...fileOption) bool {
 	c.beside = append(c.files(a), more...)
 	a.view.Concise, a.view.ShowSensitive = c.concise, c.showSensitive
@@ -175,8 +178,8 @@ func (a *app) observer() event.Observer {
 	return event.Observers(lines, a.timeline)
 }
 
-// start loads the configuration, with the root module in another directory unless that is empty, collects
-// variables, locks the state and finds the providers. The run must be ended also if there were errors.
+// start loads the configuration, collects variables, locks the state and finds the providers. root is the
+// directory of the root module, "" for the working directory. The run must be ended even if ok is false.
 func (a *app) start(hard, soft context.Context, c *changeFlags, name, root string) (*changeRun, bool) {
 	r := &changeRun{app: a, flags: c, hard: hard, soft: soft}
 	d := a.directoryOf(root, c.input)
@@ -198,11 +201,11 @@ func (r *changeRun) begin(f func(workdir.BeginOptions) (*workdir.Session, diag.L
 	return r.app.report(diags)
 }
 
-// needsNoConfig reports whether the command makes sense without configuration files: whether it only takes
-// things away or looks at what is there.
+// needsNoConfig reports whether the command works without configuration files, because it only removes
+// objects or reads them.
 func (c *changeFlags) needsNoConfig() bool { return c.destroy || c.command == "refresh" }
 
-// operationName is the name that the lock information gives to a command.
+// operationName returns the command's name for the lock information.
 func operationName(command string) string {
 	return "OperationType" + strings.ToUpper(command[:1]) + command[1:]
 }
@@ -213,13 +216,15 @@ func (r *changeRun) end() {
 	}
 }
 
-// working calls f, in which the engine works, and waits until all events are written.
+// working calls f, which runs the engine, and waits until all events are written. An interrupt meanwhile
+// does not cut off the output, since what the engine reports is still wanted.
 func (r *changeRun) working(f func() diag.List) (diags diag.List) {
 	r.app.patience.During(func() { diags = f() })
 	return append(diags, r.Operation.Flush()...)
 }
 
-// plan plans and shows the plan. ok is false if there were errors, which have been reported.
+// plan plans and shows the plan. ok is false if there were errors, which have been reported; p may still be
+// a plan with errors then.
 func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	a := r.app
 	opt, diags := r.flags.planOptions()
@@ -257,7 +262,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	return p, a.report(diags)
 }
 
-// withoutChecks leaves out what checks found: applying the plan evaluates them anew.
+// withoutChecks leaves out the results of checks: applying the plan evaluates them again.
 func withoutChecks(diags diag.List) diag.List {
 	return slices.DeleteFunc(diags, func(d diag.Diagnostic) bool {
 		_, is := d.Extra.(diag.CheckWarning)
@@ -267,6 +272,7 @@ func withoutChecks(diags diag.List) diag.List {
 
 func restricted(p *plan.Plan) bool { return len(p.Targets) > 0 || len(p.Excludes) > 0 }
 
+// show writes the plan to the streams and, unless they replace it, to standard output.
 func (r *changeRun) show(p *plan.Plan) error {
 	for _, s := range r.app.streams() {
 		if r.flags.command != "refresh" {
@@ -277,12 +283,12 @@ func (r *changeRun) show(p *plan.Plan) error {
 		return r.app.stream.Err()
 	}
 	if r.flags.command == "refresh" {
-		return nil // as in the stream: its output is that of a command that only reads
+		return nil // refresh shows no plan, in the stream or as text
 	}
 	return view.Plan(r.app.env.Stdout, p, r.relevant(r.hard, p), r.Schemas(r.hard), r.app.view)
 }
 
-// confirm asks whether to apply the plan. A plan that would do nothing needs no consent.
+// confirm asks whether to apply the plan. A plan without changes needs no approval.
 func (r *changeRun) confirm(p *plan.Plan) (bool, error) {
 	if !p.Changed() {
 		return true, nil
@@ -291,6 +297,7 @@ func (r *changeRun) confirm(p *plan.Plan) (bool, error) {
 	return answer == "yes", err
 }
 
+// approval returns the question for approval, which depends on the mode of the plan.
 func approval(mode plan.Mode, workspace string) term.Question {
 	where := ""
 	if workspace != "default" {
@@ -314,7 +321,8 @@ func approval(mode plan.Mode, workspace string) term.Question {
 	}
 }
 
-// apply applies the plan and shows the outcome.
+// apply applies the plan and reports the result. The state is unlocked before anything is written, so that
+// a slow reader does not keep the lock.
 func (r *changeRun) apply(p *plan.Plan) int {
 	a := r.app
 	stop := a.showStatus(p)
@@ -324,7 +332,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	a.patience.During(func() {
 		applied, diags = r.Operation.Apply(r.hard, p, mayfly.ApplyOptions{Variables: r.Variables, Soft: r.soft})
 	})
-	diags = append(diags, r.Close()...) // nothing is held while the outcome waits for a reader
+	diags = append(diags, r.Close()...) // hold no lock while the result waits for a reader
 	stop()
 	if restricted(p) && applied != nil {
 		diags = append(diags, diag.Warnf("Applied changes may be incomplete", "The plan was restricted by -target or -exclude, so parts of the configuration and some outputs may still be as they were. To see what is left to do, run:\n    mayfly plan")...)
@@ -335,7 +343,7 @@ func (r *changeRun) apply(p *plan.Plan) int {
 	if ok := a.report(diags); applied == nil || !ok {
 		return exitError
 	}
-	destroy := r.flags.command == "destroy" // by its other names it is an apply
+	destroy := r.flags.command == "destroy" // "apply -destroy" reports like any apply
 	for _, s := range a.streams() {
 		if r.flags.command != "refresh" {
 			s.Applied(applied.Counts, destroy)
@@ -367,7 +375,7 @@ func (a *app) paintDone(s string) string {
 	return "\x1b[1m\x1b[32m" + s + "\x1b[0m"
 }
 
-// leftBehind is the error for a destroy after which something still exists, as the configuration asked.
+// leftBehind returns the error for a destroy that left objects in existence, as the configuration asked.
 func leftBehind(n int) diag.List {
 	return diag.Errorf("Destroy was successful but left behind forgotten instances",
 		"The configuration forbids destroying some objects (%d), so they were only removed from the state. They still exist, and may still cost money. The plan lists them.\n\nTo treat this as a success, use -suppress-forget-errors.", n)

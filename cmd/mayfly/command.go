@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 )
 
-// command makes a command of the table from what differs. f gets the arguments that are not options, and
-// returns the exit status.
+// command returns a command for the table. f gets the arguments that are not options and returns the exit
+// status. All commands are made here so that none forgets the shared options or the closing of its streams.
 func (a *app) command(name, summary, argsUsage, description string, flags []cli.Flag, f func(ctx context.Context, args []string) int) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: summary, ArgsUsage: argsUsage, Description: description, OnUsageError: usage.Error, DisableSliceFlagSeparator: true,
@@ -26,7 +26,7 @@ func (a *app) command(name, summary, argsUsage, description string, flags []cli.
 	}
 }
 
-// group makes a command that only has subcommands.
+// group returns a command that only has subcommands.
 func (a *app) group(name, summary, description string, commands ...*cli.Command) *cli.Command {
 	return &cli.Command{
 		Name: name, Usage: summary, Description: description, OnUsageError: usage.Error, Commands: commands,

@@ -78,7 +78,7 @@ func (a *app) home() string {
 	return home
 }
 
-// completes answers a shell that asks for words, and reports whether one did.
+// completes answers a shell that asks for completions, and reports whether one did.
 func (a *app) completes(root *cli.Command, args []string) bool {
 	q, asked := complete.Asked(args, a.vars)
 	if asked {

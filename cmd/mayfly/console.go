@@ -29,6 +29,7 @@ type consoleFlags struct {
 	planned bool
 }
 
+// consoleCommand returns the command console.
 func (a *app) consoleCommand() *cli.Command {
 	f := &consoleFlags{}
 	flags := append(a.variableFlags(), f.lockFlags.flags()...)
@@ -54,6 +55,8 @@ type console struct {
 	in     term.Lines
 }
 
+// console opens the evaluator and reads expressions until the input ends. The state stays locked and
+// ephemeral instances stay open for all that time: the values of different lines agree.
 func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	a.document = true // values alone go to standard output
 	if !f.beginMessages(a) {
@@ -105,7 +108,7 @@ func (c *console) run() int {
 		switch {
 		case errors.Is(err, term.ErrNoAnswer):
 			if c.typed.begun() && !c.in.Interactive() {
-				return c.evaluate() // which tells what is missing
+				return c.evaluate() // whose error says what is missing
 			}
 			return exitOK
 		case errors.Is(err, term.ErrAbandoned):
@@ -122,7 +125,7 @@ func (c *console) run() int {
 	}
 }
 
-// take handles one line. done says that it ends the console.
+// take handles one line. done is true if the line ends the console.
 func (c *console) take(text string) (code int, done bool) {
 	word := strings.TrimSpace(text)
 	switch {
@@ -143,7 +146,7 @@ func (c *console) take(text string) (code int, done bool) {
 	return code, c.soft.Err() != nil || code != exitOK && !c.in.Interactive()
 }
 
-// evaluate evaluates what was typed.
+// evaluate evaluates the lines typed so far.
 func (c *console) evaluate() int {
 	src := strings.Join(c.typed.lines, "\n") + "\n"
 	c.typed = typedLines{}
@@ -157,8 +160,8 @@ func (c *console) evaluate() int {
 	return c.app.wrote(writeLine(c.app.env.Stdout, text))
 }
 
-// consoleText is how the value of an expression is shown: in the notation of the language, or a type that the
-// function type has returned.
+// consoleText returns the text of a value: in the notation of the language, or the name of a type that the
+// function type returned.
 func consoleText(v cty.Value, o view.Options) string {
 	if ty, err := funcs.TypeOf(v); err == nil {
 		return funcs.TypeText(ty)

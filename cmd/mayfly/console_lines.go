@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// openness is what an expression lacks to be complete.
+// openness is what an expression needs to be complete.
 type openness uint8
 
 const (
@@ -17,7 +17,8 @@ const (
 	withinHeredoc
 )
 
-// typedLines is an expression of which more lines may come.
+// typedLines is an expression that may continue on further lines. Settled lines are not scanned again, so
+// that a long expression takes linear time.
 type typedLines struct {
 	lines []string
 	state openness
@@ -30,8 +31,8 @@ type typedLines struct {
 
 func (u *typedLines) begun() bool { return len(u.lines) > 0 }
 
-// add adds a line, and tells whether the lines are a complete expression, as far as brackets and here
-// documents go. What is wrong in other ways is complete: evaluating it tells the error.
+// add adds a line and returns whether brackets and here documents are closed. An expression that is wrong
+// in other ways counts as complete, because evaluating it reports the error.
 func (u *typedLines) add(line string) openness {
 	u.lines = append(u.lines, line)
 	chunk := strings.Join(u.lines[u.from:], "\n") + "\n"
@@ -50,13 +51,13 @@ func (u *typedLines) add(line string) openness {
 	return u.state
 }
 
-// spansLines reports whether within what the token opens, a line cannot be read without those before it.
+// spansLines reports whether a line inside what the token opens cannot be read without the lines before it.
 func spansLines(t hclsyntax.TokenType) bool {
 	return t == hclsyntax.TokenOHeredoc || t == hclsyntax.TokenTemplateInterp || t == hclsyntax.TokenTemplateControl
 }
 
-// openAfter returns the tokens that are open after the text, if those given were open before it. It fails if
-// more is closed than was open.
+// openAfter returns the tokens that are open after the text, given those open before it. ok is false if the
+// text closes more than was open.
 func openAfter(before []hclsyntax.TokenType, text string) (open []hclsyntax.TokenType, ok bool) {
 	open = slices.Clone(before)
 	tokens, _ := hclsyntax.LexExpression([]byte(text), "", hcl.InitialPos)

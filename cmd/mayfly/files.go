@@ -8,21 +8,21 @@ import (
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
-// fileOption is a file that an option or argument names.
+// fileOption is a file named by an option or argument.
 type fileOption struct {
 	option string // as it is typed
 	path   string // "" if it was not given
-	reads  bool   // that the file is only read
+	reads  bool   // the file is only read
 }
 
 const (
 	// maxGiven bounds a file that the command line names, in bytes.
 	maxGiven = 2 << 30
-	// maxInput bounds what is read of standard input as a file, in bytes.
+	// maxInput bounds a file read from standard input, in bytes.
 	maxInput = 256 << 20
 )
 
-// readGiven reads a file that a person has named, which may be a pipe.
+// readGiven reads a file named on the command line, which may be a pipe.
 func readGiven(path string) ([]byte, error) { return safefile.ReadStream(path, maxGiven) }
 
 // checkFiles refuses two options for the same file: one would overwrite what the other has written
@@ -40,8 +40,8 @@ func checkFiles(files []fileOption) diag.List {
 	return nil
 }
 
-// sameFile reports whether two paths lead to one file, which need not exist yet. Terminals, pipes and the
-// like are not files in this sense: all that is written to them arrives.
+// sameFile reports whether two paths name one file, which need not exist yet. It reports false for
+// terminals, pipes and the like: several writers to them overwrite nothing.
 func sameFile(a, b string) bool {
 	if a == "" || b == "" {
 		return false
@@ -54,8 +54,8 @@ func sameFile(a, b string) bool {
 	return errX != nil && errY != nil && targetOf(a) == targetOf(b)
 }
 
-// targetOf returns where a file would be made: the absolute path, with the links in its directory and in its
-// name followed.
+// targetOf returns the absolute path at which a file would be created, with symbolic links followed,
+// including one with the file's own name.
 func targetOf(path string) string {
 	for range 40 { // as many links as systems follow
 		next, err := os.Readlink(path)

@@ -31,7 +31,7 @@ func durationFlag(name, usage string, dst *time.Duration) cli.Flag {
 	return &cli.DurationFlag{Name: name, Usage: usage, Destination: dst, Value: *dst, Local: true}
 }
 
-// listFlag is an option that may be given several times; values are taken as they are.
+// listFlag returns an option that may be given several times. Values are not split at commas.
 func listFlag(name, usage string, dst *[]string) cli.Flag {
 	return genericFlag(name, usage, func(s string) error {
 		*dst = append(*dst, s)
@@ -43,15 +43,15 @@ func genericFlag(name, usage string, set func(string) error) cli.Flag {
 	return &cli.GenericFlag{Name: name, Usage: usage, Value: setter(set), Local: true}
 }
 
-// setter is the value of an option that calls a function.
+// setter is an option whose value is passed to a function.
 type setter func(string) error
 
 func (f setter) Set(s string) error { return f(s) }
 func (f setter) String() string     { return "" }
 func (f setter) Get() any           { return "" }
 
-// variableFlags are the options that give values to input variables. What is given is needed to load the
-// configuration, whatever the command.
+// variableFlags returns the options that set input variables. All commands that load a configuration have
+// them, since sources and versions of modules may depend on variables.
 func (a *app) variableFlags() []cli.Flag {
 	set := func(file bool) func(string) error {
 		return func(s string) error {
@@ -79,16 +79,16 @@ func (l *lockFlags) flags() []cli.Flag {
 	)
 }
 
-// options returns how to lock the state; reads says that it is only read.
+// options returns how to lock the state; reads is set if the state is only read.
 func (l *lockFlags) options(reads bool) mayfly.BeginOptions {
 	return mayfly.BeginOptions{NoLock: !l.lock, LockTimeout: l.timeout, Reads: reads}
 }
 
-// stateFlags are the options that replace state files of the local backend.
+// stateFlags are the options that name state files for the local backend.
 type stateFlags struct{ workdir.StateFiles }
 
-// stamped makes the backup one that stays, for commands by which people change the state: what they did is
-// rarely found out at once.
+// stamped makes the backup permanent by a time stamp in its name. It is for commands by which people edit
+// the state, whose mistakes are noticed late.
 func (s stateFlags) stamped() stateFlags {
 	s.Stamp = strconv.FormatInt(time.Now().UnixNano(), 10)
 	return s
@@ -102,7 +102,7 @@ func (s *stateFlags) flags() []cli.Flag {
 	)
 }
 
-// inputFlag says whether to ask for what is missing.
+// inputFlag is the option that allows asking for missing input.
 type inputFlag struct{ input bool }
 
 func (i *inputFlag) flags(a *app) []cli.Flag {

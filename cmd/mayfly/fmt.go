@@ -19,14 +19,14 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// The exit statuses of fmt that are its own.
+// The exit statuses that only fmt has.
 const (
 	exitUnreadable  = 2 // some files could not be read, parsed or written
 	exitUnformatted = 3 // fmt -check: some files are not in the standard style
 )
 
-// maxFormatted bounds a file that is formatted, in bytes: no configuration is larger, and what never ends is
-// none.
+// maxFormatted bounds a file to be formatted, in bytes. No configuration is larger, and an endless stream is
+// refused.
 const maxFormatted = 16 << 20
 
 // formattedSuffixes are those of the files that fmt works on.
@@ -40,6 +40,7 @@ type formatting struct {
 	failed, changed bool
 }
 
+// fmtCommand returns the command fmt.
 func (a *app) fmtCommand() *cli.Command {
 	f := &formatting{app: a, list: true, write: true}
 	flags := []cli.Flag{
@@ -56,6 +57,8 @@ func (a *app) fmtCommand() *cli.Command {
 		flags, f.run)
 }
 
+// run formats the named files and directories. It goes on after errors, so that one broken file does not
+// hide the state of the others.
 func (f *formatting) run(_ context.Context, args []string) int {
 	f.sources = view.Sources{}
 	if slices.Equal(args, []string{"-"}) {
@@ -110,7 +113,7 @@ func (f *formatting) read(r io.Reader, name string) (content []byte, ok bool) {
 	return nil, false
 }
 
-// format formats one source, notes whether that changes it, and shows the difference if that is wanted.
+// format formats one source, records whether it changes, and shows the difference if asked to.
 func (f *formatting) format(src []byte, name string) (out []byte, ok bool) {
 	out, diags := format.Source(src, name)
 	if diags.HasErrors() {
@@ -131,7 +134,7 @@ func (f *formatting) format(src []byte, name string) (out []byte, ok bool) {
 	return out, true
 }
 
-// target works on a file or directory that was named.
+// target formats a file or directory given as an argument.
 func (f *formatting) target(arg string) {
 	path := shortPath(arg)
 	info, err := os.Stat(path)
@@ -147,7 +150,7 @@ func (f *formatting) target(arg string) {
 	}
 }
 
-// shortPath is a path as it is shown: relative to the working directory, if there is a way.
+// shortPath returns a path for display: relative to the working directory if possible.
 func shortPath(path string) string {
 	path = filepath.Clean(path)
 	if abs, err := filepath.Abs(path); err == nil {
@@ -164,8 +167,8 @@ func formatted(name string) bool {
 	return slices.ContainsFunc(formattedSuffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 }
 
-// directory works on the files in a directory and, if that is wanted, in those below. What is hidden, and
-// what editors leave, is passed over.
+// directory formats the files in a directory, with -recursive also those below it. Hidden files and
+// editors' backup files are skipped.
 func (f *formatting) directory(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -186,7 +189,7 @@ func (f *formatting) directory(dir string) {
 	}
 }
 
-// file formats one file, and writes it back if that is wanted.
+// file formats one file and writes it back unless that is switched off.
 func (f *formatting) file(path string) {
 	src, ok := f.readFile(path)
 	if !ok {
@@ -201,6 +204,7 @@ func (f *formatting) file(path string) {
 	}
 }
 
+// readFile reads a file to be formatted. ok is false if it failed, which has been reported.
 func (f *formatting) readFile(path string) ([]byte, bool) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {

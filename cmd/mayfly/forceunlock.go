@@ -13,6 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
+// forceUnlockCommand returns the command force-unlock. A second argument is accepted if it is the working
+// directory, for compatibility.
 func (a *app) forceUnlockCommand() *cli.Command {
 	var in inputFlag
 	force := false
@@ -29,6 +31,8 @@ func (a *app) forceUnlockCommand() *cli.Command {
 		})
 }
 
+// forceUnlock removes the lock after approval. It checks the ID before it asks, so that a person does not
+// approve something that fails.
 func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int {
 	m, diags := a.directory().State(ctx, workdir.StateFiles{})
 	if !a.report(diags) {
@@ -63,7 +67,7 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 	return exitOK
 }
 
-// unlockDiags says why a lock was not given back.
+// unlockDiags converts the error of an unlock; it returns nil for nil.
 func unlockDiags(err error, id string) diag.List {
 	var held *store.LockError
 	switch {
@@ -79,7 +83,7 @@ func unlockDiags(err error, id string) diag.List {
 	return diag.Errorf("Failed to unlock state", "%s", diag.Sentence(err))
 }
 
-// isWorkingDir reports whether a path, however written, is the working directory.
+// isWorkingDir reports whether a path names the working directory, however it is written.
 func isWorkingDir(path string) bool {
 	given, err := os.Stat(path)
 	if err != nil {

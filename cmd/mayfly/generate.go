@@ -7,7 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// checkGenerate checks the option -generate-config-out, before anything is read.
+// checkGenerate reports a wrong -generate-config-out before anything is read.
 func (c *changeFlags) checkGenerate() diag.List {
 	if c.generate == "" {
 		return nil
@@ -18,8 +18,8 @@ func (c *changeFlags) checkGenerate() diag.List {
 	return workdir.CheckGenerated(c.generate)
 }
 
-// generateConfig writes the configuration that -generate-config-out asks for and makes it part of the
-// configuration that is planned. It reports what went wrong.
+// generateConfig writes the file of -generate-config-out and adds it to the configuration to be planned. It
+// reports errors itself and returns whether there were none.
 func (r *changeRun) generateConfig(opt *mayfly.PlanOptions) bool {
 	if r.flags.generate == "" {
 		return true
@@ -41,7 +41,7 @@ func (r *changeRun) generateConfig(opt *mayfly.PlanOptions) bool {
 	return r.app.report(append(diags, r.unfinished(diags)...))
 }
 
-// unfinished says, after errors, what has become of the generated file.
+// unfinished returns, after errors, a note about what has become of the generated file.
 func (r *changeRun) unfinished(diags diag.List) diag.List {
 	if r.written == "" || !diags.HasErrors() {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/fetch"
 )
 
+// getCommand returns the command get.
 func (a *app) getCommand() *cli.Command {
 	update, ignored := false, ""
 	flags := append(a.variableFlags(), boolFlag("update", "Install the newest versions of modules that the constraints allow.", &update),
@@ -30,7 +31,7 @@ func (a *app) getCommand() *cli.Command {
 		})
 }
 
-// initModules installs modules, under a title if there is something to tell.
+// initModules installs modules. The title is written only if there is progress to report.
 func (a *app) initModules(ctx context.Context, upgrade bool) bool {
 	title := "Initializing modules..."
 	if upgrade {
@@ -45,7 +46,7 @@ func (a *app) installModules(ctx context.Context, upgrade bool, title string) bo
 	return a.report(a.directory().InstallModules(soft, upgrade, &moduleLines{a, title}))
 }
 
-// moduleLines tells what the installer of modules does, the title before the first line.
+// moduleLines reports the progress of installing modules, with a title before the first line.
 type moduleLines struct {
 	*app
 	title string
@@ -76,7 +77,7 @@ func (l *moduleLines) line(format string, args ...any) {
 	l.say(format, args...)
 }
 
-// copyModule copies a module into the empty working directory.
+// copyModule copies a module into the empty working directory and reports whether that succeeded.
 func (a *app) copyModule(ctx context.Context, source string) bool {
 	entries, err := os.ReadDir(".")
 	if err != nil || len(entries) > 0 {

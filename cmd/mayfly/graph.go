@@ -20,6 +20,7 @@ type graphFlags struct {
 	verbose     bool
 }
 
+// graphCommand returns the command graph.
 func (a *app) graphCommand() *cli.Command {
 	f := &graphFlags{moduleDepth: -1}
 	flags := append(a.variableFlags(),
@@ -46,6 +47,8 @@ func (a *app) graphCommand() *cli.Command {
 		})
 }
 
+// graph returns the graph of the requested type. A saved plan and the state are read without the providers;
+// only the graph of the configuration needs their schemas.
 func (a *app) graph(ctx context.Context, f *graphFlags) (*plan.Graph, diag.List) {
 	switch f.kind {
 	case "", "plan", "plan-refresh-only", "plan-destroy", "apply":

@@ -19,6 +19,7 @@ type importFlags struct {
 	allowMissing bool
 }
 
+// importCommand returns the command import. It has few of the options of plan, because it plans nothing.
 func (a *app) importCommand() *cli.Command {
 	f := &importFlags{}
 	f.refresh = true
@@ -38,6 +39,8 @@ func (a *app) importCommand() *cli.Command {
 		flags, func(ctx context.Context, args []string) int { return a.importObject(ctx, f, args) })
 }
 
+// importObject checks the address against the configuration and the state, then imports. It checks before
+// the provider is asked, since reading a remote object may be slow.
 func (a *app) importObject(ctx context.Context, f *importFlags, args []string) int {
 	if !f.setUp(a) {
 		return exitError

@@ -29,6 +29,7 @@ type initFlags struct {
 	machineFlags
 }
 
+// initCommand returns the command init.
 func (a *app) initCommand() *cli.Command {
 	f := &initFlags{backend: true, get: true}
 	flags := []cli.Flag{
@@ -52,6 +53,8 @@ func (a *app) initCommand() *cli.Command {
 		flags, func(ctx context.Context, args []string) int { return a.init(ctx, f, args) })
 }
 
+// init prepares the working directory. The backend comes first because the state names providers too, and
+// modules come before providers because they have requirements of their own.
 func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	f.input = f.input && !f.json
 	if !f.beginMessages(a) {
@@ -113,8 +116,8 @@ func (f *initFlags) check() diag.List {
 	return nil
 }
 
-// initBackend records the backend of the configuration, brings the state along if asked to, and returns the
-// state of the selected workspace, nil if there is none.
+// initBackend records the configured backend and, if asked to, migrates the state. It returns the state of
+// the selected workspace, nil if there is none.
 func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool) {
 	a.say("\n%s", a.bold("Initializing the backend..."))
 	d := a.directory()
@@ -135,7 +138,7 @@ func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool
 	return file.State, true
 }
 
-// initProviders installs what the configuration and the state need, and writes the lock file.
+// initProviders installs the providers that the configuration and the state need, and writes the lock file.
 func (a *app) initProviders(ctx context.Context, f *initFlags, st *state.State) bool {
 	lines := installLines{a}
 	before, after, diags := a.directory().InstallProviders(ctx, st, workdir.ProviderOptions{
@@ -155,7 +158,7 @@ func (a *app) initProviders(ctx context.Context, f *initFlags, st *state.State) 
 	return a.report(install.Incomplete(before, after))
 }
 
-// installLines tells what the installer does.
+// installLines reports the progress of installing providers.
 type installLines struct{ *app }
 
 // start precedes the installation of the providers that are needed.

@@ -11,23 +11,23 @@ import (
 
 var errInterrupted = errors.New("interrupted")
 
-// interruptible returns two contexts: soft ends at the first interrupt, when what runs is to end and nothing
-// new may start, hard at the second, when everything is given up. The person is notified each time. The third
-// ends the process where it stands: something may not let itself be stopped. stop must be called at the end.
+// interruptible returns two contexts: soft ends at the first interrupt, after which nothing new may start;
+// hard ends at the second, which cancels running work. Each is announced. A third ends the process at once,
+// because not everything can be cancelled. stop must be called at the end.
 func (a *app) interruptible(ctx context.Context) (hard, soft context.Context, stop func()) {
 	return a.endable(ctx,
 		"Interrupt received.\nWaiting for what is under way, and starting nothing new. A second interrupt gives it up.",
 		"Second interrupt received. What is under way is given up; what it has made may not be in the state.\nA third interrupt ends the program where it stands.")
 }
 
-// endable is interruptible with other notices, or without any.
+// endable is interruptible with other announcements, or none.
 func (a *app) endable(ctx context.Context, notices ...string) (hard, soft context.Context, stop func()) {
 	hard, cancelHard := context.WithCancelCause(ctx)
 	soft, cancelSoft := context.WithCancelCause(hard)
 	done, signals := make(chan struct{}), make(chan os.Signal, 8)
 	unsubscribe := sync.OnceFunc(a.env.Notify(signals))
 	texts, shown := make(chan string, 2), make(chan struct{})
-	go func() { // what has to end must not wait for those who read of it
+	go func() { // ending must not wait for a reader of the announcement
 		defer close(shown)
 		for text := range texts {
 			a.notice(text)
@@ -40,7 +40,7 @@ func (a *app) endable(ctx context.Context, notices ...string) (hard, soft contex
 			if in.next(signals, done) == nil {
 				return
 			}
-			asking := a.prompt.Asking() // the one who asks reports the interrupt
+			asking := a.prompt.Asking() // a pending question reports the interrupt itself
 			cancel(errInterrupted)
 			a.patience.Interrupt()
 			if n < len(notices) && !asking {
@@ -61,19 +61,18 @@ func (a *app) endable(ctx context.Context, notices ...string) (hard, soft contex
 	})
 }
 
-// repeatTime is how soon after another the same signal is taken for that one again: timeout(1) signals a
-// process and then the group that it is in, and a key that is held repeats.
+// repeatTime is the time within which the same signal counts as a repetition: timeout(1) signals a process
+// and then its process group, and a key that is held down repeats.
 const repeatTime = 200 * time.Millisecond
 
-// interrupts tells signals that are interrupts of their own from those that arrive several times for one
-// reason.
+// interrupts separates interrupts from repetitions of the same one.
 type interrupts struct {
 	last   os.Signal
 	at     time.Time
 	hungUp bool
 }
 
-// next returns the signal of the next interrupt, nil once done is closed.
+// next returns the signal of the next interrupt. It returns nil when done is closed.
 func (in *interrupts) next(signals <-chan os.Signal, done <-chan struct{}) os.Signal {
 	for {
 		select {
@@ -87,8 +86,8 @@ func (in *interrupts) next(signals <-chan os.Signal, done <-chan struct{}) os.Si
 	}
 }
 
-// counts reports whether a signal is an interrupt of its own. A terminal closes once, although the system and
-// the shell both signal it, some time apart.
+// counts reports whether a signal is an interrupt of its own. A closing terminal counts once, although the
+// system and the shell both report it, some time apart.
 func (in *interrupts) counts(sig os.Signal, now time.Time) bool {
 	repeated := sig == in.last && now.Sub(in.at) < repeatTime
 	in.last, in.at = sig, now
@@ -98,7 +97,7 @@ func (in *interrupts) counts(sig os.Signal, now time.Time) bool {
 	return !repeated
 }
 
-// notice tells of something that happens beside the run.
+// notice shows a message beside the output of the run.
 func (a *app) notice(text string) {
 	for _, s := range a.streams() {
 		s.Log(text)

@@ -17,7 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// run carries out one command line, without the program's name, and returns the exit status.
+// run executes one command line, given without the program's name, and returns the exit status. Output is
+// closed before the status is decided: output that could not be delivered is an error.
 func run(ctx context.Context, args []string, env environment) int {
 	a := &app{env: env, vars: map[string]string{}, in: bufio.NewReader(env.Stdin)}
 	for _, kv := range env.Environ {
@@ -44,6 +45,10 @@ func run(ctx context.Context, args []string, env environment) int {
 	return a.code
 }
 
+// carryOut interprets the command line and runs the command. What precedes the command table is in this
+// order for a reason: completion must answer for unfinished command lines, global options change the
+// directory that later steps look at, and options from the environment can be inserted only once the
+// command is known.
 func (a *app) carryOut(ctx context.Context, args []string) error {
 	root := a.root()
 	if a.completes(root, args) {
@@ -69,6 +74,8 @@ func (a *app) carryOut(ctx context.Context, args []string) error {
 	return err
 }
 
+// root returns the table of commands. It is built anew for each run, because the options write into
+// variables of the run.
 func (a *app) root() *cli.Command {
 	root := &cli.Command{
 		Name: "mayfly", HideHelpCommand: true, HideVersion: true,
@@ -93,7 +100,7 @@ func (a *app) root() *cli.Command {
 	return root
 }
 
-// global consumes the options that stand before the command.
+// global consumes the options before the command and returns the remaining arguments.
 func (a *app) global(args []string) ([]string, error) {
 	_, asked := versionAsked(args)
 	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
@@ -126,8 +133,8 @@ func (a *app) global(args []string) ([]string, error) {
 	return args, nil
 }
 
-// withEnvironmentArgs puts the content of TF_CLI_ARGS_command and TF_CLI_ARGS between the command and what
-// was typed, so that the latter wins.
+// withEnvironmentArgs inserts the content of TF_CLI_ARGS_command and TF_CLI_ARGS between the command and
+// the typed options, so that the latter win.
 func (a *app) withEnvironmentArgs(root *cli.Command, args []string) ([]string, error) {
 	depth, cmd := 0, root
 	for depth < len(args) {
@@ -153,7 +160,7 @@ func (a *app) withEnvironmentArgs(root *cli.Command, args []string) ([]string, e
 	return slices.Concat(args[:depth], extra, args[depth:]), nil
 }
 
-// known reports a command that does not exist, at any level.
+// known returns an error for a command or subcommand that does not exist.
 func (a *app) known(root *cli.Command, args []string) error {
 	path, cmd := "mayfly", root
 	for _, arg := range args {
@@ -181,7 +188,7 @@ func (a *app) known(root *cli.Command, args []string) error {
 	return nil
 }
 
-// unsupported are the commands of related programs that this one does not have, with what to do instead.
+// unsupported has the commands of related programs that this one lacks, with what to do instead.
 var unsupported = map[string]string{
 	"test": "Mayfly does not run test files (*.tftest.hcl) yet. Run them with OpenTofu or Terraform.",
 	"env":  "Use \"mayfly workspace\".",

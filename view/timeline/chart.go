@@ -9,7 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 )
 
-// sizes are those of rows, in pixels.
+// sizes are the dimensions of rows, in pixels: the padding above and below, the height of a lane, and the
+// gap between lanes.
 type sizes struct{ pad, lane, gap int }
 
 var (
@@ -28,7 +29,7 @@ const (
 	nameMargin  = 9.5 // percent of the axis that the name of a phase needs
 )
 
-// symbols defines the marks that the chart uses several times.
+// symbols defines the marks that the chart uses in many places.
 func (p *page) symbols() {
 	p.raw(`<svg width="0" height="0" class="defs" aria-hidden="true"><defs>`,
 		`<path id="deferred" d="M0 -5L5 0L0 5L-5 0Z"/>`,
@@ -37,6 +38,8 @@ func (p *page) symbols() {
 		"</defs></svg>\n")
 }
 
+// legend explains the colours and marks. It lists all of them, whatever the run has, so that pages of
+// different runs are read alike.
 func (p *page) legend(m *model) {
 	item := func(c markup, words markup) { p.raw(`<li><i class="`, c, `"></i>`, words, "</li>\n") }
 	p.raw("<ul class=\"legend\" aria-label=\"Legend\">\n")
@@ -54,6 +57,8 @@ func (p *page) legend(m *model) {
 	p.raw(`<li><svg width="14" height="12" aria-hidden="true"><use href="#deferred" class="deferred" x="6" y="6"/></svg>deferred</li>`, "\n</ul>\n")
 }
 
+// chart draws the chart: the time axis, then a row for each ephemeral instance, provider and operation. All
+// rows share the scale of the axis and lie over one grid.
 func (p *page) chart(m *model) {
 	p.raw("<section class=\"chart\" tabindex=\"0\" aria-label=\"Chart of the run; the tables below say the same\">\n<div class=\"plot")
 	if m.dense {
@@ -82,8 +87,7 @@ func (p *page) chart(m *model) {
 	p.raw("</div>\n</section>\n")
 }
 
-// grid draws what lies behind all rows: the ticks, where a phase ends, waits that are cut short, and the
-// interrupt.
+// grid draws the background of all rows: ticks, ends of phases, shortened waits and the interrupt.
 func (p *page) grid(m *model) {
 	p.raw(`<svg class="grid" aria-hidden="true">`)
 	for _, t := range m.scale.ticks() {
@@ -111,13 +115,15 @@ func (p *page) vertical(c markup, x float64) {
 	p.raw(`<line class="`, c, `" x1="`, percent(x), `" x2="`, percent(x), `" y1="0" y2="100%"/>`)
 }
 
+// axis writes the names of the phases and the labels of the ticks. The name of a phase is left out where it
+// would overlap the next one.
 func (p *page) axis(m *model) {
 	p.raw("<div class=\"row axis\"><div class=\"who\"><b class=\"name\">time since the beginning</b><b class=\"num\">open</b><b class=\"num\">used</b></div>",
 		`<svg height="36" aria-hidden="true">`)
 	for i, ph := range m.phases {
 		x := m.scale.x(ph.from)
 		if i+1 < len(m.phases) && m.scale.x(m.phases[i+1].from)-x < nameMargin {
-			continue // the line at its end tells it from the next one
+			continue // the line at its end still separates it from the next one
 		}
 		p.raw(`<text class="phase" x="`, percent(x), `" dx="4" y="13">`)
 		if p.text(phaseName(ph.op)); ph.outcome == failed {
@@ -136,7 +142,7 @@ func (p *page) axis(m *model) {
 	p.raw("</svg></div>\n")
 }
 
-// exposure draws how many instances were open at once.
+// exposure draws the number of open instances over time.
 func (p *page) exposure(m *model) {
 	if m.summary.most == 0 {
 		return
@@ -153,6 +159,8 @@ func (p *page) exposure(m *model) {
 	p.raw("V", count(height), `Z"/></svg></div>`, "\n")
 }
 
+// group draws the instances of one block: a single one as a row, several below a summary row that can be
+// folded, because a block may have thousands of them.
 func (p *page) group(m *model, g group) {
 	if len(g.rows) == 1 {
 		p.row(m, g.rows[0])
@@ -176,7 +184,7 @@ func (p *page) group(m *model, g group) {
 	p.raw("</details>\n")
 }
 
-// who writes the fixed part of a row: a name, and numbers if there are any.
+// who writes the fixed left part of a row: the name, and numbers if there are any.
 func (p *page) who(name, module string, numbers ...string) {
 	p.raw("<div class=\"who\"><span class=\"name\"")
 	p.in(" title=\"", name, "\">")
@@ -198,8 +206,8 @@ func (m *model) sizes() sizes {
 	return roomy
 }
 
-// row draws an ephemeral instance or a provider: the windows over the whole height, the calls at their ends,
-// and the uses within.
+// row draws an ephemeral instance or a provider: its windows over the whole height, the calls at their
+// ends, and the uses inside.
 func (p *page) row(m *model, ro row) {
 	sz := m.sizes()
 	h := sz.height(ro.laneCount)
@@ -237,7 +245,7 @@ func (p *page) row(m *model, ro row) {
 	p.raw("</svg></div>\n")
 }
 
-// call draws a call of an instance's life, and a cross at its end if it failed.
+// call draws a call to open, renew or close an instance, with a cross at its end if it failed.
 func (p *page) call(m *model, c markup, name string, s span, h int) {
 	words := name + ": " + string(s.op) + ended(s.outcome)
 	if s.outcome != done {
@@ -260,7 +268,7 @@ func ended(o outcome) string {
 	}
 }
 
-// bar draws a span of time with its explanation.
+// bar draws a span of time. words is its tooltip.
 func (p *page) bar(m *model, c markup, from, to time.Time, y, h int, words string) {
 	x0, x1 := m.scale.x(from), m.scale.x(to)
 	p.raw(`<rect class="`, c, `" x="`, percent(x0), `" y="`, count(y), `" width="`, percent(x1-x0), `" height="`, count(h), `"><title>`)
@@ -270,7 +278,7 @@ func (p *page) bar(m *model, c markup, from, to time.Time, y, h int, words strin
 	p.raw("</title></rect>")
 }
 
-// label writes a name into a bar, as much of it as has room.
+// label writes a name into a bar, cut to the width of the bar.
 func (p *page) label(m *model, from, to time.Time, y int, name string) {
 	room := int(((m.scale.x(to)-m.scale.x(from))*pixels - 6) / letter)
 	if n := utf8.RuneCountInString(name); n > room {
@@ -292,8 +300,8 @@ func (p *page) mark(m *model, id markup, t time.Time, y int, words string) {
 	p.raw("</title></use>")
 }
 
-// operations draws what was done to resources: a row for each object, or all together in as many lanes as
-// were at work at once.
+// operations draws the operations on resources: a row for each object, or, if there are many objects, all
+// operations together in as many lanes as ran at once.
 func (p *page) operations(m *model) {
 	if len(m.objects) <= manyObjects {
 		for _, o := range m.objects {
@@ -334,8 +342,8 @@ func (p *page) operations(m *model) {
 	p.raw("</svg></div>\n")
 }
 
-// nesting tells for each operation of an object whether it is part of the one before it, such as refreshing
-// of planning: 1 if it is, else 0.
+// nesting returns for each operation of an object 1 if it is part of the preceding one, such as refreshing
+// during planning, else 0.
 func nesting(ops []span) []int {
 	depth := make([]int, len(ops))
 	outer := -1
@@ -349,6 +357,7 @@ func nesting(ops []span) []int {
 	return depth
 }
 
+// operation draws an operation on a resource, with a mark if it failed.
 func (p *page) operation(m *model, name string, s span, y, h int) {
 	words := name + ": " + operationText(s) + ended(s.outcome)
 	c := class(s.op)

@@ -1,5 +1,5 @@
-// Package timeline shows how long ephemeral instances were exposed: a Recorder notes, from the events of a
-// run, when each was opened, renewed, used and closed, and what else was done meanwhile, and writes that as
+// Package timeline shows how long ephemeral instances were exposed. From the events of a run, a Recorder notes
+// when each was opened, renewed, used and closed and what else happened meanwhile, and writes that as
 // one HTML page with a chart and tables.
 //
 //	rec := timeline.New()

@@ -8,7 +8,9 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 )
 
-// model is what a page shows, independent of how. All times are within scale.begin and scale.end.
+// model is the content of a page, independent of its layout. It is built once from a recorder under its
+// lock and never changes, so that writing the page blocks no event. All times are within scale.begin and
+// scale.end.
 type model struct {
 	scale       scale
 	phases      []span
@@ -16,12 +18,12 @@ type model struct {
 	groups      []group // of ephemeral instances, by their first events
 	providers   []row
 	objects     []*object
-	dense       bool   // there are too many rows for words in them
+	dense       bool   // there are too many rows to write text in them
 	profile     []step // how many instances are open at once
 	summary     summary
 }
 
-// group are the instances of one ephemeral block.
+// group is the instances of one ephemeral block.
 type group struct {
 	name string
 	rows []row
@@ -36,7 +38,7 @@ type row struct {
 	open, used time.Duration
 }
 
-// window is the time from the answer to an opening to the answer to the closing.
+// window is a time of exposure: from the answer to the opening to the answer to the closing.
 type window struct {
 	from, to time.Time
 	unclosed bool // it was still open at the last event
@@ -48,7 +50,7 @@ type step struct {
 	n  int
 }
 
-// summary are the numbers at the head of the page.
+// summary is the numbers at the head of the page.
 type summary struct {
 	instances, openings, most int
 	open, used, longest       time.Duration
@@ -56,13 +58,14 @@ type summary struct {
 	deferred                  int // instances that were deferred and not opened later
 }
 
-// maxLanes bounds the height of a row; uses beyond it lie on top of each other.
+// maxLanes bounds the height of a row. Uses beyond it are drawn over each other.
 const maxLanes = 12
 
-// manyRows is the number of instances from which on rows are drawn small.
+// manyRows is the number of instances from which rows are drawn small.
 const manyRows = 60
 
-// model puts together what was seen. r.mu is held.
+// model builds the content of a page from the events so far. It copies what later events would change. r.mu
+// is held.
 func (r *Recorder) model() *model {
 	m := &model{phases: slices.Clone(r.phases), interrupted: r.interrupted, scale: newScale(r.begin, r.end, r.phases)}
 	lives := r.providerLives()
@@ -71,7 +74,7 @@ func (r *Recorder) model() *model {
 	for _, t := range r.thingOrder {
 		ro := r.row(t, lives)
 		if t.provider {
-			if len(ro.windows) > 0 { // else all that it was to be configured with is deferred
+			if len(ro.windows) > 0 { // else it was never configured: all its values were deferred
 				m.providers = append(m.providers, ro)
 			}
 			continue
@@ -103,7 +106,7 @@ func (r *Recorder) model() *model {
 	return m
 }
 
-// until is the end of a span, that of what was seen if it is still running.
+// until returns the end of a span; a span that is still running ends at the last event.
 func (r *Recorder) until(s span) time.Time {
 	if s.outcome == running {
 		return r.end
@@ -111,7 +114,7 @@ func (r *Recorder) until(s span) time.Time {
 	return s.to
 }
 
-// providerLives returns when each provider was configured and ended, derived from its use of ephemeral
+// providerLives returns by provider when it was configured. It is derived from their uses of ephemeral
 // instances.
 func (r *Recorder) providerLives() map[string][]window {
 	lives := map[string][]window{}
@@ -128,7 +131,7 @@ func (r *Recorder) providerLives() map[string][]window {
 	return lives
 }
 
-// merged makes one window of those that overlap.
+// merged joins windows that overlap or touch. It sorts list in place and reuses it.
 func merged(list []window) []window {
 	slices.SortFunc(list, func(a, b window) int { return a.from.Compare(b.from) })
 	out := list[:0]
@@ -144,7 +147,7 @@ func merged(list []window) []window {
 	return out
 }
 
-// row copies a thing and finds out when it was exposed.
+// row copies a thing, ends the spans that are still running, and computes when it was exposed and used.
 func (r *Recorder) row(t *thing, lives map[string][]window) row {
 	c := *t
 	c.open, c.deferred = nil, slices.Clone(t.deferred)
@@ -170,8 +173,8 @@ func (r *Recorder) row(t *thing, lives map[string][]window) row {
 	return out
 }
 
-// windows pairs the openings with the closings that follow them. An opening that failed exposes something
-// only if it is closed nevertheless.
+// windows pairs each opening with the closing that follows it. An opening that failed counts only if it is
+// closed nevertheless: only then was something open.
 func windows(calls []span, end time.Time) []window {
 	var out []window
 	var opened *span
@@ -193,7 +196,7 @@ func windows(calls []span, end time.Time) []window {
 	return out
 }
 
-// union is the time that n intervals cover together.
+// union returns the length of time that n intervals cover together; overlaps count once.
 func union(n int, at func(int) (from, to time.Time)) time.Duration {
 	var total time.Duration
 	var until time.Time
@@ -210,7 +213,7 @@ func union(n int, at func(int) (from, to time.Time)) time.Duration {
 	return total
 }
 
-// byStart returns the indices of n intervals in the order of their beginnings.
+// byStart returns the indices of n intervals, sorted by their start.
 func byStart(n int, at func(int) (from, to time.Time)) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -224,8 +227,8 @@ func byStart(n int, at func(int) (from, to time.Time)) []int {
 	return order
 }
 
-// pack gives each of n intervals a lane of its own among those at the same time, with at most most lanes. The
-// cost is linear but for sorting.
+// pack assigns n intervals to lanes so that those in one lane do not overlap, as long as most lanes
+// suffice; the rest share the last lane. Because the lanes are bounded, the cost is that of sorting.
 func pack(n, most int, at func(int) (from, to time.Time)) (lanes []int, count int) {
 	lanes = make([]int, n)
 	var ends []time.Time
@@ -248,6 +251,8 @@ func pack(n, most int, at func(int) (from, to time.Time)) (lanes []int, count in
 	return lanes, len(ends)
 }
 
+// summarize computes the numbers at the head of the page and the profile of open instances, from the
+// openings and closings in order of time.
 func (m *model) summarize() {
 	s := &m.summary
 	var edges []step
@@ -274,7 +279,7 @@ func (m *model) summarize() {
 			}
 		}
 	}
-	// What closes at a time is gone before what opens at the same time.
+	// At the same time, closings come before openings, so that a replacement does not count as two open instances.
 	slices.SortStableFunc(edges, func(a, b step) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.n, b.n)) })
 	n := 0
 	for _, e := range edges {

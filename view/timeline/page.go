@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 )
 
-// markup is text of the page itself. What comes from a run is a string, and a string becomes markup through
-// text only.
+// markup is text of the page that this package wrote. Text from a run has the type string and is escaped by
+// page.text, so the compiler catches unescaped text.
 type markup string
 
 // page is a document being written. It is well-formed as XML too.
@@ -23,8 +23,8 @@ func (p *page) raw(parts ...markup) {
 	}
 }
 
-// text writes a text, for between tags and for quoted attributes. Characters that could not be seen, or that
-// would turn others around, are written as their numbers.
+// text writes a text, escaped for use between tags and in quoted attributes. Invisible characters, and
+// those that reorder the text around them, are written as their numbers.
 func (p *page) text(s string) {
 	for _, r := range s {
 		switch {
@@ -46,19 +46,19 @@ func (p *page) text(s string) {
 	}
 }
 
-// in writes an element with nothing but text in it.
+// in writes a text between two pieces of markup.
 func (p *page) in(open markup, text string, end markup) {
 	p.raw(open)
 	p.text(text)
 	p.raw(end)
 }
 
-// percent is a place or width on the axis.
+// percent returns a position or width on the axis.
 func percent(x float64) markup { return markup(number(x, 3) + "%") }
 
 func count(n int) markup { return markup(strconv.Itoa(n)) }
 
-// plural is a number with its noun.
+// plural returns a number with its noun.
 func plural(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -84,6 +84,7 @@ func (p *page) document(m *model) {
 	p.raw("</main>\n</body>\n</html>\n")
 }
 
+// header writes the head of the page: when the run was, its phases, and the summary.
 func (p *page) header(m *model) {
 	p.raw("<header>\n<h1>Ephemeral timeline</h1>\n<p>")
 	if m.scale.begin.IsZero() {
@@ -124,6 +125,7 @@ func (p *page) header(m *model) {
 	p.raw("</dl>\n</header>\n")
 }
 
+// fact writes one number of the summary with its name. more is an addition in small print, "" for none.
 func (p *page) fact(name, value, more string, bad bool) {
 	p.raw("<div")
 	if bad {
@@ -137,7 +139,7 @@ func (p *page) fact(name, value, more string, bad bool) {
 	p.raw("</dd></div>\n")
 }
 
-// at writes a time as the time since the beginning, as exactly as the length of the run makes sense of.
+// at returns a time as the time since the beginning, as precise as the length of the run warrants.
 func (m *model) at(t time.Time) string {
 	return clock(t.Sub(m.scale.begin), min(max(m.scale.active/5000, time.Microsecond), time.Second))
 }
@@ -149,7 +151,7 @@ func phaseName(op event.Op) string {
 	return "Planning"
 }
 
-// class is the style of an operation, one of those in the legend.
+// class returns the style class of an operation; each class has an entry in the legend.
 func class(op event.Op) markup {
 	switch op {
 	case event.OpCreate:
@@ -173,7 +175,7 @@ func class(op event.Op) markup {
 	}
 }
 
-// verb says what a user does with what it uses.
+// verb returns the word for what a user does with an ephemeral instance.
 func verb(op event.Op) string {
 	switch op {
 	case event.OpOpen:

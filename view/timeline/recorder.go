@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 )
 
-// Recorder notes a run's events. It is an event.DetailObserver, safe for concurrent use. What it keeps is
-// linear in the number of operations, however long they last.
+// Recorder records the events of a run. It is an event.DetailObserver and safe for concurrent use. Its
+// memory is linear in the number of operations, independent of their duration.
 type Recorder struct {
 	mu         sync.Mutex
 	begin, end time.Time // of the first and last event
@@ -23,21 +23,21 @@ type Recorder struct {
 	objectOrder []*object
 }
 
-// New returns a recorder that has seen nothing yet.
+// New returns a recorder without events.
 func New() *Recorder {
 	return &Recorder{things: map[thingKey]*thing{}, objects: map[addr.Object]*object{}}
 }
 
-// outcome is how something ended.
+// outcome is the result of an operation.
 type outcome uint8
 
 const (
-	running outcome = iota // it has not ended as far as was seen
+	running outcome = iota // no event has reported its end
 	done
 	failed
 )
 
-// span is one operation from its beginning to its end.
+// span is one operation from its start to its end.
 type span struct {
 	op       event.Op
 	from, to time.Time // to is zero while it is running
@@ -45,7 +45,7 @@ type span struct {
 	provider string // of a provisioner: its type
 }
 
-// thingKey is what identifies something that is opened and used.
+// thingKey identifies an ephemeral instance or a configured provider.
 type thingKey struct {
 	object   addr.Object
 	provider string
@@ -54,13 +54,13 @@ type thingKey struct {
 // thing is an ephemeral instance, or a provider that was configured from ephemeral values.
 type thing struct {
 	name     string // its address
-	module   string // the part of it that names the module instance, with the point behind it
+	module   string // the module instance's part of name, with the dot after it
 	group    string // the address of its block
 	provider bool
 	first    time.Time
 	calls    []span      // open, renew and close
-	deferred []time.Time // when it was found that it cannot be opened yet
-	waiting  bool        // the last that was heard is that it is deferred
+	deferred []time.Time // when opening it was deferred
+	waiting  bool        // the latest event deferred it
 	uses     []use
 	open     map[useKey][]int // indices of the uses that have not ended
 }
@@ -76,9 +76,9 @@ type use struct {
 	span
 }
 
-// object is a resource instance, or a deposed object of one, with what was done to it.
+// object is a resource instance, or one of its deposed objects, with the operations on it.
 type object struct {
-	name, module string // as those of a thing
+	name, module string // like those of a thing
 	ops          []span
 }
 
@@ -89,7 +89,7 @@ func prefix(o addr.Object) string {
 	return o.Module.String() + "."
 }
 
-// Event implements event.Observer.
+// Event implements event.Observer. Output and progress are ignored: they may contain anything.
 func (r *Recorder) Event(e event.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,8 +122,8 @@ func (r *Recorder) Detail(e event.Event) {
 	}
 }
 
-// Write writes the page about what was seen so far. Operations that have not ended are shown as running up to
-// the last event.
+// Write writes the page for the events so far. Operations that have not ended are shown as running until
+// the last event. The lock is released before w is written to, so a slow writer delays no operation.
 func (r *Recorder) Write(w io.Writer) error {
 	r.mu.Lock()
 	m := r.model()
@@ -143,6 +143,8 @@ func (r *Recorder) see(t time.Time) {
 	}
 }
 
+// thing returns the record of the ephemeral instance or provider that an event is about, creating it at its
+// first event. r.mu is held.
 func (r *Recorder) thing(e event.Event) *thing {
 	k := thingKey{e.Object, e.Provider}
 	t := r.things[k]
@@ -159,7 +161,7 @@ func (r *Recorder) thing(e event.Event) *thing {
 	return t
 }
 
-// call notes an event of the thing's own life.
+// call records a call to open, renew or close the instance.
 func (t *thing) call(e event.Event) {
 	t.waiting = e.Kind == event.Deferred
 	if t.waiting {
@@ -169,7 +171,8 @@ func (t *thing) call(e event.Event) {
 	t.calls = note(t.calls, e)
 }
 
-// use notes the beginning or end of a use. What is deferred is not open, so nothing is exposed by using it.
+// use records the start or end of a use. Uses that start while the instance is deferred are ignored: it is
+// not open, so nothing is exposed.
 func (t *thing) use(e event.Event) {
 	k := useKey{e.User, e.UserOp}
 	if e.Kind == event.Started {
@@ -201,7 +204,8 @@ func (r *Recorder) objectEvent(e event.Event) {
 	o.ops = note(o.ops, e)
 }
 
-// note adds the beginning of an operation, or ends the newest one that is still running.
+// note adds an operation at its start, or ends the newest one of its kind that is still running. An end
+// without a start adds an operation that began as long ago as the event reports.
 func note(list []span, e event.Event) []span {
 	if e.Kind == event.Started {
 		return append(list, span{op: e.Op, from: e.Time, provider: e.Provisioner})

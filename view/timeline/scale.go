@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// scale maps times to places on the axis, in percent. Long waits between the phases, for the user's consent,
-// are cut short: else they would leave no room for what happened.
+// scale maps times to positions on the axis, in percent. Long waits between phases, for a person's
+// approval, are shortened; otherwise they would leave no room for the operations.
 type scale struct {
 	begin, end time.Time
 	pieces     []piece // of the axis, in order; neighbours touch
 	active     time.Duration
 }
 
-// piece is a part of the axis on which time runs evenly. In a cut one it runs faster.
+// piece is a part of the axis with a constant scale. In a shortened wait, more time fits into the same
+// width.
 type piece struct {
 	from, to time.Time
 	x0, x1   float64
@@ -23,11 +24,11 @@ type piece struct {
 }
 
 const (
-	cutWidth = 4.0 // of the axis, in percent, for a wait that is cut short
-	cutShare = 0.1 // of the rest of the run: shorter waits are not cut
+	cutWidth = 4.0 // percent of the axis for a shortened wait
+	cutShare = 0.1 // share of the rest of the run from which a wait is shortened
 )
 
-// newScale makes the axis of a run.
+// newScale returns the axis of a run from begin to end.
 func newScale(begin, end time.Time, phases []span) scale {
 	s := scale{begin: begin, end: end}
 	at := begin
@@ -66,7 +67,7 @@ func newScale(begin, end time.Time, phases []span) scale {
 	return s
 }
 
-// x is the place of a time.
+// x returns the position of a time.
 func (s *scale) x(t time.Time) float64 {
 	i := slices.IndexFunc(s.pieces, func(p piece) bool { return !t.After(p.to) })
 	if i < 0 {
@@ -103,15 +104,15 @@ const (
 	tickMargin = 6.5 // percent of the axis that a label needs
 )
 
-// ticks returns the marks of the axis. Labels tell the time since the beginning of the run, also behind a
-// cut.
+// ticks returns the marks of the axis. Labels give the time since the beginning of the run, even after a
+// shortened wait.
 func (s *scale) ticks() []tick {
 	if s.active <= 0 {
 		return []tick{{0, "0"}}
 	}
 	step := tickSteps[len(tickSteps)-1]
 	for step < s.active/mostTicks {
-		step *= 2 // runs of weeks
+		step *= 2 // for runs of weeks
 	}
 	if i := slices.IndexFunc(tickSteps, func(d time.Duration) bool { return d >= s.active/mostTicks }); i >= 0 {
 		step = tickSteps[i]
@@ -134,13 +135,13 @@ func (s *scale) ticks() []tick {
 			}
 		}
 	}
-	if len(out) == 0 { // shorter than any step
+	if len(out) == 0 { // the run is shorter than any step
 		return []tick{{0, "0"}}
 	}
 	return out
 }
 
-// clock writes a time since the beginning, as exactly as steps of the given length need it.
+// clock returns a time since the beginning, as precise as steps of the given length need.
 func clock(d, step time.Duration) string {
 	switch {
 	case d == 0:
@@ -163,7 +164,7 @@ func clock(d, step time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%s", h, m, sec)
 }
 
-// decimals is how many digits after the point seconds need for a step.
+// decimals returns how many digits after the point a number of seconds needs for a step.
 func decimals(step time.Duration) int {
 	n := 0
 	for unit := time.Second; step < unit && n < 6; unit /= 10 {
@@ -172,7 +173,7 @@ func decimals(step time.Duration) int {
 	return n
 }
 
-// number writes a number with at most so many digits after the point.
+// number returns a number with at most the given digits after the point.
 func number(x float64, digits int) string {
 	s := strconv.FormatFloat(x, 'f', digits, 64)
 	for digits > 0 && (s[len(s)-1] == '0' || s[len(s)-1] == '.') {
@@ -185,7 +186,7 @@ func number(x float64, digits int) string {
 	return s
 }
 
-// duration writes a duration for people, with about three digits.
+// duration returns a duration with about three significant digits.
 func duration(d time.Duration) string {
 	switch {
 	case d <= 0:

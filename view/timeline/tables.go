@@ -9,10 +9,10 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 )
 
-// manyLines is the number of lines from which on a table is folded at first.
+// manyLines is the number of lines from which a table is folded at first.
 const manyLines = 60
 
-// tables writes everything that the chart shows as text.
+// tables writes the content of the chart as tables, for readers that see no chart and for copying.
 func (p *page) tables(m *model) {
 	p.raw("<section class=\"tables\" aria-label=\"Tables\">\n")
 	defer p.raw("</section>\n")
@@ -53,6 +53,7 @@ func (p *page) tables(m *model) {
 	}
 }
 
+// table writes a table under a title that folds it. body writes its lines.
 func (p *page) table(title markup, lines int, heads []markup, body func()) {
 	open := markup(` open="open"`)
 	if lines > manyLines {
@@ -67,7 +68,7 @@ func (p *page) table(title markup, lines int, heads []markup, body func()) {
 	p.raw("</tbody>\n</table></div></details>\n")
 }
 
-// line writes a line of a table; the first cell is its head.
+// line writes a line of a table. The first cell is its heading; bad marks a line about a failure.
 func (p *page) line(bad bool, cells ...string) {
 	p.raw("<tr")
 	if bad {
@@ -80,6 +81,8 @@ func (p *page) line(bad bool, cells ...string) {
 	p.raw("</tr>\n")
 }
 
+// instance writes the line of an ephemeral instance or provider: when it was first opened, how long it was
+// open and used, and how it ended.
 func (p *page) instance(m *model, ro row) {
 	renewals := 0
 	for _, c := range ro.calls {
@@ -95,7 +98,7 @@ func (p *page) instance(m *model, ro row) {
 	p.line(bad, ro.name, first, duration(ro.open), duration(ro.used), strconv.Itoa(len(ro.windows)), strconv.Itoa(renewals), strconv.Itoa(len(ro.uses)), words)
 }
 
-// outcome says how an instance's lives ended.
+// outcome returns how the instance ended, and whether that is a failure.
 func (ro *row) outcome() (words string, bad bool) {
 	var all []string
 	for _, c := range ro.calls {
@@ -126,7 +129,7 @@ func (ro *row) outcome() (words string, bad bool) {
 	return strings.Join(all, ", "), bad
 }
 
-// life writes what an instance went through, in the order in which it began.
+// life writes the calls and uses of an instance, sorted by their start.
 func (p *page) life(m *model, ro row) {
 	type entry struct {
 		from  time.Time
@@ -149,7 +152,7 @@ func (p *page) life(m *model, ro row) {
 	}
 }
 
-// times are the cells about when something was.
+// times returns the cells with the start and the duration of a span.
 func (m *model) times(s span) []string {
 	return []string{m.at(s.from), m.at(s.to), duration(s.to.Sub(s.from))}
 }
