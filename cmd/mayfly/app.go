@@ -54,8 +54,8 @@ type app struct {
 	sources view.Sources // shown instead of the directory's files; nil for those
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
-	// into is a second stream, to the file of -json-into, while standard output is for people. intoFile is that
-	// file; a command with a document writes the document to it.
+	// into is a second stream, to the file of -json-into, while standard output is for people. intoFile is
+	// that file; a command with a document writes the document to it.
 	into     *view.JSONStream
 	intoFile *os.File
 	// verbatim makes the streams carry the lines that people read.

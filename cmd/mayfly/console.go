@@ -29,7 +29,6 @@ type consoleFlags struct {
 	planned bool
 }
 
-// consoleCommand returns the command console.
 func (a *app) consoleCommand() *cli.Command {
 	f := &consoleFlags{}
 	flags := append(a.variableFlags(), f.lockFlags.flags()...)

@@ -40,7 +40,6 @@ type formatting struct {
 	failed, changed bool
 }
 
-// fmtCommand returns the command fmt.
 func (a *app) fmtCommand() *cli.Command {
 	f := &formatting{app: a, list: true, write: true}
 	flags := []cli.Flag{

@@ -9,7 +9,6 @@ import (
 	"github.com/mayfly-iac/mayfly/install/fetch"
 )
 
-// getCommand returns the command get.
 func (a *app) getCommand() *cli.Command {
 	update, ignored := false, ""
 	flags := append(a.variableFlags(), boolFlag("update", "Install the newest versions of modules that the constraints allow.", &update),

@@ -20,7 +20,6 @@ type graphFlags struct {
 	verbose     bool
 }
 
-// graphCommand returns the command graph.
 func (a *app) graphCommand() *cli.Command {
 	f := &graphFlags{moduleDepth: -1}
 	flags := append(a.variableFlags(),

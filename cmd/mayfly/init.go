@@ -29,7 +29,6 @@ type initFlags struct {
 	machineFlags
 }
 
-// initCommand returns the command init.
 func (a *app) initCommand() *cli.Command {
 	f := &initFlags{backend: true, get: true}
 	flags := []cli.Flag{

@@ -15,9 +15,9 @@ import (
 	"github.com/mayfly-iac/mayfly/safefile"
 )
 
-// providerLog returns the receiver of providers' log lines: nil, which drops them, unless TF_LOG_PROVIDER or
-// TF_LOG asks for them. They go to the file that TF_LOG_PATH names, or else to standard error. What a
-// provider writes there is its own affair and may hold secrets.
+// providerLog returns the receiver of providers' log lines; nil, which drops them, unless TF_LOG_PROVIDER
+// or TF_LOG ask for them. They go to the file that TF_LOG_PATH names, else to standard error. What a
+// provider writes there is not filtered and may contain secrets.
 func (a *app) providerLog() (log func(addr.Provider, string), stop func()) {
 	write, stop := a.logTo(a.vars["TF_LOG_PROVIDER"])
 	if write == nil {
@@ -36,8 +36,8 @@ func (a *app) coreLog() (log func(string), stop func()) {
 	return func(line string) { write("mayfly", line) }, stop
 }
 
-// logTo returns a writer of log lines, each with its source, for a level that is asked for, or else the one
-// of TF_LOG; nil if neither asks for any.
+// logTo returns a function that writes log lines with their source, at the level asked for or else that of
+// TF_LOG; nil if neither asks for any.
 func (a *app) logTo(asked string) (write func(source, line string), stop func()) {
 	if asked == "" {
 		asked = a.vars["TF_LOG"]
@@ -62,7 +62,7 @@ func (a *app) logTo(asked string) (write func(source, line string), stop func())
 			lines.Out = term.NewOutlet(f, a.patience.Over())
 			stop = func() {
 				lines.Flush()
-				_ = f.Close() // a log that cannot be kept stops nothing
+				_ = f.Close() // losing the log does not fail the run
 			}
 		}
 	}
@@ -75,8 +75,8 @@ func (a *app) logTo(asked string) (write func(source, line string), stop func())
 	}, stop
 }
 
-// parseLogLine takes a line of a provider apart: a JSON record of hclog, a line that begins with its level in
-// brackets, or plain text, which counts as debugging output.
+// parseLogLine returns the level and text of a line that a provider wrote: a JSON record of hclog, a line
+// that begins with its level in brackets, or plain text, which counts as debug output.
 func parseLogLine(line string) (hclog.Level, string) {
 	var fields map[string]any
 	if json.Unmarshal([]byte(line), &fields) == nil && fields["@message"] != nil {

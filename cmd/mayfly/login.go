@@ -22,10 +22,10 @@ import (
 	"github.com/mayfly-iac/mayfly/install/login"
 )
 
-// The services that logging in is about, as hosts announce them.
+// The services for logging in, by the names under which hosts announce them.
 const (
 	loginService  = "login.v1"
-	tokensService = "tfe.v2" // hosts with it have a page on which tokens are made
+	tokensService = "tfe.v2" // hosts with it have a page for creating tokens
 )
 
 func (a *app) loginCommand() *cli.Command {
@@ -92,7 +92,7 @@ func (l *loginRun) prepare(name string) diag.List {
 	return diags
 }
 
-// place says where tokens are kept.
+// place returns where tokens are kept, as the end of a sentence.
 func (l *loginRun) place() string {
 	switch k := l.keeper.(type) {
 	case *credential.HelperKeeper:
@@ -103,6 +103,8 @@ func (l *loginRun) place() string {
 	return ""
 }
 
+// login obtains a token by OAuth if the host offers it, else from the person, and stores it. Reasons why
+// OAuth cannot be used are errors only if there is no other way.
 func (l *loginRun) login(ctx context.Context) diag.List {
 	services, diags := l.network.Services(ctx, l.host)
 	if diags.HasErrors() {
@@ -135,8 +137,8 @@ func (l *loginRun) login(ctx context.Context) diag.List {
 	return nil
 }
 
-// oauthClient returns how to log in by OAuth, nil if the host does not offer that, with the reasons if it
-// tries to.
+// oauthClient returns the host's OAuth settings, nil if it offers none. The diagnostics say why an offer
+// cannot be used.
 func (l *loginRun) oauthClient(services *disco.Host) (*disco.OAuthClient, diag.List) {
 	client, err := services.ServiceOAuthClient(loginService)
 	var absent *disco.ErrServiceNotProvided
@@ -175,7 +177,7 @@ func (l *loginRun) confirm(ctx context.Context, client *disco.OAuthClient) diag.
 	return nil
 }
 
-// shadowed warns of what makes the new token without effect, and says if it replaces another.
+// shadowed warns if another setting overrides the new token, and mentions a token that is replaced.
 func (l *loginRun) shadowed(ctx context.Context) diag.List {
 	origin := l.network.Config.TokenOrigins[l.host]
 	file, _ := l.keeper.(*credential.FileKeeper)
@@ -191,6 +193,8 @@ func (l *loginRun) shadowed(ctx context.Context) diag.List {
 	return nil
 }
 
+// token obtains the token: through the browser, with user name and password, or pasted by the person. The
+// browser is preferred because the program never sees the password then.
 func (l *loginRun) token(ctx context.Context, client *disco.OAuthClient, tokens *url.URL) (cliconfig.Secret, diag.List) {
 	if client == nil {
 		return l.pasted(ctx, tokens)
@@ -228,7 +232,7 @@ func (l *loginRun) token(ctx context.Context, client *disco.OAuthClient, tokens 
 	return token, nil
 }
 
-// pasted asks for a token that the person has made on the host's page.
+// pasted asks for a token that the person created on the host's page.
 func (l *loginRun) pasted(ctx context.Context, service *url.URL) (cliconfig.Secret, diag.List) {
 	page := url.URL{Scheme: "https", Host: service.Host, Path: "/app/settings/tokens", RawQuery: "source=terraform-login"}
 	l.visit("make a token", page.String())
@@ -254,13 +258,15 @@ func (l *loginRun) pasted(ctx context.Context, service *url.URL) (cliconfig.Secr
 	return token, nil
 }
 
-// visit opens the person's browser, and shows the address in case that fails, or opens the wrong one.
+// visit opens the browser and shows the address too, in case no browser or the wrong one opens.
 func (l *loginRun) visit(what, address string) {
 	l.app.say("To %s, open this address in a browser, if it has not opened by itself:\n    %s\n", what, address)
 	browser.Stdout, browser.Stderr = io.Discard, io.Discard
-	go func() { _ = browser.OpenURL(address) }() // some browsers return when they end; without any, the person has the address
+	go func() { _ = browser.OpenURL(address) }() // some browsers return only when they are closed
 }
 
+// logout removes the stored token. A token from the environment or another file cannot be removed here: the
+// warning says where it is.
 func (l *loginRun) logout(ctx context.Context) diag.List {
 	file, isFile := l.keeper.(*credential.FileKeeper)
 	has := true
@@ -290,8 +296,8 @@ func (l *loginRun) logout(ctx context.Context) diag.List {
 	return nil
 }
 
-// stoppable returns a context that ends at the first interrupt, for commands that have nothing to bring to an
-// end. stop must be called at the end.
+// stoppable returns a context that ends at the first interrupt, for commands that have no work to finish.
+// stop must be called at the end.
 func (a *app) stoppable(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done, signals := make(chan struct{}), make(chan os.Signal, 1)
@@ -300,7 +306,7 @@ func (a *app) stoppable(ctx context.Context) (_ context.Context, stop func()) {
 		select {
 		case <-done:
 		case <-signals:
-			unsubscribe() // the next one ends the process
+			unsubscribe() // a second interrupt ends the process
 			cancel(errInterrupted)
 		}
 	}()

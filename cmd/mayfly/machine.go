@@ -17,12 +17,12 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// machineFlags are the options of commands that have an output for programs: in place of the text, or in a
-// file beside it.
+// machineFlags are the options of commands with output for programs: on standard output in place of the
+// text, or in a file beside it.
 type machineFlags struct {
 	json   bool
 	into   string
-	beside []fileOption // the other files that the command line names, set before begin
+	beside []fileOption // other files on the command line, set before begin
 }
 
 func (m *machineFlags) flags(what string) []cli.Flag {
@@ -36,7 +36,8 @@ func (m *machineFlags) intoFlag(what string) cli.Flag {
 	return stringFlag("json-into", "Write "+what+" to `FILE`, and text to standard output as usual. The file may have sensitive values.", &m.into)
 }
 
-// begin opens the file. With -json, a contradiction is reported in the form that programs expect.
+// begin opens the file and reports whether that succeeded. With -json, contradictory options are reported
+// in JSON too.
 func (m *machineFlags) begin(a *app) bool {
 	if m.json && m.into != "" {
 		return a.report(diag.Errorf("Invalid output format", "The options -json and -json-into cannot be used together: one writes to standard output instead of text, the other to a file in addition to it."))
@@ -70,7 +71,7 @@ func (m *machineFlags) beginMessages(a *app) bool {
 	return true
 }
 
-// streams returns the streams of messages that are open.
+// streams returns the open streams of messages.
 func (a *app) streams() []*view.JSONStream {
 	var out []*view.JSONStream
 	for _, s := range []*view.JSONStream{a.stream, a.into} {
@@ -81,8 +82,8 @@ func (a *app) streams() []*view.JSONStream {
 	return out
 }
 
-// finish closes what is written beside standard output, and returns the exit status: what could not be
-// written is an error, unless it was for a reader that has gone away.
+// finish closes the outputs beside standard output and returns the exit status. Output that could not be
+// written is an error unless its reader has gone.
 func (a *app) finish(code int) int {
 	if a.intoFile == nil {
 		return code
@@ -103,10 +104,10 @@ func (a *app) finish(code int) int {
 	return code
 }
 
-// lineBreaks are the places where a text for the terminal goes on in the next line.
+// lineBreaks matches the line breaks of a text for the terminal, with the white space around them.
 var lineBreaks = regexp.MustCompile(`\s*\n\s*`)
 
-// tell sends a text that is meant for people to programs too, as one line.
+// tell sends a text for people to the streams as one line.
 func (a *app) tell(format string, args []any) {
 	text := strings.TrimSpace(ansi.Strip(fmt.Sprintf(format, args...)))
 	if text == "" {
@@ -118,8 +119,8 @@ func (a *app) tell(format string, args []any) {
 	}
 }
 
-// documented writes a command's document where -json or -json-into want it. done is true if nothing is left
-// to be shown to people.
+// documented writes a command's document where -json or -json-into direct it. done is true if people are to
+// be shown nothing besides.
 func (a *app) documented(m *machineFlags, make func() ([]byte, error)) (done bool, code int) {
 	var to io.Writer = a.env.Stdout
 	switch {

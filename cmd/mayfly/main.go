@@ -28,7 +28,7 @@ const floorSize = 32 << 20
 
 func main() {
 	floor := make([]byte, floorSize)
-	// A reader of the output that goes away, as head does, must not tear an apply apart. What is then written
+	// A reader that closes the output early, as head does, must not abort an apply. What is written
 	// to a closed pipe is lost, no more.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	code := guarded(environment{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Notify: notify, Die: die}, os.Args[1:])
@@ -36,12 +36,12 @@ func main() {
 	os.Exit(code)
 }
 
-// notify delivers the signals that ask the program to end to c until stop is called. Before and after, they
+// notify delivers the signals that ask the program to end to c until stop is called. At other times they
 // end the process, as for any program.
 func notify(c chan<- os.Signal) (stop func()) {
 	asks := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(sig) { // nohup(1) means to go on without the terminal
+		if !signal.Ignored(sig) { // nohup(1) ignores them to outlive the terminal
 			asks = append(asks, sig)
 		}
 	}
@@ -49,18 +49,18 @@ func notify(c chan<- os.Signal) (stop func()) {
 	return func() { signal.Stop(c) }
 }
 
-// die ends the process as a signal does by itself, for the sake of those who look at how it ended.
+// die ends the process by the signal itself, so that the parent process sees which signal ended it.
 func die(sig os.Signal) {
 	debug.SetTraceback("none") // the arguments in a stack trace are words of memory
 	signal.Reset(sig)
 	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(sig) == nil {
 		select {} // until the signal arrives
 	}
-	os.Exit(exitError) // systems without signals
+	os.Exit(exitError) // on systems without signals
 }
 
-// guarded runs the program and survives a panic of it. Deferred calls on the way here have ended providers
-// and released locks. The panic's value may hold anything, a secret too, so only the places are shown.
+// guarded runs the program and recovers from a panic. Deferred calls have ended providers and released
+// locks by then. Only the places are shown, since the panic's value may contain a secret.
 func guarded(env environment, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {

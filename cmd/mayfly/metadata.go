@@ -17,6 +17,8 @@ func (a *app) metadataCommand() *cli.Command {
 	return a.group("metadata", "Metadata related commands", "Describes this program to editors and other tools.", a.metadataFunctionsCommand())
 }
 
+// metadataFunctionsCommand returns the command metadata functions. It requires -json, which leaves room for
+// a text form.
 func (a *app) metadataFunctionsCommand() *cli.Command {
 	asJSON := false
 	return a.command("functions", "Show signatures and descriptions for the available functions", "",
@@ -34,12 +36,12 @@ func (a *app) metadataFunctionsCommand() *cli.Command {
 		})
 }
 
-// functionSignatures describes the functions of the language, each under both of its names.
+// functionSignatures describes the functions of the language, each under its plain and its namespaced name.
 func functionSignatures() map[string]*schema.Function {
 	texts := funcs.Descriptions()
 	out := map[string]*schema.Function{}
 	for name, f := range funcs.Table(funcs.Options{}) {
-		// These two only say what to use instead.
+		// These two are obsolete and only name their replacement.
 		if plain := strings.TrimPrefix(name, funcs.CorePrefix); plain == "list" || plain == "map" {
 			continue
 		}
@@ -65,8 +67,8 @@ func parameter(p *function.Parameter) schema.FunctionParam {
 	return schema.FunctionParam{Name: p.Name, Type: p.Type, AllowNull: p.AllowNull, Description: p.Description}
 }
 
-// returnType is the type that every result has, which is the dynamic one if it depends on the arguments or on
-// their number.
+// returnType returns the type of all results, or the dynamic type if it depends on the arguments or their
+// number.
 func returnType(f function.Function, params []function.Parameter) cty.Type {
 	args := make([]cty.Type, len(params))
 	for i := range params {

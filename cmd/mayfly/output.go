@@ -31,6 +31,8 @@ func (a *app) outputCommand() *cli.Command {
 		flags, func(ctx context.Context, args []string) int { return a.output(ctx, f, args) })
 }
 
+// output writes one output or all of them. It reads the stored state only, so it needs neither a
+// configuration nor providers.
 func (a *app) output(ctx context.Context, f *outputFlags, args []string) int {
 	a.document = f.json || f.raw
 	a.view.ShowSensitive = f.showSensitive
@@ -66,6 +68,7 @@ func (a *app) output(ctx context.Context, f *outputFlags, args []string) int {
 	return a.wrote(view.Outputs(a.env.Stdout, outputs, a.view))
 }
 
+// oneOutput writes the output that was named. Naming it means to see it, so a sensitive value is shown.
 func (a *app) oneOutput(outputs map[string]*state.Output, name string, f *outputFlags) int {
 	out := outputs[name]
 	if out == nil {

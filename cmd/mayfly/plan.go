@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// planFlags are the options of the plan command alone.
+// planFlags are the options that only plan has.
 type planFlags struct {
 	changeFlags
 	out      string
@@ -28,6 +28,8 @@ func (a *app) planCommand() *cli.Command {
 		flags, func(ctx context.Context, args []string) int { return a.plan(ctx, f, args) })
 }
 
+// plan checks the options and the target of -out before the work begins: a plan that cannot be saved may
+// have taken hours.
 func (a *app) plan(ctx context.Context, f *planFlags, args []string) int {
 	if !f.setUp(a, fileOption{"-out", f.out, false}) {
 		return exitError
@@ -45,6 +47,7 @@ func (a *app) plan(ctx context.Context, f *planFlags, args []string) int {
 	return a.drawn(f.timeline, func() int { return a.makePlan(ctx, f) })
 }
 
+// makePlan makes, shows and saves a plan. A plan with errors is saved too, for show; apply refuses it.
 func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
@@ -56,7 +59,7 @@ func (a *app) makePlan(ctx context.Context, f *planFlags) int {
 	}
 	p, ok := r.plan()
 	if !ok {
-		if p != nil && p.Errored && f.out != "" { // to be looked at; it cannot be applied
+		if p != nil && p.Errored && f.out != "" { // for show; apply refuses it
 			a.report(r.Save(p, f.out))
 		}
 		return exitError

@@ -13,7 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/install/lockfile"
 )
 
-// platformFlags is the option that names platforms, for commands that get packages for others than this one.
+// platformFlags is the option -platform of commands that fetch packages for other platforms.
 type platformFlags struct{ platforms []install.Platform }
 
 func (f *platformFlags) flag() cli.Flag {
@@ -50,6 +50,9 @@ func (a *app) providersLockCommand() *cli.Command {
 		flags, func(ctx context.Context, args []string) int { return a.providersLock(ctx, f, args) })
 }
 
+// providersLock records the hashes of packages for several platforms in the lock file. Its sources replace
+// those of the CLI configuration: the hashes come from the providers' own registries unless an option names
+// a mirror.
 func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []string) int {
 	ctx, stop := a.stoppable(ctx)
 	defer stop()
@@ -96,6 +99,7 @@ func (a *app) providersMirrorCommand() *cli.Command {
 		})
 }
 
+// providersMirror saves packages for several platforms in a directory.
 func (a *app) providersMirror(ctx context.Context, f *platformFlags, dir string) int {
 	ctx, stop := a.stoppable(ctx)
 	defer stop()
@@ -110,15 +114,15 @@ func (a *app) providersMirror(ctx context.Context, f *platformFlags, dir string)
 	return exitOK
 }
 
-// packageTask is what a command needs to get packages of required providers.
+// packageTask is what a command needs to fetch packages of required providers.
 type packageTask struct {
 	installer *install.Installer
 	reqs      map[addr.Provider]*install.Requirement
 	lock      *lockfile.Lock
 }
 
-// packages prepares to get the packages of the required providers from one source; only names restricts them,
-// if there are any.
+// packages prepares fetching the packages of the required providers from one source. only restricts the
+// providers, unless it is empty.
 func (a *app) packages(ctx context.Context, only []string, from func(*install.Network) (install.Source, diag.List)) (t packageTask, ok bool) {
 	d := a.directory()
 	if !a.report(d.LoadDeclarations(ctx)) {
@@ -148,7 +152,7 @@ func (a *app) packages(ctx context.Context, only []string, from func(*install.Ne
 	return packageTask{ins, reqs, lock}, a.report(diags)
 }
 
-// platformLines tells about packages for several platforms.
+// platformLines reports the progress of fetching packages for several platforms.
 type platformLines struct{ *app }
 
 // Fetching implements install.PlatformObserver.

@@ -7,15 +7,15 @@ import (
 	"runtime/pprof"
 )
 
-// The environment variables that ask for profiles of a run, in the format that "go tool pprof" reads.
+// The environment variables that name files for profiles of a run, in the format of "go tool pprof".
 // Profiles hold names of functions and numbers.
 const (
 	envCPUProfile  = "MAYFLY_CPU_PROFILE"  // file for samples of processor time
 	envHeapProfile = "MAYFLY_HEAP_PROFILE" // file for what was allocated, and what of it was in use after the last collection
 )
 
-// profile starts the profiles that the environment asks for. The returned function ends them and writes what
-// is written at the end.
+// profile starts the profiles that the environment asks for. The returned function ends them and writes the
+// rest.
 func (a *app) profile() (stop func() error, err error) {
 	cpu, heap := a.vars[envCPUProfile], a.vars[envHeapProfile]
 	var f *os.File

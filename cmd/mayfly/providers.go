@@ -34,6 +34,8 @@ func (a *app) providersCommand() *cli.Command {
 	return c
 }
 
+// providers shows the tree of required providers and those that the state needs. Providers need not be
+// installed.
 func (a *app) providers(ctx context.Context) int {
 	d := a.directory()
 	if !a.required("providers") || !a.report(d.LoadDeclarations(ctx)) {
@@ -64,10 +66,10 @@ func sortedProviders(seq func(func(addr.Provider) bool)) []addr.Provider {
 	return slices.SortedFunc(seq, func(x, y addr.Provider) int { return strings.Compare(x.String(), y.String()) })
 }
 
-// providerTree writes what a module needs itself, then the modules that it calls.
+// providerTree writes the requirements of a module, then those of the modules that it calls.
 func (a *app) providerTree(m *config.Module, prefix string) {
 	alone := &config.Tree{Root: m, Modules: map[addr.Module]*config.Module{m.Path: m}}
-	reqs, _ := install.Requirements(alone, nil) // what is wrong with them, init says
+	reqs, _ := install.Requirements(alone, nil) // init reports errors in them
 	var lines []string
 	for _, p := range sortedProviders(maps.Keys(reqs)) {
 		lines = append(lines, strings.TrimSpace("provider["+p.String()+"] "+reqs[p].Text()))
@@ -110,6 +112,7 @@ func (a *app) providersSchemaCommand() *cli.Command {
 		})
 }
 
+// providersSchema writes the schemas of all needed providers, including those that only the state needs.
 func (a *app) providersSchema(ctx context.Context) int {
 	file, diags := a.directory().ReadState(ctx, workdir.StateFiles{})
 	if !a.report(diags) {
@@ -145,7 +148,7 @@ func (a *app) providersSchema(ctx context.Context) int {
 	return a.writeDocument(view.SchemasJSON(all))
 }
 
-// allSchemas decodes everything that a provider declares.
+// allSchemas decodes all schemas of a provider.
 func allSchemas(c provider.Catalog) (view.ProviderSchemas, diag.List) {
 	var out view.ProviderSchemas
 	var diags, ds diag.List

@@ -15,7 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// say writes a line for people, unless standard output is for programs.
+// say writes a line for people, unless standard output is reserved for programs.
 func (a *app) say(format string, args ...any) {
 	if a.verbatim {
 		a.tell(format, args)
@@ -23,7 +23,7 @@ func (a *app) say(format string, args ...any) {
 	a.print(format, args)
 }
 
-// item says one thing that is done, to people as an item of a list.
+// item reports one thing that was done, for people as an item of a list.
 func (a *app) item(format string, args ...any) {
 	if a.verbatim {
 		a.tell(format, args)
@@ -39,8 +39,8 @@ func (a *app) print(format string, args []any) {
 	fmt.Fprintf(a.lineOutput(), format+"\n", args...)
 }
 
-// report shows diagnostics and reports whether there are no errors among them: warnings where the command's
-// output goes, errors on standard error. With -pedantic every warning is an error.
+// report shows diagnostics and reports whether none of them is an error. Warnings go where the command's
+// output goes, errors to standard error. With -pedantic, every warning is an error.
 func (a *app) report(list diag.List) bool {
 	if list = a.shared.wanted(list); len(list) == 0 {
 		return true
@@ -71,7 +71,7 @@ func (a *app) report(list diag.List) bool {
 		out, o = a.env.Stderr, a.errView
 	}
 	o.CompactWarnings = a.view.CompactWarnings && ok
-	// If the stream cannot be written to, the error cannot be reported there.
+	// An error of writing to the stream cannot be reported in the stream.
 	_ = view.Diagnostics(out, warnings, a.snippets(), o)
 	_ = view.Diagnostics(a.env.Stderr, failures, a.snippets(), a.errView)
 	return ok
@@ -83,7 +83,7 @@ func (a *app) fail(summary, format string, args ...any) int {
 	return exitError
 }
 
-// wrote turns the outcome of writing the command's result into an exit status.
+// wrote returns the exit status for the error of writing the command's result; nil is success.
 func (a *app) wrote(err error) int {
 	if err != nil {
 		return a.fail("Failed to write the output", "%s", diag.Sentence(err))
@@ -91,8 +91,8 @@ func (a *app) wrote(err error) int {
 	return exitOK
 }
 
-// wroteText is wrote for text beside the command's result. What a reader that has gone away would have read
-// is lost, no more.
+// wroteText is wrote for text beside the command's result. If its reader has gone, the text is lost and the
+// command succeeds.
 func (a *app) wroteText(err error) int {
 	if term.ReaderGone(err) {
 		return exitOK
@@ -114,13 +114,13 @@ func trimNewline(b []byte) []byte {
 	return b
 }
 
-// argsError reports a wrong number of arguments.
+// argsError reports a wrong number of arguments and returns the exit status.
 func (a *app) argsError(command, want string) int {
 	return a.fail("Wrong number of arguments", "The command %s expects %s. For its usage, run: mayfly %s -help", command, want, command)
 }
 
-// ask shows a question and returns the line typed; see term.Prompt. There is no answer while standard output
-// is for programs.
+// ask shows a question and returns the line typed; see term.Prompt. It fails while standard output is for
+// programs.
 func (a *app) ask(ctx context.Context, q term.Question) (string, error) {
 	if a.stream != nil {
 		return "", term.ErrNoAnswer
@@ -135,7 +135,7 @@ func (a *app) bold(s string) string {
 	return "\x1b[1m" + s + "\x1b[0m"
 }
 
-// downloading returns what draws a bar for each download while it lasts; nil unless standard output is a
+// downloading returns a function that draws a progress bar per download; nil unless standard output is a
 // terminal.
 func (a *app) downloading() func(addr.Provider, versions.Version) (install.Progress, func()) {
 	out := term.Of(a.env.Stdout)
@@ -148,7 +148,7 @@ func (a *app) downloading() func(addr.Provider, versions.Version) (install.Progr
 	}
 }
 
-// lineOutput is where lines for people go.
+// lineOutput returns the stream for lines that people read.
 func (a *app) lineOutput() io.Writer {
 	if a.bars != nil {
 		return a.bars

@@ -15,14 +15,15 @@ import (
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
-// directory returns the working directory, for a command that asks for nothing.
+// directory returns the working directory for a command that asks no questions.
 func (a *app) directory() *workdir.Dir { return a.directoryOf("", false) }
 
-// directoryOf returns the working directory with the root module in another directory unless that is empty.
-// ask says that the person may be asked for what is missing. The first call decides.
+// directoryOf returns the working directory, with the root module in the directory root unless that is
+// empty. ask allows asking for missing input. Only the first call of a run opens it; later ones return the
+// same.
 func (a *app) directoryOf(root string, ask bool) *workdir.Dir {
 	if a.dir == nil {
-		environ := append([]string{}, a.env.Environ...) // nil would stand for the process's
+		environ := append([]string{}, a.env.Environ...) // nil would mean the environment of the process
 		opt := workdir.Options{Root: root, Environ: environ, Settings: a.settings, Version: version}
 		if ask {
 			opt.Asker = asker{a}
@@ -32,7 +33,7 @@ func (a *app) directoryOf(root string, ask bool) *workdir.Dir {
 	return a.dir
 }
 
-// snippets are the files that diagnostics show parts of.
+// snippets returns the source files that diagnostics quote.
 func (a *app) snippets() view.Sources {
 	if a.sources == nil && a.dir != nil {
 		return a.dir.Sources()
@@ -40,7 +41,7 @@ func (a *app) snippets() view.Sources {
 	return a.sources
 }
 
-// asker implements workdir.Asker with questions at the terminal.
+// asker implements workdir.Asker by asking at the terminal.
 type asker struct{ *app }
 
 // Value implements workdir.Asker.
@@ -65,15 +66,15 @@ func (q asker) CopyStates(ctx context.Context, workspaces int) (bool, error) {
 	return answer == "yes", err
 }
 
-// session is a session whose end is reported.
+// session is a session of the library that reports errors of its end.
 type session struct {
 	*workdir.Session
 	app     *app
 	stopLog func()
 }
 
-// session opens a session with the logs that the environment asks for. It must be closed also if there were
-// errors.
+// session opens a session with the logs that the environment asks for. The session must be closed even if
+// there are errors.
 func (a *app) session(observer event.Observer, parallelism int, open func(workdir.SessionOptions) (*workdir.Session, diag.List)) (*session, diag.List) {
 	providers, stop := a.providerLog()
 	core, stopCore := a.coreLog()
@@ -81,30 +82,31 @@ func (a *app) session(observer event.Observer, parallelism int, open func(workdi
 	return &session{s, a, func() { stop(); stopCore() }}, diags
 }
 
-// open opens the loaded configuration with the providers that it and a state, which may be nil, need.
+// open opens the loaded configuration with the providers that it and the state need. st may be nil.
 func (a *app) open(ctx context.Context, st *state.State) (*session, diag.List) {
 	return a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return a.directory().Open(ctx, st, o) })
 }
 
-// reader opens a session that only serves to look up schemas for what a state holds.
+// reader opens a session that only looks up the schemas for a state.
 func (a *app) reader(ctx context.Context, st *state.State) (*session, diag.List) {
 	return a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) {
 		return a.directory().OpenState(ctx, st, o)
 	})
 }
 
-// close ends the session; what went wrong is reported.
+// close ends the session and reports what went wrong.
 func (s *session) close() {
 	s.app.report(s.Close())
 	s.stopLog()
 }
 
-// relevant gives renderers the attributes that contributed to a plan.
+// relevant returns a function that finds the attributes that contributed to a plan. Renderers call it only
+// if they need it.
 func (s *session) relevant(ctx context.Context, p *plan.Plan) view.Relevant {
 	return func() []plan.RelevantAttribute { return s.Project.Relevant(ctx, p) }
 }
 
-// required reports that there are no configuration files for a command that makes no sense without them.
+// required reports an error if a command has no configuration files and needs them.
 func (a *app) required(command string) bool {
 	if a.directory().HasConfig() {
 		return true

@@ -12,14 +12,14 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// sharedFlags are the options that many commands have and that are carried out around them.
+// sharedFlags are options that many commands have and that take effect outside the commands.
 type sharedFlags struct {
 	listWarnings      bool // show each warning for itself
 	consolidateErrors bool
 	compactWarnings   bool
 	deprecation       string
 
-	ignored     bool // of options that are about what there is not
+	ignored     bool // set by options that have no effect
 	ignoredText string
 }
 
@@ -49,7 +49,7 @@ var sharedTable = map[string]string{
 	"workspace show":         "vars",
 }
 
-// share gives the commands below c their shared options.
+// share adds the shared options to the commands below c. path is the command line up to c.
 func (a *app) share(c *cli.Command, path string) {
 	for _, sub := range c.Commands {
 		name := strings.TrimSpace(path + " " + sub.Name)
@@ -69,6 +69,8 @@ func (a *app) share(c *cli.Command, path string) {
 	}
 }
 
+// sharedFlags returns the options that a word of sharedTable stands for. Several of them have no effect;
+// scripts pass them to every command.
 func (a *app) sharedFlags(word string) []cli.Flag {
 	s := &a.shared
 	switch word {
@@ -93,7 +95,7 @@ func (a *app) sharedFlags(word string) []cli.Flag {
 	return nil
 }
 
-// genericFlagDefault is a boolean option that calls a function.
+// genericFlagDefault returns a boolean option that passes its value to a function.
 func genericFlagDefault(name, usage string, value bool, set func(bool)) cli.Flag {
 	return &cli.BoolFlag{Name: name, Usage: usage, Value: value, Local: true, Action: func(_ context.Context, _ *cli.Command, on bool) error {
 		set(on)
@@ -101,7 +103,7 @@ func genericFlagDefault(name, usage string, value bool, set func(bool)) cli.Flag
 	}}
 }
 
-// applyShared carries out the shared options before a command runs.
+// applyShared puts the shared options into effect before a command runs.
 func (a *app) applyShared() diag.List {
 	s := &a.shared
 	for _, o := range []*view.Options{&a.view, &a.errView} {
@@ -116,7 +118,7 @@ func (a *app) applyShared() diag.List {
 	return nil
 }
 
-// wanted leaves out the warnings about deprecated parts of modules that the person does not want to see.
+// wanted leaves out the deprecation warnings that the option -deprecation excludes.
 func (s *sharedFlags) wanted(list diag.List) diag.List {
 	if s.deprecation == "" || s.deprecation == "module:all" {
 		return list

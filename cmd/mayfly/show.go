@@ -35,7 +35,7 @@ func (a *app) showCommand() *cli.Command {
 		flags, func(ctx context.Context, args []string) int { return a.show(ctx, f, args) })
 }
 
-// check finds contradictions about what is to be shown.
+// check reports options that name more than one thing to show.
 func (f *showFlags) check(args []string) diag.List {
 	chosen := 0
 	for _, given := range []bool{f.state, f.config, f.plan != "", f.module != ""} {
@@ -58,6 +58,8 @@ func (f *showFlags) check(args []string) diag.List {
 	return nil
 }
 
+// show shows what the options name, else the given file. The file is read once, since it may be a pipe, and
+// may be a plan or a state.
 func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	a.document, a.view.ShowSensitive = f.json, f.showSensitive
 	f.beside = []fileOption{{"-plan", f.plan, true}}
@@ -85,7 +87,7 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 		}
 		return a.showState(ctx, f, file)
 	}
-	src, err := readGiven(args[0]) // once: from a pipe it comes once
+	src, err := readGiven(args[0]) // only once: it may be a pipe
 	if err != nil {
 		return a.fail("Failed to read the given file", "The file %s could not be read: %s.", args[0], diag.Reason(err))
 	}
@@ -103,6 +105,8 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	return a.showState(ctx, f, file)
 }
 
+// showState shows a state; nil stands for none. It needs the providers' schemas to know which attributes
+// are sensitive.
 func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int {
 	var st *state.State
 	if file != nil {

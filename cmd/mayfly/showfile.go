@@ -17,7 +17,7 @@ func stateFile(path string) (*state.File, diag.List) {
 	return shownState(src, path)
 }
 
-// shownState is stateFile for what was read already.
+// shownState decodes a state file that has been read.
 func shownState(src []byte, path string) (*state.File, diag.List) {
 	f, err := state.Read(src)
 	if err == nil {
@@ -30,7 +30,7 @@ func shownState(src []byte, path string) (*state.File, diag.List) {
 	return nil, diag.Errorf("Failed to read the given file", "The file %s is not a saved plan, and cannot be read as a state: %s.", path, err)
 }
 
-// notState says in a clause why a file was never a state, or nothing if it may be one, however damaged.
+// notState returns a clause that says why a file cannot be a state file, "" if it may be a damaged one.
 func notState(src []byte) string {
 	text := bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff")))
 	if !bytes.HasPrefix(text, []byte("{")) {

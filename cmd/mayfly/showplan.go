@@ -31,8 +31,8 @@ func (a *app) showPlan(ctx context.Context, opt *showFlags, f *planfile.File) in
 	return a.wrote(view.Plan(a.env.Stdout, f.Plan, s.relevant(ctx, f.Plan), s.Schemas(ctx), a.view))
 }
 
-// showConfig shows the configuration of the working directory. It needs the providers, whose schemas say what
-// is an argument and what a block.
+// showConfig shows the configuration of the working directory. It needs the providers, because only their
+// schemas distinguish arguments from blocks.
 func (a *app) showConfig(ctx context.Context, f *showFlags) int {
 	d := a.directory()
 	if !a.required("show -config") || !a.report(d.Load(ctx)) {
@@ -47,7 +47,7 @@ func (a *app) showConfig(ctx context.Context, f *showFlags) int {
 	return code
 }
 
-// showModule shows what one directory declares, without the modules that it calls and without any provider.
+// showModule shows the declarations of one directory, without called modules and without providers.
 func (a *app) showModule(ctx context.Context, f *showFlags) int {
 	if info, err := os.Stat(f.module); err != nil || !info.IsDir() {
 		return a.fail("Failed to read module directory", "The module directory %s does not exist, or it cannot be read.", f.module)
@@ -60,8 +60,8 @@ func (a *app) showModule(ctx context.Context, f *showFlags) int {
 	return code
 }
 
-// setDefaults completes the variables of a plan with the defaults of those that were not set: programs look
-// for all of them in the document.
+// setDefaults adds the defaults of variables that were not set to a plan: programs expect all variables in
+// the document.
 func setDefaults(p *plan.Plan, root *config.Module) error {
 	if p.Variables == nil {
 		p.Variables = map[string]value.Durable{}

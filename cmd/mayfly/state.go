@@ -95,6 +95,8 @@ func (a *app) stateShowCommand() *cli.Command {
 		})
 }
 
+// statePullCommand returns the command state pull. It writes the decoded state, so an older format is
+// upgraded.
 func (a *app) statePullCommand() *cli.Command {
 	return a.command("pull", "Pull current state and output to stdout", "", "Writes the state file of the selected workspace to standard output, in the current format. It holds sensitive values unencrypted.",
 		nil, func(ctx context.Context, args []string) int {
@@ -132,6 +134,7 @@ func (a *app) stateRmCommand() *cli.Command {
 		})
 }
 
+// stateRm removes the instances that targets select from st, which the caller stores if write is true.
 func (a *app) stateRm(st *state.State, targets []addr.Target, dryRun bool) (write bool, code int) {
 	found, missing := edit.Select(st, targets)
 	if missing != nil && !dryRun {

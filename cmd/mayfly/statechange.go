@@ -17,8 +17,8 @@ type stateChange struct {
 	state *state.State // a copy, to be changed
 }
 
-// changeState locks the state, lets f change a copy of it, and stores that. f returns false if there is
-// nothing to be stored, after it has reported why.
+// changeState locks the state, lets f change a copy of it and stores the copy. If f returns write as false,
+// nothing is stored; f has reported why.
 func (a *app) changeState(ctx context.Context, name string, files stateFlags, lock lockFlags, f func(c *stateChange) (write bool, code int)) int {
 	hard, _, stop := a.interruptible(ctx)
 	defer stop()
@@ -37,7 +37,7 @@ func (a *app) changeState(ctx context.Context, name string, files stateFlags, lo
 	return code
 }
 
-// targets parses addresses and reports those that are none.
+// targets parses addresses. ok is false if some are invalid, which has been reported.
 func (a *app) targets(args []string) ([]addr.Target, bool) {
 	var out []addr.Target
 	for _, s := range args {

@@ -46,8 +46,8 @@ func (a *app) stateMvCommand() *cli.Command {
 		})
 }
 
-// mvToFile moves to another state file. That one is stored first: should storing the other fail, the objects
-// are in both rather than in none.
+// mvToFile moves objects to another state file. That file is stored first: if storing the other one fails,
+// the objects are in both rather than in none.
 func (a *app) mvToFile(ctx context.Context, c *stateChange, targets []addr.Target, f *mvFlags) (write bool, code int) {
 	code = a.changeState(ctx, "state-mv", stateFlags{workdir.StateFiles{State: f.Out, Backup: f.backupOut}}.stamped(), f.lockFlags, func(to *stateChange) (bool, int) {
 		write, code = a.stateMv(c.state, to.state, targets[0], targets[1], f.dryRun)
@@ -56,6 +56,8 @@ func (a *app) mvToFile(ctx context.Context, c *stateChange, targets []addr.Targe
 	return write && code == exitOK, code
 }
 
+// stateMv moves objects between states, which may be the same. All moves are planned before the first, so
+// an invalid one changes nothing.
 func (a *app) stateMv(from, to *state.State, source, dest addr.Target, dryRun bool) (write bool, code int) {
 	moves, err := edit.PlanMoves(from, to, source, dest)
 	if err != nil {

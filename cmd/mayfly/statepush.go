@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 )
 
+// statePushCommand returns the command state push. The file is read and decoded before the state is locked.
 func (a *app) statePushCommand() *cli.Command {
 	var lock lockFlags
 	force := false
@@ -48,7 +49,7 @@ func (a *app) readFileOrStdin(name string) ([]byte, error) {
 	return readGiven(name)
 }
 
-// push stores a file as it is: its serial and lineage are kept.
+// push stores a state file with its own serial and lineage.
 func (c *stateChange) push(ctx context.Context, file *state.File, force bool) int {
 	if !force {
 		if err := store.CheckPush(c.Operation.File, file); err != nil {
@@ -61,7 +62,7 @@ func (c *stateChange) push(ctx context.Context, file *state.File, force bool) in
 	return exitOK
 }
 
-// objectID returns the attribute "id" of an instance's current object, "" if it has none that is a string.
+// objectID returns the attribute "id" of an instance's current object, "" if it is missing or not a string.
 func objectID(i *state.Instance) string {
 	if i == nil || i.Current == nil {
 		return ""

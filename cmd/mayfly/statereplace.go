@@ -50,7 +50,7 @@ func (a *app) stateReplaceProviderCommand() *cli.Command {
 		})
 }
 
-// replaceProvider changes the provider of what the state has of one provider, if the person agrees.
+// replaceProvider assigns the resources of one provider to another after approval.
 func (c *stateChange) replaceProvider(ctx context.Context, from, to addr.Provider, f *replaceFlags) (write bool, code int) {
 	a := c.app
 	names, found := edit.UsersOf(c.state, from)

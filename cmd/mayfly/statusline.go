@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
-// statusLine is the bottom of standard output, where the progress of an apply is drawn while one runs.
+// statusLine is the bottom of standard output, where the progress of a running apply is drawn.
 type statusLine struct {
 	term.Bottom
 	drawn atomic.Pointer[view.Status] // nil at other times
@@ -24,8 +24,8 @@ func (l *statusLine) Event(e event.Event) {
 	}
 }
 
-// showStatus draws a line with the progress of an apply until stop is called. It does so on terminals with a
-// person in front of them only.
+// showStatus draws the progress of an apply until stop is called. It does so only if a person watches at a
+// terminal.
 func (a *app) showStatus(p *plan.Plan) (stop func()) {
 	out := term.Of(a.env.Stdout)
 	if out == nil || a.stream != nil || a.vars["TF_IN_AUTOMATION"] != "" || a.vars["TERM"] == "dumb" || a.view.Concise || !p.Changed() {

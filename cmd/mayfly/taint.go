@@ -18,6 +18,8 @@ func (a *app) untaintCommand() *cli.Command {
 		"Resource instance %s has been successfully untainted.")
 }
 
+// taintingCommand returns the command taint or untaint, which differ in the value of the mark and in their
+// texts. done is the message of success.
 func (a *app) taintingCommand(name, summary, description string, taint bool, done string) *cli.Command {
 	var files stateFlags
 	var lock lockFlags

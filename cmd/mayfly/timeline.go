@@ -12,9 +12,9 @@ import (
 	"github.com/mayfly-iac/mayfly/view/timeline"
 )
 
-// drawn carries out f, which does the command's work, and draws the timeline of it in a file, however f ends.
-// An empty name is for no timeline. Whether the file can be written is found out before f is called:
-// afterwards there is no second chance.
+// drawn calls f, which does the command's work, and then writes its timeline to a file, even if f fails or
+// panics. An empty name means no timeline. The file is tried before f is called, since the run cannot be
+// repeated for its timeline.
 func (a *app) drawn(name string, f func() int) (code int) {
 	if name == "" {
 		return f()
@@ -24,7 +24,7 @@ func (a *app) drawn(name string, f func() int) (code int) {
 		return a.fail("Cannot write the timeline", "The file %s of -ephemeral-timeline cannot be written: %s. Nothing was done.", name, diag.Reason(err))
 	}
 	a.timeline = timeline.New()
-	defer func() { // also while a panic passes
+	defer func() { // deferred, so that a panic does not prevent it
 		if err := replace(target, a.timeline.Write); err != nil {
 			code = a.fail("Failed to write the timeline", "The file %s of -ephemeral-timeline could not be written: %s. Everything else was done as reported above.", name, diag.Reason(err))
 		}
@@ -32,7 +32,7 @@ func (a *app) drawn(name string, f func() int) (code int) {
 	return f()
 }
 
-// writable returns the file that a name leads to, through symbolic links, after trying that it can be
+// writable returns the file that a name leads to, through symbolic links, after checking that it can be
 // written.
 func writable(name string) (string, error) {
 	target, err := filepath.EvalSymlinks(name)
@@ -60,13 +60,13 @@ func writable(name string) (string, error) {
 	return target, os.Remove(f.Name())
 }
 
-// beside makes a file, for its owner only, in the directory of another.
+// beside creates a file in the directory of another, readable only by its owner.
 func beside(target string) (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 }
 
-// replace gives a file a new content, all of it or none. Anything but a regular file, such as a terminal, is
-// written to.
+// replace replaces the content of a file atomically. Anything but a regular file, such as a terminal, is
+// written to directly.
 func replace(target string, write func(io.Writer) error) error {
 	if info, err := os.Stat(target); err == nil && !info.Mode().IsRegular() {
 		f, err := safefile.Create(target)

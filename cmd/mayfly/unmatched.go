@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// unmatched warns of options that name nothing in the plan.
+// unmatched warns of options that select nothing in the plan.
 func unmatched(p *plan.Plan) diag.List {
 	var diags diag.List
 	for _, a := range p.ForceReplace {
@@ -21,19 +21,19 @@ func unmatched(p *plan.Plan) diag.List {
 	return diags
 }
 
-// replaceable is what may have been meant by an address that is not in the plan.
+// replaceable is what an address that is not in the plan may have been meant for.
 type replaceable struct {
-	within []optionReplace // the address lacks keys: the instances that it covers
-	others []optionReplace // it has a key that is not there: the instances of the same resource
+	within []optionReplace // the instances below the address, if it lacks a key
+	others []optionReplace // the instances of the same resource, if there is none with its key
 	blocks map[addr.ConfigResource]bool
 }
 
-// optionReplace is an address, written as the option that takes it.
+// optionReplace is an address that is shown as the option -replace.
 type optionReplace addr.Instance
 
 func (o optionReplace) String() string { return fmt.Sprintf("-replace=%q", addr.Instance(o)) }
 
-// planned reports whether the plan has an instance, else what it has in its place.
+// planned reports whether the plan has an instance; if not, it returns similar ones.
 func planned(p *plan.Plan, a addr.Instance) (replaceable, bool) {
 	covered := addr.Target{Module: a.Module, Resource: &a.Resource, Key: a.Key}
 	near := replaceable{blocks: map[addr.ConfigResource]bool{}}
@@ -64,8 +64,8 @@ func (near replaceable) warn(a addr.Instance) diag.List {
 	return diag.Warnf(summary, "There is no resource instance %s in this plan, so -replace=%q has no effect.%s To list the instances, run:\n  mayfly state list", a, a, near.similar(a))
 }
 
-// similar asks whether a resource of the same module and type was meant that has a similar name, or one of
-// that name and a similar type.
+// similar returns a question whether a resource was meant in the same module that differs a little in name
+// or type, "" if none does.
 func (near replaceable) similar(a addr.Instance) string {
 	meant := map[string]string{} // addresses by what they differ in
 	for b := range near.blocks {

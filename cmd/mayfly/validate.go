@@ -9,6 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/view"
 )
 
+// validateCommand returns the command validate. Its document reports errors too, so the exit status is
+// decided after it is written.
 func (a *app) validateCommand() *cli.Command {
 	m := &machineFlags{}
 	ignored := ""
@@ -43,6 +45,8 @@ func (a *app) validateCommand() *cli.Command {
 		})
 }
 
+// validate returns all diagnostics of the configuration. It stops after a stage with errors, since the next
+// would report their consequences.
 func (a *app) validate(ctx context.Context) diag.List {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()

@@ -21,7 +21,7 @@ func (a *app) versionCommand() *cli.Command {
 		[]cli.Flag{boolFlag("json", "Write a JSON document.", &asJSON)},
 		func(_ context.Context, _ []string) int {
 			a.document = asJSON
-			// A damaged lock file is the business of the commands that need it.
+			// A damaged lock file is reported by the commands that need it.
 			lock, _ := lockfile.Read(lockfile.FileName)
 			selected := map[addr.Provider]string{}
 			for e := range lock.All() {
@@ -45,9 +45,9 @@ func (a *app) versionCommand() *cli.Command {
 		})
 }
 
-// versionLines is what the version command says of the program itself. Programs that run this one take the
-// first line for the name of the engine and the version of it, and those that know neither refuse to go on or
-// guess wrong. Who sits at a terminal reads the product first.
+// versionLines returns the lines about the program itself. Programs that run this one parse the first line
+// for the engine's name and version, and refuse or guess wrong if they know neither, so they get the
+// compatible version first. A person gets the product first.
 func versionLines(person bool) []string {
 	product, platform := "Mayfly v"+version, "on "+install.CurrentPlatform().String()
 	if person {
@@ -60,8 +60,8 @@ func isTerminal(stream io.Writer) bool {
 	return term.Of(stream) != nil
 }
 
-// versionAsked returns the arguments of the version command if an option asks for the version, which can
-// stand anywhere.
+// versionAsked returns the arguments of the version command if an option, which may be anywhere in the
+// command line, asks for it.
 func versionAsked(args []string) ([]string, bool) {
 	asked, rest := false, []string{"version"}
 	for _, arg := range args {

@@ -56,6 +56,8 @@ func (a *app) workspaceShowCommand() *cli.Command {
 	})
 }
 
+// workspaceSelectCommand returns the command workspace select. Selecting the current workspace does
+// nothing, unless TF_WORKSPACE selects it.
 func (a *app) workspaceSelectCommand() *cli.Command {
 	create := false
 	return a.messageCommand("select", "Select a workspace", "NAME", "Selects the workspace that commands in this directory work on.",
@@ -83,6 +85,8 @@ func (a *app) workspaceSelectCommand() *cli.Command {
 		})
 }
 
+// workspaceNewCommand returns the command workspace new. The file to copy is read before the workspace is
+// created, so that an error leaves nothing behind.
 func (a *app) workspaceNewCommand() *cli.Command {
 	var lock lockFlags
 	from := ""

@@ -1,6 +1,6 @@
-// Package timeline shows how long ephemeral instances were exposed. From the events of a run, a Recorder notes
-// when each was opened, renewed, used and closed and what else happened meanwhile, and writes that as
-// one HTML page with a chart and tables.
+// Package timeline shows how long ephemeral instances were exposed. From the events of a run, a Recorder
+// notes when each was opened, renewed, used and closed and what else happened meanwhile, and writes that
+// as one HTML page with a chart and tables.
 //
 //	rec := timeline.New()
 //	p, diags := mayfly.Open(ctx, mayfly.Options{Observer: event.Observers(mine, rec), ...})

@@ -279,7 +279,7 @@ func (m *model) summarize() {
 			}
 		}
 	}
-	// At the same time, closings come before openings, so that a replacement does not count as two open instances.
+	// At the same time, closings come before openings, so that a replacement doesn't count as two instances.
 	slices.SortStableFunc(edges, func(a, b step) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.n, b.n)) })
 	n := 0
 	for _, e := range edges {
