@@ -39,6 +39,8 @@ func at[T any](d *decoder, table []T, i int, what string) T {
 	return table[i]
 }
 
+// newDecoder decodes the tables, to which everything else refers by index. A row may refer only to earlier
+// rows, so no cycle can be decoded.
 func newDecoder(t *tables) *decoder {
 	d := &decoder{modules: []addr.ModuleInstance{addr.RootInstance}}
 	for i, raw := range t.Types {
@@ -96,6 +98,8 @@ func (d *decoder) action(name string) plan.Action {
 	return a
 }
 
+// file decodes the document. The changes are not in it: they are read one at a time from entries of their
+// own.
 func (d *decoder) file(doc *document) *File {
 	p := &plan.Plan{
 		Errored: doc.Errored, SkipRefresh: doc.SkipRefresh, LazyEphemeral: doc.Lazy, Timestamp: doc.Timestamp,
@@ -170,6 +174,7 @@ func (d *decoder) instance(i instance) addr.Instance {
 	return at(d, d.resources, i.Resource, "resource").Instance(i.Key.Key)
 }
 
+// change decodes one change. The result is valid only if d.err is nil.
 func (d *decoder) change(in *change) *plan.Change {
 	c := &plan.Change{
 		Addr: d.instance(in.Addr), Deposed: addr.Deposed(in.Deposed), Provider: at(d, d.providers, in.Provider, "provider configuration"),
@@ -218,6 +223,7 @@ func (d *decoder) paths(paths []path) []cty.Path {
 	return out
 }
 
+// step decodes a step of a path. All but one of its fields are empty; the first that is set counts.
 func (d *decoder) step(s step) cty.PathStep {
 	switch {
 	case s.Attr != nil:

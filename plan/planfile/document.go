@@ -14,7 +14,8 @@ type header struct {
 	Version string `json:"version"`
 }
 
-// document is the entry of the plan: everything but the changes, which refer to its tables by index.
+// document is the main entry: the plan without its changes. Changes refer to the document's tables by index
+// and are stored as one JSON document per line, so that neither side holds all of them in encoded form.
 type document struct {
 	Mode        string    `json:"mode"`
 	Errored     bool      `json:"errored,omitempty"`
@@ -131,7 +132,7 @@ type target struct {
 }
 
 // sealed is an encoded value: the index of its type, its MessagePack form, and the paths of its sensitive
-// parts.
+// parts. It has no field for ephemeral marks; such values cannot be sealed.
 type sealed struct {
 	Type      int    `json:"t"`
 	Packed    []byte `json:"v"`
@@ -211,7 +212,8 @@ type checkObject struct {
 	Failures []string `json:"failures,omitempty"`
 }
 
-// key is an instance key: absent, a number or a string.
+// key is an instance key: absent, a number or a string. It has its own encoding because JSON has no
+// interface types.
 type key struct{ addr.Key }
 
 // MarshalJSON implements json.Marshaler.

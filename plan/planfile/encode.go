@@ -15,7 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// encoder converts a plan to its stored form and fills the tables.
+// encoder converts a plan to its stored form. It fills the tables on the way, so the document is encoded
+// after the changes.
 type encoder struct {
 	tables
 	types     map[string]int
@@ -26,8 +27,8 @@ type encoder struct {
 	providers map[addr.ProviderConfig]int
 }
 
-// typeHint is the type of the previous value with the same origin: comparing types is much cheaper than
-// encoding them.
+// typeHint is the type of the previous value with the same origin. Most values of one origin share a type,
+// and comparing types is much cheaper than encoding them.
 type typeHint struct {
 	ty    cty.Type
 	index int
@@ -48,6 +49,7 @@ func checkText(s string) error {
 	return nil
 }
 
+// change encodes one change. It never modifies the plan.
 func (e *encoder) change(c *plan.Change) (*change, error) {
 	if int(c.Action) >= len(actions) {
 		return nil, fmt.Errorf("unknown action %d", c.Action)
@@ -81,7 +83,7 @@ func (e *encoder) change(c *plan.Change) (*change, error) {
 	return out, x.err
 }
 
-// failing keeps the first error.
+// failing keeps the first error, so that a long sequence of conversions is checked once.
 type failing struct{ err error }
 
 func (x *failing) check(err error) {
@@ -90,6 +92,8 @@ func (x *failing) check(err error) {
 	}
 }
 
+// document encodes everything but the changes, the configuration and the states. Maps are visited in sorted
+// order where the tables are filled, so that equal plans give equal bytes.
 func (e *encoder) document(doc *document, f *File) error {
 	p := f.Plan
 	if int(p.Mode) >= len(modes) {
@@ -147,6 +151,7 @@ func providerText(p addr.Provider) string {
 	return p.String()
 }
 
+// targets encodes the addresses of -target or -exclude.
 func (e *encoder) targets(x *failing, targets []addr.Target) []target {
 	var out []target
 	for _, t := range targets {
@@ -219,6 +224,8 @@ func (e *encoder) sealed(x *failing, origin string, d value.Durable) *sealed {
 	return &sealed{Type: e.typ(x, origin, d.Type()), Packed: d.Packed(), Sensitive: e.paths(x, d.Sensitive())}
 }
 
+// typ returns the index of a type, adding it to the table if it is new. origin names what the value belongs
+// to; see typeHint.
 func (e *encoder) typ(x *failing, origin string, ty cty.Type) int {
 	if ty == cty.NilType {
 		x.check(errors.New("a value has no type"))
@@ -297,6 +304,8 @@ func numberText(n *big.Float) string {
 	return n.Text('f', -1)
 }
 
+// index encodes a key of a path: a string, a number as text, or, for elements of sets, any other known
+// value with its type.
 func (e *encoder) index(x *failing, k cty.Value) step {
 	switch {
 	case !k.IsNull() && k.Type() == cty.String:

@@ -74,6 +74,8 @@ type reader struct {
 	used    map[string]bool
 }
 
+// open reads the directory of the zip file. The limits are checked here, before anything is unpacked, and
+// duplicate entries are refused because readers of zip files disagree about which of them counts.
 func open(r io.ReaderAt, size int64) (*reader, error) {
 	start := make([]byte, min(max(size, 0), int64(len(zipMagic))))
 	if n, err := r.ReadAt(start, 0); n < len(start) && err != nil && !errors.Is(err, io.EOF) {
@@ -107,6 +109,8 @@ func open(r io.ReaderAt, size int64) (*reader, error) {
 	return p, nil
 }
 
+// header reads the first entry, which decides whether this program can read the rest. Its errors
+// distinguish files of other programs and of other versions from damaged ones.
 func (p *reader) header() (header, error) {
 	var h header
 	if p.entries[entryHeader] == nil {
@@ -207,6 +211,8 @@ func strict(r io.Reader) *json.Decoder {
 	return dec
 }
 
+// json decodes an entry that is a single JSON document. A second one is refused: it would be ignored
+// otherwise.
 func (p *reader) json(name string, v any) error {
 	return p.with(name, func(r io.Reader) error {
 		dec := strict(r)
@@ -220,6 +226,7 @@ func (p *reader) json(name string, v any) error {
 	})
 }
 
+// changes reads the changes of an entry. The count in the document makes a cut-off entry an error.
 func (p *reader) changes(name string, count int, d *decoder) ([]*plan.Change, error) {
 	if count == 0 {
 		return nil, nil // allUsed finds leftover entries
@@ -284,6 +291,7 @@ func (p *reader) parts(f *File, doc *document) (err error) {
 	return nil
 }
 
+// state reads a state entry; nil without an error if there is none.
 func (p *reader) state(name string) (*state.State, error) {
 	src, err := p.optional(name)
 	if err != nil || src == nil {

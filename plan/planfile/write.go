@@ -58,6 +58,7 @@ func (p *writer) do(f func() error) {
 // made.
 var epoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// entry writes an entry. The tiny header is stored uncompressed.
 func (p *writer) entry(name string, content func(io.Writer) error) {
 	p.do(func() error {
 		method := zip.Deflate
@@ -82,6 +83,7 @@ func (p *writer) bytes(name string, content []byte) {
 	})
 }
 
+// changes writes changes as one JSON document per line. An entry without changes is not written.
 func (p *writer) changes(name string, changes []*plan.Change, e *encoder) {
 	if len(changes) == 0 {
 		return
@@ -107,6 +109,8 @@ func lineEncoder(w io.Writer) *json.Encoder {
 	return enc
 }
 
+// config writes the configuration files and lists them in the document. A path outside the root directory
+// cannot be an entry's name, so such files get a number.
 func (p *writer) config(doc *document, files map[string][]byte) {
 	for i, path := range slices.Sorted(maps.Keys(files)) {
 		if err := checkText(path); err != nil {

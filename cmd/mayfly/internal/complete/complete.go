@@ -19,11 +19,11 @@ const command = "__complete"
 // changed that.
 const bashWordBreaks = "=:"
 
-// Query is a command line that a shell wants to have completed, up to the cursor.
+// Query is a command line, up to the cursor, that a shell wants completed.
 type Query struct{ shell, line string }
 
-// Asked returns the question of a shell, if the arguments of the program, without its name, are one. Bash
-// asks a program that "complete -C" names through the environment.
+// Asked returns the query of a shell if the program's arguments, without its name, are one. A program
+// registered with bash's "complete -C" is asked through the environment.
 func Asked(args []string, vars map[string]string) (q Query, ok bool) {
 	shell, line, point := "bash", vars["COMP_LINE"], vars["COMP_POINT"]
 	if len(args) >= 3 && args[0] == command {
@@ -37,7 +37,7 @@ func Asked(args []string, vars map[string]string) (q Query, ok bool) {
 	return Query{shell, line}, true
 }
 
-// proposal is a word that may stand where the cursor is.
+// proposal is a word that may replace the one at the cursor, with a description.
 type proposal struct{ word, about string }
 
 // Completer completes command lines.
@@ -50,7 +50,7 @@ type Completer struct {
 	words []string // before the last one, without the program and the options that stand before the command
 }
 
-// Answer returns what may stand where the cursor is, a proposal a line, in the form that the shell wants.
+// Answer returns the proposals for a query, one per line, in the form that the shell expects.
 func (c *Completer) Answer(q Query) string {
 	words, last := shellWords(q.line)
 	if len(words) < 2 {
@@ -68,8 +68,8 @@ func (c *Completer) Answer(q Query) string {
 	return out.String()
 }
 
-// forShell writes a proposal as the shell wants it. Bash takes it as it is, in place of what is behind the
-// last word break; the others quote it themselves and show what it is about.
+// forShell formats a proposal for a shell. Bash inserts it as it is, in place of the text after the last
+// word break; the others quote it themselves and show its description.
 func forShell(shell string, c proposal, last unfinished) string {
 	if shell != "bash" {
 		if c.about == "" {
@@ -90,18 +90,18 @@ func forShell(shell string, c proposal, last unfinished) string {
 	return escaped.String()
 }
 
-// unfinished is what a shell makes of the word that is being typed.
+// unfinished is how a shell sees the word that is being typed.
 type unfinished struct {
 	quote  byte // the quotation mark in which the cursor is, 0 for none
-	broken int  // how much of the word stands before its last word break, or before the quotation mark
+	broken int  // length of the part before its last word break, or before the quotation mark
 }
 
-// shellWords splits a command line that may not be finished. The last word is what is being typed, and may be
+// shellWords splits a command line that may be unfinished. The last word is the one being typed, possibly
 // empty.
 func shellWords(line string) (words []string, last unfinished) {
 	var word strings.Builder
-	within := false // a word has begun
-	outside := 0    // what was broken before the quotation mark
+	within := false // inside a word
+	outside := 0    // value of broken at the quotation mark
 	for i := 0; i < len(line); i++ {
 		c := line[i]
 		switch {
@@ -131,7 +131,7 @@ func shellWords(line string) (words []string, last unfinished) {
 	return append(words, word.String()), last
 }
 
-// proposals lists what may stand in the place of the last word, whether or not it begins like that word.
+// proposals returns the words that may replace the last one, whatever it begins with.
 func (c *Completer) proposals(words []string) []proposal {
 	before, typed := words[:len(words)-1], words[len(words)-1]
 	for len(before) > 0 && strings.HasPrefix(before[0], "-") {
@@ -190,7 +190,7 @@ func subcommands(cmd *cli.Command) []proposal {
 	return out
 }
 
-// options completes the name of an option, or its value if that is being typed.
+// options completes the name of an option, or its value.
 func (c *Completer) options(cmd *cli.Command, typed string) []proposal {
 	if option, _, given := strings.Cut(strings.TrimLeft(typed, "-"), "="); given {
 		values := c.optionValues(option)
@@ -228,7 +228,7 @@ func (c *Completer) options(cmd *cli.Command, typed string) []proposal {
 	return dashed(out, typed)
 }
 
-// dashed gives options the second dash with which they are being typed.
+// dashed adds a second dash to options if they are being typed with two.
 func dashed(options []proposal, typed string) []proposal {
 	out := slices.Clone(options)
 	if strings.HasPrefix(typed, "--") {

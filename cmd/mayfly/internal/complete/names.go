@@ -10,9 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Directory is a working directory, as far as it can be known while a command line is being typed. Its
-// methods lock nothing, run nothing, write nothing and reach no remote system. Where there is an error, there
-// are no names.
+// Directory is what can be read of a working directory while a command line is typed. Its methods take no
+// locks, start no processes, write nothing and contact no remote system. On an error they return nothing.
 type Directory interface {
 	// Root returns what can be read of the root module, which may be being edited; nil if nothing can.
 	Root() *config.Module
@@ -23,7 +22,7 @@ type Directory interface {
 	Workspaces() []string
 }
 
-// optionValues lists values of an option. None leaves it to the shell, which knows files.
+// optionValues returns the values of an option; nil leaves completion to the shell, which completes files.
 func (c *Completer) optionValues(name string) []proposal {
 	switch name {
 	case "target", "exclude":
@@ -36,7 +35,7 @@ func (c *Completer) optionValues(name string) []proposal {
 	return nil
 }
 
-// arguments lists what may be an argument of a command.
+// arguments returns the possible arguments of a command.
 func (c *Completer) arguments(command string) []proposal {
 	switch command {
 	case "workspace select", "workspace delete":
@@ -53,7 +52,7 @@ func (c *Completer) arguments(command string) []proposal {
 	return nil
 }
 
-// state reads the state that the command line is about.
+// state returns the state that the command line refers to.
 func (c *Completer) state() *state.State {
 	file := ""
 	for _, word := range c.words {
@@ -64,7 +63,7 @@ func (c *Completer) state() *state.State {
 	return c.Open().State(file)
 }
 
-// instances lists the resource instances in the state.
+// instances returns the resource instances in the state.
 func (c *Completer) instances() []proposal {
 	var out []proposal
 	for i := range c.state().AllInstances() {
@@ -73,7 +72,7 @@ func (c *Completer) instances() []proposal {
 	return out
 }
 
-// modules lists the module instances that have something in the state.
+// modules returns the module instances with resources in the state.
 func (c *Completer) modules() []proposal {
 	seen := map[string]bool{}
 	for m := range c.state().ByModule() {
@@ -86,7 +85,7 @@ func (c *Completer) modules() []proposal {
 	return proposed(slices.Sorted(maps.Keys(seen)))
 }
 
-// declared lists the resources and module calls of the root module.
+// declared returns the resources and module calls of the root module.
 func (c *Completer) declared() []proposal {
 	root := c.Open().Root()
 	if root == nil {
@@ -103,7 +102,7 @@ func (c *Completer) declared() []proposal {
 	return proposed(names)
 }
 
-// variables lists the input variables, to be followed by a value.
+// variables returns the input variables, each to be followed by a value.
 func (c *Completer) variables() []proposal {
 	root := c.Open().Root()
 	if root == nil {
@@ -124,7 +123,7 @@ func proposed(words []string) []proposal {
 	return out
 }
 
-// expandHome does what a shell would have done to a path that begins with a tilde.
+// expandHome expands a leading tilde in a path as a shell does.
 func expandHome(path, home string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
 		return filepath.Join(home, rest)

@@ -24,7 +24,7 @@ var (
 	fishCompletion string
 )
 
-// Functions returns the functions with which a shell completes what is typed: bash, zsh or fish.
+// Functions returns the shell functions that complete command lines. shell is bash, zsh or fish.
 func Functions(shell string) string {
 	return map[string]string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}[shell]
 }
@@ -79,8 +79,8 @@ func SetUps(vars map[string]string, home, program string) []SetUp {
 	return out
 }
 
-// Program returns the path of this program: by preference as the search path finds it, since that may be a
-// link which outlives this version.
+// Program returns the path of this program, preferably as the search path finds it: that may be a link
+// which outlives this version.
 func Program() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -100,8 +100,8 @@ func Program() (string, error) {
 	return found, nil
 }
 
-// Apply makes the file have the set-up once, or not at all if remove is set, and reports whether that took a
-// change.
+// Apply adds the set-up to the file unless it is there, or removes it if remove is set, and reports whether
+// the file changed.
 func (s SetUp) Apply(remove bool) (changed bool, err error) {
 	before, err := safefile.Read(s.Path, maxFile)
 	missing := errors.Is(err, fs.ErrNotExist)
@@ -126,7 +126,7 @@ func (s SetUp) Apply(remove bool) (changed bool, err error) {
 	return s.write(string(before), after, missing)
 }
 
-// applyWhole is apply for a file of its own. One of another author stays.
+// applyWhole is Apply for a file that contains only the set-up. A file by another author is kept.
 func (s SetUp) applyWhole(before string, missing, remove bool) (changed bool, err error) {
 	ours := strings.HasSuffix(strings.TrimRight(before, "\n"), setUpMark)
 	switch {

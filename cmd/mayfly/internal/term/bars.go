@@ -14,8 +14,8 @@ const (
 	barRefresh = 120 * time.Millisecond
 )
 
-// Bars shows the progress of downloads, a bar for each, below what else is written to a terminal. It is safe
-// for concurrent use.
+// Bars shows a progress bar for each download below the other output on a terminal. It is safe for
+// concurrent use.
 type Bars struct {
 	out *os.File
 
@@ -24,11 +24,11 @@ type Bars struct {
 	shown     int
 }
 
-// NewBars returns bars on a terminal, where alone a bar can be taken away again.
+// NewBars returns bars on out, which must be a terminal: only there can a bar be erased.
 func NewBars(out *os.File) *Bars { return &Bars{out: out} }
 
-// Begin adds a bar after a label. progress moves it, in bytes; a total that is not positive is not known. end
-// takes the bar away and must be called once.
+// Begin adds a bar after a label. progress sets the bytes done and in total; a total of 0 or less means
+// unknown. end removes the bar and must be called exactly once.
 func (b *Bars) Begin(label string) (progress func(done, total int64), end func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

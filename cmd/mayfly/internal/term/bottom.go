@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// statusRefresh is the time between two drawings of a status: often enough for a clock that counts seconds.
+// statusRefresh is the time between two drawings of a status, short enough for a clock that counts seconds.
 const statusRefresh = 250 * time.Millisecond
 
 // Status is what can be drawn at the bottom of a terminal. Its methods must be safe for concurrent use.
@@ -27,7 +27,7 @@ type Bottom struct {
 	status atomic.Pointer[Status]
 }
 
-// Show draws a status from time to time until stop is called, which may be called more than once.
+// Show draws a status repeatedly until stop is called, which may be called more than once.
 func (b *Bottom) Show(s Status) (stop func()) {
 	b.status.Store(&s)
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -52,7 +52,7 @@ func (b *Bottom) Show(s Status) (stop func()) {
 	})
 }
 
-// Above calls write, which writes to the terminal by itself, with the status out of the way if there is one.
+// Above calls write, which writes to the terminal directly, with the status removed meanwhile.
 func (b *Bottom) Above(write func()) {
 	if s := b.status.Load(); s != nil {
 		(*s).Above(write)

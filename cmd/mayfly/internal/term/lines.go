@@ -17,18 +17,18 @@ import (
 // ErrAbandoned is returned for lines that the person has given up.
 var ErrAbandoned = errors.New("what was typed was abandoned")
 
-// Lines is where the lines of a dialogue come from.
+// Lines is the source of the lines of a dialogue.
 type Lines interface {
-	// Line returns the next line without its end. more says that it continues what was typed before. It fails
-	// with ErrNoAnswer at the end of input, with ErrAbandoned if what was typed before is to be forgotten,
+	// Line returns the next line without its end. more is set if it continues the lines before. It fails
+	// with ErrNoAnswer at the end of input, with ErrAbandoned if the lines before are to be discarded,
 	// and with ctx's cause if that ends first.
 	Line(ctx context.Context, more bool) (string, error)
 	// Interactive reports whether a person types the lines.
 	Interactive() bool
 }
 
-// NewLines returns the lines that are typed at a terminal, if in and out are one, with what editing a line on
-// it needs; otherwise those of piped, which reads in. The Tab key completes names.
+// NewLines returns an editor of lines if in and out are a terminal that supports it, else the lines of
+// piped, which reads in. The Tab key completes names.
 func NewLines(in io.Reader, out io.Writer, piped *bufio.Reader, names func() []string) Lines {
 	from, to := Of(in), Of(out)
 	if from == nil || to == nil {
@@ -48,8 +48,8 @@ func (p *pipedLines) Line(ctx context.Context, _ bool) (string, error) {
 // Interactive implements Lines.
 func (p *pipedLines) Interactive() bool { return false }
 
-// terminalLines reads from a terminal that it edits lines on. The terminal is raw only while a line is read,
-// so that an interrupt key ends an evaluation.
+// terminalLines edits lines on a terminal. The terminal is in raw mode only while a line is read, so that
+// an interrupt key can end an evaluation.
 type terminalLines struct {
 	in, out  *os.File
 	terminal *xterm.Terminal

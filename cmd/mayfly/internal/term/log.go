@@ -8,26 +8,27 @@ import (
 )
 
 const (
-	// logRoom is how many lines of the log may wait to be written.
+	// logRoom is how many lines may wait to be written.
 	logRoom = 1024
-	// logPause is how long a line waits for room before the log is taken for one that is not read.
+	// logPause is how long a line waits for room before the log counts as unread.
 	logPause = time.Second
 )
 
-// Log writes the lines of a log on a goroutine of its own. A provider whose log is full stands still,
-// and with it what it has open; so lines that are not read in time are left out and counted. It is safe for
+// Log writes the lines of a log on its own goroutine. A provider blocks when its log is full, and keeps its
+// resources open meanwhile; so lines that are not read in time are dropped and counted. It is safe for
 // concurrent use.
 type Log struct {
 	Out io.Writer
 
 	mu      sync.Mutex
 	lines   []string
-	missing int           // lines left out after these
+	missing int           // lines dropped after these
 	freed   chan struct{} // closed when there is room again; nil if nothing waits for it
 	idle    chan struct{} // closed when nothing is left to write; nil while that is so
 }
 
-// Add writes a line, which has its end, or leaves it out. It waits a moment if many lines wait already.
+// Add writes a line, which includes its line end, or drops it. If many lines are waiting, it first waits a
+// moment.
 func (l *Log) Add(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +43,8 @@ func (l *Log) Add(line string) {
 	}
 }
 
-// room reports whether there is room, and waits for it unless that was in vain before. l.mu is held.
+// room reports whether there is room. It waits for room unless the last wait was in vain, so that an unread
+// log delays a provider only once. l.mu is held.
 func (l *Log) room() bool {
 	if len(l.lines) < logRoom || l.missing > 0 {
 		return l.missing == 0
@@ -62,7 +64,7 @@ func (l *Log) room() bool {
 	return len(l.lines) < logRoom && l.missing == 0
 }
 
-// write writes until there are no more lines. A log that cannot be kept stops nothing.
+// write writes until no lines are left. Errors are ignored: losing the log must not fail the run.
 func (l *Log) write() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

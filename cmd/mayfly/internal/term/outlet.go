@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// standstill is how long a program that is to end waits for a reader that takes nothing.
+	// standstill is how long a program that should end waits for a reader that takes nothing.
 	standstill = 5 * time.Second
-	// piece is how much is written at once: what shows that a reader goes on.
+	// piece is how many bytes are written at once. A piece taken shows that the reader is alive.
 	piece = 4 << 10
 )
 
 // ErrUnread is the error of writing to a reader that took nothing for too long.
 var ErrUnread = errors.New("its reader stopped reading, and the program was interrupted")
 
-// Outlet writes for a program that must be able to end although what it writes is not read: a pager that
-// waits, a terminal that is held, a full pipe. Writing waits for the reader, however long that takes, until
-// patience is over. It is safe for concurrent use.
+// Outlet writes output for a program that must be able to end even if its output is not read: a pager that
+// waits, a stopped terminal, a full pipe. A write blocks until the reader has taken it or patience is over.
+// It is safe for concurrent use.
 type Outlet struct {
 	to       io.Writer
 	over     <-chan struct{} // closed when patience is over
@@ -34,7 +34,7 @@ type Outlet struct {
 	pieces  chan []byte
 	results chan result
 	buf     []byte // handed over, and not touched until there is a result
-	unread  bool   // given up: the last piece may still be on its way, and nothing follows it
+	unread  bool   // given up: nothing follows the last piece, which may still be in flight
 }
 
 type result struct {
@@ -47,7 +47,7 @@ func NewOutlet(to io.Writer, over <-chan struct{}) *Outlet {
 	return &Outlet{to: to, over: over, terminal: Of(to) != nil}
 }
 
-// Write implements io.Writer. It fails with ErrUnread if it was given up, this time or before.
+// Write implements io.Writer. It fails with ErrUnread once the outlet has given up on its reader.
 func (o *Outlet) Write(p []byte) (written int, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -66,6 +66,8 @@ func (o *Outlet) Write(p []byte) (written int, err error) {
 	return written, err
 }
 
+// writePiece hands a piece to the pump and waits for its result. The write itself is on another goroutine,
+// because a blocked write to a pipe or terminal cannot be cancelled.
 func (o *Outlet) writePiece(p []byte) (result, error) {
 	if o.unread {
 		return result{}, ErrUnread
@@ -87,8 +89,7 @@ func (o *Outlet) writePiece(p []byte) (result, error) {
 	}
 }
 
-// pump writes pieces until there are no more. It may wait forever, which only the reader can
-// change.
+// pump writes pieces until the channel is closed. It may block forever if the reader does.
 func pump(to io.Writer, pieces <-chan []byte, results chan<- result) {
 	for p := range pieces {
 		n, err := to.Write(p)
@@ -96,7 +97,7 @@ func pump(to io.Writer, pieces <-chan []byte, results chan<- result) {
 	}
 }
 
-// Close ends the outlet, and reports whether everything was taken that was written.
+// Close ends the outlet and reports whether all output was taken.
 func (o *Outlet) Close() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -107,8 +108,8 @@ func (o *Outlet) Close() bool {
 	return !o.unread
 }
 
-// ReaderGone reports whether writing to an outlet failed because the reader has gone away: a program that has
-// ended, or a terminal that was closed.
+// ReaderGone reports whether a write failed because its reader has gone: a program that has ended or a
+// terminal that was closed.
 func ReaderGone(err error) bool {
 	return slices.ContainsFunc(goneErrors, func(e syscall.Errno) bool { return errors.Is(err, e) })
 }
@@ -131,8 +132,8 @@ func Width(terminal *os.File) (columns int, ok bool) {
 	return columns, err == nil
 }
 
-// Patience is over once the program was interrupted and the engine has ended: then output alone is not a
-// reason to stay. The zero value has not ended.
+// Patience is over once the program was interrupted and the engine has stopped: output alone is then no
+// reason to stay. Its zero value is ready to use.
 type Patience struct {
 	mu          sync.Mutex
 	interrupted bool
@@ -158,7 +159,8 @@ func (p *Patience) channel() chan struct{} {
 // Interrupt notes that the program was interrupted.
 func (p *Patience) Interrupt() { p.change(func() { p.interrupted = true }) }
 
-// During calls f, in which the engine works. Interrupts are its affair: what it says is still wanted.
+// During calls f, which runs the engine. Patience is never over meanwhile: the engine handles interrupts,
+// and its messages are still wanted.
 func (p *Patience) During(f func()) {
 	p.change(func() { p.working++ })
 	defer p.change(func() { p.working-- })

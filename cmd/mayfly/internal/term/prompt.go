@@ -13,10 +13,10 @@ import (
 	xterm "golang.org/x/term"
 )
 
-// ErrNoAnswer is returned where an answer was expected and the input has ended.
+// ErrNoAnswer is returned if the input has ended before an answer.
 var ErrNoAnswer = errors.New("there is no input")
 
-// Question is what a person is asked.
+// Question is a question for a person.
 type Question struct {
 	Title, Text string
 	Secret      bool // don't show what is typed
@@ -57,8 +57,8 @@ func (p *Prompt) Ask(ctx context.Context, q Question) (string, error) {
 	return text, err
 }
 
-// rememberTerminal returns a function that sets the terminal as it is now: hidden typing that is interrupted
-// must not leave it silent.
+// rememberTerminal returns a function that restores the terminal's current mode: an interrupt while a
+// secret is typed must not leave the echo switched off.
 func (p *Prompt) rememberTerminal() func() {
 	f, ok := p.Stdin.(*os.File)
 	if !ok {
@@ -82,7 +82,7 @@ func (p *Prompt) readLine(secret bool) (string, error) {
 	return line(p.In)
 }
 
-// line reads a line without its end. The end of input counts as one unless there is nothing before it.
+// line reads a line without its end. Text before the end of input counts as a line.
 func line(in *bufio.Reader) (string, error) {
 	text, err := in.ReadString('\n')
 	if errors.Is(err, io.EOF) {
@@ -94,7 +94,8 @@ func line(in *bufio.Reader) (string, error) {
 	return strings.TrimRight(text, "\r\n"), err
 }
 
-// await returns what get returns, or ctx's cause if that ends first; get goes on then.
+// await returns the result of get, or ctx's cause if ctx ends first; get then continues in the background,
+// because a blocked read cannot be cancelled.
 func await(ctx context.Context, get func() (string, error)) (string, error) {
 	type answer struct {
 		text string

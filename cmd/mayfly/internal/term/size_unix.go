@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// followSize keeps the terminal's idea of its size right until the returned function is called.
+// followSize passes changes of the window size on to the line editor until stop is called.
 func (l *terminalLines) followSize() (stop func()) {
 	changed, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(changed, syscall.SIGWINCH)

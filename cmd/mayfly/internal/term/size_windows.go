@@ -1,6 +1,6 @@
 package term
 
-// followSize tells the terminal its size. Changes are seen with the next line.
+// followSize sets the size of the line editor. Later changes take effect with the next line.
 func (l *terminalLines) followSize() (stop func()) {
 	l.resize()
 	return func() {}

@@ -15,7 +15,7 @@ import (
 // Width is the number of columns of help.
 const Width = 78
 
-// GlobalOption is an option that stands before the command.
+// GlobalOption is an option that precedes the command.
 type GlobalOption struct{ Name, Value, About string }
 
 // GlobalOptions are all of them, in the order of the help. A name that ends in "=" takes a value.
@@ -88,7 +88,7 @@ func commandTables(out *strings.Builder, c *cli.Command) {
 	table(out, "All other commands", others)
 }
 
-// HelpAsOption takes the command "help", which other programs have, for the option.
+// HelpAsOption replaces the command "help", which other programs have, by the option.
 func HelpAsOption(args []string) []string {
 	if len(args) > 0 && args[0] == "help" {
 		return append([]string{"-help"}, args[1:]...)
@@ -96,8 +96,8 @@ func HelpAsOption(args []string) []string {
 	return args
 }
 
-// OnlyHelp leaves nothing of a command line with -help behind a command but the command and the option:
-// everything else would be for the command.
+// OnlyHelp reduces a command line with -help to the command and that option, so that nothing else on the
+// line can be an error.
 func OnlyHelp(root *cli.Command, args []string) []string {
 	if !slices.ContainsFunc(args, func(arg string) bool { return slices.Contains([]string{"-help", "--help", "-h", "--h"}, arg) }) {
 		return args
@@ -117,7 +117,7 @@ var valueForms = map[string]string{
 	": time: ":      "a number with a unit, such as 30s or 5m",
 }
 
-// Error explains why a command's options could not be understood. It is a cli.OnUsageErrorFunc.
+// Error explains why a command's options could not be parsed. It is a cli.OnUsageErrorFunc.
 func Error(_ context.Context, c *cli.Command, err error, _ bool) error {
 	reason := err.Error()
 	for from, form := range valueForms {

@@ -38,8 +38,8 @@ func Grouped(group string, flags ...cli.Flag) []cli.Flag {
 	return flags
 }
 
-// Hide takes options out of the help of a command that decides them itself or has no use for them. They are
-// still parsed, so that the command can say why it refuses one.
+// Hide removes options from the help of a command that fixes or ignores them. They are still parsed, so
+// that the command can say why it refuses one.
 func Hide(flags []cli.Flag, names ...string) []cli.Flag {
 	for _, f := range flags {
 		if !slices.Contains(names, f.Names()[0]) {
