@@ -34,8 +34,12 @@ func (o *Operation) rescue(f *state.File, cause error) diag.List {
 	if err != nil {
 		return diag.Errorf(summary, "%s\n\nThe state could not be kept in another file either: %s\n\n%s", diag.Sentence(cause), diag.Sentence(err), o.unrecorded(f.State))
 	}
-	return diag.Errorf(summary, "%s\n\nThe state was kept in %s instead. Once the cause is fixed, store it with this command, before you apply anything:\n    mayfly state push %s",
-		diag.Sentence(cause), path, path)
+	command := "mayfly state push " + path
+	if to := store.RedirectedTo(o.p.opt.Store); to != "" {
+		command = fmt.Sprintf("cp %s %s", path, to) // a push writes where the backend keeps the state
+	}
+	return diag.Errorf(summary, "%s\n\nThe state was kept in %s instead. Once the cause is fixed, store it with this command, before you apply anything:\n    %s",
+		diag.Sentence(cause), path, command)
 }
 
 // otherDirs are where a state is kept if not even the working directory can be written.

@@ -45,14 +45,14 @@ func JSON(src []byte, filename string) *Excess {
 	return nil
 }
 
-// CheckJSON returns ErrTooDeep or ErrNumber if a JSON document exceeds a bound, or nil. Strings are not
-// looked into.
-func CheckJSON(src []byte) error {
+// CheckJSON returns ErrTooDeep if a JSON document nests deeper than so many levels, ErrNumber if it exceeds
+// that bound, or nil. Strings are not looked into.
+func CheckJSON(src []byte, levels int) error {
 	depth := 0
 	for i := 0; i < len(src); i++ {
 		switch c := src[i]; {
 		case c == '[', c == '{':
-			if depth++; depth > MaxLevels {
+			if depth++; depth > levels {
 				return ErrTooDeep
 			}
 		case c == ']', c == '}':

@@ -19,8 +19,8 @@ import (
 // contains a link to itself.
 const maxDepth = 100
 
-// maxModules bounds the module calls of a configuration, which grow exponentially if each module calls two.
-const maxModules = 50_000
+// MaxModules bounds the module calls of a configuration, which grow exponentially if each module calls two.
+const MaxModules = 50_000
 
 // Loader reads configurations. The zero value reads the operating system's files and refuses modules that
 // aren't local directories. A Loader must not be changed while it is in use; its methods may be called
@@ -199,9 +199,8 @@ func (r *loadRun) children(m *Module, dirs []string) {
 			r.stopped = true
 			return
 		}
-		if len(r.tree.Modules) >= maxModules {
-			r.diags = append(r.diags, diag.At(call.SrcRange, "Too many module calls",
-				"A configuration may have %d module calls in all, counting each call of a module that is called several times. Use for_each or count for repetition.", maxModules)...)
+		if len(r.tree.Modules) >= MaxModules {
+			r.diags = append(r.diags, TooManyCalls(call)...)
 			r.stopped = true
 			return
 		}
@@ -211,6 +210,12 @@ func (r *loadRun) children(m *Module, dirs []string) {
 		child := r.child(dir, m, call)
 		r.children(child, append(slices.Clip(dirs), dir))
 	}
+}
+
+// TooManyCalls returns the error for the call that would be one module more than MaxModules.
+func TooManyCalls(call *ModuleCall) diag.List {
+	return diag.At(call.SrcRange, "Too many module calls",
+		"A configuration may have %d module calls in all, counting each call of a module that is called several times. Use for_each or count for repetition.", MaxModules)
 }
 
 func selfCall(call *ModuleCall, dir string, chain []string) diag.List {

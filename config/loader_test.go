@@ -136,7 +136,7 @@ func TestModuleCallsMultiply(t *testing.T) {
 		files[fmt.Sprintf("m%d/m.tf", i)] = fmt.Sprintf("module \"a\" {\n  source = \"../m%d\"\n}\nmodule \"b\" {\n  source = \"../m%[1]d\"\n}\n", i+1)
 	}
 	tree, diags := (&Loader{FS: mapFS(files)}).Load("m0")
-	if len(diags) != 1 || diags[0].Summary != "Too many module calls" || len(tree.Modules) > maxModules {
+	if len(diags) != 1 || diags[0].Summary != "Too many module calls" || len(tree.Modules) > MaxModules {
 		t.Errorf("%d modules, %v", len(tree.Modules), diags)
 	}
 }

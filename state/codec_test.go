@@ -141,7 +141,7 @@ func TestUnusableFiles(t *testing.T) {
 		"no version":          {`{"a": 1}`, ErrCorrupt, "format version"},
 		"version zero":        {`{"version": 0}`, ErrCorrupt, "format version"},
 		"version text":        {`{"version": "4"}`, ErrCorrupt, "format version"},
-		"nested too deep":     {`{"version": 4, "outputs": ` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + `}`, ErrCorrupt, "nested too deep"},
+		"nested too deep":     {`{"version": 4, "outputs": ` + strings.Repeat("[", 3000) + strings.Repeat("]", 3000) + `}`, ErrCorrupt, "nested more than"},
 		"number out of range": {`{"version": 4, "serial": 1e999999}`, ErrCorrupt, "out of range"},
 		"newer":               {`{"version": 5, "terraform_version": "9.1.0"}`, ErrNewer, "9.1.0"},
 		"encrypted":           {`{"serial":1,"lineage":"l","meta":{},"encrypted_data":"canary","encryption_version":"v0"}`, ErrEncrypted, "Configure the encryption"},
@@ -297,6 +297,26 @@ func TestOutputs(t *testing.T) {
 	f.State.Outputs["unknown"] = &Output{Value: seal(cty.UnknownVal(cty.String))}
 	if _, err := Write(f); err == nil || !strings.Contains(err.Error(), "unknown") {
 		t.Errorf("an unknown output: %v", err)
+	}
+}
+
+// TestDeepValues reads back the deepest value that can be stored, whose type nests twice as deep.
+func TestDeepValues(t *testing.T) {
+	v := cty.StringVal("x")
+	for i := range value.MaxDepth {
+		if v = cty.TupleVal([]cty.Value{v}); i%2 == 0 {
+			v = cty.ObjectVal(map[string]cty.Value{"a": v.AsValueSlice()[0]})
+		}
+	}
+	sealed, err := value.Seal(v, v.Type(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := mustRead(t, load(t, "all-members.tfstate"))
+	f.State.Outputs["deep"] = &Output{Value: sealed}
+	back := mustRead(t, []byte(mustWrite(t, f)))
+	if got, err := back.State.Outputs["deep"].Value.Live(); err != nil || !got.RawEquals(v) {
+		t.Errorf("a value of %d levels is not the same when it is read again: %v", value.MaxDepth, err)
 	}
 }
 

@@ -48,11 +48,17 @@ func ReadOutputs(src []byte) (map[string]*Output, error) {
 	return f.State.Outputs, nil
 }
 
+// maxLevels bounds the brackets within brackets of a state file. The type of a value takes two for each level
+// of the value, and is found a few levels down.
+const maxLevels = 2*value.MaxDepth + 50
+
 func read(src []byte, complete bool) (*File, error) {
 	if len(src) == 0 {
 		return nil, nil
 	}
-	if err := bounds.CheckJSON(src); err != nil {
+	if err := bounds.CheckJSON(src, maxLevels); errors.Is(err, bounds.ErrTooDeep) {
+		return nil, corrupt("its values are nested more than %d levels deep", value.MaxDepth)
+	} else if err != nil {
 		return nil, corrupt("%v", err)
 	}
 	f, err := readAny(src, complete)

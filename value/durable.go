@@ -31,6 +31,13 @@ var ErrSecret = errors.New("an ephemeral value cannot be stored")
 // way to write them.
 var ErrInfinite = errors.New("infinite numbers, such as the result of a division by zero, cannot be written to a state")
 
+// MaxDepth is how deep collections and objects of a value may nest in each other. Readers of states and plans
+// have a bound, so what exceeds it could be written but not read again.
+const MaxDepth = 1000
+
+// ErrTooDeep is returned by Seal for values that exceed MaxDepth.
+var ErrTooDeep = fmt.Errorf("values that are nested more than %d levels deep cannot be written to a state", MaxDepth)
+
 // How msgpack writes the infinities. Other values may contain the same bytes, so they only tell that a closer
 // look is needed.
 var (
@@ -41,11 +48,14 @@ var (
 // Seal encodes v, which may have unknown parts and sensitive marks, for plan and state. ty is the type to
 // encode against (the schema's type for resource objects; v.Type() for outputs). block may be nil for values
 // that no schema describes. Seal fails with ErrSecret if v carries an ephemeral mark or a non-null write-only
-// attribute of block, and with ErrInfinite for infinite numbers; deprecation marks are dropped. cty.NilVal
-// gives the zero Durable.
+// attribute of block, with ErrInfinite for infinite numbers, and with ErrTooDeep; deprecation marks are
+// dropped. cty.NilVal gives the zero Durable.
 func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 	if v == cty.NilVal {
 		return Durable{}, nil
+	}
+	if deeper(v.Type(), MaxDepth) {
+		return Durable{}, ErrTooDeep
 	}
 	var sensitive []cty.Path
 	if IsMarked(v) {
@@ -79,6 +89,34 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 		}
 	}
 	return Durable{&sealed{ty: ty, packed: packed, sensitive: sensitive}}, nil
+}
+
+// deeper reports whether a type nests more than so many levels. A value nests as deep as its type.
+func deeper(ty cty.Type, levels int) bool {
+	if ty.IsPrimitiveType() || ty == cty.DynamicPseudoType {
+		return false
+	}
+	if levels == 0 {
+		return true
+	}
+	levels--
+	switch {
+	case ty.IsCollectionType():
+		return deeper(ty.ElementType(), levels)
+	case ty.IsTupleType():
+		for _, e := range ty.TupleElementTypes() {
+			if deeper(e, levels) {
+				return true
+			}
+		}
+	case ty.IsObjectType():
+		for _, e := range ty.AttributeTypes() {
+			if deeper(e, levels) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // infinity finds an infinite number in an unmarked value.

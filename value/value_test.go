@@ -106,6 +106,26 @@ func TestSealRefusesInfinity(t *testing.T) {
 	}
 }
 
+func TestSealRefusesDeepValues(t *testing.T) {
+	for _, wrap := range []func(cty.Value) cty.Value{
+		func(v cty.Value) cty.Value { return cty.TupleVal([]cty.Value{v}) },
+		func(v cty.Value) cty.Value { return cty.ObjectVal(obj{"a": v}) },
+		func(v cty.Value) cty.Value { return cty.ListVal([]cty.Value{v}) },
+	} {
+		v := str("x")
+		for range MaxDepth {
+			v = wrap(v)
+		}
+		if _, err := Seal(v, v.Type(), nil); err != nil {
+			t.Error(err)
+		}
+		v = wrap(v)
+		if _, err := Seal(v, v.Type(), nil); !errors.Is(err, ErrTooDeep) {
+			t.Errorf("%d levels: %v", MaxDepth+1, err)
+		}
+	}
+}
+
 var capsule = cty.Capsule("capsule", reflect.TypeFor[int]())
 
 func TestSealErrors(t *testing.T) {

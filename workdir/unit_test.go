@@ -34,6 +34,7 @@ func TestE5ChildEnviron(t *testing.T) {
 	root := &config.Module{Variables: map[string]*config.Variable{"password": {Name: "password", Ephemeral: true}, "size": {Name: "size"}}}
 	got := childEnviron([]string{
 		"PATH=/bin", "TF_VAR_password=x", "TF_VAR_size=1", "TF_CLI_ARGS=-no-color", "TF_CLI_ARGS_apply=-var=password=x", "TF_CLI_ARGS_plan=-var size=1",
+		"TF_CLI_ARGS_destroy=-var 'password'=\"x\"", `TF_CLI_ARGS_init=-var pass\word=x`,
 	}, root)
 	want := []string{"PATH=/bin", "TF_VAR_size=1", "TF_CLI_ARGS=-no-color", "TF_CLI_ARGS_plan=-var size=1"}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -143,6 +143,10 @@ func (r *run) level(parents []*installed) []*installed {
 				r.errorf(call, "Module calls itself", "The module %q comes from %s, like a module that contains this call, so the calls would never end. A module cannot contain itself.", call.Name, fetch.Show(a.String()))
 				continue
 			}
+			if len(r.records)+len(tasks) >= config.MaxModules {
+				r.diags = append(r.diags, config.TooManyCalls(call)...)
+				return nil
+			}
 			tasks = append(tasks, &task{parent: p, call: call, address: a, key: key(p.module, call)})
 		}
 	}

@@ -288,6 +288,19 @@ func TestNoManifestWithoutModules(t *testing.T) {
 	}
 }
 
+// TestModuleCallsMultiply has calls that double with each level, of which only the installer's own bound
+// keeps it from listing a million.
+func TestModuleCallsMultiply(t *testing.T) {
+	w := newWorld(t)
+	w.files(".", map[string]string{"main.tf": call("a", "./m0", "")})
+	for i := range 20 {
+		next := fmt.Sprintf("../m%d", i+1)
+		w.files(fmt.Sprintf("m%d", i), map[string]string{"m.tf": call("a", next, "") + call("b", next, "")})
+	}
+	w.files("m20", map[string]string{"m.tf": ""})
+	w.fails("Too many module calls")
+}
+
 func TestModuleThatCallsItself(t *testing.T) {
 	w := newWorld(t)
 	w.packages["https://example.com/a.zip"] = map[string]string{"a.tf": call("again", "https://example.com/a.zip", "")}

@@ -19,7 +19,7 @@ var errProduct = fmt.Errorf("the result is too large: a product of sets may have
 func checkSize(name string, args []cty.Value) error {
 	switch name {
 	case "jsondecode":
-		return bounds.CheckJSON([]byte(plainText(args[0])))
+		return bounds.CheckJSON([]byte(plainText(args[0])), bounds.MaxLevels)
 	case "tonumber": // a text that is too large for the floating-point format would become infinite
 		if !bounds.Printable(plainText(args[0])) {
 			return bounds.ErrNumber

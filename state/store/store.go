@@ -71,6 +71,21 @@ func CheckWritable(m Manager) error {
 	return nil
 }
 
+// Redirected is implemented by managers that can write to a file that options name in place of the one of the
+// backend.
+type Redirected interface {
+	// RedirectedTo returns the path of that file; "" if the state is written where the backend keeps it.
+	RedirectedTo() string
+}
+
+// RedirectedTo returns the path of the file that m writes in place of the one of the backend; "" for none.
+func RedirectedTo(m Manager) string {
+	if r, ok := m.(Redirected); ok {
+		return r.RedirectedTo()
+	}
+	return ""
+}
+
 // Errors of stores, for errors.Is.
 var (
 	ErrNoWorkspace     = errors.New("there is no such workspace")

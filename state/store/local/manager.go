@@ -40,9 +40,10 @@ type Manager struct {
 }
 
 var (
-	_ store.Manager   = (*Manager)(nil)
-	_ store.Recoverer = (*Manager)(nil)
-	_ store.Checker   = (*Manager)(nil)
+	_ store.Manager    = (*Manager)(nil)
+	_ store.Recoverer  = (*Manager)(nil)
+	_ store.Checker    = (*Manager)(nil)
+	_ store.Redirected = (*Manager)(nil)
 )
 
 // Lock implements store.Manager. It takes the same lock on the state file as other engines, with their
@@ -147,6 +148,9 @@ func (m *Manager) Unlock(_ context.Context, id string) error {
 
 // CheckWritable implements store.Checker.
 func (m *Manager) CheckWritable() error { return m.paths.checkTargets() }
+
+// RedirectedTo implements store.Redirected.
+func (m *Manager) RedirectedTo() string { return m.paths.redirected }
 
 // Recovered implements store.Recoverer.
 func (m *Manager) Recovered() *store.Recovered {

@@ -19,6 +19,7 @@ type paths struct {
 	backup      string // "" for none
 	journal     string
 	info        string // of the lock
+	redirected  string // what options name as the file to write; "" if they name none
 	infoByName  string // where an engine that does not follow links looks for it; usually the same
 }
 

@@ -5,6 +5,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,7 +162,7 @@ func (s *Store) manager(path string) *Manager {
 	if s.opts.StateOut != "" {
 		write = s.abs(s.opts.StateOut)
 	}
-	p := paths{read: follow(read), write: follow(write)}
+	p := paths{read: follow(read), write: follow(write), redirected: cmp.Or(s.opts.StateOut, s.opts.State)}
 	switch s.opts.Backup {
 	case NoBackup:
 	case "":
