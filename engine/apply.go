@@ -18,7 +18,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Apply carries out a plan. The state is returned in every case; it is what the providers said last.
+// Apply carries out a plan. It always returns the resulting state, errors or not: the state holds what the
+// providers reported last.
 func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.List) {
 	if req.Soft == nil {
 		req.Soft = ctx
@@ -46,8 +47,9 @@ func (e *Engine) Apply(ctx context.Context, req ApplyRequest) (*Applied, diag.Li
 	return &Applied{State: a.state, Counts: a.counts}, provider.WithoutRepeats(diags)
 }
 
-// giveUpLate sets changing, and has it end once ctx has ended and everything that is open is closed, leased
-// or not: a provider may answer meanwhile. It returns what ends changing at the end of the apply.
+// giveUpLate sets changing, the context for calls that change objects. It outlives ctx until everything that
+// is open has been closed, leased or not: a provider may still answer in that time, and its answer is then
+// recorded. The returned function releases the context at the end of the apply.
 func (a *applier) giveUpLate(ctx context.Context) (stop func()) {
 	changing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	a.changing = changing
@@ -61,6 +63,10 @@ func (a *applier) giveUpLate(ctx context.Context) (stop func()) {
 	}
 }
 
+// apply carries out the plan in three stages: what planning changed without the providers is recorded first,
+// so that a step finds the object at its new address; then the steps run; then everything that needs final
+// objects is evaluated. The claims of all steps are made before the first one starts, or an ephemeral object
+// might be closed and opened again between two steps that use it.
 func (a *applier) apply() {
 	if !a.run.Root.CheckVariablesEarly(&future.Task{}) {
 		return
@@ -185,6 +191,8 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 	}
 }
 
+// step dispatches one step of the plan and reports whether what depends on it may go on. A data source
+// nested in a check always lets it go on: checks must not block changes.
 func (a *applier) step(t *future.Task, s *plan.Step) bool {
 	switch s.Leg {
 	case plan.ApplyLeg:

@@ -13,7 +13,7 @@ func (a *applier) nestedInCheck(c *plan.Change) bool {
 	return in != nil && in.Config().Check != nil
 }
 
-// deferRead puts a nested data source off until all changes are made, with its claims.
+// deferRead defers reading a nested data source, with its claims, until all changes are made.
 func (a *applier) deferRead(t *future.Task, c *plan.Change) {
 	r := nestedRead{change: c, uses: a.instance(c.Addr).Uses(t)}
 	a.pool.Claim(r.uses...)
@@ -22,8 +22,8 @@ func (a *applier) deferRead(t *future.Task, c *plan.Change) {
 	a.nested = append(a.nested, r)
 }
 
-// unreadable remembers that a data source that is nested in a check could not be read, and returns what that
-// changes in the state: what an earlier run read is not kept.
+// unreadable remembers that a data source nested in a check could not be read. It returns the changes to the
+// state, which drop the result of an earlier run.
 func (a *applier) unreadable(d *dataRead) []state.ObjectChange {
 	if d.in.Config().Check == nil {
 		return nil

@@ -74,6 +74,9 @@ type destruction struct {
 	first  *provisioning // the destroy-time provisioners, nil if there are none
 }
 
+// run upgrades the object, runs its destroy-time provisioners and has the provider destroy it. The journal
+// entry begins only after the provisioners: until then nothing has happened to the object that a later run
+// would have to clear up.
 func (d *destruction) run() bool {
 	pr, ok := d.upgrade(d.object)
 	if !ok {
@@ -114,7 +117,8 @@ func (d *destruction) provision(pr prior) bool {
 	return op.end(!ok) && ok
 }
 
-// conclude records the outcome. diags are the provider's, and get what else is wrong.
+// conclude records the outcome. diags are the provider's diagnostics; conclude appends any other errors to
+// them.
 func (d *destruction) conclude(op *journalEntry, pr prior, resp provider.ApplyResponse, diags *diag.List) bool {
 	left := resp.New
 	gone := left == cty.NilVal || left.IsNull()
@@ -178,8 +182,9 @@ func (a *applier) forgetStep(c *plan.Change) bool {
 	return op.end(false, state.ObjectChange{Object: c.Object(), Provider: c.Provider})
 }
 
-// departure returns what runs before the object of a change is destroyed, nil if nothing does: an object that
-// never was complete, or was set aside for its successor, gets no destroy-time provisioners.
+// departure returns the provisioners to run before the object of a change is destroyed, nil if there are
+// none. An object whose creation never completed, or that was deposed by its replacement, gets no
+// destroy-time provisioners.
 func (a *applier) departure(c *plan.Change) *eval.DestroyProvisioners {
 	if c.Action == plan.CreateThenDelete || c.Deposed != addr.Current {
 		return nil
@@ -206,6 +211,8 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 	return ok
 }
 
+// readData reads the data source within a journal entry and makes the result the instance's value. The value
+// is published before the postconditions run, because they and their messages may refer to it.
 func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 	if !d.config.value.IsWhollyKnown() {
 		d.fault(diag.Errorf("Configuration contains unknown value", "The configuration of %s is still not wholly known, although everything that it refers to has been applied.", d.obj))
@@ -232,8 +239,8 @@ func (a *applier) readData(d *dataRead, c *plan.Change) bool {
 	return op.end(false, state.ObjectChange{Object: d.obj, Provider: c.Provider, New: o}) && d.in.Postconditions(d.t, d.s, v)
 }
 
-// dropReads removes from the state what a plan to destroy read: provider configurations have it from the
-// plan, and nothing else needs it any more.
+// dropReads removes from the state the data that a plan to destroy has read. Provider configurations take it
+// from the plan, and nothing else needs it.
 func (a *applier) dropReads() {
 	if a.req.Plan.Mode != plan.Destroy {
 		return

@@ -44,7 +44,8 @@ func (a *applier) finish() {
 	pool.Wait()
 }
 
-// finishDestroy drops the outputs once nothing is left that they could be about.
+// finishDestroy drops the outputs after everything was destroyed. They stay after an error or a restricted
+// plan, which leave objects that they may describe.
 func (a *applier) finishDestroy() {
 	if a.run.Diags.HasErrors() || a.selection.Restricted() {
 		return
@@ -52,11 +53,11 @@ func (a *applier) finishDestroy() {
 	a.state.Outputs = map[string]*state.Output{}
 }
 
-// finishOutput stores the final value of an output. If something that it depends on has no final object, that
-// is the planned value, as long as it was known; otherwise the old one stays.
+// finishOutput stores the final value of an output. If a dependency has no final object, it stores the
+// planned value if that is known, and otherwise keeps the old one.
 func (a *applier) finishOutput(t *future.Task, o *eval.Value, planned *plan.OutputChange) {
 	if o.Unmet() {
-		return // its old value stays
+		return // keeps its old value
 	}
 	if a.anyBlocked(o.Deps(t)) || !o.InputsHold(t) {
 		a.storeOutput(planned.Name, planned.After, planned.Sensitive)
@@ -99,8 +100,8 @@ func (a *applier) anyBlocked(deps []plan.Dep) bool {
 	return slices.ContainsFunc(deps, a.blocked.Touched)
 }
 
-// anyLeftOut reports whether -exclude leaves one of the dependencies out, or -target or -exclude left it out
-// before it ever was, so that it has no object.
+// anyLeftOut reports whether one of the dependencies is left out by -exclude, or has no object because
+// -target or -exclude left it out before it was ever created.
 func (a *applier) anyLeftOut(t *future.Task, i addr.Instance, deps []plan.Dep) bool {
 	if !a.selection.Restricted() {
 		return false
@@ -116,7 +117,7 @@ func (a *applier) absent(i addr.Instance) bool {
 	return !made && a.req.Plan.Prior.Object(addr.Object{Instance: i}) == nil
 }
 
-// finishConditions evaluates what is still undecided among the conditions.
+// finishConditions evaluates the conditions that are still undecided.
 func (a *applier) finishConditions(pool *future.Pool) {
 	a.left = &missingDeps{instances: a.run.InstancesOf, missing: a.absent}
 	undecided, due := map[string]bool{}, map[string]bool{}
@@ -155,14 +156,17 @@ func (a *applier) finishConditions(pool *future.Pool) {
 	pool.Wait()
 }
 
-// finishGuarded evaluates the conditions of a variable or output, unless something that they need is not
-// there.
+// finishGuarded evaluates the conditions of a variable or output, unless something they depend on is
+// missing.
 func (a *applier) finishGuarded(t *future.Task, v *eval.Value) {
 	if deps := v.Deps(t); !a.anyBlocked(deps) && !a.anyLeftOut(t, addr.Instance{}, deps) && v.InputsHold(t) {
 		v.Holds(t)
 	}
 }
 
+// finishInstance evaluates the conditions of an instance that no step has evaluated. An ephemeral instance
+// that was never opened is opened here for its conditions alone; a lazy plan promises not to do that for one
+// that only write-only arguments use.
 func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided map[string]bool) {
 	if deps := in.Deps(t); a.anyBlocked(deps) || a.anyLeftOut(t, in.Addr(), deps) || !in.InputsHold(t) {
 		return

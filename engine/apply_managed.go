@@ -34,6 +34,8 @@ type instanceApply struct {
 	config evaluated
 }
 
+// applyStep creates or updates the instance of a change. Everything durable is prepared before it takes a
+// slot: a task that waited for evaluation within a slot could block the tasks it waits for.
 func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	in := a.prepareInstance(t, c, "changes")
 	if in == nil {
@@ -51,6 +53,8 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	return ok
 }
 
+// apply plans the change a second time, with final values, and carries it out. Values that were unknown in
+// the first plan, and ephemeral values, which may differ at each evaluation, are known only now.
 func (ia *instanceApply) apply() bool {
 	if ia.p = ia.providerFor(ia.t, ia.s, ia.in); ia.p == nil {
 		return false
@@ -69,8 +73,8 @@ func (ia *instanceApply) apply() bool {
 	return ia.carryOut(planned)
 }
 
-// loadPrior takes the object that an update starts from; a creation, also that of a replacement, starts from
-// nothing.
+// loadPrior loads the object that an update starts from. A creation starts from nothing, even if it is half
+// of a replacement.
 func (ia *instanceApply) loadPrior() bool {
 	ia.prior = noPrior(ia.block())
 	if ia.change.Action != plan.Update {
@@ -100,7 +104,8 @@ func (ia *instanceApply) evaluateConfig() bool {
 	return true
 }
 
-// planAgain asks for the plan with what is known now. It must keep every promise of the first plan.
+// planAgain has the provider plan again, with what is known now. The result must keep every promise of the
+// first plan.
 func (ia *instanceApply) planAgain() (planned provider.PlanResponse, ok bool) {
 	first, err := ia.change.After.Unmarked()
 	if err == nil && !ia.change.After.Type().Equals(ia.block().Type()) {
@@ -118,8 +123,8 @@ func (ia *instanceApply) planAgain() (planned provider.PlanResponse, ok bool) {
 	})
 }
 
-// validate has the provider validate the configuration again if it says more than when it was planned:
-// ephemeral values are others now, and what was unknown is known.
+// validate has the provider validate the configuration again if it differs from the one it saw while
+// planning: ephemeral values may have changed, and unknown values have become known.
 func (ia *instanceApply) validate(first cty.Value) bool {
 	if !ia.config.ephemeral && !contract.SaysMore(ia.block(), ia.config.value, first) {
 		return true
@@ -129,8 +134,7 @@ func (ia *instanceApply) validate(first cty.Value) bool {
 	return !diags.HasErrors()
 }
 
-// nothingToDo ends an update that turned out, with final values, to change nothing but what the state says
-// about the object.
+// nothingToDo ends an update that, with final values, changes only the state's record of the object.
 func (ia *instanceApply) nothingToDo(planned cty.Value) bool {
 	op := ia.a.begin(ia.obj, "update")
 	if op == nil {
@@ -173,7 +177,7 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	if ia.change.Action == plan.Update {
 		kind, action = event.OpUpdate, plan.Update
 	}
-	if !ia.s.Fresh() { // planning may have taken its time
+	if !ia.s.Fresh() { // planning may have outlasted a lease
 		return false
 	}
 	if ia.interrupted() {
@@ -210,7 +214,7 @@ func (ia *instanceApply) carryOut(planned provider.PlanResponse) bool {
 	return ia.conclude(op, o, resp, deposed, kind)
 }
 
-// newIdentity returns the identity after an apply: what the provider said, or else what there was before.
+// newIdentity returns the identity after an apply: the one the provider returned, or else the prior one.
 func (ia *instanceApply) newIdentity(id cty.Value, diags diag.List) (cty.Value, diag.List) {
 	got, wrong := ia.answers.AcceptIdentity(id, contract.Object)
 	if !diags.HasErrors() {
@@ -223,8 +227,8 @@ func (ia *instanceApply) newIdentity(id cty.Value, diags diag.List) (cty.Value, 
 	return got, diags
 }
 
-// provision runs the provisioners of a new object, which is recorded as tainted before: it exists, whatever
-// becomes of this program meanwhile. It returns the operation that ends with the final record.
+// provision runs the provisioners of a new object. The object is recorded as tainted first, because it
+// exists even if this process dies meanwhile. It returns the journal entry for the final record.
 func (ia *instanceApply) provision(op *journalEntry, o *outcome, resp provider.ApplyResponse) *journalEntry {
 	tainted := ia.object(o.value, resp.Private, resp.Identity, true)
 	if tainted == nil || !op.end(false, ia.changeTo(tainted)) {
@@ -314,20 +318,19 @@ func (ia *instanceApply) undepose(op *journalEntry, deposed addr.Object) bool {
 	return false
 }
 
-// outcome is what an apply call led to.
+// outcome is the result of an apply call.
 type outcome struct {
 	value   cty.Value
 	exists  bool
 	failed  bool
 	tainted bool
-	// untouched reports that the response contains nothing about the object, so that its record stays as it
-	// was.
+	// untouched is set if the response says nothing about the object, so that its record stays as it was.
 	untouched bool
 	diags     diag.List
 }
 
-// outcome holds the answer of an apply call against the contract. Whatever exists is kept, whatever else is
-// wrong with the answer.
+// outcome checks the answer to an apply call against the contract. An object that exists is kept, even if
+// other parts of the answer are wrong.
 func (ia *instanceApply) outcome(planned provider.PlanResponse, resp provider.ApplyResponse, diags diag.List) outcome {
 	o := outcome{value: resp.New, failed: diags.HasErrors(), tainted: diags.HasErrors()}
 	if resp.New == cty.NilVal || resp.New.IsNull() {

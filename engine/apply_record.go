@@ -8,8 +8,8 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// recordPrior makes durable what planning changed without a provider's help: moved, refreshed, imported and
-// upgrade objects, and data that was read.
+// recordPrior makes durable what planning changed without provider operations during the apply: objects that
+// were moved, refreshed, imported or upgraded, and data that was read.
 func (a *applier) recordPrior() error {
 	a.refreshDependencies()
 	base := a.req.Plan.Base
@@ -49,8 +49,8 @@ func (a *applier) recordPrior() error {
 	return nil
 }
 
-// reportImports reports the objects that are imported. That happened all at once, since no provider is asked
-// for it.
+// reportImports reports the imported objects. They are recorded together, before the first step, since
+// importing them takes no provider call during an apply.
 func (a *applier) reportImports() {
 	for _, c := range a.req.Plan.Changes {
 		if c.Importing == nil {
@@ -107,12 +107,13 @@ func sameResources(a, b []addr.ConfigResource) bool {
 type journalEntry struct {
 	*applier
 	id uint64
-	// onDurable says, if set, that the operation has ended. It is called when the results are durable: what
-	// was said to be complete is in the state, whatever becomes of this program.
+	// onDurable, if set, reports the end of the operation. It is called once the results are durable: an
+	// operation reported as complete is in the state, even if this process dies right after.
 	onDurable func(diag.List)
 }
 
-// begin makes it durable that an operation on an object is about to start. False means that it must not.
+// begin makes it durable that an operation on an object is about to start. It returns nil if that failed;
+// the operation must not start then.
 func (a *applier) begin(o addr.Object, action string) *journalEntry {
 	id, err := a.req.Journal.Begin(o, action)
 	if err != nil {

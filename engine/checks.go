@@ -7,8 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// evaluateCheck evaluates the assertions of a check. What the check needs must have been prepared. With
-// announce set, the results of what cannot be decided now are announced for later.
+// evaluateCheck evaluates the assertions of a check. Everything durable that the check needs must have been
+// prepared. If announce is set, a warning names each assertion that only the apply can decide.
 func (w *walk) evaluateCheck(t *future.Task, c *eval.Check, announce bool) {
 	in := c.Nested()
 	if in != nil {
@@ -22,7 +22,7 @@ func (w *walk) evaluateCheck(t *future.Task, c *eval.Check, announce bool) {
 		defer s.End()
 		c.OpenNested(t, s)
 		if in != nil && s.Failed() {
-			// What the provider said is not repeated in a message that is stored.
+			// The provider's diagnostics stay out of a message that is stored: they may quote a secret.
 			c.Fail(fmt.Sprintf("%s could not be opened.", in.Addr()))
 			return
 		}

@@ -25,22 +25,22 @@ import (
 // ConsoleInput is the file name that diagnostics give to expressions of a console.
 const ConsoleInput = "<console-input>"
 
-// ConsoleRequest is what a console evaluates expressions about. Of the plan request, Config, State, Variables
-// and Soft count always, and the rest if Planned is set. Variables that are not set and have no default are
-// unknown.
+// ConsoleRequest says which configuration and objects a console evaluates expressions against. Of the plan
+// request, only Config, State, Variables and Soft are used unless Planned is set. Variables with neither a
+// value nor a default are unknown.
 type ConsoleRequest struct {
 	PlanRequest
-	// Planned evaluates the objects as a plan would make them. Otherwise they are as the state has them, and
+	// Planned evaluates the objects as a plan would make them. Otherwise they are as in the state, and
 	// nothing is read.
 	Planned bool
 }
 
-// Console evaluates expressions one after the other, as if they stood in the root module. What they open
-// stays open, renewed as it needs, until Close. It belongs to one goroutine.
+// Console evaluates expressions one after the other, in the scope of the root module. What they open stays
+// open, renewed as needed, until Close. It is not safe for concurrent use.
 type Console struct {
 	walk      *walk
 	functions map[string]function.Function
-	renew     func() *walk // a walk that forgets what the present one has failed to evaluate; nil if there is no such thing
+	renew     func() *walk // starts a walk without the failures that the present one remembers; nil if a failure is final
 	failed    bool         // the present walk has values that could not be evaluated
 	keeping   bool         // what is opened stays open
 	kept      map[eval.Use]struct{}
@@ -48,8 +48,8 @@ type Console struct {
 	end       func()
 }
 
-// Console starts a console. It is returned also when the diagnostics have errors, which are about values of
-// the configuration, and then must be closed too.
+// Console starts a console. If the diagnostics have errors, which concern values of the configuration, the
+// console is returned all the same and must be closed.
 func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, diag.List) {
 	if req.Soft == nil {
 		req.Soft = ctx
@@ -79,7 +79,7 @@ func (e *Engine) Console(ctx context.Context, req ConsoleRequest) (*Console, dia
 	return c, append(invalid, provider.WithoutRepeats(c.walk.run.Diags.Take())...)
 }
 
-// plan makes a plan whose objects the expressions are about. What the plan opens is closed with it.
+// plan makes a plan, whose objects the expressions refer to. What the plan opens is closed when it ends.
 func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp time.Time) {
 	p := e.newPlanner(ctx, req.PlanRequest)
 	p.plan.Timestamp = stamp
@@ -91,7 +91,7 @@ func (c *Console) plan(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 	c.keeping = true
 }
 
-// look makes the expressions be about the objects of the state.
+// look sets the console up to evaluate against the objects of the state.
 func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp time.Time) {
 	c.keeping = true
 	known := map[addr.AbsResource][]addr.Key{}
@@ -125,9 +125,9 @@ func (c *Console) look(e *Engine, ctx context.Context, req ConsoleRequest, stamp
 	c.failed = c.walk.run.Diags.HasErrors()
 }
 
-// Evaluate evaluates the source text of one expression. Parts of the value that are ephemeral are unknown;
-// the marks say which they are. A call of the function type as the whole expression gives a value that
-// funcs.TypeOf takes apart. Errors of one expression are of no consequence for the next.
+// Evaluate evaluates the source text of one expression. Ephemeral parts of the value are unknown and carry
+// the ephemeral mark. If the whole expression is a call of the function type, funcs.TypeOf extracts the type
+// from the value. An error in one expression does not affect the next.
 func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 	if c.failed && c.renew != nil {
 		c.walk = c.renew()
@@ -174,15 +174,15 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 	return value.WithholdEphemeral(v), diags
 }
 
-// Close closes everything that expressions have opened, and tells what went wrong in doing so. It is safe to
+// Close closes everything that expressions have opened and returns the diagnostics of closing. It is safe to
 // call more than once.
 func (c *Console) Close() diag.List {
 	c.end()
 	return provider.WithoutRepeats(c.walk.run.Diags.Take())
 }
 
-// Names returns the beginnings of all expressions: functions, each with an opening parenthesis, and what can
-// be referred to.
+// Names returns the ways an expression can begin, for completion: functions, each with an opening
+// parenthesis, and everything that can be referred to.
 func (c *Console) Names() []string {
 	var out []string
 	for name := range maps.Keys(c.functions) {
@@ -193,7 +193,7 @@ func (c *Console) Names() []string {
 	return out
 }
 
-// keep lets an ephemeral instance stay open that is about to be used.
+// keep keeps an ephemeral instance open that is about to be used.
 func (c *Console) keep(w *walk, in *eval.Instance) {
 	if !c.keeping {
 		return
@@ -218,14 +218,14 @@ func (h *plannedHost) Open(t *future.Task, s *eval.Session, in *eval.Instance) c
 	return h.planner.Open(t, s, in)
 }
 
-// stateHost gives the objects of a state as they are there. It implements eval.Host.
+// stateHost implements eval.Host with the objects of a state.
 type stateHost struct {
 	*walk
 	console *Console
 	state   *state.State
 }
 
-// Result implements eval.Host: the object of the state. One that is not there is unknown.
+// Result implements eval.Host. It returns the object of the state, unknown if there is none.
 func (h *stateHost) Result(t *future.Task, in *eval.Instance) cty.Value {
 	return h.recorded(t, h.state, in)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// heldUses returns what depends_on holds open while the object at the address is read or destroyed, for a
-// claim.
+// heldUses returns, for a claim, what depends_on holds open while the object at the address is read or
+// destroyed.
 func heldUses(t *future.Task, run *eval.Run, a addr.Instance) []eval.Use {
 	if in := run.HeldInstance(t, a); in != nil {
 		return in.HeldUses(t)
@@ -15,8 +15,9 @@ func heldUses(t *future.Task, run *eval.Run, a addr.Instance) []eval.Use {
 	return nil
 }
 
-// prepareHold demands what holding needs, outside of a slot. It returns the function that holds until the
-// session ends, within the slot; false means that something could not be opened, which was reported.
+// prepareHold demands what holding needs; the task must not be in a slot. The returned function, which runs
+// within a slot, holds it open until the session ends. It returns false if something could not be opened,
+// which was reported.
 func (w *walk) prepareHold(t *future.Task, run *eval.Run, a addr.Instance) func(*eval.Session) bool {
 	in := run.HeldInstance(t, a)
 	if in == nil {

@@ -31,7 +31,7 @@ type Options struct {
 	// Provisioner output and inputs come from the environment of the process; Environ is what local-exec
 	// passes on.
 	Environ []string
-	// Log receives lines about what is odd but no error, each beginning with its level in brackets; nil for
+	// Log receives a line for anything unusual that is not an error, each beginning with its level in brackets; nil for
 	// none. Lines hold no values.
 	Log func(line string)
 }
@@ -66,7 +66,7 @@ func New(opt Options) *Engine {
 	return &Engine{opt: opt, providers: processes.New(opt.Launcher), events: event.NewReporter(opt.Observer, opt.Now)}
 }
 
-// Flush waits until the observer has received every event so far, and returns what went wrong in it.
+// Flush waits until the observer has received every event so far, and returns the observer's errors.
 func (e *Engine) Flush() diag.List { return e.events.Flush() }
 
 // Close ends every provider that is still running. It is safe to call more than once.
@@ -90,7 +90,7 @@ func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*blocks.Config
 	return cfg, append(unsupported(tree), diags...)
 }
 
-// stopOn asks the providers to cancel what they do when soft ends. The returned function ends the watch.
+// stopOn asks the providers to cancel their operations when soft ends. The returned function ends the watch.
 func (e *Engine) stopOn(soft context.Context) func() {
 	return e.providers.StopOn(soft, e.opt.CloseLimit, func() { e.events.Detail(event.Event{Kind: event.Started, Op: event.OpInterrupt}) })
 }
@@ -105,8 +105,8 @@ func (w *walk) newRun(cfg *blocks.Config, phase eval.Phase, host eval.Host, vari
 	return eval.NewRun(cfg, w.runOptions(phase, host, variables, stamp))
 }
 
-// runOptions returns the options of a run of the walk. The first interrupt ends evaluations where nothing
-// would be lost, and the second one those of an apply, which has to finish what it has begun.
+// runOptions returns the options of a run of the walk. The first interrupt stops the evaluations of anything
+// but an apply; an apply must finish what it has begun, so only the second interrupt stops its evaluations.
 func (w *walk) runOptions(phase eval.Phase, host eval.Host, variables map[string]cty.Value, stamp time.Time) eval.Options {
 	interrupted := w.soft.Done()
 	if phase == eval.Applying {

@@ -19,9 +19,9 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// Generate imports what import blocks name and no resource block declares, and writes blocks for it, ordered
-// by address. What the request says of the mode is not used. With errors, the result is what could be
-// generated in spite of them.
+// Generate imports the objects that import blocks name but no resource block declares, and returns blocks
+// for them, ordered by address. It ignores the mode of the request. If there are errors, it returns the
+// blocks it could generate.
 func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, diag.List) {
 	req.Mode = plan.Normal
 	p := e.startPlan(ctx, req)
@@ -34,6 +34,8 @@ func (e *Engine) Generate(ctx context.Context, req PlanRequest) ([]*Generated, d
 	return out, provider.WithoutRepeats(p.run.Diags.List())
 }
 
+// generate imports the undeclared targets in parallel. Each task writes to an element of its own, so that
+// the result keeps the order of addresses without a lock; failed ones leave nil and are dropped.
 func (p *planner) generate() []*Generated {
 	if !p.valid() {
 		return nil
@@ -116,8 +118,8 @@ func (op *objectOp) writeBlock(u undeclared, v cty.Value, cfg *blocks.Config) (s
 
 func impliedName(r addr.Resource) string { return (&config.Resource{Addr: r}).ImpliedProvider() }
 
-// suggestConfig returns what the configuration of an object should be: what its provider says, if it has an
-// opinion, and else the object itself.
+// suggestConfig returns a configuration for an object: the provider's if it generates one, and else one made
+// from the object itself.
 func (op *objectOp) suggestConfig(v cty.Value) (cty.Value, bool) {
 	c, diags := op.providers.Catalog(op.ctx, op.source)
 	if diags.HasErrors() || !c.Capabilities().GenerateResourceConfig {

@@ -27,9 +27,9 @@ type ImportRequest struct {
 	Soft      context.Context // ends on the first interrupt; nil for never
 }
 
-// Import has the provider of a declared instance import an object, and returns a state with it; nil if that
-// failed. Of the configuration it evaluates what tells that there is such an instance, and what configures
-// the provider; the arguments of the resource may still be missing.
+// Import has the provider of a declared instance import an object and returns a state that includes it, nil
+// if that failed. It evaluates only what determines the instance and the provider configuration; the
+// arguments of the resource may still be missing.
 func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, diag.List) {
 	im := &importer{e.newPlanner(ctx, PlanRequest{Config: req.Config, State: req.State, Mode: plan.Normal, Variables: req.Variables, Soft: req.Soft})}
 	im.pool.OnlyKnown = true
@@ -47,7 +47,7 @@ func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, d
 	return out, diags
 }
 
-// importer implements eval.Host for Import: managed resources are as the state has them, and data sources are
+// importer implements eval.Host for Import: managed resources are taken from the state, and data sources are
 // read.
 type importer struct{ *planner }
 
@@ -59,6 +59,9 @@ func (im *importer) Result(t *future.Task, in *eval.Instance) cty.Value {
 	return im.recorded(t, im.req.State, in)
 }
 
+// importObject imports the object and returns the resulting state, nil if that failed, which was reported.
+// The provider configuration is claimed before it is prepared, so that what it opens stays open for the
+// call.
 func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *state.State {
 	im.run.Root.CheckVariablesEarly(t)
 	in := im.instance(t, to)
@@ -97,7 +100,7 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	return out
 }
 
-// instance returns the instance at an address if the configuration has it. Otherwise the reason is reported.
+// instance returns the instance at an address, nil if the configuration does not have it, which is reported.
 func (im *importer) instance(t *future.Task, to addr.Instance) *eval.Instance {
 	in, ok := im.run.Find(t, to)
 	if in == nil && ok {

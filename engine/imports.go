@@ -60,7 +60,7 @@ func (op *objectOp) importObject(imp *importTarget, meta cty.Value) (prior, bool
 	return got, true
 }
 
-// importIdentity makes a complete identity of what an import block says.
+// importIdentity completes the identity given in an import block.
 func (op *objectOp) importIdentity(imp *importTarget) (cty.Value, diag.List) {
 	c, diags := op.providers.Catalog(op.ctx, op.source)
 	if diags.HasErrors() {
@@ -74,7 +74,7 @@ func (op *objectOp) importIdentity(imp *importTarget) (cty.Value, diag.List) {
 	return given, append(diags, wrong...)
 }
 
-// pickImported picks the object that was asked for out of the answer.
+// pickImported returns the requested object from the answer, which may contain others.
 func (op *objectOp) pickImported(resp provider.ImportResponse, diags diag.List) (prior, diag.List) {
 	none := prior{}
 	if resp.Deferred != "" {
@@ -100,7 +100,8 @@ func (op *objectOp) pickImported(resp provider.ImportResponse, diags diag.List) 
 	return none, append(diags, op.answers.Violations(contract.Imported, contract.ErrWrongType)...)
 }
 
-// importText returns by what an object was imported, for a line about it; both are "" if that is unknown.
+// importText returns the attribute and the value by which an object was imported, for display; both are ""
+// if unknown.
 func importText(i *plan.Importing) (key, text string) {
 	if i.ID != "" {
 		return "id", i.ID

@@ -16,8 +16,8 @@ func (e *Engine) warnf(format string, args ...any) {
 	}
 }
 
-// logTolerated writes to the log what a provider of the legacy type system may do and others may not: such
-// providers have always done it, and are known not to mean harm by it. errs is called only if there is a log.
+// logTolerated logs violations that are tolerated from providers of the legacy type system, which have
+// always committed them and are known to do no harm by it. errs is called only if there is a log.
 func (op *objectOp) logTolerated(what contract.Answer, errs func() []error) {
 	if op.opt.Log == nil {
 		return
@@ -27,8 +27,8 @@ func (op *objectOp) logTolerated(what contract.Answer, errs func() []error) {
 	}
 }
 
-// noteIdentity writes to the log that a provider has given an object another identity: it is the provider's
-// to give, but other tools may know the object by the one it had.
+// noteIdentity logs that a provider has changed the identity of an object. It may do so, but other tools may
+// know the object by the earlier one.
 func (op *objectOp) noteIdentity(doing string, before, after cty.Value) {
 	if op.opt.Log == nil || before == cty.NilVal || before.IsNull() || !before.IsWhollyKnown() || after == cty.NilVal || after.IsNull() || after.RawEquals(before) {
 		return

@@ -9,8 +9,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// missingDeps finds dependencies on instances that are missing. What a dependency on all of a resource comes
-// to is found once, however many have it: a lacking is for a time in which no instance comes or goes.
+// missingDeps finds dependencies on instances that are missing. A dependency on a whole resource is resolved
+// once, however many objects have it. The results are cached, so a missingDeps must not outlive a change to
+// the set of instances.
 type missingDeps struct {
 	instances func(*future.Task, plan.Dep) ([]addr.Instance, bool)
 	missing   func(addr.Instance) bool

@@ -22,15 +22,15 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// prior is an object as planning starts from it: upgraded to the current schema and, unless refreshing is
-// off, as it really is.
+// prior is the object that planning starts from: upgraded to the current schema and, unless refreshing is
+// off, refreshed from the real object.
 type prior struct {
 	object    *state.Object // nil if there is none
 	value     cty.Value     // without marks; null if there is none
 	private   []byte
 	identity  cty.Value // cty.NilVal if there is none
 	importing *plan.Importing
-	cleaned   bool // the stored object has more than value: write-only values, which are taken out
+	cleaned   bool // the stored object had write-only values, which value lacks
 }
 
 // sensitive returns the paths that are sensitive in the stored object.
@@ -45,8 +45,8 @@ func noPrior(b *schema.Block) prior {
 	return prior{value: cty.NullVal(b.Type())}
 }
 
-// objectOp is an operation on one object: planning, creating, updating or destroying it, or reading,
-// importing or decoding it. It has what all of these need; each embeds it in a type that has the rest.
+// objectOp is the part that all operations on one object share: planning, creating, updating, destroying,
+// reading, importing and decoding. Each operation embeds it in a type with its own fields.
 type objectOp struct {
 	*walk
 	obj     addr.Object
@@ -91,13 +91,13 @@ func (w *walk) instanceOp(in *eval.Instance) objectOp {
 func (op *objectOp) typeName() string     { return op.obj.Resource.Type }
 func (op *objectOp) block() *schema.Block { return op.schema.Block }
 
-// report reports what concerns the object, at the block that declares it unless the diagnostics say where.
+// report reports diagnostics about the object, at the block that declares it unless they have a range.
 func (op *objectOp) report(diags diag.List) {
 	op.run.Report(diags.InConfigBody(op.body).WithAddress(op.obj.Instance.String()))
 }
 
-// validateConfig has the provider validate a configuration of the block, which has no marks, unless it had no
-// remarks on just that while the whole configuration was validated.
+// validateConfig has the provider validate a configuration of the block, which has no marks. It skips the
+// call if the provider accepted the same configuration while the whole configuration was validated.
 func (op *objectOp) validateConfig(mode addr.Mode, b *blocks.Resource, config cty.Value) diag.List {
 	if op.valid.accepts(b, config) {
 		return nil
@@ -134,8 +134,8 @@ func (op *objectOp) upgrade(o *state.Object) (prior, bool) {
 	return op.loadIdentity(pr, o)
 }
 
-// clean takes out of a stored object what another engine, or a provider for which the attribute was not
-// write-only yet, has left in its write-only attributes.
+// clean nulls the write-only attributes of a stored object. They have values if another engine wrote the
+// state, or if the attribute became write-only in a later version of the provider.
 func (op *objectOp) clean(v cty.Value) (cty.Value, bool) {
 	paths := op.block().WriteOnlyPaths(v)
 	if len(paths) == 0 {
@@ -145,6 +145,9 @@ func (op *objectOp) clean(v cty.Value) (cty.Value, bool) {
 	return op.block().NullWriteOnly(v), true
 }
 
+// loadIdentity decodes the stored identity, asking the provider to upgrade it if its version or shape
+// differs. A provider whose schemas cannot be read only leaves the identity out: the object can be worked on
+// without it.
 func (op *objectOp) loadIdentity(pr prior, o *state.Object) (prior, bool) {
 	if len(o.Identity) == 0 {
 		return pr, true
@@ -173,7 +176,7 @@ func (op *objectOp) loadIdentity(pr prior, o *state.Object) (prior, bool) {
 	return pr, true
 }
 
-// refresh reads the real object. The result has no object if it is gone.
+// refresh reads the real object. The result has a null value if the object is gone.
 func (op *objectOp) refresh(pr prior, meta cty.Value) (prior, bool) {
 	idKey, id := identifying(pr.value, op.schema.Block, pr.sensitive())
 	done := op.events.Begin(event.OpRefresh, op.obj, plan.NoOp, idKey, id)
@@ -217,9 +220,9 @@ func (op *objectOp) mark(v cty.Value, paths []cty.Path) cty.Value {
 	return value.MarkPaths(v, op.mirrorSensitivity(v, paths), value.Sensitive)
 }
 
-// mirrorSensitivity adds to the sensitive paths of an object those of the result in which the built-in
-// provider repeats an argument. While the result is not known, it is sensitive if the argument is so as a
-// whole: of a part there is nothing yet to mark, and other parts may be used in the open.
+// mirrorSensitivity adds paths to the sensitive paths of an object for results in which the built-in
+// provider repeats an argument. An unknown result is sensitive only if the whole argument is: it has no
+// parts to mark yet, and its other parts may be shown.
 func (op *objectOp) mirrorSensitivity(v cty.Value, paths []cty.Path) []cty.Path {
 	from, to, ok := builtin.Echo(op.typeName())
 	if !ok || op.source != addr.BuiltinProvider || v == cty.NilVal || v.IsNull() || !v.IsKnown() {
@@ -274,8 +277,8 @@ func (op *objectOp) metaIn(m *eval.Module) cty.Value {
 	return v
 }
 
-// dropMirrored takes out of stored paths those that mirrorSensitivity adds: a state may have been written
-// without them.
+// dropMirrored removes from stored paths those that mirrorSensitivity adds, since a state may have been
+// written without them.
 func (op *objectOp) dropMirrored(paths []cty.Path) []cty.Path {
 	_, result, ok := builtin.Echo(op.typeName())
 	if !ok || op.source != addr.BuiltinProvider {

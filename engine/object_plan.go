@@ -15,14 +15,14 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// evaluated is the configuration of an object, as its provider is given it.
+// evaluated is the configuration of an object in the form its provider receives.
 type evaluated struct {
 	value     cty.Value  // without marks
 	sensitive []cty.Path // outside of write-only attributes, which are not stored
 	ephemeral bool       // it has ephemeral values, which may differ each time that it is evaluated
 }
 
-// evaluate evaluates the configuration of an instance. False means that the reason was reported.
+// evaluate evaluates the configuration of an instance. It returns false if that failed, which was reported.
 func (op *objectOp) evaluate(t *future.Task, s *eval.Session, in *eval.Instance) (evaluated, bool) {
 	cfg, diags := in.EvalBody(t, s)
 	op.run.Report(diags)
@@ -44,8 +44,8 @@ func (op *objectOp) ignoreChanges(e evaluated, lc *config.Lifecycle, pr prior) e
 	return e
 }
 
-// planRequest is what a change is planned from: the first time while planning, and a second time while
-// applying, when all values are known.
+// planRequest has the inputs of a plan of one object. An object is planned twice: while planning, and again
+// while applying, when all values are known.
 type planRequest struct {
 	prior  prior
 	config cty.Value // without marks; null to destroy the object
@@ -58,8 +58,8 @@ type planRequest struct {
 
 func (r *planRequest) destroys() bool { return r.config.IsNull() }
 
-// plan has the provider plan a change, and holds its answer against the contract. False means that the plan
-// cannot be used, which was reported.
+// plan has the provider plan a change and checks the answer against the contract. It returns false if the
+// plan cannot be used, which was reported.
 func (op *objectOp) plan(req planRequest) (provider.PlanResponse, bool) {
 	proposed, doing := req.config, "planning to destroy"
 	if !req.destroys() {
@@ -86,8 +86,9 @@ func (op *objectOp) plan(req planRequest) (provider.PlanResponse, bool) {
 
 var errPlannedNull = errors.New("the planned object is null although the configuration asks for one")
 
-// checkPlan holds the plan of an object that is to exist against the configuration, and a second plan against
-// the first. It returns the planned object without what must not be stored, and diags with what is wrong.
+// checkPlan checks the plan of an object that is to exist against its configuration, and a second plan
+// against the first. It returns the planned object without what must not be stored, and diags with any
+// violations appended.
 func (op *objectOp) checkPlan(req *planRequest, resp provider.PlanResponse, diags diag.List) (cty.Value, diag.List) {
 	planned, diags := op.answers.Accept(resp.Planned, diags, contract.Plan)
 	planned, diags = op.answers.DropCopiedSecrets(req.config, planned, diags, contract.Plan)
@@ -108,8 +109,8 @@ func (op *objectOp) checkPlan(req *planRequest, resp provider.PlanResponse, diag
 	return planned, diags
 }
 
-// violations returns an error for each rule that check finds broken. What a provider of the legacy type
-// system breaks is tolerated, and only logged.
+// violations returns an error for each rule that check finds broken. For a provider of the legacy type
+// system they are only logged, and violations returns nil.
 func (op *objectOp) violations(a contract.Answer, legacy bool, check func() []error) diag.List {
 	if legacy {
 		op.logTolerated(a, check)

@@ -21,8 +21,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Plan plans. The plan is returned also when the diagnostics have errors, for showing; its Errored is set
-// then.
+// Plan makes a plan. If the diagnostics have errors, the plan is returned all the same, to be shown, with
+// Errored set.
 func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.List) {
 	p := e.startPlan(ctx, req)
 	defer e.stopOn(p.req.Soft)()
@@ -38,6 +38,8 @@ func (e *Engine) Plan(ctx context.Context, req PlanRequest) (*plan.Plan, diag.Li
 	return p.plan, p.adviseExclude(oneInterrupt(provider.WithoutRepeats(diags)))
 }
 
+// makePlan runs the plan. Outputs are planned in a second round, when all changes are recorded: what they
+// depend on decides whether a restricted plan includes them.
 func (p *planner) makePlan() {
 	if !p.valid() {
 		return
@@ -60,7 +62,7 @@ func (p *planner) makePlan() {
 	p.declareChecks()
 	pool := future.NewPool(p.workers())
 	if p.req.Mode == plan.Destroy {
-		p.queueOrphans(pool) // whatever the configuration says, all of the state goes
+		p.queueOrphans(pool) // everything in the state is destroyed, declared or not
 	} else {
 		p.expands = 1
 		pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
@@ -100,8 +102,8 @@ func (p *planner) planVariables() {
 	slices.Sort(p.plan.EphemeralVariables)
 }
 
-// claimAll claims, for every block, what its instances may use, before any instance is known. visit trades
-// these claims for exact ones.
+// claimAll claims, for every block, what its instances may use, before any instance is known. visit replaces
+// these claims by exact ones.
 func (p *planner) claimAll() {
 	p.req.Config.EachResource(func(b *blocks.Resource) { p.pool.Claim(eval.BlockClaims(b)...) })
 	eval.EachCheck(p.req.Config, func(uses []eval.Use) { p.pool.Claim(uses...) })
@@ -109,8 +111,8 @@ func (p *planner) claimAll() {
 	p.pool.Claim(p.stateUses...)
 }
 
-// stateProviders returns a claim for each provider configuration that has objects in the state: some may have
-// to be destroyed.
+// stateProviders returns a claim for each provider configuration with objects in the state, since some may
+// have to be destroyed.
 func (p *planner) stateProviders() []eval.Use {
 	seen := map[addr.ProviderConfig]struct{}{}
 	var out []eval.Use
@@ -129,8 +131,7 @@ func (p *planner) stateProviders() []eval.Use {
 	return out
 }
 
-// visit queues the work of a module object: first everything that tells which instances there are, then the
-// instances.
+// visit queues the work of a module object: first whatever determines its instances, then the instances.
 func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	m.CheckVariables(t, p.variablesFirst(t))
 	calls, resources := p.dropUntargeted(m)
@@ -163,8 +164,8 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	p.expansionDone(pool)
 }
 
-// dropUntargeted returns the calls and resources of a module object that -target leaves any interest in. The
-// claims of the others end here.
+// dropUntargeted returns the calls and resources of a module object that -target selects, and waives the
+// claims of the others.
 func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource) {
 	calls, resources := m.Calls(), m.Resources()
 	if len(p.req.Targets) == 0 {
@@ -187,8 +188,8 @@ func (p *planner) dropUntargeted(m *eval.Module) ([]*eval.Call, []*eval.Resource
 	return calls, resources
 }
 
-// expansionDone counts an expansion as done. After the last one, what the state has beyond the configuration
-// is known.
+// expansionDone counts an expansion as done. After the last one, the orphans in the state are known and are
+// queued.
 func (p *planner) expansionDone(pool *future.Pool) {
 	p.mu.Lock()
 	p.expands--
@@ -200,6 +201,8 @@ func (p *planner) expansionDone(pool *future.Pool) {
 	}
 }
 
+// visitCall queues the instances of a called module. Each instance needs its own set of block claims, so the
+// one set that claimAll made is multiplied, or waived if there are no instances.
 func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	children := c.Children(t, nil)
 	// The claims of the called module's blocks stand for one instance of it.
@@ -221,6 +224,8 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	}
 }
 
+// visitResource queues the instances of a resource. It claims what each instance uses before it waives the
+// claim of the block: the other way round, an ephemeral object could be closed in between.
 func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resource) {
 	instances, ok := r.Instances(t)
 	p.mu.Lock()
@@ -300,9 +305,9 @@ func (p *planner) collect() {
 	}
 }
 
-// dropWriteOnly takes out of the states that the plan keeps what another engine has left in write-only
-// attributes: a saved plan would copy it. Planning has done so for the objects that it looked at, but only in
-// what they become. Types of providers that planning had no use for are left as they are.
+// dropWriteOnly drops the values that another engine has left in write-only attributes from the states that
+// the plan keeps, which a saved plan would copy. Planning itself cleans an object only in its planned form.
+// Types whose provider was not started are left as they are.
 func (p *planner) dropWriteOnly() {
 	s := scrub.New(scrub.Options{
 		Schema: func(a addr.Provider, typeName string) *schema.Schema {
@@ -310,6 +315,6 @@ func (p *planner) dropWriteOnly() {
 		},
 		Normalize: withoutAdditions,
 	})
-	p.plan.Base = s.State(p.plan.Base, func(addr.Object, []cty.Path) {}) // planning has warned of those that it looked at
+	p.plan.Base = s.State(p.plan.Base, func(addr.Object, []cty.Path) {}) // planning has already warned about the objects it read
 	p.prior = s.State(p.prior, func(obj addr.Object, paths []cty.Path) { p.run.Report(scrub.Warning(obj, paths)) })
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// checksDue reports whether this plan evaluates checks: they are about the configuration as a whole.
+// checksDue reports whether this plan evaluates checks, which concern the configuration as a whole.
 func (p *planner) checksDue() bool {
 	return p.req.Mode != plan.Destroy && !p.selection.Restricted()
 }
@@ -54,8 +54,8 @@ func (p *planner) planCheck(t *future.Task, c *eval.Check) {
 	p.evaluateCheck(t, c, p.req.Mode == plan.Normal)
 }
 
-// readForCheck reads a data source that is nested in a check. A plan that is to be applied has it read again
-// at the end: what was read before the changes says nothing about the outcome.
+// readForCheck reads a data source nested in a check. If the plan is to be applied, the data source is read
+// again at the end, since data from before the changes says nothing about their outcome.
 func (p *planner) readForCheck(d *dataRead, deps []plan.Dep) (cty.Value, bool) {
 	v, ok := d.read()
 	if !ok {

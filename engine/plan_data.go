@@ -51,7 +51,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		}
 		switch {
 		case reason != plan.NoReason && !d.validate() && in.Config().Check == nil:
-			return // what is known of the configuration is wrong already
+			return // the known part of the configuration is already invalid
 		case reason != plan.NoReason:
 			result, ok = p.planRead(&d, schema.PlannedDataObject(d.block(), d.config.value), deps, reason)
 		case in.Config().Check != nil:
@@ -80,7 +80,7 @@ type dataRead struct {
 	failure string // why read failed
 }
 
-// fault reports what went wrong with reading.
+// fault reports an error in reading and keeps its text as the failure.
 func (d *dataRead) fault(diags diag.List) {
 	if d.in.Config().Check != nil && diags.HasErrors() {
 		d.failure = d.storable(diags)
@@ -149,7 +149,7 @@ func (d *dataRead) object(v cty.Value) *state.Object {
 	return d.stateObject(plain, slices.Concat(d.config.sensitive, d.block().SensitivePaths(plain)), nil, cty.NilVal, nil)
 }
 
-// keepRead puts what was read into the state that the plan starts from.
+// keepRead stores the data in the state that the plan starts from.
 func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
 	o := d.object(v)
 	if o == nil {
@@ -162,7 +162,7 @@ func (p *planner) keepRead(d *dataRead, v cty.Value, deps []plan.Dep) {
 	p.prior.SetObject(d.obj, o, po.Addr)
 }
 
-// planRead records that the data source is to be read during apply. planned is what is known of the object,
+// planRead records that the data source is to be read during apply. planned is the known part of the object,
 // without marks.
 func (p *planner) planRead(d *dataRead, planned cty.Value, deps []plan.Dep, reason plan.Reason) (cty.Value, bool) {
 	c := &plan.Change{
@@ -199,8 +199,8 @@ func stateDeps(deps []plan.Dep) []addr.ConfigResource {
 	return out
 }
 
-// storable returns the first error in the form that results of checks keep. What a provider says that was
-// given a secret is kept nowhere.
+// storable returns the first error in the form in which results of checks are stored. The provider's text is
+// left out if the provider was given a secret.
 func (d *dataRead) storable(diags diag.List) string {
 	po := d.in.Provider(d.t)
 	secret := len(d.config.sensitive) > 0 || po.Opens()

@@ -24,12 +24,12 @@ type orphan struct {
 	reason   plan.Reason
 }
 
-// queueOrphans finds what the state has beyond the configuration and queues the planning of its destruction.
-// It runs once all instances that the configuration declares are known; its cost is one look at each object
-// of the state.
+// queueOrphans finds the objects in the state that the configuration does not declare and queues the
+// planning of their destruction. It runs once all declared instances are known, and looks at each object of
+// the state once.
 func (p *planner) queueOrphans(pool *future.Pool) {
 	if p.run.Diags.HasErrors() && len(p.unknown) > 0 {
-		return // some instances are unknown: nothing can be called an orphan safely
+		return // any object may belong to an instance that is not known yet
 	}
 	p.mu.Lock()
 	var found []orphan
@@ -71,14 +71,14 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 	}
 }
 
-// unresolved reports whether the instances of the resource are unknown. p.mu is held.
+// unresolved reports whether the instances of the resource are unknown. The caller holds p.mu.
 func (p *planner) unresolved(a addr.Instance) bool {
 	_, bad := p.unknown[a.Abs()]
 	return bad
 }
 
-// dropOrphanedData removes a data object that is no longer declared, or is destroyed with all else: there is
-// nothing to do about it. p.mu is held.
+// dropOrphanedData drops a data object that is no longer declared, or that a plan to destroy removes. That
+// needs no provider. The caller holds p.mu.
 func (p *planner) dropOrphanedData(a addr.Instance) {
 	_, wanted := p.desired[a]
 	gone := p.req.Mode == plan.Destroy || !wanted && !p.unresolved(a)
@@ -87,6 +87,9 @@ func (p *planner) dropOrphanedData(a addr.Instance) {
 	}
 }
 
+// planOrphan plans to forget or destroy an object without a block. Evaluation that may wait for other tasks
+// (the provider, prevent_destroy, depends_on) comes before the slot is taken; within it, only the provider
+// is called.
 func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	if p.req.Mode != plan.RefreshOnly && p.forgets(t, o) {
 		p.planForget(o)
@@ -137,13 +140,13 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	})
 }
 
-// providerOfOrphan returns the provider configuration that is to destroy the object; nil if there is none,
+// providerOfOrphan returns the provider configuration that is to destroy the object, nil if there is none,
 // which is reported.
 func (p *planner) providerOfOrphan(t *future.Task, o *orphan) *eval.ProviderObject {
 	po, diags := p.run.ProviderByAddr(t, o.provider)
 	if (diags.HasErrors() || po.Unkeyed()) && p.req.Mode == plan.Destroy && p.run.Declared(o.obj.Instance) {
-		// The provider block has got for_each since, and only the resource block knows which instance it
-		// chooses.
+		// The provider block has gained for_each since, and only the resource block says which instance it
+		// uses.
 		po = p.run.Module(o.obj.Module).Resource(o.obj.Resource).Instance(o.obj.Key).Provider(t)
 		if po != nil {
 			o.provider = po.Addr
@@ -200,6 +203,8 @@ func (dp *deletePlan) delete(pr prior, reason plan.Reason) bool {
 	return (!catalog.Capabilities().PlanDestroy || dp.ask(c, pr)) && dp.record(c, pr)
 }
 
+// newChange returns the change that destroys the object. If the object has no block only because a move took
+// it to an address without one, the reason says so: the user is more likely to fix the move.
 func (dp *deletePlan) newChange(pr prior, reason plan.Reason) *plan.Change {
 	c := &plan.Change{
 		Addr: dp.obj.Instance, PrevAddr: dp.obj.Instance, Deposed: dp.obj.Deposed, Provider: dp.provider, Action: plan.Delete, Reason: reason,
@@ -227,14 +232,14 @@ func (dp *deletePlan) record(c *plan.Change, pr prior) bool {
 	return true
 }
 
-// ask lets the provider plan the destruction.
+// ask has the provider plan the destruction. It reports false if the provider refused.
 func (dp *deletePlan) ask(c *plan.Change, pr prior) bool {
 	resp, ok := dp.plan(planRequest{prior: pr, config: cty.NullVal(dp.block().Type()), meta: dp.metaOfModule()})
 	c.PlannedPrivate = resp.Private
 	return ok
 }
 
-// selectOrphans returns those of the objects to be destroyed that -target and -exclude ask for.
+// selectOrphans returns the objects to be destroyed that -target and -exclude select.
 func (p *planner) selectOrphans(found []orphan) []orphan {
 	if !p.selection.Restricted() {
 		return found
@@ -256,7 +261,8 @@ func (p *planner) selectOrphans(found []orphan) []orphan {
 	return out
 }
 
-// declaredDeps returns what the configuration says the object depends on, if it still declares it.
+// declaredDeps returns the dependencies that the configuration declares for the object, nil if it no longer
+// declares the object.
 func (p *planner) declaredDeps(t *future.Task, o *orphan) []plan.Dep {
 	if !p.run.Declared(o.obj.Instance) {
 		return nil

@@ -14,10 +14,10 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 )
 
-// forgets decides whether an object that is no longer wanted is forgotten instead of destroyed, and says why.
-// A removed block decides about what has no resource block any more, and the lifecycle argument "destroy"
-// about the rest. If that asks for nothing, what it said when the object was made holds, unless the block is
-// about that very object.
+// forgets reports whether an object that is no longer wanted is to be forgotten rather than destroyed. A
+// removed block decides if there is no resource block, otherwise the lifecycle argument "destroy". If
+// neither asks to forget, the setting recorded with the object applies, unless the block declares that very
+// object.
 func (p *planner) forgets(t *future.Task, o *orphan) (forget bool) {
 	a := o.obj.Instance
 	if !p.run.Declared(a) {
@@ -38,7 +38,7 @@ func (p *planner) forgets(t *future.Task, o *orphan) (forget bool) {
 	return true
 }
 
-// declaredOne reports whether the configuration declares the very instance. What is unknown counts as not
+// declaredOne reports whether the configuration declares exactly this instance. An unknown one counts as not
 // declared.
 func (p *planner) declaredOne(t *future.Task, a addr.Instance) bool {
 	if p.req.Mode == plan.Destroy {
@@ -51,9 +51,9 @@ func (p *planner) declaredOne(t *future.Task, a addr.Instance) bool {
 	return ok
 }
 
-// planForget plans to drop an object from the state. No provider is configured for that, nor asked about the
-// object: often it is not even possible any more. Only an object in an old format is given to the provider's
-// program, to be shown.
+// planForget plans to drop an object from the state. It configures no provider and does not read the object,
+// which is often no longer possible. Only an object in an old format is upgraded, for display; that takes an
+// unconfigured provider process.
 func (p *planner) planForget(o *orphan) {
 	op, ok := p.managedOp(o.obj, o.provider.Provider)
 	if !ok {
@@ -73,8 +73,8 @@ func (p *planner) planForget(o *orphan) {
 	})
 }
 
-// departure returns what runs before the object is destroyed, nil if nothing does: an object that never was
-// complete, or was set aside for its successor, gets no destroy-time provisioners.
+// departure returns the provisioners to run before the object is destroyed, nil if there are none. An object
+// whose creation never completed, or that was deposed by its replacement, gets no destroy-time provisioners.
 func (p *planner) departure(t *future.Task, o *orphan) *eval.DestroyProvisioners {
 	if o.obj.Deposed != addr.Current || o.stored.Tainted || p.req.Mode == plan.RefreshOnly {
 		return nil
@@ -86,7 +86,8 @@ func (p *planner) departure(t *future.Task, o *orphan) *eval.DestroyProvisioners
 	return d
 }
 
-// checkArguments evaluates the arguments of provisioners that will run, with what is known. It opens nothing.
+// checkArguments evaluates the arguments of provisioners that will run, as far as they are known. It opens
+// nothing.
 func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value, at addr.Instance) bool {
 	ok := true
 	for i := range of.Provisioners() {
@@ -100,8 +101,8 @@ func (p *planner) checkArguments(t *future.Task, of provisioners, self cty.Value
 // maxForgottenShown bounds the list in a warning.
 const maxForgottenShown = 20
 
-// warnForgotten says which objects will no longer be managed. A change of another kind shows what becomes of
-// the object; this one must not be overlooked.
+// warnForgotten lists the objects that will no longer be managed. Other changes show the outcome for the
+// object; here the object goes on existing unmanaged, which must not be overlooked.
 func (p *planner) warnForgotten() {
 	var names strings.Builder
 	n := 0

@@ -10,8 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// resolveImports evaluates import blocks. An object that the state has already is left alone. Only a plan
-// that shows imports makes any.
+// resolveImports evaluates import blocks. It skips objects that the state already has. Only modes of
+// planning that show imports make any.
 func (p *planner) resolveImports() {
 	p.imports = map[addr.Instance]*importTarget{}
 	if p.req.Mode != plan.Normal {
@@ -42,7 +42,7 @@ func (p *planner) resolveImports() {
 	}
 }
 
-// unusedImports reports import blocks for instances that the configuration turned out not to have.
+// unusedImports reports import blocks whose target instance the configuration does not have.
 func (p *planner) unusedImports() {
 	for a, imp := range p.imports {
 		if _, ok := p.desired[a]; ok || p.unresolved(a) || !p.selection.Selects(a) || p.run.Diags.HasErrors() {
@@ -82,7 +82,8 @@ func (ip *instancePlan) keepImported() bool {
 	return true
 }
 
-// undeclaredImport reports an import block whose target has no configuration, or remembers to generate it.
+// undeclaredImport handles an import block whose target has no resource block: it is noted for generation,
+// or reported.
 func (p *planner) undeclaredImport(t eval.ImportTarget, imp *importTarget) {
 	switch {
 	case !p.generating:

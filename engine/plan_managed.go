@@ -83,6 +83,8 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	return v, ok
 }
 
+// inSession plans the instance with the provider and the leases of s. A refresh-only plan ends after the
+// conditions: it records what refreshing found and plans no change.
 func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	if ip.p = ip.providerFor(ip.t, s, ip.in); ip.p == nil {
 		return cty.NilVal, false
@@ -113,8 +115,8 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 	return v, ip.in.Postconditions(ip.t, s, v)
 }
 
-// checkProvisioners evaluates the arguments of provisioners that will run, with what is known, so that
-// mistakes in them are found before anything is made. It opens nothing.
+// checkProvisioners evaluates the arguments of provisioners that will run, as far as they are known, so that
+// mistakes in them are found before anything is created. It opens nothing.
 func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	if a := ip.change.Action; a != plan.Create && !a.IsReplace() {
 		return true
@@ -128,8 +130,8 @@ func (ip *instancePlan) checkProvisioners(planned cty.Value) bool {
 	return ok
 }
 
-// warnDeprecated warns of what the schema calls deprecated, unless the provider, as most do, has warned of it
-// itself.
+// warnDeprecated warns about parts that the schema deprecates, unless the provider has done so itself, as
+// most do.
 func (ip *instancePlan) warnDeprecated(said diag.List) {
 	for _, d := range ip.block().DeprecatedUses(ip.declared.value) {
 		if slices.ContainsFunc(said, func(own diag.Diagnostic) bool { return own.Severity == diag.Warning && own.Path.Equals(d.Path) }) {
@@ -185,7 +187,7 @@ func (ip *instancePlan) keepUpgraded(o *state.Object) {
 	}
 }
 
-// decide asks the provider for the planned object and settles the action.
+// decide has the provider plan the object and determines the action.
 func (ip *instancePlan) decide() (cty.Value, bool) {
 	diags := ip.validateConfig(addr.Managed, ip.in.Resource.Block, ip.config.value)
 	ip.warnDeprecated(diags)
@@ -217,7 +219,8 @@ func (ip *instancePlan) decide() (cty.Value, bool) {
 	return ip.finish(resp)
 }
 
-// forcedReason returns why the object must be replaced whatever the provider says.
+// forcedReason returns why the object must be replaced regardless of the provider's plan, the zero Reason if
+// it need not be.
 func (ip *instancePlan) forcedReason() plan.Reason {
 	if ip.prior.value.IsNull() {
 		return plan.NoReason
@@ -234,7 +237,7 @@ func (ip *instancePlan) forcedReason() plan.Reason {
 	return plan.NoReason
 }
 
-// compare settles between no-op, update and replacement.
+// compare chooses between no-op, update and replacement.
 func (ip *instancePlan) compare(pv prior, resp provider.PlanResponse) (provider.PlanResponse, bool) {
 	c := ip.change
 	c.RequiredReplace = contract.ReplacePaths(ip.block(), pv.value, resp.Planned, resp.RequiresReplace)
@@ -253,7 +256,8 @@ func (ip *instancePlan) compare(pv prior, resp provider.PlanResponse) (provider.
 	return resp, true
 }
 
-// marksChanged reports whether what is sensitive differs from what the state says, schema apart.
+// marksChanged reports whether the sensitive paths differ from those in the state, apart from those that the
+// schema marks.
 func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 	if ip.stored == nil {
 		return false
@@ -263,8 +267,8 @@ func (ip *instancePlan) marksChanged(planned cty.Value) bool {
 	return !contract.SamePaths(ip.config.sensitive, stored, bySchema)
 }
 
-// planFrom has the provider plan what becomes of a prior object. Without one, there is nothing that
-// ignore_changes could keep.
+// planFrom has the provider plan a change of the prior object. Without a prior object, ignore_changes has no
+// effect.
 func (ip *instancePlan) planFrom(pr prior) (provider.PlanResponse, bool) {
 	if pr.value.IsNull() {
 		ip.config = ip.declared
@@ -286,8 +290,8 @@ func (ip *instancePlan) newChange(pv prior) {
 	ip.change = c
 }
 
-// finish checks prevent_destroy, records the change and returns the planned object. A replacement that
-// prevent_destroy forbids is recorded as well: the plan, which cannot be applied then, shows what forces it.
+// finish checks prevent_destroy, records the change and returns the planned object. A forbidden replacement
+// is recorded too: the plan cannot be applied, but shows what forces the replacement.
 func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	c := ip.change
 	allowed := !c.Action.DestroysReplaced() || ip.mayDestroy()
@@ -304,7 +308,8 @@ func (ip *instancePlan) finish(resp provider.PlanResponse) (cty.Value, bool) {
 	return ip.mark(resp.Planned, ip.config.sensitive), allowed
 }
 
-// replacement returns the action that replaces the object, before anything is known of create_before_destroy.
+// replacement returns the action that replaces the object, regardless of create_before_destroy, which finish
+// applies.
 func (ip *instancePlan) replacement() plan.Action {
 	if ip.in.Config().Lifecycle.SkipDestroy() {
 		return plan.ForgetThenCreate
@@ -323,14 +328,14 @@ func (ip *instancePlan) mayDestroy() bool {
 	return false
 }
 
-// keepPrior returns the object as the state has it, for an instance that -exclude leaves alone.
+// keepPrior returns the object in the state, for an instance that -exclude leaves alone.
 func (ip *instancePlan) keepPrior() (cty.Value, bool) {
 	ip.planner.leave(ip.in.Addr())
 	return ip.planner.fromPrior(ip.in)
 }
 
-// asStored returns the object of an instance while everything is planned to be destroyed: provider
-// configurations may still refer to it. A data source that the state doesn't have is read after all.
+// asStored returns the object of an instance in a plan to destroy everything, where provider configurations
+// may still refer to it. A data source without an object in the state is read.
 func (p *planner) asStored(in *eval.Instance) (cty.Value, bool) {
 	if p.req.Mode != plan.Destroy {
 		return cty.NilVal, false

@@ -9,7 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// applyMoves renames the objects of the state that the plan starts from, as the configuration asks.
+// applyMoves renames the objects in the state that the plan starts from, following the moved blocks.
 func (p *planner) applyMoves() {
 	var diags diag.List
 	p.moved, diags = moves.Apply(p.req.Config.Tree, p.prior, p.req.Mode)
@@ -17,8 +17,8 @@ func (p *planner) applyMoves() {
 	p.run.Report(p.selection.PartialMoves(p.moved))
 }
 
-// converts reports whether a moved object must be taken over from another type, or may be from another
-// provider.
+// converts reports whether a moved object comes from another type, or may come from another provider, so
+// that the new provider has to convert it.
 func (ip *instancePlan) converts(from addr.Instance) bool {
 	if from.Resource.Type != ip.in.Addr().Resource.Type {
 		return true
@@ -30,8 +30,8 @@ func (ip *instancePlan) converts(from addr.Instance) bool {
 	return !diags.HasErrors() && c.Capabilities().MoveResourceState
 }
 
-// convertMoved has the provider of the new type take over an object that was at another address. False means
-// that it could not, which was reported.
+// convertMoved has the provider of the new type convert the object that was at from. It returns false if the
+// provider could not, which was reported.
 func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior, bool) {
 	c, diags := ip.providers.Catalog(ip.ctx, ip.source)
 	if !diags.HasErrors() && !c.Capabilities().MoveResourceState {
@@ -52,7 +52,7 @@ func (ip *instancePlan) convertMoved(o *state.Object, from addr.Instance) (prior
 	return pr, true
 }
 
-// convertMovedFrom asks the provider of the new type to take over an object that was moved from another type.
+// convertMovedFrom asks the provider of the new type to convert an object of another type.
 func (op *objectOp) convertMovedFrom(o *state.Object, from addr.Instance, source addr.ProviderConfig) (prior, bool) {
 	pr := prior{object: o}
 	resp, diags := op.p.MoveResource(op.ctx, provider.MoveRequest{
@@ -70,7 +70,7 @@ func (op *objectOp) convertMovedFrom(o *state.Object, from addr.Instance, source
 	return pr, true
 }
 
-// sourceOf returns the provider configuration that the state has for an object's earlier address.
+// sourceOf returns the provider configuration that the state records for an object's earlier address.
 func (ip *instancePlan) sourceOf(from addr.Instance) addr.ProviderConfig {
 	if in := ip.planner.req.State.Instance(from); in != nil {
 		return in.Provider

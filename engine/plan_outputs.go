@@ -38,6 +38,8 @@ func (p *planner) finishOutputs(pool *future.Pool) {
 	}
 }
 
+// planOutput plans an output of the root module. A null output counts as absent, because the state does not
+// store it.
 func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 	if !p.valueSelected(t, o) {
 		return
@@ -70,8 +72,8 @@ func (p *planner) planOutput(t *future.Task, o *eval.Value) {
 	p.addOutput(c)
 }
 
-// valueSelected reports whether an output or a variable is part of a plan restricted by -target or -exclude:
-// if all that it depends on is. One that depends on nothing belongs to no selection.
+// valueSelected reports whether a plan restricted by -target or -exclude includes an output or variable: it
+// does if it includes everything the value depends on. A value without dependencies is not included.
 func (p *planner) valueSelected(t *future.Task, v *eval.Value) bool {
 	if !p.selection.Restricted() {
 		return true
@@ -80,9 +82,9 @@ func (p *planner) valueSelected(t *future.Task, v *eval.Value) bool {
 	return len(deps) > 0 && !p.unplanned.any(t, deps)
 }
 
-// variablesFirst tells which variables of a module are checked before it is planned; nil stands for all. A
-// restricted plan must not read what it leaves out for their sake, so there it is those that depend on
-// nothing.
+// variablesFirst returns a filter for the variables of a module to check before the module is planned, nil
+// for all. In a restricted plan, these are the variables without dependencies: checking the others could
+// read what the plan leaves out.
 func (p *planner) variablesFirst(t *future.Task) func(*eval.Value) bool {
 	if !p.selection.Restricted() || p.req.Mode == plan.Destroy {
 		return nil
@@ -90,8 +92,8 @@ func (p *planner) variablesFirst(t *future.Task) func(*eval.Value) bool {
 	return func(v *eval.Value) bool { return len(v.Deps(t)) == 0 }
 }
 
-// checkSelected evaluates the conditions of those variables and outputs of a module object, and below it,
-// that a restricted plan includes.
+// checkSelected evaluates the conditions of the variables and outputs, of a module object and those below
+// it, that a restricted plan includes.
 func (p *planner) checkSelected(t *future.Task, m *eval.Module) {
 	if !m.HasConditions() {
 		return
@@ -100,7 +102,7 @@ func (p *planner) checkSelected(t *future.Task, m *eval.Module) {
 	m.OutputPreconditions(t, func(o *eval.Value) bool { return p.valueSelected(t, o) })
 	for _, c := range m.Calls() {
 		if p.unplanned.any(t, c.Deps(t)) {
-			continue // how many there are of it is not known without what the plan leaves out
+			continue // its instances depend on what the plan leaves out
 		}
 		for _, child := range c.Children(t, nil) {
 			p.checkSelected(t, child)

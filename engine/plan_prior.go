@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// setPrior replaces an object of the state that planning starts from, or removes it if o is nil.
+// setPrior sets an object of the state that planning starts from, or removes it if o is nil.
 func (p *planner) setPrior(obj addr.Object, o *state.Object) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -26,9 +26,9 @@ func (p *planner) setPrior(obj addr.Object, o *state.Object) {
 	p.prior.SetObject(obj, o, provider)
 }
 
-// adoptProviders lets the objects of the state have the provider configurations that the configuration now
-// names for them, so that what is destroyed later is not looked for under a name that is gone. Resources that
-// -target or -exclude leave alone keep what is recorded.
+// adoptProviders updates the provider configurations recorded in the state to those that the configuration
+// now names, so that a later destruction does not look for a configuration that has been renamed. Resources
+// that -target or -exclude leave alone keep the recorded one.
 func (p *planner) adoptProviders() {
 	for a, in := range p.prior.AllInstances() {
 		if !p.selection.Touches(a.Abs()) || p.selection.LeavesOut(a) {
@@ -40,7 +40,7 @@ func (p *planner) adoptProviders() {
 	}
 }
 
-// noteRefreshed stores what refreshing found, and remembers what is different from before as drift.
+// noteRefreshed stores the refreshed object and records differences from the stored one as drift.
 func (p *planner) noteRefreshed(s *objectOp, before, after prior) {
 	o := before.object
 	same := before.value.RawEquals(after.value)
@@ -60,12 +60,11 @@ func (p *planner) noteRefreshed(s *objectOp, before, after prior) {
 	case !same:
 		p.noteDrift(s, before, after, provider)
 	case p.req.Mode == plan.RefreshOnly && s.obj.Deposed == addr.Current && p.moved.From(s.obj.Instance) != s.obj.Instance:
-		p.noteDrift(s, before, after, provider) // the new address is all that such a plan has to tell of a moved object
+		p.noteDrift(s, before, after, provider) // such a plan shows nothing of a moved object but its new address
 	}
 }
 
-// providerOf returns the provider configuration that the state has for an object, at the address that it is
-// moved to.
+// providerOf returns the provider configuration that the state records for an object, after moves.
 func (p *planner) providerOf(s *objectOp) addr.ProviderConfig {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,6 +74,8 @@ func (p *planner) providerOf(s *objectOp) addr.ProviderConfig {
 	return addr.ProviderConfig{Provider: s.source}
 }
 
+// noteDrift records the drift of one object. If only the identity or the address differs, the action is
+// NoOp: the entry still shows the new address, but not as a change of the object.
 func (p *planner) noteDrift(s *objectOp, before, after prior, provider addr.ProviderConfig) {
 	sensitive := before.object.Sensitive
 	c := &plan.Change{
@@ -96,8 +97,8 @@ func (p *planner) noteDrift(s *objectOp, before, after prior, provider addr.Prov
 	p.drift = append(p.drift, c)
 }
 
-// identityNews reports whether the identity after reading is another than the stored one, or in another
-// version of its schema.
+// identityNews reports whether refreshing returned an identity that differs from the stored one, or uses
+// another version of the identity schema.
 func (op *objectOp) identityNews(before, after prior) bool {
 	switch {
 	case after.identity == cty.NilVal || after.identity.IsNull():
@@ -115,7 +116,7 @@ func (p *planner) changeFor(a addr.Instance) *plan.Change {
 	return p.changes[addr.Object{Instance: a}]
 }
 
-// fail remembers that an instance could not be planned, so that what depends on it is passed over in silence.
+// fail marks an instance as not planned, so that its dependents are skipped without an error of their own.
 func (p *planner) fail(a addr.Instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

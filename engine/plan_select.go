@@ -24,6 +24,8 @@ func (p *planner) usesExcluded(t *future.Task, in *eval.Instance) bool {
 	return p.leadsToExcluded(t, uses)
 }
 
+// leadsToExcluded walks the uses reachable from queue until it finds an ephemeral instance that -exclude
+// names. seen bounds the walk: many uses lead to the same upstream instance.
 func (p *planner) leadsToExcluded(t *future.Task, queue []eval.Use) bool {
 	seen := map[eval.Use]struct{}{}
 	for len(queue) > 0 {
@@ -41,15 +43,15 @@ func (p *planner) leadsToExcluded(t *future.Task, queue []eval.Use) bool {
 	return false
 }
 
-// warnUnmatched warns of -target and -exclude options that name nothing.
+// warnUnmatched warns of -target and -exclude options that match nothing.
 func (p *planner) warnUnmatched() {
 	if p.selection.Restricted() && !p.run.Diags.HasErrors() {
 		p.run.Report(p.selection.Unmatched(p.req.Config.Tree, p.known, p.called))
 	}
 }
 
-// known yields the instances that the configuration declares, as far as that was found out, and those of the
-// state, at their earlier addresses too.
+// known yields the declared instances, as far as planning has found them, and the instances in the state,
+// also under their earlier addresses.
 func (p *planner) known(yield func(addr.Instance) bool) {
 	for a := range p.desired {
 		if !yield(a) {
@@ -65,7 +67,7 @@ func (p *planner) known(yield func(addr.Instance) bool) {
 	}
 }
 
-// include remembers that the instance is part of this plan.
+// include marks the instance as part of this plan.
 func (p *planner) include(a addr.Instance) {
 	if !p.selection.Restricted() {
 		return // all are
@@ -75,8 +77,8 @@ func (p *planner) include(a addr.Instance) {
 	p.included[a] = struct{}{}
 }
 
-// planned reports whether the instance is part of this restricted plan. An object that the state has from
-// before is not for that reason.
+// planned reports whether the instance is part of this restricted plan. An object in the state alone does
+// not make it so.
 func (p *planner) planned(a addr.Instance) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,8 +86,8 @@ func (p *planner) planned(a addr.Instance) bool {
 	return ok
 }
 
-// excluded reports whether -exclude takes the instance out, itself or because it depends on something that
-// is.
+// excluded reports whether -exclude leaves the instance out, either by its address or through a dependency
+// that is left out.
 func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
 	if !p.selection.Excluding() {
 		return false
@@ -98,16 +100,16 @@ func (p *planner) excluded(a addr.Instance, deps []plan.Dep) bool {
 	return slices.ContainsFunc(deps, p.left.Touched)
 }
 
-// leave remembers that -exclude leaves an instance alone.
+// leave marks an instance as left alone by -exclude.
 func (p *planner) leave(a addr.Instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.left.Add(a)
 }
 
-// adviseExclude adds to the last of the errors about blocks whose instances are not known how to apply
-// everything else first. One command names all of these blocks, because plans fail as long as one of them is
-// left. What depends on them is left out with them. The result is sorted if there are such errors.
+// adviseExclude completes errors about blocks whose instances are unknown: the last one gets a command that
+// applies everything else first. The command names all of these blocks, because a plan fails as long as one
+// remains; their dependents are left out with them. If there are such errors, the result is sorted.
 func (p *planner) adviseExclude(diags diag.List) diag.List {
 	sorted := diags.Sorted()
 	var blocks []string

@@ -31,18 +31,18 @@ type PlanRequest struct {
 	Targets, Excludes []addr.Target
 	ForceReplace      []addr.Instance
 	SkipRefresh       bool
-	LazyEphemeral     bool // what only write-only arguments need is not opened
+	LazyEphemeral     bool // does not open what only write-only arguments need
 
 	// Generated is configuration that Generate made for this plan; Config has it too.
 	Generated []*Generated
 	Soft      context.Context // ends on the first interrupt; nil for never
 }
 
-// startPlan returns a planner that is about to make a plan.
+// startPlan returns a planner with a run, ready to make a plan.
 func (e *Engine) startPlan(ctx context.Context, req PlanRequest) *planner {
 	p := e.newPlanner(ctx, req)
 	opt := p.runOptions(eval.Planning, p, req.Variables, p.plan.Timestamp)
-	opt.MildConditions = req.Mode == plan.RefreshOnly // what is there is taken over whether or not it is as it should be
+	opt.MildConditions = req.Mode == plan.RefreshOnly // the real objects are recorded even if they fail their conditions
 	if len(req.Excludes) > 0 {
 		opt.Excluded = p.selection.LeavesOutAll
 	}
@@ -105,8 +105,8 @@ type planner struct {
 	expands   int // expansions still to come, for orphans
 }
 
-// valid reports whether the configuration as a whole is free of errors that need no plan to be found; if not,
-// they were reported.
+// valid reports whether the configuration is free of errors that validation finds; otherwise they were
+// reported.
 func (p *planner) valid() bool {
 	found := p.Engine.validate(p.ctx, p.soft, p.req.Config).diags
 	if !found.HasErrors() {
@@ -117,7 +117,7 @@ func (p *planner) valid() bool {
 	return false
 }
 
-// unneeded reports whether a lazy plan does without the ephemeral instance.
+// unneeded reports whether a lazy plan leaves the ephemeral instance closed.
 func (p *planner) unneeded(in *eval.Instance) bool {
 	return p.req.LazyEphemeral && in.Resource.Block.OnlyWriteOnly(p.req.Config)
 }
@@ -135,8 +135,8 @@ func (p *planner) dependsPending(t *future.Task, in *eval.Instance) bool {
 	return slices.ContainsFunc(in.ExplicitDeps(t), p.changing) || p.moduleWaits(t, in)
 }
 
-// moduleWaits reports whether something that an instance waits for on account of a module has planned
-// changes, or depends on something that has.
+// moduleWaits reports whether something that the instance waits for because of a module's depends_on has
+// planned changes, or depends on something that has.
 func (p *planner) moduleWaits(t *future.Task, in *eval.Instance) bool {
 	return slices.ContainsFunc(in.ModuleWaitDeps(t), func(d plan.Dep) bool {
 		p.mu.Lock()
@@ -174,8 +174,8 @@ func (p *planner) reportInterrupt() {
 	p.run.Report(diags)
 }
 
-// Generated is configuration for an object that an import block names and no resource block declares. Given
-// to Plan, it spares a second import.
+// Generated is the configuration of an object that an import block names but no resource block declares.
+// Passed to Plan, it saves a second import.
 type Generated struct {
 	Addr addr.Instance
 	ID   string // "" if the object was imported by identity

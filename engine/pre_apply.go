@@ -27,14 +27,15 @@ type preApplyHost struct{ *applier }
 // Result implements eval.Host.
 func (h *preApplyHost) Result(t *future.Task, in *eval.Instance) cty.Value { return h.fromState(in) }
 
-// Open implements eval.Host. What is the same before and after the apply is opened once for both.
+// Open implements eval.Host. An instance that is the same before and after the apply is opened once for
+// both.
 func (h *preApplyHost) Open(t *future.Task, s *eval.Session, in *eval.Instance) cty.Value {
 	use := eval.Use{Kind: eval.UseInstance, Instance: in.Addr()}
 	return h.openFor(t, s, in, h.asPreApply(t, []eval.Use{use})[0])
 }
 
-// asPreApply returns uses as the pool knows them that are made of the objects as they were: apart from those
-// made of the final objects, where that makes a difference.
+// asPreApply returns the uses with PreApply set where the apply changes what they refer to: an instance
+// opened with the old objects must not be mistaken for one opened with the final objects.
 func (a *applier) asPreApply(t *future.Task, uses []eval.Use) []eval.Use {
 	out := slices.Clone(uses)
 	for i, u := range out {

@@ -14,7 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/provision"
 )
 
-// provisioners are those of one moment in an object's life.
+// provisioners are the provisioners of a resource that run at the same time: when it is created or before it
+// is destroyed.
 type provisioners interface {
 	Provisioners() []*config.Provisioner
 	EvalProvisioner(t *future.Task, s *eval.Session, index int, self cty.Value) (cty.Value, diag.List)
@@ -23,8 +24,7 @@ type provisioners interface {
 	Uses(t *future.Task) []eval.Use
 }
 
-// provisioning is the running of an object's provisioners, when it has been created or before it is
-// destroyed.
+// provisioning is one run of an object's provisioners, after it was created or before it is destroyed.
 type provisioning struct {
 	*walk
 	t      *future.Task
@@ -35,8 +35,8 @@ type provisioning struct {
 	self   cty.Value
 }
 
-// run runs the provisioners in order; false means that one failed or was not reached, which was reported.
-// interrupted says what that means for the object.
+// run runs the provisioners in order. It returns false if one failed or was not reached, which was reported.
+// interrupted is the sentence that explains to the user what an interrupt means for the object.
 func (pv *provisioning) run(interrupted string) bool {
 	for i, p := range pv.of.Provisioners() {
 		if pv.interrupted() {
@@ -50,13 +50,15 @@ func (pv *provisioning) run(interrupted string) bool {
 	return true
 }
 
+// runOne evaluates and runs one provisioner. Its arguments are evaluated just before it starts, not for all
+// provisioners at once, because ephemeral values may have to be renewed while an earlier one runs.
 func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 	report := pv.walk.run.Report
-	if !pv.s.Fresh() { // what came before may have taken its time
+	if !pv.s.Fresh() { // earlier provisioners may have outlasted a lease
 		return false
 	}
 	defer func(was string) { pv.s.Purpose = was }(pv.s.Purpose)
-	pv.s.Purpose = string(event.OpProvision) // of what is opened meanwhile
+	pv.s.Purpose = string(event.OpProvision) // for events about ephemeral objects opened here
 	args, conn, diags := evalProvisioner(pv.t, pv.s, pv.of, i, pv.self, pv.obj.Instance)
 	report(diags)
 	if diags.HasErrors() || pv.s.Failed() {
@@ -93,10 +95,10 @@ func (pv *provisioning) runOne(i int, p *config.Provisioner) bool {
 	return false
 }
 
-// evalProvisioner evaluates the arguments of a provisioner and its connection, which is cty.NilVal if it has
-// no use for one, and checks what is known of them. The values may carry marks; the diagnostics quote none
-// that has one. It is used before the provisioner runs too, with a nil session and unknown values, so that
-// mistakes are found before anything is made.
+// evalProvisioner evaluates the arguments of a provisioner and its connection, cty.NilVal if it uses none,
+// and checks the known parts. The values may carry marks, but the diagnostics never quote a marked value.
+// Before the provisioner runs, it is called with a nil session and unknown values too, to find mistakes
+// before anything is created.
 func evalProvisioner(
 	t *future.Task, s *eval.Session, of provisioners, index int, self cty.Value, at addr.Instance,
 ) (args, conn cty.Value, diags diag.List) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// unknownObject stands for the object of an instance when nothing is known of it.
+// unknownObject returns the unknown object of an instance.
 func unknownObject(in *eval.Instance) cty.Value {
 	return cty.UnknownVal(in.Resource.Block.Schema.Block.Type())
 }
@@ -21,8 +21,8 @@ func (op *objectOp) isCurrent(o *state.Object) bool {
 	return o.SchemaVersion == op.schema.Version && o.Flatmap == nil
 }
 
-// live returns the value of a stored object with its marks. It asks no provider, so that false means that
-// there is no object, or that it does not fit the schema and must be upgraded. o may be nil.
+// live decodes a stored object and adds its marks, without a provider call. It returns false if o is nil or
+// does not fit the schema and must be upgraded.
 func (op *objectOp) live(o *state.Object) (cty.Value, bool) {
 	if o == nil {
 		return cty.NilVal, false
@@ -34,8 +34,8 @@ func (op *objectOp) live(o *state.Object) (cty.Value, bool) {
 	return op.mark(op.block().NullWriteOnly(v), o.Sensitive), true
 }
 
-// recorded returns the object of an instance as a state has it, with its marks. One that is not there is
-// unknown. Only one that was stored under another schema needs its provider, to be upgraded.
+// recorded returns the object of an instance in st, with its marks, unknown if there is none. It calls the
+// provider only to upgrade an object stored under another schema.
 func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.Value {
 	op := w.instanceOp(in)
 	o := st.Object(op.obj)
@@ -50,7 +50,7 @@ func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.
 	}
 	v := unknownObject(in)
 	if !managed {
-		return v // there is no upgrade for what was read
+		return v // data objects are not upgraded
 	}
 	in.Prepare(t)
 	op.inSlot(func() {
@@ -60,7 +60,7 @@ func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.
 			return
 		}
 		plain := *o
-		plain.Identity = nil // of no interest here
+		plain.Identity = nil // not needed for the value
 		if pr, ok := op.upgrade(&plain); ok {
 			v = op.mark(pr.value, o.Sensitive)
 		}

@@ -7,7 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// unsupported reports what a configuration asks for and this version does not carry out: nothing is ignored.
+// unsupported reports the parts of a configuration that this version does not support, so that none is
+// silently ignored.
 func unsupported(tree *config.Tree) diag.List {
 	var diags diag.List
 	no := func(rng hcl.Range, what, instead string) {

@@ -20,8 +20,8 @@ func (e *Engine) Validate(ctx context.Context, cfg *blocks.Config) diag.List {
 	return e.validate(ctx, ctx, cfg).diags
 }
 
-// validate validates a configuration, unless the engine has done so before. Whatever plans begins with it:
-// what is wrong is reported before anything is opened, read or asked about a real object.
+// validate validates a configuration, unless the engine already has. Every plan begins with it, so that
+// mistakes are reported before anything is opened, read or asked of a real object.
 func (e *Engine) validate(ctx, soft context.Context, cfg *blocks.Config) *validation {
 	if e.valid != nil && e.valid.cfg == cfg {
 		return e.valid
@@ -47,9 +47,9 @@ type validator struct {
 	found *validation
 }
 
-// Result implements eval.Host. What the instance refers to is demanded, so that references in a cycle are
-// found. Instances of what is repeated stand for all of their block here, so that one that refers to another
-// one would look like a cycle: they are left to planning.
+// Result implements eval.Host. It demands what the instance refers to, so that cycles are found. It does not
+// do so for a repeated block, whose one instance represents all: a reference from one instance to another
+// would look like a cycle. Planning finds the real ones.
 func (v *validator) Result(t *future.Task, in *eval.Instance) cty.Value {
 	if in.Alone() {
 		in.Prepare(t)
@@ -63,6 +63,8 @@ func (v *validator) Open(_ *future.Task, _ *eval.Session, in *eval.Instance) cty
 	return unknownObject(in).Mark(value.Ephemeral)
 }
 
+// module queues the validation of a module object and everything below it. Values, providers and checks are
+// evaluated here, once, and not by the instances that refer to them.
 func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 	m.CheckVariables(t, nil)
 	m.ValidateProviders(t, v.provider)
@@ -92,11 +94,14 @@ func (v *validator) provider(a addr.ProviderConfig, cfg cty.Value) diag.List {
 	return diags
 }
 
+// instance validates one instance: its body, conditions, prevent_destroy and provisioners, and then, if the
+// body has no errors, has the provider validate the configuration. A configuration without remarks is
+// remembered, so that planning need not ask again.
 func (v *validator) instance(t *future.Task, in *eval.Instance) {
 	if in.Provider(t) == nil {
 		return
 	}
-	s := eval.NewSession() // or whatever refers to something ephemeral would be ephemeral as a whole
+	s := eval.NewSession() // without one, a value with an ephemeral part would be ephemeral as a whole
 	defer s.End()
 	cfg, diags := in.EvalBody(t, s)
 	v.run.Report(diags)

@@ -9,17 +9,17 @@ import (
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 )
 
-// validation is what validating a configuration has found.
+// validation is the result of validating a configuration.
 type validation struct {
 	cfg   *blocks.Config
 	diags diag.List
-	// accepted has the configurations that providers found nothing to remark on, without marks, by
-	// *blocks.Resource and addr.ProviderConfig. Nothing ephemeral is in them: it is unknown while validating.
+	// accepted holds the configurations that providers accepted without remarks, by *blocks.Resource or
+	// addr.ProviderConfig. They have no marks and nothing ephemeral: that is unknown while validating.
 	accepted sync.Map
 }
 
-// accepts reports whether the provider has already been asked about exactly this configuration of a block and
-// had no remarks. v may be nil.
+// accepts reports whether the provider has validated exactly this configuration of a block without remarks.
+// v may be nil.
 func (v *validation) accepts(block any, config cty.Value) bool {
 	if v == nil {
 		return false

@@ -18,14 +18,14 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// walk is one run of the evaluator with what its host needs: it is the base of every eval.Host here, which
-// adds what the objects are.
+// walk is one run of the evaluator with what its host needs. Every eval.Host of this package embeds it and
+// adds the source of its objects.
 type walk struct {
 	*shared
 	run *eval.Run
 }
 
-// shared is what a walk has in common with its forks.
+// shared is the part of a walk that its forks share.
 type shared struct {
 	*Engine
 	ctx    context.Context // ends when the user insists; operations are abandoned then
@@ -75,9 +75,9 @@ func oneInterrupt(diags diag.List) diag.List {
 // interrupted reports whether nothing new may be started.
 func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 
-// inSlot runs f while holding one of the slots for provider operations. A task must not wait for evaluation
-// within f. It reports false, and has not run f, if the run was interrupted before there was a slot, and an
-// observer that keeps up.
+// inSlot runs f in one of the slots for provider operations. f must not wait for evaluation, which may
+// itself need a slot. inSlot returns false without running f if the walk is interrupted while it waits for a
+// slot or for an observer that is behind.
 func (w *walk) inSlot(f func()) bool {
 	w.slots <- struct{}{}
 	defer func() { <-w.slots }()
@@ -97,8 +97,8 @@ func (w *walk) Slot(f func()) {
 	f()
 }
 
-// output reports a line that a provisioner prints. The provisioner waits for an observer that is far behind.
-// After an interrupt the line is left out instead.
+// output reports a line printed by a provisioner. It blocks while the observer is far behind, which slows
+// the provisioner down; after an interrupt it drops the line instead.
 func (w *walk) output(ev event.Event) {
 	w.events.Await(w.ctx, w.soft)
 	if !w.events.Full() {
@@ -106,9 +106,9 @@ func (w *walk) output(ev event.Event) {
 	}
 }
 
-// providerFor returns the provider that works on the instance, configured. If its configuration comes from
-// ephemeral resources, s holds a lease on it. What the configuration needs must have been prepared. A nil
-// provider means that the reason was reported.
+// providerFor returns the configured provider of the instance, nil if there is none, which was reported. If
+// its configuration comes from ephemeral resources, s holds the lease. Everything durable that the
+// configuration needs must have been prepared.
 func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) provider.Provider {
 	po := in.Provider(t)
 	if po == nil {
@@ -117,8 +117,8 @@ func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) p
 	return w.pool.Provider(t, s, po)
 }
 
-// CallFunction implements eval.Host: functions run on a process that need not be configured, unless they are
-// those of a configuration.
+// CallFunction implements eval.Host. A function runs in an unconfigured process unless it belongs to a
+// provider configuration.
 func (w *walk) CallFunction(t *future.Task, c eval.FunctionCall) (cty.Value, error) {
 	if c.On == nil {
 		return w.providers.CallFunction(w.ctx, c.Provider, c.Name, c.Args)
