@@ -31,8 +31,8 @@ type Options struct {
 	// Provisioner output and inputs come from the environment of the process; Environ is what local-exec
 	// passes on.
 	Environ []string
-	// Log receives a line for anything unusual that is not an error, each beginning with its level in brackets; nil for
-	// none. Lines hold no values.
+	// Log receives a line for anything unusual that is not an error; nil for none. A line begins with its
+	// level in brackets and holds no values.
 	Log func(line string)
 }
 
