@@ -11,16 +11,16 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// place is an expression that may have given a part of a decoded body.
+// place is an expression that may have produced a part of a decoded body.
 type place struct {
 	path cty.Path // of what it gives, as far as it is known, without the keys of elements of sets
 	expr hcl.Expression
 	each bool // it is the for_each of a dynamic block, through whose iterator a value may have come
 }
 
-// places returns the expressions that may have given the part at path of body, which was decoded to v: of
-// attributes and, after these, of the for_each of the dynamic blocks around them. v must be without marks. If
-// path ends at blocks, the expressions are those of everything in them.
+// places returns the expressions that may have produced the part at path of body, which was decoded to v:
+// those of attributes and, after these, the for_each of the dynamic blocks around them. v must have no
+// marks. If path ends at blocks, the result has all expressions in them.
 func places(body hcl.Body, path cty.Path, v cty.Value) []place {
 	found := placesIn(body, path, v, nil)
 	slices.SortStableFunc(found, func(a, b place) int {
@@ -36,6 +36,9 @@ func places(body hcl.Body, path cty.Path, v cty.Value) []place {
 	return found
 }
 
+// placesIn is places with at, the path from the outermost body to this one. A step that names an attribute
+// ends the search; a step that names blocks narrows it to the blocks that may have produced the element, by
+// comparing their number with the elements of v.
 func placesIn(body hcl.Body, path cty.Path, v cty.Value, at cty.Path) []place {
 	if len(path) == 0 {
 		return allExprs(body, at)
@@ -120,7 +123,7 @@ func candidates(blocks hcl.Blocks, name string, index int, elements cty.Value) [
 	if elements != cty.NilVal && elements.IsKnown() && !elements.IsNull() && elements.CanIterateElements() {
 		total = elements.LengthInt()
 	}
-	plain, dynamic := 0, 0 // blocks in all
+	plain, dynamic := 0, 0 // numbers of blocks
 	for _, b := range own {
 		if b.Type != name {
 			dynamic++

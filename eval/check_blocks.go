@@ -22,8 +22,8 @@ func EachCheck(c *blocks.Config, f func(uses []Use)) {
 	}
 }
 
-// DeclareChecks records every block of the configuration with conditions, those of ephemeral resources apart,
-// without objects and with the given status, which holds for those that turn out to have none.
+// DeclareChecks records every block of the configuration that has conditions, except ephemeral resources,
+// without objects. The given status applies to the blocks that turn out to have no objects.
 func (r *Run) DeclareChecks(status state.CheckStatus) {
 	for _, m := range r.cfg.Modules {
 		for _, b := range m.Checks {
@@ -53,8 +53,8 @@ func (m *Module) CheckBlocks() []*Check {
 	return out
 }
 
-// Check finds the check at an address as Check.Addr gives it, nil if the configuration has none. No
-// repetition is evaluated.
+// Check returns the check at an address in the form of Check.Addr, nil if the configuration has none. It
+// evaluates no repetition.
 func (r *Run) Check(address string) *Check {
 	const label = "check."
 	i := strings.LastIndex(address, label)
@@ -100,7 +100,7 @@ func (c *Check) Prepare(t *future.Task) {
 }
 
 // OpenNested opens the nested ephemeral block, if there is one, whether or not an assertion refers to it.
-// What is wrong is reported by the host.
+// The host reports errors.
 func (c *Check) OpenNested(t *future.Task, s *Session) {
 	if in := c.Nested(); in != nil && in.Config().Addr.Mode == addr.Ephemeral {
 		in.get(t, s, nil)
@@ -120,6 +120,8 @@ func (c *Check) Evaluate(t *future.Task, s *Session, announce bool) {
 
 const failedAssertion = "Check block assertion failed"
 
+// assert evaluates one assertion of a check. Its failure is a warning, tagged so that warnings of several
+// checks with the same text are not merged.
 func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.CheckStatus, string, diag.List) {
 	r := c.Module.run
 	v := r.condition(sc, a, failedAssertion)

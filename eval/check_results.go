@@ -33,7 +33,7 @@ func (c *Checks) Add(kind, config, object string, status state.CheckStatus, fail
 	}
 	i, ok := c.objects[config][object]
 	if len(r.Objects) == 0 {
-		r.Status = state.CheckPass // whatever was declared
+		r.Status = state.CheckPass // replaces the declared status
 	}
 	if !ok {
 		i = len(r.Objects)
@@ -52,8 +52,8 @@ func (c *Checks) Add(kind, config, object string, status state.CheckStatus, fail
 	}
 }
 
-// declare makes a block known that may turn out to have no objects; its status is the given one then. One
-// that has objects already is left alone.
+// declare records a block that may turn out to have no objects; the given status applies in that case. It
+// leaves a block that has objects unchanged.
 func (c *Checks) declare(kind, config string, status state.CheckStatus) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,14 +25,14 @@ func (in *Instance) HasConditions() bool {
 	return len(in.Resource.Block.Preconditions)+len(in.Resource.Block.Postconditions) > 0
 }
 
-// Preconditions evaluates the preconditions and reports failures; false means that the instance must not be
-// worked on.
+// Preconditions evaluates the preconditions and reports failures. If it returns false, the instance must not
+// be planned, changed or opened.
 func (in *Instance) Preconditions(t *future.Task, s *Session) bool {
 	return in.conditions(in.Resource.Block.Preconditions, "Resource precondition failed", in.scope(t, s))
 }
 
-// Postconditions evaluates the postconditions with self as given and reports failures; false means that one
-// failed.
+// Postconditions evaluates the postconditions with the given self and reports failures. It returns false if
+// one failed.
 func (in *Instance) Postconditions(t *future.Task, s *Session, self cty.Value) bool {
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
@@ -58,16 +58,16 @@ func (in *Instance) conditions(conds []blocks.Condition, failed string, sc *scop
 	return ok
 }
 
-// soften makes the failure of a condition a warning if the run asks for that. An error of the condition
-// itself or of its message remains one.
+// soften turns the failure of a condition into a warning if the run asks for that. An error in the condition
+// or its message remains an error.
 func (r *Run) soften(failure diag.List) {
 	if r.opt.MildConditions {
 		failure.AsWarnings()
 	}
 }
 
-// verdict is the outcome of a condition. The failure and what is wrong with the condition are kept apart:
-// where a failure is only a warning, an error in the condition remains one.
+// verdict is the outcome of a condition. The failure is kept apart from errors in the condition: where a
+// failure is only a warning, an error in the condition remains an error.
 type verdict struct {
 	status  state.CheckStatus
 	message string    // of a condition that failed, "" if it is hidden
@@ -80,7 +80,8 @@ func (v verdict) all() diag.List { return slices.Concat(v.diags, v.failure) }
 // holds reports whether the condition is met or cannot be decided yet.
 func (v verdict) holds() bool { return v.status == state.CheckPass || v.status == state.CheckUnknown }
 
-// condition evaluates one condition. The message of a failed one is hidden if it is sensitive or ephemeral.
+// condition evaluates one condition. The message of a failed condition is hidden if it is sensitive or
+// ephemeral.
 func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 	v := r.decide(sc, c)
 	if v.status != state.CheckFail {
@@ -127,8 +128,8 @@ func (r *Run) about(sc *scope, x *lang.Expr, d diag.Diagnostic) diag.List {
 	return sc.forget(diag.List{d})
 }
 
-// comparedParts returns the values that were compared in a condition that is false, except of references and
-// written out there.
+// comparedParts returns the values compared in a condition that is false. It leaves out secrets, and values
+// that the message shows anyway: literals and plain references.
 func (r *Run) comparedParts(sc *scope, cond *lang.Expr) []diag.Part {
 	var parts []diag.Part
 	for _, c := range lang.FailedComparisons(cond.Source, r.context(sc, cond)) {
@@ -150,7 +151,7 @@ func (r *Run) comparedParts(sc *scope, cond *lang.Expr) []diag.Part {
 	return parts
 }
 
-// partPath renders the path of an element to go behind the text of an expression.
+// partPath renders the path of an element so that it can follow the text of an expression.
 func partPath(p cty.Path) string {
 	if len(p) == 0 {
 		return ""
@@ -162,8 +163,7 @@ func partPath(p cty.Path) string {
 }
 
 // tryMessage evaluates the message of a condition that has not failed, without opening anything, so that
-// mistakes in it are not found only when it is needed. A message without references is tried while validating
-// and not again.
+// mistakes in it are found early. A message without references is tried only while validating.
 func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 	if r.opt.Phase == Applying || r.opt.Phase == Planning && (c.Message == nil || len(c.Message.Refs) == 0) {
 		return nil
@@ -179,8 +179,8 @@ func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 	return diags
 }
 
-// hiding is why a message is not shown: because of what values it is made from, and what to do about that. It
-// is zero for a message that is shown.
+// hiding says why a message is hidden: what kind of values it contains, and how to show it. It is zero for a
+// message that is shown.
 type hiding struct{ what, remedy string }
 
 func hidingMark(v cty.Value) hiding {
@@ -201,11 +201,13 @@ func (h hiding) warning(c blocks.Condition) diag.Diagnostic {
 	}
 }
 
-// message takes the place of the message.
+// message returns the text shown in place of the hidden message.
 func (h hiding) message(c blocks.Condition) string {
 	return "The error message refers to " + h.what + " values, so it is not shown. " + h.remedy + blocks.PlaceText(c.Message.Range().Ptr()) + "."
 }
 
+// conditionMessage evaluates the message of a failed condition. There is always some text to show: a message
+// that is invalid, unknown or empty is replaced, and its errors are returned beside the replacement.
 func (r *Run) conditionMessage(sc *scope, c blocks.Condition) (string, hiding, diag.List) {
 	v, diags := r.eval(sc, c.Message)
 	if diags.HasErrors() {

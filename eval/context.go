@@ -34,7 +34,7 @@ func exceeded(ctx *hcl.EvalContext, sc *scope) diag.List {
 	return diags
 }
 
-// eval evaluates one expression. On errors the value is unknown, and legal.
+// eval evaluates one expression. If there are errors, the value is unknown but valid.
 func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
 	ctx, exprs := r.context(sc, x), []*lang.Expr{x}
@@ -54,8 +54,8 @@ func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	return v, diags
 }
 
-// context puts what the expressions refer to in scope, and no more: an index that names one instance brings
-// that instance alone. It is for one evaluation, whose budget it has.
+// context returns a scope with exactly what the expressions refer to: an index that names one instance
+// brings only that instance. A context serves one evaluation, since it carries the evaluation's budget.
 func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 	b := builder{run: r, sc: sc}
 	functions := r.opt.Functions
@@ -73,8 +73,8 @@ func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 	return marked.Context(b.variables(), functions, bounds.NewBudget(r.opt.Interrupted), renders, r.opt.WorkDir)
 }
 
-// builder makes the variables of one evaluation. It collects all references first: several to one resource or
-// module have to end up in one value, and only together they show how much of it is needed.
+// builder builds the variables of one evaluation. It collects all references first, since several references
+// to one resource or module must share one value, and only together show how much of it is needed.
 type builder struct {
 	run       *Run
 	sc        *scope
@@ -112,8 +112,8 @@ func (b *builder) set(root, name string, v cty.Value) {
 	b.roots[root][name] = v
 }
 
-// add puts what a reference leads to in scope. What is not declared, and what an invalid reference names, is
-// unknown, so that evaluating it adds no error to the one that was reported.
+// add brings the target of a reference into scope. A target that is undeclared or invalid becomes unknown,
+// so that evaluating it adds no further error to the one that was reported.
 func (b *builder) add(ref *lang.Ref) {
 	var to target
 	if !ref.Invalid {
@@ -141,7 +141,7 @@ func (b *builder) add(ref *lang.Ref) {
 	}
 }
 
-// constant returns the value of a reference to something that the scope has by itself.
+// constant returns the value of a reference that the scope answers by itself.
 func (sc *scope) constant(ref *lang.Ref) cty.Value {
 	switch {
 	case ref.Invalid:
@@ -155,6 +155,8 @@ func (sc *scope) constant(ref *lang.Ref) cty.Value {
 	return cty.DynamicVal
 }
 
+// addResource notes how much of a resource a reference needs: single instances, or all of them if the index
+// is missing or unknown.
 func (b *builder) addResource(to target, ref *lang.Ref) {
 	res := to.resource
 	if b.resources == nil {
@@ -181,6 +183,9 @@ func (b *builder) addResource(to target, ref *lang.Ref) {
 	p.keys[to.key] = &ref.Range
 }
 
+// addCall notes which outputs of which instances of a call a reference needs. While validating, the
+// instances are unknown: an index that may select any one of them is noted under a key that no instance has,
+// so that the reference counts as one to a single instance.
 func (b *builder) addCall(to target, ref *lang.Ref) {
 	if b.modules == nil {
 		b.modules = map[*Call]*modulePart{}
@@ -209,6 +214,7 @@ func (b *builder) addCall(to target, ref *lang.Ref) {
 	}
 }
 
+// variables builds the values from what add has collected. Missing resources and modules are unknown.
 func (b *builder) variables() map[string]cty.Value {
 	vars := make(map[string]cty.Value, len(b.roots)+2)
 	for root, attrs := range b.roots {
@@ -236,6 +242,8 @@ func (b *builder) variables() map[string]cty.Value {
 	return vars
 }
 
+// resourceVariables adds the values of resources to vars. A managed resource may be referred to with and
+// without the prefix "resource", and is built once for both.
 func (b *builder) resourceVariables(vars map[string]cty.Value) {
 	trees := map[string]map[string]map[string]cty.Value{} // root ("" for bare) → type → name
 	put := func(root string, r addr.Resource, v cty.Value) {
@@ -284,9 +292,9 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 	}
 }
 
-// resourceValue returns the value of a resource object for one evaluation. If only single instances are
-// referred to, it contains just these, in an object by key, which indexes like the tuple or object of all
-// instances: no other instance is demanded.
+// resourceValue returns the value of a resource object for one evaluation. If references name single
+// instances only, the value is an object with just these, by key. Indexing it gives the same result as
+// indexing the tuple or object of all instances, but demands no other instance.
 func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 	t, s := b.sc.t, b.sc.sess
 	if !res.repeat.Repeated() && b.sc.isOwn(res.Instance(addr.NoKey)) {
@@ -322,6 +330,9 @@ func (b *builder) resourceValue(res *Resource, p *resourcePart) cty.Value {
 
 func (sc *scope) isOwn(in *Instance) bool { return sc.self != nil && sc.own == in }
 
+// moduleValue returns the value of a module call for one evaluation. There are three forms: the shared value
+// of a selection that opens nothing, all instances built for this evaluation, or only the instances that
+// references name by key.
 func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 	if !call.repeat.Repeated() {
 		return b.outputs(call.Child(addr.NoKey), p.all)
@@ -355,9 +366,9 @@ func (b *builder) moduleValue(call *Call, p *modulePart) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// onlyEphemeral reports whether an evaluation takes nothing but ephemeral outputs from single instances of
-// the call. Where the instances are not known, all that it takes is one unknown value, which is ephemeral as
-// a whole or not at all.
+// onlyEphemeral reports whether an evaluation uses only ephemeral outputs of single instances of the call.
+// If the instances are unknown, these outputs become one unknown value, which can only be ephemeral as a
+// whole.
 func onlyEphemeral(call *Call, p *modulePart) bool {
 	names := slices.Collect(maps.Keys(p.all))
 	for _, part := range p.keys {
@@ -379,6 +390,7 @@ func (p *modulePart) of(k addr.Key) map[string]*hcl.Range {
 	return outputs
 }
 
+// allChildren builds the value of all instances of a call, in the shape of its repetition.
 func (b *builder) allChildren(call *Call, e *expansion, p *modulePart) cty.Value {
 	b.run.Stats.Evaluations.Add(int64(len(e.keys)))
 	switch e.form {
@@ -419,7 +431,7 @@ func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// decode evaluates a body with the given expressions, in scope of what they refer to.
+// decode evaluates a body whose expressions are exprs, with what they refer to in scope.
 func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
 	ctx := r.context(sc, exprs...)
@@ -446,8 +458,8 @@ func outputSelOf(outputs map[string]*hcl.Range) outputSel {
 	return outputSel{names: strings.Join(slices.Sorted(maps.Keys(outputs)), ",")}
 }
 
-// sharedValue returns the value of some outputs of all instances, which is built once, however many refer to
-// it. The outputs open nothing.
+// sharedValue returns the value of a selection of outputs of all instances, built once for all references.
+// The outputs must open nothing.
 func (c *Call) sharedValue(b *builder, e *expansion, p *modulePart, sel outputSel, via *hcl.Range) cty.Value {
 	got, cycle := c.aggregate(sel).value.Get(b.sc.t, c.name, via, func() cty.Value {
 		durable := &builder{run: b.run, sc: b.sc.m.scope(b.sc.t)}

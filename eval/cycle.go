@@ -9,10 +9,10 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// reportCycle explains a cycle: the ordered chain, each hop with its position, starting at the smallest
-// address so that the text does not depend on which task met the cycle first.
+// reportCycle reports a cycle as an ordered chain with the position of each reference. The chain starts at
+// the smallest address, so that the text does not depend on which task found the cycle.
 func (r *Run) reportCycle(c *future.Cycle) {
-	same := func(a, b future.Frame) bool { return a.Label == b.Label } // two steps of work on one thing
+	same := func(a, b future.Frame) bool { return a.Label == b.Label } // steps of work on the same object
 	frames := slices.CompactFunc(slices.Clone(c.Frames), same)
 	if n := len(frames); n > 1 && same(frames[n-1], frames[0]) {
 		frames = frames[1:]
@@ -38,8 +38,8 @@ func (r *Run) reportCycle(c *future.Cycle) {
 	r.Report(blocks.Cycle(names, vias))
 }
 
-// ReportBlockCycles reports the cycles that are known before anything is demanded. Those that demand finds
-// among the same blocks are not reported again.
+// ReportBlockCycles reports the cycles among blocks, which are known before anything is demanded. The run
+// does not report cycles among the same blocks again.
 func (r *Run) ReportBlockCycles() {
 	for _, c := range r.cfg.BlockCycles() {
 		r.Report(c.Diags)
@@ -49,8 +49,8 @@ func (r *Run) ReportBlockCycles() {
 	}
 }
 
-// blockAddress returns the address of the block that a frame of a cycle is about, "" if it is about something
-// else.
+// blockAddress returns the address of the block that a frame of a cycle concerns, "" if it concerns no
+// block.
 func blockAddress(label any) string {
 	switch l := label.(type) {
 	case *Value:
@@ -64,6 +64,7 @@ func blockAddress(label any) string {
 	}
 }
 
+// labelText returns the address of the object that a frame of a cycle is about.
 func labelText(label any) string {
 	switch l := label.(type) {
 	case *Value:

@@ -6,9 +6,9 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// Hold opens the ephemeral instances that depends_on names, of the instance and of the modules around it, and
-// keeps them open until s ends: a tunnel is needed by what never reads its attributes. A module that is named
-// stands for the ephemeral resources in it. What cannot be opened is reported by the host.
+// Hold opens the ephemeral instances that depends_on names, in the instance's block and in the calls of the
+// modules around it, and keeps them open until s ends: a tunnel may be needed by a block that never reads
+// its attributes. A module represents the ephemeral resources in it. The host reports errors.
 func (in *Instance) Hold(t *future.Task, s *Session) {
 	for _, rr := range in.held(t).resources {
 		for _, dep := range rr.instances(t) {
@@ -39,7 +39,7 @@ func (r *reads) addHeld(sc *scope, in *Instance) {
 	}
 }
 
-// addEphemerals adds the ephemeral resources that depends_on names, where a module stands for those in it.
+// addEphemerals adds the ephemeral resources that depends_on names, either directly or as part of a module.
 func (r *reads) addEphemerals(sc *scope, refs []lang.Ref) {
 	for i := range refs {
 		to := sc.resolve(&refs[i])
@@ -54,8 +54,8 @@ func (r *reads) addEphemerals(sc *scope, refs []lang.Ref) {
 	}
 }
 
-// addEphemeralsIn adds what is ephemeral in the instances of a call and below them, but for what only a check
-// knows.
+// addEphemeralsIn adds the ephemeral resources in the instances of a call and below them, except those
+// nested in checks.
 func (r *reads) addEphemeralsIn(t *future.Task, call *Call) {
 	if !call.mayOpen(outputSel{inside: true}) {
 		return
@@ -72,9 +72,9 @@ func (r *reads) addEphemeralsIn(t *future.Task, call *Call) {
 	}
 }
 
-// HeldInstance returns the declared instance whose depends_on holds something ephemeral open while the object
-// at the address is read or destroyed, nil if there is none. What a module instance that is gone would hold
-// of its own is gone with it.
+// HeldInstance returns the declared instance whose depends_on keeps something ephemeral open while the
+// object at the address is read or destroyed, nil if there is none. If the module instance is gone, so are
+// the ephemeral resources in it.
 func (r *Run) HeldInstance(t *future.Task, a addr.Instance) *Instance {
 	if !r.Declared(a) {
 		return nil

@@ -14,9 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// warnDeprecated warns of a value that comes from deprecated outputs, where expressions refer to these
-// outputs themselves, and not again where the value is passed on. It is for planning, in which all are
-// evaluated and values are known.
+// warnDeprecated warns of a value from deprecated outputs if the expressions refer to these outputs
+// directly, and not where the value is passed on. It is called while planning, when everything is evaluated
+// and values are known.
 func (r *Run) warnDeprecated(m *blocks.Module, v cty.Value, exprs []*lang.Expr, at func(cty.Path) *hcl.Range) {
 	if r.opt.Phase != Planning || !r.cfg.Deprecates {
 		return
@@ -52,7 +52,7 @@ func deprecations(marks cty.ValueMarks) []value.Deprecated {
 	return out
 }
 
-// rangeInBody returns a function that finds the place of a path in a body.
+// rangeInBody returns a function that returns the source range of a path in a body.
 func rangeInBody(body hcl.Body) func(cty.Path) *hcl.Range {
 	return func(path cty.Path) *hcl.Range {
 		return diag.List{{Path: path}}.InConfigBody(body)[0].Subject

@@ -25,19 +25,21 @@ func (v *Value) Deps(t *future.Task) []plan.Dep {
 	return f.list()
 }
 
-// Deps returns what the instances of the called module depend on for being there.
+// Deps returns what the existence of the called module's instances depends on.
 func (c *Call) Deps(t *future.Task) []plan.Dep {
 	return (&reads{calls: []*Call{c}}).deps(t, nil)
 }
 
-// deps returns what a read-set leads to, but for self.
+// deps returns what a read-set leads to, excluding self.
 func (r *reads) deps(t *future.Task, self *Instance) []plan.Dep {
 	f := newFlattener(t, self)
 	f.reads(r)
 	return f.list()
 }
 
-// flattener follows read-sets to the managed and data instances at their ends.
+// flattener follows read-sets to the managed and data instances at their ends. It visits each value, call
+// and provider configuration once, so that its cost is the size of the graph and not the number of paths
+// through it.
 type flattener struct {
 	visitor
 	deps map[plan.Dep]struct{}
@@ -61,6 +63,8 @@ func (f flattener) object(r *Resource) {
 	}
 }
 
+// reads follows a read-set. Where a value has a flat read-set, it takes that instead of walking the values
+// behind it.
 func (f flattener) reads(r *reads) {
 	for _, v := range r.values {
 		if !f.first(v.Value) {
@@ -100,6 +104,8 @@ func (f flattener) reads(r *reads) {
 	}
 }
 
+// resource adds a read of a resource. A managed resource ends the walk; behind a data source or an ephemeral
+// resource it goes on, because their values come from what they refer to.
 func (f flattener) resource(rr resourceRead) {
 	mode := rr.res.Block.Config.Addr.Mode
 	if mode != addr.Ephemeral && !(f.self != nil && rr.res == f.self.Resource && (rr.all || rr.key == f.self.Key)) {
@@ -134,8 +140,9 @@ func (r *Resource) allDeps(t *future.Task) []plan.Dep {
 	return got
 }
 
-// collapse returns deps, which are sorted, with one dependency on a whole resource in place of those on each
-// of its instances: what many instances depend on must not cost each of them its length.
+// collapse returns deps, which are sorted, with the dependencies on all instances of a resource replaced by
+// one on the whole resource. Otherwise each of many dependent objects would hold a list as long as the
+// resource has instances.
 func (r *Run) collapse(t *future.Task, deps []plan.Dep) []plan.Dep {
 	out := deps[:0]
 	for from := 0; from < len(deps); {
@@ -175,9 +182,9 @@ func (f flattener) list() []plan.Dep {
 	return out
 }
 
-// WaitDeps returns the managed instances before whose changes a data source must not be read: those that its
-// block refers to directly or names in depends_on, through data sources, and, if it has conditions, those
-// that it refers to in any way.
+// WaitDeps returns the managed instances whose changes a data source must wait for: those that its block
+// refers to directly or names in depends_on, also through data sources. If it has conditions, it waits for
+// everything it refers to in any way.
 func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
 	b, awaited, direct := in.Resource.Block, &reads{}, &reads{}
 	sc := in.Resource.Module.scope(t)
@@ -195,15 +202,15 @@ func (in *Instance) WaitDeps(t *future.Task) []plan.Dep {
 	return awaited.waitDeps(t, in)
 }
 
-// waitDeps is deps without the calls: what repetition of modules reads does not make it wait.
+// waitDeps is deps without calls: a data source does not wait for what the repetition of modules reads.
 func (r *reads) waitDeps(t *future.Task, self *Instance) []plan.Dep {
 	r.calls = nil
 	return r.deps(t, self)
 }
 
-// ModuleWaitDeps returns the managed instances that an instance waits for on account of a module: those that
-// depends_on of a module around it names, and those in modules that its own names. What these depend on in
-// turn counts too.
+// ModuleWaitDeps returns the managed instances that an instance waits for because of modules: those named in
+// depends_on of the modules around it, and those in modules named in its own depends_on. The instance waits
+// for the dependencies of these too.
 func (in *Instance) ModuleWaitDeps(t *future.Task) []plan.Dep {
 	return in.explicitDeps(t, func(ref lang.Ref) bool { return ref.Kind == lang.Module })
 }
@@ -214,8 +221,8 @@ func (in *Instance) ExplicitDeps(t *future.Task) []plan.Dep {
 	return in.explicitDeps(t, func(lang.Ref) bool { return true })
 }
 
-// explicitDeps returns what depends_on names, in the calls of the modules around the instance and, for the
-// references that counts accepts, in its own block.
+// explicitDeps returns the dependencies named in depends_on: all in the calls of the modules around the
+// instance and, in its own block, those that counts accepts.
 func (in *Instance) explicitDeps(t *future.Task, counts func(lang.Ref) bool) []plan.Dep {
 	awaited := &reads{}
 	named := slices.DeleteFunc(slices.Clone(in.Resource.Block.DependsOn), func(ref lang.Ref) bool { return !counts(ref) })
@@ -229,8 +236,8 @@ func (p *ProviderObject) Deps(t *future.Task) []plan.Dep {
 	return p.readSet(t).deps(t, nil)
 }
 
-// allDeps returns what a selection from all instances depends on, with one dependency in place of those on
-// the same resource in every instance.
+// allDeps returns the dependencies of a selection from all instances. Dependencies on the same resource in
+// every instance are joined into one.
 func (c *Call) allDeps(t *future.Task, sel outputSel) []plan.Dep {
 	got, cycle := c.aggregate(sel).deps.Get(t, c.name, nil, func() []plan.Dep {
 		all := &reads{}
@@ -243,9 +250,9 @@ func (c *Call) allDeps(t *future.Task, sel outputSel) []plan.Dep {
 	return got
 }
 
-// collapse joins dependencies that are alike in each of the n instances of the call: on a resource as a
-// whole, or on its only instance, or on what was joined below. The joined dependency is on what is within the
-// module instance that the call is in.
+// collapse joins dependencies that all n instances of the call have in common: on a whole resource, on its
+// only instance, or on what was joined below. The joined dependency covers the module instance that contains
+// the call.
 func (c *Call) collapse(deps []plan.Dep, n int) []plan.Dep {
 	alike := map[addr.ConfigResource][]int{}
 	for i, d := range deps {
@@ -277,8 +284,8 @@ func (c *Call) collapse(deps []plan.Dep, n int) []plan.Dep {
 	return out
 }
 
-// keyless returns the module path without the key of c's step, if m lies in an instance of c and no step
-// below it has a key.
+// keyless returns m without the key of c's step. It returns false unless m lies in an instance of c and no
+// step below c has a key.
 func (c *Call) keyless(m addr.ModuleInstance) (addr.ModuleInstance, bool) {
 	own := c.Addr()
 	steps, mine := m.Path(), own.Path()

@@ -14,11 +14,11 @@ import (
 )
 
 // DestroyProvisioners are the provisioners that run before an object is destroyed. They are declared in its
-// resource block or, if that is gone, in a removed block. What they refer to is taken as it was before the
-// apply, when the object was still in use.
+// resource block or, if that is gone, in a removed block. Their references see the objects as they were
+// before the apply, when the object was still in use.
 type DestroyProvisioners struct {
 	run    *Run
-	module *Module // whose names their expressions mean
+	module *Module // in which their expressions are evaluated
 	addr   addr.Instance
 	each   *eachData
 	blocks []blocks.Provisioner
@@ -52,8 +52,8 @@ func enclosing(m addr.ModuleInstance, depth int) addr.ModuleInstance {
 	return m.Path()[depth-1]
 }
 
-// Removals returns the destroy-time provisioners that removed blocks of the module object declare, each for
-// an instance without keys. They are for validation.
+// Removals returns, for validation, the destroy-time provisioners that removed blocks of the module object
+// declare, each for an instance without keys.
 func (m *Module) Removals() []*DestroyProvisioners {
 	var out []*DestroyProvisioners
 	for _, removal := range m.block.Config.Removed {
@@ -94,8 +94,8 @@ func (d *DestroyProvisioners) EvalProvisioner(t *future.Task, s *Session, index 
 	return d.run.provisioner(sc, p)
 }
 
-// checkKeys reports references to a key that the object doesn't have: it may have been made before the block
-// was repeated as it is now.
+// checkKeys reports references to each or count if the object has a key of another kind, because it was
+// created before the block had its present form of repetition.
 func (d *DestroyProvisioners) checkKeys(p *blocks.Provisioner) diag.List {
 	if d.run.opt.Phase == Validating {
 		return nil
@@ -127,8 +127,8 @@ func (d *DestroyProvisioners) readSet(sc *scope) *reads {
 // Prepare demands everything durable that the provisioners need.
 func (d *DestroyProvisioners) Prepare(t *future.Task) { prepare(t, d.readSet(d.scope(t, nil))) }
 
-// Deps returns what the provisioners depend on, through what is ephemeral: it must be there when the object
-// is destroyed.
+// Deps returns the dependencies of the provisioners through ephemeral resources, which must still exist when
+// the object is destroyed.
 func (d *DestroyProvisioners) Deps(t *future.Task) []plan.Dep {
 	return d.readSet(d.scope(t, nil)).deps(t, nil)
 }

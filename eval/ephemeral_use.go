@@ -14,8 +14,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// checkEphemeralUse reports ephemeral values outside write-only attributes of a resource or data block, each
-// expression that brings some once.
+// checkEphemeralUse reports ephemeral values outside the write-only attributes of a resource or data block,
+// once for each expression that they come from.
 func checkEphemeralUse(v cty.Value, b *blocks.Resource) diag.List {
 	if !value.Contains(v, value.Ephemeral) {
 		return nil
@@ -36,12 +36,13 @@ type ephemeralUse struct {
 	diags    diag.List
 }
 
-// reportAt reports the expressions that bring the ephemeral value at path; without one, the path.
+// reportAt reports the expressions that the ephemeral value at path comes from, or the path if there are
+// none.
 func (u *ephemeralUse) reportAt(path cty.Path, v cty.Value) {
 	guilty, attrs := false, false
 	for _, p := range places(u.b.Config.Body, path, v) {
 		if p.each && attrs || u.b.Schema.Block.InWriteOnly(p.path) {
-			continue // an attribute is enough: the loop may have nothing to do with it
+			continue // the attribute was reported; the value need not come from the loop
 		}
 		because, ok := u.b.Because(p.expr)
 		if !ok {
@@ -55,7 +56,7 @@ func (u *ephemeralUse) reportAt(path cty.Path, v cty.Value) {
 	}
 }
 
-// report reports one expression, or one path if there is no range.
+// report reports one expression, or one path if rng is nil.
 func (u *ephemeralUse) report(path cty.Path, rng *hcl.Range, because string) {
 	if rng != nil {
 		if _, ok := u.reported[*rng]; ok {

@@ -17,9 +17,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// expander finds out how many instances a resource, module call, provider block or import block has, and
-// which. They all share it, so that count, for_each and enabled mean the same everywhere, and are evaluated
-// once in a run.
+// expander determines the instances of a resource, module call, provider block or import block. All of them
+// use it, so that count, for_each and enabled mean the same everywhere and are evaluated once in a run.
 type expander struct {
 	module *Module
 	repeat blocks.Repetition
@@ -28,10 +27,10 @@ type expander struct {
 	block  any          // what is repeated: a *blocks.Resource or *blocks.Call, nil for anything else
 	// ephemeral is set for an ephemeral block.
 	ephemeral bool
-	// sequences is set if for_each may be a tuple or list too, whose indexes are the keys. That is for import
-	// blocks: no address contains their keys, which change with the order of the elements.
+	// sequences is set if for_each may also be a tuple or list, with indexes as keys. It is set for import
+	// blocks, whose keys may change with the order of elements because no address contains them.
 	sequences bool
-	// recorded, if set, returns the keys in place of the arguments.
+	// recorded, if not nil, returns the keys; the arguments are not evaluated then.
 	recorded func() []addr.Key
 	keys     future.Cell[*expansion]
 }
@@ -44,7 +43,7 @@ type expansion struct {
 	form   blocks.Form
 	keys   []addr.Key
 	values map[addr.Key]cty.Value // ForEach only
-	// failed is set if the instances are not known, for a reason that was reported. There are no keys then.
+	// failed is set if the instances are unknown, for a reason that was reported. There are no keys then.
 	failed bool
 	// generic is set while validating, when one instance without a key represents all of them.
 	generic bool
@@ -82,6 +81,8 @@ func (r *expander) expand(t *future.Task, via *hcl.Range) *expansion {
 
 var failedExpansion = &expansion{failed: true}
 
+// evaluate evaluates the repetition arguments. An expansion that failed keeps its form, because references
+// still have to know whether the block is indexed by numbers or strings.
 func (r *expander) evaluate(t *future.Task) *expansion {
 	run := r.module.run
 	if r.recorded != nil && r.repeat.Repeated() {
@@ -114,8 +115,8 @@ func (r *expander) evaluate(t *future.Task) *expansion {
 	return e
 }
 
-// recordedExpansion returns an expansion to those of the recorded keys that suit the form. Without any, it
-// fails. The value of each.value is unknown.
+// recordedExpansion returns an expansion to those of the recorded keys that fit the form. It is failed if
+// there are none. each.value is unknown.
 func recordedExpansion(form blocks.Form, recorded []addr.Key) *expansion {
 	e := &expansion{form: form}
 	switch form {
@@ -163,6 +164,8 @@ type eachData struct {
 
 func (r *eachData) generic() bool { return r.of.module.run.opt.Phase == Validating }
 
+// value returns the value of each.key, each.value or count.index. While validating, one instance represents
+// all, so the key is unknown, but never null.
 func (r *eachData) value(t *future.Task, kind lang.Kind, name string, via *hcl.Range) cty.Value {
 	switch {
 	case kind == lang.Count && r.generic():
@@ -183,14 +186,15 @@ func (r *eachData) value(t *future.Task, kind lang.Kind, name string, via *hcl.R
 	return cty.DynamicVal
 }
 
-// argumentError returns the error about the value of a repetition argument, with the values in play.
+// argumentError returns an error about the value of a repetition argument, with the values that it was
+// computed from.
 func (r *expander) argumentError(t *future.Task, x *lang.Expr, format string, args ...any) diag.List {
 	d := diag.Diagnostic{Summary: "Invalid " + r.repeat.Argument() + " argument", Detail: fmt.Sprintf(format, args...)}
 	return r.module.run.about(r.module.scope(t), x, d)
 }
 
-// value evaluates a repetition argument and refuses what no argument takes. Of ephemeral values, only
-// terraform.applying is accepted, and only for ephemeral blocks, whose keys are stored nowhere. secret
+// value evaluates a repetition argument and rejects values that no argument accepts. The only ephemeral
+// value accepted is terraform.applying, and only in ephemeral blocks, whose keys are not stored. secret
 // reports whether the value is sensitive.
 func (r *expander) value(t *future.Task, x *lang.Expr) (v cty.Value, secret bool, diags diag.List) {
 	v, diags = r.module.run.eval(r.module.scope(t), x)
@@ -224,7 +228,7 @@ func (r *expander) keysReason() string {
 	return "their keys are kept in the state, which must not hold ephemeral values."
 }
 
-// undecidedError returns the error about instances that are known only after apply.
+// undecidedError returns the error about instances that will be known only after apply.
 func (r *expander) undecidedError(t *future.Task, x *lang.Expr) diag.List {
 	why := "The value of " + r.repeat.Argument() + " is known only after apply, so the instances cannot be planned. Use a value that is known in advance."
 	if r.Form() == blocks.ForEach {
@@ -239,6 +243,7 @@ func (r *expander) undecidedError(t *future.Task, x *lang.Expr) diag.List {
 	return diags
 }
 
+// expandCount evaluates count. The error shows the number unless it is sensitive.
 func (r *expander) expandCount(t *future.Task) (*expansion, diag.List) {
 	x, e := r.repeat.Count, &expansion{form: blocks.Counted}
 	given, secret, diags := r.value(t, x)
@@ -268,6 +273,8 @@ func (r *expander) expandCount(t *future.Task) (*expansion, diag.List) {
 
 const maxCount = 10_000_000
 
+// expandForEach evaluates for_each. One unknown key makes all instances unknown: without it, the set of
+// addresses is incomplete, and objects in the state would be taken for orphans.
 func (r *expander) expandForEach(t *future.Task) (*expansion, diag.List) {
 	x, e := r.repeat.ForEach, &expansion{form: blocks.ForEach}
 	v, _, diags := r.value(t, x)
@@ -302,7 +309,7 @@ func (r *expander) expandForEach(t *future.Task) (*expansion, diag.List) {
 	return e, diags
 }
 
-// wantsKeys returns sentences on what for_each takes in place of v, and how to convert v to that.
+// wantsKeys returns sentences that explain what for_each accepts in place of v and how to convert v to it.
 func (r *expander) wantsKeys(v cty.Value, x *lang.Expr) string {
 	takes := "a map, an object, or a set of strings"
 	if r.sequences {
@@ -344,8 +351,8 @@ func (r *expander) expandEnabled(t *future.Task) (*expansion, diag.List) {
 	return e, diags
 }
 
-// reportUndecided reports that the instances of a block are not known yet. It reports nothing if the block is
-// excluded, or if the cause is known: an error, or another block whose instances are not known.
+// reportUndecided reports that the instances of a block are not known yet. It reports nothing if the block
+// is excluded, or if the cause was reported: an error, or another block with unknown instances.
 func (r *expander) reportUndecided(diags diag.List) {
 	run := r.module.run
 	if r.isExcluded() || run.Diags.HasCertainErrors() {

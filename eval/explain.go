@@ -13,8 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// explain adds to errors of evaluating expressions what the reader needs to correct them. Of errors in an
-// expression that have one remedy, it keeps the first. It changes the list and returns it.
+// explain adds to evaluation errors the information needed to fix them. If several errors in an expression
+// have the same remedy, it keeps the first. It modifies and returns diags.
 func (sc *scope) explain(exprs []*lang.Expr, diags diag.List) diag.List {
 	type remedied struct {
 		x      *lang.Expr
@@ -34,8 +34,8 @@ func (sc *scope) explain(exprs []*lang.Expr, diags diag.List) diag.List {
 	return out
 }
 
-// explainOne explains one error. It returns the expression that has the error and the remedy that was added,
-// if any.
+// explainOne explains one error. It returns the expression that contains the error, and the remedy that it
+// added, if any.
 func (sc *scope) explainOne(exprs []*lang.Expr, d *diag.Diagnostic) (x *lang.Expr, added string) {
 	if d.Severity != diag.Error || d.Expression == nil || d.EvalContext == nil {
 		return nil, ""
@@ -61,7 +61,7 @@ func (sc *scope) explainOne(exprs []*lang.Expr, d *diag.Diagnostic) (x *lang.Exp
 	return x, added
 }
 
-// addAdvice adds to the detail of an error about a step what to do about it.
+// addAdvice appends advice to the detail of an error about a step.
 func (sc *scope) addAdvice(detail string, step lang.Step, parts []shownPart) string {
 	advice := step.Advice()
 	if call := sc.callOf(step); call != nil && step.Attr == "" && !call.Form().Keyed() {
@@ -79,7 +79,7 @@ func (sc *scope) addAdvice(detail string, step lang.Step, parts []shownPart) str
 	return detail + " " + advice
 }
 
-// callOf returns the module call that a step was to be taken from, nil if it is something else.
+// callOf returns the module call that a step is applied to, nil if it is applied to something else.
 func (sc *scope) callOf(step lang.Step) *Call {
 	if len(step.Path) != 2 || step.Path.RootName() != "module" {
 		return nil
@@ -91,8 +91,8 @@ func (sc *scope) callOf(step lang.Step) *Call {
 	return sc.m.calls[attr.Name]
 }
 
-// namespaceHint returns a sentence on how functions of providers are called, for a call in a namespace that
-// has no functions.
+// namespaceHint returns a sentence on how to call provider-defined functions, for a call in an unknown
+// namespace.
 func (sc *scope) namespaceHint(call hclsyntax.FunctionCallUnknownDiagExtra, ctx *hcl.EvalContext) string {
 	namespace := call.CalledFunctionNamespace()
 	for ; ctx != nil; ctx = ctx.Parent() {
@@ -108,7 +108,7 @@ func (sc *scope) namespaceHint(call hclsyntax.FunctionCallUnknownDiagExtra, ctx 
 	return " Functions of a provider are called as provider::PROVIDER::FUNCTION."
 }
 
-// exprAt returns the expression that a range is in, nil if there is none.
+// exprAt returns the expression that contains a range, nil if there is none.
 func exprAt(exprs []*lang.Expr, rng hcl.Range) *lang.Expr {
 	for _, x := range exprs {
 		if all := x.Source.Range(); all.Filename == rng.Filename && all.Start.Byte <= rng.Start.Byte && rng.End.Byte <= all.End.Byte {
@@ -118,8 +118,8 @@ func exprAt(exprs []*lang.Expr, rng hcl.Range) *lang.Expr {
 	return nil
 }
 
-// sourceOf returns the part of x as it is written for one that evaluation made from it; e itself if there is
-// none. Only a part that is written shows what it refers to.
+// sourceOf returns the source expression of x from which evaluation derived e, or e itself if there is none.
+// Only a source expression shows what it refers to.
 func sourceOf(x *lang.Expr, e hcl.Expression) hcl.Expression {
 	node, ok := x.Source.(hclsyntax.Node)
 	if !ok {
@@ -135,14 +135,14 @@ func sourceOf(x *lang.Expr, e hcl.Expression) hcl.Expression {
 	return found
 }
 
-// shownPart is a resource or module of several instances, of which a context has only those that an
-// expression refers to.
+// shownPart is a repeated resource or module of which a context contains only the instances that an
+// expression refers to. Messages must not describe it as if it had no others.
 type shownPart struct {
-	name string // the reference to all of it
+	name string // reference to the whole resource or module
 	e    *expansion
 }
 
-// partsIn returns what the expression refers to in part.
+// partsIn returns what the expression refers to only in part.
 func (sc *scope) partsIn(x *lang.Expr) []shownPart {
 	var out []shownPart
 	for i := range x.Refs {
@@ -176,7 +176,8 @@ func (p shownPart) shape() string {
 	return value.ObjectShape(len(p.e.keys), p.names())
 }
 
-// mostKeys bounds the keys that are looked at for a message, since each of many instances may have one.
+// mostKeys bounds the number of keys searched for a message, since an error may be reported for each of many
+// instances.
 const mostKeys = 200
 
 func (p shownPart) names() []string {
@@ -187,7 +188,7 @@ func (p shownPart) names() []string {
 	return names
 }
 
-// advice returns a sentence on how to refer to instances, for a step that leads to none.
+// advice returns a sentence on how to refer to instances, for a step that matches none.
 func (p shownPart) advice(step lang.Step) string {
 	n, counted := len(p.e.keys), p.e.form == blocks.Counted
 	switch {
@@ -212,8 +213,8 @@ func (p shownPart) advice(step lang.Step) string {
 	return fmt.Sprintf("%s has for_each: its instances have names, such as %s[%q].", p.name, p.name, p.names()[0])
 }
 
-// forget takes the values in play out of diagnostics if some of them are to be dropped at the end of the
-// session. What may be shown of them stays.
+// forget drops the values from diagnostics if some of them must not outlive the session. What may be shown
+// of them is kept as text.
 func (sc *scope) forget(diags diag.List) diag.List {
 	if sc.sess == nil || len(sc.sess.instances)+len(sc.sess.values) == 0 {
 		return diags
@@ -231,8 +232,8 @@ func (sc *scope) forget(diags diag.List) diag.List {
 	return diags
 }
 
-// functionsAlone returns the context of a diagnostic without its values, nil if the diagnostic is not about a
-// function.
+// functionsAlone returns the context of a diagnostic without its values, nil if the diagnostic does not
+// concern a function.
 func functionsAlone(d *diag.Diagnostic) *hcl.EvalContext {
 	if _, call := d.Extra.(hclsyntax.FunctionCallDiagExtra); !call {
 		return nil
@@ -240,7 +241,7 @@ func functionsAlone(d *diag.Diagnostic) *hcl.EvalContext {
 	return &hcl.EvalContext{Functions: lang.FunctionsIn(d.EvalContext)}
 }
 
-// state notes what may be shown of a reference: the longest part of it that leads somewhere.
+// state records what may be shown of a reference: its longest prefix that has a value.
 func (sc *scope) state(d *diag.Diagnostic, t hcl.Traversal) {
 	for ; len(t) > 0; t = t[:len(t)-1] {
 		text := diag.Reference(t)

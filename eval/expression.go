@@ -13,16 +13,16 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// Expression is an expression that does not stand in the configuration, but is asked about one of its
-// modules. It can be evaluated once, by one task.
+// Expression is an expression outside the configuration, evaluated in the scope of one of its modules. It
+// can be evaluated once, by one task.
 type Expression struct {
 	module    *Module
 	expr      *lang.Expr
 	functions map[string]function.Function
 }
 
-// Expression compiles source text as if it stood in the module, in no block in particular. What it refers to
-// must be declared there. functions are those that it may call, besides those that providers define.
+// Expression compiles source text in the scope of the module, outside all blocks. What it refers to must be
+// declared there. It may call the given functions and those that providers define.
 func (m *Module) Expression(src, filename string, functions map[string]function.Function) (*Expression, diag.List) {
 	if diags := config.CheckExpression([]byte(src), filename); diags.HasErrors() {
 		return nil, diags
@@ -63,7 +63,7 @@ func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
 	return run.eval(x.scope(t, s), x.expr)
 }
 
-// Names returns what expressions in the module can begin with, but for functions, in no particular order.
+// Names returns what an expression in the module can begin with, except functions, in no particular order.
 func (m *Module) Names() []string {
 	out := []string{"path.cwd", "path.module", "path.root", "terraform.applying", "terraform.workspace", "tofu.applying", "tofu.workspace"}
 	for name := range m.variables {

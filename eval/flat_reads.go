@@ -6,14 +6,14 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// maxFlatReads bounds a set of reads that a value keeps for itself: what many values each keep of the same
-// must not add up to their number times its size.
+// maxFlatReads bounds the size of a flat read-set that only one value holds: many values with long sets of
+// their own would take quadratic space.
 const maxFlatReads = 32
 
-// flatReads returns what v reads directly and through other values, without these values. With it, finding
-// what depends on the end of a long chain of values takes no walk along the chain. Most values of a chain
-// read the same and share one set. flatReads returns nil if the set would be long and shared with no other
-// value; the read-set has to be walked then.
+// flatReads returns what v reads directly and through other values, without these values, so that finding
+// the dependencies at the end of a long chain of values takes no walk along it. Most values in a chain read
+// the same and share one set. It returns nil if the set would be long and not shared; the read-set must be
+// walked then.
 func (v *Value) flatReads(t *future.Task) *reads {
 	got, cycle := v.flat.Get(t, v, nil, func() *reads {
 		own := v.readSet(t)
@@ -44,8 +44,8 @@ func (r *reads) length() int {
 	return len(r.resources) + len(r.calls) + len(r.providers) + len(r.modules)
 }
 
-// union returns the set of what a and b read, neither of which reads values: one of the two if it has all
-// that the other has, nil if it is long.
+// union returns the union of a and b, neither of which contains values. It returns a or b itself if that
+// contains the other, and nil if the union is too long.
 func union(a, b *reads) *reads {
 	switch {
 	case a == b || a.length() == 0:
@@ -73,7 +73,7 @@ func union(a, b *reads) *reads {
 	return more
 }
 
-// difference returns a new slice of what is in some but not in all.
+// difference returns a new slice of the elements of some that are not in all.
 func difference[T any](some, all []T, same func(x, y T) bool) []T {
 	var out []T
 	for _, x := range some {

@@ -32,16 +32,17 @@ func (r *Run) providerFunctions(sc *scope, names []string, table map[string]func
 	return table
 }
 
-// functionName is the name of a provider-defined function, taken apart.
+// functionName is the parsed name of a provider-defined function.
 type functionName struct {
 	ref    config.ProviderRef // with an alias, the function is one of that configuration
 	source addr.Provider
 	name   string
 	known  *schema.Function // as the provider's schema has it; nil if only a configured provider could know it
-	absent bool             // the module does not say that it uses the provider, and nothing is known of it
+	absent bool             // the module does not require the provider, whose functions are unknown
 }
 
-// functionName takes a name apart; HCL reports those that cannot be any.
+// functionName parses a function name. It returns false for names that cannot be provider-defined; HCL
+// reports these.
 func (sc *scope) functionName(name string) (functionName, bool) {
 	parts := strings.Split(name, "::")
 	if len(parts) != 3 && len(parts) != 4 {
@@ -60,7 +61,7 @@ func (sc *scope) functionName(name string) (functionName, bool) {
 	return fn, true
 }
 
-// provider returns the configuration that has to be there for the function to be called; nil if none has.
+// provider returns the provider configuration that the function needs, nil if it needs none.
 func (fn functionName) provider(sc *scope) (*ProviderObject, error) {
 	if fn.known != nil && fn.ref.Alias == "" {
 		return nil, nil
@@ -79,7 +80,8 @@ func (fn functionName) provider(sc *scope) (*ProviderObject, error) {
 	return po, nil
 }
 
-// functionOf returns the function; one that cannot be called explains that to who calls it.
+// functionOf returns the function. One that cannot be called is replaced by a function that always fails
+// with the explanation.
 func (r *Run) functionOf(sc *scope, fn functionName) function.Function {
 	if fn.absent {
 		return errorFunction(fmt.Errorf("this module has no provider %q in its required_providers", fn.ref.Name))
@@ -105,7 +107,7 @@ func (r *Run) functionOf(sc *scope, fn functionName) function.Function {
 	return r.providerFunction(sc.t, fn, on, f)
 }
 
-// alternatives names the function that may have been meant, or those that the provider has.
+// alternatives returns a hint that names a similar function, or all functions of the provider.
 func (r *Run) alternatives(fn functionName) string {
 	declared, diags := r.cfg.Schemas.Functions(fn.source)
 	if diags.HasErrors() || len(declared) == 0 {
@@ -117,7 +119,7 @@ func (r *Run) alternatives(fn functionName) string {
 	return "; it has " + strings.Join(slices.Sorted(maps.Keys(declared)), ", ")
 }
 
-// errorFunction is a function that cannot be called.
+// errorFunction returns a function that always fails with err.
 func errorFunction(err error) function.Function {
 	return function.New(&function.Spec{VarParam: anyParameter(), Type: func([]cty.Value) (cty.Type, error) { return cty.DynamicPseudoType, err }})
 }
@@ -140,6 +142,9 @@ func anyParameter() *function.Parameter {
 	return &function.Parameter{Name: "arguments", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true}
 }
 
+// providerFunction returns the function with its marks handled here: arguments travel to the provider
+// without marks, and the result gets those of all arguments, since the provider may copy any of them. If an
+// argument is secret, an error could quote it, so its text is replaced.
 func (r *Run) providerFunction(t *future.Task, fn functionName, on *ProviderObject, f *schema.Function) function.Function {
 	spec := &function.Spec{Description: f.Summary}
 	for _, param := range f.Params {
@@ -191,8 +196,8 @@ func param(f *schema.Function, i int) schema.FunctionParam {
 	return *f.Variadic
 }
 
-// parameter lets every argument through to the call, which keeps the marks of unknown ones; what the provider
-// does not take is sorted out there.
+// parameter returns a parameter that accepts every argument, so that the call itself handles unknown and
+// marked ones and keeps their marks.
 func parameter(p schema.FunctionParam) function.Parameter {
 	return function.Parameter{
 		Name: p.Name, Type: p.Type, AllowNull: p.AllowNull, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true, Description: p.Description,

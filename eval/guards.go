@@ -21,9 +21,9 @@ func (m *Module) Guarded() []*Value {
 	return out
 }
 
-// Holds evaluates the conditions of a variable or output and reports what is wrong, once in a run. It returns
-// false if a condition failed; what cannot be decided yet counts as holding. What the conditions need is
-// demanded, so that the task must be in no slot.
+// Holds evaluates the conditions of a variable or output and reports failures, once in a run. It returns
+// false if a condition failed; an undecided condition counts as holding. Because it demands what the
+// conditions need, the task must not be in a slot.
 func (v *Value) Holds(t *future.Task) bool {
 	if v.guard == nil {
 		return true
@@ -42,7 +42,7 @@ func (v *Value) Holds(t *future.Task) bool {
 	return got
 }
 
-// Unmet reports whether the conditions were evaluated and one failed.
+// Unmet reports whether the conditions were evaluated and one of them failed.
 func (v *Value) Unmet() bool {
 	if v.guard == nil {
 		return false
@@ -51,8 +51,8 @@ func (v *Value) Unmet() bool {
 	return known && !holds
 }
 
-// CheckVariables evaluates the validation conditions of the module's variables, or of those that are due if
-// that is not nil.
+// CheckVariables evaluates the validation conditions of the module's variables. If due is not nil, it limits
+// them to the variables for which it returns true.
 func (m *Module) CheckVariables(t *future.Task, due func(*Value) bool) {
 	for _, v := range diag.InOrder(m.variables) {
 		if v.guard != nil && (due == nil || due(v)) {
@@ -61,8 +61,9 @@ func (m *Module) CheckVariables(t *future.Task, due func(*Value) bool) {
 	}
 }
 
-// OutputPreconditions evaluates the preconditions of the module's outputs, or of those that are due if that
-// is not nil. It returns the outputs whose preconditions have errors, which were reported.
+// OutputPreconditions evaluates the preconditions of the module's outputs. If due is not nil, it limits them
+// to the outputs for which it returns true. It returns the outputs whose preconditions have errors, which
+// were reported.
 func (m *Module) OutputPreconditions(t *future.Task, due func(*Value) bool) []*Value {
 	var unmet []*Value
 	for _, v := range diag.InOrder(m.outputs) {
@@ -73,8 +74,8 @@ func (m *Module) OutputPreconditions(t *future.Task, due func(*Value) bool) []*V
 	return unmet
 }
 
-// CheckVariablesEarly evaluates the validation conditions of the root module's variables that lead to no
-// object, so that they can be decided before anything else.
+// CheckVariablesEarly evaluates the validation conditions of the root module's variables that depend on no
+// object, before anything else runs. It returns false if one failed.
 func (m *Module) CheckVariablesEarly(t *future.Task) bool {
 	ok := true
 	for _, v := range diag.InOrder(m.variables) {
@@ -85,8 +86,7 @@ func (m *Module) CheckVariablesEarly(t *future.Task) bool {
 	return ok
 }
 
-// CheckVariablesClosed evaluates those validation conditions of the module's variables that need nothing to
-// be open.
+// CheckVariablesClosed evaluates the validation conditions of the module's variables that open nothing.
 func (m *Module) CheckVariablesClosed(t *future.Task) {
 	for _, v := range diag.InOrder(m.variables) {
 		for _, c := range v.block.Conditions {
@@ -123,8 +123,8 @@ func (v *Value) check(t *future.Task, c blocks.Condition) bool {
 	return got.holds()
 }
 
-// condition evaluates a condition of a variable or an output, in a session of its own. What it may open is
-// opened within a slot.
+// condition evaluates a condition of a variable or an output in a session of its own. If it may open
+// something, it takes a slot.
 func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, address, failed string) (out verdict) {
 	sc := &scope{m: m, t: t, address: address}
 	if m.run.opt.Phase == Validating {
@@ -148,9 +148,9 @@ func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, address
 	return out
 }
 
-// InputsHold reports whether the conditions hold of the variables and outputs that work on the instance uses:
-// those that its configuration leads to, through values, ephemeral resources and its provider's
-// configuration. What does not hold is reported once. The task must be in no slot.
+// InputsHold reports whether the conditions hold of all variables and outputs that the instance uses through
+// values, ephemeral resources and its provider's configuration. A failure is reported once. The task must
+// not be in a slot.
 func (in *Instance) InputsHold(t *future.Task) bool {
 	return !in.Run().cfg.HasGuards || in.inputsHold(t)
 }
@@ -170,14 +170,16 @@ func (c *Check) InputsHold(t *future.Task) bool {
 	return !c.Module.run.cfg.HasGuards || c.readSet(t).hold(t)
 }
 
-// once finds out about something in the run's graph of reads once, however many lead to it. A cycle is
-// reported where the values are demanded.
+// once calls hold at most once in a run for each object in the graph of reads, however many references lead
+// to it. It ignores cycles, which are reported where values are demanded.
 func (r *Run) once(t *future.Task, what any, via *hcl.Range, hold func() bool) bool {
 	cell, _ := r.held.LoadOrStore(what, &future.Cell[bool]{})
 	got, cycle := cell.(*future.Cell[bool]).Get(t, what, via, hold)
 	return got || cycle != nil
 }
 
+// hold checks everything in the read-set and does not stop at the first failure, so that one run reports all
+// failures.
 func (r *reads) hold(t *future.Task) bool {
 	ok := true
 	for _, v := range r.values {
@@ -202,7 +204,8 @@ func (r *reads) hold(t *future.Task) bool {
 	return ok
 }
 
-// hold is about ephemeral resources alone: others were worked on, or are, in their own turn.
+// hold checks ephemeral resources only. Other resources check their own inputs when they are planned or
+// applied.
 func (rr resourceRead) hold(t *future.Task) bool {
 	if !rr.res.ephemeral {
 		return true

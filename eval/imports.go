@@ -25,8 +25,8 @@ type ImportTarget struct {
 	Block    *config.Import
 }
 
-// Imports evaluates the import blocks of the root module. While validating, what is unknown is taken to be
-// right, and there are no targets.
+// Imports evaluates the import blocks of the root module. While validating, it accepts unknown values and
+// returns no targets.
 func (r *Run) Imports(t *future.Task) []ImportTarget {
 	var out []ImportTarget
 	for _, b := range r.cfg.Tree.Root.Imports {
@@ -40,6 +40,7 @@ func (r *Run) Imports(t *future.Task) []ImportTarget {
 	return out
 }
 
+// importBlock evaluates one import block to its targets, one for each element of for_each.
 func (r *Run) importBlock(t *future.Task, b *config.Import) ([]ImportTarget, diag.List) {
 	if b.ForEach == nil {
 		target, diags := r.importTarget(t, b, nil)
@@ -68,6 +69,9 @@ func (r *Run) rootExpr(e hcl.Expression, rp *eachData) (*lang.Expr, diag.List) {
 	return r.Root.block.CompileExpr(e, repeat)
 }
 
+// importTarget evaluates the address and the id or identity of one target. Both end up in the plan and on
+// the screen, so neither may be ephemeral or sensitive, and both must be known while planning, when the
+// object is read.
 func (r *Run) importTarget(t *future.Task, b *config.Import, rp *eachData) (ImportTarget, diag.List) {
 	target := ImportTarget{Block: b}
 	sc := &scope{m: r.Root, each: rp, t: t}
@@ -123,8 +127,8 @@ func (r *Run) importTarget(t *future.Task, b *config.Import, rp *eachData) (Impo
 	return target, diags
 }
 
-// importTo evaluates the address of an import block, whose keys may be expressions. While validating, the
-// address of one that is not known yet is zero.
+// importTo evaluates the address of an import block, whose keys may be expressions. While validating, it
+// returns the zero address if a key is unknown.
 func (sc *scope) importTo(a config.ImportAddress) (addr.Instance, diag.List) {
 	steps := slices.Clone(a.Steps)
 	known := true
@@ -140,7 +144,7 @@ func (sc *scope) importTo(a config.ImportAddress) (addr.Instance, diag.List) {
 		return addr.Instance{}, nil
 	}
 	target, err := addr.TargetFromTraversal(steps)
-	if err != nil { // config has seen to all else
+	if err != nil { // package config checks the rest
 		return addr.Instance{}, diag.At(a.Range, "Invalid import address", "The argument \"to\" must be the address of a resource instance: %s.", err)
 	}
 	return addr.Instance{Module: target.Module, Resource: *target.Resource, Key: target.Key}, nil

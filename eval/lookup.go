@@ -7,7 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Module returns the module object at a, creating the objects on the way.
+// Module returns the module object at a, creating it and those around it on demand.
 func (r *Run) Module(a addr.ModuleInstance) *Module {
 	m := r.Root
 	for _, step := range a.Path() {
@@ -23,8 +23,8 @@ func (r *Run) Module(a addr.ModuleInstance) *Module {
 	return m
 }
 
-// Find returns the instance at an address, nil if the configuration has no such instance. ok is false if that
-// is not known, for a reason that was reported.
+// Find returns the instance at an address, nil if the configuration does not have it. ok is false if that is
+// unknown, for a reason that was reported.
 func (r *Run) Find(t *future.Task, a addr.Instance) (in *Instance, ok bool) {
 	m := r.Root
 	for _, step := range a.Module.Path() {
@@ -48,8 +48,8 @@ func (r *Run) Find(t *future.Task, a addr.Instance) (in *Instance, ok bool) {
 	return res.Instance(a.Key), true
 }
 
-// Declared reports whether the configuration has a block for the instance, whether or not its repetition
-// gives the instance.
+// Declared reports whether the configuration has a block for the instance, even if the repetition of the
+// block does not include the instance.
 func (r *Run) Declared(a addr.Instance) bool {
 	m := r.Module(a.Module)
 	return m != nil && m.resources[a.Resource] != nil
@@ -85,7 +85,7 @@ func (r *Run) WhyGone(a addr.Instance) plan.Reason {
 	return plan.DeleteRepetition
 }
 
-// InstancesOf returns the instances that a dependency is on; false if they are not known.
+// InstancesOf returns the instances that a dependency covers, and false if they are unknown.
 func (r *Run) InstancesOf(t *future.Task, d plan.Dep) ([]addr.Instance, bool) {
 	if !d.All {
 		return []addr.Instance{d.Resource.Instance(d.Key)}, true
@@ -110,7 +110,7 @@ func (r *Run) InstancesOf(t *future.Task, d plan.Dep) ([]addr.Instance, bool) {
 	return out, true
 }
 
-// modulesOf returns the instances of a module within one of those around it.
+// modulesOf returns the instances of a module that lie within the given module instance.
 func (r *Run) modulesOf(t *future.Task, within addr.ModuleInstance, path addr.Module) []*Module {
 	modules := []*Module{r.Module(within)}
 	if modules[0] == nil {

@@ -7,22 +7,22 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 )
 
-// Prepare demands everything durable that the instance's configuration needs, also behind the values and
-// ephemeral resources that are evaluated later, so that evaluating within a session waits for nothing but
-// openings.
+// Prepare demands everything durable that the instance's configuration needs, including what lies behind
+// values and ephemeral resources that are evaluated later. Afterwards, evaluating within a session waits
+// only for openings.
 func (in *Instance) Prepare(t *future.Task) {
 	p := preparer{newVisitor(t)}
 	p.instance(in)
 }
 
-// prepare demands everything durable that read-sets lead to. It passes over the values and provider
+// prepare demands everything durable that read-sets lead to, except through the values and provider
 // configurations in except.
 func prepare(t *future.Task, r *reads, except ...any) {
 	p := preparer{newVisitor(t, except...)}
 	p.reads(r)
 }
 
-// visitor is a walk along read-sets that comes to each object once.
+// visitor is a walk along read-sets that visits each object once.
 type visitor struct {
 	t    *future.Task
 	seen map[any]struct{}
@@ -36,7 +36,7 @@ func newVisitor(t *future.Task, seen ...any) visitor {
 	return v
 }
 
-// first reports whether the walk comes to something for the first time.
+// first reports whether the walk has not visited the object before.
 func (v visitor) first(what any) bool {
 	if _, ok := v.seen[what]; ok {
 		return false
@@ -47,6 +47,8 @@ func (v visitor) first(what any) bool {
 
 type preparer struct{ visitor }
 
+// reads demands everything durable in a read-set. A value that may open something is not evaluated, but what
+// it reads is prepared, so that evaluating it in a session later need not wait.
 func (p preparer) reads(r *reads) {
 	for _, v := range r.values {
 		if !v.opens() {

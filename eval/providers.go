@@ -15,7 +15,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// Present reports whether the provider block has this instance. If its instances are not known, it does.
+// Present reports whether the provider block has this instance. It returns true if the instances are
+// unknown.
 func (p *ProviderObject) Present(t *future.Task) bool {
 	if p.expander == nil || p.Addr.Key == addr.NoKey {
 		return true
@@ -24,8 +25,8 @@ func (p *ProviderObject) Present(t *future.Task) bool {
 	return e.failed || e.generic || e.has(p.Addr.Key)
 }
 
-// Unkeyed reports whether the provider block has instances and this is none of them: an address without a key
-// that a state recorded leads to it.
+// Unkeyed reports whether the object has no key although its provider block has instances. An address
+// without a key that was recorded in a state leads to such an object.
 func (p *ProviderObject) Unkeyed() bool { return p.expander != nil && p.Addr.Key == addr.NoKey }
 
 // EvalBody evaluates the configuration, which may carry marks.
@@ -41,7 +42,7 @@ func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.L
 	return v, diags.WithAddress(p.Addr.String())
 }
 
-// evalImplied returns the configuration that there is without a provider block.
+// evalImplied returns the configuration of a provider without a provider block.
 func (p *ProviderObject) evalImplied() (cty.Value, diag.List) {
 	v, diags := p.schema.Block.Decode(hcl.EmptyBody(), nil)
 	for i := range diags {
@@ -79,6 +80,9 @@ func (in *Instance) Provider(t *future.Task) *ProviderObject {
 	return in.Run().provider(t, found, b.Provider, ref)
 }
 
+// provider returns the provider object for a reference that was followed to found, evaluating the instance
+// key if the block has for_each. The key is stored in the state with each object, so it must be known and
+// not ephemeral.
 func (r *Run) provider(t *future.Task, found providerRef, source addr.Provider, ref config.ProviderRef) *ProviderObject {
 	pc := addr.ProviderConfig{Module: found.module.block.Config.Path.Instance(), Provider: source}
 	if found.block == nil {
@@ -115,6 +119,8 @@ func (r *Run) provider(t *future.Task, found providerRef, source addr.Provider, 
 	return r.providerObject(pc, found)
 }
 
+// providerObject returns the object at pc, creating it on demand. The lock spans the lookup and the
+// creation: two objects for one address would configure the provider twice.
 func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *ProviderObject {
 	r.providersMu.Lock()
 	defer r.providersMu.Unlock()
@@ -139,8 +145,8 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 	return p
 }
 
-// findProvider follows a provider reference from a module to the block that it means: passed by the call,
-// declared here, or inherited.
+// findProvider follows a provider reference from a module to the block it refers to: passed by the call,
+// declared in the module, or inherited.
 func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func(*future.Task) *scope) (providerRef, diag.List) {
 	if passed := m.block.Config.Passed(ref); passed != nil {
 		return m.call.module.findProvider(*passed, m.run.compileKey(passed.KeyExpr), m.callScope)
@@ -159,8 +165,8 @@ func (m *Module) findProvider(ref config.ProviderRef, key *lang.Expr, scope func
 	return parent.findProvider(config.ProviderRef{Name: name, Range: ref.Range}, nil, nil)
 }
 
-// expectedProvider is findProvider for a configuration that the caller of m has to pass and does not. A
-// module that is validated by itself has no caller.
+// expectedProvider is findProvider for a configuration that the caller of m must pass but does not. A module
+// validated on its own has no caller.
 func (m *Module) expectedProvider(ref config.ProviderRef) (providerRef, diag.List) {
 	expected := m.block.Config.ExpectedAlias(ref)
 	switch {
@@ -192,9 +198,9 @@ func (r *Run) compileKey(e hcl.Expression) *lang.Expr {
 	return x
 }
 
-// ProviderByAddr returns the provider configuration at an address that a state recorded. It fails with an
-// explanation if the configuration has none: only the root module has configurations without a block. Another
-// one never takes its place, since that may work on other regions or accounts.
+// ProviderByAddr returns the provider configuration at an address recorded in a state. It returns an error
+// if the configuration has none; only the root module has configurations without a block. It never
+// substitutes another configuration, which may belong to another region or account.
 func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderObject, diag.List) {
 	m := r.Module(pc.Module)
 	if m == nil {
@@ -210,9 +216,9 @@ func (r *Run) ProviderByAddr(t *future.Task, pc addr.ProviderConfig) (*ProviderO
 	return r.providerObject(pc, providerRef{module: r.Root}), nil
 }
 
-// ProviderOf returns the address of the provider configuration that works on an instance of which a state
-// recorded one. It is the one of the block if the configuration still declares that, which may have another
-// name by now. Nothing is evaluated: of a provider block with for_each, the recorded instance stays.
+// ProviderOf returns the address of the provider configuration for an instance for which the state recorded
+// one. If the block is still declared, the result is its provider configuration, which may have been
+// renamed. Nothing is evaluated: for a provider block with for_each, the recorded instance is kept.
 func (r *Run) ProviderOf(a addr.Instance, recorded addr.ProviderConfig) addr.ProviderConfig {
 	m := r.cfg.Modules[a.Module.Module()]
 	if m == nil || m.Resources[a.Resource] == nil || m.Resources[a.Resource].Provider != recorded.Provider {

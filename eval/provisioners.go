@@ -36,9 +36,9 @@ func (r *Run) provisioner(sc *scope, p *blocks.Provisioner) (cty.Value, diag.Lis
 	return v, diags.WithAddress(sc.address)
 }
 
-// EvalConnection evaluates the connection of one provisioner, that of the resource overridden by the
-// provisioner's own; it may carry marks. The value is cty.NilVal if the provisioner has no use for one. self
-// is the instance's object.
+// EvalConnection evaluates the connection of one provisioner: that of the resource, overridden by the
+// provisioner's own. The value may carry marks, and is cty.NilVal if the provisioner uses no connection.
+// self is the instance's object.
 func (in *Instance) EvalConnection(t *future.Task, s *Session, index int, self cty.Value) (cty.Value, diag.List) {
 	sc := in.scope(t, s)
 	sc.self, sc.own = func() cty.Value { return self }, in
@@ -52,7 +52,7 @@ func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List
 	}
 	r.Stats.Evaluations.Add(1)
 	v, diags := blocks.ConnectionSchema.Decode(p.Connected, r.context(sc, p.Connection...))
-	if !used { // no more than its arguments must be right
+	if !used { // only its arguments are checked
 		v = cty.NilVal
 	}
 	return v, sc.forget(diags).WithAddress(sc.address)

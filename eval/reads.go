@@ -14,9 +14,9 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// reads is the read-set of an object: what its expressions refer to, resolved to objects at the precision of
-// the references. What has to be prepared, what is depended on, which conditions have to hold and what may be
-// opened are walks over read-sets.
+// reads is the read-set of an object: what its expressions refer to, resolved to objects as precisely as the
+// references allow. Preparing, ordering, checking conditions and claiming are all walks over read-sets, so
+// that they agree on what refers to what.
 type reads struct {
 	values    []valueRead
 	resources []resourceRead
@@ -48,21 +48,22 @@ func (rr resourceRead) instances(t *future.Task) []*Instance {
 	return []*Instance{rr.res.Instance(rr.key)}
 }
 
-// moduleRead is a read of the same outputs of every instance of a module call. It is comparable.
+// moduleRead is a read of the same outputs of every instance of a module call. It is comparable, for use as
+// a key.
 type moduleRead struct {
 	call *Call
 	sel  outputSel
 }
 
-// outputSel selects what is read of a module. It is comparable, so that what is known of a selection from all
-// instances of a call can be kept.
+// outputSel selects what is read of a module. It is comparable, so that the findings about a selection from
+// all instances of a call can be cached.
 type outputSel struct {
 	names  string // of outputs, joined by commas; all outputs if it is empty
 	inside bool   // not the outputs alone, but everything in the module
 }
 
-// opens yields the ephemeral blocks that reading a selection of all instances may open; of everything inside,
-// those that are in it.
+// opens yields the ephemeral blocks that reading a selection of all instances may open. With inside set, it
+// yields the ephemeral blocks within the module.
 func (c *Call) opens(sel outputSel) iter.Seq[addr.ConfigResource] {
 	return func(yield func(addr.ConfigResource) bool) {
 		if sel.inside {
@@ -92,8 +93,8 @@ func (c *Call) mayOpen(sel outputSel) bool {
 
 var noReads = &reads{}
 
-// readsOf returns the read-set in the cell, collecting it on first demand. A read-set that leads back to
-// itself is empty: the cycle is reported where the values are demanded.
+// readsOf returns the read-set in the cell, collecting it on first demand. If collecting leads back to the
+// same cell, the set is empty; the cycle is reported where the values are demanded.
 func readsOf(cell *future.Cell[*reads], t *future.Task, label any, collect func(*reads)) *reads {
 	got, cycle := cell.Get(t, label, nil, func() *reads {
 		out := &reads{}
@@ -114,7 +115,7 @@ func (r *reads) add(o *reads) {
 	r.modules = append(r.modules, o.modules...)
 }
 
-// addExprs adds what expressions refer to and call. Nil expressions read nothing.
+// addExprs adds what the expressions refer to and call. It ignores nil expressions.
 func (r *reads) addExprs(sc *scope, exprs ...*lang.Expr) {
 	for _, x := range exprs {
 		if x == nil {
@@ -151,7 +152,7 @@ func (r *reads) addRefs(sc *scope, refs []lang.Ref) {
 
 func (r *reads) addRef(sc *scope, ref *lang.Ref) { r.addTarget(sc, sc.resolve(ref), ref) }
 
-// addTarget adds what a reference was resolved to.
+// addTarget adds the target that a reference was resolved to.
 func (r *reads) addTarget(sc *scope, to target, ref *lang.Ref) {
 	switch {
 	case to.value != nil:
@@ -171,7 +172,7 @@ func (r *reads) addValue(v *Value, via *hcl.Range) {
 	}
 }
 
-// addCall adds the outputs that a reference means, and the repetition of the call.
+// addCall adds the outputs that a reference selects, and the repetition of the call.
 func (r *reads) addCall(sc *scope, to target, ref *lang.Ref) {
 	call, keyed, names := to.call, to.call.Form().Keyed(), strings.Join(to.outputs(ref), ",")
 	if sc.early {
@@ -192,7 +193,8 @@ func (r *reads) addCall(sc *scope, to target, ref *lang.Ref) {
 	}
 }
 
-// addOutputs adds outputs of a module object by their names, joined by commas, or all if that is empty.
+// addOutputs adds outputs of a module object. names is joined by commas; if it is empty, all outputs are
+// added.
 func (r *reads) addOutputs(m *Module, names string, via *hcl.Range) {
 	if names == "" {
 		for _, o := range m.outputs {
@@ -205,8 +207,8 @@ func (r *reads) addOutputs(m *Module, names string, via *hcl.Range) {
 	}
 }
 
-// addEvery adds a selection of all instances of a call: as one read, unless there is but one instance in all
-// or they must be looked at one by one because something in them may be opened.
+// addEvery adds a selection of all instances of a call: as a single read, unless there is only one instance,
+// or each instance must be examined because it may open something.
 func (r *reads) addEvery(t *future.Task, call *Call, sel outputSel) {
 	n := len(call.expand(t, nil).keys)
 	several := n > 1 || n == 1 && call.repeat.Repeated() && call.module.isRepeated()
@@ -228,7 +230,7 @@ func (r *reads) addOneByOne(t *future.Task, call *Call, sel outputSel) {
 	}
 }
 
-// isRepeated reports whether the module object is one of several instances, or within one of them.
+// isRepeated reports whether the module object, or one around it, is one of several instances.
 func (m *Module) isRepeated() bool {
 	for ; m.call != nil; m = m.call.module {
 		if m.call.repeat.Repeated() {
@@ -238,7 +240,7 @@ func (m *Module) isRepeated() bool {
 	return false
 }
 
-// addDependsOn adds what depends_on names, where a module stands for everything in it.
+// addDependsOn adds what depends_on names. A module represents everything in it.
 func (r *reads) addDependsOn(sc *scope, refs []lang.Ref) {
 	for i := range refs {
 		to := sc.resolve(&refs[i])
@@ -251,8 +253,8 @@ func (r *reads) addDependsOn(sc *scope, refs []lang.Ref) {
 	}
 }
 
-// addInside adds everything in the module object and those below it, but for what only a check knows:
-// resources, outputs, variables with conditions, and what the call has to wait for.
+// addInside adds everything in the module object and those below it, except what is nested in checks:
+// resources, outputs, variables with conditions, and what the call waits for.
 func (r *reads) addInside(t *future.Task, m *Module) {
 	r.addOutputs(m, "", nil)
 	for _, v := range m.variables {
@@ -273,7 +275,7 @@ func (r *reads) addInside(t *future.Task, m *Module) {
 	}
 }
 
-// addAround adds the repetition of the calls around the module object, and what they have to wait for.
+// addAround adds the repetition of the calls around the module object, and what these calls wait for.
 func (r *reads) addAround(t *future.Task, m *Module) {
 	for ; m.call != nil; m = m.call.module {
 		r.calls = append(r.calls, m.call)
@@ -288,7 +290,7 @@ func (r *reads) addAwaited(t *future.Task, m *Module) {
 	}
 }
 
-// readSet returns what the instance refers to itself.
+// readSet returns what the instance's own block refers to.
 func (in *Instance) readSet(t *future.Task) *reads {
 	return readsOf(&in.reads, t, in, func(out *reads) {
 		b, sc := in.Resource.Block, in.scope(t, nil)
@@ -309,8 +311,8 @@ func (in *Instance) readSet(t *future.Task) *reads {
 	})
 }
 
-// objectReads returns what holds for every instance of the resource object: repetition and depends_on, its
-// own and those of the modules around it.
+// objectReads returns the reads that all instances of the resource object share: repetition and depends_on,
+// both its own and those of the modules around it.
 func (r *Resource) objectReads(t *future.Task) *reads {
 	return readsOf(&r.reads, t, r, func(out *reads) {
 		sc := r.Module.scope(t)
@@ -329,8 +331,8 @@ func (v *Value) readSet(t *future.Task) *reads {
 	})
 }
 
-// writtenIn returns the scope of the value's expression, nil for a variable of the root module, which has
-// none.
+// writtenIn returns the scope of the value's expression, nil for a variable of the root module, which has no
+// expression.
 func (v *Value) writtenIn(t *future.Task) *scope {
 	switch {
 	case v.block.Kind != blocks.VariableValue:
@@ -341,8 +343,8 @@ func (v *Value) writtenIn(t *future.Task) *scope {
 	return nil
 }
 
-// addAwaitedBy adds what has to be there before an output is used, whether or not its value comes from it:
-// what its depends_on argument names, and those of the calls around.
+// addAwaitedBy adds what must exist before an output is used even if its value does not come from it: what
+// its depends_on names, and that of the calls around it.
 func (r *reads) addAwaitedBy(t *future.Task, v *Value) {
 	if v.block.Kind != blocks.OutputValue {
 		return
@@ -353,7 +355,7 @@ func (r *reads) addAwaitedBy(t *future.Task, v *Value) {
 	}
 }
 
-// addFunctions adds what must be there before provider-defined functions can be called.
+// addFunctions adds what must exist before provider-defined functions can be called.
 func (r *reads) addFunctions(sc *scope, names []string) {
 	for _, name := range names {
 		if fn, ok := sc.functionName(name); ok && !fn.absent {
@@ -380,7 +382,7 @@ func (r *reads) addNested(c *Check) {
 	}
 }
 
-// readSet returns what the assertions refer to, and the nested block whether or not they do.
+// readSet returns what the assertions refer to, and always the nested block.
 func (c *Check) readSet(t *future.Task) *reads {
 	return readsOf(&c.reads, t, c, func(out *reads) {
 		out.addNested(c)
@@ -388,7 +390,7 @@ func (c *Check) readSet(t *future.Task) *reads {
 	})
 }
 
-// guardReads returns what the conditions refer to besides the value itself.
+// guardReads returns what the conditions refer to, except the value itself.
 func (v *Value) guardReads(t *future.Task) *reads {
 	if v.guard == nil {
 		return noReads

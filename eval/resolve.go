@@ -49,8 +49,8 @@ func (sc *scope) setEarly() *scope {
 	return sc
 }
 
-// target is what a reference leads to: at most one of value, resource and call is set, and none if the
-// reference is to something else or to nothing that is declared.
+// target is what a reference resolves to. At most one of value, resource and call is set, and none if the
+// reference is to something else or to nothing declared.
 type target struct {
 	value    *Value
 	resource *Resource
@@ -58,18 +58,19 @@ type target struct {
 	selection
 }
 
-// selection is which instances of a resource or call are meant: the one with the key, or all.
+// selection is the set of instances of a resource or call that a reference selects: the one with the key, or
+// all.
 type selection struct {
 	key addr.Key
 	all bool // there is no key, or it is not known
 }
 
-// nowhere is the key of references whose index can be no instance key: no instance has it.
+// nowhere is the key of references whose index cannot be an instance key. No instance has it.
 var nowhere = addr.IntKey(-1)
 
-// resolve follows a reference from the scope. It evaluates the key of an instance and nothing else. Whatever
-// evaluates, prepares, claims or orders finds its objects here: no other function of this package looks up
-// what a reference names.
+// resolve follows a reference from the scope. It evaluates only the key of an instance. Evaluating,
+// preparing, claiming and ordering all find objects here: no other function of this package looks up
+// references, so that they cannot disagree.
 func (sc *scope) resolve(ref *lang.Ref) target {
 	to := sc.find(ref)
 	switch {
@@ -98,9 +99,9 @@ func (sc *scope) find(ref *lang.Ref) target {
 	return target{}
 }
 
-// outputs returns the names of the outputs that a reference to a module reads, nil for all. One that means
-// all instances reads fewer than all outputs only if that may spare opening something: otherwise everything
-// that refers to the call shares one value.
+// outputs returns the names of the outputs that a reference to a module reads, nil for all. A reference to
+// all instances reads a subset only if that may avoid opening something; otherwise all references to the
+// call share one value.
 func (to target) outputs(ref *lang.Ref) []string {
 	if !to.all || !to.call.Form().Keyed() {
 		return ref.Outputs()
@@ -112,7 +113,7 @@ func (to target) outputs(ref *lang.Ref) []string {
 	return ref.Outputs()
 }
 
-// selects returns the instances that a reference with the index means of something repeated in the form.
+// selects returns the instances of a block with the given form of repetition that the index selects.
 func (sc *scope) selects(idx *lang.Index, form blocks.Form) selection {
 	if !form.Keyed() {
 		return selection{all: form == blocks.Enabled}
@@ -121,8 +122,8 @@ func (sc *scope) selects(idx *lang.Index, form blocks.Form) selection {
 	return selection{key: key, all: !ok}
 }
 
-// key evaluates the index of a reference; false if there is none or it is not known. Like indexing a tuple or
-// an object, it accepts numbers for strings and the other way round.
+// key evaluates the index of a reference. It returns false if there is none or it is unknown. As in indexing
+// a tuple or an object, numbers and strings are converted to each other.
 func (sc *scope) key(idx *lang.Index, form blocks.Form) (addr.Key, bool) {
 	if idx == nil {
 		return addr.NoKey, false
@@ -147,7 +148,7 @@ func (sc *scope) key(idx *lang.Index, form blocks.Form) (addr.Key, bool) {
 	return keyFor(form, key), true
 }
 
-// ownKeysAlone reports whether an expression depends on nothing but the key of the block's own instance.
+// ownKeysAlone reports whether an expression depends only on the key of the block's own instance.
 func ownKeysAlone(x *lang.Expr) bool {
 	for _, ref := range x.Refs {
 		if ref.Kind != lang.Count && (ref.Kind != lang.Each || ref.Name != "key") {
@@ -157,8 +158,8 @@ func ownKeysAlone(x *lang.Expr) bool {
 	return true
 }
 
-// ownKey returns the key of the block's own instance if the expression is each.key or count.index and nothing
-// more, which needs no evaluation.
+// ownKey returns the key of the block's own instance if the expression is just each.key or count.index. This
+// common case needs no evaluation.
 func (sc *scope) ownKey(x *lang.Expr) (addr.Key, bool) {
 	if sc.each == nil || sc.each.generic() || len(x.Refs) != 1 {
 		return addr.NoKey, false
@@ -168,7 +169,7 @@ func (sc *scope) ownKey(x *lang.Expr) (addr.Key, bool) {
 	return sc.each.key, plain && len(ref.Rest) == 0 && ref.Range == x.Range()
 }
 
-// keyFor returns the key as instances of the form have it.
+// keyFor converts the key to the kind that instances of the form have.
 func keyFor(form blocks.Form, k addr.Key) addr.Key {
 	switch {
 	case form == blocks.ForEach && k.Kind() == addr.KeyInt:

@@ -70,6 +70,8 @@ func (r *Resource) whole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	return got
 }
 
+// buildWhole builds the value that whole returns. An unknown value of an ephemeral resource keeps the
+// ephemeral mark: otherwise it could be stored once it is known.
 func (r *Resource) buildWhole(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	e := r.expand(t, via)
 	ephemeral := r.Block.Config.Addr.Mode == addr.Ephemeral

@@ -23,14 +23,14 @@ type Phase uint8
 
 // The phases.
 const (
-	Validating Phase = iota // every result is unknown, every block has one instance that stands for all
+	Validating Phase = iota // every result is unknown; one instance of each block represents all
 	Planning
 	Applying
 )
 
-// Host gives a run the results that need providers. Its methods are called on the goroutine of the demanding
-// task, Result at most once per instance. They must return a legal value in every case, and report what went
-// wrong to Run.Diags.
+// Host provides a run with the results that need providers. Its methods are called on the goroutine of the
+// demanding task, Result at most once per instance. They always return a valid value and report errors to
+// Run.Diags.
 type Host interface {
 	// Result returns the object of a managed or data instance, sensitive marks included.
 	Result(t *future.Task, in *Instance) cty.Value
@@ -61,13 +61,13 @@ type Options struct {
 	// MildConditions makes failing conditions of managed resources, data sources and outputs warnings, which
 	// hold nothing up.
 	MildConditions bool
-	// UnsetUnknown makes variables of the root module unknown that have neither a value nor a default.
+	// UnsetUnknown makes variables of the root module with neither a value nor a default unknown.
 	UnsetUnknown bool
 	// Recorded returns the keys of managed and data resources, in place of their repetition arguments. It
 	// returns none if nothing is known of a resource. If Recorded is nil, the arguments decide.
 	Recorded func(addr.AbsResource) []addr.Key
-	// Excluded reports whether a resource or module call is left out as a whole, so that it does not matter
-	// if its instances are not known yet; nil if nothing is.
+	// Excluded reports whether a resource or module call is left out as a whole, in which case unknown
+	// instances are not an error. Nil means that none is.
 	Excluded func(addr.Target) bool
 }
 
@@ -134,8 +134,8 @@ func (r *Run) terraformValue(name string) cty.Value {
 // Report adds diagnostics to the run's.
 func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }
 
-// Guard calls f and reports a panic in it as a bug, so that the run goes on: everything that is open is still
-// closed, and results are still recorded. what is what f works on.
+// Guard calls f and reports a panic in it as a bug. The run continues, so that everything open is closed and
+// results are recorded. what names the object that f works on.
 func (r *Run) Guard(what string, f func()) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Session is the time during which one operation uses values from ephemeral resources. It holds their leases,
-// and the values that were computed from them, and drops both at End. A Session belongs to one task.
+// Session is the time during which one operation uses values from ephemeral resources. It holds their leases
+// and the values computed from them, and drops both at End. A Session belongs to one task.
 type Session struct {
 	values    map[*Value]cty.Value
 	instances map[*Instance]cty.Value
@@ -30,10 +30,11 @@ func NewSession() *Session {
 	return &Session{values: map[*Value]cty.Value{}, instances: map[*Instance]cty.Value{}}
 }
 
-// evalUnopened evaluates what may open ephemeral resources without opening any, and reports whether the
-// outcome holds: it has nothing ephemeral in it, and nothing of it is unknown because something stayed
-// closed. References may bring more than is used, such as all outputs of a module for the sake of one; what
-// is ephemeral in a value marks all that is made from it, so what has no mark did not need it.
+// evalUnopened evaluates without opening anything an expression that may open ephemeral resources. It
+// reports whether the result is valid: nothing in it is ephemeral, or unknown because a resource was not
+// opened. References may select more than is used, such as all outputs of a module for the sake of one.
+// Since a mark is passed on to everything computed from a value, a result without marks did not need the
+// ephemeral part.
 func (r *Run) evalUnopened(eval func(*Session) (cty.Value, diag.List)) (cty.Value, diag.List, bool) {
 	dry := NewSession()
 	dry.dry = true
@@ -46,12 +47,12 @@ func (r *Run) evalUnopened(eval func(*Session) (cty.Value, diag.List)) (cty.Valu
 // Keep calls release at the end of the session.
 func (s *Session) Keep(release func()) { s.release = append(s.release, release) }
 
-// Check lets f be asked, each time before values that the session already holds are used again, whether they
-// still may be.
+// Check registers f, which is called before values that the session holds are used again, and reports
+// whether they are still valid.
 func (s *Session) Check(f func() bool) { s.checks = append(s.checks, f) }
 
-// Fresh asks all checks. False means that a value must no longer be used, for a reason that was reported.
-// Several tasks may ask at once.
+// Fresh calls all checks. If it returns false, values of the session must no longer be used, for a reason
+// that was reported. It is safe for concurrent use.
 func (s *Session) Fresh() bool {
 	for _, f := range s.checks {
 		if !f() {
@@ -61,11 +62,11 @@ func (s *Session) Fresh() bool {
 	return true
 }
 
-// Fail notes that something which the session asked for could not be had; the reason was reported.
+// Fail marks the session as failed: something that it needed could not be opened, which was reported.
 func (s *Session) Fail() { s.failed = true }
 
-// Failed reports whether Fail was called: what the session's values were made of is incomplete then, and must
-// not reach a provider.
+// Failed reports whether Fail was called. The session's values are incomplete then and must not reach a
+// provider.
 func (s *Session) Failed() bool { return s.failed }
 
 // Empty reports whether the session holds no lease.

@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// Triggered reports whether replace_triggered_by asks for the instance to be replaced: something that it
-// names has a planned change, or, for a reference to an attribute, that attribute changes. changeFor gives
+// Triggered reports whether replace_triggered_by requires the instance to be replaced: an object that it
+// names has a planned change, or, for a reference to an attribute, that attribute changes. changeFor returns
 // the planned change of an instance.
 func (in *Instance) Triggered(t *future.Task, changeFor func(addr.Instance) *plan.Change) bool {
 	sc := in.scope(t, nil)
@@ -43,8 +43,8 @@ func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.
 	if !to.all && res.repeat.Repeated() {
 		return res.expand(sc.t, &ref.Range).has(to.key) && triggers(res.Instance(to.key))
 	}
-	// What all instances together do is the same for each instance of the block that refers to them, so it is
-	// found out once.
+	// All instances together give the same answer to each instance of the block that refers to them, so it is
+	// computed once.
 	cell, _ := res.triggers.LoadOrStore(ref, &future.Cell[bool]{})
 	got, cycle := cell.(*future.Cell[bool]).Get(sc.t, res, &ref.Range, func() bool {
 		instances, _ := res.Instances(sc.t)
@@ -56,8 +56,8 @@ func (sc *scope) triggeredBy(ref *lang.Ref, changeFor func(addr.Instance) *plan.
 	return got
 }
 
-// attributeChanges reports whether the change alters what the traversal leads to; the whole object if it is
-// empty.
+// attributeChanges reports whether the change alters what the traversal leads to, or anything if the
+// traversal is empty.
 func attributeChanges(c *plan.Change, rest hcl.Traversal) bool {
 	switch c.Action {
 	case plan.NoOp, plan.Read:

@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/lang"
 )
 
-// UseKind is how exactly a Use is known.
+// UseKind is how precisely a Use is known.
 type UseKind uint8
 
 // The kinds of uses.
@@ -22,15 +22,15 @@ const (
 	UseConfiguration                // any instance of a provider block in any module instance
 )
 
-// Use is something that an operation may open while it runs. It is known before the operation starts, so that
-// nothing it needs is closed too early. It is comparable.
+// Use is something that an operation may open while it runs. It is claimed before the operation starts, so
+// that it is not closed too early. It is comparable.
 type Use struct {
 	Kind     UseKind
 	Instance addr.Instance       // UseInstance; without key for UseResource
 	Block    addr.ConfigResource // UseBlock; of UseConfiguration the module alone
 	Provider addr.ProviderConfig // UseProvider; without module and key for UseConfiguration
-	// PreApply is set for an instance that is opened with what it refers to as it was before an apply that
-	// changes it: it is not the same as one that is opened with the final objects.
+	// PreApply is set for an instance that is opened with objects from before an apply that changes them. It
+	// is distinct from the same instance opened with the final objects.
 	PreApply bool
 }
 
@@ -54,9 +54,9 @@ func configurationUse(m addr.Module, p addr.Provider, alias string) Use {
 	return Use{Kind: UseConfiguration, Block: addr.ConfigResource{Module: m}, Provider: addr.ProviderConfig{Provider: p, Alias: alias}}
 }
 
-// Uses returns what working on the instance may use: its provider, and the ephemeral instances that its
-// configuration leads to. It evaluates nothing but instance keys that depend on each.key and count.index
-// alone. Where the instances are not known from these, all of the resource or block are used.
+// Uses returns what operations on the instance may use: its provider, and the ephemeral instances that its
+// configuration leads to. It evaluates only instance keys made from each.key and count.index. Where these do
+// not determine the instances, the result covers the whole resource or block.
 func (in *Instance) Uses(t *future.Task) []Use {
 	b := in.Resource.Block
 	c := newUseCollector(t)
@@ -109,9 +109,9 @@ func BlockClaims(b *blocks.Resource) []Use {
 	return out
 }
 
-// BlockUses returns what any instance of the resource may use, before its instances are known. Of provider
-// configurations only those count that come from ephemeral resources. What is used by block leads back to
-// nothing that uses it, since blocks that open each other in a cycle are refused.
+// BlockUses returns what any instance of the resource may use, before its instances are known. It includes
+// provider configurations only if they come from ephemeral resources. The result cannot lead back to the
+// resource, since blocks that open each other in a cycle are rejected.
 func BlockUses(b *blocks.Resource) []Use {
 	out := usesOf(b.Opens)
 	if p := b.Module.ProviderFor(b.Config.ProviderRef()); p != nil && !p.Opens.Empty() {
@@ -131,8 +131,7 @@ func usesOf(s *blocks.OpenSet) []Use {
 	return out
 }
 
-// UsesOf returns what the target of u may itself use while it is open: the rule by which claims reach
-// upstream.
+// UsesOf returns what the target of u may itself use while it is open. This is how claims extend upstream.
 func (r *Run) UsesOf(t *future.Task, u Use) []Use {
 	switch u.Kind {
 	case UseInstance:
@@ -176,8 +175,8 @@ func (r *reads) uses(t *future.Task) []Use {
 	return c.list()
 }
 
-// useCollector finds what read-sets lead to that may be opened. The read-sets are collected early: claims are
-// made before the values are known that decide which instances there are.
+// useCollector collects what read-sets may open. The read-sets are resolved early: claims are made before
+// the values that determine the instances are known.
 type useCollector struct {
 	visitor
 	uses map[Use]struct{}
@@ -209,8 +208,7 @@ func (c useCollector) reads(r *reads) {
 	}
 }
 
-// use returns the use of what is read. An enabled argument decides about one instance, whose address is known
-// before.
+// use returns the use for a read. For a block with an enabled argument, that is its only possible instance.
 func (rr resourceRead) use() Use {
 	u := Use{Kind: UseInstance, Instance: rr.res.Addr().Instance(rr.key)}
 	if rr.all && rr.res.Form().Keyed() {
@@ -219,7 +217,7 @@ func (rr resourceRead) use() Use {
 	return u
 }
 
-// Uses returns the ephemeral instances that evaluating the value may open. They are collected once.
+// Uses returns the ephemeral instances that evaluating the value may open, collected once.
 func (v *Value) Uses(t *future.Task) []Use {
 	if !v.opens() {
 		return nil

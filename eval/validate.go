@@ -28,8 +28,8 @@ func (m *Module) ValidateValues(t *future.Task) {
 	m.OutputPreconditions(t, nil)
 }
 
-// EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that what is
-// wrong with them is found even if they are not used.
+// EvaluateValues evaluates the variables, locals and outputs of the module that open nothing, so that errors
+// in them are found even if they are unused.
 func (m *Module) EvaluateValues(t *future.Task) {
 	for _, group := range []map[string]*Value{m.variables, m.locals, m.outputs} {
 		for _, name := range slices.Sorted(maps.Keys(group)) {

@@ -42,7 +42,7 @@ func (v *Value) Get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	return got
 }
 
-// await demands what has to be there before the value is used.
+// await demands what must exist before the value is used.
 func (v *Value) await(t *future.Task) {
 	if v.module.run.opt.Phase != Validating {
 		awaited := &reads{}
@@ -51,7 +51,7 @@ func (v *Value) await(t *future.Task) {
 	}
 }
 
-// Durable returns the value without opening anything, if it needs nothing to be open. Otherwise ok is false.
+// Durable returns the value without opening anything. ok is false if the value needs something to be open.
 func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 	if !v.opens() {
 		return v.Get(t, nil, nil), true
@@ -60,13 +60,13 @@ func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 	return got, ok
 }
 
-// refuses reports whether v is declared such that it cannot be ephemeral.
+// refuses reports whether the declaration of v forbids ephemeral values.
 func (v *Value) refuses() bool {
 	return v.block.Variable != nil && !v.block.Variable.Ephemeral || v.block.Output != nil && !v.block.Output.Ephemeral
 }
 
-// compute evaluates v and reports what is wrong. Of a value in a cycle only the cycle is reported, and the
-// value is unknown: further errors would depend on where the cycle was met.
+// compute evaluates v and reports errors. For a value in a cycle, only the cycle is reported and the value
+// is unknown: further errors would depend on where the cycle was found.
 func (v *Value) compute(t *future.Task, s *Session) cty.Value {
 	var got cty.Value
 	var diags diag.List
@@ -93,16 +93,15 @@ func (v *Value) evalVariable(t *future.Task, s *Session) (cty.Value, diag.List) 
 	return v.declaredMarks(got), diags
 }
 
-// argument returns what a call gives for the variable, or its default, for validation conditions to be
-// evaluated with while validating. What is wrong with it is reported elsewhere, as an unknown value of a
-// variable.
+// argument returns the argument of the call for the variable, or its default, for evaluating validation
+// conditions while validating. Its errors are reported elsewhere; here they make the value unknown.
 func (v *Value) argument(t *future.Task) cty.Value {
 	got, _ := v.typedValue(t, nil)
 	return v.declaredMarks(got)
 }
 
-// typedValue returns the value that was given, or the default, in the variable's type; it is unknown if there
-// are errors.
+// typedValue returns the given value or the default, converted to the variable's type, unknown if there are
+// errors.
 func (v *Value) typedValue(t *future.Task, s *Session) (cty.Value, diag.List) {
 	got, diags := v.givenValue(t, s)
 	if !diags.HasErrors() {
@@ -126,7 +125,7 @@ func (v *Value) declaredMarks(got cty.Value) cty.Value {
 	return got
 }
 
-// givenValue returns the value that the variable was given or its default, not yet converted.
+// givenValue returns the given value or the default, before conversion.
 func (v *Value) givenValue(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b, run, m := v.block.Variable, v.module.run, v.module
 	if m.call == nil {
@@ -164,7 +163,8 @@ func (v *Value) givenValue(t *future.Task, s *Session) (cty.Value, diag.List) {
 	return got, diags
 }
 
-// convert brings a given value to the variable's type. Messages never show the value: it may be secret.
+// convert converts a given value to the variable's type. Its messages never show the value, which may be
+// secret.
 func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 	b := v.block.Variable
 	if got.IsNull() && !b.Nullable {
@@ -183,6 +183,7 @@ func (v *Value) convert(got cty.Value) (cty.Value, diag.List) {
 	return out, nil
 }
 
+// evalOutput evaluates an output, checks the result, and adds the marks that the declaration asks for.
 func (v *Value) evalOutput(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b, run := v.block.Output, v.module.run
 	got, diags := run.eval(v.module.scope(t).withSession(s), v.block.Expr)
@@ -204,6 +205,8 @@ func (v *Value) evalOutput(t *future.Task, s *Session) (cty.Value, diag.List) {
 	return got, diags
 }
 
+// checkOutput returns an error if the value has marks that the output must declare and does not. An output
+// of the root module can never be ephemeral, since it is stored in the state.
 func (v *Value) checkOutput(got cty.Value) diag.List {
 	b := v.block.Output
 	rng := b.Expr.Range()

@@ -29,6 +29,8 @@ func Compile(tree *config.Tree, schemas Schemas) (*Config, diag.List) {
 	return c.cfg, c.diags
 }
 
+// module compiles the blocks of one module. Maps are walked in sorted order, and resources in source order,
+// so that diagnostics come in the same order every time.
 func (c *compiler) module(cfg *config.Module, parent *Module) *Module {
 	m := &Module{
 		Config: cfg, Parent: parent,

@@ -46,6 +46,8 @@ func (c *compiler) checkDestroyRefs(m *Module, b *Resource, blocks []Provisioner
 	}
 }
 
+// checkDestroyRef checks one reference of a destroy-time provisioner. b is the resource being destroyed, nil
+// for a removed block; a value that needs b in order to be opened could not be had once b is going away.
 func (c *compiler) checkDestroyRef(m *Module, b *Resource, ref *lang.Ref) {
 	if !m.lastsUntilDestroy(ref) {
 		c.diags = append(c.diags, diag.At(ref.Range, "Invalid reference from destroy provisioner", config.DestroyReferences)...)
@@ -79,7 +81,7 @@ func neededToOpen(from Node, e edge) bool {
 }
 
 // lastsUntilDestroy reports whether a destroy-time provisioner may use the reference. References by address
-// to anything that is not ephemeral are refused when the configuration is loaded.
+// to anything that is not ephemeral are rejected earlier, when the configuration is loaded.
 func (m *Module) lastsUntilDestroy(ref *lang.Ref) bool {
 	if ref.Kind == lang.Resource {
 		return true

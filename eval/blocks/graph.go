@@ -65,8 +65,8 @@ type (
 	insideOf  struct{ *Module }
 )
 
-// targets yields what a reference in the module leads to: nothing if it is to no block, or to one
-// that is not declared.
+// targets yields what a reference in the module leads to. It yields nothing for a reference that names no
+// block or an undeclared one.
 func (m *Module) targets(ref *lang.Ref) iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		switch ref.Kind {
@@ -190,6 +190,8 @@ func (m *Module) call() *Call {
 	return m.Parent.Calls[m.Config.Call.Name]
 }
 
+// edges yields the references of the resource, each with the role of the place it is in. The chain of &&
+// stops as soon as the receiver wants no more.
 func (r *Resource) edges(yield func(edge) bool) {
 	m, y := r.Module, emit(yield)
 	_ = y.repetition(m, r.Repeat) &&

@@ -43,6 +43,7 @@ func (o *origin) String() string {
 // because says in a sentence why the references lead to something ephemeral; "" if no source is found.
 func (m *Module) because(refs []lang.Ref) string { return because(m.Origins(refs)) }
 
+// because returns a sentence on why the references lead to an ephemeral value, "" if no source was found.
 func because(found []*origin) string {
 	switch len(found) {
 	case 0:
@@ -113,6 +114,8 @@ func mergeOrigins(out, more []*origin) []*origin {
 	return out
 }
 
+// originsOfRef returns the origins of one reference. An ephemeral resource and terraform.applying are
+// sources; values and outputs are followed to theirs.
 func (m *Module) originsOfRef(ref *lang.Ref, p *provenance) []*origin {
 	if ref.Kind == lang.Terraform && ref.Name == "applying" {
 		return source(ref.Root+".applying", true)

@@ -37,6 +37,8 @@ func graphName(n Node) string {
 	return openName(n.Address())
 }
 
+// node adds a node and its dependencies. What may hold an ephemeral block open delays the block's close
+// node, so that the graph shows how long it stays open as well as when it is opened.
 func (b graphBuilder) node(n Node) {
 	name := graphName(n)
 	last := name // after which ephemeral blocks that the node may use are closed

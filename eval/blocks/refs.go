@@ -29,6 +29,8 @@ func (m *Module) checkRefs(c *compiler) {
 	}
 }
 
+// checkRef checks that a reference names something declared, and that each, count and self are available
+// where it is.
 func (m *Module) checkRef(ref lang.Ref, u site) diag.List {
 	switch ref.Kind {
 	case lang.Variable:
@@ -155,6 +157,8 @@ func (b *Resource) hasAttribute(name string) bool {
 	return b.Schema.Block.Attributes[name] != nil || b.Schema.Block.Blocks[name] != nil
 }
 
+// checkModuleRef checks a reference to an output of a called module. A reference inside try or can may name
+// a missing output; evaluating it decides.
 func (m *Module) checkModuleRef(ref lang.Ref, u site) diag.List {
 	call := m.Calls[ref.Name]
 	if call == nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/mayfly-iac/mayfly/lang/marked"
 )
 
+// resource compiles a resource, data or ephemeral block, nil if its type has no schema. Only postconditions,
+// provisioners and connections may refer to self, because they are evaluated once the object exists.
 func (c *compiler) resource(m *Module, r *config.Resource) *Resource {
 	b := &Resource{Config: r, Provider: m.Config.ProviderFor(r.ProviderRef().Name), Module: m}
 	s, diags := c.cfg.Schemas.Resource(b.Provider, r.Addr.Mode, r.Addr.Type)

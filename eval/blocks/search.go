@@ -26,6 +26,8 @@ type search struct {
 // there then.
 func (s *search) from(start Node) bool { return s.visit(edge{to: start}) }
 
+// visit follows an edge. Each node is visited once, and stays in seen with true while it is on the current
+// path: an edge back to such a node closes a cycle, an edge to any other visited node does not.
 func (s *search) visit(e edge) bool {
 	n := e.to
 	if on, again := s.seen[n]; again {

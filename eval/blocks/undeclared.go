@@ -61,6 +61,9 @@ func (m *Module) undeclaredCall(ref lang.Ref) diag.List {
 	return diag.At(ref.Range, "Reference to undeclared module", "No module named %q is called here.%s", ref.Name, hint)
 }
 
+// undeclaredOutput returns the error for an output that the module does not declare. The hint covers the
+// usual causes, most specific first: something inside the module was meant, a variable, a misspelling, or
+// remote-state syntax.
 func (call *Call) undeclaredOutput(ref lang.Ref) diag.List {
 	outputs, hint := keys(call.Child.Outputs), ""
 	switch inner := firstAttr(ref.Rest); {

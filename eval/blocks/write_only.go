@@ -44,6 +44,8 @@ func (s *writeOnlySearch) expr(m *Module, x *lang.Expr, names *readNames) string
 	return ""
 }
 
+// ref returns the address of the resource if the reference leads to one of its write-only attributes, also
+// through values and outputs, "" otherwise.
 func (s *writeOnlySearch) ref(m *Module, ref *lang.Ref, names *readNames) string {
 	for to := range m.targets(ref) {
 		switch b := to.(type) {

@@ -74,6 +74,9 @@ func (e *Evaluator) Eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 	return v, diags
 }
 
+// eval evaluates an expression with variables and locals alone. It uses the rewriting and the budget of full
+// evaluation, so that an expression means the same in both. Provider-defined functions are errors: no
+// provider runs yet.
 func (e *Evaluator) eval(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
 	compiled, diags := lang.Compile(expr)
 	lang.Propose(diags, m.MeantBy)
@@ -165,6 +168,8 @@ func (e *Evaluator) once(object any, ref lang.Ref, f func() (cty.Value, diag.Lis
 	return r.value, r.diags
 }
 
+// variable returns the value of a variable with the marks of its declaration. A variable that is not
+// nullable takes its default in place of null.
 func (e *Evaluator) variable(m *config.Module, v *config.Variable) (cty.Value, diag.List) {
 	val, diags := e.given(m, v)
 	if diags.HasErrors() {
