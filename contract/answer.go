@@ -67,16 +67,16 @@ var (
 	ErrWrongType = errors.New("it is of another resource type than asked for")
 )
 
-// Checker holds what a provider answers about one object against the contract.
+// Checker checks what a provider answers about one object against the contract.
 type Checker struct {
 	Provider addr.Provider
 	Object   addr.Object
 	Block    *schema.Block
 }
 
-// Accept holds an object against what every object must be: of the schema's type, and without write-only
+// Accept checks an object against the rules for every object: it has the schema's type, and no write-only
 // values. A write-only value is an error and is dropped; any other violation makes the object unusable
-// (cty.NilVal). The result has diags, and what is wrong.
+// (cty.NilVal). The result has diags and the errors found.
 func (c Checker) Accept(v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
 	return c.accept(v, diags, a, schema.AssertObject)
 }
@@ -99,6 +99,8 @@ func (c Checker) AcceptExisting(v cty.Value, diags diag.List, a Answer) (cty.Val
 	return c.AcceptKnown(v, diags, a)
 }
 
+// accept drops write-only values before check runs, so that one leaked secret is one error and the rest of
+// the object can still be kept.
 func (c Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*schema.Block, cty.Value) []error) (cty.Value, diag.List) {
 	for _, path := range c.Block.WriteOnlyPaths(v) {
 		diags = append(diags, diag.Diagnostic{
@@ -118,8 +120,8 @@ func (c Checker) accept(v cty.Value, diags diag.List, a Answer, check func(*sche
 	return v, diags
 }
 
-// AcceptIdentity checks the identity of an object that exists: nothing in it may be unknown. One that breaks
-// the rule is not used. of is the answer that has the identity.
+// AcceptIdentity checks the identity of an object that exists: nothing in it may be unknown. An identity
+// that breaks the rule is dropped. of is the answer that contains it.
 func (c Checker) AcceptIdentity(id cty.Value, of Answer) (cty.Value, diag.List) {
 	if id == cty.NilVal || id.IsWhollyKnown() {
 		return id, nil

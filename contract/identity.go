@@ -13,8 +13,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// CompleteIdentity makes of the attributes that an import block gives an identity of a resource type, with
-// null for the others. id is nil if the type has no identity; at is the block, where errors are reported.
+// CompleteIdentity returns the identity made of the attributes that an import block gives, with null for the
+// others. id is nil if the type has no identity; at is the range of the block, where errors are reported.
 func CompleteIdentity(id *schema.Identity, typeName string, given cty.Value, at hcl.Range) (identity cty.Value, diags diag.List) {
 	fail := func(summary, format string, args ...any) {
 		diags = append(diags, diag.At(at, summary, format, args...)...)

@@ -11,9 +11,9 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// IgnoreChanges returns the configuration with what ignore_changes names taken from the prior object instead,
-// and which of its paths are sensitive: what is taken is as sensitive as it was, by the stored paths, all
-// else as it is configured. Without a prior object there is nothing to take. The values have no marks.
+// IgnoreChanges returns the configuration with the parts that ignore_changes names taken from the prior
+// object, and its sensitive paths: the stored ones for parts taken from the prior object, the configured
+// ones for the rest. Without a prior object it changes nothing. The values have no marks.
 func IgnoreChanges(
 	b *schema.Block, lc *config.Lifecycle, prior, cfg cty.Value, configured, stored []cty.Path,
 ) (merged cty.Value, sensitive []cty.Path) {

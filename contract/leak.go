@@ -15,10 +15,9 @@ import (
 // Shorter ones are in other texts by chance.
 const minSecret = 8
 
-// DropCopiedSecrets takes out of an answer the values of the resource's own write-only arguments that the
-// provider copied into other attributes: the object is stored, and they must not be. Each is an error that
-// names the attribute; null takes its place. A text that is in other arguments of the configuration too is
-// not a copy. The values have no marks.
+// DropCopiedSecrets nulls the parts of an answer in which the provider has copied values of the resource's
+// own write-only arguments, because the object is stored. Each is an error that names the attribute. A text
+// that other arguments of the configuration contain too does not count as a copy. The values have no marks.
 func (c Checker) DropCopiedSecrets(config, v cty.Value, diags diag.List, a Answer) (cty.Value, diag.List) {
 	if v == cty.NilVal || v.IsNull() || config.IsNull() {
 		return v, diags

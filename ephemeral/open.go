@@ -85,6 +85,9 @@ func (o *opener) locate(diags diag.List) diag.List {
 	return diags.InConfigBody(o.in.Config().Body).WithAddress(o.in.Addr().String())
 }
 
+// open opens the instance. Preconditions and the configuration are evaluated before the provider is started:
+// neither needs it, and the instance may turn out to be pending. On an error the session ends here;
+// otherwise the lease ends it.
 func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
 	o.s = NewSession(o.in, event.OpOpen)
 	defer func() {
@@ -122,8 +125,9 @@ func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
 	return o.callOpen(config)
 }
 
-// deferred stands in for an instance that cannot be opened yet: what the configuration says is known, all
-// else is not.
+// deferred returns the result for an instance that cannot be opened yet: the known parts of its
+// configuration, with everything else unknown. During an apply, it is an error: nothing can become known
+// later.
 func (o *opener) deferred(config cty.Value) (lease.Opened[opened], error) {
 	if o.run.Phase() == eval.Applying {
 		o.report(diag.Errorf("Ephemeral resource configuration still unknown",
@@ -143,6 +147,8 @@ func (o *opener) mark(v cty.Value) cty.Value {
 	return value.MarkPaths(v, o.block().SensitivePaths(v), value.Sensitive).Mark(value.Ephemeral)
 }
 
+// callOpen calls the provider and checks its answer. If anything goes wrong after the provider has opened
+// the instance, it is closed here: no lease exists yet that would close it.
 func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err error) {
 	done := o.opt.Events.Begin(event.OpOpen, o.object(), plan.NoOp, "", "")
 	resp, diags := o.callWithGrace(func(ctx context.Context) (provider.OpenResponse, diag.List) {
@@ -227,6 +233,8 @@ func (o *opener) close(ctx context.Context) {
 	o.run.Guard("closing "+o.in.Addr().String(), func() { o.callClose(ctx) })
 }
 
+// callClose calls the provider and reports errors. While planning they are only warnings, because the plan
+// itself is not affected.
 func (o *opener) callClose(ctx context.Context) {
 	done := o.opt.Events.Begin(event.OpClose, o.object(), plan.NoOp, "", "")
 	diags := o.p.CloseEphemeral(ctx, o.typeName(), o.private)

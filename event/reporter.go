@@ -86,6 +86,8 @@ func (r *Reporter) Begin(op Op, obj addr.Object, action plan.Action, idKey, id s
 
 const progressEvery = 10 * time.Second
 
+// progress reports an operation that is still running at intervals until stop is closed. It skips a report
+// rather than wait for an observer that is behind: a progress event is only worth something if it is recent.
 func (r *Reporter) progress(stop <-chan struct{}, ev Event, begin time.Time) {
 	tick := time.NewTicker(progressEvery)
 	defer tick.Stop()

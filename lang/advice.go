@@ -143,6 +143,8 @@ func (s Step) Name() (string, bool) {
 // there are names.
 const mostCandidates = 200
 
+// adviceOnNames returns a sentence that proposes the nearest of the names or lists them, "" if there are
+// none or too many for a reader.
 func (s Step) adviceOnNames(noun string, n int, all iter.Seq[string]) string {
 	if n > mostCandidates {
 		return ""

@@ -252,6 +252,9 @@ func (w *indexWalker) Exit(n hclsyntax.Node) hcl.Diagnostics {
 	return nil
 }
 
+// found notes an index expression on a reference. An index that uses a variable of the expression itself,
+// such as that of a for expression, has no value outside of it, so such a reference keeps no index and means
+// all instances.
 func (w *indexWalker) found(n *hclsyntax.IndexExpr) {
 	coll, ok := n.Collection.(*hclsyntax.ScopeTraversalExpr)
 	if !ok {
@@ -274,6 +277,8 @@ func (w *indexWalker) found(n *hclsyntax.IndexExpr) {
 	w.c.indexed[coll.SrcRange.Start] = indexing{end: coll.SrcRange.End, key: n.Key, rest: w.rests[n]}
 }
 
+// add parses a traversal and adds it to the references of x. HCL reports the traversal before an index
+// expression on its own, so the index that the walk has noted at the same position is put back here.
 func (c *compiler) add(x *Expr, t hcl.Traversal) {
 	ref, diags := ParseRef(t)
 	for i := range diags {
@@ -347,6 +352,7 @@ func (r *Ref) takeNameOf(kind Kind, t hcl.Traversal) bool {
 	return r.Name != ""
 }
 
+// oneOf takes the name of a reference whose root allows only the given names.
 func (r Ref) oneOf(kind Kind, t hcl.Traversal, names ...string) (Ref, diag.List) {
 	found := r.takeNameOf(kind, t)
 	if found && slices.Contains(names, r.Name) {
@@ -439,6 +445,7 @@ func (r Ref) incomplete(mode addr.Mode) diag.List {
 	return diags
 }
 
+// takeIndex moves a constant instance key from the front of Rest to Index, if there is one.
 func (r *Ref) takeIndex() diag.List {
 	if len(r.Rest) == 0 {
 		return nil

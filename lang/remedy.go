@@ -102,6 +102,8 @@ func written(e hcl.Expression, other string) string {
 // longestWritten is how many bytes a constant has at most that is repeated in a message.
 const longestWritten = 40
 
+// operandRemedy returns a sentence on what to write in place of an operator applied to a wrong type, "" if
+// there is no common mistake of that kind.
 func operandRemedy(n *hclsyntax.BinaryOpExpr, v cty.Value) string {
 	isText := v.Type() == cty.String && !v.IsNull()
 	switch n.Op {
@@ -158,6 +160,7 @@ func conditionRemedy(name string, v cty.Value) string {
 	return ""
 }
 
+// collectionRemedy returns a sentence on how to iterate over v, which for cannot do, "" if there is none.
 func collectionRemedy(n *hclsyntax.ForExpr, v cty.Value) string {
 	name := written(n.CollExpr, "VALUE")
 	switch ty := v.Type(); {

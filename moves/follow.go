@@ -12,9 +12,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// follow lets every object follow the moves that concern it, one after the other. Where a move leads to
-// a place that had an object before any move, it ends: that object may go on from there, but the two were
-// never one.
+// follow lets every object follow the moves that concern it, one after the other. An object stops before an
+// address that held another object before any move: that object may move on, but the two must not be
+// mistaken for one.
 func (m *mover) follow(moves []move) {
 	index := newIndex(moves)
 	if diags := index.cyclic(moves); diags != nil {

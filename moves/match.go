@@ -8,6 +8,8 @@ type index struct {
 	modules   []*move
 }
 
+// newIndex indexes moves of resources by the block they start from. Moves of modules stay in a list, since
+// they concern every block below the module.
 func newIndex(moves []move) *index {
 	x := &index{resources: map[addr.ConfigResource][]*move{}}
 	for i := range moves {

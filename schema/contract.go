@@ -94,6 +94,8 @@ type merger struct {
 	absent func(cty.Type) cty.Value // makes the value of a computed attribute that is neither configured nor in a prior object
 }
 
+// object merges the attributes and nested blocks of one object. A configuration that is null or unknown is
+// returned as it is.
 func (m merger) object(c content, prior, config cty.Value) cty.Value {
 	if !isOpen(config) || !config.Type().IsObjectType() {
 		return config
@@ -112,6 +114,8 @@ func (m merger) object(c content, prior, config cty.Value) cty.Value {
 	return cty.ObjectVal(values)
 }
 
+// attr merges one attribute: the configured value if there is one, else the prior value of a computed
+// attribute, which the provider had chosen.
 func (m merger) attr(a *Attribute, prior, config cty.Value) cty.Value {
 	switch {
 	case a.WriteOnly:

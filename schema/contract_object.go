@@ -69,6 +69,8 @@ func AssertWhollyKnown(v cty.Value) []error {
 	return errs
 }
 
+// collectUnknown adds the paths of unknown parts. An unknown part within a set is reported at the set, whose
+// elements have no stable path.
 func collectUnknown(found *paths, path cty.Path, v cty.Value, inSet bool) {
 	v, _ = v.Unmark()
 	switch {

@@ -72,6 +72,8 @@ func (c *planCheck) object(parts content, path cty.Path, prior, config, planned 
 	}
 }
 
+// attr checks one planned attribute. A plan may have the configured value, the prior value in its place, or
+// any value for a computed attribute that is not configured.
 func (c *planCheck) attr(a *Attribute, path cty.Path, prior, config, planned cty.Value) {
 	switch {
 	case a.WriteOnly: // all write-only attributes have been checked together
@@ -132,6 +134,7 @@ func (c *planCheck) each(nesting Nesting, parts content, path cty.Path, prior, c
 	}
 }
 
+// keyed checks the elements of a map: planned keys must be exactly the configured ones.
 func (c *planCheck) keyed(parts content, path cty.Path, prior, config, planned cty.Value) {
 	priors, configs, all := entries(prior), entries(config), entries(planned)
 	for _, key := range slices.Sorted(maps.Keys(configs)) {

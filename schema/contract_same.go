@@ -21,6 +21,8 @@ func AssertApplyResult(b *Block, planned, actual cty.Value) []error {
 	return assertKept(b, "the result", unmarked(planned), unmarked(actual))
 }
 
+// assertKept returns the errors in actual, which must keep what planned has promised. The values are
+// compared only if actual conforms to the schema; otherwise one wrong type would lead to many errors.
 func assertKept(b *Block, what string, planned, actual cty.Value) []error {
 	switch {
 	case actual == cty.NilVal || !actual.IsKnown():
@@ -157,6 +159,9 @@ func init() {
 	}
 }
 
+// writeUnknowns writes the pattern of unknown parts of v. Values with the same pattern leave the same parts
+// open. An element of a set has no place that two values could share, so a set with any unknown part counts
+// as unknown.
 func writeUnknowns(sb *strings.Builder, v cty.Value) {
 	switch {
 	case !v.IsKnown():

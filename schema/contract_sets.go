@@ -160,6 +160,9 @@ func (c content) nestedContent(name string) (content, Nesting, bool) {
 	return content{}, NestingInvalid, false
 }
 
+// writeShape writes the pattern of the parts of config that the provider may choose. Configured elements
+// with the same pattern are grouped, so that matching need not compare each of them with each planned
+// element.
 func writeShape(sb *strings.Builder, c content, config cty.Value) {
 	if !isOpen(config) {
 		sb.WriteByte('-')

@@ -156,6 +156,8 @@ func (c configBody) fixUp(content *hcl.BodyContent, asBlocks map[string]hcl.Attr
 	return c.addElements(content, asBlocks, elements)
 }
 
+// addElements turns blocks that were written for an attribute into an attribute whose expression evaluates
+// the blocks. Some older providers have attributes that users write as blocks.
 func (c configBody) addElements(
 	content *hcl.BodyContent, asBlocks map[string]hcl.AttributeSchema, elements map[string]hcl.Blocks,
 ) hcl.Diagnostics {

@@ -48,6 +48,8 @@ func (l *lazy[T]) get(compute func() T) T {
 	return l.value
 }
 
+// known returns what is derived from the schema, computed once on first use: schemas are shared by
+// concurrent operations, and large ones are expensive to walk.
 func (b *Block) known() *facts {
 	f := &b.derived.facts
 	f.once.Do(func() {
@@ -186,6 +188,8 @@ func (b *Block) Empty() cty.Value {
 	return cty.ObjectVal(values)
 }
 
+// empty returns the value for no blocks of this type. With dynamic attributes, elements may differ in type,
+// so the collection is a tuple or an object.
 func (n *NestedBlock) empty() cty.Value {
 	one, dynamic := n.Type(), n.known().has.dynamic
 	switch {

@@ -51,6 +51,8 @@ type inventory struct {
 	modules   map[addr.Module][]addr.ModuleInstance
 }
 
+// newInventory collects the blocks of the configuration and the known instances of each. known may yield an
+// instance more than once; each is listed once.
 func newInventory(tree *config.Tree, known iter.Seq[addr.Instance], called []addr.ModuleInstance) *inventory {
 	v := &inventory{map[addr.ConfigResource][]string{}, map[addr.Module][]addr.ModuleInstance{}}
 	for path, m := range tree.Modules {
@@ -139,6 +141,9 @@ func (v *inventory) nearModule(m addr.Module) string {
 	return meant[diag.Nearest(call, keysOf(meant))]
 }
 
+// nearResource returns the address of the block that was most likely meant, "" if none is similar. A similar
+// name is more likely than a similar type, and either is more likely than the same resource in another
+// module.
 func (v *inventory) nearResource(wanted addr.ConfigResource) string {
 	names, types := map[string]string{}, map[string]string{} // addresses by what is different in them
 	var elsewhere []string

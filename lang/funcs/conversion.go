@@ -84,6 +84,8 @@ func TypeText(ty cty.Type) string {
 	return b.String()
 }
 
+// writeType writes a type as the type function shows it, with one attribute or element per line. Attributes
+// are sorted, because the result is a value that expressions can compare.
 func writeType(b *strings.Builder, ty cty.Type, depth int) {
 	pad := strings.Repeat("    ", depth)
 	switch {

@@ -105,6 +105,8 @@ func (d *dependencies) relative(e *hclsyntax.RelativeTraversalExpr, used bool) {
 	}
 }
 
+// index collects the marks that the outcome of an index expression depends on. If both parts are plain
+// references, only the collection itself and the chosen element count, and not the other elements.
 func (d *dependencies) index(e *hclsyntax.IndexExpr, used bool) {
 	d.visit(e.Key, true)
 	if !reference(e.Collection) || !reference(e.Key) {

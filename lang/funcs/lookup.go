@@ -49,6 +49,8 @@ var lookupFunc = function.New(&function.Spec{
 	},
 })
 
+// lookupType returns the result type of lookup. For an object it depends on the key, so an unknown key makes
+// the type unknown.
 func lookupType(args []cty.Value) (cty.Type, error) {
 	if len(args) > 3 {
 		return cty.NilType, fmt.Errorf("lookup() takes two or three arguments, got %d", len(args))

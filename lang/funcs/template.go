@@ -100,6 +100,8 @@ func (e tooDeepError) Error() string {
 		maxTemplateDepth, e.template)
 }
 
+// render parses and evaluates a template. Size and nesting are checked before parsing, since the parser
+// recurses: a deep enough template would exhaust the stack, which cannot be recovered from.
 func (r *renderer) render(src, name string, vars cty.Value) (cty.Value, error) {
 	text := []byte(src)
 	levels := r.levels + bounds.Levels(text)

@@ -83,6 +83,8 @@ func alternatives(args []cty.Value) cty.ValueMarks {
 // maxFailure bounds what one failed expression adds to the message, in bytes.
 const maxFailure = 2000
 
+// appendFailures appends the errors of one attempt as text. Details are withheld if the marks are secret,
+// and cut if they are long: nested calls repeat the text of those within them.
 func appendFailures(failures []string, diags hcl.Diagnostics, marks cty.ValueMarks) []string {
 	for _, d := range diags {
 		line := "- " + d.Summary

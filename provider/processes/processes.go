@@ -66,6 +66,9 @@ func New(l provider.Launcher) *Set {
 // Calls returns how many calls the providers have been given so far, those for schemas apart.
 func (s *Set) Calls() int64 { return s.calls.Load() }
 
+// base returns the first process of a provider, starting it on first use. The process is started outside the
+// lock, so that providers start in parallel; once keeps concurrent callers of the same provider waiting for
+// the one process.
 func (s *Set) base(ctx context.Context, a addr.Provider) *base {
 	s.mu.Lock()
 	b := s.bases[a]
