@@ -97,6 +97,38 @@ func (b *Budget) check(by Maker) bool {
 	return true
 }
 
+// CheckWhole reports whether v has at most MaxMade elements in all, counting those that several of its parts
+// share once for each. Such a value takes little memory, but whatever walks through it, prints it or stores
+// it would not end.
+func (b *Budget) CheckWhole(v cty.Value, by Maker) bool {
+	if b == nil || v == cty.NilVal || v.Type().IsPrimitiveType() {
+		return true
+	}
+	if left := MaxMade; b.excess == nil && exhausts(v, &left) {
+		b.excess, b.left = &Excess{by.Range(), ErrMade}, -1
+	}
+	return b.excess == nil
+}
+
+// exhausts takes the elements of v, in all levels, from left. It reports whether there were too few.
+func exhausts(v cty.Value, left *int) bool {
+	if v, _ = v.Unmark(); v.Type().IsPrimitiveType() || !v.CanIterateElements() {
+		return false
+	}
+	if *left -= v.LengthInt(); *left < 0 {
+		return true
+	}
+	if ty := v.Type(); ty.IsCollectionType() && ty.ElementType().IsPrimitiveType() {
+		return false
+	}
+	for it := v.ElementIterator(); it.Next(); {
+		if _, e := it.Element(); exhausts(e, left) {
+			return true
+		}
+	}
+	return false
+}
+
 // Left returns how many elements are left, for Discard.
 func (b *Budget) Left() int {
 	if b == nil {

@@ -39,6 +39,7 @@ func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
 	ctx, exprs := r.context(sc, x), []*lang.Expr{x}
 	v, hd := x.Value(ctx)
+	bounds.BudgetOf(ctx).CheckWhole(v, x)
 	if diags := exceeded(ctx, sc); diags != nil {
 		return cty.DynamicVal, diags
 	}

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -34,4 +35,22 @@ func TestLimits(t *testing.T) {
 		t.Errorf("got %.80s", got)
 	}
 	within.clean()
+}
+
+// TestSharedElements has values that double with each local value: they take little memory, but walking
+// through the last one would not end.
+func TestSharedElements(t *testing.T) {
+	for name, double := range map[string]string{
+		"tuple": "[local.aN, local.aN]", "object": "{ x = local.aN, y = local.aN }", "list": "tolist([local.aN, local.aN])",
+	} {
+		text := "locals {\n  a0 = [1]\n"
+		for i := range 30 {
+			text += fmt.Sprintf("  a%d = %s\n", i+1, strings.ReplaceAll(double, "N", fmt.Sprint(i)))
+		}
+		w := open(t, Planning, text+"}\noutput \"o\" { value = local.a30 }\n", nil)
+		w.output("o")
+		if errs := w.errors(); !strings.Contains(errs, "Result too large") || strings.Count(errs, "error:") != 1 {
+			t.Errorf("%s: %.300s", name, errs)
+		}
+	}
 }

@@ -48,16 +48,16 @@ func ReadOutputs(src []byte) (map[string]*Output, error) {
 	return f.State.Outputs, nil
 }
 
-// maxLevels bounds the brackets within brackets of a state file. The type of a value takes two for each level
-// of the value, and is found a few levels down.
-const maxLevels = 2*value.MaxDepth + 50
+// maxLevels bounds the brackets within brackets of a state file, for stacks that cannot overflow. It leaves
+// room for more than value.MaxDepth, whose types take two brackets a level: other programs may have no bound.
+const maxLevels = 2 * bounds.MaxLevels
 
 func read(src []byte, complete bool) (*File, error) {
 	if len(src) == 0 {
 		return nil, nil
 	}
 	if err := bounds.CheckJSON(src, maxLevels); errors.Is(err, bounds.ErrTooDeep) {
-		return nil, corrupt("its values are nested more than %d levels deep", value.MaxDepth)
+		return nil, corrupt("it is nested more than %d levels deep", maxLevels)
 	} else if err != nil {
 		return nil, corrupt("%v", err)
 	}

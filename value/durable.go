@@ -31,9 +31,10 @@ var ErrSecret = errors.New("an ephemeral value cannot be stored")
 // way to write them.
 var ErrInfinite = errors.New("infinite numbers, such as the result of a division by zero, cannot be written to a state")
 
-// MaxDepth is how deep collections and objects of a value may nest in each other. Readers of states and plans
-// have a bound, so what exceeds it could be written but not read again.
-const MaxDepth = 1000
+// MaxDepth is how deep collections and objects of a stored value may nest in each other. Reading takes the
+// cube of it, since a state indents values and types by their level, and decoders look through a type once a
+// level.
+const MaxDepth = 200
 
 // ErrTooDeep is returned by Seal for values that exceed MaxDepth.
 var ErrTooDeep = fmt.Errorf("values that are nested more than %d levels deep cannot be written to a state", MaxDepth)
