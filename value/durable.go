@@ -185,7 +185,7 @@ func (d Durable) Unmarked() (cty.Value, error) {
 	if d.IsZero() {
 		return cty.NilVal, nil
 	}
-	v, err := msgpack.Unmarshal(d.packed, d.ty)
+	v, err := unpack(d.packed, d.ty)
 	if err != nil {
 		return cty.NilVal, fmt.Errorf("decoding a stored value: %w", err)
 	}

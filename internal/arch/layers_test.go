@@ -23,6 +23,7 @@ type rule struct {
 const (
 	hcl       = "github.com/hashicorp/hcl/v2"
 	cty       = "github.com/zclconf/go-cty"
+	msgpack   = "github.com/vmihailenco/msgpack/v5"
 	addresses = "github.com/opentofu/registry-address/v2"
 	uuid      = "github.com/google/uuid"
 	distance  = "github.com/agext/levenshtein"
@@ -46,7 +47,7 @@ var rules = map[string]rule{
 
 	"lease":  {pure: true, modules: none, why: "lifetimes are counted without knowing what lives; a pool that knew values could print them"},
 	"schema": {may: []string{"addr", "bounds", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
-	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty}, why: "sealing a value needs to know its write-only attributes and nothing more"},
+	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes and nothing more"},
 
 	"config":          {may: []string{"addr", "bounds", "diag", "lang", "safefile", "unify"}, why: "blocks are read, not evaluated: no schema, value or state can matter here, and of expressions only what they refer to"},
 	"config/format":   {may: []string{"config", "diag"}, pure: true, modules: []string{hcl, cty}, why: "style is a matter of the text: what a configuration means stays with those who read it"},

@@ -1,0 +1,93 @@
+package value
+
+import (
+	"testing"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/msgpack"
+	"pgregory.net/rapid"
+)
+
+var openObject = cty.Object(map[string]cty.Type{"a": cty.DynamicPseudoType, "b": cty.DynamicPseudoType, "c": cty.String, "d": cty.List(cty.Number)})
+
+// TestUnpackIsTheLibrarys holds the way around the library against the library.
+func TestUnpackIsTheLibrarys(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		v, _ := cty.ObjectVal(obj{
+			"a": rapid.OneOf(drawValue(0), drawValue(1)).Draw(t, "a"), "b": drawValue(0).Draw(t, "b"),
+			"c": rapid.SampledFrom([]cty.Value{str("c"), cty.NullVal(cty.String), cty.UnknownVal(cty.String).RefineNotNull()}).Draw(t, "c"),
+			"d": rapid.SampledFrom([]cty.Value{cty.NullVal(cty.List(cty.Number)), cty.ListVal([]cty.Value{cty.NumberIntVal(1)})}).Draw(t, "d"),
+		}).UnmarkDeep()
+		packed, err := msgpack.Marshal(v, openObject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := unpack(packed, openObject)
+		if err != nil || !got.RawEquals(v) {
+			t.Fatalf("%#v came back as %#v, %v", v, got, err)
+		}
+	})
+}
+
+// TestUnpackNeedsNoLibrary holds that the way around is taken at all.
+func TestUnpackNeedsNoLibrary(t *testing.T) {
+	v := cty.ObjectVal(obj{"a": str("x"), "b": cty.UnknownVal(cty.Bool), "c": cty.NullVal(cty.String), "d": cty.NullVal(cty.List(cty.Number))})
+	packed, err := msgpack.Marshal(v, openObject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v = cty.ObjectVal(obj{"a": str("x"), "b": cty.UnknownVal(cty.Bool), "c": cty.NullVal(cty.String), "d": cty.ListVal([]cty.Value{cty.Zero})})
+	parts, err := msgpack.Marshal(v, openObject)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := unpackObject(packed, openObject); !ok {
+		t.Error("an object whose attributes have no parts was left to the library")
+	}
+	if _, ok := unpackObject(parts, openObject); ok {
+		t.Error("an object with a list was not left to the library")
+	}
+}
+
+func FuzzUnpack(f *testing.F) {
+	for _, v := range []cty.Value{cty.NullVal(cty.Bool), cty.ObjectVal(obj{"x": str("y")}), cty.Zero, cty.UnknownVal(cty.Number)} {
+		packed, err := msgpack.Marshal(cty.ObjectVal(obj{"a": v, "b": str("b"), "c": str("c"), "d": cty.ListVal([]cty.Value{cty.Zero})}), openObject)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(packed)
+	}
+	f.Fuzz(func(t *testing.T, packed []byte) {
+		got, ok := unpackObject(packed, openObject)
+		if !ok {
+			return
+		}
+		if want, err := msgpack.Unmarshal(packed, openObject); err != nil || !got.RawEquals(want) {
+			t.Fatalf("%#v, where the library gives %#v, %v", got, want, err)
+		}
+	})
+}
+
+func TestIsMarked(t *testing.T) {
+	for name, v := range map[string]cty.Value{
+		"itself":    str("x").Mark(Sensitive),
+		"null":      cty.NullVal(cty.String).Mark(Sensitive),
+		"unknown":   cty.UnknownVal(cty.List(cty.String)).Mark(Sensitive),
+		"attribute": cty.ObjectVal(obj{"a": str("x"), "b": str("y").Mark(Sensitive)}),
+		"element":   cty.ListVal([]cty.Value{str("x"), str("y").Mark(Sensitive)}),
+		"set":       cty.SetVal([]cty.Value{str("x"), str("y").Mark(Sensitive)}),
+		"deep":      cty.TupleVal([]cty.Value{cty.MapVal(obj{"k": cty.ObjectVal(obj{"a": cty.SetVal([]cty.Value{str("x").Mark(Ephemeral)})})})}),
+	} {
+		if !IsMarked(v) || !v.ContainsMarked() {
+			t.Errorf("%s: not seen as marked", name)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		if v := drawValue(3).Draw(t, "value"); IsMarked(v) != v.ContainsMarked() {
+			t.Fatalf("%#v: the library says %t", v, v.ContainsMarked())
+		}
+	})
+	if IsMarked(cty.NilVal) {
+		t.Error("no value is seen as marked")
+	}
+}
