@@ -112,7 +112,7 @@ func (b *Budget) CheckWhole(v cty.Value, by Maker) bool {
 
 // exhausts takes the elements of v, in all levels, from left. It reports whether there were too few.
 func exhausts(v cty.Value, left *int) bool {
-	if v, _ = v.Unmark(); v.Type().IsPrimitiveType() || !v.CanIterateElements() {
+	if v, _ = v.Unmark(); v.IsNull() || !v.IsKnown() || !v.CanIterateElements() {
 		return false
 	}
 	if *left -= v.LengthInt(); *left < 0 {

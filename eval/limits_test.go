@@ -35,6 +35,15 @@ func TestLimits(t *testing.T) {
 		t.Errorf("got %.80s", got)
 	}
 	within.clean()
+	// What has no elements yet, or cannot be walked through as it is, is not counted.
+	for _, expr := range []string{`tolist(null)`, `sensitive([1, [2]])`, `[sensitive([[1]]), null, {}]`, `null`, `var.l`, `[var.l, [var.l]]`} {
+		w := open(t, Planning, "variable \"l\" {}\noutput \"o\" {\n  sensitive = true\n  value = "+expr+"\n}\n",
+			map[string]cty.Value{"l": cty.UnknownVal(cty.List(cty.DynamicPseudoType))})
+		w.output("o")
+		if errs := w.errors(); errs != "" {
+			t.Errorf("%s: %s", expr, errs)
+		}
+	}
 }
 
 // TestSharedElements has values that double with each local value: they take little memory, but walking
