@@ -3,6 +3,9 @@ package funcs
 import (
 	"errors"
 	"fmt"
+	"io"
+	"math/big"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
@@ -109,7 +112,7 @@ var rejections = map[string]string{
 func guardedError(name string, f function.Function, args []cty.Value, err error) error {
 	marks := secretMarks(args)
 	if len(marks) == 0 {
-		return plainError(err)
+		return plainError(args, err)
 	}
 	// What also fails with the secrets unknown cannot depend on them, and may be shown in full.
 	for _, large := range []error{bounds.ErrText, bounds.ErrNumber, bounds.ErrTooDeep, errProduct, errWidth} {
@@ -117,8 +120,9 @@ func guardedError(name string, f function.Function, args []cty.Value, err error)
 			return large // says nothing about the arguments but that they are large
 		}
 	}
-	if _, publicErr := f.Call(withoutSecrets(args)); publicErr != nil {
-		return plainError(publicErr)
+	public := withoutSecrets(args)
+	if _, publicErr := f.Call(public); publicErr != nil {
+		return plainError(public, publicErr)
 	}
 	reason, ok := rejections[name]
 	if !ok {
@@ -132,8 +136,27 @@ func guardedError(name string, f function.Function, args []cty.Value, err error)
 	return withheld
 }
 
-// plainError replaces a caught panic, whose text is a stack, by a sentence.
-func plainError(err error) error {
+// isIndex reports whether a known number is a whole one of 64 bits.
+func isIndex(n cty.Value) bool {
+	_, exact := n.AsBigFloat().Int64()
+	return exact == big.Exact
+}
+
+// plainError puts into words for the author of a call what the library reports in those of its own code: the
+// end of its input, the range of its integers, or a panic, whose text is a stack.
+func plainError(args []cty.Value, err error) error {
+	switch {
+	case len(args) == 0 && strings.Contains(err.Error(), "must have the same type"):
+		return errors.New("at least one argument is required")
+	case err == io.EOF || err == io.ErrUnexpectedEOF: // alone; functions that wrap them say more
+		return errors.New("the text ends before it is complete")
+	case strings.Contains(err.Error(), "must be a whole number"):
+		for i, arg := range args {
+			if arg, _ = arg.Unmark(); arg.Type() == cty.Number && arg.IsKnown() && !arg.IsNull() && !isIndex(arg) {
+				return function.NewArgErrorf(i, "it must be a whole number, and not out of range")
+			}
+		}
+	}
 	if _, ok := errors.AsType[function.PanicError](err); ok {
 		return errors.New("the function cannot handle these arguments; they may be out of its range")
 	}

@@ -1,6 +1,7 @@
 package funcs
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -119,4 +120,38 @@ func FuzzCalls(f *testing.F) {
 			t.Fatalf("an error with a stack: %s", err)
 		}
 	})
+}
+
+// TestRejectedArguments has calls whose errors the library words in terms of its own code.
+func TestRejectedArguments(t *testing.T) {
+	num := cty.NumberFloatVal
+	text := cty.StringVal
+	for _, test := range []struct {
+		function string
+		args     []cty.Value
+		index    int // of the argument that the error is about; -1 for none
+		want     string
+	}{
+		{"coalesce", nil, -1, "at least one argument is required"},
+		{"jsondecode", []cty.Value{text("{")}, -1, "ends before it is complete"},
+		{"jsondecode", []cty.Value{text("")}, -1, "ends before it is complete"},
+		{"substr", []cty.Value{text("abc"), num(1.5), num(3)}, 1, "whole number"},
+		{"substr", []cty.Value{text("abc"), num(1), num(2.5)}, 2, "whole number"},
+		{"indent", []cty.Value{num(0.5), text("a")}, 0, "whole number"},
+		{"chunklist", []cty.Value{cty.ListVal([]cty.Value{num(1)}), num(1e30)}, 1, "whole number"},
+		{"parseint", []cty.Value{text("a"), num(1.5)}, 1, "whole number"},
+	} {
+		_, err := Table(Options{})[test.function].Call(test.args)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.function, err, test.want)
+			continue
+		}
+		index := -1
+		if argErr, ok := errors.AsType[function.ArgError](err); ok {
+			index = argErr.Index
+		}
+		if index != test.index {
+			t.Errorf("%s: the error is about argument %d, want %d: %v", test.function, index, test.index, err)
+		}
+	}
 }
