@@ -97,20 +97,20 @@ func (b *Budget) check(by Maker) bool {
 	return true
 }
 
-// CheckWhole reports whether v has at most MaxMade elements in all, counting those that several of its parts
-// share once for each. Such a value takes little memory, but whatever walks through it, prints it or stores
-// it would not end.
-func (b *Budget) CheckWhole(v cty.Value, by Maker) bool {
-	if b == nil || v == cty.NilVal || v.Type().IsPrimitiveType() {
-		return true
+// CheckWhole uses up the budget if v has more than MaxMade elements in all. An element that several parts of
+// v share counts once for each of them: such a value takes little memory, but what walks through it, prints
+// it or stores it would not end.
+func (b *Budget) CheckWhole(v cty.Value, by Maker) {
+	if b == nil || b.excess != nil || v == cty.NilVal {
+		return
 	}
-	if left := MaxMade; b.excess == nil && exhausts(v, &left) {
+	if left := MaxMade; exhausts(v, &left) {
 		b.excess, b.left = &Excess{by.Range(), ErrMade}, -1
 	}
-	return b.excess == nil
 }
 
-// exhausts takes the elements of v, in all levels, from left. It reports whether there were too few.
+// exhausts subtracts the number of elements of v, in all levels, from left. It reports whether left became
+// negative, and stops there.
 func exhausts(v cty.Value, left *int) bool {
 	if v, _ = v.Unmark(); v.IsNull() || !v.IsKnown() || !v.CanIterateElements() {
 		return false

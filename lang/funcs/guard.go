@@ -136,14 +136,14 @@ func guardedError(name string, f function.Function, args []cty.Value, err error)
 	return withheld
 }
 
-// isIndex reports whether a known number is a whole one of 64 bits.
-func isIndex(n cty.Value) bool {
+// fitsInt64 reports whether a known number is a whole number in the range of int64.
+func fitsInt64(n cty.Value) bool {
 	_, exact := n.AsBigFloat().Int64()
 	return exact == big.Exact
 }
 
-// plainError puts into words for the author of a call what the library reports in those of its own code: the
-// end of its input, the range of its integers, or a panic, whose text is a stack.
+// plainError rewords, for the author of a call, errors that the library words for its own callers: the end of
+// an input, the range of Go's integers, and panics, whose text is a stack. Other errors it returns unchanged.
 func plainError(args []cty.Value, err error) error {
 	switch {
 	case len(args) == 0 && strings.Contains(err.Error(), "must have the same type"):
@@ -152,7 +152,7 @@ func plainError(args []cty.Value, err error) error {
 		return errors.New("the text ends before it is complete")
 	case strings.Contains(err.Error(), "must be a whole number"):
 		for i, arg := range args {
-			if arg, _ = arg.Unmark(); arg.Type() == cty.Number && arg.IsKnown() && !arg.IsNull() && !isIndex(arg) {
+			if arg, _ = arg.Unmark(); arg.Type() == cty.Number && arg.IsKnown() && !arg.IsNull() && !fitsInt64(arg) {
 				return function.NewArgErrorf(i, "it must be a whole number, and not out of range")
 			}
 		}
