@@ -29,6 +29,9 @@ func (op *objectOp) evaluate(t *future.Task, s *eval.Session, in *eval.Instance)
 	if diags.HasErrors() || s.Failed() {
 		return evaluated{}, false
 	}
+	if !value.IsMarked(cfg) {
+		return evaluated{value: cfg}, true
+	}
 	e := evaluated{
 		sensitive: op.block().OutsideWriteOnly(value.PathsWith(cfg, value.Sensitive)),
 		ephemeral: value.Contains(cfg, value.Ephemeral),

@@ -11,23 +11,17 @@ import (
 // and everything computed in a new object, is null: which of it will be known only after apply, the provider
 // says in its plan. Write-only attributes are as configured.
 //
-// config must be an object of the block's type, or null to delete. Marks are dropped.
+// config must be an object of the block's type, or null to delete. The values have no marks.
 func ProposedNew(b *Block, prior, config cty.Value) cty.Value {
-	return merger{absent: cty.NullVal}.object(b.content(), orNone(unmarked(prior)), unmarked(config))
+	merged, _ := merger{absent: cty.NullVal}.object(b.content(), orNone(prior), config)
+	return merged
 }
 
 // PlannedDataObject is what is known of an object that will be read later: the configuration, with unknown
-// values for all computed attributes that it does not set. Marks are dropped.
+// values for all computed attributes that it does not set. The configuration has no marks.
 func PlannedDataObject(b *Block, config cty.Value) cty.Value {
-	return merger{absent: cty.UnknownVal}.object(b.content(), cty.NilVal, unmarked(config))
-}
-
-func unmarked(v cty.Value) cty.Value {
-	if v == cty.NilVal || !HoldsMarks(v) {
-		return v
-	}
-	v, _ = v.UnmarkDeep()
-	return v
+	merged, _ := merger{absent: cty.UnknownVal}.object(b.content(), cty.NilVal, config)
+	return merged
 }
 
 // HoldsMarks reports whether v or any value nested in it carries any mark. It is asked of every value that
@@ -56,14 +50,19 @@ func HoldsMarks(v cty.Value) bool {
 	return false
 }
 
-// content is what blocks and nested attributes have in common: the parts of an object.
+// content is what blocks and nested attributes have in common: the parts of an object, and their names in
+// order.
 type content struct {
-	attrs  map[string]*Attribute
-	blocks map[string]*NestedBlock
+	attrs                 map[string]*Attribute
+	blocks                map[string]*NestedBlock
+	attrNames, blockNames []string
 }
 
-func (b *Block) content() content  { return content{attrs: b.Attributes, blocks: b.Blocks} }
-func (o *Object) content() content { return content{attrs: o.Attributes} }
+func (b *Block) content() content {
+	return content{attrs: b.Attributes, blocks: b.Blocks, attrNames: b.known().attrNames, blockNames: b.known().blockNames}
+}
+
+func (o *Object) content() content { return content{attrs: o.Attributes, attrNames: o.names()} }
 
 // part returns an attribute of an object, or NilVal if there is no such object or attribute.
 func part(object cty.Value, name string) cty.Value {
@@ -89,48 +88,42 @@ func entries(v cty.Value) map[string]cty.Value {
 	return v.AsValueMap()
 }
 
-// merger merges configured and prior values. In all methods prior is NilVal if there is no earlier value.
+// merger merges configured and prior values. In all methods prior is NilVal if there is no earlier value. They
+// report whether the result differs from the configured value: an object is built only from parts that do.
 type merger struct {
 	absent func(cty.Type) cty.Value // makes the value of a computed attribute that is neither configured nor in a prior object
 }
 
 // object merges the attributes and nested blocks of one object. A configuration that is null or unknown is
 // returned as it is.
-func (m merger) object(c content, prior, config cty.Value) cty.Value {
-	if !isOpen(config) || !config.Type().IsObjectType() {
-		return config
-	}
-	values := config.AsValueMap()
-	if len(values) == 0 {
-		return config
-	}
-	for name, v := range values {
-		if attr := c.attrs[name]; attr != nil {
-			values[name] = m.attr(attr, part(prior, name), v)
-		} else if nested := c.blocks[name]; nested != nil {
-			values[name] = m.each(nested.Nesting, nested.content(), part(prior, name), v)
+func (m merger) object(c content, prior, config cty.Value) (cty.Value, bool) {
+	return rewriteObject(config, c, func(name string, v cty.Value) (cty.Value, bool) {
+		if nested := c.blocks[name]; nested != nil {
+			return m.each(nested.Nesting, nested.content(), part(prior, name), v)
 		}
-	}
-	return cty.ObjectVal(values)
+		attr := c.attrs[name]
+		if attr.WriteOnly || attr.Nested == nil && (!v.IsNull() || !attr.Computed) {
+			return v, false
+		}
+		return m.attr(attr, part(prior, name), v)
+	})
 }
 
 // attr merges one attribute: the configured value if there is one, else the prior value of a computed
 // attribute, which the provider had chosen.
-func (m merger) attr(a *Attribute, prior, config cty.Value) cty.Value {
+func (m merger) attr(a *Attribute, prior, config cty.Value) (cty.Value, bool) {
+	merged := prior
 	switch {
-	case a.WriteOnly:
-		return config
 	case !config.IsNull() && a.Nested != nil:
 		return m.each(a.Nested.Nesting, a.Nested.content(), prior, config)
 	case !config.IsNull() || !a.Computed:
-		return config
+		return config, false
 	case prior == cty.NilVal:
-		return m.absent(a.ValueType())
+		merged = m.absent(a.ValueType())
 	case a.Nested != nil && a.Optional && holdsConfigured(a.Nested, prior):
-		return config // it was set and no longer is: a change, and not a value that the provider had chosen
-	default:
-		return prior
+		return config, false // it was set and no longer is: a change, and not a value that the provider had chosen
 	}
+	return merged, !merged.RawEquals(config)
 }
 
 // holdsConfigured reports whether v has an attribute that only the configuration can have set.
@@ -149,7 +142,7 @@ func holdsConfigured(o *Object, v cty.Value) bool {
 }
 
 // each merges all objects that config holds with their counterparts in prior.
-func (m merger) each(nesting Nesting, c content, prior, config cty.Value) cty.Value {
+func (m merger) each(nesting Nesting, c content, prior, config cty.Value) (cty.Value, bool) {
 	if nesting != List && nesting != Set && nesting != Map {
 		if prior != cty.NilVal && !isOpen(prior) {
 			prior = cty.NilVal
@@ -157,16 +150,20 @@ func (m merger) each(nesting Nesting, c content, prior, config cty.Value) cty.Va
 		return m.object(c, prior, config)
 	}
 	if !isOpen(config) || !config.CanIterateElements() || config.LengthInt() == 0 {
-		return config
+		return config, false
 	}
 	if nesting == Map {
-		values, priors := entries(config), entries(prior)
+		values, priors, changed := entries(config), entries(prior), false
 		for key, one := range values {
-			values[key] = m.object(c, orNone(priors[key]), one)
+			merged, other := m.object(c, orNone(priors[key]), one)
+			values[key], changed = merged, changed || other
 		}
-		return keyedVal(config.Type(), values)
+		if !changed {
+			return config, false
+		}
+		return keyedVal(config.Type(), values), true
 	}
-	values, priors := elements(config), elements(prior)
+	values, priors, changed := elements(config), elements(prior), false
 	if nesting == Set {
 		priors = counterparts(c, values, priors)
 	}
@@ -175,9 +172,13 @@ func (m merger) each(nesting Nesting, c content, prior, config cty.Value) cty.Va
 		if i < len(priors) {
 			before = orNone(priors[i])
 		}
-		values[i] = m.object(c, before, one)
+		merged, other := m.object(c, before, one)
+		values[i], changed = merged, changed || other
 	}
-	return sequenceVal(config.Type(), values)
+	if !changed {
+		return config, false
+	}
+	return sequenceVal(config.Type(), values), true
 }
 
 // orNone returns NilVal for objects that have no content.

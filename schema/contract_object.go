@@ -7,29 +7,34 @@ import (
 )
 
 // AssertObject checks that v has the block's type and that all write-only attributes in it are null. Null and
-// unknown values are fine. The errors are cty.PathErrors without values.
+// unknown values are fine. The value has no marks. The errors are cty.PathErrors without values.
 func AssertObject(b *Block, v cty.Value) []error {
+	errs, _ := assertObject(b, v)
+	return errs
+}
+
+// assertObject is AssertObject, and reports whether v has the block's type.
+func assertObject(b *Block, v cty.Value) (errs []error, conforms bool) {
 	if v == cty.NilVal {
-		return []error{cty.Path(nil).NewErrorf("there is no value")}
+		return []error{cty.Path(nil).NewErrorf("there is no value")}, false
 	}
-	var errs []error
-	if !conforms(b, v) {
+	if !b.Conforms(v) {
 		for _, err := range v.Type().TestConformance(b.Type()) {
 			errs = append(errs, cty.Path(nil).NewError(err))
 		}
-		return errs
+		return errs, false
 	}
 	for _, path := range b.WriteOnlyPaths(v) {
 		errs = append(errs, path.NewErrorf("a write-only attribute must be null in everything that a provider returns"))
 	}
-	return errs
+	return errs, true
 }
 
-// conforms reports whether v is null, unknown or an object of the block's type. Types are compared at every
+// Conforms reports whether v is null, unknown or an object of the block's type. Types are compared at every
 // call, but for the common case of equal types cheaply.
-func conforms(b *Block, v cty.Value) bool {
-	typ, want := v.Type(), b.Type()
-	return typ == cty.DynamicPseudoType && !isOpen(unmarked(v)) || fits(typ, want)
+func (b *Block) Conforms(v cty.Value) bool {
+	typ := v.Type()
+	return typ == cty.DynamicPseudoType && (v.IsNull() || !v.IsKnown()) || fits(typ, b.Type())
 }
 
 // fits is TestConformance without a list of what does not fit, for the types that objects have most.

@@ -10,9 +10,8 @@ import (
 // AssertPlanValid checks what a provider planned: each attribute that is set in the configuration must have
 // that value, or keep the prior one; attributes that are neither set nor computed must be null, write-only
 // ones always; and there must be one nested object for each block. prior and config are null for a new and a
-// deleted object. The errors are cty.PathErrors without values.
+// deleted object. The values have no marks. The errors are cty.PathErrors without values.
 func AssertPlanValid(b *Block, prior, config, planned cty.Value) []error {
-	prior, config, planned = unmarked(prior), unmarked(config), unmarked(planned)
 	switch {
 	case config.IsNull() && planned != cty.NilVal && planned.IsNull():
 		return nil
@@ -21,8 +20,8 @@ func AssertPlanValid(b *Block, prior, config, planned cty.Value) []error {
 	case !isOpen(planned):
 		return []error{cty.Path(nil).NewErrorf("the object is configured, but the plan is null or unknown as a whole")}
 	}
-	errs := AssertObject(b, planned)
-	if !conforms(b, planned) {
+	errs, conforms := assertObject(b, planned)
+	if !conforms {
 		return errs
 	}
 	check := planCheck{what: "the planned value", errs: errs}
@@ -32,14 +31,14 @@ func AssertPlanValid(b *Block, prior, config, planned cty.Value) []error {
 
 // AssertOpenResult checks what opening an ephemeral resource returned: an object of the right type, wholly
 // known, which has everything exactly as it is configured; only computed attributes that are not configured
-// may be filled in. The errors are cty.PathErrors without values.
+// may be filled in. The values have no marks. The errors are cty.PathErrors without values.
 func AssertOpenResult(b *Block, config, result cty.Value) []error {
-	config, result = unmarked(config), unmarked(result)
 	if !isOpen(result) {
 		return []error{cty.Path(nil).NewErrorf("the result is null or unknown as a whole")}
 	}
-	errs := append(AssertObject(b, result), AssertWhollyKnown(result)...)
-	if !conforms(b, result) {
+	errs, conforms := assertObject(b, result)
+	errs = append(errs, AssertWhollyKnown(result)...)
+	if !conforms {
 		return errs
 	}
 	check := planCheck{what: "the result", errs: errs}
@@ -62,11 +61,11 @@ func (c *planCheck) object(parts content, path cty.Path, prior, config, planned 
 	if !isOpen(config) || !isOpen(planned) {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(parts.attrs)) {
+	for _, name := range parts.attrNames {
 		path := append(path, cty.GetAttrStep{Name: name})
 		c.attr(parts.attrs[name], path, part(prior, name), part(config, name), part(planned, name))
 	}
-	for _, name := range slices.Sorted(maps.Keys(parts.blocks)) {
+	for _, name := range parts.blockNames {
 		path := append(path, cty.GetAttrStep{Name: name})
 		c.blocks(parts.blocks[name], path, part(prior, name), part(config, name), part(planned, name))
 	}

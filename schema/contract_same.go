@@ -9,16 +9,17 @@ import (
 )
 
 // AssertSecondPlan checks a plan made during apply against the one that was approved: what was known must be
-// the same, what was unknown may be anything that its type and refinements allow. The errors are
-// cty.PathErrors without values.
+// the same, what was unknown may be anything that its type and refinements allow. The values have no marks.
+// The errors are cty.PathErrors without values.
 func AssertSecondPlan(b *Block, first, second cty.Value) []error {
-	return assertKept(b, "the second plan", unmarked(first), unmarked(second))
+	return assertKept(b, "the second plan", first, second)
 }
 
 // AssertApplyResult checks what apply returned against the plan, like AssertSecondPlan. That the result has
-// no unknown values is for AssertWhollyKnown to check. The errors are cty.PathErrors without values.
+// no unknown values is for AssertWhollyKnown to check. The values have no marks. The errors are
+// cty.PathErrors without values.
 func AssertApplyResult(b *Block, planned, actual cty.Value) []error {
-	return assertKept(b, "the result", unmarked(planned), unmarked(actual))
+	return assertKept(b, "the result", planned, actual)
 }
 
 // assertKept returns the errors in actual, which must keep what planned has promised. The values are
@@ -34,8 +35,8 @@ func assertKept(b *Block, what string, planned, actual cty.Value) []error {
 	case actual.IsNull():
 		return []error{cty.Path(nil).NewErrorf("%s is null, but an object was planned", what)}
 	}
-	errs := AssertObject(b, actual)
-	if !conforms(b, actual) {
+	errs, conforms := assertObject(b, actual)
+	if !conforms {
 		return errs
 	}
 	check := sameCheck{what: what, errs: errs}
@@ -107,22 +108,22 @@ func (c *sameCheck) content(path cty.Path, planned, actual cty.Value) {
 }
 
 func (c *sameCheck) keyed(path cty.Path, planned, actual cty.Value) {
-	before, after := entries(planned), entries(actual)
-	for _, key := range slices.Sorted(maps.Keys(before)) {
-		path := append(path, stepTo(planned.Type(), cty.StringVal(key)))
-		if one, ok := after[key]; ok {
-			c.value(path, before[key], one)
+	after := entries(actual)
+	planned.ForEachElement(func(key, one cty.Value) bool {
+		path := append(path, stepTo(planned.Type(), key))
+		if now, ok := after[key.AsString()]; ok {
+			c.value(path, one, now)
+			delete(after, key.AsString())
 		} else {
 			c.fail(path, "lacks this element, which was planned")
 		}
-	}
+		return false
+	})
 	if len(after) == 0 {
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(after)) {
-		if _, ok := before[key]; !ok {
-			c.fail(append(path, stepTo(actual.Type(), cty.StringVal(key))), "has this element, which was not planned")
-		}
+		c.fail(append(path, stepTo(actual.Type(), cty.StringVal(key))), "has this element, which was not planned")
 	}
 }
 

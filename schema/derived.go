@@ -25,6 +25,8 @@ type facts struct {
 	typ        cty.Type
 	attrNames  []string
 	blockNames []string
+	names      []string // of both, in one order
+	attrTraits []traits // of attrNames
 	has        traits
 }
 
@@ -55,9 +57,12 @@ func (b *Block) known() *facts {
 	f.once.Do(func() {
 		f.attrNames = slices.Sorted(maps.Keys(b.Attributes))
 		f.blockNames = slices.Sorted(maps.Keys(b.Blocks))
+		f.names = slices.Sorted(slices.Values(slices.Concat(f.attrNames, f.blockNames)))
 		types := make(map[string]cty.Type, len(b.Attributes)+len(b.Blocks))
-		for name, attr := range b.Attributes {
+		for _, name := range f.attrNames {
+			attr := b.Attributes[name]
 			types[name] = attr.ValueType()
+			f.attrTraits = append(f.attrTraits, attr.traits())
 			f.has.add(attr.traits())
 		}
 		for name, nested := range b.Blocks {
@@ -85,6 +90,9 @@ func (a *Attribute) traits() traits {
 // block type. A collection of blocks whose type is only known once there are values has the dynamic type: its
 // values are tuples or objects.
 func (b *Block) Type() cty.Type { return b.known().typ }
+
+// Names returns the names of the attributes of the block's type, in order. The caller must not change them.
+func (b *Block) Names() []string { return b.known().names }
 
 // HasWriteOnly reports whether the block has a write-only attribute at any depth.
 func (b *Block) HasWriteOnly() bool { return b.known().has.writeOnly }

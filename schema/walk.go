@@ -21,8 +21,10 @@ func (w attrWalk) ofBlock(b *Block, path cty.Path, v cty.Value) {
 	if !w.want(b.known().has) || !isOpen(v) || !v.Type().IsObjectType() {
 		return
 	}
-	for _, name := range b.known().attrNames {
-		w.attr(b.Attributes[name], name, path, v)
+	for i, name := range b.known().attrNames {
+		if w.want(b.known().attrTraits[i]) {
+			w.attr(b.Attributes[name], name, path, v)
+		}
 	}
 	for _, name := range b.known().blockNames {
 		nested := b.Blocks[name]
@@ -46,7 +48,7 @@ func (w attrWalk) at(path cty.Path, name string) cty.Path {
 }
 
 func (w attrWalk) attr(a *Attribute, name string, path cty.Path, object cty.Value) {
-	if !w.want(a.traits()) || !object.Type().HasAttribute(name) {
+	if !object.Type().HasAttribute(name) {
 		return
 	}
 	path, v := w.at(path, name), object.GetAttr(name)
@@ -65,7 +67,9 @@ func (w attrWalk) ofObject(o *Object, path cty.Path, v cty.Value) {
 		return
 	}
 	for _, name := range o.names() {
-		w.attr(o.Attributes[name], name, path, v)
+		if a := o.Attributes[name]; w.want(a.traits()) {
+			w.attr(a, name, path, v)
+		}
 	}
 }
 

@@ -16,10 +16,8 @@ import (
 // which also the type is not kept where it is part of the value. All other values keep their marks. A value
 // without any write-only content is returned as it is.
 func (b *Block) NullWriteOnly(v cty.Value) cty.Value {
-	if !b.HasWriteOnly() {
-		return v
-	}
-	return b.nullWriteOnly(v)
+	v, _ = b.nullWriteOnly(v)
+	return v
 }
 
 // InWriteOnly reports whether the path leads to or into a write-only attribute.
@@ -136,63 +134,93 @@ func (b *Block) AttributeAt(path cty.Path) *Attribute {
 	return found
 }
 
-func (b *Block) nullWriteOnly(v cty.Value) cty.Value {
-	return rewriteObject(v, func(name string, v cty.Value) cty.Value {
-		if nested := b.Blocks[name]; nested != nil && nested.HasWriteOnly() {
+// nullWriteOnly is NullWriteOnly, and reports whether the result is another value.
+func (b *Block) nullWriteOnly(v cty.Value) (cty.Value, bool) {
+	if !b.HasWriteOnly() {
+		return v, false
+	}
+	return rewriteObject(v, b.content(), func(name string, v cty.Value) (cty.Value, bool) {
+		if nested := b.Blocks[name]; nested != nil {
 			return rewriteEach(nested.Nesting, v, nested.nullWriteOnly)
 		}
 		return b.Attributes[name].nullWriteOnly(v)
 	})
 }
 
-func (a *Attribute) nullWriteOnly(v cty.Value) cty.Value {
-	switch bare, _ := v.Unmark(); {
-	case a == nil:
-		return v
+func (a *Attribute) nullWriteOnly(v cty.Value) (cty.Value, bool) {
+	switch {
 	case a.WriteOnly:
+		bare, _ := v.Unmark()
 		typ := bare.Type()
 		if declared := a.ValueType(); declared.HasDynamicTypes() { // the type is the value's own then, and tells of it: names of attributes, say
 			typ = declared
 		}
 		if bare.IsNull() && !v.IsMarked() && bare.Type().Equals(typ) {
-			return v
+			return v, false
 		}
-		return cty.NullVal(typ)
+		return cty.NullVal(typ), true
 	case a.Nested != nil && a.traits().writeOnly:
-		return rewriteEach(a.Nested.Nesting, v, func(one cty.Value) cty.Value {
-			return rewriteObject(one, func(name string, v cty.Value) cty.Value { return a.Nested.Attributes[name].nullWriteOnly(v) })
+		return rewriteEach(a.Nested.Nesting, v, func(one cty.Value) (cty.Value, bool) {
+			return rewriteObject(one, a.Nested.content(), func(name string, v cty.Value) (cty.Value, bool) {
+				return a.Nested.Attributes[name].nullWriteOnly(v)
+			})
 		})
 	}
-	return v
+	return v, false
 }
 
-// rewriteObject replaces the attributes of v; values that are not known objects stay as they are.
-func rewriteObject(v cty.Value, f func(name string, v cty.Value) cty.Value) cty.Value {
+// rewriteObject replaces the parts of v that c knows by what f makes of them, and reports whether that is
+// another value. Values that are not known objects stay as they are. An object is built only if f reports a
+// change, since building one costs more than looking at all of its parts.
+func rewriteObject(v cty.Value, c content, f func(name string, v cty.Value) (cty.Value, bool)) (cty.Value, bool) {
 	bare, marks := v.Unmark()
-	if !isOpen(bare) || !bare.Type().IsObjectType() || len(bare.Type().AttributeTypes()) == 0 {
-		return v
+	if !isOpen(bare) || !bare.Type().IsObjectType() {
+		return v, false
 	}
-	values := bare.AsValueMap()
-	for name, old := range values {
-		values[name] = f(name, old)
+	var values map[string]cty.Value
+	for _, names := range [...][]string{c.attrNames, c.blockNames} {
+		for _, name := range names {
+			if !bare.Type().HasAttribute(name) {
+				continue
+			}
+			if now, changed := f(name, bare.GetAttr(name)); changed {
+				if values == nil {
+					values = bare.AsValueMap()
+				}
+				values[name] = now
+			}
+		}
 	}
-	return cty.ObjectVal(values).WithMarks(marks)
+	if values == nil {
+		return v, false
+	}
+	return cty.ObjectVal(values).WithMarks(marks), true
 }
 
-// rewriteEach replaces each of the objects that v holds by one of the same type.
-func rewriteEach(nesting Nesting, v cty.Value, f func(cty.Value) cty.Value) cty.Value {
+// rewriteEach replaces each of the objects that v holds by one of the same type, and reports whether any of
+// them is another value.
+func rewriteEach(nesting Nesting, v cty.Value, f func(cty.Value) (cty.Value, bool)) (cty.Value, bool) {
 	if nesting == Single || nesting == Group {
 		return f(v)
 	}
 	bare, marks := v.Unmark()
 	if !isOpen(bare) || !bare.CanIterateElements() || bare.LengthInt() == 0 {
-		return v
+		return v, false
+	}
+	changed := false
+	rewritten := func(old cty.Value) cty.Value {
+		now, other := f(old)
+		changed = changed || other
+		return now
 	}
 	switch typ := bare.Type(); {
 	case typ.IsObjectType(), typ.IsMapType():
 		values := bare.AsValueMap()
 		for key, old := range values {
-			values[key] = f(old)
+			values[key] = rewritten(old)
+		}
+		if !changed {
+			return v, false
 		}
 		if typ.IsMapType() {
 			one := openType(maps.Values(values))
@@ -200,11 +228,14 @@ func rewriteEach(nesting Nesting, v cty.Value, f func(cty.Value) cty.Value) cty.
 				values[key] = closedAs(v, one)
 			}
 		}
-		return keyedVal(typ, values).WithMarks(marks)
+		return keyedVal(typ, values).WithMarks(marks), true
 	default:
 		values := bare.AsValueSlice()
 		for i, old := range values {
-			values[i] = f(old)
+			values[i] = rewritten(old)
+		}
+		if !changed {
+			return v, false
 		}
 		if !typ.IsTupleType() {
 			one := openType(slices.Values(values))
@@ -212,7 +243,7 @@ func rewriteEach(nesting Nesting, v cty.Value, f func(cty.Value) cty.Value) cty.
 				values[i] = closedAs(v, one)
 			}
 		}
-		return sequenceVal(typ, values).WithMarks(marks)
+		return sequenceVal(typ, values).WithMarks(marks), true
 	}
 }
 

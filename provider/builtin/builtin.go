@@ -166,7 +166,7 @@ func blockOf(mode addr.Mode, typeName string) (*schema.Block, diag.List) {
 // checkObject rejects values that do not have the schema's type, which would otherwise fail deep inside
 // cty.
 func checkObject(block *schema.Block, what string, v cty.Value) diag.List {
-	if v == cty.NilVal || len(v.Type().TestConformance(block.Type())) > 0 || schema.HoldsMarks(v) {
+	if v == cty.NilVal || !block.Conforms(v) || schema.HoldsMarks(v) {
 		return diag.Errorf("Invalid request to provider", "The %s was not prepared for the schema of the built-in provider. This is a bug in the program "+
 			"that uses it: report it to its developers.", what)
 	}
