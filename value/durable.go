@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/msgpack"
 
 	"github.com/mayfly-iac/mayfly/schema"
 )
@@ -77,7 +76,7 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 		}
 		v = block.NullWriteOnly(v) // a null may have a type that tells of a value
 	}
-	packed, err := msgpack.Marshal(v, ty)
+	packed, err := pack(v, ty, block)
 	if err != nil {
 		return Durable{}, fmt.Errorf("encoding a value: %w", err)
 	}
