@@ -327,10 +327,7 @@ func (op *objectOp) stateObject(v cty.Value, paths []cty.Path, private []byte, i
 	if !ok {
 		return nil
 	}
-	o, err := state.ObjectFrom(d)
-	if err == nil {
-		o, err = withoutAdditions(op.source, o)
-	}
+	o, err := state.ObjectFrom(d, additions(op.source)...)
 	if err != nil {
 		op.report(diag.Errorf("Object cannot be stored", "The object of %s cannot be stored: %s.", op.obj, err))
 		return nil
@@ -382,11 +379,11 @@ func identifying(v cty.Value, b *schema.Block, sensitive []cty.Path) (key, text 
 	return "", ""
 }
 
-// withoutAdditions takes out of an object of the built-in provider the arguments that other engines do not
-// know, as long as they are null. Objects of other providers are left as they are.
-func withoutAdditions(p addr.Provider, o *state.Object) (*state.Object, error) {
+// additions returns the arguments of the built-in provider that other engines do not know, which stored
+// objects omit as long as they are null. Other providers have none.
+func additions(p addr.Provider) []string {
 	if p != addr.BuiltinProvider {
-		return o, nil
+		return nil
 	}
-	return o.WithoutNull(builtin.Additions...)
+	return builtin.Additions
 }

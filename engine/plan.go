@@ -313,7 +313,7 @@ func (p *planner) dropWriteOnly() {
 		Schema: func(a addr.Provider, typeName string) *schema.Schema {
 			return p.providers.Loaded(a, addr.Managed, typeName)
 		},
-		Normalize: withoutAdditions,
+		Absent: additions,
 	})
 	p.plan.Base = s.State(p.plan.Base, func(addr.Object, []cty.Path) {}) // planning has already warned about the objects it read
 	p.prior = s.State(p.prior, func(obj addr.Object, paths []cty.Path) { p.run.Report(scrub.Warning(obj, paths)) })

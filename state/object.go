@@ -2,7 +2,6 @@ package state
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,13 +19,14 @@ import (
 var ErrLegacyObject = errors.New("the object was stored by an old version and must first be upgraded by its provider")
 
 // ObjectFrom encodes d as the attributes of a new object. It fails if d is null or has unknown parts; the
-// error names the place but no value. The caller may set the other fields of the result until it adds the
-// object to a State.
-func ObjectFrom(d value.Durable) (*Object, error) {
+// error names the place but no value. Those of the named attributes that are null are left out, for readers
+// that don't know them: decoding returns null for missing attributes. The caller may set the other fields of
+// the result until it adds the object to a State.
+func ObjectFrom(d value.Durable, absent ...string) (*Object, error) {
 	if d.IsNull() {
 		return nil, errors.New("a null value cannot be stored as an object")
 	}
-	attrs, err := encodeKnown(d)
+	attrs, err := encodeAttributes(d, absent)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +39,62 @@ func IdentityFrom(d value.Durable) ([]byte, error) {
 		return nil, nil
 	}
 	return encodeKnown(d)
+}
+
+// encodeAttributes encodes an object for the state. It goes from one encoding to the other without making
+// the value, apart from attributes that have parts.
+func encodeAttributes(d value.Durable, absent []string) ([]byte, error) {
+	parts, ok := d.Parts()
+	if !ok {
+		return encodeKnown(d)
+	}
+	b := append(make([]byte, 0, 64*len(parts)), '{')
+	for _, p := range parts {
+		if isNull(p) && slices.Contains(absent, p.Name) {
+			continue
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(appendString(b, p.Name), ':')
+		var err error
+		if b, err = appendPart(b, p); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Clone(append(b, '}')), nil
+}
+
+// isNull reports whether an attribute is stored as null, without a type of its own.
+func isNull(p value.Part) bool { return p.IsNull() && (!p.Open || p.Type == cty.DynamicPseudoType) }
+
+// appendPart appends an attribute. If its type is open, the type is stored beside the value.
+func appendPart(b []byte, p value.Part) ([]byte, error) {
+	text, isText := p.Text()
+	switch {
+	case isText && p.Open:
+		return append(appendString(append(b, `{"value":`...), string(text)), `,"type":"string"}`...), nil
+	case isText:
+		return appendString(b, string(text)), nil
+	case isNull(p):
+		return append(b, "null"...), nil
+	}
+	v, err := p.Value()
+	if err != nil {
+		return nil, fmt.Errorf("decoding a stored value: %w", err)
+	}
+	if !v.IsWhollyKnown() {
+		return nil, fmt.Errorf("the value at %q is not known, so the object cannot be stored", schema.PathString(slices.Concat(cty.GetAttrPath(p.Name), firstUnknown(v))))
+	}
+	ty := p.Type
+	if p.Open {
+		ty = cty.DynamicPseudoType
+	}
+	j, err := ctyjson.Marshal(v, ty)
+	if err != nil {
+		return nil, fmt.Errorf("encoding an object for the state: %w", err)
+	}
+	return append(b, j...), nil
 }
 
 func encodeKnown(d value.Durable) ([]byte, error) {
@@ -83,35 +139,14 @@ func (o *Object) Clone() *Object {
 	return &c
 }
 
-// WithValue returns a copy of the object with d as its attributes. Errors are those of ObjectFrom.
-func (o *Object) WithValue(d value.Durable) (*Object, error) {
-	from, err := ObjectFrom(d)
+// WithValue returns a copy of the object with d as its attributes. Errors and absent are those of ObjectFrom.
+func (o *Object) WithValue(d value.Durable, absent ...string) (*Object, error) {
+	from, err := ObjectFrom(d, absent...)
 	if err != nil {
 		return nil, err
 	}
 	n := o.Clone()
 	n.attrs, n.Sensitive, n.Flatmap = from.attrs, from.Sensitive, nil
-	return n, nil
-}
-
-// WithoutNull returns the object without those of the named attributes that are null, for readers that
-// don't know them. Decoding returns null for missing attributes.
-func (o *Object) WithoutNull(names ...string) (*Object, error) {
-	var attrs map[string]json.RawMessage
-	if err := json.Unmarshal(o.attrs, &attrs); err != nil {
-		return nil, fmt.Errorf("reading the attributes of an object: %w", err)
-	}
-	for _, name := range names {
-		if string(attrs[name]) == "null" {
-			delete(attrs, name)
-		}
-	}
-	b, err := json.Marshal(attrs)
-	if err != nil {
-		return nil, fmt.Errorf("writing the attributes of an object: %w", err)
-	}
-	n := o.Clone()
-	n.attrs = b
 	return n, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
 	"pgregory.net/rapid"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -60,6 +61,9 @@ func TestObjectFrom(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), want) {
 		t.Errorf("stored %s, %v", b, err)
 	}
+	if without, err := ObjectFrom(sealed(t, v), "a", "d"); err != nil || string(without.JSON()) != `{"a":{"k":1},"z":"\u003csecret\u003e"}` {
+		t.Errorf("without what is null: %s, %v", without.JSON(), err)
+	}
 	raw, _ := v.UnmarkDeep()
 	if got, err := o.Decode(raw.Type()); err != nil || !got.RawEquals(v) {
 		t.Errorf("decoded %#v, %v", got, err)
@@ -74,6 +78,40 @@ func TestObjectFrom(t *testing.T) {
 			t.Errorf("it does not name the place: %v", err)
 		}
 	}
+}
+
+// TestObjectFromIsTheLibrarys holds the way from one encoding to the other against the library.
+func TestObjectFromIsTheLibrarys(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		attrs, types, absent := map[string]cty.Value{}, map[string]cty.Type{}, []string{}
+		for range rapid.IntRange(0, 4).Draw(t, "attributes") {
+			name, v := genName.Draw(t, "name"), genValue(t, 2)
+			attrs[name], types[name] = v, v.Type()
+			if rapid.Bool().Draw(t, "open") {
+				types[name] = cty.DynamicPseudoType
+			}
+			if rapid.Bool().Draw(t, "absent") {
+				absent = append(absent, name)
+			}
+		}
+		ty := cty.Object(types)
+		v, _ := cty.ObjectVal(attrs).UnmarkDeep()
+		d, err := value.Seal(v, ty, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := ObjectFrom(d)
+		want, _ := ctyjson.Marshal(v, ty)
+		if err != nil || string(o.JSON()) != string(want) {
+			t.Fatalf("%s, %v, but by the library %s", o.JSON(), err, want)
+		}
+		if o, err = ObjectFrom(d, absent...); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := o.DecodeUnmarked(ty); err != nil || !got.RawEquals(v) {
+			t.Fatalf("%s, %v, for %#v", o.JSON(), err, v)
+		}
+	})
 }
 
 func TestIdentityFrom(t *testing.T) {

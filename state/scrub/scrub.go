@@ -26,8 +26,8 @@ type Scrubber struct {
 type Options struct {
 	// Schema returns the schema of a managed resource type; nil if nothing is known of it.
 	Schema func(p addr.Provider, typeName string) *schema.Schema
-	// Normalize returns a changed object in the form in which objects of the provider are stored.
-	Normalize func(p addr.Provider, o *state.Object) (*state.Object, error)
+	// Absent returns the attributes that stored objects of the provider omit if they are null.
+	Absent func(p addr.Provider) []string
 }
 
 // New returns a Scrubber.
@@ -117,10 +117,7 @@ func (c *Scrubber) object(obj addr.Object, o *state.Object, p addr.Provider, fou
 	if err != nil {
 		return o
 	}
-	n, err := o.WithValue(d)
-	if err == nil {
-		n, err = c.options.Normalize(p, n)
-	}
+	n, err := o.WithValue(d, c.options.Absent(p)...)
 	if err != nil {
 		return o
 	}

@@ -51,7 +51,7 @@ func scrubber() *Scrubber {
 			}
 			return &schema.Schema{Block: block, Version: 1}
 		},
-		Normalize: func(_ addr.Provider, o *state.Object) (*state.Object, error) { return o, nil },
+		Absent: func(addr.Provider) []string { return nil },
 	})
 }
 
