@@ -88,8 +88,8 @@ func entries(v cty.Value) map[string]cty.Value {
 	return v.AsValueMap()
 }
 
-// merger merges configured and prior values. In all methods prior is NilVal if there is no earlier value. They
-// report whether the result differs from the configured value: an object is built only from parts that do.
+// merger merges configured and prior values. In all methods prior is NilVal if there is no earlier value.
+// They report whether the result differs from the configured value: an object is built only if a part does.
 type merger struct {
 	absent func(cty.Type) cty.Value // makes the value of a computed attribute that is neither configured nor in a prior object
 }

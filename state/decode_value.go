@@ -111,8 +111,8 @@ func plainDynamic(b []byte) (cty.Value, error) {
 }
 
 // eachMember calls f for each member of an object in compact JSON, as the objects of a state are kept. It
-// returns false if f does, for a name with an escape, and for what isn't such an object. f must check that the
-// texts it gets are valid.
+// returns false if f does, for a name with an escape, and for what isn't such an object. f must check that
+// the texts it gets are valid.
 func eachMember(b []byte, f func(name, text []byte) bool) bool {
 	if string(b) == "{}" {
 		return true
