@@ -6,9 +6,10 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// init replaces the transport's buffers. Messages contain secrets, and the transport would keep them in its
-// buffers for the life of a connection or a pool. So connections have no buffers of their own, and the
-// shared buffers are overwritten when they are returned.
+// init replaces the buffers of the gRPC library, which serves providers in this process and carries what
+// plugins write. Messages contain secrets, and the library would keep them in its buffers for the life of a
+// connection or a pool. So its connections have no buffers of their own, and the shared buffers are
+// overwritten when they are returned.
 func init() { experimental.SetDefaultBufferPool(wipingPool{mem.DefaultBufferPool()}) }
 
 // unbuffered makes a connection read and write without buffers of its own. Only the reader of an encrypted

@@ -105,8 +105,7 @@ func (c *client) fetchCatalog(ctx context.Context) (*catalog, diag.List) {
 			}
 		}
 	}
-	var response []byte
-	err := c.conn.Invoke(ctx, c.method(rpc), &tfplugin6.GetProviderSchema_Request{}, &response, rawCall)
+	response, err := c.calls.CallRaw(ctx, c.method(rpc), &tfplugin6.GetProviderSchema_Request{})
 	if err != nil {
 		return nil, c.callError(ctx, rpc, err)
 	}

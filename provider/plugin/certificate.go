@@ -53,6 +53,9 @@ func newClientTLS() (*tls.Config, []byte, error) {
 		MinVersion:   tls.VersionTLS12,
 		ServerName:   certificateName,
 		RootCAs:      x509.NewCertPool(), // a plugin that sends no certificate is not trusted
+		// The second connection to a plugin resumes the session of the first: to verify a certificate of the
+		// usual kind takes milliseconds.
+		ClientSessionCache: tls.NewLRUClientSessionCache(1),
 	}
 	return config, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
 }

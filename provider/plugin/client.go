@@ -6,12 +6,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/provider/plugin/unary"
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
@@ -24,7 +24,7 @@ const languageVersion = "1.12.6"
 type client struct {
 	name     string
 	protocol int
-	conn     grpc.ClientConnInterface
+	calls    *unary.Client
 	proc     *process // nil if the process isn't ours
 	cache    SchemaCache
 	closeFn  func() error
@@ -44,9 +44,9 @@ type client struct {
 
 var _ provider.Provider = (*client)(nil)
 
-func newClient(name string, protocol int, conn grpc.ClientConnInterface, closeFn func() error) *client {
+func newClient(name string, protocol int, calls *unary.Client, closeFn func() error) *client {
 	life, end := context.WithCancel(context.Background())
-	return &client{name: name, protocol: protocol, conn: conn, closeFn: closeFn, life: life, end: end}
+	return &client{name: name, protocol: protocol, calls: calls, closeFn: closeFn, life: life, end: end}
 }
 
 // methods5 has the names of RPCs that are called differently in protocol 5.
@@ -68,7 +68,7 @@ func (c *client) method(rpc string) string {
 }
 
 func (c *client) invoke(ctx context.Context, rpc string, req, resp proto.Message) error {
-	return c.conn.Invoke(ctx, c.method(rpc), req, resp)
+	return c.calls.Call(ctx, c.method(rpc), req, resp)
 }
 
 // Stop implements provider.Reader. A provider without that operation has nothing to stop.

@@ -103,8 +103,7 @@ func functionError(in *tfplugin6.FunctionError, args int) error {
 func (c *client) ConfiguredFunctions(ctx context.Context) (map[string]*schema.Function, diag.List) {
 	const rpc = "GetFunctions"
 	known, diags, err := c.more.get(ctx, c.life, func(ctx context.Context) (map[string]*schema.Function, diag.List) {
-		var response []byte
-		err := c.conn.Invoke(ctx, c.method(rpc), &tfplugin6.GetFunctions_Request{}, &response, rawCall)
+		response, err := c.calls.CallRaw(ctx, c.method(rpc), &tfplugin6.GetFunctions_Request{})
 		if isUnimplemented(err) {
 			return nil, nil
 		}

@@ -3,11 +3,7 @@ package plugin
 import (
 	"errors"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/mem"
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
 )
 
 // Field numbers of the response to GetProviderSchema, the same in both protocols.
@@ -111,35 +107,4 @@ func addEntry(m map[string][]byte, entry []byte) error {
 	})
 	m[key] = value
 	return err
-}
-
-// rawCodec receives a message as the bytes on the wire, without the copy made by decoding.
-type rawCodec struct{}
-
-var _ encoding.CodecV2 = rawCodec{}
-
-// rawCall makes the response of a call a *[]byte.
-var rawCall = grpc.ForceCodecV2(rawCodec{})
-
-// Name implements encoding.CodecV2: on the wire this is the ordinary encoding.
-func (rawCodec) Name() string { return "proto" }
-
-// Marshal implements encoding.CodecV2.
-func (rawCodec) Marshal(v any) (mem.BufferSlice, error) {
-	m, ok := v.(proto.Message)
-	if !ok {
-		return nil, errors.New("not a protocol message")
-	}
-	data, err := proto.Marshal(m)
-	return mem.BufferSlice{mem.SliceBuffer(data)}, err
-}
-
-// Unmarshal implements encoding.CodecV2; v is a *[]byte.
-func (rawCodec) Unmarshal(data mem.BufferSlice, v any) error {
-	out, ok := v.(*[]byte)
-	if !ok {
-		return errors.New("not a byte slice")
-	}
-	*out = data.Materialize()
-	return nil
 }

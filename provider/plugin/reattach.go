@@ -9,12 +9,12 @@ import (
 
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/provider/plugin/unary"
 )
 
 // ReattachConfig says where a running provider listens and which protocol it speaks.
@@ -37,18 +37,19 @@ func Reattach(ctx context.Context, name string, cfg *ReattachConfig) (provider.P
 	if cfg.Protocol != plugin.ProtocolGRPC {
 		return nil, diag.Errorf(summary, "The running provider %s doesn't serve over gRPC.", name)
 	}
-	dial := func(ctx context.Context, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, cfg.Addr.Network(), cfg.Addr.String())
-	}
-	// gRPC connects on the first call. Connect now, so that the error names the cause.
-	probe, err := dial(ctx, "")
+	dial := dialer(cfg.Addr, nil)
+	// The client connects with the first call. Connect now, so that the error names the cause.
+	probe, err := dial(ctx)
 	if err != nil {
 		return nil, diag.Errorf(summary, "The running provider %s cannot be reached: %s. Check that its process still runs, and that "+
 			"TF_REATTACH_PROVIDERS has the text that it printed at its start.", name, err)
 	}
 	probe.Close()
-	return dialClient(name, protocol, dial, func() {})
+	calls := unary.NewClient(dial)
+	return newClient(name, protocol, calls, func() error {
+		calls.Close()
+		return nil
+	}), nil
 }
 
 // InMemory returns a provider that runs in this process: register adds its service to a gRPC server, and
@@ -61,26 +62,11 @@ func InMemory(name string, register func(*grpc.Server), protocol int) (provider.
 		// Serve returns when Close stops the server. Earlier failures appear in the calls.
 		_ = server.Serve(listener)
 	}()
-	dial := func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
-	return dialClient(name, protocol, dial, server.Stop)
-}
-
-// dialClient returns a client that connects with dial. Closing it also calls stop.
-func dialClient(name string, protocol int, dial func(context.Context, string) (net.Conn, error), stop func()) (provider.Provider, diag.List) {
-	conn, err := grpc.NewClient("passthrough:///provider", append([]grpc.DialOption{
-		grpc.WithContextDialer(dial),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithIdleTimeout(0),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(math.MaxInt32), grpc.MaxCallSendMsgSize(math.MaxInt32)),
-	}, unbuffered...)...)
-	if err != nil {
-		stop()
-		return nil, diag.Errorf("Provider could not be reached", "The connection to provider %s failed: %s.", name, err)
-	}
-	return newClient(name, protocol, conn, func() error {
-		err := conn.Close()
-		stop()
-		return err
+	calls := unary.NewClient(listener.DialContext)
+	return newClient(name, protocol, calls, func() error {
+		calls.Close()
+		server.Stop()
+		return nil
 	}), nil
 }
 

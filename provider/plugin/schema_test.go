@@ -185,8 +185,7 @@ func BenchmarkSchema(b *testing.B) {
 		c := newClient()
 		b.ReportAllocs()
 		for b.Loop() {
-			var raw []byte
-			if err := c.conn.Invoke(b.Context(), c.method("GetProviderSchema"), &tfplugin6.GetProviderSchema_Request{}, &raw, rawCall); err != nil {
+			if _, err := c.calls.CallRaw(b.Context(), c.method("GetProviderSchema"), &tfplugin6.GetProviderSchema_Request{}); err != nil {
 				b.Fatal(err)
 			}
 		}

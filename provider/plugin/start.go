@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -17,10 +18,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
 	"github.com/hashicorp/go-plugin/runner"
+	"golang.org/x/net/http2"
 	"google.golang.org/grpc"
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/provider/plugin/unary"
 )
 
 // Command describes how to run a provider's executable.
@@ -103,13 +106,17 @@ func Start(ctx context.Context, c Command) (provider.Provider, diag.List) {
 			return proc, nil
 		},
 	})
-	conn, err := connect(ctx, plug, proc)
+	address, err := serve(ctx, plug, proc)
 	if err != nil {
 		diags := startFailure(ctx, c, proc, err)
 		plug.Kill()
 		return nil, diags
 	}
-	cl := newClient(c.Name, plug.NegotiatedVersion(), conn, func() error { return closePlugin(c.Name, plug, proc) })
+	calls := unary.NewClient(dialer(address, encryption))
+	cl := newClient(c.Name, plug.NegotiatedVersion(), calls, func() error {
+		calls.Close()
+		return closePlugin(c.Name, plug, proc)
+	})
 	cl.proc, cl.cache = proc, c.Schemas
 	return cl, nil
 }
@@ -128,26 +135,42 @@ func encrypt(c Command, proc *process) (*tls.Config, error) {
 	return settings, nil
 }
 
-// connect starts the process and waits until it serves or ctx ends, which also ends the process.
-func connect(ctx context.Context, plug *plugin.Client, proc *process) (*grpc.ClientConn, error) {
+// serve starts the process and waits until it serves or ctx ends, which also ends the process. It returns
+// where the process listens. The plugin library has a connection of its own, for what the process writes and
+// for ending it.
+func serve(ctx context.Context, plug *plugin.Client, proc *process) (net.Addr, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	unwatch := context.AfterFunc(ctx, func() { _ = proc.Kill(context.Background()) })
 	defer unwatch()
-	protocol, err := plug.Client()
+	address, err := plug.Start()
 	if err != nil {
 		return nil, err
 	}
-	raw, err := protocol.Dispense(pluginName)
-	if err != nil {
+	if _, err := plug.Client(); err != nil {
 		return nil, err
 	}
-	conn, ok := raw.(*grpc.ClientConn)
-	if !ok {
-		return nil, fmt.Errorf("unexpected connection type %T", raw)
+	return address, ctx.Err()
+}
+
+// dialer returns a function that connects to a plugin, encrypted if there are settings for that.
+func dialer(address net.Addr, encryption *tls.Config) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, address.Network(), address.String())
+		if err != nil || encryption == nil {
+			return conn, err
+		}
+		settings := encryption.Clone()
+		settings.NextProtos = []string{http2.NextProtoTLS}
+		encrypted := tls.Client(conn, settings)
+		if err := encrypted.HandshakeContext(ctx); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		return encrypted, nil
 	}
-	return conn, ctx.Err()
 }
 
 // closePlugin asks the process to end, and kills it if necessary.

@@ -1,0 +1,136 @@
+// Package unary is a gRPC client for calls with one request and one response to a server on the same machine.
+//
+// A general gRPC client costs several times what such a call needs: it passes every message between
+// goroutines that serve streams, measures the network, and writes each frame by itself. Here the caller
+// encodes its request into the output of the connection, whatever has gathered there is written at once, and
+// one goroutine reads the responses. Memory that held messages is overwritten as soon as it is not needed,
+// because messages contain secrets.
+//
+// Start reading at [Client]. A connection is in conn.go (calls and what they send) and read.go (what
+// arrives).
+//
+// The package implements what RFC 9113 and the gRPC protocol over HTTP/2 require of a client without
+// streaming, compression and metadata. It knows no methods and no providers.
+package unary
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net"
+	"slices"
+	"sync/atomic"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+// maxMessage limits the bytes of a message, in both directions.
+const maxMessage = math.MaxInt32
+
+// Client makes calls to one server. It connects with the first call, and again with the first call after a
+// connection has ended. Its methods may be called concurrently. Errors have a gRPC status.
+type Client struct {
+	dial    func(context.Context) (net.Conn, error)
+	current atomic.Pointer[conn]
+	// turn has one place, which is held while connecting and closing.
+	turn   chan struct{}
+	conns  []*conn // those that may be running; guarded by turn, as is closed
+	closed bool
+}
+
+// NewClient returns a client that connects with dial, which must negotiate encryption, if any, by itself.
+func NewClient(dial func(context.Context) (net.Conn, error)) *Client {
+	return &Client{dial: dial, turn: make(chan struct{}, 1)}
+}
+
+// Call calls a method, such as "/tfplugin6.Provider/ReadResource". The end of ctx ends the call.
+func (c *Client) Call(ctx context.Context, method string, request, response proto.Message) error {
+	message, err := c.roundTrip(ctx, method, request)
+	if err != nil {
+		return err
+	}
+	defer message.free()
+	if err := proto.Unmarshal(message.content(), response); err != nil {
+		return status.Errorf(codes.Internal, "the response of %s is malformed", method)
+	}
+	return nil
+}
+
+// CallRaw is Call, and returns the response in encoded form.
+func (c *Client) CallRaw(ctx context.Context, method string, request proto.Message) ([]byte, error) {
+	message, err := c.roundTrip(ctx, method, request)
+	if err != nil {
+		return nil, err
+	}
+	return message.content(), nil
+}
+
+// roundTrip makes a call. A call that the server certainly did not begin to process is repeated once.
+func (c *Client) roundTrip(ctx context.Context, method string, request proto.Message) (buffer, error) {
+	if err := ctx.Err(); err != nil {
+		return buffer{}, status.FromContextError(err).Err()
+	}
+	message, err := newRequest(request)
+	if err != nil {
+		return buffer{}, status.Errorf(codes.Internal, "the request of %s cannot be encoded", method)
+	}
+	defer message.free()
+	for attempt := 0; ; attempt++ {
+		cn, err := c.connection(ctx)
+		if err != nil {
+			return buffer{}, err
+		}
+		response, err := cn.call(ctx, method, message.bytes)
+		if attempt == 0 && errors.Is(err, errUnprocessed) {
+			continue
+		}
+		if errors.Is(err, errUnprocessed) {
+			err = status.Error(codes.Unavailable, "the server accepts no calls")
+		}
+		return response, err
+	}
+}
+
+// connection returns a connection that accepts calls.
+func (c *Client) connection(ctx context.Context) (*conn, error) {
+	if cn := c.current.Load(); cn != nil && !cn.draining.Load() {
+		return cn, nil
+	}
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
+	if c.closed {
+		return nil, status.Error(codes.Canceled, "the client is closed")
+	}
+	old := c.current.Load()
+	if old != nil && !old.draining.Load() {
+		return old, nil
+	}
+	nc, err := c.dial(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, status.FromContextError(ctx.Err()).Err()
+		}
+		return nil, status.Errorf(codes.Unavailable, "no connection: %s", err)
+	}
+	cn := newConn(nc)
+	c.conns = append(slices.DeleteFunc(c.conns, (*conn).hasEnded), cn)
+	c.current.Store(cn)
+	return cn, nil
+}
+
+// Close ends the client with the calls that have not returned. It returns when nothing of it runs any more.
+func (c *Client) Close() {
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	c.closed = true
+	for _, cn := range c.conns {
+		cn.end(status.Error(codes.Canceled, "the client is closed"))
+		<-cn.readEnded
+	}
+}

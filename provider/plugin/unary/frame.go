@@ -1,0 +1,96 @@
+package unary
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/net/http2"
+)
+
+// What this side declares. Windows are as large as they can be: the peer is on the same machine, and a
+// response that does not fit into memory fails in any case.
+const (
+	frameHead     = 9
+	maxFrame      = 16 << 10 // bytes of the content of a frame, the least that the protocol allows
+	maxWindow     = 1<<31 - 1
+	maxStreamID   = 1<<31 - 1
+	defaultWindow = 1<<16 - 1
+	// maxHeaders limits the bytes of headers, which have a status and perhaps a message.
+	maxHeaders = 1 << 20
+)
+
+// frame is a frame as received. Its content is valid until the next one is read.
+type frame struct {
+	kind    http2.FrameType
+	flags   http2.Flags
+	stream  uint32
+	content []byte
+}
+
+// parseFrame returns the frame at the start of data and its length, which is 0 if data has only a part of it.
+func parseFrame(data []byte) (f frame, n int, err error) {
+	if len(data) < frameHead {
+		return frame{}, 0, nil
+	}
+	size := int(data[0])<<16 | int(data[1])<<8 | int(data[2])
+	if size > maxFrame {
+		return frame{}, 0, violation(http2.ErrCodeFrameSize)
+	}
+	if len(data) < frameHead+size {
+		return frame{}, 0, nil
+	}
+	return frame{
+		kind: http2.FrameType(data[3]), flags: http2.Flags(data[4]),
+		stream: binary.BigEndian.Uint32(data[5:]) & (1<<31 - 1), content: data[frameHead : frameHead+size],
+	}, frameHead + size, nil
+}
+
+// unpadded returns the content of a DATA or HEADERS frame without padding and priority.
+func (f frame) unpadded() ([]byte, error) {
+	content, pad := f.content, 0
+	if f.flags.Has(http2.FlagDataPadded) { // the same bit for headers
+		if len(content) < 1 {
+			return nil, violation(http2.ErrCodeFrameSize)
+		}
+		pad, content = int(content[0]), content[1:]
+	}
+	if f.kind == http2.FrameHeaders && f.flags.Has(http2.FlagHeadersPriority) {
+		if len(content) < 5 {
+			return nil, violation(http2.ErrCodeFrameSize)
+		}
+		content = content[5:]
+	}
+	if pad > len(content) {
+		return nil, violation(http2.ErrCodeProtocol)
+	}
+	return content[:len(content)-pad], nil
+}
+
+// appendFrame appends the head of a frame whose content has the given size.
+func appendFrame(b []byte, kind http2.FrameType, flags http2.Flags, stream uint32, size int) []byte {
+	b = append(b, byte(size>>16), byte(size>>8), byte(size), byte(kind), byte(flags))
+	return binary.BigEndian.AppendUint32(b, stream)
+}
+
+func appendReset(b []byte, stream uint32, code http2.ErrCode) []byte {
+	return binary.BigEndian.AppendUint32(appendFrame(b, http2.FrameRSTStream, 0, stream, 4), uint32(code))
+}
+
+func appendWindow(b []byte, stream, increment uint32) []byte {
+	return binary.BigEndian.AppendUint32(appendFrame(b, http2.FrameWindowUpdate, 0, stream, 4), increment)
+}
+
+// appendGreeting appends what a client sends first.
+func appendGreeting(b []byte) []byte {
+	settings := []http2.Setting{
+		{ID: http2.SettingEnablePush, Val: 0},
+		{ID: http2.SettingInitialWindowSize, Val: maxWindow},
+		{ID: http2.SettingMaxHeaderListSize, Val: maxHeaders},
+	}
+	b = append(b, http2.ClientPreface...)
+	b = appendFrame(b, http2.FrameSettings, 0, 0, 6*len(settings))
+	for _, s := range settings {
+		b = binary.BigEndian.AppendUint16(b, uint16(s.ID))
+		b = binary.BigEndian.AppendUint32(b, s.Val)
+	}
+	return appendWindow(b, 0, maxWindow-defaultWindow)
+}

@@ -1,0 +1,298 @@
+package unary
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// answer is the method of a test server.
+type answer func(ctx context.Context, request []byte) ([]byte, error)
+
+const method = "/test.Service/Method"
+
+// serve starts a gRPC server.
+func serve(t testing.TB, f answer, options ...grpc.ServerOption) (*grpc.Server, *bufconn.Listener) {
+	t.Helper()
+	s := grpc.NewServer(append(options, grpc.MaxRecvMsgSize(1<<30), grpc.MaxSendMsgSize(1<<30))...)
+	s.RegisterService(&grpc.ServiceDesc{ServiceName: "test.Service", HandlerType: (*any)(nil), Methods: []grpc.MethodDesc{{
+		MethodName: "Method",
+		Handler: func(_ any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+			var in wrapperspb.BytesValue
+			if err := decode(&in); err != nil {
+				return nil, err
+			}
+			out, err := f(ctx, in.Value)
+			return wrapperspb.Bytes(out), err
+		},
+	}}}, struct{}{})
+	listener := bufconn.Listen(1 << 16)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		// Serve returns when the server is stopped.
+		_ = s.Serve(listener)
+	})
+	t.Cleanup(func() {
+		s.Stop()
+		wg.Wait()
+	})
+	return s, listener
+}
+
+func newClient(t testing.TB, dial func(context.Context) (net.Conn, error)) *Client {
+	c := NewClient(dial)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// connected returns a client of a server that answers with f.
+func connected(t testing.TB, f answer, options ...grpc.ServerOption) *Client {
+	_, listener := serve(t, f, options...)
+	return newClient(t, listener.DialContext)
+}
+
+func echo(_ context.Context, request []byte) ([]byte, error) { return request, nil }
+
+func ask(ctx context.Context, c *Client, request []byte) ([]byte, error) {
+	var out wrapperspb.BytesValue
+	err := c.Call(ctx, method, wrapperspb.Bytes(request), &out)
+	return out.Value, err
+}
+
+func soon(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestMessagesOfAllSizes(t *testing.T) {
+	c := connected(t, echo)
+	for _, size := range []int{0, 1, 300, maxFrame - prefix - 3, maxFrame, 1 << 16, 1<<20 + 1, 9 << 20} {
+		want := bytes.Repeat([]byte{'x'}, size)
+		got, err := ask(soon(t), c, want)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d bytes come back as %d bytes, %v", size, len(got), err)
+		}
+	}
+	raw, err := c.CallRaw(soon(t), method, wrapperspb.Bytes([]byte("raw")))
+	if err != nil || string(raw) != "\x0a\x03raw" {
+		t.Errorf("the encoded response is %q, %v", raw, err)
+	}
+}
+
+func TestConcurrentCalls(t *testing.T) {
+	for _, limit := range []uint32{1, 3, 1000} {
+		c := connected(t, echo, grpc.MaxConcurrentStreams(limit))
+		var wg sync.WaitGroup
+		for i := range 60 {
+			wg.Go(func() {
+				want := bytes.Repeat([]byte{byte(i)}, 1+i*i*50)
+				if got, err := ask(soon(t), c, want); err != nil || !bytes.Equal(got, want) {
+					t.Errorf("limit %d, call %d: %d bytes, %v", limit, i, len(got), err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
+func TestStatus(t *testing.T) {
+	want := status.Error(codes.FailedPrecondition, "50 % of \"ä\"\nare missing")
+	c := connected(t, func(context.Context, []byte) ([]byte, error) { return nil, want })
+	if _, err := ask(soon(t), c, nil); status.Code(err) != codes.FailedPrecondition || status.Convert(err).Message() != status.Convert(want).Message() {
+		t.Errorf("the error is %v", err)
+	}
+	if err := c.Call(soon(t), "/test.Service/Missing", wrapperspb.Bytes(nil), &wrapperspb.BytesValue{}); status.Code(err) != codes.Unimplemented {
+		t.Errorf("a missing method gives %v", err)
+	}
+}
+
+func TestEndOfTheContext(t *testing.T) {
+	began, ended := make(chan struct{}, 1), make(chan struct{}, 1)
+	c := connected(t, func(ctx context.Context, request []byte) ([]byte, error) {
+		if len(request) == 0 {
+			return nil, nil
+		}
+		began <- struct{}{}
+		<-ctx.Done()
+		ended <- struct{}{}
+		return nil, ctx.Err()
+	})
+	ctx, cancel := context.WithCancel(soon(t))
+	go func() {
+		<-began
+		cancel()
+	}()
+	if _, err := ask(ctx, c, []byte("wait")); status.Code(err) != codes.Canceled {
+		t.Errorf("a canceled call ends with %v", err)
+	}
+	<-ended
+	ctx, cancel = context.WithTimeout(soon(t), 30*time.Millisecond)
+	defer cancel()
+	if _, err := ask(ctx, c, []byte("wait")); status.Code(err) != codes.DeadlineExceeded {
+		t.Errorf("a call out of time ends with %v", err)
+	}
+	<-ended
+	if _, err := ask(soon(t), c, nil); err != nil {
+		t.Errorf("after that, calls fail: %v", err)
+	}
+}
+
+// A peer that reads nothing must not hold a caller.
+func TestStuckServer(t *testing.T) {
+	here, there := net.Pipe()
+	defer there.Close()
+	c := newClient(t, func(context.Context) (net.Conn, error) { return here, nil })
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if _, err := ask(ctx, c, make([]byte, 1<<20)); status.Code(err) != codes.DeadlineExceeded {
+		t.Errorf("the call ends with %v", err)
+	}
+}
+
+func TestServerGoesAway(t *testing.T) {
+	began, proceed := make(chan struct{}), make(chan struct{})
+	first, listener := serve(t, func(_ context.Context, request []byte) ([]byte, error) {
+		close(began)
+		<-proceed
+		return request, nil
+	})
+	_, second := serve(t, echo)
+	var dials atomic.Int32
+	c := newClient(t, func(ctx context.Context) (net.Conn, error) {
+		if dials.Add(1) == 1 {
+			return listener.DialContext(ctx)
+		}
+		return second.DialContext(ctx)
+	})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if got, err := ask(soon(t), c, []byte("one")); err != nil || string(got) != "one" {
+			t.Errorf("the call that was in progress returns %q, %v", got, err)
+		}
+	})
+	<-began
+	wg.Go(first.GracefulStop)
+	for !c.current.Load().draining.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	if got, err := ask(soon(t), c, []byte("two")); err != nil || string(got) != "two" {
+		t.Errorf("a later call returns %q, %v", got, err)
+	}
+	close(proceed)
+	wg.Wait()
+	if n := dials.Load(); n != 2 {
+		t.Errorf("there were %d connections", n)
+	}
+}
+
+func TestServerStops(t *testing.T) {
+	began := make(chan struct{})
+	server, listener := serve(t, func(ctx context.Context, _ []byte) ([]byte, error) {
+		close(began)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	c := newClient(t, listener.DialContext)
+	go func() {
+		<-began
+		server.Stop()
+	}()
+	for range 2 {
+		if _, err := ask(soon(t), c, nil); status.Code(err) != codes.Unavailable {
+			t.Errorf("the call ends with %v", err)
+		}
+	}
+}
+
+func TestClose(t *testing.T) {
+	began := make(chan struct{})
+	c := connected(t, func(ctx context.Context, _ []byte) ([]byte, error) {
+		close(began)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	go func() {
+		<-began
+		c.Close()
+	}()
+	for range 2 {
+		if _, err := ask(soon(t), c, nil); status.Code(err) != codes.Canceled {
+			t.Errorf("the call ends with %v", err)
+		}
+	}
+	failing := newClient(t, func(context.Context) (net.Conn, error) { return nil, errors.New("no such file") })
+	if _, err := ask(soon(t), failing, nil); status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("without a server, the call ends with %v", err)
+	}
+}
+
+// E55: buffers are overwritten as soon as the messages in them are sent and received.
+func TestE55_BuffersAreOverwritten(t *testing.T) {
+	secret := []byte("correct horse battery staple")
+	c := connected(t, echo)
+	message, err := newRequest(wrapperspb.Bytes(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := message.bytes[:cap(message.bytes)]
+	message.free()
+	if bytes.Contains(all, secret) {
+		t.Error("a freed message is kept")
+	}
+	for range 3 {
+		if got, err := ask(soon(t), c, secret); err != nil || !bytes.Equal(got, secret) {
+			t.Fatal(got, err)
+		}
+	}
+	cn := c.current.Load()
+	for {
+		cn.mu.Lock()
+		idle, out, spare := !cn.writing, cn.out[:cap(cn.out)], cn.spare[:cap(cn.spare)]
+		cn.mu.Unlock()
+		if !idle {
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		if bytes.Contains(slices.Concat(out, spare), secret) {
+			t.Error("the output is kept")
+		}
+		break
+	}
+	old := append(make([]byte, 0, len(secret)), secret...)
+	if grown := grow(old, 1); !bytes.Equal(grown, secret) || bytes.Contains(old, secret) {
+		t.Errorf("growing %q leaves %q", grown, old)
+	}
+}
+
+func BenchmarkCall(b *testing.B) {
+	c := connected(b, echo)
+	for _, size := range []int{300, 100_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			request := make([]byte, size)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := ask(b.Context(), c, request); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
