@@ -23,7 +23,7 @@ type sized struct {
 }
 
 var head = []string{
-	"work", "n", "with", "command", "engine", "CPU s", "own CPU s", "wall s", "MB", "calls", "calls s", "wire kB", "written kB", "processes", "open s", "times", "times wall",
+	"work", "n", "with", "command", "engine", "CPU s", "own CPU s", "wall s", "bound s", "wall/bound", "MB", "calls", "calls s", "wire kB", "written kB", "processes", "open s", "times", "times wall",
 	"times MB", "growth", "target",
 }
 
@@ -53,7 +53,8 @@ func (t *table) line(cells []string) {
 
 // row shows what a command has cost. "times" is how many times as much processor time it took the engine as
 // the first one, and so on.
-func (t *table) row(j job, command string, row []figures) {
+func (t *table) row(j job, s step, row []figures) {
+	command := s.name
 	for e, f := range row {
 		cells := []string{j.name, number(int64(j.n)), j.kind, command, t.names[e]}
 		switch {
@@ -64,7 +65,7 @@ func (t *table) row(j job, command string, row []figures) {
 			calls := f.Total()
 			growth, shown := t.growth(j, command, e, f)
 			cells = append(cells,
-				seconds(f.Cost.CPU, f.TimedOut), seconds(f.own(), f.TimedOut), seconds(f.Wall, f.TimedOut), fmt.Sprint(f.Memory>>20), number(calls.Calls),
+				seconds(f.Cost.CPU, f.TimedOut), seconds(f.own(), f.TimedOut), seconds(f.Wall, f.TimedOut), some(s.bound), fraction(f.Wall, s.bound), fmt.Sprint(f.Memory>>20), number(calls.Calls),
 				some(f.Busy), number((calls.In+calls.Out)>>10), number(f.Written>>10), number(int64(f.Processes)), some(f.Open),
 				"", "", "", shown, "")
 			at := len(head) - 5
@@ -104,6 +105,14 @@ func number(n int64) string {
 		return ""
 	}
 	return fmt.Sprint(n)
+}
+
+// fraction is how many times as long as its bound a run took, "" without a bound.
+func fraction(wall, bound time.Duration) string {
+	if bound == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", wall.Seconds()/bound.Seconds())
 }
 
 func some(d time.Duration) string {

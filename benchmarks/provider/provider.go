@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -27,6 +28,7 @@ import (
 const (
 	EnvCounts = "BENCH_COUNTS" // the directory for the files with the counts
 	EnvTypes  = "BENCH_TYPES"  // how many further resource types the schema has, of about 40 kB each
+	EnvPauses = "BENCH_PAUSES" // the operations that take time, separated by commas; create, open and close by default
 )
 
 // Address is the provider's source address, and Program the name of its executable file.
@@ -92,8 +94,10 @@ func (p *bench) Metadata(_ context.Context, _ provider.MetadataRequest, resp *pr
 	resp.TypeName = "bench"
 }
 
-// Schema implements provider.Provider: there are no arguments.
-func (p *bench) Schema(context.Context, provider.SchemaRequest, *provider.SchemaResponse) {}
+// Schema implements provider.Provider: the one argument does nothing.
+func (p *bench) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
+	resp.Schema = schema.Schema{Attributes: map[string]schema.Attribute{"key": schema.StringAttribute{Optional: true, Sensitive: true}}}
+}
 
 // Configure implements provider.Provider.
 func (p *bench) Configure(_ context.Context, _ provider.ConfigureRequest, resp *provider.ConfigureResponse) {

@@ -11,7 +11,7 @@ import (
 )
 
 // secret is bench_secret: something that is open for a while. Opening and closing take as many milliseconds
-// as it says, each.
+// as it says, each, if EnvPauses names them.
 type secret struct{ counts *counts }
 
 type secretModel struct {
@@ -41,19 +41,18 @@ func (s *secret) Configure(_ context.Context, req ephemeral.ConfigureRequest, _ 
 
 // opening is what Close needs to know, as private data.
 type opening struct {
-	At    time.Time
-	Pause time.Duration
+	At     time.Time
+	Millis int64
 }
 
 // Open implements ephemeral.EphemeralResource.
 func (s *secret) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var m secretModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	pause := time.Duration(m.Millis.ValueInt64()) * time.Millisecond
-	time.Sleep(pause)
+	pause(pauseOpen, m.Millis)
 	m.Value = types.StringValue("value of " + m.Name.ValueString())
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &m)...)
-	b, err := json.Marshal(opening{time.Now(), pause})
+	b, err := json.Marshal(opening{time.Now(), m.Millis.ValueInt64()})
 	if err != nil {
 		resp.Diagnostics.AddError("No time", err.Error())
 	}
@@ -70,5 +69,5 @@ func (s *secret) Close(ctx context.Context, req ephemeral.CloseRequest, resp *ep
 		return
 	}
 	s.counts.closed(time.Since(o.At))
-	time.Sleep(o.Pause)
+	pause(pauseClose, types.Int64Value(o.Millis))
 }

@@ -3,16 +3,19 @@ package provider
 import (
 	"context"
 	"fmt"
-	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// thing is bench_thing: its output is its input. Creating one takes as many milliseconds as it says.
+// thing is bench_thing: its output is its input. The operations that EnvPauses names take as many
+// milliseconds as it says.
 type thing struct{}
 
 type thingModel struct {
@@ -45,14 +48,26 @@ func (*thing) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource
 func (*thing) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var m thingModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &m)...)
-	time.Sleep(time.Duration(m.Millis.ValueInt64()) * time.Millisecond)
+	pause(pauseCreate, m.Millis)
 	m.ID = types.StringValue("thing-" + m.Input.ValueString())
 	m.Output = m.Input
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 
+// ModifyPlan implements resource.ResourceWithModifyPlan: the plan stays as it is.
+func (*thing) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	if !pauses[pausePlan] || req.Plan.Raw.IsNull() {
+		return
+	}
+	var millis types.Int64
+	resp.Diagnostics.Append(req.Plan.GetAttribute(ctx, path.Root("millis"), &millis)...)
+	pause(pausePlan, millis)
+}
+
 // Read implements resource.Resource: nothing changes outside.
-func (*thing) Read(context.Context, resource.ReadRequest, *resource.ReadResponse) {}
+func (*thing) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	pauseStored(ctx, pauseRead, req.State, &resp.Diagnostics)
+}
 
 // Update implements resource.Resource.
 func (*thing) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -63,7 +78,19 @@ func (*thing) Update(ctx context.Context, req resource.UpdateRequest, resp *reso
 }
 
 // Delete implements resource.Resource.
-func (*thing) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
+func (*thing) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+	pauseStored(ctx, pauseDelete, req.State, &resp.Diagnostics)
+}
+
+// pauseStored pauses for an operation on a thing that exists.
+func pauseStored(ctx context.Context, operation string, s tfsdk.State, diags *diag.Diagnostics) {
+	if !pauses[operation] {
+		return
+	}
+	var millis types.Int64
+	diags.Append(s.GetAttribute(ctx, path.Root("millis"), &millis)...)
+	pause(operation, millis)
+}
 
 // attributesOfFiller make a schema of about 40 kB.
 const attributesOfFiller = 40
