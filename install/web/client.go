@@ -64,8 +64,9 @@ func New(o Options) *Client {
 	if o.Transport == nil {
 		o.Transport = cleanhttp.DefaultPooledTransport()
 	}
-	transport := guard{named{o.Transport, strings.TrimSpace(userAgent + " " + o.UserAgent)}}
-	single := &http.Client{Transport: transport, CheckRedirect: checkRedirect}
+	c := &Client{opts: o}
+	transport := guard{named{o.Transport, c.agent()}}
+	c.single = &http.Client{Transport: transport, CheckRedirect: checkRedirect}
 	retry := retryablehttp.NewClient()
 	retry.HTTPClient = &http.Client{Transport: transport, CheckRedirect: checkRedirect, Timeout: o.Timeout}
 	retry.Logger, retry.RetryMax, retry.RetryWaitMin, retry.RetryWaitMax = nil, o.Retries, o.Wait, longestWait
@@ -73,9 +74,12 @@ func New(o Options) *Client {
 	// the whole address.
 	retry.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	retry.CheckRetry = passing
-	documents := &http.Client{Transport: either{&retryablehttp.RoundTripper{Client: retry}}}
-	return &Client{documents: documents, single: single, opts: o}
+	c.documents = &http.Client{Transport: either{&retryablehttp.RoundTripper{Client: retry}}}
+	return c
 }
+
+// agent is how requests name this program.
+func (c *Client) agent() string { return strings.TrimSpace(userAgent + " " + c.opts.UserAgent) }
 
 // named adds the program's name to requests.
 type named struct {

@@ -12,16 +12,38 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// Downloads returns a client for large responses, for libraries that need one. It repeats requests that
-// fail before their response begins, limits only the time without progress, and returns an unsuccessful
-// response as an error that contains a *StatusError.
+// Downloads returns a client for large responses. It repeats requests that fail before their response begins,
+// limits only the time without progress, and returns an unsuccessful response as an error that contains a
+// *StatusError.
 func (c *Client) Downloads() *http.Client {
-	retry := retryablehttp.NewClient()
-	retry.HTTPClient = &http.Client{Transport: moving{next: c.single.Transport, limit: c.opts.Stall}, CheckRedirect: checkRedirect}
-	retry.Logger, retry.RetryMax, retry.RetryWaitMin, retry.RetryWaitMax = nil, c.opts.DownloadRetries, c.opts.Wait, longestWait
+	retry := c.streaming(c.single.Transport, checkRedirect)
 	retry.ErrorHandler = exhausted
-	retry.CheckRetry = passing
 	return &http.Client{Transport: successful{either{&retryablehttp.RoundTripper{Client: retry}}}}
+}
+
+// Services returns a client for requests that are signed for one address, such as those of cloud services. It
+// repeats and limits them like Downloads, but follows no redirects and returns unsuccessful responses as
+// they are, since their bodies say why. With a transport of the caller's, which may be nil, requests may be
+// sent without encryption: a signature reveals no key.
+func (c *Client) Services(transport http.RoundTripper) *http.Client {
+	if transport == nil {
+		transport = c.single.Transport
+	} else {
+		transport = named{transport, c.agent()}
+	}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	retry := c.streaming(transport, stay)
+	retry.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	return &http.Client{Transport: either{&retryablehttp.RoundTripper{Client: retry}}, CheckRedirect: stay}
+}
+
+// streaming returns a retrying client that limits only the time without progress.
+func (c *Client) streaming(transport http.RoundTripper, redirect func(*http.Request, []*http.Request) error) *retryablehttp.Client {
+	retry := retryablehttp.NewClient()
+	retry.HTTPClient = &http.Client{Transport: moving{next: transport, limit: c.opts.Stall}, CheckRedirect: redirect}
+	retry.Logger, retry.RetryMax, retry.RetryWaitMin, retry.RetryWaitMax = nil, c.opts.DownloadRetries, c.opts.Wait, longestWait
+	retry.CheckRetry = passing
+	return retry
 }
 
 // exhausted converts the result of the last attempt of a request to an error. A refused redirect is both a
