@@ -1,3 +1,11 @@
+// Package fetch downloads packages of modules: from git repositories, archives on web servers, buckets of
+// S3 and Google Cloud Storage, registries of OCI artifacts, and directories. The form of addresses is that
+// of other engines' configurations. The library that defined this form parses most of them, unpacks archives
+// and reads checksums.
+//
+// Start reading at Parse and Client.Fetch. It may import its siblings for requests and artifacts, and the
+// clients of clouds. It must not know module calls, versions or registries of modules: it takes an address
+// and fills a directory.
 package fetch
 
 import (
@@ -5,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -13,7 +20,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/hashicorp/go-getter"
+	"github.com/hashicorp/go-getter/v2"
 
 	"github.com/mayfly-iac/mayfly/install/ocimirror"
 	"github.com/mayfly-iac/mayfly/install/web"
@@ -31,9 +38,6 @@ type Limits struct {
 
 // usual limits are far above real packages of modules.
 var usual = Limits{Download: 2 << 30, Files: 200_000, Unpacked: 4 << 30}
-
-// maxHops is how often a web server may refer to another address.
-const maxHops = 10
 
 // Client downloads packages. It is safe for concurrent use.
 type Client struct {
@@ -60,7 +64,7 @@ func (c *Client) Fetch(ctx context.Context, pkg, dir string, progress web.Progre
 		return err
 	}
 	for n := 0; ; n++ {
-		err = c.once(ctx, scheme, pkg, u, dir, progress)
+		err = (&run{Client: c, progress: progress}).get(ctx, scheme, u, dir, false)
 		if err == nil {
 			err = check(dir)
 		}
@@ -74,60 +78,11 @@ func (c *Client) Fetch(ctx context.Context, pkg, dir string, progress web.Progre
 			return err
 		}
 	}
-	return c.explain(ctx, pkg, scheme, err)
-}
-
-func (c *Client) once(ctx context.Context, scheme, pkg string, u *url.URL, dir string, progress web.Progress) error {
-	switch {
-	case scheme == "oci":
-		return c.artifact(ctx, u, dir, progress)
-	case scheme == "file" && !c.isArchive(u):
-		return link(filePath(u), dir)
-	}
-	gate := &gate{limit: c.limits.Download, progress: progress}
-	client := &getter.Client{
-		Ctx: ctx, Src: pkg, Dst: dir, Mode: getter.ClientModeDir, DisableSymlinks: true,
-		// Packages that a response refers to are downloaded with exactly the same options.
-		Options: []getter.ClientOption{
-			getter.WithContext(ctx), getter.WithGetters(c.getters(scheme)), getter.WithDetectors(detectors[:len(detectors)-1]),
-			getter.WithDecompressors(c.decompressors()), getter.WithProgress(gate),
-		},
-	}
-	err := client.Get()
-	if gate.exceeded {
-		return fmt.Errorf("it is larger than the limit of %d bytes", c.limits.Download)
-	}
-	return err
+	return c.explain(ctx, pkg, err)
 }
 
 func (c *Client) decompressors() map[string]getter.Decompressor {
 	return getter.LimitedDecompressors(c.limits.Files, c.limits.Unpacked)
-}
-
-// getters returns the ways to download a package whose address has the scheme, and anything it refers to.
-// Only an address that names a file may refer to one.
-func (c *Client) getters(scheme string) map[string]getter.Getter {
-	if scheme == "file" {
-		return map[string]getter.Getter{"file": &getter.FileGetter{Copy: true}}
-	}
-	// Without encryption, a password from the user's netrc would be visible on the network.
-	plain := &getter.HttpGetter{Client: c.http, DoNotCheckHeadFirst: true, XTerraformGetLimit: maxHops, MaxBytes: c.limits.Download}
-	secure := &getter.HttpGetter{Client: c.http, DoNotCheckHeadFirst: true, XTerraformGetLimit: maxHops, MaxBytes: c.limits.Download, Netrc: true}
-	return map[string]getter.Getter{
-		"git": &gitGetter{local: scheme == "git"}, "http": plain, "https": secure, "s3": new(getter.S3Getter), "gcs": &getter.GCSGetter{FileSizeLimit: c.limits.Download},
-	}
-}
-
-func (c *Client) isArchive(u *url.URL) bool {
-	if u.Query().Get("archive") != "" {
-		return true
-	}
-	for suffix := range c.decompressors() {
-		if strings.HasSuffix(u.Path, "."+suffix) {
-			return true
-		}
-	}
-	return false
 }
 
 // artifact downloads a package from a registry of OCI artifacts.
@@ -171,38 +126,4 @@ func link(path, dir string) error {
 		return nil
 	}
 	return os.CopyFS(dir, os.DirFS(path))
-}
-
-// gate limits a download and reports its progress. It is a getter.ProgressTracker.
-type gate struct {
-	limit    int64
-	progress web.Progress
-	done     int64
-	exceeded bool
-}
-
-// TrackProgress implements getter.ProgressTracker.
-func (g *gate) TrackProgress(_ string, _, total int64, stream io.ReadCloser) io.ReadCloser {
-	return &gated{ReadCloser: stream, gate: g, total: total}
-}
-
-// gated is a response body that passes through a gate.
-type gated struct {
-	io.ReadCloser
-	gate  *gate
-	total int64
-}
-
-// Read implements io.Reader.
-func (r *gated) Read(p []byte) (int, error) {
-	n, err := r.ReadCloser.Read(p)
-	g := r.gate
-	if g.done += int64(n); g.done > g.limit {
-		g.exceeded = true
-		return 0, errors.New("too large")
-	}
-	if g.progress != nil && n > 0 {
-		g.progress(g.done, r.total)
-	}
-	return n, err
 }

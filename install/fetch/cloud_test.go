@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -18,7 +19,7 @@ func sha(b []byte) []byte {
 func TestS3(t *testing.T) {
 	k := newKit(t)
 	k.files["/bucket/dir/m.zip"] = zipOf(map[string]string{"main.tf": ""})
-	k.files["/bucket/tree/main.tf"], k.files["/bucket/tree/sub/x.tf"] = nil, nil
+	k.files["/bucket/tree/main.tf"], k.files["/bucket/tree/sub/x.tf"], k.files["/bucket/tree/sub/"], k.files["/bucket/trees/y.tf"] = nil, nil, nil, nil
 	k.handle = func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.Contains(r.Header.Get("Authorization"), "Credential=AKIDTEST/") {
 			w.WriteHeader(http.StatusForbidden)
@@ -52,13 +53,36 @@ func TestS3(t *testing.T) {
 	k.fails(base+"dir/m.zip"+keys, "limit of 10 bytes")
 }
 
+// TestAddressesOfObjects reads what the forms of addresses of S3 say.
+func TestAddressesOfObjects(t *testing.T) {
+	for in, want := range map[string]object{
+		"https://s3.amazonaws.com/b/x/y.zip":                     {bucket: "b", name: "x/y.zip", suffix: "amazonaws.com"},
+		"https://s3-eu-west-1.amazonaws.com/b/y.zip?version=17":  {bucket: "b", name: "y.zip", version: "17", suffix: "amazonaws.com", region: "eu-west-1"},
+		"https://s3.eu-west-1.amazonaws.com/b/y.zip":             {bucket: "b", name: "y.zip", suffix: "amazonaws.com", region: "eu-west-1"},
+		"https://b.s3.amazonaws.com/x/y.zip":                     {bucket: "b", name: "x/y.zip", suffix: "amazonaws.com"},
+		"https://b.s3-eu-west-1.amazonaws.com/y.zip":             {bucket: "b", name: "y.zip", suffix: "amazonaws.com", region: "eu-west-1"},
+		"https://my.b.s3.cn-north-1.amazonaws.com.cn/y.zip":      {bucket: "my.b", name: "y.zip", suffix: "amazonaws.com.cn", region: "cn-north-1"},
+		"https://minio.example:9000/b/x/y.zip":                   {bucket: "b", name: "x/y.zip", region: "us-east-1"},
+		"https://minio.example:9000/b/x.zip?region=eu&version=1": {bucket: "b", name: "x.zip", version: "1", region: "eu"},
+		"https://ec2.amazonaws.com/b/y.zip":                      {},
+	} {
+		u, err := url.Parse(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := objectOfAmazon(u); got != want {
+			t.Errorf("%s: %+v, want %+v", in, got, want)
+		}
+	}
+}
+
 // TestGCS gets an archive and a prefix from a server that speaks as much of Google's storage as that takes.
 func TestGCS(t *testing.T) {
 	k := newKit(t)
 	t.Setenv("STORAGE_EMULATOR_HOST", k.server.URL)
 	objects := map[string][]byte{"dir/m.zip": zipOf(map[string]string{"main.tf": ""}), "tree/main.tf": nil, "tree/sub/x.tf": nil}
 	k.handle = func(w http.ResponseWriter, r *http.Request) bool {
-		if strings.HasSuffix(r.URL.Path, "/b/bucket/o") {
+		if r.URL.Path == "/storage/v1/b/bucket/o" {
 			items := []map[string]string{}
 			for name := range objects {
 				if strings.HasPrefix(name, r.URL.Query().Get("prefix")) {
@@ -68,10 +92,11 @@ func TestGCS(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(map[string]any{"kind": "storage#objects", "items": items})
 			return true
 		}
-		_, name, _ := strings.Cut(r.URL.Path, "/bucket/")
+		name := strings.TrimPrefix(r.URL.Path, "/storage/v1/b/bucket/o/")
 		content, ok := objects[name]
 		if !ok {
 			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprintf(w, "No such object: bucket/%s", name)
 			return true
 		}
 		_, _ = w.Write(content)
@@ -80,5 +105,12 @@ func TestGCS(t *testing.T) {
 	const base = "gcs::https://www.googleapis.com/storage/v1/bucket/"
 	k.gets(base+"dir/m.zip", "main.tf")
 	k.gets(base+"tree", "main.tf sub/x.tf")
-	k.fails(base+"dir/none.zip", "exist")
+	k.fails(base+"dir/none.zip", "No such object: bucket/dir/none.zip")
+	k.fails(base+"none", "no objects", "?archive=zip")
+	k.fails("gcs::https://www.googleapis.com/storage/v1/bucket", "gcs::https://www.googleapis.com/storage/v1/BUCKET/PATH")
+	k.limits.Files = 1
+	k.fails(base+"tree", "more than 1 files")
+	objects["tree/../../evil.tf"] = nil
+	k.limits.Files = 0
+	k.fails(base+"tree", "points outside of the package")
 }

@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"strings"
 
-	"github.com/hashicorp/go-getter"
+	"github.com/hashicorp/go-getter/v2"
 
 	"github.com/mayfly-iac/mayfly/install/web"
 )
@@ -55,8 +54,8 @@ func restrict(root *os.Root, name string, d fs.DirEntry) error {
 	return nil
 }
 
-// explain rewords an error of the library for the user, without secrets in the address.
-func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) error {
+// explain rewords the error of a download for the user, without secrets in the address.
+func (c *Client) explain(ctx context.Context, pkg string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -65,26 +64,20 @@ func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) err
 	}
 	var status *web.StatusError
 	var sum *getter.ChecksumError
-	var transport errGitTransport
+	var git *gitError
 	switch {
 	case errors.As(err, &status):
 		return status
 	case errors.As(err, &sum):
 		return fmt.Errorf("its checksum is %s, but the address requires %s: it was damaged or changed on the way", hex.EncodeToString(sum.Actual), hex.EncodeToString(sum.Expected))
-	case errors.As(err, &transport):
-		return transport
-	case scheme == "git":
-		return explainGit(pkg, err)
+	case errors.As(err, &git):
+		return explainGit(pkg, git)
 	}
 	text := web.Reason(err).Error()
 	for _, known := range []struct{ has, say string }{
 		{"entry contains '..'", "the archive has an entry whose name points outside of the package: %s"},
 		{"too many files", "it is larger than the limit: %s"},
 		{"larger than limit", "it is larger than the limit: %s"},
-		{"Error parsing netrc file", "the user's netrc file is malformed"},
-		{"no source URL was returned", "the server sends neither an archive nor the address of one (a header X-Terraform-Get or a meta element terraform-get). If it is an archive, add its format to the address, such as \"?archive=zip\""},
-		{"no getter available for X-Terraform-Get", "the server names an address that can't be downloaded from: %s"},
-		{"too many X-Terraform-Get redirects", "the server redirects from one address to the next without end"},
 	} {
 		if strings.Contains(text, known.has) {
 			if text = known.say; strings.Contains(known.say, "%s") {
@@ -96,21 +89,13 @@ func (c *Client) explain(ctx context.Context, pkg, scheme string, err error) err
 	return errors.New(SecretsOf(pkg).Hide(text))
 }
 
-func explainGit(pkg string, err error) error {
-	if _, lookErr := exec.LookPath("git"); lookErr != nil {
-		return errors.New("downloading it needs the program git, which is not on the PATH. Install git")
-	}
-	text := SecretsOf(pkg).Hide(err.Error())
+func explainGit(pkg string, err *gitError) error {
+	text, ref := SecretsOf(pkg).Hide(err.output), err.ref
 	lower := strings.ToLower(text)
-	_, u, parseErr := split(pkg)
-	ref := ""
-	if parseErr == nil {
-		ref = u.Query().Get("ref")
-	}
 	said := gitSaid(text)
 	switch {
-	case strings.Contains(lower, "invalid ref:"), ref != "" && strings.Contains(lower, "remote branch"), ref != "" && strings.Contains(lower, "pathspec"):
-		return fmt.Errorf("the repository has no branch, tag or commit %q", ref)
+	case ref != "" && strings.Contains(lower, "remote branch"):
+		return errNoRef(ref)
 	case containsAny(lower, "could not read username", "could not read password", "authentication failed", "permission denied", "terminal prompts disabled", "returned error: 403", "returned error: 401"):
 		return fmt.Errorf("the server denied access, or requires a login that git does not have. Check that you can read the repository with: git ls-remote ADDRESS. git reported: %s", said)
 	case containsAny(lower, "host key verification failed"):
@@ -128,7 +113,7 @@ func gitSaid(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		if line == "" || strings.Contains(line, "Cloning into") || strings.Contains(line, "exited with") {
+		if line == "" || strings.Contains(line, "Cloning into") {
 			continue
 		}
 		lines = append(lines, line)

@@ -1,9 +1,3 @@
-// Package fetch downloads packages of modules: from git repositories, archives on web servers, buckets of
-// S3 and Google Cloud Storage, registries of OCI artifacts, and directories. The form of addresses is that
-// of other engines' configurations; most are handled by the library that defined this form.
-//
-// Start reading at Parse and Client.Fetch. It may import its siblings for requests and artifacts. It must
-// not know module calls, versions or registries of modules: it takes an address and fills a directory.
 package fetch
 
 import (
@@ -16,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/go-getter"
+	"github.com/hashicorp/go-getter/v2"
 )
 
 // Source is a module's address: a package, and a directory within it.
@@ -44,23 +38,18 @@ func (s Source) String() string {
 // ErrUnknown is returned for an address whose form is not supported.
 var ErrUnknown = errors.New("nothing can be downloaded from this address")
 
-var (
-	detectors = []getter.Detector{
-		new(getter.GitHubDetector), new(getter.GitDetector), bitbucket{}, new(getter.GCSDetector), new(getter.S3Detector), absolute{},
-	}
-	forced = regexp.MustCompile(`^([A-Za-z0-9]+)::(.+)$`)
-)
+var forced = regexp.MustCompile(`^([A-Za-z0-9]+)::(.+)$`)
 
-// schemes are the ways to get a package.
-var schemes = []string{"git", "http", "https", "s3", "gcs", "oci", "file"}
+// schemes are the ways to get a package. A server may name addresses of the first ones only.
+var (
+	schemes = append(slices.Clone(remote), "oci", "file")
+	remote  = []string{"git", "http", "https", "s3", "gcs"}
+)
 
 // Parse interprets an address. Abbreviations such as github.com/NAME/REPOSITORY are expanded.
 func Parse(text string) (Source, error) {
-	full, err := getter.Detect(text, "", detectors)
+	full, err := expand(text)
 	if err != nil {
-		if strings.HasPrefix(err.Error(), "invalid source string") {
-			err = ErrUnknown
-		}
 		return Source{}, reworded(text, err)
 	}
 	pkg, subdir := getter.SourceDirSubdir(full)
@@ -105,46 +94,4 @@ func reworded(text string, err error) error {
 		return err
 	}
 	return errors.New(SecretsOf(text).Hide(err.Error()))
-}
-
-// bitbucket expands bitbucket.org/NAME/REPOSITORY. All repositories there use git, so the service need not
-// be asked.
-type bitbucket struct{}
-
-// Detect implements getter.Detector.
-func (bitbucket) Detect(src, _ string) (string, bool, error) {
-	if !strings.HasPrefix(src, "bitbucket.org/") {
-		return "", false, nil
-	}
-	base, query, has := strings.Cut(src, "?")
-	words := strings.Split(base, "/")
-	if len(words) < 3 || words[1] == "" || words[2] == "" {
-		return "", true, errors.New("an address at Bitbucket has the form bitbucket.org/NAME/REPOSITORY")
-	}
-	out := "git::https://" + strings.Join(words[:3], "/")
-	if !strings.HasSuffix(out, ".git") {
-		out += ".git"
-	}
-	if len(words) > 3 {
-		out += "//" + strings.Join(words[3:], "/")
-	}
-	if has {
-		out += "?" + query
-	}
-	return out, true, nil
-}
-
-// absolute accepts absolute paths.
-type absolute struct{}
-
-// Detect implements getter.Detector.
-func (absolute) Detect(src, _ string) (string, bool, error) {
-	if !filepath.IsAbs(src) {
-		return "", false, nil
-	}
-	p := filepath.ToSlash(src)
-	if !strings.HasPrefix(p, "/") { // a drive
-		p = "/" + p
-	}
-	return "file://" + p, true, nil
 }

@@ -1,0 +1,113 @@
+package aws
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+)
+
+// suffixes are the domains of AWS's partitions.
+var suffixes = []string{
+	"amazonaws.com", "amazonaws.com.cn", "amazonaws.eu", "c2s.ic.gov", "sc2s.sgov.gov", "cloud.adc-e.uk", "csp.hci.ic.gov",
+}
+
+// Suffix returns the domain of the partition of AWS that a host belongs to, "" if it is not a host of AWS.
+func Suffix(host string) string {
+	for _, s := range suffixes {
+		if strings.HasSuffix(host, "."+s) {
+			return s
+		}
+	}
+	return ""
+}
+
+// hostable are the names of buckets that a wildcard certificate covers as the first part of a host name.
+var hostable = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
+
+// endpoint returns the address of a bucket at AWS without a slash at its end. The user's settings may name
+// another server, or AWS's servers for FIPS 140 or IPv6.
+func (a *Account) endpoint(ctx context.Context, bucket, suffix string) (string, error) {
+	configured, err := a.configured(ctx)
+	if err != nil {
+		return "", err
+	}
+	if configured != "" {
+		return at(configured, bucket)
+	}
+	fips, err := flag(ctx, a, func(source any) (sdk.FIPSEndpointState, bool, error) {
+		if s, ok := source.(interface {
+			GetUseFIPSEndpoint(context.Context) (sdk.FIPSEndpointState, bool, error)
+		}); ok {
+			return s.GetUseFIPSEndpoint(ctx)
+		}
+		return 0, false, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	dual, err := flag(ctx, a, func(source any) (sdk.DualStackEndpointState, bool, error) {
+		if s, ok := source.(interface {
+			GetUseDualStackEndpoint(context.Context) (sdk.DualStackEndpointState, bool, error)
+		}); ok {
+			return s.GetUseDualStackEndpoint(ctx)
+		}
+		return 0, false, nil
+	})
+	if err != nil {
+		return "", err
+	}
+	host := "s3"
+	if fips == sdk.FIPSEndpointStateEnabled {
+		host += "-fips"
+	}
+	if dual == sdk.DualStackEndpointStateEnabled {
+		host += ".dualstack"
+	}
+	return at("https://"+host+"."+a.config.Region+"."+suffix, bucket)
+}
+
+// configured returns the server that the user has configured for S3, "" for none.
+func (a *Account) configured(ctx context.Context) (string, error) {
+	ignore, err := flag(ctx, a, func(source any) (bool, bool, error) {
+		if s, ok := source.(interface {
+			GetIgnoreConfiguredEndpoints(context.Context) (bool, bool, error)
+		}); ok {
+			return s.GetIgnoreConfiguredEndpoints(ctx)
+		}
+		return false, false, nil
+	})
+	if ignore || err != nil {
+		return "", err
+	}
+	own, err := flag(ctx, a, func(source any) (string, bool, error) {
+		if s, ok := source.(interface {
+			GetServiceBaseEndpoint(context.Context, string) (string, bool, error)
+		}); ok {
+			return s.GetServiceBaseEndpoint(ctx, "S3")
+		}
+		return "", false, nil
+	})
+	if own == "" && err == nil && a.config.BaseEndpoint != nil {
+		own = *a.config.BaseEndpoint
+	}
+	return own, err
+}
+
+// at returns the address of a bucket at a server: with the bucket's name in the host name if it fits there.
+func at(server, bucket string) (string, error) {
+	u, err := url.Parse(server)
+	if err != nil {
+		return "", err
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/")
+	if hostable.MatchString(bucket) && net.ParseIP(u.Hostname()) == nil {
+		u.Host = bucket + "." + u.Host
+	} else {
+		u.Path += "/" + bucket
+	}
+	return u.String(), nil
+}

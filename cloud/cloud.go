@@ -1,0 +1,82 @@
+// Package cloud has what the clients of cloud services share. Each subpackage reaches one vendor: it finds
+// credentials with the vendor's own library, and speaks the few calls that Mayfly needs over net/http.
+// Generated clients of whole services are not linked; see docs/adr/019-clouds-without-generated-clients.md.
+//
+// Start reading at Error. It may import nothing. It must not know what is kept in a cloud.
+package cloud
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// maxAnswer bounds the answers that are read into memory: lists of objects, and errors.
+const maxAnswer = 16 << 20
+
+// Error is an unsuccessful answer of a service. Code and Message are the service's own words.
+type Error struct {
+	Status  int // of HTTP
+	Code    string
+	Message string
+	Hint    string // what the user can do; may be ""
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("the service answers %d %s", e.Status, http.StatusText(e.Status))
+	for _, part := range []string{e.Code, e.Message} {
+		if part != "" {
+			text += ": " + part
+		}
+	}
+	if e.Hint != "" {
+		text += ". " + e.Hint
+	}
+	return text
+}
+
+// Services returns a client for signed requests, which repeats those that fail for a moment. It returns
+// unsuccessful answers as they are and follows no redirects, since a signature is made for one address.
+// The transport may be nil for the usual one.
+type Services func(transport http.RoundTripper) *http.Client
+
+// Answer sends a request and returns the whole body of a successful response. Other responses become the
+// error that refuse makes of them.
+func Answer(client *http.Client, req *http.Request, refuse func(resp *http.Response, body []byte) error) ([]byte, error) {
+	resp, err := Open(client, req, refuse)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return read(resp)
+}
+
+// Open is like Answer for a body that may be large: the caller reads and closes it.
+func Open(client *http.Client, req *http.Request, refuse func(resp *http.Response, body []byte) error) (*http.Response, error) {
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	body, err := read(resp)
+	if err != nil {
+		return nil, err
+	}
+	return nil, refuse(resp, body)
+}
+
+func read(resp *http.Response) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(body) > maxAnswer:
+		return nil, errors.New("the service's answer is too long")
+	}
+	return body, nil
+}

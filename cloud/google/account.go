@@ -1,0 +1,79 @@
+// Package google reaches services of Google Cloud: it finds credentials as Google's libraries do, and reads
+// objects of Cloud Storage.
+//
+// Start reading at Load. It may import package cloud and Google's library for credentials, but no client of
+// a service. It must not know what objects are for.
+package google
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"os"
+
+	"cloud.google.com/go/auth"
+	"cloud.google.com/go/auth/credentials"
+
+	"github.com/mayfly-iac/mayfly/cloud"
+)
+
+// ReadObjects is the scope of credentials that read objects.
+const ReadObjects = "https://www.googleapis.com/auth/devstorage.read_only"
+
+const usualDomain = "googleapis.com"
+
+// Account adds credentials to requests. It is safe for concurrent use.
+type Account struct {
+	client *http.Client
+	// creds are nil if there is only a token, or no credentials at all.
+	creds *auth.Credentials
+	token string
+	// domain is that of the services, which is not the usual one in clouds that partners run.
+	domain string
+}
+
+// Load finds credentials for a scope: the token in GOOGLE_OAUTH_ACCESS_TOKEN, or Application Default
+// Credentials.
+func Load(ctx context.Context, scope string, services cloud.Services) (*Account, error) {
+	client := services(nil)
+	domain := os.Getenv("GOOGLE_CLOUD_UNIVERSE_DOMAIN")
+	a := &Account{client: client, domain: cmp.Or(domain, usualDomain)}
+	if a.token = os.Getenv("GOOGLE_OAUTH_ACCESS_TOKEN"); a.token != "" {
+		return a, nil
+	}
+	creds, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{scope}, Client: client})
+	if err != nil {
+		return nil, err
+	}
+	own, err := creds.UniverseDomain(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case domain != "" && domain != own:
+		return nil, errors.New("the credentials are for " + own + ", and GOOGLE_CLOUD_UNIVERSE_DOMAIN is " + domain)
+	}
+	a.creds, a.domain = creds, own
+	return a, nil
+}
+
+// authorize adds credentials to a request, and the project that pays for it, if one is set.
+func (a *Account) authorize(req *http.Request) error {
+	if a.token != "" {
+		req.Header.Set("Authorization", "Bearer "+a.token)
+		return nil
+	}
+	if a.creds == nil {
+		return nil
+	}
+	token, err := a.creds.Token(req.Context())
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", cmp.Or(token.Type, "Bearer")+" "+token.Value)
+	project, err := a.creds.QuotaProjectID(req.Context())
+	if project != "" {
+		req.Header.Set("X-Goog-User-Project", project)
+	}
+	return err
+}
