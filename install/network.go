@@ -67,13 +67,13 @@ func (n *Network) source(m cliconfig.Method) (Source, diag.List) {
 		if err != nil {
 			return nil, diag.Errorf("Invalid network mirror", "%s", diag.Sentence(err))
 		}
-		return &networkSource{method: m, client: mirror}, nil
+		return newNetworkSource(m, mirror), nil
 	case cliconfig.OCIMirror:
 		var blocks map[string]cliconfig.OCICredentials
 		if n.Config != nil {
 			blocks = n.Config.OCI
 		}
-		return &ociSource{method: m, client: ocimirror.New(client, m.RepositoryTemplate, ocimirror.NewKeyring(blocks, n.Env))}, nil
+		return newOCISource(m, ocimirror.New(client, m.RepositoryTemplate, ocimirror.NewKeyring(blocks, n.Env))), nil
 	}
 	var hosts map[svchost.Hostname]cliconfig.Host
 	if n.Config != nil {

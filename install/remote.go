@@ -119,18 +119,25 @@ type release struct {
 	version  versions.Version
 }
 
-// networkSource is a network mirror.
-type networkSource struct {
+// archiver asks a mirror for the versions of providers, and for the archives of a version by platform.
+type archiver[A any] interface {
+	Versions(ctx context.Context, p addr.Provider) ([]versions.Version, error)
+	Archives(ctx context.Context, p addr.Provider, v versions.Version) (map[string]*A, error)
+}
+
+// mirrorSource is a mirror that is asked over the network. open describes the package in an archive.
+type mirrorSource[A any] struct {
 	method   cliconfig.Method
-	client   *netmirror.Client
-	archives asked[release, map[string]*netmirror.Archive]
+	client   archiver[A]
+	open     func(context.Context, addr.Provider, A) (Package, error)
+	archives asked[release, map[string]*A]
 	lists    asked[addr.Provider, []versions.Version]
 }
 
-func (s *networkSource) Allows(p addr.Provider) bool { return s.method.Allows(p) }
-func (s *networkSource) String() string              { return s.method.Location() }
+func (s *mirrorSource[A]) Allows(p addr.Provider) bool { return s.method.Allows(p) }
+func (s *mirrorSource[A]) String() string              { return s.method.Location() }
 
-func (s *networkSource) Versions(ctx context.Context, p addr.Provider) (Available, error) {
+func (s *mirrorSource[A]) Versions(ctx context.Context, p addr.Provider) (Available, error) {
 	list, err := s.lists.get(p, func() ([]versions.Version, error) { return s.client.Versions(ctx, p) })
 	if err != nil {
 		return nil, err
@@ -138,17 +145,17 @@ func (s *networkSource) Versions(ctx context.Context, p addr.Provider) (Availabl
 	return anyPlatform(list), nil
 }
 
-func (s *networkSource) of(ctx context.Context, p addr.Provider, v versions.Version) (map[string]*netmirror.Archive, error) {
-	return s.archives.get(release{p, v}, func() (map[string]*netmirror.Archive, error) { return s.client.Archives(ctx, p, v) })
+func (s *mirrorSource[A]) of(ctx context.Context, p addr.Provider, v versions.Version) (map[string]*A, error) {
+	return s.archives.get(release{p, v}, func() (map[string]*A, error) { return s.client.Archives(ctx, p, v) })
 }
 
 // Platforms implements platformer.
-func (s *networkSource) Platforms(ctx context.Context, p addr.Provider, v versions.Version) ([]Platform, error) {
+func (s *mirrorSource[A]) Platforms(ctx context.Context, p addr.Provider, v versions.Version) ([]Platform, error) {
 	archives, err := s.of(ctx, p, v)
 	return platformsOf(archives), err
 }
 
-func (s *networkSource) Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error) {
+func (s *mirrorSource[A]) Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error) {
 	archives, err := s.of(ctx, p, v)
 	if err != nil {
 		return Package{}, err
@@ -157,66 +164,33 @@ func (s *networkSource) Package(ctx context.Context, p addr.Provider, v versions
 	if a == nil {
 		return Package{}, noPackage(s, p, v, platform)
 	}
-	pkg := Package{
-		Packed: true, Hashes: a.Hashes,
-		Download: func(ctx context.Context, to *os.File, progress Progress) error {
-			return s.client.Download(ctx, a, to, progress)
-		},
-	}
-	if len(a.Hashes) > 0 {
-		pkg.Proof = verifiedChecksum
-	}
-	return pkg, nil
+	return s.open(ctx, p, *a)
 }
 
-// ociSource is a mirror in OCI registries.
-type ociSource struct {
-	method   cliconfig.Method
-	client   *ocimirror.Client
-	archives asked[release, map[string]*ocimirror.Archive]
-	lists    asked[addr.Provider, []versions.Version]
+func newNetworkSource(method cliconfig.Method, client *netmirror.Client) Source {
+	return &mirrorSource[netmirror.Archive]{method: method, client: client, open: func(_ context.Context, _ addr.Provider, a netmirror.Archive) (Package, error) {
+		pkg := Package{Packed: true, Hashes: a.Hashes, Download: func(ctx context.Context, to *os.File, progress Progress) error {
+			return client.Download(ctx, &a, to, progress)
+		}}
+		if len(a.Hashes) > 0 {
+			pkg.Proof = verifiedChecksum
+		}
+		return pkg, nil
+	}}
 }
 
-func (s *ociSource) Allows(p addr.Provider) bool { return s.method.Allows(p) }
-func (s *ociSource) String() string              { return s.method.Location() }
-
-func (s *ociSource) Versions(ctx context.Context, p addr.Provider) (Available, error) {
-	list, err := s.lists.get(p, func() ([]versions.Version, error) { return s.client.Versions(ctx, p) })
-	if err != nil {
-		return nil, err
-	}
-	return anyPlatform(list), nil
-}
-
-func (s *ociSource) of(ctx context.Context, p addr.Provider, v versions.Version) (map[string]*ocimirror.Archive, error) {
-	return s.archives.get(release{p, v}, func() (map[string]*ocimirror.Archive, error) { return s.client.Archives(ctx, p, v) })
-}
-
-// Platforms implements platformer.
-func (s *ociSource) Platforms(ctx context.Context, p addr.Provider, v versions.Version) ([]Platform, error) {
-	archives, err := s.of(ctx, p, v)
-	return platformsOf(archives), err
-}
-
-func (s *ociSource) Package(ctx context.Context, p addr.Provider, v versions.Version, platform Platform) (Package, error) {
-	archives, err := s.of(ctx, p, v)
-	if err != nil {
-		return Package{}, err
-	}
-	found := archives[platform.String()]
-	if found == nil {
-		return Package{}, noPackage(s, p, v, platform)
-	}
-	a := *found
-	if err := s.client.Resolve(ctx, &a); err != nil {
-		return Package{}, err
-	}
-	return Package{
-		Packed: true, Hashes: []lockfile.Hash{a.Digest}, Sums: []lockfile.Hash{a.Digest}, Proof: verifiedChecksum,
-		Download: func(ctx context.Context, to *os.File, progress Progress) error {
-			return s.client.Download(ctx, p, &a, to, progress)
-		},
-	}, nil
+func newOCISource(method cliconfig.Method, client *ocimirror.Client) Source {
+	return &mirrorSource[ocimirror.Archive]{method: method, client: client, open: func(ctx context.Context, p addr.Provider, a ocimirror.Archive) (Package, error) {
+		if err := client.Resolve(ctx, &a); err != nil {
+			return Package{}, err
+		}
+		return Package{
+			Packed: true, Hashes: []lockfile.Hash{a.Digest}, Sums: []lockfile.Hash{a.Digest}, Proof: verifiedChecksum,
+			Download: func(ctx context.Context, to *os.File, progress Progress) error {
+				return client.Download(ctx, p, &a, to, progress)
+			},
+		}, nil
+	}}
 }
 
 // platformer is a source that must be asked for the platforms of each version.
