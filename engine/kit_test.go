@@ -34,9 +34,8 @@ var simPath string
 
 func TestMain(m *testing.M) {
 	program.Main(m, "engine", func(dir string) error {
-		const folder = "internal/simprovider/cmd/terraform-provider-sim"
-		built, err := program.Build(dir, folder)
-		simPath = built[folder]
+		built, err := program.Build(dir, program.TestProvider)
+		simPath = built[program.TestProvider]
 		return errors.Join(err, os.Setenv("TF_LOG_SDK", "off")) // or providers within this process log every call
 	})
 }

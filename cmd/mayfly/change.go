@@ -359,20 +359,13 @@ func (r *changeRun) apply(p *plan.Plan) int {
 		return exitOK
 	}
 	if r.flags.command != "refresh" {
-		a.say("\n%s", a.paintDone(view.ApplySummary(applied.Counts, destroy)))
+		a.say("\n%s", a.view.Success(view.ApplySummary(applied.Counts, destroy)))
 	}
 	if len(applied.State.Outputs) == 0 {
 		return exitOK
 	}
-	a.say("\n%s\n", a.paintDone("Outputs:"))
+	a.say("\n%s\n", a.view.Success("Outputs:"))
 	return a.wroteText(view.Outputs(a.env.Stdout, applied.State.Outputs, a.view))
-}
-
-func (a *app) paintDone(s string) string {
-	if !a.view.Color {
-		return s
-	}
-	return "\x1b[1m\x1b[32m" + s + "\x1b[0m"
 }
 
 // leftBehind returns the error for a destroy that left objects in existence, as the configuration asked.

@@ -9,11 +9,8 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
-	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
-
-func nearest(s string, candidates []string) string { return diag.Nearest(s, candidates) }
 
 func boolFlag(name, usage string, dst *bool) cli.Flag {
 	return &cli.BoolFlag{Name: name, Usage: usage, Destination: dst, Value: *dst, Local: true}

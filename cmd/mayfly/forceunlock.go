@@ -63,7 +63,7 @@ func (a *app) forceUnlock(ctx context.Context, id string, force, input bool) int
 	if !a.report(unlockDiags(store.ForceUnlock(ctx, m, id), id)) {
 		return exitError
 	}
-	a.say("%s\n\nThe state has been unlocked, so other commands can lock it again. If the run that held\nthe lock was killed, the next command reports what became of its changes.", a.paintDone("Mayfly state has been successfully unlocked!"))
+	a.say("%s\n\nThe state has been unlocked, so other commands can lock it again. If the run that held\nthe lock was killed, the next command reports what became of its changes.", a.view.Success("Mayfly state has been successfully unlocked!"))
 	return exitOK
 }
 

@@ -36,7 +36,7 @@ func (a *app) initModules(ctx context.Context, upgrade bool) bool {
 	if upgrade {
 		title = "Upgrading modules..."
 	}
-	return a.installModules(ctx, upgrade, "\n"+a.bold(title))
+	return a.installModules(ctx, upgrade, "\n"+a.view.Bold(title))
 }
 
 func (a *app) installModules(ctx context.Context, upgrade bool, title string) bool {
@@ -89,6 +89,6 @@ func (a *app) copyModule(ctx context.Context, source string) bool {
 	if !a.report(diags) {
 		return false
 	}
-	a.say("%s %q...", a.bold("Copying configuration from"), fetch.Show(source))
+	a.say("%s %q...", a.view.Bold("Copying configuration from"), fetch.Show(source))
 	return a.report(ins.CopyTo(soft, source, "."))
 }

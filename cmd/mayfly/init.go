@@ -98,7 +98,7 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 	if !a.initProviders(ctx, f, st) {
 		return exitError
 	}
-	a.say("\n%s", a.paintDone("Mayfly has been successfully initialized!"))
+	a.say("\n%s", a.view.Success("Mayfly has been successfully initialized!"))
 	if a.vars["TF_IN_AUTOMATION"] == "" {
 		a.say("\nTo see what would change, run \"mayfly plan\".\n\nRun this command again after changing the modules, providers or backend of the\nconfiguration; other commands tell you when that is needed.")
 	}
@@ -118,7 +118,7 @@ func (f *initFlags) check() diag.List {
 // initBackend records the configured backend and, if asked to, migrates the state. It returns the state of
 // the selected workspace, nil if there is none.
 func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool) {
-	a.say("\n%s", a.bold("Initializing the backend..."))
+	a.say("\n%s", a.view.Bold("Initializing the backend..."))
 	d := a.directory()
 	change, diags := d.InitBackend(ctx, workdir.BackendOptions{Settings: f.backendConfig, Reconfigure: f.reconfigure, Migrate: f.migrate, ForceCopy: f.force})
 	if !a.report(diags) {
@@ -126,9 +126,9 @@ func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool
 	}
 	switch {
 	case change.Before != "" && change.After == "":
-		a.say("\n%s", a.paintDone(fmt.Sprintf("Successfully unset the backend %q. Mayfly will now operate locally.", change.Before)))
+		a.say("\n%s", a.view.Success(fmt.Sprintf("Successfully unset the backend %q. Mayfly will now operate locally.", change.Before)))
 	case change.After != "" && change.Changed:
-		a.say("\n%s", a.paintDone(fmt.Sprintf("Successfully configured the backend %q! Mayfly will automatically\nuse this backend unless the backend configuration changes.", change.After)))
+		a.say("\n%s", a.view.Success(fmt.Sprintf("Successfully configured the backend %q! Mayfly will automatically\nuse this backend unless the backend configuration changes.", change.After)))
 	}
 	file, diags := d.ReadState(ctx, workdir.StateFiles{})
 	if !a.report(diags) || file == nil {
@@ -150,9 +150,9 @@ func (a *app) initProviders(ctx context.Context, f *initFlags, st *state.State) 
 	switch {
 	case after.SameSelections(before):
 	case before.Len() == 0:
-		a.say("\nMayfly has created a lock file %s to record the provider\nselections it made above. Keep it in version control: later runs, also on other\nmachines, then make the same selections.", a.bold(lockfile.FileName))
+		a.say("\nMayfly has created a lock file %s to record the provider\nselections it made above. Keep it in version control: later runs, also on other\nmachines, then make the same selections.", a.view.Bold(lockfile.FileName))
 	default:
-		a.say("\nMayfly has made some changes to the provider dependency selections recorded\nin the %s file. Review them before you commit the file.", a.bold(lockfile.FileName))
+		a.say("\nMayfly has made some changes to the provider dependency selections recorded\nin the %s file. Review them before you commit the file.", a.view.Bold(lockfile.FileName))
 	}
 	return a.report(install.Incomplete(before, after))
 }
@@ -162,7 +162,7 @@ type installLines struct{ *app }
 
 // start precedes the installation of the providers that are needed.
 func (l installLines) start(needed map[addr.Provider]*install.Requirement) {
-	l.say("\n%s", l.bold("Initializing provider plugins..."))
+	l.say("\n%s", l.view.Bold("Initializing provider plugins..."))
 	for _, p := range slices.SortedFunc(maps.Keys(needed), lockfile.CompareProviders) {
 		if mayfly.Embedded(p) {
 			l.item("%s is built in to Mayfly", p)

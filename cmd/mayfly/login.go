@@ -133,7 +133,7 @@ func (l *loginRun) login(ctx context.Context) diag.List {
 	if err := l.keeper.Store(ctx, l.host, token); err != nil {
 		return diag.Errorf("Failed to save the API token", "The host %s has issued a token, but it could not be stored: %s.", l.host.ForDisplay(), err)
 	}
-	l.app.say("\n%s\n\nIt was saved %s\n\nCommands that talk to %s use it from now on.\n", l.app.paintDone("Success! Mayfly has obtained an API token for "+l.host.ForDisplay()+"."), l.place(), l.host.ForDisplay())
+	l.app.say("\n%s\n\nIt was saved %s\n\nCommands that talk to %s use it from now on.\n", l.app.view.Success("Success! Mayfly has obtained an API token for "+l.host.ForDisplay()+"."), l.place(), l.host.ForDisplay())
 	return nil
 }
 
@@ -289,7 +289,7 @@ func (l *loginRun) logout(ctx context.Context) diag.List {
 	if err := l.keeper.Forget(ctx, l.host); err != nil {
 		return diag.Errorf("Failed to remove the API token", "%s", diag.Sentence(err))
 	}
-	l.app.say("%s", l.app.paintDone("Success! Mayfly has removed the stored API token for "+l.host.ForDisplay()+"."))
+	l.app.say("%s", l.app.view.Success("Success! Mayfly has removed the stored API token for "+l.host.ForDisplay()+"."))
 	if elsewhere {
 		return diag.Warnf("Another token is still configured", "There is another token for %s in %s, which is still used.", l.host.ForDisplay(), origin)
 	}

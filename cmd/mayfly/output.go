@@ -73,7 +73,7 @@ func (a *app) oneOutput(outputs map[string]*state.Output, name string, f *output
 	out := outputs[name]
 	if out == nil {
 		hint := ""
-		if near := nearest(name, slices.Collect(maps.Keys(outputs))); near != "" {
+		if near := diag.Nearest(name, slices.Collect(maps.Keys(outputs))); near != "" {
 			hint = fmt.Sprintf(" Did you mean %q?", near)
 		}
 		return a.fail(fmt.Sprintf("Output %q not found", name), "The state has no output of that name.%s A new output block gets its value with the next \"mayfly apply\".", hint)

@@ -76,13 +76,13 @@ func (a *app) providersLock(ctx context.Context, f *lockProvidersFlags, args []s
 		return exitError
 	}
 	if next.Equal(t.lock) {
-		a.say("\n%s Mayfly has validated the lock file and found no need for changes.", a.paintDone("Success!"))
+		a.say("\n%s Mayfly has validated the lock file and found no need for changes.", a.view.Success("Success!"))
 		return exitOK
 	}
 	if err := lockfile.Write(lockfile.FileName, next); err != nil {
 		return a.fail("Failed to write the dependency lock file", "%s", diag.Sentence(err))
 	}
-	a.say("\n%s Mayfly has updated the lock file.\n\nReview the changes in %s before you commit it.", a.paintDone("Success!"), lockfile.FileName)
+	a.say("\n%s Mayfly has updated the lock file.\n\nReview the changes in %s before you commit it.", a.view.Success("Success!"), lockfile.FileName)
 	return exitOK
 }
 
@@ -110,7 +110,7 @@ func (a *app) providersMirror(ctx context.Context, f *platformFlags, dir string)
 	if !a.report(t.installer.MirrorPlatforms(ctx, t.reqs, t.lock, f.list(), dir, platformLines{a})) {
 		return exitError
 	}
-	a.say("\n%s The providers are in %s.", a.paintDone("Success!"), dir)
+	a.say("\n%s The providers are in %s.", a.view.Success("Success!"), dir)
 	return exitOK
 }
 

@@ -128,13 +128,6 @@ func (a *app) ask(ctx context.Context, q term.Question) (string, error) {
 	return a.prompt.Ask(ctx, q)
 }
 
-func (a *app) bold(s string) string {
-	if !a.view.Color {
-		return s
-	}
-	return "\x1b[1m" + s + "\x1b[0m"
-}
-
 // downloading returns a function that draws a progress bar per download; nil unless standard output is a
 // terminal.
 func (a *app) downloading() func(addr.Provider, versions.Version) (install.Progress, func()) {

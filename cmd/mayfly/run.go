@@ -28,7 +28,7 @@ func run(ctx context.Context, args []string, env environment) int {
 	}
 	stdout, stderr := term.NewOutlet(env.Stdout, a.patience.Over()), term.NewOutlet(env.Stderr, a.patience.Over())
 	a.env.Stdout, a.env.Stderr = stdout, stderr
-	a.prompt.Stdin, a.prompt.In, a.prompt.Out, a.prompt.Bold = env.Stdin, a.in, stdout, a.bold
+	a.prompt.Stdin, a.prompt.In, a.prompt.Out, a.prompt.Bold = env.Stdin, a.in, stdout, a.view.Bold
 	defer stderr.Close()
 	cli.HelpPrinter = usage.Print
 	stop, err := a.profile()
@@ -177,7 +177,7 @@ func (a *app) known(root *cli.Command, args []string) error {
 				return fmt.Errorf("The command %q is not supported.\n\n%s", arg, why)
 			}
 			hint := ""
-			if near := nearest(arg, names); near != "" && arg[0] == near[0] {
+			if near := diag.Nearest(arg, names); near != "" && arg[0] == near[0] {
 				hint = fmt.Sprintf(" Did you mean %q?", near)
 			}
 			return fmt.Errorf("Mayfly has no command named %q.%s\n\nTo see all of the commands, run:\n  %s -help", arg, hint, path)

@@ -37,9 +37,9 @@ func (a *app) validateCommand() *cli.Command {
 				return exitError
 			}
 			if len(diags) == 0 {
-				a.say("%s The configuration is valid.\n", a.paintDone("Success!"))
+				a.say("%s The configuration is valid.\n", a.view.Success("Success!"))
 			} else {
-				a.say("%s The configuration is valid, but there were some validation warnings as shown above.\n", a.paintDone("Success!"))
+				a.say("%s The configuration is valid, but there were some validation warnings as shown above.\n", a.view.Success("Success!"))
 			}
 			return exitOK
 		})

@@ -80,7 +80,7 @@ func (a *app) workspaceSelectCommand() *cli.Command {
 			if !a.report(w.Select(name)) {
 				return exitError
 			}
-			a.say("%s", a.paintDone("Switched to workspace \""+name+"\"."))
+			a.say("%s", a.view.Success("Switched to workspace \""+name+"\"."))
 			return exitOK
 		})
 }
@@ -117,7 +117,7 @@ func (a *app) newWorkspace(ctx context.Context, w *workdir.Workspaces, name stri
 	if !a.report(w.Create(ctx, name, content)) {
 		return exitError
 	}
-	a.say("%s", a.paintDone("Created and switched to workspace \""+name+"\"!"))
+	a.say("%s", a.view.Success("Created and switched to workspace \""+name+"\"!"))
 	if content == nil {
 		a.say("\nThe new workspace has a state of its own, which is empty: \"mayfly plan\" does not see\nwhat was created in other workspaces.")
 	}
@@ -139,7 +139,7 @@ func (a *app) workspaceDeleteCommand() *cli.Command {
 		if !a.report(w.Delete(ctx, args[0], workdir.DeleteOptions{Force: force, NoLock: !lock.lock, LockTimeout: lock.timeout})) {
 			return exitError
 		}
-		a.say("%s", a.paintDone("Deleted workspace \""+args[0]+"\"!"))
+		a.say("%s", a.view.Success("Deleted workspace \""+args[0]+"\"!"))
 		return exitOK
 	})
 }

@@ -80,6 +80,31 @@ func compile(pkg, path string) []string {
 	return []string{"run", "-exec=cp", pkg, path}
 }
 
+// Prepared has the paths of what Prepare makes.
+type Prepared struct {
+	Mayfly, Provider string // executables
+	Mirror           string // a filesystem mirror with the test provider
+}
+
+// TestProvider is the directory of the test provider's command.
+const TestProvider = "internal/simprovider/cmd/terraform-provider-sim"
+
+// Prepare builds the program and the test provider in dir, isolates this process from the user's settings,
+// and makes a mirror with the provider under source, in these versions.
+func Prepare(dir, source string, versions ...string) (Prepared, error) {
+	built, err := Build(dir, "cmd/mayfly", TestProvider)
+	if err != nil {
+		return Prepared{}, err
+	}
+	p := Prepared{Mayfly: built["cmd/mayfly"], Provider: built[TestProvider], Mirror: filepath.Join(dir, "mirror")}
+	for _, v := range versions {
+		if _, err := Mirror(p.Mirror, source, v, p.Provider); err != nil {
+			return p, err
+		}
+	}
+	return p, Isolate(dir)
+}
+
 // Isolate removes everything of the user's from this process's environment: settings, variables, and the
 // home directory, which becomes one in dir. Programs collect garbage less often than usual, since most of
 // them end before it pays.

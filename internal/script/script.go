@@ -74,8 +74,8 @@ func (t tests) Run() int {
 	}
 	defer os.RemoveAll(dir)
 	buildSim = sync.OnceValues(func() (string, error) {
-		built, err := program.Build(dir, simFolder)
-		return built[simFolder], err
+		built, err := program.Build(dir, program.TestProvider)
+		return built[program.TestProvider], err
 	})
 	if err := program.RaiseParallel(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -83,10 +83,6 @@ func (t tests) Run() int {
 	}
 	return t.m.Run()
 }
-
-// simFolder is the program that is the test provider. It starts in a third of the time that a test binary
-// would take.
-const simFolder = "internal/simprovider/cmd/terraform-provider-sim"
 
 // buildSim returns the path of the test provider's program, which is built on the first call. Main sets it.
 var buildSim func() (string, error)

@@ -5,9 +5,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mayfly-iac/mayfly/provider/keep/store"
@@ -39,15 +36,7 @@ func (r *noteResource) Schema(_ context.Context, _ resource.SchemaRequest, resp 
 	resp.Schema = schema.Schema{
 		Description: "A plain text record in the keep store.",
 		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed: true, Description: "keep:note/ and the name.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			},
-			"name": schema.StringAttribute{
-				Required: true, Description: "The name; another name is another note.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
-				Validators:    []validator.String{nameValidator{}},
-			},
+			"id": idAttribute(noteIDPrefix), "name": nameAttribute("note"),
 			"text": schema.StringAttribute{Required: true, Description: "The text. It stands in plan and state: nothing secret belongs here."},
 		},
 	}
@@ -71,22 +60,8 @@ func (r *noteResource) Create(ctx context.Context, req resource.CreateRequest, r
 func (r *noteResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m noteModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if r.session.unsettled() && !m.Text.IsNull() {
-		r.session.warnUnrefreshed(&resp.Diagnostics, m.ID.ValueString())
-		return
-	}
-	kept := r.session.open(&resp.Diagnostics)
-	if kept == nil {
-		return
-	}
-	found, err := kept.Note(ctx, m.Name.ValueString())
-	if err != nil {
-		if gone(&resp.Diagnostics, err) {
-			resp.State.RemoveResource(ctx)
-		}
+	found, ok := refresh(ctx, r.session, resp, m.ID, m.Name, !m.Text.IsNull(), (*store.Store).Note)
+	if !ok {
 		return
 	}
 	m.Text = types.StringValue(found.Text)
@@ -108,15 +83,7 @@ func (r *noteResource) Update(ctx context.Context, req resource.UpdateRequest, r
 }
 
 func (r *noteResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var m noteModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	kept := r.session.open(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if err := kept.DeleteNote(ctx, m.Name.ValueString()); err != nil {
-		addError(&resp.Diagnostics, err)
-	}
+	r.session.deleteByName(ctx, req, resp, (*store.Store).DeleteNote)
 }
 
 func (r *noteResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {

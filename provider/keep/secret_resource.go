@@ -8,8 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -41,15 +39,7 @@ func (r *secretResource) Schema(_ context.Context, _ resource.SchemaRequest, res
 	resp.Schema = schema.Schema{
 		Description: "A secret in the keep store.",
 		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed: true, Description: "keep:secret/ and the name.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
-			},
-			"name": schema.StringAttribute{
-				Required: true, Description: "The name; another name is another secret.",
-				PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
-				Validators:    []validator.String{nameValidator{}},
-			},
+			"id": idAttribute(secretIDPrefix), "name": nameAttribute("secret"),
 			"value_wo": schema.StringAttribute{
 				Required: true, WriteOnly: true, Sensitive: true,
 				Description: "The value. It is stored on creation and whenever value_wo_version changes, and never read back.",
@@ -111,23 +101,8 @@ func (r *secretResource) Create(ctx context.Context, req resource.CreateRequest,
 func (r *secretResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var m secretModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	// Right after an import only the name is known, so there are no earlier values to keep.
-	if r.session.unsettled() && !m.Version.IsNull() {
-		r.session.warnUnrefreshed(&resp.Diagnostics, m.ID.ValueString())
-		return
-	}
-	kept := r.session.open(&resp.Diagnostics)
-	if kept == nil {
-		return
-	}
-	found, err := kept.Secret(ctx, m.Name.ValueString())
-	if err != nil {
-		if gone(&resp.Diagnostics, err) {
-			resp.State.RemoveResource(ctx)
-		}
+	found, ok := refresh(ctx, r.session, resp, m.ID, m.Name, !m.Version.IsNull(), (*store.Store).Secret)
+	if !ok {
 		return
 	}
 	m.Version = types.Int64Value(found.Version)
@@ -164,15 +139,7 @@ func (r *secretResource) Update(ctx context.Context, req resource.UpdateRequest,
 }
 
 func (r *secretResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var m secretModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &m)...)
-	kept := r.session.open(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	if err := kept.DeleteSecret(ctx, m.Name.ValueString()); err != nil {
-		addError(&resp.Diagnostics, err)
-	}
+	r.session.deleteByName(ctx, req, resp, (*store.Store).DeleteSecret)
 }
 
 func (r *secretResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
@@ -197,14 +164,4 @@ func writeOnlyValue(ctx context.Context, config tfsdk.Config, diags *diag.Diagno
 		return nil
 	}
 	return append([]byte{}, v.ValueString()...)
-}
-
-func importByName(ctx context.Context, id, prefix string, resp *resource.ImportStateResponse) {
-	name := bareName(id, prefix)
-	if err := store.CheckName(name); err != nil {
-		addError(&resp.Diagnostics, err)
-		return
-	}
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("name"), name)...)
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), prefix+name)...)
 }

@@ -19,21 +19,10 @@ var binary, simBinary, mirror string
 
 var simVersions = []string{"1.0.0", "1.1.0"}
 
-const simFolder = "internal/simprovider/cmd/terraform-provider-sim"
-
 func TestMain(m *testing.M) {
 	program.Main(m, "clients", func(dir string) error {
-		built, err := program.Build(dir, "cmd/mayfly", simFolder)
-		if err == nil {
-			err = program.Isolate(dir)
-		}
-		mirror = filepath.Join(dir, "mirror")
-		for _, v := range simVersions {
-			if err == nil {
-				_, err = program.Mirror(mirror, simprovider.Source, v, built[simFolder])
-			}
-		}
-		binary, simBinary = built["cmd/mayfly"], built[simFolder]
+		built, err := program.Prepare(dir, simprovider.Source, simVersions...)
+		binary, simBinary, mirror = built.Mayfly, built.Provider, built.Mirror
 		// What terraform-plugin-testing goes by.
 		os.Setenv("TF_ACC", "1")
 		os.Setenv("TF_ACC_TERRAFORM_PATH", binary)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/program"
+	"github.com/mayfly-iac/mayfly/internal/simprovider"
 	"github.com/mayfly-iac/mayfly/tests/internal/documents"
 )
 
@@ -17,20 +18,12 @@ func TestMain(m *testing.M) { program.Main(m, "documents", prepare) }
 
 // prepare builds the program, and a mirror with the test provider.
 func prepare(dir string) error {
-	const sim = "internal/simprovider/cmd/terraform-provider-sim"
-	built, err := program.Build(dir, "cmd/mayfly", sim)
+	built, err := program.Prepare(dir, simprovider.Source, "0.1.0")
 	if err != nil {
 		return err
 	}
-	binary = built["cmd/mayfly"]
-	if err := program.Isolate(dir); err != nil {
-		return err
-	}
-	mirror, err := program.Mirror(filepath.Join(dir, "mirror"), "mayfly.dev/test/sim", "0.1.0", built[sim])
-	if err != nil {
-		return err
-	}
-	settings := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror)
+	binary = built.Mayfly
+	settings := fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", built.Mirror)
 	return os.WriteFile(os.Getenv("TF_CLI_CONFIG_FILE"), []byte(settings), 0o600)
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mayfly-iac/mayfly/internal/program"
+	"github.com/mayfly-iac/mayfly/internal/simprovider"
 )
 
 const (
@@ -22,20 +23,18 @@ func TestMain(m *testing.M) { program.Main(m, "interop", prepare) }
 
 // prepare builds the programs and writes settings with which both engines find the same providers.
 func prepare(dir string) error {
-	const plugin, sim = "cmd/terraform-provider-keep", "internal/simprovider/cmd/terraform-provider-sim"
-	built, err := program.Build(dir, "cmd/mayfly", plugin, sim)
+	const plugin = "cmd/terraform-provider-keep"
+	built, err := program.Build(dir, plugin)
 	if err != nil {
 		return err
 	}
-	binary = built["cmd/mayfly"]
-	if err := program.Isolate(dir); err != nil {
-		return err
-	}
-	keep, err := program.Mirror(filepath.Join(dir, "mirror"), "mayfly.dev/mayfly/keep", "0.1.0", built[plugin])
+	own, err := program.Prepare(dir, simprovider.Source, "0.1.0")
 	if err != nil {
 		return err
 	}
-	if _, err := program.Mirror(keep, "mayfly.dev/test/sim", "0.1.0", built[sim]); err != nil {
+	binary = own.Mayfly
+	keep, err := program.Mirror(own.Mirror, "mayfly.dev/mayfly/keep", "0.1.0", built[plugin])
+	if err != nil {
 		return err
 	}
 	settings := "provider_installation {\n" + fmt.Sprintf("  filesystem_mirror {\n    path    = %q\n    include = [\"mayfly.dev/*/*\"]\n  }\n", keep)

@@ -28,15 +28,8 @@ var binary, mirror string
 
 func TestMain(m *testing.M) {
 	program.Main(m, "kill", func(dir string) error {
-		const plugin = "internal/simprovider/cmd/terraform-provider-sim"
-		built, err := program.Build(dir, "cmd/mayfly", plugin)
-		if err == nil {
-			err = program.Isolate(dir)
-		}
-		if err == nil {
-			binary = built["cmd/mayfly"]
-			mirror, err = program.Mirror(filepath.Join(dir, "mirror"), simprovider.Source, "1.0.0", built[plugin])
-		}
+		built, err := program.Prepare(dir, simprovider.Source, "1.0.0")
+		binary, mirror = built.Mayfly, built.Mirror
 		return err
 	})
 }

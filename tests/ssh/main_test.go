@@ -23,16 +23,9 @@ var binary, mirror string
 
 func TestMain(m *testing.M) {
 	program.Main(m, "ssh", func(dir string) error {
-		const plugin = "internal/simprovider/cmd/terraform-provider-sim"
-		built, err := program.Build(dir, "cmd/mayfly", plugin)
-		if err == nil {
-			err = program.Isolate(dir)
-		}
-		if err == nil {
-			_ = os.Unsetenv("SSH_AUTH_SOCK")
-			binary = built["cmd/mayfly"]
-			mirror, err = program.Mirror(filepath.Join(dir, "mirror"), simprovider.Source, "1.0.0", built[plugin])
-		}
+		_ = os.Unsetenv("SSH_AUTH_SOCK")
+		built, err := program.Prepare(dir, simprovider.Source, "1.0.0")
+		binary, mirror = built.Mayfly, built.Mirror
 		return err
 	})
 }
