@@ -180,11 +180,11 @@ func matchModule(pattern, m ModuleInstance, exact bool) bool {
 // SplitModule reads the leading module steps of a traversal and returns the remaining steps.
 func SplitModule(t hcl.Traversal) (ModuleInstance, hcl.Traversal, error) {
 	m := RootInstance
-	for len(t) > 0 && stepName(t[0]) == "module" {
-		if len(t) < 2 || stepName(t[1]) == "" {
+	for len(t) > 0 && StepName(t[0]) == "module" {
+		if len(t) < 2 || StepName(t[1]) == "" {
 			return m, nil, fmt.Errorf("\"module\" must be followed by the name of a module call")
 		}
-		name := stepName(t[1])
+		name := StepName(t[1])
 		t = t[2:]
 		key := NoKey
 		if len(t) > 0 {
@@ -205,7 +205,7 @@ func SplitModule(t hcl.Traversal) (ModuleInstance, hcl.Traversal, error) {
 // empty, and returns the remaining steps. The mode is returned with errors too.
 func SplitResource(t hcl.Traversal) (Resource, hcl.Traversal, error) {
 	r := Resource{}
-	switch stepName(t[0]) {
+	switch StepName(t[0]) {
 	case "data":
 		r.Mode, t = Data, t[1:]
 	case "ephemeral":
@@ -213,14 +213,15 @@ func SplitResource(t hcl.Traversal) (Resource, hcl.Traversal, error) {
 	case "resource":
 		t = t[1:]
 	}
-	if len(t) < 2 || stepName(t[0]) == "" || stepName(t[1]) == "" {
+	if len(t) < 2 || StepName(t[0]) == "" || StepName(t[1]) == "" {
 		return r, nil, fmt.Errorf("a resource address needs a type and a name")
 	}
-	r.Type, r.Name = stepName(t[0]), stepName(t[1])
+	r.Type, r.Name = StepName(t[0]), StepName(t[1])
 	return r, t[2:], nil
 }
 
-func stepName(s hcl.Traverser) string {
+// StepName returns the name in a step of a traversal, or "" if the step is something else, such as an index.
+func StepName(s hcl.Traverser) string {
 	switch s := s.(type) {
 	case hcl.TraverseRoot:
 		return s.Name

@@ -84,10 +84,10 @@ func ParseProviderConfig(s string) (ProviderConfig, error) {
 	if pc.Module, t, err = SplitModule(t); err != nil {
 		return bad(err)
 	}
-	if len(t) < 2 || stepName(t[0]) != "provider" {
+	if len(t) < 2 || StepName(t[0]) != "provider" {
 		return bad(`it must have the form provider["SOURCE"]`)
 	}
-	legacy := stepName(t[1])
+	legacy := StepName(t[1])
 	switch legacy {
 	case "":
 		pc.Provider, err = providerFromStep(t[1])
@@ -99,8 +99,8 @@ func ParseProviderConfig(s string) (ProviderConfig, error) {
 	if err != nil {
 		return bad(err)
 	}
-	if t = t[2:]; len(t) > 0 && stepName(t[0]) != "" {
-		pc.Alias, t = stepName(t[0]), t[1:]
+	if t = t[2:]; len(t) > 0 && StepName(t[0]) != "" {
+		pc.Alias, t = StepName(t[0]), t[1:]
 	}
 	if len(t) > 0 && pc.Alias != "" && legacy == "" {
 		if idx, ok := t[0].(hcl.TraverseIndex); ok {

@@ -469,21 +469,10 @@ func takeName(t hcl.Traversal) (string, hcl.Traversal) {
 	if len(t) == 0 {
 		return "", t
 	}
-	if n := name(t[0]); n != "" {
+	if n := addr.StepName(t[0]); n != "" {
 		return n, t[1:]
 	}
 	return "", t
-}
-
-func name(s hcl.Traverser) string {
-	switch s := s.(type) {
-	case hcl.TraverseRoot:
-		return s.Name
-	case hcl.TraverseAttr:
-		return s.Name
-	default: // x["name"] is an index, never a name
-		return ""
-	}
 }
 
 // String returns the object part of the reference as it would be written.

@@ -249,7 +249,11 @@ func (o outputV4) decode() (*Output, error) {
 	if len(o.Value) == 0 {
 		return nil, errors.New("it has no value")
 	}
-	v, err := ctyjson.Unmarshal(o.Value, ty)
+	return newOutput(o.Value, ty, o.Sensitive)
+}
+
+func newOutput(src []byte, ty cty.Type, sensitive bool) (*Output, error) {
+	v, err := ctyjson.Unmarshal(src, ty)
 	if err != nil {
 		return nil, errors.New("its value does not fit its type")
 	}
@@ -257,11 +261,11 @@ func (o outputV4) decode() (*Output, error) {
 	if err != nil {
 		return nil, errors.New("its value cannot be used")
 	}
-	var sensitive []cty.Path
-	if o.Sensitive {
-		sensitive = []cty.Path{{}}
+	var paths []cty.Path
+	if sensitive {
+		paths = []cty.Path{{}}
 	}
-	return &Output{Value: value.Restore(ty, packed, sensitive), Sensitive: o.Sensitive}, nil
+	return &Output{Value: value.Restore(ty, packed, paths), Sensitive: sensitive}, nil
 }
 
 func decodeChecks(in []checkV4) []CheckResult {

@@ -8,12 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
-	"github.com/zclconf/go-cty/cty/msgpack"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 // legacyFile is a file of format version 1, 2 or 3. The versions differ in the form of outputs, in the
@@ -116,19 +113,7 @@ func upgradeOutput(raw json.RawMessage) (*Output, error) {
 	if err != nil {
 		return nil, errors.New("its value is not valid")
 	}
-	v, err := ctyjson.Unmarshal(o.Value, ty)
-	if err != nil {
-		return nil, errors.New("its value is not valid")
-	}
-	packed, err := msgpack.Marshal(v, ty)
-	if err != nil {
-		return nil, errors.New("its value cannot be used")
-	}
-	var sensitive []cty.Path
-	if o.Sensitive {
-		sensitive = []cty.Path{{}}
-	}
-	return &Output{Value: value.Restore(ty, packed, sensitive), Sensitive: o.Sensitive}, nil
+	return newOutput(o.Value, ty, o.Sensitive)
 }
 
 // parseLegacyKey splits the key of a resource, "[data.]type.name[.index]".

@@ -151,15 +151,14 @@ func receiverExported(f *ast.FuncDecl) bool {
 	if f.Recv == nil {
 		return true
 	}
-	exported := false
+	name := ""
 	ast.Inspect(f.Recv.List[0].Type, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		if ok {
-			exported = id.IsExported()
+		if id, ok := n.(*ast.Ident); ok && name == "" { // the first name is the type, later ones are its parameters
+			name = id.Name
 		}
-		return !ok && !exported // the first name is the type, later ones are its parameters
+		return name == ""
 	})
-	return exported
+	return ast.IsExported(name)
 }
 
 func commented(spec ast.Spec) bool {
