@@ -54,6 +54,12 @@ func TestChecksum(t *testing.T) {
 	k.gets(k.server.URL+"/fixed.zip?checksum=sha256:"+sum, "main.tf")
 	k.files["/fixed.zip"] = zipOf(map[string]string{"main.tf": "y"})
 	k.fails(k.server.URL+"/fixed.zip?checksum=sha256:"+sum, "the address requires "+sum, "changed on the way")
+	k.files["/sums"] = fmt.Appendf(nil, "%x  fixed.zip\n", sha(k.files["/fixed.zip"]))
+	k.gets(k.server.URL+"/fixed.zip?checksum=file:"+k.server.URL+"/sums", "main.tf")
+	k.files["/sums"] = fmt.Appendf(nil, "%s  fixed.zip\n", sum)
+	k.fails(k.server.URL+"/fixed.zip?checksum=file:"+k.server.URL+"/sums", "changed on the way")
+	k.fails(k.server.URL+"/fixed.zip?checksum=file:/etc/passwd", "checksum")
+	k.fails(k.server.URL+"/fixed.zip?checksum=crc:1", "checksum")
 }
 
 func TestServersNameOtherAddresses(t *testing.T) {
@@ -82,8 +88,14 @@ func TestServersNameOtherAddresses(t *testing.T) {
 	k.gets(k.server.URL+"/meta", "x.tf")
 	header = "git::" + url + "?ref=v1"
 	k.gets(k.server.URL+"/header", "main.tf sub/link.tf -> ../main.tf sub/s.tf")
+	header = "git::" + url + "//sub?ref=v1"
+	k.fails(k.server.URL+"/header", "points outside of the package") // the link in it leads out of that directory
+	header = k.server.URL + "/a.zip//s*"
+	k.gets(k.server.URL+"/header", "x.tf")
+	header = k.server.URL + "/a.zip//none"
+	k.fails(k.server.URL+"/header", `"none"`)
 	for _, header = range []string{
-		"file:///etc", "/etc", "hg::https://example.com/x", "git::fd::17", "git::ext::true", "git::file:///etc", "git::/etc",
+		"oci://example.com/x?tag=v1", "https://example.com/x.zip//../y", "file:///etc", "/etc", "hg::https://example.com/x", "git::fd::17", "git::ext::true", "git::file:///etc", "git::/etc",
 	} {
 		k.fails(k.server.URL + "/header")
 	}
@@ -174,6 +186,8 @@ func TestNetrc(t *testing.T) {
 	if user, _, _ := k.seen[0].BasicAuth(); user != "ann" {
 		t.Errorf("the user's netrc was not used: %q", user)
 	}
+	k.netrc("machine " + k.host() + "\nnonsense Hunter2Hunter2\n")
+	k.fails(k.server.URL+"/a.zip", "netrc file is malformed", "!Hunter2")
 }
 
 func TestNoStepDownFromEncryption(t *testing.T) {
@@ -238,7 +252,9 @@ func TestGit(t *testing.T) {
 	k.fails("git::"+url+"?ref=--upload-pack=touch%20/tmp/x", "no branch, tag or commit")
 	k.fails("git::"+strings.Replace(url, "repo.git", "none.git", 1), "no such repository")
 	k.fails("git::"+url+"?ref=out", "the link out in it points outside of the package", "../../etc")
+	k.gets("git::"+url+"?depth=1", "main.tf new.tf sub/link.tf -> ../main.tf sub/s.tf")
 	k.fails("git::ssh://git@127.0.0.1:1/x.git?sshkey=QUJDREVGRw==", "git reported", "!QUJDREVGRw")
+	k.fails("git::ssh://git@127.0.0.1:1/x.git?sshkey=Hunter2-Hunter2", "not valid base64", "!Hunter2")
 }
 
 func TestGitCredentials(t *testing.T) {
