@@ -11,7 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/remote"
+	"github.com/mayfly-iac/mayfly/ssh"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -67,9 +67,9 @@ func CheckConnection(marked cty.Value) diag.List {
 }
 
 // connection decodes a connection, treating unknown arguments as unset.
-func connection(v cty.Value, environ []string) *remote.Connection {
-	c := &remote.Connection{
-		Target: remote.Host{
+func connection(v cty.Value, environ []string) *ssh.Connection {
+	c := &ssh.Connection{
+		Target: ssh.Host{
 			Address: text(v, "host"), Port: port(v, "port"), User: text(v, "user"), Password: secret(v, "password"),
 			PrivateKey: secret(v, "private_key"), Certificate: secret(v, "certificate"), HostKey: secret(v, "host_key"),
 		},
@@ -78,14 +78,14 @@ func connection(v cty.Value, environ []string) *remote.Connection {
 	}
 	c.Timeout, _ = time.ParseDuration(text(v, "timeout"))
 	if use := v.GetAttr("agent"); use.IsKnown() && !use.IsNull() {
-		c.Agent = remote.AgentNever
+		c.Agent = ssh.AgentNever
 		if use.True() {
-			c.Agent = remote.AgentAlways
+			c.Agent = ssh.AgentAlways
 		}
 	}
 	if text(v, "bastion_host") != "" {
 		t := &c.Target
-		c.Bastion = &remote.Host{
+		c.Bastion = &ssh.Host{
 			Address: text(v, "bastion_host"), Port: cmp.Or(port(v, "bastion_port"), t.Port), User: cmp.Or(text(v, "bastion_user"), t.User),
 			Password:   cmp.Or(secret(v, "bastion_password"), t.Password),
 			PrivateKey: cmp.Or(secret(v, "bastion_private_key"), t.PrivateKey), Certificate: secret(v, "bastion_certificate"),
@@ -93,7 +93,7 @@ func connection(v cty.Value, environ []string) *remote.Connection {
 		}
 	}
 	if text(v, "proxy_host") != "" {
-		c.Proxy = &remote.Proxy{
+		c.Proxy = &ssh.Proxy{
 			Scheme: text(v, "proxy_scheme"), Address: text(v, "proxy_host"), Port: port(v, "proxy_port"),
 			User: text(v, "proxy_user_name"), Password: secret(v, "proxy_user_password"),
 		}
@@ -109,7 +109,7 @@ func text(v cty.Value, name string) string {
 	return ""
 }
 
-func secret(v cty.Value, name string) remote.Secret { return remote.NewSecret(text(v, name)) }
+func secret(v cty.Value, name string) ssh.Secret { return ssh.NewSecret(text(v, name)) }
 
 // port returns a port, or 0 if it is null, unknown or invalid.
 func port(v cty.Value, name string) int {

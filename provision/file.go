@@ -7,11 +7,11 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/remote"
+	"github.com/mayfly-iac/mayfly/ssh"
 )
 
 // upload carries out a file provisioner. Given content is uploaded without a file on this machine.
-func (r *remoteWork) upload(ctx context.Context, client *remote.Client, args cty.Value) error {
+func (r *remoteWork) upload(ctx context.Context, client *ssh.Client, args cty.Value) error {
 	destination := args.GetAttr("destination").AsString()
 	if content := args.GetAttr("content"); !content.IsNull() {
 		return client.UploadContent(ctx, content.AsString(), destination)

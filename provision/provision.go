@@ -4,7 +4,7 @@
 // A provisioner has evaluated arguments, which may carry marks. If they do, its errors reveal nothing about
 // them, the connection or the output.
 //
-// It may import diag, remote and value. It must not know blocks, sessions, plans or when a provisioner
+// It may import diag, ssh and value. It must not know blocks, sessions, plans or when a provisioner
 // runs.
 package provision
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/remote"
+	"github.com/mayfly-iac/mayfly/ssh"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -29,7 +29,7 @@ func (r *remoteWork) execute(args cty.Value) error {
 	if r.Type == "remote-exec" {
 		r.announce(c)
 	}
-	client, err := remote.Dial(soft, c, func(reason string) { r.Output("No connection yet, trying again: " + reason) })
+	client, err := ssh.Dial(soft, c, func(reason string) { r.Output("No connection yet, trying again: " + reason) })
 	if err != nil {
 		return r.failure("Error connecting", "", err)
 	}
@@ -42,7 +42,7 @@ func (r *remoteWork) execute(args cty.Value) error {
 }
 
 // runScripts runs the inline commands or the scripts in order, until one fails.
-func (r *remoteWork) runScripts(soft context.Context, client *remote.Client, c *remote.Connection, args cty.Value) error {
+func (r *remoteWork) runScripts(soft context.Context, client *ssh.Client, c *ssh.Connection, args cty.Value) error {
 	told := false
 	sink := func(line string) {
 		if r.secret == "" {
@@ -112,10 +112,10 @@ func (r *remoteWork) local(name string) string {
 
 // announce prints where and how the provisioner connects: which kinds of credentials it has, and unmarked
 // settings.
-func (r *remoteWork) announce(c *remote.Connection) {
+func (r *remoteWork) announce(c *ssh.Connection) {
 	r.Output("Connecting to remote host via SSH...")
 	r.announceHost(&c.Target, "")
-	r.Output(fmt.Sprintf("  SSH Agent: %t", c.Agent == remote.AgentAlways || c.Agent == remote.AgentIfAny && c.AgentSocket != ""))
+	r.Output(fmt.Sprintf("  SSH Agent: %t", c.Agent == ssh.AgentAlways || c.Agent == ssh.AgentIfAny && c.AgentSocket != ""))
 	r.Output("  Target Platform: " + map[bool]string{false: "unix", true: "windows"}[c.Windows])
 	if c.Proxy != nil {
 		r.Output("Using configured proxy host...")
@@ -127,7 +127,7 @@ func (r *remoteWork) announce(c *remote.Connection) {
 	}
 }
 
-func (r *remoteWork) announceHost(h *remote.Host, prefix string) {
+func (r *remoteWork) announceHost(h *ssh.Host, prefix string) {
 	r.Output("  Host: " + r.shown(prefix+"host"))
 	user := r.shown(prefix + "user")
 	if user == "" && prefix != "" {
@@ -162,14 +162,14 @@ func (r *remoteWork) shown(name string) string {
 // failure describes an error; nil stays nil. If arguments or connection are secret, it shows only the exit
 // status or the kind of problem.
 func (r *remoteWork) failure(what, name string, err error) error {
-	var exit *remote.ExitError
+	var exit *ssh.ExitError
 	switch {
 	case err == nil:
 		return nil
 	case r.secret != "" && errors.As(err, &exit):
-		return fmt.Errorf("%s: %s. More is hidden for the same reason", r.secret, remote.Public(err))
+		return fmt.Errorf("%s: %s. More is hidden for the same reason", r.secret, ssh.Public(err))
 	case r.secret != "":
-		return fmt.Errorf("%s: %s: %s. More is hidden for the same reason", r.secret, strings.ToLower(what), remote.Public(err))
+		return fmt.Errorf("%s: %s: %s. More is hidden for the same reason", r.secret, strings.ToLower(what), ssh.Public(err))
 	case name != "":
 		return fmt.Errorf("%s %q: %w", what, name, err)
 	}

@@ -70,10 +70,10 @@ var rules = map[string]rule{
 	"provider/keep":       {may: []string{"provider/keep/store"}, why: "the embedded provider learns about a run through the protocol only, so that it works under any engine"},
 	"provider/keep/store": {why: "the encrypted file is usable and testable without any provider"},
 
-	"remote": {modules: []string{"golang.org/x/crypto", "golang.org/x/net", "github.com/pkg/sftp", "github.com/xanzy/ssh-agent"}, why: "work on other machines is given plain settings; what they mean in a configuration, and what of them is secret, is decided above"},
+	"ssh": {modules: []string{"golang.org/x/crypto", "golang.org/x/net", "github.com/pkg/sftp", "github.com/xanzy/ssh-agent"}, why: "work on other machines is given plain settings; what they mean in a configuration, and what of them is secret, is decided above"},
 
 	"provision": {
-		may: []string{"diag", "remote", "value"},
+		may: []string{"diag", "ssh", "value"},
 		why: "provisioners are given arguments and where to write: when they run, and what follows from it, is decided above",
 	},
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package remote_test
+package ssh_test
 
 import (
 	"errors"
@@ -9,13 +9,13 @@ import (
 	"time"
 
 	gssh "github.com/gliderlabs/ssh"
-	"golang.org/x/crypto/ssh"
+	xssh "golang.org/x/crypto/ssh"
 
-	"github.com/mayfly-iac/mayfly/remote"
+	"github.com/mayfly-iac/mayfly/ssh"
 )
 
 // works checks that a connection leads to a shell.
-func works(t *testing.T, c *remote.Connection) {
+func works(t *testing.T, c *ssh.Connection) {
 	t.Helper()
 	client := dial(t, c)
 	if out, err := run(t, client, "echo hello"); err != nil || out != "hello" {
@@ -26,8 +26,8 @@ func works(t *testing.T, c *remote.Connection) {
 func TestPassword(t *testing.T) {
 	t.Parallel()
 	s := serve(t, password("p4ss word"))
-	c := &remote.Connection{Target: s.host()}
-	c.Target.Password = remote.NewSecret("p4ss word")
+	c := &ssh.Connection{Target: s.host()}
+	c.Target.Password = ssh.NewSecret("p4ss word")
 	works(t, c)
 }
 
@@ -36,14 +36,14 @@ func TestKeyboardInteractive(t *testing.T) {
 	t.Parallel()
 	var got []string
 	s := serve(t, func(s *gssh.Server) {
-		s.KeyboardInteractiveHandler = func(_ gssh.Context, ask ssh.KeyboardInteractiveChallenge) bool {
+		s.KeyboardInteractiveHandler = func(_ gssh.Context, ask xssh.KeyboardInteractiveChallenge) bool {
 			answers, err := ask("", "", []string{"Name: ", "Password: "}, []bool{true, false})
 			got = answers
 			return err == nil && len(answers) == 2 && answers[1] == "secret"
 		}
 	})
-	c := &remote.Connection{Target: s.host()}
-	c.Target.Password = remote.NewSecret("secret")
+	c := &ssh.Connection{Target: s.host()}
+	c.Target.Password = ssh.NewSecret("secret")
 	works(t, c)
 	if got[0] != "" {
 		t.Errorf("the shown answer is %q", got[0])
@@ -57,8 +57,8 @@ func TestPrivateKey(t *testing.T) {
 			t.Parallel()
 			k := newKey(t, kind)
 			s := serve(t, accepts(k), password("unused"))
-			c := &remote.Connection{Target: s.host()}
-			c.Target.PrivateKey = remote.NewSecret(k.pem)
+			c := &ssh.Connection{Target: s.host()}
+			c.Target.PrivateKey = ssh.NewSecret(k.pem)
 			works(t, c)
 		})
 	}
@@ -68,7 +68,7 @@ func TestPrivateKey(t *testing.T) {
 func acceptsSignedBy(ca key) func(*gssh.Server) {
 	return func(s *gssh.Server) {
 		s.PublicKeyHandler = func(ctx gssh.Context, got gssh.PublicKey) bool {
-			cert, ok := got.(*ssh.Certificate)
+			cert, ok := got.(*xssh.Certificate)
 			return ok && gssh.KeysEqual(cert.SignatureKey, ca.signer.PublicKey()) && cert.ValidPrincipals[0] == ctx.User()
 		}
 	}
@@ -78,9 +78,9 @@ func TestCertificate(t *testing.T) {
 	t.Parallel()
 	k, ca := newKey(t, "rsa"), newKey(t, "ecdsa")
 	s := serve(t, acceptsSignedBy(ca))
-	c := &remote.Connection{Target: s.host()}
-	c.Target.PrivateKey = remote.NewSecret(k.pem)
-	c.Target.Certificate = remote.NewSecret(string(ssh.MarshalAuthorizedKey(certify(t, k, ca, ssh.UserCert, "somebody"))))
+	c := &ssh.Connection{Target: s.host()}
+	c.Target.PrivateKey = ssh.NewSecret(k.pem)
+	c.Target.Certificate = ssh.NewSecret(string(xssh.MarshalAuthorizedKey(certify(t, k, ca, xssh.UserCert, "somebody"))))
 	works(t, c)
 }
 
@@ -88,9 +88,9 @@ func TestAgent(t *testing.T) {
 	t.Parallel()
 	k := newKey(t, "ed25519")
 	socket := startAgent(t, newKey(t, "rsa"), k)
-	for name, c := range map[string]remote.Connection{
+	for name, c := range map[string]ssh.Connection{
 		"by default": {AgentSocket: socket},
-		"asked for":  {AgentSocket: socket, Agent: remote.AgentAlways},
+		"asked for":  {AgentSocket: socket, Agent: ssh.AgentAlways},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, accepts(k))
@@ -103,21 +103,21 @@ func TestAgent(t *testing.T) {
 	}
 	t.Run("switched off", func(t *testing.T) {
 		s := serve(t, accepts(k))
-		_, err := remote.Dial(t.Context(), &remote.Connection{Target: s.host(), AgentSocket: socket, Agent: remote.AgentNever, Timeout: 2 * time.Second}, nil)
+		_, err := ssh.Dial(t.Context(), &ssh.Connection{Target: s.host(), AgentSocket: socket, Agent: ssh.AgentNever, Timeout: 2 * time.Second}, nil)
 		if err == nil || !strings.Contains(err.Error(), "without a key or password") {
 			t.Errorf("error = %v", err)
 		}
 	})
 	t.Run("not there", func(t *testing.T) {
-		_, err := remote.Dial(t.Context(), &remote.Connection{Target: remote.Host{Address: "127.0.0.1"}, Agent: remote.AgentAlways}, nil)
+		_, err := ssh.Dial(t.Context(), &ssh.Connection{Target: ssh.Host{Address: "127.0.0.1"}, Agent: ssh.AgentAlways}, nil)
 		if err == nil || !strings.Contains(err.Error(), "SSH_AUTH_SOCK") {
 			t.Errorf("error = %v", err)
 		}
 	})
 	t.Run("left behind", func(t *testing.T) {
 		s := serve(t, password("p"))
-		c := &remote.Connection{Target: s.host(), AgentSocket: socket + ".gone"}
-		c.Target.Password = remote.NewSecret("p")
+		c := &ssh.Connection{Target: s.host(), AgentSocket: socket + ".gone"}
+		c.Target.Password = ssh.NewSecret("p")
 		works(t, c)
 	})
 }
@@ -129,7 +129,7 @@ func TestAgentIdentity(t *testing.T) {
 	socket := startAgent(t, keys...)
 	for name, identity := range map[string]string{
 		"public key":  keys[2].line,
-		"fingerprint": ssh.FingerprintSHA256(keys[2].signer.PublicKey()),
+		"fingerprint": xssh.FingerprintSHA256(keys[2].signer.PublicKey()),
 		"comment":     "comment of " + keys[2].line,
 		"file":        write(t, "id.pub", keys[2].line),
 		"private key": strings.TrimSuffix(write(t, "id.pub", keys[2].line), ".pub"),
@@ -138,11 +138,11 @@ func TestAgentIdentity(t *testing.T) {
 			var offered []string
 			s := serve(t, func(s *gssh.Server) {
 				s.PublicKeyHandler = func(_ gssh.Context, got gssh.PublicKey) bool {
-					offered = append(offered, string(ssh.MarshalAuthorizedKey(got)))
+					offered = append(offered, string(xssh.MarshalAuthorizedKey(got)))
 					return true
 				}
 			})
-			works(t, &remote.Connection{Target: s.host(), AgentSocket: socket, AgentIdentity: identity})
+			works(t, &ssh.Connection{Target: s.host(), AgentSocket: socket, AgentIdentity: identity})
 			if offered[0] != keys[2].line {
 				t.Error("another key was offered first")
 			}
@@ -155,10 +155,10 @@ func TestPasswordBesideAgent(t *testing.T) {
 	t.Parallel()
 	socket := startAgent(t, newKey(t, "ed25519"), newKey(t, "ed25519"), newKey(t, "ed25519"))
 	s := serve(t, password("p"), accepts(), func(s *gssh.Server) {
-		s.ServerConfigCallback = func(gssh.Context) *ssh.ServerConfig { return &ssh.ServerConfig{MaxAuthTries: 2} }
+		s.ServerConfigCallback = func(gssh.Context) *xssh.ServerConfig { return &xssh.ServerConfig{MaxAuthTries: 2} }
 	})
-	c := &remote.Connection{Target: s.host(), AgentSocket: socket}
-	c.Target.Password = remote.NewSecret("p")
+	c := &ssh.Connection{Target: s.host(), AgentSocket: socket}
+	c.Target.Password = ssh.NewSecret("p")
 	works(t, c)
 }
 
@@ -171,7 +171,7 @@ func TestHostKey(t *testing.T) {
 	})
 	certified := func(principal string) *server {
 		return serve(t, password("p"), func(s *gssh.Server) {
-			signer, err := ssh.NewCertSigner(certify(t, k, ca, ssh.HostCert, principal), k.signer)
+			signer, err := xssh.NewCertSigner(certify(t, k, ca, xssh.HostCert, principal), k.signer)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,16 +196,16 @@ func TestHostKey(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := c.server.logins.Load()
-			conn := &remote.Connection{Target: c.server.host()}
-			conn.Target.Password, conn.Target.HostKey = remote.NewSecret("p"), remote.NewSecret(c.key.line)
-			client, err := remote.Dial(t.Context(), conn, nil)
+			conn := &ssh.Connection{Target: c.server.host()}
+			conn.Target.Password, conn.Target.HostKey = ssh.NewSecret("p"), ssh.NewSecret(c.key.line)
+			client, err := ssh.Dial(t.Context(), conn, nil)
 			if err == nil {
 				client.Close()
 			}
 			switch {
 			case c.want == "" && err != nil:
 				t.Error(err)
-			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(remote.Public(err), "could not be verified")):
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(ssh.Public(err), "could not be verified")):
 				t.Errorf("error = %v, want %q", err, c.want)
 			case c.server.logins.Load() != before+1:
 				t.Errorf("%d attempts: a host that is not believed must not be tried again", c.server.logins.Load()-before)
@@ -219,10 +219,10 @@ func TestRefusedLogin(t *testing.T) {
 	t.Parallel()
 	s := serve(t, accepts(newKey(t, "ed25519")), password("right"))
 	k := newKey(t, "ed25519")
-	c := &remote.Connection{Target: s.host(), Timeout: 2 * time.Second}
-	c.Target.Password, c.Target.PrivateKey = remote.NewSecret("w4ong-password"), remote.NewSecret(k.pem)
+	c := &ssh.Connection{Target: s.host(), Timeout: 2 * time.Second}
+	c.Target.Password, c.Target.PrivateKey = ssh.NewSecret("w4ong-password"), ssh.NewSecret(k.pem)
 	var told []string
-	_, err := remote.Dial(t.Context(), c, func(reason string) { told = append(told, reason) })
+	_, err := ssh.Dial(t.Context(), c, func(reason string) { told = append(told, reason) })
 	if err == nil {
 		t.Fatal("the login was accepted")
 	}
@@ -234,7 +234,7 @@ func TestRefusedLogin(t *testing.T) {
 			t.Errorf("no %q in: %s", want, err)
 		}
 	}
-	public := remote.Public(err) + strings.Join(told, "")
+	public := ssh.Public(err) + strings.Join(told, "")
 	for _, hidden := range []string{"w4ong", "somebody", "127.0.0.1", "PRIVATE"} {
 		if strings.Contains(public, hidden) {
 			t.Errorf("%q in: %s", hidden, public)
@@ -243,7 +243,7 @@ func TestRefusedLogin(t *testing.T) {
 	if strings.Contains(err.Error(), "w4ong") {
 		t.Errorf("the password is in: %s", err)
 	}
-	var own *remote.Error
+	var own *ssh.Error
 	if !errors.As(err, &own) {
 		t.Errorf("%T", err)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package remote_test
+package ssh_test
 
 import (
 	"context"
@@ -27,10 +27,10 @@ import (
 	gssh "github.com/gliderlabs/ssh"
 	"github.com/pkg/sftp"
 	"go.uber.org/goleak"
-	"golang.org/x/crypto/ssh"
+	xssh "golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
-	"github.com/mayfly-iac/mayfly/remote"
+	"github.com/mayfly-iac/mayfly/ssh"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -90,8 +90,8 @@ func serveOn(t *testing.T, l net.Listener, options ...func(*gssh.Server)) *serve
 	return s
 }
 
-func (s *server) host() remote.Host {
-	return remote.Host{Address: "127.0.0.1", Port: s.port, User: "somebody"}
+func (s *server) host() ssh.Host {
+	return ssh.Host{Address: "127.0.0.1", Port: s.port, User: "somebody"}
 }
 
 // run runs a command with the shell, in a process group that signals reach.
@@ -158,7 +158,7 @@ func (s *server) ran() string {
 // key is a key pair.
 type key struct {
 	raw    crypto.PrivateKey
-	signer ssh.Signer
+	signer xssh.Signer
 	pem    string
 	line   string // the public key
 }
@@ -178,22 +178,22 @@ func newKey(t *testing.T, kind string) key {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k.signer, err = ssh.NewSignerFromKey(k.raw); err != nil {
+	if k.signer, err = xssh.NewSignerFromKey(k.raw); err != nil {
 		t.Fatal(err)
 	}
-	block, err := ssh.MarshalPrivateKey(k.raw, "")
+	block, err := xssh.MarshalPrivateKey(k.raw, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	k.pem = string(pem.EncodeToMemory(block))
-	k.line = string(ssh.MarshalAuthorizedKey(k.signer.PublicKey()))
+	k.line = string(xssh.MarshalAuthorizedKey(k.signer.PublicKey()))
 	return k
 }
 
 // certify returns the certificate of k, signed by ca.
-func certify(t *testing.T, k, ca key, kind uint32, principal string) *ssh.Certificate {
+func certify(t *testing.T, k, ca key, kind uint32, principal string) *xssh.Certificate {
 	t.Helper()
-	c := &ssh.Certificate{
+	c := &xssh.Certificate{
 		Key: k.signer.PublicKey(), CertType: kind, ValidPrincipals: []string{principal},
 		ValidBefore: uint64(time.Now().Add(time.Hour).Unix()),
 	}
@@ -262,9 +262,9 @@ func accepts(keys ...key) func(*gssh.Server) {
 }
 
 // dial connects, or ends the test.
-func dial(t *testing.T, c *remote.Connection) *remote.Client {
+func dial(t *testing.T, c *ssh.Connection) *ssh.Client {
 	t.Helper()
-	client, err := remote.Dial(t.Context(), c, nil)
+	client, err := ssh.Dial(t.Context(), c, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,11 +273,11 @@ func dial(t *testing.T, c *remote.Connection) *remote.Client {
 }
 
 // open is a server with a client that is connected to it.
-func open(t *testing.T, change func(*remote.Connection)) (*server, *remote.Client) {
+func open(t *testing.T, change func(*ssh.Connection)) (*server, *ssh.Client) {
 	t.Helper()
 	s := serve(t, password("open"))
-	c := &remote.Connection{Target: s.host(), Agent: remote.AgentNever}
-	c.Target.Password = remote.NewSecret("open")
+	c := &ssh.Connection{Target: s.host(), Agent: ssh.AgentNever}
+	c.Target.Password = ssh.NewSecret("open")
 	if change != nil {
 		change(c)
 	}
@@ -300,7 +300,7 @@ func (o *output) line(text string) {
 }
 
 // run runs a command that nothing interrupts.
-func run(t *testing.T, c *remote.Client, command string) (string, error) {
+func run(t *testing.T, c *ssh.Client, command string) (string, error) {
 	t.Helper()
 	o := newOutput()
 	err := c.Run(t.Context(), context.Background(), command, o.line)

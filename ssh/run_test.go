@@ -1,6 +1,6 @@
 //go:build unix
 
-package remote_test
+package ssh_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	gssh "github.com/gliderlabs/ssh"
 	"github.com/pkg/sftp"
 
-	"github.com/mayfly-iac/mayfly/remote"
+	"github.com/mayfly-iac/mayfly/ssh"
 )
 
 func TestRun(t *testing.T) {
@@ -25,8 +25,8 @@ func TestRun(t *testing.T) {
 	if out, err := run(t, client, "echo one; echo two >&2; printf 'no end\\r'"); err != nil || !strings.Contains(out, "one") || !strings.Contains(out, "two") || !strings.Contains(out, "no end") {
 		t.Errorf("output %q, error %v", out, err)
 	}
-	var exit *remote.ExitError
-	if _, err := run(t, client, "exit 7"); !errors.As(err, &exit) || exit.Status != 7 || remote.Public(err) != "exit status 7" {
+	var exit *ssh.ExitError
+	if _, err := run(t, client, "exit 7"); !errors.As(err, &exit) || exit.Status != 7 || ssh.Public(err) != "exit status 7" {
 		t.Errorf("error = %v", err)
 	}
 	o := newOutput()
@@ -58,7 +58,7 @@ func TestInterruptedCommand(t *testing.T) {
 			}()
 			begin := time.Now()
 			err := client.Run(t.Context(), soft, c.command, o.line)
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(remote.Public(err), "interrupted") || time.Since(begin) > 30*time.Second {
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(ssh.Public(err), "interrupted") || time.Since(begin) > 30*time.Second {
 				t.Errorf("error = %v after %s", err, time.Since(begin))
 			}
 		})
@@ -108,7 +108,7 @@ func TestRunScript(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, client := open(t, func(conn *remote.Connection) { conn.ScriptPath = c.path })
+			s, client := open(t, func(conn *ssh.Connection) { conn.ScriptPath = c.path })
 			if err := os.Mkdir(filepath.Join(s.home, "a dir's"), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +143,7 @@ func nothingLeft(t *testing.T, s *server) {
 
 func TestInterruptedScript(t *testing.T) {
 	t.Parallel()
-	s, client := open(t, func(c *remote.Connection) { c.ScriptPath = "s.sh" })
+	s, client := open(t, func(c *ssh.Connection) { c.ScriptPath = "s.sh" })
 	soft, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o := newOutput()
@@ -161,7 +161,7 @@ func TestInterruptedScript(t *testing.T) {
 // What is in the place of a script before is replaced, not followed and not trusted.
 func TestScriptIsExclusive(t *testing.T) {
 	t.Parallel()
-	s, client := open(t, func(c *remote.Connection) { c.ScriptPath = "s.sh" })
+	s, client := open(t, func(c *ssh.Connection) { c.ScriptPath = "s.sh" })
 	trap := filepath.Join(s.home, "trap")
 	if err := os.WriteFile(trap, []byte("untouched"), 0o666); err != nil {
 		t.Fatal(err)
@@ -201,8 +201,8 @@ func TestScriptMakesItsFile(t *testing.T) {
 			_ = srv.Serve()
 		}
 	})
-	conn := &remote.Connection{Target: s.host()}
-	conn.Target.Password = remote.NewSecret("p")
+	conn := &ssh.Connection{Target: s.host()}
+	conn.Target.Password = ssh.NewSecret("p")
 	err := dial(t, conn).RunScript(t.Context(), context.Background(), "", func(string) {})
 	if err == nil || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("error = %v", err)
@@ -220,7 +220,7 @@ func TestScriptMakesItsFile(t *testing.T) {
 // A script that stays on the host is reported.
 func TestScriptThatStays(t *testing.T) {
 	t.Parallel()
-	_, client := open(t, func(c *remote.Connection) { c.ScriptPath = "s.sh" })
+	_, client := open(t, func(c *ssh.Connection) { c.ScriptPath = "s.sh" })
 	o := newOutput()
 	// In the script's place is a directory that is not empty when it is to be removed.
 	if err := client.RunScript(t.Context(), context.Background(), "#!/bin/sh\nrm $0; mkdir -p $0/x", o.line); err != nil {
@@ -234,8 +234,8 @@ func TestScriptThatStays(t *testing.T) {
 func TestNoFileTransfer(t *testing.T) {
 	t.Parallel()
 	s := serve(t, password("p"), func(s *gssh.Server) { s.SubsystemHandlers = map[string]gssh.SubsystemHandler{} })
-	c := &remote.Connection{Target: s.host()}
-	c.Target.Password = remote.NewSecret("p")
+	c := &ssh.Connection{Target: s.host()}
+	c.Target.Password = ssh.NewSecret("p")
 	err := dial(t, c).RunScript(t.Context(), context.Background(), "", func(string) {})
 	if err == nil || !strings.Contains(err.Error(), "Subsystem sftp") {
 		t.Errorf("error = %v", err)

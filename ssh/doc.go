@@ -1,4 +1,4 @@
-// Package remote works on other machines over SSH: it connects, through a proxy and a bastion host if
+// Package ssh works on other machines over SSH: it connects, through a proxy and a bastion host if
 // necessary, uploads files, and runs commands and scripts.
 //
 // Start reading at connection.go, which has the settings, then dial.go, which turns them into a Client.
@@ -7,4 +7,4 @@
 // its output: it takes plain settings and returns lines and errors. Any setting may be a secret. Therefore
 // an error has two texts, one of which reveals no settings (see Public), passwords and keys have a type
 // that cannot be printed, and uploads never use the local disk.
-package remote
+package ssh

@@ -1,6 +1,6 @@
 //go:build unix
 
-package remote_test
+package ssh_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mayfly-iac/mayfly/remote"
+	"github.com/mayfly-iac/mayfly/ssh"
 )
 
 // tree makes files below dir; a text that starts with -> is a symbolic link, a name that ends with / a
@@ -148,8 +148,8 @@ func TestUploadErrors(t *testing.T) {
 			continue
 		}
 		for _, name := range []string{"n4me", "n0ne", "f1le", local} {
-			if strings.Contains(remote.Public(err), name) {
-				t.Errorf("%q in %s", name, remote.Public(err))
+			if strings.Contains(ssh.Public(err), name) {
+				t.Errorf("%q in %s", name, ssh.Public(err))
 			}
 		}
 	}

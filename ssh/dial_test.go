@@ -1,6 +1,6 @@
 //go:build unix
 
-package remote_test
+package ssh_test
 
 import (
 	"context"
@@ -14,30 +14,30 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mayfly-iac/mayfly/remote"
+	"github.com/mayfly-iac/mayfly/ssh"
 )
 
 func TestBastion(t *testing.T) {
 	t.Parallel()
 	k := newKey(t, "ed25519")
 	bastion, target := serve(t, accepts(k)), serve(t, password("inner"))
-	c := &remote.Connection{Target: target.host(), Bastion: &remote.Host{Address: "127.0.0.1", Port: bastion.port, PrivateKey: remote.NewSecret(k.pem)}}
-	c.Target.Password = remote.NewSecret("inner")
+	c := &ssh.Connection{Target: target.host(), Bastion: &ssh.Host{Address: "127.0.0.1", Port: bastion.port, PrivateKey: ssh.NewSecret(k.pem)}}
+	c.Target.Password = ssh.NewSecret("inner")
 	works(t, c)
 	if bastion.logins.Load() != 1 || target.logins.Load() != 1 {
 		t.Errorf("%d connections to the bastion, %d to the target", bastion.logins.Load(), target.logins.Load())
 	}
 
 	other := *c.Bastion
-	other.HostKey = remote.NewSecret(k.line)
-	if _, err := remote.Dial(t.Context(), &remote.Connection{Target: c.Target, Bastion: &other}, nil); err == nil || !strings.Contains(err.Error(), "not the one") {
+	other.HostKey = ssh.NewSecret(k.line)
+	if _, err := ssh.Dial(t.Context(), &ssh.Connection{Target: c.Target, Bastion: &other}, nil); err == nil || !strings.Contains(err.Error(), "not the one") {
 		t.Errorf("error of a bastion with another key = %v", err)
 	}
 
 	lost := c.Target
 	lost.Port = closedPort(t)
-	_, err := remote.Dial(t.Context(), &remote.Connection{Target: lost, Bastion: c.Bastion, Timeout: 2 * time.Second}, nil)
-	if err == nil || !strings.Contains(err.Error(), "bastion host could not reach the target") || strings.Contains(remote.Public(err), "127.") {
+	_, err := ssh.Dial(t.Context(), &ssh.Connection{Target: lost, Bastion: c.Bastion, Timeout: 2 * time.Second}, nil)
+	if err == nil || !strings.Contains(err.Error(), "bastion host could not reach the target") || strings.Contains(ssh.Public(err), "127.") {
 		t.Errorf("error of a target that is not there = %v", err)
 	}
 }
@@ -88,18 +88,18 @@ func TestProxy(t *testing.T) {
 	s := serve(t, password("p"))
 	p := httptest.NewServer(proxyHandler(t, "u", "pr0xy"))
 	t.Cleanup(p.Close)
-	c := &remote.Connection{Target: s.host(), Proxy: &remote.Proxy{
-		Address: "127.0.0.1", Port: p.Listener.Addr().(*net.TCPAddr).Port, User: "u", Password: remote.NewSecret("pr0xy"),
+	c := &ssh.Connection{Target: s.host(), Proxy: &ssh.Proxy{
+		Address: "127.0.0.1", Port: p.Listener.Addr().(*net.TCPAddr).Port, User: "u", Password: ssh.NewSecret("pr0xy"),
 	}}
-	c.Target.Password = remote.NewSecret("p")
+	c.Target.Password = ssh.NewSecret("p")
 	works(t, c)
 
-	c.Bastion = &remote.Host{Address: "127.0.0.1", Port: s.port, Password: c.Target.Password}
+	c.Bastion = &ssh.Host{Address: "127.0.0.1", Port: s.port, Password: c.Target.Password}
 	works(t, c)
 
 	begin := time.Now()
-	c.Proxy.Password = remote.NewSecret("wr0ng")
-	_, err := remote.Dial(t.Context(), c, nil)
+	c.Proxy.Password = ssh.NewSecret("wr0ng")
+	_, err := ssh.Dial(t.Context(), c, nil)
 	if err == nil || !strings.Contains(err.Error(), "Proxy Authentication Required") || strings.Contains(err.Error(), "wr0ng") || time.Since(begin) > 10*time.Second {
 		t.Errorf("error = %v", err)
 	}
@@ -113,9 +113,9 @@ func TestSecureProxy(t *testing.T) {
 	p.Config.ErrorLog = log.New(io.Discard, "", 0)
 	p.StartTLS()
 	t.Cleanup(p.Close)
-	_, err := remote.Dial(t.Context(), &remote.Connection{
-		Target: remote.Host{Address: "127.0.0.1", Port: 22}, Timeout: 2 * time.Second,
-		Proxy: &remote.Proxy{Scheme: "https", Address: "127.0.0.1", Port: p.Listener.Addr().(*net.TCPAddr).Port},
+	_, err := ssh.Dial(t.Context(), &ssh.Connection{
+		Target: ssh.Host{Address: "127.0.0.1", Port: 22}, Timeout: 2 * time.Second,
+		Proxy: &ssh.Proxy{Scheme: "https", Address: "127.0.0.1", Port: p.Listener.Addr().(*net.TCPAddr).Port},
 	}, nil)
 	if err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("error = %v", err)
@@ -167,10 +167,10 @@ func TestSocksProxy(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	go socks(t, l, s.address)
-	c := &remote.Connection{Target: s.host(), Proxy: &remote.Proxy{
-		Scheme: "socks5", Address: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, User: "u", Password: remote.NewSecret("pr0xy"),
+	c := &ssh.Connection{Target: s.host(), Proxy: &ssh.Proxy{
+		Scheme: "socks5", Address: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, User: "u", Password: ssh.NewSecret("pr0xy"),
 	}}
-	c.Target.Password = remote.NewSecret("p")
+	c.Target.Password = ssh.NewSecret("p")
 	works(t, c)
 }
 
@@ -202,11 +202,11 @@ func blackHole(t *testing.T) int {
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	begin := time.Now()
-	_, err := remote.Dial(t.Context(), &remote.Connection{Target: remote.Host{Address: "127.0.0.1", Port: blackHole(t)}, Timeout: 300 * time.Millisecond}, nil)
+	_, err := ssh.Dial(t.Context(), &ssh.Connection{Target: ssh.Host{Address: "127.0.0.1", Port: blackHole(t)}, Timeout: 300 * time.Millisecond}, nil)
 	if err == nil || !strings.Contains(err.Error(), "in time (300ms)") || time.Since(begin) > 10*time.Second {
 		t.Errorf("error = %v", err)
 	}
-	if public := remote.Public(err); strings.Contains(public, "127.") || strings.Contains(public, "300") {
+	if public := ssh.Public(err); strings.Contains(public, "127.") || strings.Contains(public, "300") {
 		t.Errorf("public: %s", public)
 	}
 }
@@ -219,7 +219,7 @@ func TestInterruptWhileConnecting(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
 			begin := time.Now()
-			_, err := remote.Dial(ctx, &remote.Connection{Target: remote.Host{Address: "127.0.0.1", Port: port}}, nil)
+			_, err := ssh.Dial(ctx, &ssh.Connection{Target: ssh.Host{Address: "127.0.0.1", Port: port}}, nil)
 			if err == nil || !strings.Contains(err.Error(), "interrupted") || time.Since(begin) > 10*time.Second {
 				t.Errorf("error = %v", err)
 			}
@@ -236,9 +236,9 @@ func TestHostComesUp(t *testing.T) {
 	}
 	address := l.Addr().(*net.TCPAddr)
 	_ = l.Close()
-	c := &remote.Connection{Target: remote.Host{Address: "127.0.0.1", Port: address.Port, Password: remote.NewSecret("p")}}
+	c := &ssh.Connection{Target: ssh.Host{Address: "127.0.0.1", Port: address.Port, Password: ssh.NewSecret("p")}}
 	var told []string
-	client, err := remote.Dial(t.Context(), c, func(reason string) {
+	client, err := ssh.Dial(t.Context(), c, func(reason string) {
 		if told = append(told, reason); len(told) > 1 {
 			return
 		}
@@ -266,6 +266,6 @@ func TestVersion6(t *testing.T) {
 	}
 	s := serveOn(t, l, password("p"))
 	for _, address := range []string{"::1", "[::1]"} {
-		works(t, &remote.Connection{Target: remote.Host{Address: address, Port: s.port, Password: remote.NewSecret("p")}})
+		works(t, &ssh.Connection{Target: ssh.Host{Address: address, Port: s.port, Password: ssh.NewSecret("p")}})
 	}
 }
