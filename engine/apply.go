@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -132,58 +131,21 @@ func (a *applier) claimConditions() {
 	})
 }
 
-// runSteps carries out the steps in dependency order. After a failure, what depends on it is passed over;
-// after an interrupt, everything not yet started is.
+// runSteps carries out the steps in dependency order; of those that are ready, the one with the longest way
+// still behind it goes first. After a failure, what depends on it is passed over; after an interrupt,
+// everything not yet started is.
 func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
-	pool := future.NewPool(a.workers())
-	needs := make([]int32, len(steps))
-	bad := make([]bool, len(steps))
-	var mu sync.Mutex
-	var start func(i int32)
-	done := func(i int32, ok bool) {
-		a.pool.Waive(uses[i]...)
-		mu.Lock()
-		var ready []int32
-		for _, e := range steps[i].Next {
-			bad[e.To] = bad[e.To] || !ok
-			if needs[e.To]--; needs[e.To] == 0 {
-				ready = append(ready, e.To)
-			}
+	runRanked(steps, plan.Ranks(steps, a.expected), a.workers(), func(t *future.Task, i int32, skip bool) bool {
+		defer a.pool.Waive(uses[i]...)
+		s, ok := &steps[i], false
+		if !skip && (!a.interrupted() || s.Leg == plan.Gate) {
+			a.run.Guard(s.String(), func() { ok = a.step(t, s) })
 		}
-		mu.Unlock()
-		for _, r := range ready {
-			start(r)
+		if !ok {
+			a.block(s.Change)
 		}
-	}
-	start = func(i int32) {
-		pool.Go(func(t *future.Task) {
-			mu.Lock()
-			skip := bad[i]
-			mu.Unlock()
-			ok := false
-			switch {
-			case skip || a.interrupted() && steps[i].Leg != plan.Gate:
-				a.block(steps[i].Change)
-			default:
-				a.run.Guard(steps[i].String(), func() { ok = a.step(t, &steps[i]) })
-				if !ok {
-					a.block(steps[i].Change)
-				}
-			}
-			done(i, ok)
-		})
-	}
-	var first []int32
-	for i := range steps {
-		needs[i] = steps[i].Needs
-		if needs[i] == 0 {
-			first = append(first, int32(i))
-		}
-	}
-	for _, i := range first {
-		start(i)
-	}
-	pool.Wait()
+		return ok
+	})
 	if a.ctx.Err() != nil {
 		a.run.Report(diag.Errorf("Apply aborted", "The apply was interrupted twice, so operations that were under way were abandoned. They may have created or changed objects that the state does not have. Everything that was finished is recorded. Check what exists on the provider's side before you plan and apply again."))
 	} else if a.interrupted() {

@@ -24,6 +24,7 @@ type Options struct {
 	Observer    event.Observer // nil for none
 	Parallelism int            // provider operations at once; 10 if zero
 	CloseLimit  time.Duration  // for one Close of an ephemeral instance; 30 s if zero
+	Durations   Durations      // of earlier runs; nil if nothing is known
 	Now         func() time.Time
 	Workspace   string
 	RootDir     string // of the root module, for path.root and relative file names
@@ -59,6 +60,9 @@ func New(opt Options) *Engine {
 	}
 	if opt.CloseLimit <= 0 {
 		opt.CloseLimit = 30 * time.Second
+	}
+	if opt.Durations == nil {
+		opt.Durations = unknownDurations{}
 	}
 	if opt.Now == nil {
 		opt.Now = time.Now

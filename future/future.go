@@ -17,6 +17,9 @@ type Task struct {
 	stack   []Frame
 	via     any // of the demand that the task waits for; written before waiting is set
 	waiting atomic.Pointer[core]
+	// Rank says how urgent the work of the task is, for the order in which tasks get what they share. A
+	// higher rank goes first.
+	Rank int64
 	// Park, if set, is called before the task waits for another one, and Unpark afterwards. A pool uses
 	// them to keep its workers busy.
 	Park, Unpark func()

@@ -8,7 +8,7 @@ import "sync"
 // run.
 type Pool struct {
 	mu      sync.Mutex
-	queue   []func(*Task)
+	queue   queue
 	running int
 	parked  int
 	limit   int
@@ -24,10 +24,14 @@ func NewPool(limit int) *Pool {
 	return p
 }
 
-// Go queues f; functions start in the order in which they were queued.
-func (p *Pool) Go(f func(*Task)) {
+// Go queues f with rank 0.
+func (p *Pool) Go(f func(*Task)) { p.GoRanked(0, f) }
+
+// GoRanked queues f. Functions with a higher rank start first, those with the same rank in the order in which
+// they were queued. The task that runs f has the rank, too.
+func (p *Pool) GoRanked(rank int64, f func(*Task)) {
 	p.mu.Lock()
-	p.queue = append(p.queue, f)
+	p.queue.push(rank, f)
 	p.start()
 	p.mu.Unlock()
 }
@@ -35,7 +39,7 @@ func (p *Pool) Go(f func(*Task)) {
 // Wait returns when every queued function, including those queued meanwhile, has returned.
 func (p *Pool) Wait() {
 	p.mu.Lock()
-	for p.running > 0 || p.parked > 0 || len(p.queue) > 0 {
+	for p.running > 0 || p.parked > 0 || len(p.queue.heap) > 0 {
 		p.idle.Wait()
 	}
 	p.mu.Unlock()
@@ -43,7 +47,7 @@ func (p *Pool) Wait() {
 
 // start starts a worker if there is work and room for one. p.mu is held.
 func (p *Pool) start() {
-	if len(p.queue) > 0 && p.running < p.limit && p.parked < maxParked {
+	if len(p.queue.heap) > 0 && p.running < p.limit && p.parked < maxParked {
 		p.running++
 		go p.work()
 	}
@@ -52,16 +56,15 @@ func (p *Pool) start() {
 func (p *Pool) work() {
 	t := &Task{Park: p.park, Unpark: p.unpark}
 	p.mu.Lock()
-	for len(p.queue) > 0 && p.running <= p.limit {
-		f := p.queue[0]
-		p.queue[0] = nil
-		p.queue = p.queue[1:]
+	for len(p.queue.heap) > 0 && p.running <= p.limit {
+		next := p.queue.pop()
 		p.mu.Unlock()
-		f(t)
+		t.Rank = next.rank
+		next.run(t)
 		p.mu.Lock()
 	}
 	p.running--
-	if p.running == 0 && p.parked == 0 && len(p.queue) == 0 {
+	if p.running == 0 && p.parked == 0 && len(p.queue.heap) == 0 {
 		p.idle.Broadcast()
 	} else {
 		p.start()

@@ -1,6 +1,8 @@
 package future
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -43,6 +45,31 @@ func TestPoolRunsEverythingWithinItsLimit(t *testing.T) {
 			t.Errorf("limit %d: %d ran at once", limit, got)
 		}
 	}
+}
+
+// TestPoolStartsByRank compares the order with a stable sort.
+func TestPoolStartsByRank(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ranks := rapid.SliceOf(rapid.Int64Range(-3, 3)).Draw(t, "ranks")
+		pool := NewPool(1)
+		var got, want []int
+		pool.Go(func(*Task) {
+			for i, rank := range ranks {
+				want = append(want, i)
+				pool.GoRanked(rank, func(task *Task) {
+					got = append(got, i)
+					if task.Rank != rank {
+						t.Errorf("the task of rank %d has the rank %d", rank, task.Rank)
+					}
+				})
+			}
+		})
+		pool.Wait()
+		slices.SortStableFunc(want, func(i, j int) int { return cmp.Compare(ranks[j], ranks[i]) })
+		if !slices.Equal(got, want) {
+			t.Fatalf("ranks %v: started in the order %v, want %v", ranks, got, want)
+		}
+	})
 }
 
 func TestPoolStartsInOrder(t *testing.T) {
@@ -89,8 +116,8 @@ func TestPoolReplacesWaitingWorkers(t *testing.T) {
 	if got := sum.Load(); got != 45 {
 		t.Errorf("sum is %d", got)
 	}
-	if pool.running != 0 || pool.parked != 0 || len(pool.queue) != 0 {
-		t.Errorf("after Wait: %d run, %d are parked, %d are queued", pool.running, pool.parked, len(pool.queue))
+	if pool.running != 0 || pool.parked != 0 || len(pool.queue.heap) != 0 {
+		t.Errorf("after Wait: %d run, %d are parked, %d are queued", pool.running, pool.parked, len(pool.queue.heap))
 	}
 }
 

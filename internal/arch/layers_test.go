@@ -90,6 +90,8 @@ var rules = map[string]rule{
 
 	"event": {may: []string{"addr", "diag", "plan"}, pure: true, modules: none, why: "what is seen of a run has no values: an observer that knew the engine could reach them"},
 
+	"timing": {may: []string{"addr", "event"}, pure: true, modules: none, why: "how long something took is no reason to know what it was: a record must not be able to hold values"},
+
 	"moves": {may: []string{"addr", "config", "diag", "plan", "state"}, pure: true, modules: []string{hcl}, why: "addresses decide which object is which: no value, provider or evaluation can matter"},
 
 	"selection": {may: []string{"addr", "config", "diag", "plan"}, pure: true, modules: none, why: "what an option names is a matter of addresses and dependencies, which it is given"},
