@@ -86,6 +86,7 @@ func (a *applier) prepareInstance(t *future.Task, c *plan.Change, does string) *
 	if !in.InputsHold(t) {
 		return nil
 	}
+	a.awaitOpenings(t, in)
 	return in
 }
 

@@ -102,13 +102,7 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 				uses[i] = in.Uses(t)
 			}
 		case plan.DestroyLeg:
-			if po, diags := a.preApply.run.ProviderByAddr(t, c.Provider); !diags.HasErrors() && po.Opens() {
-				uses[i] = []eval.Use{{Kind: eval.UseProvider, Provider: po.Addr}}
-			}
-			if d := a.departure(c); d != nil {
-				uses[i] = append(uses[i], a.asPreApply(t, d.Uses(t))...)
-			}
-			uses[i] = append(uses[i], heldUses(t, a.preApply.run, c.Addr)...)
+			uses[i] = a.destroyUses(t, c)
 		}
 		a.pool.Claim(uses[i]...)
 	}
@@ -116,6 +110,17 @@ func (a *applier) claimSteps(steps []plan.Step) [][]eval.Use {
 	a.claimConditions()
 	a.claimChecks(t)
 	return uses
+}
+
+// destroyUses returns what destroying the object of a change may use.
+func (a *applier) destroyUses(t *future.Task, c *plan.Change) (uses []eval.Use) {
+	if u, ok := a.preApply.run.ProviderUse(t, c.Provider); ok {
+		uses = append(uses, u)
+	}
+	if d := a.departure(c); d != nil {
+		uses = append(uses, a.asPreApply(t, d.Uses(t))...)
+	}
+	return append(uses, heldUses(t, a.preApply.run, c.Addr)...)
 }
 
 // claimConditions claims what opening the ephemeral resources with conditions, but without users, may use

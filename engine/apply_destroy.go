@@ -8,7 +8,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -47,13 +46,12 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	if departure != nil {
 		departure.Prepare(t)
 	}
-	hold := a.prepareHold(t, a.preApply.run, obj.Instance)
-	a.pool.Drained() // what earlier steps used may live in the object: a tunnel is closed before its host goes
+	held := a.prepareHeld(t, a.preApply.run, obj.Instance)
+	a.awaitUses(t, a.destroyUses(t, c))
+	t.Idle(a.pool.Drained) // what earlier steps used may live in the object: a tunnel is closed before its host goes
 	ok = false
-	a.inSlot(func() {
-		s := ephemeral.NewSession(obj, event.OpDelete)
-		defer s.End()
-		if op.p = a.pool.Provider(t, s, po); op.p == nil || !hold(s) {
+	a.inSession(obj, event.OpDelete, func(s *eval.Session) {
+		if op.p = a.openTogether(t, s, po, held...); op.p == nil {
 			return
 		}
 		destroying := destruction{a: a, objectOp: op, change: c, object: stored}
@@ -202,9 +200,7 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 		return false
 	}
 	ok := false
-	a.inSlot(func() {
-		s := ephemeral.NewSession(in, event.OpRead)
-		defer s.End()
+	a.inSession(in, event.OpRead, func(s *eval.Session) {
 		d := dataRead{objectOp: a.instanceOp(in), in: in, t: t, s: s}
 		ok = in.Preconditions(t, s) && d.prepare() && a.readData(&d, c)
 	})

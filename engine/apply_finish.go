@@ -7,7 +7,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -171,7 +170,6 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 	if deps := in.Deps(t); a.anyBlocked(deps) || a.anyLeftOut(t, in.Addr(), deps) || !in.InputsHold(t) {
 		return
 	}
-	s := ephemeral.NewSession(in, event.OpEvaluate)
 	if in.Config().Addr.Mode == addr.Ephemeral {
 		a.mu.Lock()
 		_, was := a.opened[in.Addr()]
@@ -181,10 +179,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 			return
 		}
 		in.Prepare(t)
-		a.inSlot(func() {
-			defer s.End()
-			a.Open(t, s, in)
-		})
+		a.inSession(in, event.OpEvaluate, func(s *eval.Session) { a.Open(t, s, in) })
 		return
 	}
 	a.mu.Lock()
@@ -194,8 +189,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 		return
 	}
 	in.Prepare(t)
-	a.inSlot(func() {
-		defer s.End()
+	a.inSession(in, event.OpEvaluate, func(s *eval.Session) {
 		if in.Preconditions(t, s) {
 			in.Postconditions(t, s, in.Value(t, nil))
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -41,13 +40,12 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	if in == nil {
 		return false
 	}
-	ok := false
-	a.inSlot(func() {
-		ia := instanceApply{objectOp: a.instanceOp(in), a: a, t: t, s: ephemeral.NewSession(in, event.OpCreate), in: in, change: c}
-		if c.Action == plan.Update {
-			ia.s.Purpose = string(event.OpUpdate)
-		}
-		defer ia.s.End()
+	ok, kind := false, event.OpCreate
+	if c.Action == plan.Update {
+		kind = event.OpUpdate
+	}
+	a.inSession(in, kind, func(s *eval.Session) {
+		ia := instanceApply{objectOp: a.instanceOp(in), a: a, t: t, s: s, in: in, change: c}
 		ok = ia.apply()
 	})
 	return ok
@@ -56,10 +54,10 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 // apply plans the change a second time, with final values, and carries it out. Values that were unknown in
 // the first plan, and ephemeral values, which may differ at each evaluation, are known only now.
 func (ia *instanceApply) apply() bool {
-	if ia.p = ia.providerFor(ia.t, ia.s, ia.in); ia.p == nil {
+	ia.p = ia.openFor(ia.t, ia.s, ia.in, len(ia.in.Resource.Block.Preconditions) == 0)
+	if ia.p == nil {
 		return false
 	}
-	ia.in.Hold(ia.t, ia.s)
 	if !ia.in.Preconditions(ia.t, ia.s) || !ia.loadPrior() || !ia.evaluateConfig() {
 		return false
 	}

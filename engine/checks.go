@@ -17,9 +17,7 @@ func (w *walk) evaluateCheck(t *future.Task, c *eval.Check, announce bool) {
 			return
 		}
 	}
-	ran := w.inSlot(func() {
-		s := eval.NewSession()
-		defer s.End()
+	ran := w.inSession(nil, "", func(s *eval.Session) {
 		c.OpenNested(t, s)
 		if in != nil && s.Failed() {
 			// The provider's diagnostics stay out of a message that is stored: they may quote a secret.

@@ -143,10 +143,7 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 	w.run.Guard("the expression", func() {
 		t := &future.Task{}
 		x.Prepare(t)
-		ran := w.inSlot(func() {
-			s := eval.NewSession()
-			s.Purpose = string(event.OpEvaluate)
-			defer s.End()
+		ran := w.inSession(nil, event.OpEvaluate, func(s *eval.Session) {
 			var more diag.List
 			v, more = x.Value(t, s)
 			diags = append(diags, more...)

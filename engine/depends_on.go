@@ -15,17 +15,13 @@ func heldUses(t *future.Task, run *eval.Run, a addr.Instance) []eval.Use {
 	return nil
 }
 
-// prepareHold demands what holding needs; the task must not be in a slot. The returned function, which runs
-// within a slot, holds it open until the session ends. It returns false if something could not be opened,
-// which was reported.
-func (w *walk) prepareHold(t *future.Task, run *eval.Run, a addr.Instance) func(*eval.Session) bool {
+// prepareHeld demands what holding open needs; the task must not be in a slot. The returned functions, none
+// or one, are for openTogether.
+func (w *walk) prepareHeld(t *future.Task, run *eval.Run, a addr.Instance) []func(*future.Task, *eval.Session) {
 	in := run.HeldInstance(t, a)
 	if in == nil {
-		return func(*eval.Session) bool { return true }
+		return nil
 	}
 	in.PrepareHeld(t)
-	return func(s *eval.Session) bool {
-		in.Hold(t, s)
-		return !s.Failed()
-	}
+	return []func(*future.Task, *eval.Session){in.Hold}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/ephemeral"
+	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -81,9 +81,7 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 	}
 	po.Prepare(t)
 	obj := addr.Object{Instance: u.to}
-	p.inSlot(func() {
-		s := ephemeral.NewSession(obj, event.OpImport)
-		defer s.End()
+	p.inSession(obj, event.OpImport, func(s *eval.Session) {
 		sub := p.objectOp(obj, sch, source)
 		if sub.p = p.pool.Provider(t, s, po); sub.p == nil {
 			return

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
@@ -78,9 +77,7 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	}
 	po.Prepare(t)
 	var out *state.State
-	ran := im.inSlot(func() {
-		s := ephemeral.NewSession(in, event.OpImport)
-		defer s.End()
+	ran := im.inSession(in, event.OpImport, func(s *eval.Session) {
 		sub := im.instanceOp(in)
 		if sub.p = im.pool.Provider(t, s, po); sub.p == nil {
 			return

@@ -3,7 +3,6 @@ package engine
 import (
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
@@ -19,9 +18,7 @@ func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 		return v, false // which was reported
 	}
 	if !ok {
-		s := ephemeral.NewSession(o, event.OpEvaluate)
-		defer s.End()
-		if !w.inSlot(func() { v = o.Get(t, s, nil) }) {
+		if !w.inSession(o, event.OpEvaluate, func(s *eval.Session) { v = o.Final(t, s) }) {
 			return v, false
 		}
 	}

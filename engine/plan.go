@@ -9,7 +9,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/event"
@@ -268,9 +267,7 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 		if p.excluded(in.Addr(), in.Deps(t)) || p.usesExcluded(t, in) || !in.InputsHold(t) {
 			return
 		}
-		p.inSlot(func() {
-			s := ephemeral.NewSession(in, event.OpEvaluate)
-			defer s.End()
+		p.inSession(in, event.OpEvaluate, func(s *eval.Session) {
 			p.Open(t, s, in)
 		})
 	default:

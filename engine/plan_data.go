@@ -9,7 +9,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -35,10 +34,9 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 		p.fail(in.Addr())
 		return placeholder
 	}
+	p.awaitOpenings(t, in)
 	result, ok := placeholder, false
-	p.inSlot(func() {
-		s := ephemeral.NewSession(in, event.OpRead)
-		defer s.End()
+	p.inSession(in, event.OpRead, func(s *eval.Session) {
 		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
 		if !in.Preconditions(t, s) || !d.prepare() {
 			return
@@ -88,13 +86,21 @@ func (d *dataRead) fault(diags diag.List) {
 	d.report(d.in.Resource.Block.AsCheckWarnings(diags))
 }
 
-// prepare evaluates the configuration and gets the provider.
+// prepare gets the provider and evaluates the configuration.
 func (d *dataRead) prepare() (ok bool) {
-	if d.config, ok = d.evaluate(d.t, d.s, d.in); !ok {
+	po := d.in.Provider(d.t)
+	if po == nil {
 		return false
 	}
-	d.p = d.providerFor(d.t, d.s, d.in)
-	return d.p != nil
+	if d.in.Resource.Block.BodyOpens() {
+		if d.p = d.openTogether(d.t, d.s, po, d.in.OpenForBody); d.p == nil {
+			return false
+		}
+	}
+	if d.config, ok = d.evaluate(d.t, d.s, d.in); ok && d.p == nil {
+		d.p = d.pool.Provider(d.t, d.s, po)
+	}
+	return d.p != nil && ok
 }
 
 // validate has the provider validate the configuration, parts of which may be unknown.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -112,14 +111,15 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		return
 	}
 	departure := p.departure(t, o)
-	hold := p.prepareHold(t, p.run, o.obj.Instance)
-	p.inSlot(func() {
-		s := ephemeral.NewSession(o.obj, event.OpPlan)
-		defer s.End()
+	held := p.prepareHeld(t, p.run, o.obj.Instance)
+	if u, ok := p.run.ProviderUse(t, po.Addr); ok {
+		p.awaitUses(t, []eval.Use{u})
+	}
+	p.inSession(o.obj, event.OpPlan, func(s *eval.Session) {
 		planned := false
 		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
 		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
-		if dp.p = p.pool.Provider(t, s, po); dp.p == nil || !hold(s) {
+		if dp.p = p.openTogether(t, s, po, held...); dp.p == nil {
 			return
 		}
 		pr, ok := dp.upgrade(o.stored)

@@ -8,7 +8,6 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/contract"
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -69,13 +68,12 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 		ip.planner.fail(in.Addr())
 		return cty.NilVal, false // the reason was reported where it arose
 	}
+	ip.awaitOpenings(t, in)
 	ok := false
 	var v cty.Value
-	ip.inSlot(func() {
-		s := ephemeral.NewSession(in, event.OpPlan)
-		defer s.End()
+	ip.inSession(in, event.OpPlan, func(s *eval.Session) {
 		defer ip.events.BeginDetail(event.OpPlan, ip.obj, &ok)()
-		v, ok = ip.inSession(s)
+		v, ok = ip.planWith(s)
 	})
 	if !ok {
 		ip.planner.fail(in.Addr())
@@ -83,14 +81,11 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	return v, ok
 }
 
-// inSession plans the instance with the provider and the leases of s. A refresh-only plan ends after the
+// planWith plans the instance with the provider and the leases of s. A refresh-only plan ends after the
 // conditions: it records what refreshing found and plans no change.
-func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
-	if ip.p = ip.providerFor(ip.t, s, ip.in); ip.p == nil {
-		return cty.NilVal, false
-	}
-	ip.in.Hold(ip.t, s)
-	if s.Failed() || !ip.loadPrior() || ip.interrupted() {
+func (ip *instancePlan) planWith(s *eval.Session) (cty.Value, bool) {
+	ip.p = ip.openFor(ip.t, s, ip.in, ip.evaluatesFirst())
+	if ip.p == nil || s.Failed() || !ip.loadPrior() || ip.interrupted() {
 		return cty.NilVal, false
 	}
 	if ip.planner.req.Mode == plan.RefreshOnly {
@@ -113,6 +108,18 @@ func (ip *instancePlan) inSession(s *eval.Session) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	return v, ip.in.Postconditions(ip.t, s, v)
+}
+
+// evaluatesFirst reports whether planning begins with evaluating the configuration: there is no object to
+// refresh or import, and there are no preconditions.
+func (ip *instancePlan) evaluatesFirst() bool {
+	pl := ip.planner
+	if pl.req.Mode == plan.RefreshOnly || len(ip.in.Resource.Block.Preconditions) > 0 {
+		return false
+	}
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	return pl.prior.Object(ip.obj) == nil && pl.imports[ip.in.Addr()] == nil
 }
 
 // checkProvisioners evaluates the arguments of provisioners that will run, as far as they are known, so that

@@ -4,7 +4,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
-	"github.com/mayfly-iac/mayfly/ephemeral"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/future"
@@ -53,9 +52,7 @@ func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.
 		return v // data objects are not upgraded
 	}
 	in.Prepare(t)
-	op.inSlot(func() {
-		s := ephemeral.NewSession(in, event.OpEvaluate)
-		defer s.End()
+	op.inSession(in, event.OpEvaluate, func(s *eval.Session) {
 		if op.p = op.providerFor(t, s, in); op.p == nil || s.Failed() {
 			return
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/slot"
 )
 
 // walk is one run of the evaluator with what its host needs. Every eval.Host of this package embeds it and
@@ -31,8 +32,8 @@ type shared struct {
 	ctx    context.Context // ends when the user insists; operations are abandoned then
 	soft   context.Context // ends on the first interrupt; nothing new is started then
 	pool   *ephemeral.Pool
-	slots  chan struct{} // of provider operations
-	unread sync.Map      // addr.Instance → string: why a data source that is nested in a check could not be read
+	slots  *slot.Pool // of provider operations
+	unread sync.Map   // addr.Instance → string: why a data source that is nested in a check could not be read
 }
 
 func (e *Engine) newWalk(ctx, soft context.Context) *walk {
@@ -40,7 +41,7 @@ func (e *Engine) newWalk(ctx, soft context.Context) *walk {
 		Ctx: ctx, Soft: soft, Providers: e.providers, Events: e.events, Limit: e.opt.CloseLimit, Now: e.opt.Now,
 		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.valid.accepts(pc, config) },
 	})
-	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: make(chan struct{}, e.opt.Parallelism)}}
+	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism)}}
 }
 
 // startRun sets the run of a walk that is not a fork.
@@ -78,22 +79,50 @@ func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 // inSlot runs f in one of the slots for provider operations. f must not wait for evaluation, which may
 // itself need a slot. inSlot returns false without running f if the walk is interrupted while it waits for a
 // slot or for an observer that is behind.
-func (w *walk) inSlot(f func()) bool {
-	w.slots <- struct{}{}
-	defer func() { <-w.slots }()
+func (w *walk) inSlot(f func()) bool { return w.inTurn(func(*slot.Turn) { f() }) }
+
+func (w *walk) inTurn(f func(*slot.Turn)) bool {
+	turn := w.slots.Begin()
+	defer turn.End()
 	w.events.Await(w.ctx, w.soft)
 	if w.interrupted() {
 		return false
 	}
-	f()
+	f(turn)
 	return true
 }
 
+// awaitOpenings waits, before an operation on the instance takes a slot, for openings and closings in
+// progress of what it may use: in the slot, it could only wait too.
+func (w *walk) awaitOpenings(t *future.Task, in *eval.Instance) {
+	if len(eval.BlockUses(in.Resource.Block)) > 0 {
+		w.awaitUses(t, in.Uses(t))
+	}
+}
+
+func (w *walk) awaitUses(t *future.Task, uses []eval.Use) {
+	for busy := w.pool.Busy(uses...); busy != nil; busy = w.pool.Busy(uses...) {
+		t.Idle(func() { <-busy })
+	}
+}
+
+// inSession is inSlot for an operation that uses ephemeral values: f gets the session of user, which ends
+// with it.
+func (w *walk) inSession(user any, op event.Op, f func(*eval.Session)) bool {
+	return w.inTurn(func(turn *slot.Turn) {
+		s := ephemeral.NewSession(user, op)
+		s.Turn = turn
+		defer s.End()
+		f(s)
+	})
+}
+
 // Slot implements eval.Host.
-func (w *walk) Slot(f func()) {
-	w.slots <- struct{}{}
-	defer func() { <-w.slots }()
+func (w *walk) Slot(s *eval.Session, f func()) {
+	turn := w.slots.Begin()
+	defer turn.End()
 	w.events.Await(w.ctx, w.soft)
+	s.Turn = turn
 	f()
 }
 
@@ -115,6 +144,36 @@ func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) p
 		return nil
 	}
 	return w.pool.Provider(t, s, po)
+}
+
+// openTogether returns the configured provider and runs the given functions, which open what an operation
+// begins with, all at once. It returns nil if something failed, which was reported. What is opened, s holds.
+func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderObject, opens ...func(*future.Task, *eval.Session)) (p provider.Provider) {
+	if len(opens) == 0 {
+		return w.pool.Provider(t, s, po)
+	}
+	w.run.Together(s, append(opens, func(t *future.Task, s *eval.Session) { p = w.pool.Provider(t, s, po) })...)
+	if s.Failed() {
+		return nil
+	}
+	return p
+}
+
+// openFor is openTogether for an instance: it opens what depends_on holds open and, if it is evaluated next,
+// what the configuration needs.
+func (w *walk) openFor(t *future.Task, s *eval.Session, in *eval.Instance, evaluated bool) provider.Provider {
+	var opens []func(*future.Task, *eval.Session)
+	if in.Resource.Block.HoldsOpen() {
+		opens = append(opens, in.Hold)
+	}
+	if evaluated && in.Resource.Block.BodyOpens() {
+		opens = append(opens, in.OpenForBody)
+	}
+	po := in.Provider(t)
+	if po == nil {
+		return nil
+	}
+	return w.openTogether(t, s, po, opens...)
 }
 
 // CallFunction implements eval.Host. A function runs in an unconfigured process unless it belongs to a

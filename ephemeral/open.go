@@ -19,6 +19,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/slot"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -34,8 +35,8 @@ func (p *Pool) Open(t *future.Task, s *eval.Session, in *eval.Instance, pending 
 // OpenAs is Open for an instance that claims name as use.
 func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use, pending Pending) cty.Value {
 	unusable := cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
-	l, err := p.Acquire(p.opt.Ctx, use, func(context.Context) (lease.Opened[opened], error) {
-		o := opener{Pool: p, in: in, t: t}
+	l, err := p.acquire(s, use, func(context.Context) (lease.Opened[opened], error) {
+		o := opener{Pool: p, in: in, t: t, turn: s.Turn.Part()}
 		return o.open(pending)
 	})
 	if err != nil {
@@ -60,13 +61,21 @@ func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use ev
 	return v.object
 }
 
+// acquire takes a lease for s. While it waits for something to be opened, by whatever operation, the slot of
+// s may be used by the openings that s itself waits for.
+func (p *Pool) acquire(s *eval.Session, use eval.Use, open func(context.Context) (lease.Opened[opened], error)) (l *lease.Lease[eval.Use, opened], err error) {
+	s.Turn.Lend(func() { l, err = p.Acquire(p.opt.Ctx, use, open) })
+	return l, err
+}
+
 // opener opens one ephemeral instance.
 type opener struct {
 	*Pool
-	in *eval.Instance
-	t  *future.Task
-	s  *eval.Session // what the instance itself uses; lives until it is closed
-	p  provider.Provider
+	in   *eval.Instance
+	t    *future.Task
+	turn *slot.Turn    // of the operation that the instance is opened for
+	s    *eval.Session // what the instance itself uses; lives until it is closed
+	p    provider.Provider
 
 	private []byte         // the newest, for Renew and Close; renewals never overlap each other or Close
 	failing *failedRenewal // nil if the last renewal succeeded
@@ -90,6 +99,7 @@ func (o *opener) locate(diags diag.List) diag.List {
 // otherwise the lease ends it.
 func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
 	o.s = NewSession(o.in, event.OpOpen)
+	o.s.Turn = o.turn
 	defer func() {
 		if err != nil {
 			o.s.End()
@@ -99,6 +109,7 @@ func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
 	if !o.in.Preconditions(o.t, o.s) {
 		return thing, errReported
 	}
+	o.openTogether(pending)
 	cfg, diags := o.in.EvalBody(o.t, o.s)
 	o.run.Report(o.locate(diags))
 	if diags.HasErrors() || o.s.Failed() {
@@ -108,21 +119,34 @@ func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
 	if !config.IsWhollyKnown() || pending(o.t, o.in) {
 		return o.deferred(config)
 	}
-	if po := o.in.Provider(o.t); po != nil {
+	if po := o.in.Provider(o.t); po != nil && o.p == nil {
 		o.p = o.Provider(o.t, o.s, po)
 	}
 	if o.p == nil {
 		return thing, errReported
 	}
-	if o.opt.Soft.Err() != nil {
-		return thing, errInterrupted
-	}
-	diags = o.p.ValidateResource(o.opt.Ctx, addr.Ephemeral, o.typeName(), config)
+	o.turn.Do(func() {
+		if o.opt.Soft.Err() == nil {
+			diags = o.p.ValidateResource(o.opt.Ctx, addr.Ephemeral, o.typeName(), config)
+		}
+	})
 	o.report(diags)
 	if diags.HasErrors() {
 		return thing, errReported
 	}
 	return o.callOpen(config)
+}
+
+// openTogether opens what the configuration and the provider need at once, if both need something open and
+// the instance is not pending.
+func (o *opener) openTogether(pending Pending) {
+	po := o.in.Provider(o.t)
+	if po == nil || !po.Opens() || !o.in.Resource.Block.BodyOpens() {
+		return
+	}
+	if o.run.Phase() == eval.Applying || o.in.KnownOnceOpened(o.t) && !pending(o.t, o.in) {
+		o.run.Together(o.s, o.in.OpenForBody, func(t *future.Task, s *eval.Session) { o.p = o.Provider(t, s, po) })
+	}
 }
 
 // deferred returns the result for an instance that cannot be opened yet: the known parts of its
@@ -150,10 +174,21 @@ func (o *opener) mark(v cty.Value) cty.Value {
 // callOpen calls the provider and checks its answer. If anything goes wrong after the provider has opened
 // the instance, it is closed here: no lease exists yet that would close it.
 func (o *opener) callOpen(config cty.Value) (thing lease.Opened[opened], err error) {
-	done := o.opt.Events.Begin(event.OpOpen, o.object(), plan.NoOp, "", "")
-	resp, diags := o.callWithGrace(func(ctx context.Context) (provider.OpenResponse, diag.List) {
-		return o.p.OpenEphemeral(ctx, o.typeName(), config)
+	var resp provider.OpenResponse
+	var diags diag.List
+	var done func(diag.List, string, string)
+	o.turn.Do(func() {
+		if o.opt.Soft.Err() != nil {
+			return
+		}
+		done = o.opt.Events.Begin(event.OpOpen, o.object(), plan.NoOp, "", "")
+		resp, diags = o.callWithGrace(func(ctx context.Context) (provider.OpenResponse, diag.List) {
+			return o.p.OpenEphemeral(ctx, o.typeName(), config)
+		})
 	})
+	if done == nil {
+		return thing, errInterrupted
+	}
 	o.private = resp.Private
 	isOpen := resp.Opened || len(resp.Private) > 0 // private data is there for closing, also beside an error
 	usable := false

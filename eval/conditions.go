@@ -99,6 +99,7 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 
 // decide evaluates the condition alone.
 func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
+	sc.openNeeds(c.Expr)
 	v, diags := r.eval(sc, c.Expr)
 	if diags.HasErrors() {
 		return verdict{status: state.CheckError, diags: diags}
@@ -169,8 +170,7 @@ func (r *Run) tryMessage(sc *scope, c blocks.Condition) diag.List {
 		return nil
 	}
 	dry := *sc
-	dry.sess = NewSession()
-	dry.sess.dry = true
+	dry.sess = newDrySession()
 	defer dry.sess.End()
 	_, hidden, diags := r.conditionMessage(&dry, c)
 	if hidden.what != "" && r.opt.Phase == Planning && !c.Validation {

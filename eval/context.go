@@ -435,6 +435,7 @@ func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
 // decode evaluates a body whose expressions are exprs, with what they refer to in scope.
 func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
+	sc.openNeeds(exprs...)
 	ctx := r.context(sc, exprs...)
 	v, diags := b.Decode(body, ctx)
 	if diags := exceeded(ctx, sc); diags != nil {

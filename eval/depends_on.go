@@ -10,11 +10,13 @@ import (
 // modules around it, and keeps them open until s ends: a tunnel may be needed by a block that never reads
 // its attributes. A module represents the ephemeral resources in it. The host reports errors.
 func (in *Instance) Hold(t *future.Task, s *Session) {
+	var needed []need
 	for _, rr := range in.held(t).resources {
 		for _, dep := range rr.instances(t) {
-			dep.get(t, s, rr.via)
+			needed = append(needed, need{dep, rr.via})
 		}
 	}
+	in.Run().open(t, s, needed)
 }
 
 // PrepareHeld demands everything durable that Hold needs.

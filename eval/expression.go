@@ -60,7 +60,9 @@ func (x *Expression) Value(t *future.Task, s *Session) (cty.Value, diag.List) {
 			return v, diags
 		}
 	}
-	return run.eval(x.scope(t, s), x.expr)
+	sc := x.scope(t, s)
+	sc.openNeeds(x.expr)
+	return run.eval(sc, x.expr)
 }
 
 // Names returns what an expression in the module can begin with, except functions, in no particular order.

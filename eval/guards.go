@@ -134,14 +134,13 @@ func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, address
 	needs := &reads{}
 	needs.addExprs(sc, c.Expr, c.Message)
 	prepare(t, needs)
+	sc.sess = NewSession()
+	sc.sess.User = v
 	if m.block.OpensOf(c.Expr, c.Message).Empty() {
-		sc.sess = NewSession()
 		defer sc.sess.End()
 		return m.run.condition(sc, c, failed)
 	}
-	m.run.opt.Host.Slot(func() {
-		sc.sess = NewSession()
-		sc.sess.User = v
+	m.run.opt.Host.Slot(sc.sess, func() {
 		defer sc.sess.End()
 		out = m.run.condition(sc, c, failed)
 	})

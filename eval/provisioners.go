@@ -51,6 +51,7 @@ func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List
 		return cty.NilVal, nil
 	}
 	r.Stats.Evaluations.Add(1)
+	sc.openNeeds(p.Connection...)
 	v, diags := blocks.ConnectionSchema.Decode(p.Connected, r.context(sc, p.Connection...))
 	if !used { // only its arguments are checked
 		v = cty.NilVal

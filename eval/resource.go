@@ -40,6 +40,9 @@ func (in *Instance) get(t *future.Task, s *Session, via *hcl.Range) cty.Value {
 	if in.Resource.Block.Config.Addr.Mode != addr.Ephemeral {
 		return in.Value(t, via)
 	}
+	if s != nil && s.dry {
+		s.needs(in, via)
+	}
 	if s == nil || s.dry || in.Run().opt.Phase == Validating {
 		return cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
 	}

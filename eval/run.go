@@ -36,9 +36,9 @@ type Host interface {
 	Result(t *future.Task, in *Instance) cty.Value
 	// Open returns the object of an ephemeral instance, marked ephemeral, and lets s keep the lease on it.
 	Open(t *future.Task, s *Session, in *Instance) cty.Value
-	// Slot runs f within the limit of concurrent operations. f may open ephemeral resources but demands
-	// nothing durable any more. The caller must not be in a slot.
-	Slot(f func())
+	// Slot runs f within the limit of concurrent operations, in a turn that it gives to s. f may open
+	// ephemeral resources but demands nothing durable any more. The caller must not be in a slot.
+	Slot(s *Session, f func())
 	// CallFunction calls a provider-defined function.
 	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)
 	// ConfiguredFunctions returns the functions that a provider has with a configuration, which was prepared

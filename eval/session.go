@@ -1,9 +1,16 @@
 package eval
 
 import (
+	"maps"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/future"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/slot"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -16,18 +23,44 @@ type Session struct {
 	checks    []func() bool
 	failed    bool
 
-	// dry sessions open nothing: what comes from ephemeral resources is unknown in them.
-	dry bool
+	// dry sessions open nothing: what comes from ephemeral resources is unknown in them. needed collects the
+	// instances that would have been opened.
+	dry    bool
+	needed []need
 
+	// Turn bounds the provider operations of the session: opening something is part of it. Nil means that
+	// they are unbounded.
+	Turn *slot.Turn
 	// User and Purpose identify the operation that uses the values. They are for the host; nothing here
 	// depends on them.
 	User    any
 	Purpose string
 }
 
+// need is an instance that an evaluation refers to.
+type need struct {
+	*Instance
+	via *hcl.Range
+}
+
 // NewSession starts a session. End must be called exactly once.
 func NewSession() *Session {
 	return &Session{values: map[*Value]cty.Value{}, instances: map[*Instance]cty.Value{}}
+}
+
+// newDrySession starts a session that opens nothing.
+func newDrySession() *Session {
+	s := NewSession()
+	s.dry = true
+	return s
+}
+
+// needs notes that the evaluation in a dry session refers to an instance.
+func (s *Session) needs(in *Instance, via *hcl.Range) {
+	if _, ok := s.instances[in]; !ok {
+		s.instances[in] = cty.NilVal
+		s.needed = append(s.needed, need{in, via})
+	}
 }
 
 // evalUnopened evaluates without opening anything an expression that may open ephemeral resources. It
@@ -36,8 +69,7 @@ func NewSession() *Session {
 // Since a mark is passed on to everything computed from a value, a result without marks did not need the
 // ephemeral part.
 func (r *Run) evalUnopened(eval func(*Session) (cty.Value, diag.List)) (cty.Value, diag.List, bool) {
-	dry := NewSession()
-	dry.dry = true
+	dry := newDrySession()
 	defer dry.End()
 	v, diags := eval(dry)
 	holds := !diags.HasErrors() && !value.Contains(v, value.Ephemeral) && (!r.cfg.NullsEphemeral() || v.IsWhollyKnown())
@@ -74,9 +106,119 @@ func (s *Session) Empty() bool { return len(s.release) == 0 }
 
 // End drops the values and releases the leases, the newest first.
 func (s *Session) End() {
-	s.values, s.instances, s.checks = nil, nil, nil
+	s.values, s.instances, s.checks, s.needed = nil, nil, nil, nil
 	for i := len(s.release) - 1; i >= 0; i-- {
 		s.release[i]()
 	}
 	s.release = nil
+}
+
+// Together calls functions at once, each with a task and a session of its own, and returns when all have
+// returned. What they hold open, s holds afterwards. While they run, the slot of s is theirs. The functions
+// must not demand anything durable that is not computed yet.
+func (r *Run) Together(s *Session, fs ...func(*future.Task, *Session)) {
+	parts := make([]*Session, len(fs))
+	s.Turn.Lend(func() {
+		var running sync.WaitGroup
+		for i, f := range fs {
+			part := s.part()
+			parts[i] = part
+			running.Go(func() {
+				part.failed = true // unless f returns
+				r.Guard("opening ephemeral resources", func() {
+					part.failed = false
+					f(&future.Task{}, part)
+				})
+			})
+		}
+		running.Wait()
+	})
+	for _, part := range parts {
+		s.adopt(part)
+	}
+}
+
+// part returns a session for a part of the operation that s belongs to.
+func (s *Session) part() *Session {
+	part := NewSession()
+	part.User, part.Purpose, part.Turn = s.User, s.Purpose, s.Turn.Part()
+	return part
+}
+
+// adopt takes over what a part of s has opened.
+func (s *Session) adopt(part *Session) {
+	maps.Copy(s.instances, part.instances)
+	s.release = append(s.release, part.release...)
+	s.checks = append(s.checks, part.checks...)
+	s.failed = s.failed || part.failed
+}
+
+// open opens the instances that s does not hold yet, all at once.
+func (r *Run) open(t *future.Task, s *Session, needed []need) {
+	var fs []func(*future.Task, *Session)
+	for _, n := range needed {
+		if _, ok := s.instances[n.Instance]; !ok {
+			fs = append(fs, func(t *future.Task, s *Session) { n.get(t, s, n.via) })
+		}
+	}
+	switch len(fs) {
+	case 0:
+	case 1:
+		fs[0](t, s)
+	default:
+		r.Together(s, fs...)
+	}
+}
+
+// openNeeds opens, all at once, what try refers to, which gets a session that opens nothing. Without it, each
+// instance would be opened by the first reference to it.
+func (r *Run) openNeeds(t *future.Task, s *Session, try func(dry *Session)) {
+	if s == nil || s.dry || r.opt.Phase == Validating {
+		return
+	}
+	dry := newDrySession()
+	defer dry.End()
+	try(dry)
+	r.open(t, s, dry.needed)
+}
+
+// openNeeds opens, all at once, what the expressions refer to.
+func (sc *scope) openNeeds(exprs ...*lang.Expr) {
+	run := sc.m.run
+	if sc.sess == nil || !run.cfg.HasEphemerals() || sc.m.block.OpensOf(exprs...).Empty() {
+		return
+	}
+	run.openNeeds(sc.t, sc.sess, func(dry *Session) {
+		unopened := *sc
+		unopened.sess = dry
+		run.context(&unopened, exprs...)
+	})
+}
+
+// KnownOnceOpened reports whether the configuration is wholly known as soon as what it needs is open.
+func (in *Instance) KnownOnceOpened(t *future.Task) bool {
+	v, _, _ := in.Run().evalUnopened(func(dry *Session) (cty.Value, diag.List) { return in.evalBody(t, dry) })
+	known := true
+	_ = cty.Walk(v, func(_ cty.Path, part cty.Value) (bool, error) { // the function returns no error
+		unopened := part.HasMark(value.Ephemeral)
+		known = known && (unopened || part.IsKnown())
+		return !unopened, nil
+	})
+	return known
+}
+
+// OpenForBody opens, all at once, what evaluating the configuration will need.
+func (in *Instance) OpenForBody(t *future.Task, s *Session) {
+	if !in.Resource.Block.BodyOpens() {
+		return
+	}
+	var needed []need
+	_, _, holds := in.Run().evalUnopened(func(dry *Session) (cty.Value, diag.List) {
+		v, diags := in.evalBody(t, dry)
+		needed = dry.needed
+		return v, diags
+	})
+	if !holds || in.Resource.ephemeral {
+		in.Run().open(t, s, needed)
+	}
 }

@@ -60,6 +60,12 @@ func (v *Value) Durable(t *future.Task) (got cty.Value, ok bool) {
 	return got, ok
 }
 
+// Final returns the value with what it needs open, all of which is opened at once.
+func (v *Value) Final(t *future.Task, s *Session) cty.Value {
+	v.module.run.openNeeds(t, s, func(dry *Session) { v.Get(t, dry, nil) })
+	return v.Get(t, s, nil)
+}
+
 // refuses reports whether the declaration of v forbids ephemeral values.
 func (v *Value) refuses() bool {
 	return v.block.Variable != nil && !v.block.Variable.Ephemeral || v.block.Output != nil && !v.block.Output.Ephemeral

@@ -101,6 +101,16 @@ func (c *Cell[T]) Get(t *Task, label, via any, f func() T) (T, *Cycle) {
 	return c.v, nil
 }
 
+// Idle calls f, which waits for something other than a cell, and lets another task run meanwhile. f must not
+// demand a value.
+func (t *Task) Idle(f func()) {
+	if t.Park != nil {
+		t.Park()
+		defer t.Unpark()
+	}
+	f()
+}
+
 // Within calls f on behalf of something that is not a cell: in a Cycle, a frame with the given label and
 // origin represents it.
 func (t *Task) Within(label, via any, f func()) {

@@ -490,3 +490,35 @@ func (p *Pool[K, V]) Drained() {
 	defer p.mu.Unlock()
 	p.drain()
 }
+
+// Busy returns a channel that is closed when an opening or a closing in progress ends: of one of keys or of
+// what they may use. It returns nil if there is none. Members of groups are not looked at.
+func (p *Pool[K, V]) Busy(keys ...K) <-chan struct{} {
+	p.learn(keys, map[K]struct{}{})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seen := map[K]struct{}{}
+	var busy func(keys []K) chan struct{}
+	busy = func(keys []K) chan struct{} {
+		for _, k := range keys {
+			if _, ok := seen[k]; ok {
+				continue
+			}
+			seen[k] = struct{}{}
+			e := p.entries[k]
+			switch {
+			case e != nil && (e.phase == opening || e.phase == closing):
+				return e.ready
+			case e != nil && e.phase == open:
+				continue // so is all that it uses
+			}
+			if uses, ok := p.known.Load(k); ok {
+				if ch := busy(uses.([]K)); ch != nil {
+					return ch
+				}
+			}
+		}
+		return nil
+	}
+	return busy(keys)
+}

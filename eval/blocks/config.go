@@ -42,6 +42,9 @@ func (c *Config) DeclaresType(ty cty.Type) bool {
 // need ephemeral values.
 func (c *Config) NullsEphemeral() bool { return c.nullsEphemeral }
 
+// HasEphemerals reports whether the configuration declares ephemeral resources.
+func (c *Config) HasEphemerals() bool { return c.hasEphemerals }
+
 // HasConditions reports whether the block declares preconditions or postconditions.
 func (b *Resource) HasConditions() bool { return len(b.Preconditions)+len(b.Postconditions) > 0 }
 

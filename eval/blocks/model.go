@@ -39,7 +39,8 @@ type Config struct {
 	// output has conditions. Most configurations have neither, so that a run can do without looking for them.
 	Deprecates, HasGuards bool
 
-	nullsEphemeral bool      // ephemeralasnull is called somewhere
+	nullsEphemeral bool // ephemeralasnull is called somewhere
+	hasEphemerals  bool
 	neededOnce     sync.Once // guards neededSet
 	neededSet      *OpenSet
 }

@@ -27,6 +27,7 @@ func (c *Config) computeOpens() {
 		case *Check:
 			b.Opens = opensOf(b, inPrecondition|toPart)
 		case *Resource:
+			c.hasEphemerals = c.hasEphemerals || isEphemeral(b)
 			b.bodyOpens = opensOf(b, inBody)
 			b.dependsOnOpens = openedByDependsOn(b.DependsOn, b.Module).union(b.Module.dependsOnOpens)
 			b.Opens = b.bodyOpens.union(opensOf(b, inPrecondition|inPostcondition|inProvisioner)).union(b.dependsOnOpens)

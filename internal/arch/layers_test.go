@@ -45,6 +45,7 @@ var rules = map[string]rule{
 	"unify":      {may: []string{"bounds"}, pure: true, modules: []string{cty}, why: "a conversion is a function of a value and a type"},
 	"constraint": {pure: true, modules: []string{"github.com/apparentlymart/go-versions"}, why: "the normal form of a constraint does not depend on where it is written"},
 
+	"slot":   {pure: true, modules: none, why: "a bound on operations needs not know them"},
 	"lease":  {pure: true, modules: none, why: "lifetimes are counted without knowing what lives; a pool that knew values could print them"},
 	"schema": {may: []string{"addr", "bounds", "diag", "unify"}, pure: true, modules: []string{hcl, cty}, why: "a schema describes values; where it came from is the provider's matter"},
 	"value":  {may: []string{"schema"}, pure: true, modules: []string{cty, msgpack}, why: "sealing a value needs to know its write-only attributes and nothing more"},
@@ -108,12 +109,12 @@ var rules = map[string]rule{
 		why: "what refers to what is known before anything is evaluated: no value of a run, no state and no host can matter here",
 	},
 	"eval": {
-		may:  []string{"addr", "bounds", "diag", "future", "schema", "unify", "value", "config", "lang", "lang/funcs", "lang/marked", "plan", "state", "eval/blocks"},
+		may:  []string{"addr", "bounds", "diag", "future", "slot", "schema", "unify", "value", "config", "lang", "lang/funcs", "lang/marked", "plan", "state", "eval/blocks"},
 		pure: true, modules: []string{hcl, cty},
 		why: "evaluation asks its host for results; of state it knows the form of check results only, so that planning and applying evaluate alike",
 	},
 	"ephemeral": {
-		may:  []string{"addr", "diag", "future", "lease", "schema", "value", "provider", "provider/processes", "plan", "contract", "event", "eval"},
+		may:  []string{"addr", "diag", "future", "lease", "slot", "schema", "value", "provider", "provider/processes", "plan", "contract", "event", "eval"},
 		pure: true,
 		why:  "what is open is held by claims and leases alone: which objects are planned or changed meanwhile makes no difference",
 	},
@@ -122,7 +123,7 @@ var rules = map[string]rule{
 		why: "what must be known before the configuration is complete is evaluated without schemas, providers, plans and state",
 	},
 	"engine": {
-		may:  []string{"addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "state/scrub", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks"},
+		may:  []string{"addr", "diag", "future", "schema", "value", "config", "state", "provider", "provider/processes", "provision", "lang", "lang/funcs", "lang/generate", "plan", "state/scrub", "contract", "event", "moves", "selection", "ephemeral", "eval", "eval/blocks", "slot"},
 		pure: true,
 		why:  "the engine is given a launcher and a journal: it must work without any terminal, store or plugin process",
 	},

@@ -1,0 +1,154 @@
+package slot_test
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/slot"
+)
+
+// TestLend runs parts of one turn: they share its slot, and the turn has it back at the end.
+func TestLend(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := slot.NewPool(1)
+		turn := pool.Begin()
+		begin := time.Now()
+		turn.Lend(func() {
+			var parts sync.WaitGroup
+			for range 3 {
+				part := turn.Part()
+				parts.Go(func() { part.Do(func() { time.Sleep(time.Second) }) })
+			}
+			parts.Wait()
+		})
+		if took := time.Since(begin); took != 3*time.Second {
+			t.Errorf("three parts with one slot took %s, want 3s", took)
+		}
+		began := make(chan struct{})
+		go func() {
+			pool.Begin().End()
+			close(began)
+		}()
+		synctest.Wait()
+		select {
+		case <-began:
+			t.Error("another turn began before this one ended")
+		default:
+		}
+		turn.End()
+		<-began
+	})
+}
+
+// TestPartsGoFirst lets a part and a new turn wait for the same slot.
+func TestPartsGoFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := slot.NewPool(2)
+		turn, other := pool.Begin(), pool.Begin()
+		var order []string
+		done := make(chan struct{}, 2)
+		go func() {
+			third := pool.Begin()
+			order = append(order, "turn")
+			third.End()
+			done <- struct{}{}
+		}()
+		synctest.Wait()
+		go turn.Part().Do(func() { // turn still holds its own slot
+			order = append(order, "part")
+			done <- struct{}{}
+		})
+		synctest.Wait()
+		other.End()
+		<-done
+		<-done
+		if len(order) != 2 || order[0] != "part" {
+			t.Errorf("order: %v, want the part first", order)
+		}
+		turn.End()
+	})
+}
+
+// TestNilTurn calls the functions without a bound.
+func TestNilTurn(t *testing.T) {
+	var turn *slot.Turn
+	n := 0
+	turn.Lend(func() { turn.Part().Do(func() { n++ }) })
+	if n != 1 {
+		t.Errorf("called %d times, want once", n)
+	}
+}
+
+// TestRandomTurns runs turns whose parts wait for each other's results, with as few slots as possible. Every
+// turn must end, and no more operations may run at once than there are slots.
+func TestRandomTurns(t *testing.T) {
+	for seed := range uint64(200) {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			slots := 1 + rng.IntN(3)
+			pool := slot.NewPool(slots)
+			var running atomic.Int32
+			work := func(d time.Duration) {
+				if n := running.Add(1); int(n) > slots {
+					t.Errorf("seed %d: %d operations with %d slots", seed, n, slots)
+				}
+				time.Sleep(d)
+				running.Add(-1)
+			}
+			// things[i] is opened by whoever needs it first, and needs some of things[:i].
+			things := make([]thing, 8)
+			for i := range things {
+				for j := range i {
+					if rng.IntN(3) == 0 {
+						things[i].needs = append(things[i].needs, &things[j])
+					}
+				}
+				things[i].open = make(chan struct{})
+				things[i].takes = time.Duration(1+rng.IntN(9)) * time.Second
+			}
+			var turns sync.WaitGroup
+			for range 12 {
+				a, b := &things[rng.IntN(len(things))], &things[rng.IntN(len(things))]
+				turns.Go(func() {
+					turn := pool.Begin()
+					defer turn.End()
+					turn.Lend(func() { openAll(turn, work, a, b) })
+					turn.Do(func() { work(time.Second) })
+				})
+			}
+			turns.Wait()
+			for range slots { // all slots are back
+				pool.Begin()
+			}
+		})
+	}
+}
+
+type thing struct {
+	begun atomic.Bool
+	open  chan struct{} // closed when it is open
+	needs []*thing
+	takes time.Duration
+}
+
+// openAll opens things at once, as parts of a turn.
+func openAll(turn *slot.Turn, work func(time.Duration), things ...*thing) {
+	var parts sync.WaitGroup
+	for _, th := range things {
+		part := turn.Part()
+		parts.Go(func() {
+			if th.begun.Swap(true) {
+				<-th.open
+				return
+			}
+			openAll(part, work, th.needs...)
+			part.Do(func() { work(th.takes) })
+			close(th.open)
+		})
+	}
+	parts.Wait()
+}
