@@ -152,7 +152,7 @@ func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderOb
 	if len(opens) == 0 {
 		return w.pool.Provider(t, s, po)
 	}
-	w.run.Together(s, append(opens, func(t *future.Task, s *eval.Session) { p = w.pool.Provider(t, s, po) })...)
+	w.run.Together(t, s, append(opens, func(t *future.Task, s *eval.Session) { p = w.pool.Provider(t, s, po) })...)
 	if s.Failed() {
 		return nil
 	}

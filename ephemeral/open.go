@@ -35,7 +35,7 @@ func (p *Pool) Open(t *future.Task, s *eval.Session, in *eval.Instance, pending 
 // OpenAs is Open for an instance that claims name as use.
 func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use, pending Pending) cty.Value {
 	unusable := cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
-	l, err := p.acquire(s, use, func(context.Context) (lease.Opened[opened], error) {
+	l, err := p.acquire(t, s, use, func(context.Context) (lease.Opened[opened], error) {
 		o := opener{Pool: p, in: in, t: t, turn: s.Turn.Part()}
 		return o.open(pending)
 	})
@@ -61,10 +61,21 @@ func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use ev
 	return v.object
 }
 
-// acquire takes a lease for s. While it waits for something to be opened, by whatever operation, the slot of
-// s may be used by the openings that s itself waits for.
-func (p *Pool) acquire(s *eval.Session, use eval.Use, open func(context.Context) (lease.Opened[opened], error)) (l *lease.Lease[eval.Use, opened], err error) {
-	s.Turn.Lend(func() { l, err = p.Acquire(p.opt.Ctx, use, open) })
+// acquire takes a lease for s. While another operation opens or closes the thing, s gives its slot back,
+// unless it holds something open. While it is opened for s, the slot serves the openings.
+func (p *Pool) acquire(t *future.Task, s *eval.Session, use eval.Use, open func(context.Context) (lease.Opened[opened], error)) (l *lease.Lease[eval.Use, opened], err error) {
+	for busy := p.Changing(use); busy != nil; busy = p.Changing(use) {
+		t.Idle(func() { s.Turn.Release(func() { <-busy }) })
+	}
+	s.Turn.Lend(func() {
+		l, err = p.Acquire(p.opt.Ctx, use, func(ctx context.Context) (lease.Opened[opened], error) {
+			s.Turn.Keep()
+			return open(ctx)
+		})
+	})
+	if err == nil {
+		s.Turn.Keep()
+	}
 	return l, err
 }
 
@@ -145,7 +156,7 @@ func (o *opener) openTogether(pending Pending) {
 		return
 	}
 	if o.run.Phase() == eval.Applying || o.in.KnownOnceOpened(o.t) && !pending(o.t, o.in) {
-		o.run.Together(o.s, o.in.OpenForBody, func(t *future.Task, s *eval.Session) { o.p = o.Provider(t, s, po) })
+		o.run.Together(o.t, o.s, o.in.OpenForBody, func(t *future.Task, s *eval.Session) { o.p = o.Provider(t, s, po) })
 	}
 }
 

@@ -113,10 +113,10 @@ func (s *Session) End() {
 	s.release = nil
 }
 
-// Together calls functions at once, each with a task and a session of its own, and returns when all have
+// Together calls functions at once on behalf of t, each with a task and a session of its own, and returns when all have
 // returned. What they hold open, s holds afterwards. While they run, the slot of s is theirs. The functions
 // must not demand anything durable that is not computed yet.
-func (r *Run) Together(s *Session, fs ...func(*future.Task, *Session)) {
+func (r *Run) Together(t *future.Task, s *Session, fs ...func(*future.Task, *Session)) {
 	parts := make([]*Session, len(fs))
 	s.Turn.Lend(func() {
 		var running sync.WaitGroup
@@ -131,7 +131,7 @@ func (r *Run) Together(s *Session, fs ...func(*future.Task, *Session)) {
 				})
 			})
 		}
-		running.Wait()
+		t.Idle(running.Wait)
 	})
 	for _, part := range parts {
 		s.adopt(part)
@@ -166,7 +166,7 @@ func (r *Run) open(t *future.Task, s *Session, needed []need) {
 	case 1:
 		fs[0](t, s)
 	default:
-		r.Together(s, fs...)
+		r.Together(t, s, fs...)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package slot bounds how many provider operations run at once. An operation runs in a Turn, which holds one
-// slot of a Pool. While the operation waits for things that it needs, it lends its slot to the operations
-// that provide them, so nothing that holds a slot ever waits for a slot.
+// of the slots of a Pool. While it waits for things that it needs, its slot serves the operations that
+// provide them, so nothing that holds a slot ever waits for a slot.
 //
 // It imports the standard library only and knows nothing of the operations.
 package slot
@@ -9,124 +9,162 @@ import "sync"
 
 // Pool is a number of slots. Its methods may be called concurrently.
 type Pool struct {
-	mu     sync.Mutex
-	free   int
-	parts  []chan struct{} // waiting for the sake of a turn that has begun, served first
+	limit int
+
+	mu    sync.Mutex
+	turns int // that have begun and go on
+	calls int // turns that hold their slot, and parts in Do
+
+	parts  []chan struct{} // waiting for a slot for the sake of a turn that has begun
 	begins []chan struct{} // waiting to begin a turn
 }
 
 // NewPool returns a pool of n slots.
-func NewPool(n int) *Pool { return &Pool{free: max(n, 1)} }
+func NewPool(n int) *Pool { return &Pool{limit: max(n, 1)} }
 
-// Begin waits for a slot and begins a turn, which must end by End. Turns that have begun are served before
-// new ones, and new ones in the order in which they wait.
+// Begin waits for a slot and begins a turn, which must end by End. There are no more turns than slots, apart
+// from those that Release holds up. Turns that have begun are served first, and new ones in the order in
+// which they wait.
 func (p *Pool) Begin() *Turn {
-	<-p.request(&p.begins)
-	return &Turn{pool: p, lent: make(chan struct{}, 1), holds: true}
+	p.await(&p.begins)
+	return &Turn{pool: p, shared: &shared{}, holds: true}
 }
 
-// request returns a channel that is closed once its owner has a slot.
-func (p *Pool) request(queue *[]chan struct{}) <-chan struct{} {
+// await waits in a queue until its turn comes.
+func (p *Pool) await(queue *[]chan struct{}) {
+	served := make(chan struct{})
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	got := make(chan struct{})
-	if p.free > 0 {
-		p.free--
-		close(got)
-		return got
-	}
-	*queue = append(*queue, got)
-	return got
-}
-
-// give passes a slot on to whoever waits for it.
-func (p *Pool) give() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, queue := range []*[]chan struct{}{&p.parts, &p.begins} {
-		if q := *queue; len(q) > 0 {
-			close(q[0])
-			q[0] = nil
-			*queue = q[1:]
-			return
-		}
-	}
-	p.free++
-}
-
-// withdraw ends a request of a part of a turn.
-func (p *Pool) withdraw(got <-chan struct{}) {
-	p.mu.Lock()
-	for i, c := range p.parts {
-		if c == got {
-			p.parts = append(p.parts[:i], p.parts[i+1:]...)
-			p.mu.Unlock()
-			return
-		}
-	}
+	*queue = append(*queue, served)
+	p.serve()
 	p.mu.Unlock()
-	p.give() // the slot had come meanwhile
+	<-served
+}
+
+// serve serves those who wait, as far as there are slots. p.mu is held.
+func (p *Pool) serve() {
+	for len(p.parts) > 0 && p.calls < p.limit {
+		p.calls++
+		p.parts = first(p.parts)
+	}
+	for len(p.begins) > 0 && p.calls < p.limit && p.turns < p.limit {
+		p.calls++
+		p.turns++
+		p.begins = first(p.begins)
+	}
+}
+
+// first serves the first in a queue and returns the rest.
+func first(queue []chan struct{}) []chan struct{} {
+	close(queue[0])
+	queue[0] = nil
+	return queue[1:]
+}
+
+// endCall gives a slot back.
+func (p *Pool) endCall() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls--
+	p.serve()
 }
 
 // Turn is one operation, or a part of it that runs beside other parts. A Turn must be used by one goroutine
 // at a time, except for Part. A nil Turn has no slot and no bound: its methods call their functions.
 type Turn struct {
-	pool  *Pool
-	lent  chan struct{} // shared by all parts; has the slot of the turn while no part holds it
-	holds bool
+	pool *Pool
+	*shared
+	holds bool // the slot
+}
+
+// shared is what all parts of a turn share. The pool's mutex guards it.
+type shared struct {
+	kept    bool
+	waiting int // parts within Release
+	held    int // 1 if the turn is not counted among those that go on
+}
+
+// count counts the turn as one that goes on, or not. p.mu is held.
+func (p *Pool) count(s *shared) {
+	held := 0
+	if s.waiting > 0 && !s.kept {
+		held = 1
+	}
+	p.turns += s.held - held
+	s.held = held
+	p.serve()
 }
 
 // End ends the turn. All its parts must have returned.
-func (t *Turn) End() { t.pool.give() }
+func (t *Turn) End() {
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
+	t.pool.calls--
+	t.pool.turns--
+	t.pool.serve()
+}
 
 // Part returns the turn as a part of it sees it. A part holds no slot except within Do.
 func (t *Turn) Part() *Turn {
 	if t == nil {
 		return nil
 	}
-	return &Turn{pool: t.pool, lent: t.lent}
+	return &Turn{pool: t.pool, shared: t.shared}
 }
 
-// Lend calls wait, during which parts may use the slot that t holds. It returns when they have given it back.
+// Lend calls wait, which waits for parts of turns. Meanwhile they may use the slot that t holds.
 func (t *Turn) Lend(wait func()) {
 	if t == nil || !t.holds {
 		wait()
 		return
 	}
-	t.lent <- struct{}{}
+	t.pool.endCall()
 	t.holds = false
 	defer func() { // also when wait panics
-		<-t.lent
+		t.pool.await(&t.pool.parts)
 		t.holds = true
 	}()
 	wait()
 }
 
-// Do calls f with a slot: the one that t holds, or else the one that the turn has lent or one of the pool,
-// whichever is free first. f is a call of a provider: it must not wait for anything else.
+// Do calls f with a slot: the one that t holds, or else the next one that is free. f is a call of a provider:
+// it must not wait for anything else.
 func (t *Turn) Do(f func()) {
 	if t == nil || t.holds {
 		f()
 		return
 	}
-	defer t.take()()
+	t.pool.await(&t.pool.parts)
+	defer t.pool.endCall()
 	f()
 }
 
-// take waits for a slot and returns the function that gives it back.
-func (t *Turn) take() (give func()) {
-	giveBack := func() { t.lent <- struct{}{} }
-	select {
-	case <-t.lent:
-		return giveBack
-	default:
+// Keep ends what Release allows: no other turn begins in place of this one any more. It is for a turn that
+// has something open, which is not to be open for long.
+func (t *Turn) Keep() {
+	if t == nil {
+		return
 	}
-	got := t.pool.request(&t.pool.parts)
-	select {
-	case <-got:
-		return t.pool.give
-	case <-t.lent:
-		t.pool.withdraw(got)
-		return giveBack
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
+	t.kept = true
+	t.pool.count(t.shared)
+}
+
+// Release is Lend for waiting for a part of another turn. Unless t is kept, another turn may begin in its
+// place.
+func (t *Turn) Release(wait func()) {
+	if t == nil {
+		wait()
+		return
 	}
+	t.addWaiting(1)
+	defer t.addWaiting(-1)
+	t.Lend(wait)
+}
+
+func (t *Turn) addWaiting(n int) {
+	t.pool.mu.Lock()
+	defer t.pool.mu.Unlock()
+	t.waiting += n
+	t.pool.count(t.shared)
 }

@@ -73,6 +73,37 @@ func TestPartsGoFirst(t *testing.T) {
 	})
 }
 
+// TestRelease lets another turn begin while this one waits, unless it is kept.
+func TestRelease(t *testing.T) {
+	for _, kept := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			pool := slot.NewPool(1)
+			turn := pool.Begin()
+			if kept {
+				turn.Keep()
+			}
+			ended := make(chan struct{})
+			go func() {
+				other := pool.Begin()
+				time.Sleep(2 * time.Second)
+				other.End()
+				close(ended)
+			}()
+			begin := time.Now()
+			turn.Release(func() { time.Sleep(time.Second) })
+			want := 2 * time.Second // until the other turn gives the slot back
+			if kept {
+				want = time.Second
+			}
+			if took := time.Since(begin); took != want {
+				t.Errorf("kept %t: waited for %s, want %s", kept, took, want)
+			}
+			turn.End()
+			<-ended
+		})
+	}
+}
+
 // TestNilTurn calls the functions without a bound.
 func TestNilTurn(t *testing.T) {
 	var turn *slot.Turn
@@ -99,7 +130,7 @@ func TestRandomTurns(t *testing.T) {
 				time.Sleep(d)
 				running.Add(-1)
 			}
-			// things[i] is opened by whoever needs it first, and needs some of things[:i].
+			// things[i] is opened by the first turn that needs it, and needs some of things[:i].
 			things := make([]thing, 8)
 			for i := range things {
 				for j := range i {
@@ -142,9 +173,10 @@ func openAll(turn *slot.Turn, work func(time.Duration), things ...*thing) {
 		part := turn.Part()
 		parts.Go(func() {
 			if th.begun.Swap(true) {
-				<-th.open
+				part.Release(func() { <-th.open })
 				return
 			}
+			part.Keep()
 			openAll(part, work, th.needs...)
 			part.Do(func() { work(th.takes) })
 			close(th.open)

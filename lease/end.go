@@ -1,0 +1,126 @@
+package lease
+
+import "time"
+
+// Shutdown closes everything that is still open, regardless of claims, users before what they use, and
+// returns when every Close has ended or timed out. Call it when all tasks have ended or are abandoned:
+// things that are still leased, because their user is running or a panic prevented the release, are closed
+// too. Shutdown waits for openings in progress, within the limit, and closes what they open; their callers
+// get ErrClosed, as does every later Acquire. It is safe to call more than once.
+func (p *Pool[K, V]) Shutdown() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shut = true
+	for _, e := range p.entries {
+		e.claims = 0
+	}
+	for _, e := range p.entries {
+		p.settle(e)
+	}
+	p.awaitOpens()
+	p.drain()
+	for p.force() {
+		p.drain()
+	}
+}
+
+// awaitOpens waits until no opening is in progress or CloseLimit is over. p.mu is held.
+func (p *Pool[K, V]) awaitOpens() {
+	late := false
+	timer := time.AfterFunc(p.opt.CloseLimit, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		late = true
+		p.ended.Broadcast()
+	})
+	defer timer.Stop()
+	for p.opens > 0 && !late {
+		p.ended.Wait()
+	}
+}
+
+// force closes things that nothing else open uses or may use, despite their leases, and reports whether
+// there were any. p.mu is held.
+func (p *Pool[K, V]) force() bool {
+	var first []*entry[K, V]
+	rank := 3 // order of closing: a lower rank is less likely to be used by something open
+	for _, e := range p.entries {
+		if e.phase != open {
+			continue
+		}
+		r := 2
+		switch {
+		case e.leases == 0:
+			r = 0
+		case !e.needed():
+			r = 1
+		}
+		if r < rank {
+			rank, first = r, nil
+		}
+		if r == rank {
+			first = append(first, e)
+		}
+	}
+	for _, e := range first {
+		e.leases = 0
+		p.startClose(e)
+	}
+	return len(first) > 0
+}
+
+// drain waits until no closing is in progress. p.mu is held.
+func (p *Pool[K, V]) drain() {
+	for p.closes > 0 {
+		p.ended.Wait()
+	}
+}
+
+// Drained waits for the closings in progress.
+func (p *Pool[K, V]) Drained() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drain()
+}
+
+// Changing returns a channel that is closed when k is open or closed, nil if it is not on the way there.
+func (p *Pool[K, V]) Changing(k K) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.entries[k]; e != nil && (e.phase == opening || e.phase == closing) {
+		return e.ready
+	}
+	return nil
+}
+
+// Busy returns a channel that is closed when an opening or a closing in progress ends: of one of keys or of
+// what they may use. It returns nil if there is none. Members of groups are not looked at.
+func (p *Pool[K, V]) Busy(keys ...K) <-chan struct{} {
+	p.learn(keys, map[K]struct{}{})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seen := map[K]struct{}{}
+	var busy func(keys []K) chan struct{}
+	busy = func(keys []K) chan struct{} {
+		for _, k := range keys {
+			if _, ok := seen[k]; ok {
+				continue
+			}
+			seen[k] = struct{}{}
+			e := p.entries[k]
+			switch {
+			case e != nil && (e.phase == opening || e.phase == closing):
+				return e.ready
+			case e != nil && e.phase == open:
+				continue // so is all that it uses
+			}
+			if uses, ok := p.known.Load(k); ok {
+				if ch := busy(uses.([]K)); ch != nil {
+					return ch
+				}
+			}
+		}
+		return nil
+	}
+	return busy(keys)
+}
