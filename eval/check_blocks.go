@@ -27,17 +27,17 @@ func EachCheck(c *blocks.Config, f func(uses []Use)) {
 func (r *Run) DeclareChecks(status state.CheckStatus) {
 	for _, m := range r.cfg.Modules {
 		for _, b := range m.Checks {
-			r.Checks.declare("check", b.Address(), status)
+			r.Checks.Declare("check", b.Address(), status)
 		}
 		for _, b := range m.Resources {
 			if b.HasConditions() && b.Config.Addr.Mode != addr.Ephemeral {
-				r.Checks.declare("resource", b.Config.Config().String(), status)
+				r.Checks.Declare("resource", b.Config.Config().String(), status)
 			}
 		}
 		for kind, values := range map[string]map[string]*blocks.Value{"output": m.Outputs, "var": m.Variables} {
 			for _, b := range values {
 				if len(b.Conditions) > 0 {
-					r.Checks.declare(kind, b.Address(), status)
+					r.Checks.Declare(kind, b.Address(), status)
 				}
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
 
@@ -76,7 +77,7 @@ type Run struct {
 	Root  *Module
 	Diags *diag.Collector
 	// Checks collects the results of conditions.
-	Checks *Checks
+	Checks *state.CheckCollector
 	Stats  Stats
 
 	cfg *blocks.Config
@@ -99,7 +100,7 @@ type Stats struct {
 // NewRun starts a walk. Nothing is evaluated until it is demanded.
 func NewRun(c *blocks.Config, opt Options) *Run {
 	r := &Run{
-		Diags: &diag.Collector{}, Checks: newChecks(), cfg: c, opt: opt,
+		Diags: &diag.Collector{}, Checks: state.NewCheckCollector(), cfg: c, opt: opt,
 		providers: map[addr.ProviderConfig]*ProviderObject{}, keyExprs: map[hcl.Expression]*lang.Expr{},
 	}
 	r.Root = r.newModule(addr.RootInstance, c.Modules[addr.RootModule], nil)

@@ -1,7 +1,9 @@
 package eval
 
 import (
+	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
@@ -113,9 +115,9 @@ func (s *Session) End() {
 	s.release = nil
 }
 
-// Together calls functions at once on behalf of t, each with a task and a session of its own, and returns when all have
-// returned. What they hold open, s holds afterwards. While they run, the slot of s is theirs. The functions
-// must not demand anything durable that is not computed yet.
+// Together calls functions at once on behalf of t, each with a task and a session of its own, and returns
+// when all have returned. What they hold open, s holds afterwards. While they run, the slot of s is theirs.
+// They must not demand anything durable that is not computed yet.
 func (r *Run) Together(t *future.Task, s *Session, fs ...func(*future.Task, *Session)) {
 	parts := make([]*Session, len(fs))
 	s.Turn.Lend(func() {
@@ -213,12 +215,16 @@ func (in *Instance) OpenForBody(t *future.Task, s *Session) {
 		return
 	}
 	var needed []need
-	_, _, holds := in.Run().evalUnopened(func(dry *Session) (cty.Value, diag.List) {
+	_, diags, holds := in.Run().evalUnopened(func(dry *Session) (cty.Value, diag.List) {
 		v, diags := in.evalBody(t, dry)
 		needed = dry.needed
 		return v, diags
 	})
-	if !holds || in.Resource.ephemeral {
+	switch {
+	case slices.ContainsFunc(diags, func(d diag.Diagnostic) bool { return d.Extra == context.Canceled }):
+		in.Run().Report(diags)
+		s.Fail()
+	case !holds || in.Resource.ephemeral:
 		in.Run().open(t, s, needed)
 	}
 }

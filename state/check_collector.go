@@ -1,44 +1,43 @@
-package eval
+package state
 
 import (
 	"slices"
 	"sync"
-
-	"github.com/mayfly-iac/mayfly/state"
 )
 
-// Checks gathers the results of conditions by object. It is safe for concurrent use.
-type Checks struct {
+// CheckCollector gathers the results of conditions by object. It is safe for concurrent use.
+type CheckCollector struct {
 	mu      sync.Mutex
 	order   []string // config addresses in order of first result
-	results map[string]*state.CheckResult
+	results map[string]*CheckResult
 	objects map[string]map[string]int // index into Objects by object address
 }
 
-func newChecks() *Checks {
-	return &Checks{results: map[string]*state.CheckResult{}, objects: map[string]map[string]int{}}
+// NewCheckCollector returns an empty collector.
+func NewCheckCollector() *CheckCollector {
+	return &CheckCollector{results: map[string]*CheckResult{}, objects: map[string]map[string]int{}}
 }
 
 // Add records the status of one condition of an object; the worst of an object's conditions is its status.
 // failure is "" or the message of a failed condition.
-func (c *Checks) Add(kind, config, object string, status state.CheckStatus, failure string) {
+func (c *CheckCollector) Add(kind, config, object string, status CheckStatus, failure string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.results[config]
 	if r == nil {
-		r = &state.CheckResult{Kind: kind, Config: config, Status: state.CheckPass}
+		r = &CheckResult{Kind: kind, Config: config, Status: CheckPass}
 		c.results[config] = r
 		c.objects[config] = map[string]int{}
 		c.order = append(c.order, config)
 	}
 	i, ok := c.objects[config][object]
 	if len(r.Objects) == 0 {
-		r.Status = state.CheckPass // replaces the declared status
+		r.Status = CheckPass // replaces the declared status
 	}
 	if !ok {
 		i = len(r.Objects)
 		c.objects[config][object] = i
-		r.Objects = append(r.Objects, state.CheckObject{Addr: object, Status: state.CheckPass})
+		r.Objects = append(r.Objects, CheckObject{Addr: object, Status: CheckPass})
 	}
 	o := &r.Objects[i]
 	if status.Worse(o.Status) {
@@ -52,28 +51,28 @@ func (c *Checks) Add(kind, config, object string, status state.CheckStatus, fail
 	}
 }
 
-// declare records a block that may turn out to have no objects; the given status applies in that case. It
+// Declare records a block that may turn out to have no objects; the given status applies in that case. It
 // leaves a block that has objects unchanged.
-func (c *Checks) declare(kind, config string, status state.CheckStatus) {
+func (c *CheckCollector) Declare(kind, config string, status CheckStatus) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.results[config] != nil {
 		return
 	}
-	c.results[config] = &state.CheckResult{Kind: kind, Config: config, Status: status}
+	c.results[config] = &CheckResult{Kind: kind, Config: config, Status: status}
 	c.objects[config] = map[string]int{}
 	c.order = append(c.order, config)
 }
 
 // Results returns the results ordered by address.
-func (c *Checks) Results() []state.CheckResult {
+func (c *CheckCollector) Results() []CheckResult {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	order := slices.Sorted(slices.Values(c.order))
-	var out []state.CheckResult
+	var out []CheckResult
 	for _, config := range order {
 		r := *c.results[config]
-		r.Objects = slices.SortedFunc(slices.Values(r.Objects), func(a, b state.CheckObject) int {
+		r.Objects = slices.SortedFunc(slices.Values(r.Objects), func(a, b CheckObject) int {
 			if a.Addr < b.Addr {
 				return -1
 			}
