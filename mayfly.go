@@ -62,6 +62,7 @@ type Options struct {
 	Loader    *config.Loader // nil for files on disk and local modules only
 	Tree      *config.Tree   // a tree that was loaded already; Loader is not used then
 	Store     store.Manager  // where the state is; nil for operations without state
+	Cipher    store.Cipher   // that Store encrypts with; nil for none
 	Workspace string         // "default" if empty
 
 	Observer    event.Observer // several together with event.Observers; one that draws when ephemeral instances were open is in view/timeline. Operation.Flush waits for it

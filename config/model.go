@@ -39,7 +39,7 @@ type Module struct {
 	RequiredVersions []VersionConstraint
 	Required         map[string]*RequiredProvider // by local name, only what is declared
 	Backend          *Backend
-	Encryption       *Encryption
+	Encryption       *Encryption              // nil without a block
 	ProviderMeta     map[string]*ProviderMeta // by local name
 
 	Providers map[string]*Provider // by local name, or "name.alias"
@@ -93,12 +93,6 @@ func (r ProviderRef) String() string {
 // Backend is a backend block.
 type Backend struct {
 	Type  string
-	Body  hcl.Body
-	Range hcl.Range
-}
-
-// Encryption is an encryption block.
-type Encryption struct {
 	Body  hcl.Body
 	Range hcl.Range
 }

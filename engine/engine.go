@@ -90,8 +90,7 @@ func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog
 
 // Compile loads the schemas of the tree's providers and compiles the configuration.
 func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*blocks.Config, diag.List) {
-	cfg, diags := blocks.Compile(tree, e.providers.Schemas(ctx))
-	return cfg, append(unsupported(tree), diags...)
+	return blocks.Compile(tree, e.providers.Schemas(ctx))
 }
 
 // stopOn asks the providers to cancel their operations when soft ends. The returned function ends the watch.

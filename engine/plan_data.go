@@ -121,7 +121,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	done := d.events.Begin(event.OpRead, d.obj, plan.Read, "", "")
-	resp, diags := d.p.ReadData(d.ctx, provider.DataRequest{Type: d.typeName(), Config: d.config.value, ProviderMeta: d.meta(d.in)})
+	resp, diags := d.p.ReadData(d.ctx, provider.DataRequest{Type: d.typeName(), Instance: d.obj.Instance, Config: d.config.value, ProviderMeta: d.meta(d.in)})
 	if !diags.HasErrors() {
 		diags = append(diags, d.check(resp)...)
 	}

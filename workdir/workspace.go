@@ -66,7 +66,7 @@ func (d *Dir) Workspaces(ctx context.Context) (*Workspaces, diag.List) {
 		return nil, diags
 	}
 	w := &Workspaces{dir: d}
-	if w.store, diags = b.open(StateFiles{}); diags.HasErrors() {
+	if w.store, diags = d.store(ctx, b, StateFiles{}); diags.HasErrors() {
 		return nil, diags
 	}
 	if w.Current, w.FromEnv, diags = d.Workspace(); diags.HasErrors() {

@@ -134,6 +134,10 @@ var rules = map[string]rule{
 		why: "which stored values must go follows from schemas, which it is given: no provider is asked",
 	},
 
+	"state/encryption": {
+		may: []string{"config", "diag", "state", "state/store"},
+		why: "how files are encrypted follows from declarations and bytes: whose files they are, and what is in them, makes no difference",
+	},
 	"state/store":           {may: []string{"addr", "diag", "state"}, why: "where a state is kept must not depend on what made it"},
 	"state/store/local":     {may: []string{"addr", "diag", "safefile", "state", "state/store"}, why: "one store does not know the others"},
 	"state/store/inmem":     {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},
@@ -175,7 +179,7 @@ var rules = map[string]rule{
 	},
 	"workdir": {
 		may: []string{
-			".", "addr", "diag", "event", "safefile", "schema", "value", "config", "state", "state/store", "state/store/local", "provider", "provider/plugin",
+			".", "addr", "diag", "event", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "provider", "provider/plugin",
 			"plan", "plan/planfile", "engine", "install/...",
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",
