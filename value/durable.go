@@ -76,7 +76,7 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 		}
 		v = block.NullWriteOnly(v) // a null may have a type that tells of a value
 	}
-	packed, err := pack(v, ty, block)
+	packed, err := Pack(v, ty, block)
 	if err != nil {
 		return Durable{}, fmt.Errorf("encoding a value: %w", err)
 	}
@@ -184,7 +184,7 @@ func (d Durable) Unmarked() (cty.Value, error) {
 	if d.IsZero() {
 		return cty.NilVal, nil
 	}
-	v, err := unpack(d.packed, d.ty)
+	v, err := Unpack(d.packed, d.ty)
 	if err != nil {
 		return cty.NilVal, fmt.Errorf("decoding a stored value: %w", err)
 	}

@@ -13,12 +13,15 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// pack encodes a value without marks against ty, in the bytes that the library gives. Objects are what there
-// are most of. The library compares their types, converts them and makes several encoders for each of their
-// attributes; here, strings, booleans and nulls are written directly, and only other attributes are left to
-// it. block may be nil; if ty is its type, it knows the order of the attributes.
-func pack(v cty.Value, ty cty.Type, block *schema.Block) ([]byte, error) {
-	if !ty.IsObjectType() || !v.IsKnown() || v.IsNull() || !sameAttributes(v.Type(), ty) {
+// Pack encodes a value without marks as msgpack against ty, in the bytes that the library gives. Objects are
+// what there are most of. The library compares their types, converts them and makes several encoders for each
+// of their attributes; here, strings, booleans and nulls are written directly, and only other attributes are
+// left to it. block may be nil; if ty is its type, it knows the order of the attributes.
+func Pack(v cty.Value, ty cty.Type, block *schema.Block) ([]byte, error) {
+	if !v.IsMarked() && v.IsKnown() && v.IsNull() && ty != cty.DynamicPseudoType && v.Type().Equals(ty) {
+		return []byte{msgpcode.Nil}, nil
+	}
+	if v.IsMarked() || !ty.IsObjectType() || !v.IsKnown() || v.IsNull() || !sameAttributes(v.Type(), ty) {
 		return ctymsgpack.Marshal(v, ty)
 	}
 	attrs := ty.AttributeTypes()
@@ -67,6 +70,7 @@ func appendPart(b []byte, v cty.Value, want cty.Type) ([]byte, error) {
 		}
 	}
 	switch {
+	case v.IsMarked(): // an error of the library
 	case v.IsKnown() && v.IsNull() && ty.Equals(want):
 		return append(b, msgpcode.Nil), nil
 	case !ty.IsPrimitiveType() || ty != want:

@@ -55,7 +55,7 @@ var rules = map[string]rule{
 	"state":           {may: []string{"addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
 	"state/edit":      {may: []string{"addr", "state"}, pure: true, modules: none, why: "a change by hand is about addresses and objects, whatever the configuration says"},
 	"provider":        {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
-	"provider/plugin": {may: []string{"addr", "diag", "schema", "provider", "provider/plugin/unary", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
+	"provider/plugin": {may: []string{"addr", "diag", "schema", "value", "provider", "provider/plugin/unary", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/plugin/unary": {
 		modules: []string{"golang.org/x/net", "google.golang.org/grpc", "google.golang.org/protobuf"},
 		why:     "how a call gets to a server and back has nothing to do with what is asked",
