@@ -99,19 +99,6 @@ type foldedJSON struct {
 	Sum    string `json:"sha256"`
 }
 
-// Replay applies a journal to the state that it belongs to. base is nil if there is no state file. See
-// ParseJournal and JournalFile.Replay.
-func Replay(base *File, journal []byte) (*Replayed, error) {
-	j, err := ParseJournal(journal, nil)
-	if err != nil {
-		return nil, err
-	}
-	if j == nil {
-		return &Replayed{File: base}, nil
-	}
-	return j.Replay(base)
-}
-
 // ParseJournal reads a journal. A write that was cut off at the end is reported as Torn; damage anywhere
 // else is ErrJournalCorrupt. It returns nil for a journal that is empty or whose first write was cut off.
 // sealer may be nil unless the journal is encrypted.
