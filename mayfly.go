@@ -120,6 +120,26 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 	return p, diags
 }
 
+// BesideOptions say what a project beside another one works on.
+type BesideOptions struct {
+	Tree     *config.Tree
+	Store    store.Manager
+	Observer event.Observer
+	// Instead returns what answers for an instance in place of its provider, nil for none.
+	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
+}
+
+// Beside returns a project with another configuration and state that uses the provider processes of p. It
+// belongs to a goroutine of its own, and is not closed.
+func (p *Project) Beside(opt BesideOptions) *Project {
+	q := &Project{Tree: opt.Tree, opt: p.opt}
+	q.opt.Store, q.opt.Observer = opt.Store, opt.Observer
+	q.engine = p.engine.Beside(func(o *engine.Options) {
+		o.Observer, o.Instead, o.RootDir = opt.Observer, opt.Instead, opt.Tree.Root.Dir
+	})
+	return q
+}
+
 // Close ends every process that the project started. It is safe to call more than once.
 func (p *Project) Close() { p.engine.Close() }
 

@@ -112,6 +112,7 @@ type Provider struct {
 	Version VersionConstraint
 	Body    hcl.Body // the provider's own arguments
 	Range   hcl.Range
+	Test    bool // it is in a test file, where arguments may refer to earlier runs
 }
 
 // Ref returns the name other blocks use for p.
@@ -273,6 +274,11 @@ type Check struct {
 	Scoped  *Resource // a nested data or ephemeral block, nil if none
 	Asserts []*Condition
 	Range   hcl.Range
+	// Test is set if these are the assertions of a test run. They may refer to outputs of the module and to
+	// earlier runs, and are evaluated also where a plan is restricted.
+	Test bool
+	// Late leaves the assertions of a test run to the apply: its plan does not evaluate them.
+	Late bool
 }
 
 // Moved is a moved block.

@@ -77,6 +77,16 @@ type Part struct {
 // they are alike, and a later evaluation of the check replaces them.
 type CheckWarning struct{}
 
+// Unmet is the Extra of a diagnostic about a condition of an object that is not met.
+type Unmet struct {
+	Object string // the address of the object, such as "module.a[0].aws_instance.web" or "var.name"
+}
+
+// Assertion is the Extra of the warning about an assertion of a test run that is not met.
+type Assertion struct {
+	Undecided bool // it was not evaluated to true or false, because something in it is unknown
+}
+
 // Unknown is the Extra of an error about a value that is unknown where it must be known. If there are other
 // errors, it is likely to be their consequence.
 type Unknown struct {

@@ -51,7 +51,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	t.Idle(a.pool.Drained) // what earlier steps used may live in the object: a tunnel is closed before its host goes
 	ok = false
 	a.inSession(obj, event.OpDelete, func(s *eval.Session) {
-		if op.p = a.openTogether(t, s, po, held...); op.p == nil {
+		if op.p = a.openTogether(t, s, po, obj.Instance, held...); op.p == nil {
 			return
 		}
 		destroying := destruction{a: a, objectOp: op, change: c, object: stored}

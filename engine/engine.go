@@ -35,6 +35,8 @@ type Options struct {
 	// Log receives a line for anything unusual that is not an error; nil for none. A line begins with its
 	// level in brackets and holds no values.
 	Log func(line string)
+	// Instead returns what answers for an instance in place of its provider, nil for none. Tests set it.
+	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
 }
 
 // Engine carries out operations on one configuration with one set of provider processes. Operations must not
@@ -54,7 +56,17 @@ type Stats struct {
 }
 
 // New returns an engine. Nothing is started.
-func New(opt Options) *Engine {
+func New(opt Options) *Engine { return with(opt, processes.New(opt.Launcher)) }
+
+// Beside returns an engine that uses the same provider processes, and whose operations may overlap with those
+// of e. It is not closed: e ends the processes.
+func (e *Engine) Beside(change func(*Options)) *Engine {
+	opt := e.opt
+	change(&opt)
+	return with(opt, e.providers)
+}
+
+func with(opt Options, providers *processes.Set) *Engine {
 	if opt.Parallelism <= 0 {
 		opt.Parallelism = 10
 	}
@@ -67,7 +79,10 @@ func New(opt Options) *Engine {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	return &Engine{opt: opt, providers: processes.New(opt.Launcher), events: event.NewReporter(opt.Observer, opt.Now)}
+	if opt.Instead == nil {
+		opt.Instead = func(addr.ProviderConfig, addr.Instance) provider.Provider { return nil }
+	}
+	return &Engine{opt: opt, providers: providers, events: event.NewReporter(opt.Observer, opt.Now)}
 }
 
 // Flush waits until the observer has received every event so far, and returns the observer's errors.

@@ -83,7 +83,7 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 	obj := addr.Object{Instance: u.to}
 	p.inSession(obj, event.OpImport, func(s *eval.Session) {
 		sub := p.objectOp(obj, sch, source)
-		if sub.p = p.pool.Provider(t, s, po); sub.p == nil {
+		if sub.p = p.pool.ProviderFor(t, s, po, u.to); sub.p == nil {
 			return
 		}
 		got, ok := sub.importObject(u.target, sub.metaIn(p.run.Root))

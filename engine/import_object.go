@@ -79,7 +79,7 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	var out *state.State
 	ran := im.inSession(in, event.OpImport, func(s *eval.Session) {
 		sub := im.instanceOp(in)
-		if sub.p = im.pool.Provider(t, s, po); sub.p == nil {
+		if sub.p = im.pool.ProviderFor(t, s, po, in.Addr()); sub.p == nil {
 			return
 		}
 		got, ok := sub.importObject(&importTarget{id: id}, sub.meta(in))

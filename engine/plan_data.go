@@ -93,12 +93,12 @@ func (d *dataRead) prepare() (ok bool) {
 		return false
 	}
 	if d.in.Resource.Block.BodyOpens() {
-		if d.p = d.openTogether(d.t, d.s, po, d.in.OpenForBody); d.p == nil {
+		if d.p = d.openTogether(d.t, d.s, po, d.in.Addr(), d.in.OpenForBody); d.p == nil {
 			return false
 		}
 	}
 	if d.config, ok = d.evaluate(d.t, d.s, d.in); ok && d.p == nil {
-		d.p = d.pool.Provider(d.t, d.s, po)
+		d.p = d.pool.ProviderFor(d.t, d.s, po, d.in.Addr())
 	}
 	return d.p != nil && ok
 }

@@ -119,7 +119,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 		planned := false
 		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
 		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
-		if dp.p = p.openTogether(t, s, po, held...); dp.p == nil {
+		if dp.p = p.openTogether(t, s, po, o.obj.Instance, held...); dp.p == nil {
 			return
 		}
 		pr, ok := dp.upgrade(o.stored)

@@ -39,7 +39,7 @@ type shared struct {
 func (e *Engine) newWalk(ctx, soft context.Context) *walk {
 	pool := ephemeral.NewPool(ephemeral.Options{
 		Ctx: ctx, Soft: soft, Providers: e.providers, Events: e.events, Limit: e.opt.CloseLimit, Now: e.opt.Now,
-		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.valid.accepts(pc, config) },
+		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.valid.accepts(pc, config) }, Instead: e.opt.Instead,
 	})
 	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism)}}
 }
@@ -143,16 +143,16 @@ func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) p
 	if po == nil {
 		return nil
 	}
-	return w.pool.Provider(t, s, po)
+	return w.pool.ProviderFor(t, s, po, in.Addr())
 }
 
 // openTogether returns the configured provider and runs the given functions, which open what an operation
 // begins with, all at once. It returns nil if something failed, which was reported. What is opened, s holds.
-func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderObject, opens ...func(*future.Task, *eval.Session)) (p provider.Provider) {
+func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderObject, i addr.Instance, opens ...func(*future.Task, *eval.Session)) (p provider.Provider) {
 	if len(opens) == 0 {
-		return w.pool.Provider(t, s, po)
+		return w.pool.ProviderFor(t, s, po, i)
 	}
-	w.run.Together(t, s, append(opens, func(t *future.Task, s *eval.Session) { p = w.pool.Provider(t, s, po) })...)
+	w.run.Together(t, s, append(opens, func(t *future.Task, s *eval.Session) { p = w.pool.ProviderFor(t, s, po, i) })...)
 	if s.Failed() {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (w *walk) openFor(t *future.Task, s *eval.Session, in *eval.Instance, evalu
 	if po == nil {
 		return nil
 	}
-	return w.openTogether(t, s, po, opens...)
+	return w.openTogether(t, s, po, in.Addr(), opens...)
 }
 
 // CallFunction implements eval.Host. A function runs in an unconfigured process unless it belongs to a

@@ -118,12 +118,15 @@ func (c *Check) Evaluate(t *future.Task, s *Session, announce bool) {
 	}
 }
 
-const failedAssertion = "Check block assertion failed"
+const failedAssertion, failedTest = "Check block assertion failed", "Test assertion failed"
 
 // assert evaluates one assertion of a check. Its failure is a warning, tagged so that warnings of several
 // checks with the same text are not merged.
 func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.CheckStatus, string, diag.List) {
 	r := c.Module.run
+	if c.block.Config.Test {
+		return c.assertTest(sc, a)
+	}
 	v := r.condition(sc, a, failedAssertion)
 	switch {
 	case v.status == state.CheckFail:
@@ -140,6 +143,25 @@ func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.Chec
 	}
 	return v.status, v.message, v.all()
 }
+
+// assertTest evaluates one assertion of a test run. It decides about the test and not about the run, in which
+// it holds nothing up, so it is a warning too if it fails or cannot be decided.
+func (c *Check) assertTest(sc *scope, a blocks.Condition) (state.CheckStatus, string, diag.List) {
+	r := c.Module.run
+	v := r.condition(sc, a, failedTest)
+	if v.status == state.CheckUnknown && r.opt.Phase != Validating {
+		v.failure = r.about(sc, a.Expr, diag.Diagnostic{
+			Summary: "Unknown condition run", Detail: "Condition expression could not be evaluated at this time.",
+		})
+	}
+	for i := range v.failure.AsWarnings() {
+		v.failure[i].Extra, v.failure[i].Address = diag.Assertion{Undecided: v.status == state.CheckUnknown}, ""
+	}
+	return v.status, v.message, v.all()
+}
+
+// Test reports whether these are the assertions of a test run, and whether they are left to its apply.
+func (c *Check) Test() (is, late bool) { return c.block.Config.Test, c.block.Config.Late }
 
 // Fail records that the check failed for a reason other than its assertions.
 func (c *Check) Fail(why string) { c.record(state.CheckFail, why) }

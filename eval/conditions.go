@@ -93,7 +93,9 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 	if hidden.what != "" {
 		message = hidden.message(c)
 	}
-	v.failure = r.about(sc, c.Expr, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address, Parts: r.comparedParts(sc, c.Expr)})
+	v.failure = r.about(sc, c.Expr, diag.Diagnostic{
+		Summary: failed, Detail: message, Address: sc.address, Parts: r.comparedParts(sc, c.Expr), Extra: diag.Unmet{Object: sc.address},
+	})
 	return v
 }
 

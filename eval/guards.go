@@ -110,7 +110,7 @@ func (v *Value) check(t *future.Task, c blocks.Condition) bool {
 	got := m.condition(t, v, c, "", "Invalid value for variable")
 	for i := range got.failure {
 		d := &got.failure[i]
-		d.Context, d.Subject = d.Subject, v.block.Range.Ptr()
+		d.Context, d.Subject, d.Extra = d.Subject, v.block.Range.Ptr(), diag.Unmet{Object: v.Addr()}
 		if v.block.Expr != nil {
 			d.Subject = v.block.Expr.Range().Ptr()
 		}

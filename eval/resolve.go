@@ -6,6 +6,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
@@ -89,6 +90,10 @@ func (sc *scope) find(ref *lang.Ref) target {
 		return target{value: sc.m.variables[ref.Name]}
 	case lang.Local:
 		return target{value: sc.m.locals[ref.Name]}
+	case lang.Output:
+		return target{value: sc.m.outputs[ref.Name]}
+	case lang.Earlier:
+		return target{value: sc.m.variables[config.EarlierRun(ref.Name)]}
 	case lang.Resource:
 		return target{resource: sc.m.resources[ref.Resource]}
 	case lang.Module:

@@ -33,6 +33,8 @@ const (
 	Self                  // self
 	Path                  // path.module, path.root, path.cwd
 	Terraform             // terraform.workspace, terraform.applying, and the same under tofu
+	Output                // output.NAME, in test files only
+	Earlier               // run.NAME, in test files only
 )
 
 // Ref is one reference: an object, the instance of it if the reference tells, and what follows.
@@ -51,6 +53,19 @@ type Ref struct {
 	// Iterators are the names of the current elements of the dynamic blocks around the reference, from
 	// outside to inside.
 	Iterators []string
+}
+
+var testWords = map[string]Kind{"output": Output, "run": Earlier}
+
+// InTest gives the references of an expression the meaning that they have in a test file, where outputs of
+// the module under test and earlier runs can be referred to. Elsewhere their names are those of resource types.
+func (x *Expr) InTest() {
+	for i := range x.Refs {
+		ref := &x.Refs[i]
+		if kind, ok := testWords[ref.Root]; ok && ref.Kind == Resource {
+			*ref = Ref{Kind: kind, Name: ref.Resource.Name, Root: ref.Root, Rest: ref.Rest, Range: ref.Range, Guarded: ref.Guarded, Iterators: ref.Iterators}
+		}
+	}
 }
 
 // Outputs returns the names of the outputs that a reference to a module reads, nil for all of them.
