@@ -55,19 +55,6 @@ type Ref struct {
 	Iterators []string
 }
 
-var testWords = map[string]Kind{"output": Output, "run": Earlier}
-
-// InTest gives the references of an expression the meaning that they have in a test file, where outputs of
-// the module under test and earlier runs can be referred to. Elsewhere their names are those of resource types.
-func (x *Expr) InTest() {
-	for i := range x.Refs {
-		ref := &x.Refs[i]
-		if kind, ok := testWords[ref.Root]; ok && ref.Kind == Resource {
-			*ref = Ref{Kind: kind, Name: ref.Resource.Name, Root: ref.Root, Rest: ref.Rest, Range: ref.Range, Guarded: ref.Guarded, Iterators: ref.Iterators}
-		}
-	}
-}
-
 // Outputs returns the names of the outputs that a reference to a module reads, nil for all of them.
 func (r *Ref) Outputs() []string {
 	switch {
