@@ -75,7 +75,9 @@ type Part struct {
 
 // CheckWarning is the Extra of a diagnostic from a check block. Such diagnostics are never merged, even if
 // they are alike, and a later evaluation of the check replaces them.
-type CheckWarning struct{}
+type CheckWarning struct {
+	Undecided bool // the result is known only after apply
+}
 
 // Unmet is the Extra of a diagnostic about a condition of an object that is not met.
 type Unmet struct {

@@ -139,7 +139,7 @@ func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.Chec
 		})
 	}
 	for i := range v.failure {
-		v.failure[i].Extra = diag.CheckWarning{}
+		v.failure[i].Extra = diag.CheckWarning{Undecided: v.status == state.CheckUnknown}
 	}
 	return v.status, v.message, v.all()
 }

@@ -4,7 +4,7 @@ package lang
 var testWords = map[string]Kind{"output": Output, "run": Earlier}
 
 // InTest gives the references of an expression the meaning that they have in a test file, where outputs of
-// the module under test and earlier runs can be referred to. Elsewhere such a name is that of a resource type.
+// the module under test and earlier runs can be referred to. Elsewhere such a name is a resource type.
 func (x *Expr) InTest() {
 	for i := range x.Refs {
 		ref := &x.Refs[i]

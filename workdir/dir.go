@@ -37,6 +37,8 @@ type Options struct {
 	Asker Asker
 	// Version is the version of the program, which saved plans record; CompatibleVersion if empty.
 	Version string
+	// Testing permits ephemeral outputs in the root module, as for a module under test.
+	Testing bool
 }
 
 // Dir is the working directory of a configuration. It belongs to one goroutine.
@@ -134,7 +136,7 @@ func (d *Dir) Tree() *config.Tree { return d.tree }
 
 // loader returns a loader for the configuration files and the modules that are installed now.
 func (d *Dir) loader(ctx context.Context) *config.Loader {
-	return &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: d.static(ctx), Version: mayfly.CompatibleVersion}
+	return &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: d.static(ctx), Version: mayfly.CompatibleVersion, EphemeralRootOutputs: d.opt.Testing}
 }
 
 // environment is what the search for the user's settings depends on.

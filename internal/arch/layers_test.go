@@ -60,6 +60,10 @@ var rules = map[string]rule{
 		modules: []string{"golang.org/x/net", "google.golang.org/grpc", "google.golang.org/protobuf"},
 		why:     "how a call gets to a server and back has nothing to do with what is asked",
 	},
+	"provider/mock": {
+		may: []string{"addr", "diag", "schema", "provider"}, pure: true, modules: []string{cty},
+		why: "an answer in place of a provider follows from a schema and from given values: it must not tell that a test asks",
+	},
 	"provider/builtin": {
 		may: []string{"addr", "bounds", "diag", "safefile", "schema", "provider", "state"},
 		why: "the built-in provider reads other states, and is otherwise a provider like any",
@@ -166,6 +170,10 @@ var rules = map[string]rule{
 		may:  []string{"addr", "constraint", "diag", "schema", "value", "config", "lang", "state", "plan", "event"},
 		pure: true, why: "rendering is a function of what is rendered; of a run it sees events",
 	},
+	"view/verdicts": {
+		may: []string{"config", "diag", "suite", "view"}, pure: true,
+		why: "the outcomes of tests are shown by themselves: what was run, and how, is done by then",
+	},
 	"view/timeline": {
 		may:  []string{"addr", "event"},
 		pure: true, modules: none, why: "a timeline shows addresses and times: without values, plans and diagnostics at hand it cannot show more",
@@ -184,11 +192,17 @@ var rules = map[string]rule{
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",
 	},
+	"suite": {
+		may: []string{
+			".", "addr", "bounds", "config", "diag", "lang", "lang/funcs", "lang/marked", "plan", "provider", "provider/mock", "state", "state/store", "state/store/inmem", "value",
+		},
+		why: "a test run is an operation of the library like any other: nothing of the engine is open to tests alone",
+	},
 	"cmd/mayfly": {
 		may: []string{
 			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
-			"plan/planfile", "event", "engine", "view", "view/timeline", "install/...", "lang/funcs",
-			"workdir", "cmd/mayfly/internal/...",
+			"plan/planfile", "event", "engine", "view", "view/timeline", "view/verdicts", "install/...", "lang/funcs",
+			"suite", "workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
 	},
