@@ -144,7 +144,7 @@ func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
 		defer a.pool.Waive(uses[i]...)
 		s, ok := &steps[i], false
 		if !skip && (!a.interrupted() || s.Leg == plan.Gate) {
-			a.run.Guard(s.String(), func() { ok = a.step(t, s) })
+			a.run.Guard(s, func() { ok = a.step(t, s) })
 		}
 		if !ok {
 			a.block(s.Change)

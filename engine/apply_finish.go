@@ -142,7 +142,7 @@ func (a *applier) finishConditions(pool *future.Pool) {
 			}
 			instances, _ := r.Instances(t)
 			for _, in := range instances {
-				pool.Go(func(t *future.Task) { a.run.Guard(in.Addr().String(), func() { a.finishInstance(t, in, undecided) }) })
+				pool.Go(func(t *future.Task) { a.run.Guard(in, func() { a.finishInstance(t, in, undecided) }) })
 			}
 		}
 		for _, c := range m.Calls() {

@@ -54,7 +54,7 @@ func (p *planner) generate() []*Generated {
 	out := make([]*Generated, len(missing))
 	pool := future.NewPool(p.workers())
 	for i, u := range missing {
-		pool.Go(func(t *future.Task) { p.run.Guard(u.to.String(), func() { out[i] = p.generateOne(t, u) }) })
+		pool.Go(func(t *future.Task) { p.run.Guard(u.to, func() { out[i] = p.generateOne(t, u) }) })
 	}
 	pool.Wait()
 	if p.interrupted() {

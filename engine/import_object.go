@@ -37,7 +37,7 @@ func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, d
 	defer func() { e.stats.Evaluations += im.run.Stats.Evaluations.Load() }()
 	defer im.pool.Shutdown()
 	var out *state.State
-	im.run.Guard(req.To.String(), func() { out = im.importObject(&future.Task{}, req.To, req.ID) })
+	im.run.Guard(req.To, func() { out = im.importObject(&future.Task{}, req.To, req.ID) })
 	im.pool.Shutdown()
 	diags := provider.WithoutRepeats(im.run.Diags.List())
 	if diags.HasErrors() {

@@ -146,7 +146,7 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	for _, r := range resources {
 		pool.Go(func(t *future.Task) {
 			defer p.expansionDone(pool)
-			p.run.Guard(r.Addr().String(), func() { p.visitResource(pool, t, r) })
+			p.run.Guard(r.Addr(), func() { p.visitResource(pool, t, r) })
 		})
 	}
 	pool.Go(func(t *future.Task) {
@@ -247,7 +247,7 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 	for i, in := range instances {
 		pool.Go(func(t *future.Task) {
 			defer p.pool.Waive(uses[i]...)
-			p.run.Guard(in.Addr().String(), func() { p.visitInstance(t, in) })
+			p.run.Guard(in, func() { p.visitInstance(t, in) })
 		})
 	}
 }

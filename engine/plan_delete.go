@@ -65,7 +65,7 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 		}
 		pool.Go(func(t *future.Task) {
 			defer p.pool.Waive(uses[i]...)
-			p.run.Guard(o.obj.String(), func() { p.planOrphan(t, o) })
+			p.run.Guard(o.obj, func() { p.planOrphan(t, o) })
 		})
 	}
 }

@@ -112,7 +112,7 @@ func (c *Check) OpenNested(t *future.Task, s *Session) {
 // of an assertion whose result is known only after apply.
 func (c *Check) Evaluate(t *future.Task, s *Session, announce bool) {
 	for _, a := range c.block.Assertions {
-		status, message, diags := c.assert(&scope{m: c.Module, t: t, sess: s, address: c.Addr()}, a, announce)
+		status, message, diags := c.assert(&scope{m: c.Module, t: t, sess: s, of: c}, a, announce)
 		c.Module.run.Report(diags)
 		c.record(status, message)
 	}
@@ -134,7 +134,7 @@ func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.Chec
 		v.failure.AsWarnings()
 	case v.status == state.CheckUnknown && announce && !r.Diags.HasErrors():
 		v.failure = r.about(sc, a.Expr, diag.Diagnostic{
-			Severity: diag.Warning, Summary: "Check block assertion known after apply", Address: sc.address,
+			Severity: diag.Warning, Summary: "Check block assertion known after apply", Address: sc.address(),
 			Detail: "The condition could not be evaluated at this time, a result will be known when this plan is applied.",
 		})
 	}

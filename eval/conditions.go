@@ -90,8 +90,9 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 	if hidden.what != "" {
 		message = hidden.message(c)
 	}
+	address := sc.address()
 	v.failure = r.about(sc, c.Expr, diag.Diagnostic{
-		Summary: failed, Detail: message, Address: sc.address, Parts: lang.ComparedParts(c.Expr.Source, r.context(sc, c.Expr)), Extra: diag.Unmet{Object: sc.address},
+		Summary: failed, Detail: message, Address: address, Parts: lang.ComparedParts(c.Expr.Source, r.context(sc, c.Expr)), Extra: diag.Unmet{Object: address},
 	})
 	return v
 }
@@ -108,7 +109,7 @@ func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
 	switch {
 	case err != nil || v.IsNull():
 		diags = append(diags, r.about(sc, c.Expr, diag.Diagnostic{
-			Summary: "Invalid condition result", Detail: "A condition must be true or false, but this one is " + value.Kind(given) + ".", Address: sc.address,
+			Summary: "Invalid condition result", Detail: "A condition must be true or false, but this one is " + value.Kind(given) + ".", Address: sc.address(),
 		})...)
 		return verdict{status: state.CheckError, diags: diags}
 	case !v.IsKnown():
@@ -203,7 +204,7 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 	if x == nil {
 		return false, nil
 	}
-	v, diags := in.Run().eval(&scope{m: in.Resource.Module, t: t, address: in.Addr().String()}, x)
+	v, diags := in.Run().eval(&scope{m: in.Resource.Module, t: t, of: in}, x)
 	if diags.HasErrors() {
 		return true, diags
 	}

@@ -27,7 +27,7 @@ func exceeded(ctx *hcl.EvalContext, sc *scope) diag.List {
 	if hd == nil {
 		return nil
 	}
-	diags := diag.FromHCL(hd).WithAddress(sc.address)
+	diags := sc.located(diag.FromHCL(hd))
 	if errors.Is(bounds.BudgetOf(ctx).Excess().Err, bounds.ErrInterrupted) {
 		diags[0].Extra = context.Canceled
 	}
@@ -47,7 +47,7 @@ func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 		_, hd := x.Value(ctx)
 		return sc.explain(exprs, diag.FromHCL(hd))
 	})
-	diags = sc.forget(diags).WithAddress(sc.address)
+	diags = sc.located(sc.forget(diags))
 	if diags.HasErrors() || v == cty.NilVal {
 		return cty.DynamicVal, diags
 	}

@@ -36,7 +36,7 @@ func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.L
 	}
 	sc := p.scope(t, s)
 	if sc.each != nil && !p.expander.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
-		return cty.DynamicVal, diag.At(p.block.Config.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address)
+		return cty.DynamicVal, diag.At(p.block.Config.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address())
 	}
 	v, diags := p.run.decode(sc, p.schema.Block, p.block.View, p.block.Body)
 	return v, diags.WithAddress(p.Addr.String())
@@ -53,7 +53,7 @@ func (p *ProviderObject) evalImplied() (cty.Value, diag.List) {
 }
 
 func (p *ProviderObject) scope(t *future.Task, s *Session) *scope {
-	sc := &scope{m: p.module, t: t, sess: s, address: p.Addr.String()}
+	sc := &scope{m: p.module, t: t, sess: s, of: p.Addr}
 	if p.expander != nil {
 		sc.each = &eachData{key: p.Addr.Key, of: p.expander}
 	}

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -136,11 +137,11 @@ func (r *Run) terraformValue(name string) cty.Value {
 func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }
 
 // Guard calls f and reports a panic in it as a bug. The run continues, so that everything open is closed and
-// results are recorded. what names the object that f works on.
-func (r *Run) Guard(what string, f func()) {
+// results are recorded. what names the object that f works on: a string, or something that has one.
+func (r *Run) Guard(what any, f func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.Report(diag.Bug(what, p))
+			r.Report(diag.Bug(fmt.Sprint(what), p))
 		}
 	}()
 	f()
