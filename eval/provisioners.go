@@ -32,7 +32,7 @@ func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self 
 }
 
 func (r *Run) provisioner(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
-	v, diags := r.decode(sc, p.Schema, p.View, p.Exprs)
+	v, diags := r.decode(sc, p.View, p.Exprs)
 	return v, sc.located(diags)
 }
 

@@ -128,7 +128,7 @@ func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) 
 func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b := in.Resource.Block
 	sc := in.scope(t, s)
-	v, diags := in.Run().decode(sc, b.Schema.Block, b.View, b.Body)
+	v, diags := in.Run().decode(sc, b.View, b.Body)
 	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
 		diags = append(diags, checkEphemeralUse(v, b)...)
 	}

@@ -131,6 +131,6 @@ func (c *compiler) provider(m *Module, p *config.Provider) *Provider {
 	b.Schema = s
 	b.ForEach = c.expr(m, p.ForEach, site{})
 	b.Body = c.body(m, p.Body, s.Block, site{repeat: Repetition{ForEach: b.ForEach}, test: p.Test})
-	b.View = marked.Body(p.Body, lang.Expressions(b.Body))
+	b.View = s.Block.Bind(marked.Body(p.Body, lang.Expressions(b.Body)))
 	return b
 }
