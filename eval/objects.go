@@ -184,6 +184,7 @@ type Resource struct {
 	triggers  sync.Map // *lang.Ref to all instances, in replace_triggered_by → *future.Cell[bool]: whether a change of theirs triggers it
 	reads     future.Cell[*reads]
 	deps      future.Cell[[]plan.Dep]
+	provider  atomic.Pointer[ProviderObject] // of all instances; nil until one asks, and if they differ
 }
 
 // Addr returns the absolute address without an instance key.
@@ -287,6 +288,7 @@ type ProviderObject struct {
 	schema   *schema.Schema
 	expander *expander
 	reads    future.Cell[*reads]
+	use      []Use // the configuration itself, as most operations use nothing else
 }
 
 // Body returns the body of the provider block, nil for an implied configuration.

@@ -68,8 +68,12 @@ type providerRef struct {
 	scope  func(t *future.Task) *scope
 }
 
-// Provider returns the provider configuration of the instance, nil if there is none, which is reported.
+// Provider returns the provider configuration of the instance, nil if there is none, which is reported. All
+// instances of a resource object share it, unless an instance key chooses it.
 func (in *Instance) Provider(t *future.Task) *ProviderObject {
+	if p := in.Resource.provider.Load(); p != nil {
+		return p
+	}
 	b := in.Resource.Block
 	ref := b.Config.ProviderRef()
 	found, diags := in.Resource.Module.findProvider(ref, b.ProviderKey, func(t *future.Task) *scope { return in.scope(t, nil) })
@@ -77,7 +81,11 @@ func (in *Instance) Provider(t *future.Task) *ProviderObject {
 		in.Run().Report(diags)
 		return nil
 	}
-	return in.Run().provider(t, found, b.Provider, ref)
+	p := in.Run().provider(t, found, b.Provider, ref)
+	if found.block == nil || found.block.ForEach == nil {
+		in.Resource.provider.Store(p)
+	}
+	return p
 }
 
 // provider returns the provider object for a reference that was followed to found, evaluating the instance
@@ -127,7 +135,10 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 	if p := r.providers[pc]; p != nil {
 		return p
 	}
-	p := &ProviderObject{Addr: pc, run: r, module: found.module, block: found.block}
+	p := &ProviderObject{
+		Addr: pc, run: r, module: found.module, block: found.block,
+		use: []Use{{Kind: UseProvider, Provider: pc}},
+	}
 	if p.block != nil {
 		p.schema = p.block.Schema
 		if p.block.ForEach != nil {
