@@ -100,6 +100,9 @@ func (b *builtin) ValidateResource(_ context.Context, mode addr.Mode, typeName s
 	if diags := checkObject(block, "configuration", config); diags.HasErrors() {
 		return diags
 	}
+	if schema.HoldsMarks(config) {
+		return unprepared("configuration")
+	}
 	if mode == addr.Data && !config.IsNull() && config.IsKnown() {
 		return b.validateRemoteState(config)
 	}
@@ -177,11 +180,15 @@ func blockOf(mode addr.Mode, typeName string) (*schema.Block, diag.List) {
 // checkObject rejects values that do not have the schema's type, which would otherwise fail deep inside
 // cty.
 func checkObject(block *schema.Block, what string, v cty.Value) diag.List {
-	if v == cty.NilVal || !block.Conforms(v) || schema.HoldsMarks(v) {
-		return diag.Errorf("Invalid request to provider", "The %s was not prepared for the schema of the built-in provider. This is a bug in the program "+
-			"that uses it: report it to its developers.", what)
+	if v == cty.NilVal || !block.Conforms(v) {
+		return unprepared(what)
 	}
 	return nil
+}
+
+func unprepared(what string) diag.List {
+	return diag.Errorf("Invalid request to provider", "The %s was not prepared for the schema of the built-in provider. This is a bug in the program "+
+		"that uses it: report it to its developers.", what)
 }
 
 func unsupported(format string, args ...any) diag.List {
