@@ -42,8 +42,8 @@ func (m *Module) callScope(t *future.Task) *scope {
 	return &scope{m: m.call.module, each: m.call.eachData(m.key), t: t}
 }
 
-// address returns the address of the object that the scope belongs to, "" for none. It is not kept, since most
-// evaluations need no address.
+// address returns the address of the object that the scope belongs to, "" for none. It is not kept, since
+// most evaluations need no address.
 func (sc *scope) address() string {
 	if sc.of == nil {
 		return ""

@@ -75,27 +75,74 @@ func (b *Body) Type() cty.Type { return b.block.Type() }
 
 // Decode evaluates the body in ctx; see Block.Decode.
 func (b *Body) Decode(ctx *hcl.EvalContext) (cty.Value, diag.List) {
-	if b.plain != nil {
-		if v, ok := b.plain.decode(ctx); ok {
-			return v, nil
-		}
+	if b.plain == nil {
+		return b.block.Decode(b.Body, ctx)
 	}
-	return b.block.Decode(b.Body, ctx)
+	results, values, ok := b.plain.evaluate(ctx)
+	if !ok {
+		return b.block.Decode(evaluatedBody{b.Body, results}, ctx)
+	}
+	return cty.ObjectVal(values), nil
 }
 
-// decode returns false if there is anything to report.
-func (p *plainBody) decode(ctx *hcl.EvalContext) (cty.Value, bool) {
-	values := maps.Clone(p.unset)
-	for _, a := range p.args {
+// evaluate evaluates the arguments, each once: functions may call providers. It returns the results, and the
+// values that they are converted to; ok is false if there is anything to report, which the decoder does.
+func (p *plainBody) evaluate(ctx *hcl.EvalContext) (results []evaluatedExpr, values map[string]cty.Value, ok bool) {
+	values, ok = maps.Clone(p.unset), true
+	results = make([]evaluatedExpr, len(p.args))
+	for i, a := range p.args {
 		v, diags := a.expr.Value(ctx)
-		if len(diags) > 0 {
-			return cty.NilVal, false
+		results[i] = evaluatedExpr{Expression: a.expr, name: a.name, v: v, diags: diags}
+		if ok = ok && len(diags) == 0; !ok {
+			continue
 		}
-		v, err := convert.Convert(v, a.ty)
-		if err != nil {
-			return cty.NilVal, false
-		}
-		values[a.name] = v
+		converted, err := convert.Convert(v, a.ty)
+		values[a.name], ok = converted, err == nil
 	}
-	return cty.ObjectVal(values), true
+	return results, values, ok
 }
+
+// evaluatedBody is a body whose arguments have been evaluated.
+type evaluatedBody struct {
+	hcl.Body
+	results []evaluatedExpr
+}
+
+// Content implements hcl.Body.
+func (b evaluatedBody) Content(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Diagnostics) {
+	content, diags := b.Body.Content(schema)
+	return b.replaced(content), diags
+}
+
+// PartialContent implements hcl.Body.
+func (b evaluatedBody) PartialContent(schema *hcl.BodySchema) (*hcl.BodyContent, hcl.Body, hcl.Diagnostics) {
+	content, rest, diags := b.Body.PartialContent(schema)
+	return b.replaced(content), rest, diags
+}
+
+func (b evaluatedBody) replaced(content *hcl.BodyContent) *hcl.BodyContent {
+	out := *content
+	out.Attributes = maps.Clone(content.Attributes)
+	for i := range b.results {
+		if attr := out.Attributes[b.results[i].name]; attr != nil {
+			known := *attr
+			known.Expr = &b.results[i]
+			out.Attributes[attr.Name] = &known
+		}
+	}
+	return &out
+}
+
+// evaluatedExpr is an expression that has been evaluated.
+type evaluatedExpr struct {
+	hcl.Expression
+	name  string // of the argument
+	v     cty.Value
+	diags hcl.Diagnostics
+}
+
+// Value implements hcl.Expression.
+func (e *evaluatedExpr) Value(*hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return e.v, e.diags }
+
+// UnwrapExpression lets hcl.UnwrapExpression find the expression of the source text.
+func (e *evaluatedExpr) UnwrapExpression() hcl.Expression { return e.Expression }

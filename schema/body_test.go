@@ -1,10 +1,12 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
 )
 
 func bodyBlock() *Block {
@@ -49,6 +51,20 @@ func TestBodyDecodesAlike(t *testing.T) {
 	b.Blocks["n"].MinItems = 1
 	if _, diags := b.Bind(parse(t, "needed = 1")).Decode(nil); !diags.HasErrors() {
 		t.Error("a body without a block that it must have is fine")
+	}
+}
+
+// TestBodyEvaluatesOnce: an evaluation may call a provider, which may end in the first call.
+func TestBodyEvaluatesOnce(t *testing.T) {
+	calls := 0
+	fails := function.New(&function.Spec{
+		Type: function.StaticReturnType(cty.String),
+		Impl: func([]cty.Value, cty.Type) (cty.Value, error) { calls++; return cty.NilVal, errors.New("broken") },
+	})
+	vars := ctx(obj{})
+	vars.Functions = map[string]function.Function{"fails": fails}
+	if _, diags := bodyBlock().Bind(parse(t, "needed = 1\ntext = fails()")).Decode(vars); len(diags) != 1 || calls != 1 {
+		t.Errorf("%d calls, %v", calls, diags)
 	}
 }
 

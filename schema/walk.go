@@ -142,8 +142,8 @@ func (b *Block) WriteOnlyPaths(v cty.Value) []cty.Path {
 	return found
 }
 
-// plainlyNull reports whether all write-only attributes in v are null, if that is seen without a walk: neither
-// is v marked, nor are there any deeper down.
+// plainlyNull reports whether all write-only attributes in v are null, if that is seen without a walk: v has
+// no mark, and there are none deeper down.
 func (b *Block) plainlyNull(v cty.Value) bool {
 	if v == cty.NilVal || v.IsMarked() {
 		return false
