@@ -14,7 +14,7 @@ import (
 
 func (a *app) stateCommand() *cli.Command {
 	return a.group("state", "Advanced state management", "Shows the state, and changes it without a plan. Real objects are never touched.",
-		alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), a.stateReplaceProviderCommand(),
+		alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), a.stateRekeyCommand(), a.stateReplaceProviderCommand(),
 		alias(a.stateRmCommand(), "remove"), a.stateShowCommand())
 }
 
