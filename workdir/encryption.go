@@ -45,13 +45,19 @@ func (d *Dir) encryption(ctx context.Context) (*encryption.Set, diag.List) {
 	set, ds := encryption.New(ctx, encryption.Options{
 		Config:   declared,
 		Evaluate: func(expr hcl.Expression, stored bool) (cty.Value, diag.List) { return eval[stored](root, expr) },
-		Environ:  d.vars, Env: childEnviron(d.opt.Environ, root), Client: http.DefaultClient, Random: rand.Reader,
+		Environ:  d.vars, Env: childEnviron(d.opt.Environ, root), Client: keyClient(), Random: rand.Reader,
 	})
 	if diags = append(diags, ds...); diags.HasErrors() {
 		return nil, diags
 	}
 	d.encrypted = set
 	return set, diags
+}
+
+// keyClient returns a client for key management services. It follows no redirects: the header with a token
+// would be sent to wherever they lead.
+func keyClient() *http.Client {
+	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // store opens the store of a backend with the encryption of the configuration.

@@ -1,6 +1,7 @@
 package encryption
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -87,12 +88,18 @@ type methodKind struct {
 	arguments map[string]argument
 	plain     bool
 	// prepare checks the arguments, and returns what makes boxes. Its error is a clause for a sentence.
-	prepare func(a arguments, o Options) (func(key []byte) (box, error), error)
+	// ctx ends what boxes do.
+	prepare func(ctx context.Context, a arguments, o Options) (func(key []byte) (box, error), error)
 }
 
 // methodKinds has every type of method.
 var methodKinds = map[string]methodKind{
-	"aes_gcm":     {arguments: map[string]argument{"keys": {required: true}, "aad": {ty: cty.List(cty.Number)}}, prepare: prepareGCM},
+	"aes_gcm": {arguments: map[string]argument{"keys": {required: true}, "aad": {ty: cty.List(cty.Number)}}, prepare: prepareGCM},
+	"external": {
+		arguments: map[string]argument{"keys": {}, "encrypt_command": {ty: cty.List(cty.String), required: true}, "decrypt_command": {ty: cty.List(cty.String), required: true}},
+		prepare:   prepareExternal,
+	},
+	"age":         {arguments: map[string]argument{"recipients": {ty: cty.List(cty.String), required: true, stored: true}, "identity": {ty: cty.String}}, prepare: prepareAge},
 	"unencrypted": {plain: true},
 }
 
@@ -112,4 +119,14 @@ var providerKinds = map[string]providerKind{
 		},
 		open: openPBKDF2,
 	},
+	"openbao": {
+		arguments: map[string]argument{
+			"key_name": {ty: cty.String, required: true}, "token": {ty: cty.String}, "address": {ty: cty.String},
+			"transit_engine_path": {ty: cty.String}, "key_length": {ty: cty.Number}, "associated_data": {ty: cty.String},
+		},
+		open: openOpenBao,
+	},
+	"static":   {arguments: map[string]argument{"key": {ty: cty.String, required: true}}, open: openStatic},
+	"xor":      {arguments: map[string]argument{"a": {required: true}, "b": {required: true}}, open: openXOR},
+	"external": {arguments: map[string]argument{"command": {ty: cty.List(cty.String), required: true}}, open: openExternalKeys},
 }

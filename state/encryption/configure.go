@@ -26,7 +26,7 @@ type Options struct {
 	// in the form for commands that are run.
 	Environ map[string]string
 	Env     []string
-	Client  *http.Client // for requests to key management services
+	Client  *http.Client // for requests to key management services; it follows no redirects
 	Random  io.Reader    // of keys, salts and nonces
 }
 
@@ -45,15 +45,15 @@ func (s *Set) Remote(name string) *Codec {
 	return s.remotes[""]
 }
 
-// New evaluates a configuration. It obtains no keys: this happens when they are needed, with requests that
-// end with ctx.
+// New evaluates a configuration. It obtains no keys: this happens when they are needed. Interrupts, which
+// cancel ctx, do not end requests for keys, since results are stored after them.
 func New(ctx context.Context, o Options) (*Set, diag.List) {
 	set := &Set{remotes: map[string]*Codec{}}
 	if o.Config == nil {
 		return set, nil
 	}
 	b := &builder{
-		Options: o, ctx: ctx, methods: map[config.EncryptionName]*method{},
+		Options: o, ctx: context.WithoutCancel(ctx), methods: map[config.EncryptionName]*method{},
 		keyrings: map[config.EncryptionName]*keyring{}, pending: map[config.EncryptionName]bool{},
 	}
 	set.State = b.codec("state", o.Config.State)
@@ -171,7 +171,7 @@ func (b *builder) newMethod(name config.EncryptionName, attr *hcl.Attribute) *me
 	}
 	var err error
 	if kind.prepare != nil {
-		if m.make, err = kind.prepare(args, b.Options); err != nil {
+		if m.make, err = kind.prepare(b.ctx, args, b.Options); err != nil {
 			b.errorAt(block.Range, "Invalid encryption method", "In method %q %q, %s.", name.Type, name.Name, err)
 			return nil
 		}

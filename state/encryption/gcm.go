@@ -1,6 +1,7 @@
 package encryption
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"fmt"
@@ -17,7 +18,7 @@ type gcm struct {
 	random io.Reader
 }
 
-func prepareGCM(a arguments, o Options) (func(key []byte) (box, error), error) {
+func prepareGCM(_ context.Context, a arguments, o Options) (func(key []byte) (box, error), error) {
 	var aad []byte
 	if v, ok := a["aad"]; ok {
 		for _, e := range v.AsValueSlice() {
