@@ -125,15 +125,6 @@ func readAny(src []byte, complete bool) (*File, error) {
 	return doc.decode(more, members.err)
 }
 
-// plainV4 decodes a file of version 4. It returns nil for any other.
-func plainV4(src []byte) *fileV4 {
-	var doc fileV4
-	if json.Unmarshal(src, &doc) != nil || doc.Version != FormatVersion {
-		return nil
-	}
-	return &doc
-}
-
 // jsonError explains why src is not valid JSON, without quoting it.
 func jsonError(src []byte, err error) error {
 	var syntax *json.SyntaxError
@@ -253,7 +244,7 @@ func (o outputV4) decode() (*Output, error) {
 }
 
 func newOutput(src []byte, ty cty.Type, sensitive bool) (*Output, error) {
-	v, err := ctyjson.Unmarshal(src, ty)
+	v, err := libraryValue(src, ty)
 	if err != nil {
 		return nil, errors.New("its value does not fit its type")
 	}
