@@ -99,7 +99,11 @@ func (d *decoder) terraform(s setting, st *settingsState) {
 		case "backend", "cloud":
 			d.backend(b, s.override, st)
 		case "encryption":
-			d.rootEncryption(b, s.override)
+			if first := d.m.Encryption; first != nil && !s.override {
+				d.errorAt(b.DefRange, "Duplicate encryption configuration", "Encryption was already configured at %s. A module may have only one encryption block.", first.Range)
+				continue
+			}
+			d.m.Encryption = &Encryption{Body: b.Body, Range: b.DefRange}
 		case "provider_meta":
 			name := b.Labels[0]
 			if first := d.m.ProviderMeta[name]; first != nil && !s.override {

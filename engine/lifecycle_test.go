@@ -13,7 +13,21 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-var chain = chainWith("size = 1")
+const chain = `
+resource "sim_thing" "a" {
+  name = "a"
+  size = 1
+}
+resource "sim_thing" "b" {
+  name = "b"
+  json = jsonencode(sim_thing.a.id)
+}
+resource "sim_thing" "c" {
+  name = "c"
+  json = jsonencode(sim_thing.b.id)
+}
+output "c" { value = sim_thing.c.id }
+`
 
 func TestCreateUpdateDestroy(t *testing.T) {
 	t.Parallel()

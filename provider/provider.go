@@ -170,9 +170,7 @@ type ApplyResponse struct {
 
 // DataRequest asks for the value of a data source.
 type DataRequest struct {
-	Type string
-	// Instance is the instance to read. Providers in processes are not told.
-	Instance     addr.Instance
+	Type         string
 	Config       cty.Value
 	ProviderMeta cty.Value
 }

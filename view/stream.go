@@ -47,7 +47,6 @@ type streamLine struct {
 	From             string          `json:"from,omitempty"`
 	To               string          `json:"to,omitempty"`
 	Resources        []string        `json:"resources,omitempty"`
-	TestMessage
 
 	Type string `json:"type,omitempty"`
 	UI   string `json:"ui,omitempty"`
@@ -132,12 +131,8 @@ func (s *JSONStream) Log(message string) {
 
 // Diagnostics writes a message per diagnostic.
 func (s *JSONStream) Diagnostics(list diag.List, src Sources) {
-	s.diagnostics(list, src, TestMessage{})
-}
-
-func (s *JSONStream) diagnostics(list diag.List, src Sources, of TestMessage) {
 	for _, d := range JSONDiagnostics(list, src) {
-		line := streamLine{Level: "error", Message: "Error: " + d.Summary, Type: "diagnostic", Diagnostic: &d, TestMessage: of}
+		line := streamLine{Level: "error", Message: "Error: " + d.Summary, Type: "diagnostic", Diagnostic: &d}
 		if d.Severity == diag.Warning.String() {
 			line.Level, line.Message = "warn", "Warning: "+d.Summary
 		}

@@ -17,7 +17,7 @@ type place struct {
 }
 
 // place finds the state of the selected workspace. The root module has been loaded.
-func (d *Dir) place(ctx context.Context, files StateFiles) (place, diag.List) {
+func (d *Dir) place(files StateFiles) (place, diag.List) {
 	b, diags := d.currentBackend()
 	if diags.HasErrors() {
 		return place{}, diags
@@ -26,12 +26,11 @@ func (d *Dir) place(ctx context.Context, files StateFiles) (place, diag.List) {
 	if diags.HasErrors() {
 		return place{}, diags
 	}
-	return d.placeIn(ctx, b, workspace, files)
+	return open(b, workspace, files)
 }
 
-// placeIn finds the state of a workspace in a backend.
-func (d *Dir) placeIn(ctx context.Context, b backend, workspace string, files StateFiles) (place, diag.List) {
-	s, diags := d.store(ctx, b, files)
+func open(b backend, workspace string, files StateFiles) (place, diag.List) {
+	s, diags := b.open(files)
 	if diags.HasErrors() {
 		return place{}, diags
 	}
@@ -48,7 +47,7 @@ func (d *Dir) State(ctx context.Context, files StateFiles) (store.Manager, diag.
 	if diags := d.loadedRoot(ctx); diags.HasErrors() {
 		return nil, diags
 	}
-	p, diags := d.place(ctx, files)
+	p, diags := d.place(files)
 	return p.manager, diags
 }
 
@@ -98,7 +97,7 @@ func (d *Dir) selfInit(ctx context.Context) diag.List {
 		return diags
 	}
 	if bare := d.undeclaredBackend(); !want.samePlace(bare) {
-		_, left, diags := d.statesIn(ctx, bare)
+		_, left, diags := statesIn(ctx, bare)
 		if diags.HasErrors() {
 			return diags
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 
 	"github.com/mayfly-iac/mayfly/diag"
@@ -10,17 +9,17 @@ import (
 )
 
 // stateFile reads a state for showing it.
-func (a *app) stateFile(ctx context.Context, path string) (*state.File, diag.List) {
+func stateFile(path string) (*state.File, diag.List) {
 	src, err := readGiven(path)
 	if err != nil {
 		return nil, diag.Errorf("Failed to read the given file", "The file %s could not be read: %s.", path, diag.Reason(err))
 	}
-	return a.shownState(ctx, src, path)
+	return shownState(src, path)
 }
 
 // shownState decodes a state file that has been read.
-func (a *app) shownState(ctx context.Context, src []byte, path string) (*state.File, diag.List) {
-	f, err := a.directory().ReadStateFile(ctx, src)
+func shownState(src []byte, path string) (*state.File, diag.List) {
+	f, err := state.Read(src)
 	if err == nil {
 		return f, nil
 	}

@@ -113,6 +113,79 @@ func TestLockInfo(t *testing.T) {
 	}
 }
 
+func TestSnapshotting(t *testing.T) {
+	base := storetest.File(t, "l", 4, 1)
+	now := time.Unix(0, 0)
+	var saved []string
+	var fail error
+	s := store.NewSnapshotting(base, func(f *state.File) error {
+		b, err := state.Write(f)
+		saved = append(saved, string(b))
+		return errors.Join(err, fail)
+	}, 20*time.Second, func() time.Time { return now })
+	add := func(n int, after time.Duration) error {
+		now = now.Add(after)
+		a := storetest.Address("a", n)
+		id, err := s.Begin(a, "create")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Commit(id, state.ObjectChange{Object: a, Provider: storetest.Provider, New: storetest.Object(t, "object "+string(rune('0'+n)))})
+	}
+	for n, after := range []time.Duration{0, 19 * time.Second, 1 * time.Second, 0, 19 * time.Second} {
+		if err := add(n+1, after); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := state.Write(storetest.File(t, "l", 5, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{string(b)}, saved); diff != "" {
+		t.Error(diff)
+	}
+	if len(base.State.Resources) != 1 || base.Serial != 4 {
+		t.Error("the base was changed")
+	}
+	fail = errors.New("backend down")
+	if err := add(6, time.Minute); err != nil || !errors.Is(s.Err(), fail) {
+		t.Errorf("a backend that is down stops the run: %v, %v", err, s.Err())
+	}
+	fail = store.ErrLockLost
+	if err := add(7, time.Minute); !errors.Is(err, store.ErrLockLost) {
+		t.Errorf("a lost lock does not stop the run: %v", err)
+	}
+	fail = nil
+	if err := add(8, time.Minute); err != nil || s.Err() != nil || !strings.Contains(saved[len(saved)-1], "object 6") {
+		t.Errorf("after the backend is back: %v, %v", err, s.Err())
+	}
+}
+
+func TestSnapshotJournalOutlivesInterrupt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := manager(t, inmem.New())
+		ctx, cancel := context.WithCancel(t.Context())
+		j, err := m.Journal(ctx, storetest.File(t, "l", 0, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		time.Sleep(store.SnapshotInterval)
+		a := storetest.Address("a", 0)
+		id, err := j.Begin(a, "create")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := j.Fail(id, state.ObjectChange{Object: a, Provider: storetest.Provider, New: storetest.Object(t, "x")}); err != nil {
+			t.Fatal(err)
+		}
+		f, err := m.Read(t.Context())
+		if err != nil || f == nil || f.State.Object(a) == nil {
+			t.Errorf("stored %v, %v", f, err)
+		}
+	})
+}
+
 func TestRescue(t *testing.T) {
 	dir := t.TempDir()
 	var paths []string
