@@ -80,8 +80,7 @@ func BenchmarkOrder(b *testing.B) {
 
 // BenchmarkForms gives a plan of 2000 changes in each form that there is.
 func BenchmarkForms(b *testing.B) {
-	shape, _ := work.Find("for_each")
-	p, op := begin(b, shape, 1000, nil)
+	p, op := begin(b, work.Shapes[0], 1000, nil)
 	pl, s := planned(b, op), schemas{b.Context(), p}
 	file := &planfile.File{Plan: pl, Config: p.Tree.Sources, RootDir: ".", Version: "0", Backend: planfile.Backend{Type: "local", Workspace: "default"}}
 	relevant := func() []plan.RelevantAttribute { return p.Relevant(b.Context(), pl) }

@@ -62,12 +62,12 @@ type Options struct {
 	Loader    *config.Loader // nil for files on disk and local modules only
 	Tree      *config.Tree   // a tree that was loaded already; Loader is not used then
 	Store     store.Manager  // where the state is; nil for operations without state
+	Cipher    store.Cipher   // that Store encrypts with; nil for none
 	Workspace string         // "default" if empty
 
 	Observer    event.Observer // several together with event.Observers; one that draws when ephemeral instances were open is in view/timeline. Operation.Flush waits for it
 	Parallelism int
-	Durations   engine.Durations // of earlier runs, which decide what starts first; nil if nothing is known. Package timing has one
-	Environ     []string         // for local-exec; the process's if nil
+	Environ     []string // for local-exec; the process's if nil
 	Now         func() time.Time
 	Log         func(line string) // of what is odd but no error, without values; nil for none
 	Random      io.Reader         // for lineages and lock ids; crypto/rand if nil
@@ -114,10 +114,30 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 		p.Tree, diags = loader.Load(opt.Dir)
 	}
 	p.engine = engine.New(engine.Options{
-		Launcher: opt.Launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Now, Workspace: opt.Workspace,
+		Launcher: opt.Launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Now: opt.Now, Workspace: opt.Workspace,
 		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Environ, Log: opt.Log,
 	})
 	return p, diags
+}
+
+// BesideOptions say what a project beside another one works on.
+type BesideOptions struct {
+	Tree     *config.Tree
+	Store    store.Manager
+	Observer event.Observer
+	// Instead returns what answers for an instance in place of its provider, nil for none.
+	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
+}
+
+// Beside returns a project with another configuration and state that uses the provider processes of p. It
+// belongs to a goroutine of its own, and is not closed.
+func (p *Project) Beside(opt BesideOptions) *Project {
+	q := &Project{Tree: opt.Tree, opt: p.opt}
+	q.opt.Store, q.opt.Observer = opt.Store, opt.Observer
+	q.engine = p.engine.Beside(func(o *engine.Options) {
+		o.Observer, o.Instead, o.RootDir = opt.Observer, opt.Instead, opt.Tree.Root.Dir
+	})
+	return q
 }
 
 // Close ends every process that the project started. It is safe to call more than once.

@@ -11,3 +11,6 @@ type StaticOptions = static.Options
 // Static returns an evaluator for the expressions that must be known before a configuration is complete, for
 // config.Loader.
 func Static(o StaticOptions) config.Static { return static.New(o).Eval }
+
+// StaticKeys is Static for encryption blocks: values may be sensitive and ephemeral, and have no marks.
+func StaticKeys(o StaticOptions) config.Static { return static.New(o).EvalKey }

@@ -145,21 +145,6 @@ func (t Target) Touches(r AbsResource) bool {
 	return matchModule(t.Module, r.Module, false)
 }
 
-// TouchesModule reports whether the target selects something in instances of the module call m (whose last
-// step has no key), or below.
-func (t Target) TouchesModule(m ModuleInstance) bool {
-	p, q := t.Module.Path(), m.Path()
-	for i := range min(len(p), len(q)) {
-		_, pc, pk := p[i].Parent()
-		_, qc, qk := q[i].Parent()
-		last := i == len(q)-1
-		if pc != qc || pk != NoKey && !last && pk != qk {
-			return false
-		}
-	}
-	return len(p) >= len(q) || t.Resource == nil
-}
-
 // matchModule reports whether m is (exact) or lies at or below pattern, where a step without a key matches
 // any key.
 func matchModule(pattern, m ModuleInstance, exact bool) bool {

@@ -46,7 +46,7 @@ func TestTargetSetIsItsTargets(t *testing.T) {
 			if got[n] != want {
 				t.Errorf("%s selects %s: told %d times, want %d", target, i, got[n], want)
 			}
-			touches, module = touches || target.Touches(i.Abs()), module || target.TouchesModule(call)
+			touches, module = touches || target.Touches(i.Abs()), module || target.touchesModule(call)
 		}
 		if set.Selects(i) != selects || set.Touches(i.Abs()) != touches || set.TouchesModule(call) != module || set.Empty() != (len(targets) == 0) {
 			t.Errorf("%v of %s: selects %v (want %v), touches %v (want %v), touches the call %v (want %v)", targets, i,
@@ -71,4 +71,19 @@ func TestTargetSetIgnoresOthers(t *testing.T) {
 			t.Errorf("%d nodes of %d targets were visited, want the root and the module", visited, len(targets))
 		}
 	}
+}
+
+// touchesModule reports whether the target selects something in instances of the module call m (whose last
+// step has no key), or below.
+func (t Target) touchesModule(m ModuleInstance) bool {
+	p, q := t.Module.Path(), m.Path()
+	for i := range min(len(p), len(q)) {
+		_, pc, pk := p[i].Parent()
+		_, qc, qk := q[i].Parent()
+		last := i == len(q)-1
+		if pc != qc || pk != NoKey && !last && pk != qk {
+			return false
+		}
+	}
+	return len(p) >= len(q) || t.Resource == nil
 }

@@ -99,11 +99,7 @@ func (d *decoder) terraform(s setting, st *settingsState) {
 		case "backend", "cloud":
 			d.backend(b, s.override, st)
 		case "encryption":
-			if first := d.m.Encryption; first != nil && !s.override {
-				d.errorAt(b.DefRange, "Duplicate encryption configuration", "Encryption was already configured at %s. A module may have only one encryption block.", first.Range)
-				continue
-			}
-			d.m.Encryption = &Encryption{Body: b.Body, Range: b.DefRange}
+			d.rootEncryption(b, s.override)
 		case "provider_meta":
 			name := b.Labels[0]
 			if first := d.m.ProviderMeta[name]; first != nil && !s.override {

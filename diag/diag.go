@@ -75,7 +75,19 @@ type Part struct {
 
 // CheckWarning is the Extra of a diagnostic from a check block. Such diagnostics are never merged, even if
 // they are alike, and a later evaluation of the check replaces them.
-type CheckWarning struct{}
+type CheckWarning struct {
+	Undecided bool // the result is known only after apply
+}
+
+// Unmet is the Extra of a diagnostic about a condition of an object that is not met.
+type Unmet struct {
+	Object string // the address of the object, such as "module.a[0].aws_instance.web" or "var.name"
+}
+
+// Assertion is the Extra of the warning about an assertion of a test run that is not met.
+type Assertion struct {
+	Undecided bool // it was not evaluated to true or false, because something in it is unknown
+}
 
 // Unknown is the Extra of an error about a value that is unknown where it must be known. If there are other
 // errors, it is likely to be their consequence.

@@ -62,7 +62,7 @@ func (a *applier) finishChecks(pool *future.Pool) {
 			defer a.pool.Waive(r.uses...)
 			ok := a.interrupted()
 			if !ok {
-				a.run.Guard(r.change.Addr.String(), func() { ok = a.readStep(t, r.change) })
+				a.run.Guard(r.change.Addr, func() { ok = a.readStep(t, r.change) })
 			}
 			if _, unread := a.unread.Load(r.change.Addr); !ok && !unread {
 				a.block(r.change)

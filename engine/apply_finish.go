@@ -142,7 +142,7 @@ func (a *applier) finishConditions(pool *future.Pool) {
 			}
 			instances, _ := r.Instances(t)
 			for _, in := range instances {
-				pool.Go(func(t *future.Task) { a.run.Guard(in.Addr().String(), func() { a.finishInstance(t, in, undecided) }) })
+				pool.Go(func(t *future.Task) { a.run.Guard(in, func() { a.finishInstance(t, in, undecided) }) })
 			}
 		}
 		for _, c := range m.Calls() {
@@ -179,7 +179,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 			return
 		}
 		in.Prepare(t)
-		a.inSession(t, in, event.OpEvaluate, func(s *eval.Session) { a.Open(t, s, in) })
+		a.inSession(in, event.OpEvaluate, func(s *eval.Session) { a.Open(t, s, in) })
 		return
 	}
 	a.mu.Lock()
@@ -189,7 +189,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 		return
 	}
 	in.Prepare(t)
-	a.inSession(t, in, event.OpEvaluate, func(s *eval.Session) {
+	a.inSession(in, event.OpEvaluate, func(s *eval.Session) {
 		if in.Preconditions(t, s) {
 			in.Postconditions(t, s, in.Value(t, nil))
 		}

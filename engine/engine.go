@@ -35,6 +35,8 @@ type Options struct {
 	// Log receives a line for anything unusual that is not an error; nil for none. A line begins with its
 	// level in brackets and holds no values.
 	Log func(line string)
+	// Instead returns what answers for an instance in place of its provider, nil for none. Tests set it.
+	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
 }
 
 // Engine carries out operations on one configuration with one set of provider processes. Operations must not
@@ -54,17 +56,33 @@ type Stats struct {
 }
 
 // New returns an engine. Nothing is started.
-func New(opt Options) *Engine {
+func New(opt Options) *Engine { return with(opt, processes.New(opt.Launcher)) }
+
+// Beside returns an engine that uses the same provider processes, and whose operations may overlap with those
+// of e. It is not closed: e ends the processes.
+func (e *Engine) Beside(change func(*Options)) *Engine {
+	opt := e.opt
+	change(&opt)
+	return with(opt, e.providers)
+}
+
+func with(opt Options, providers *processes.Set) *Engine {
 	if opt.Parallelism <= 0 {
 		opt.Parallelism = 10
 	}
 	if opt.CloseLimit <= 0 {
 		opt.CloseLimit = 30 * time.Second
 	}
+	if opt.Durations == nil {
+		opt.Durations = unknownDurations{}
+	}
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	return &Engine{opt: opt, providers: processes.New(opt.Launcher), events: event.NewReporter(opt.Observer, opt.Now)}
+	if opt.Instead == nil {
+		opt.Instead = func(addr.ProviderConfig, addr.Instance) provider.Provider { return nil }
+	}
+	return &Engine{opt: opt, providers: providers, events: event.NewReporter(opt.Observer, opt.Now)}
 }
 
 // Flush waits until the observer has received every event so far, and returns the observer's errors.
@@ -87,8 +105,7 @@ func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog
 
 // Compile loads the schemas of the tree's providers and compiles the configuration.
 func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*blocks.Config, diag.List) {
-	cfg, diags := blocks.Compile(tree, e.providers.Schemas(ctx))
-	return cfg, append(unsupported(tree), diags...)
+	return blocks.Compile(tree, e.providers.Schemas(ctx))
 }
 
 // stopOn asks the providers to cancel their operations when soft ends. The returned function ends the watch.
@@ -119,6 +136,5 @@ func (w *walk) runOptions(phase eval.Phase, host eval.Host, variables map[string
 	}
 }
 
-// workers returns how many tasks run at once: as many as there are slots for provider operations. With more,
-// some would be in line for a slot already when a more urgent task gets ready.
-func (e *Engine) workers() int { return e.opt.Parallelism }
+// workers returns how many tasks run at once: enough to keep all provider slots busy while others evaluate.
+func (e *Engine) workers() int { return e.opt.Parallelism + 2 }

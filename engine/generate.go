@@ -54,7 +54,7 @@ func (p *planner) generate() []*Generated {
 	out := make([]*Generated, len(missing))
 	pool := future.NewPool(p.workers())
 	for i, u := range missing {
-		pool.Go(func(t *future.Task) { p.run.Guard(u.to.String(), func() { out[i] = p.generateOne(t, u) }) })
+		pool.Go(func(t *future.Task) { p.run.Guard(u.to, func() { out[i] = p.generateOne(t, u) }) })
 	}
 	pool.Wait()
 	if p.interrupted() {
@@ -81,9 +81,9 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 	}
 	po.Prepare(t)
 	obj := addr.Object{Instance: u.to}
-	p.inSession(t, obj, event.OpImport, func(s *eval.Session) {
+	p.inSession(obj, event.OpImport, func(s *eval.Session) {
 		sub := p.objectOp(obj, sch, source)
-		if sub.p = p.pool.Provider(t, s, po); sub.p == nil {
+		if sub.p = p.pool.ProviderFor(t, s, po, u.to); sub.p == nil {
 			return
 		}
 		got, ok := sub.importObject(u.target, sub.metaIn(p.run.Root))

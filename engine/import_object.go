@@ -37,7 +37,7 @@ func (e *Engine) Import(ctx context.Context, req ImportRequest) (*state.State, d
 	defer func() { e.stats.Evaluations += im.run.Stats.Evaluations.Load() }()
 	defer im.pool.Shutdown()
 	var out *state.State
-	im.run.Guard(req.To.String(), func() { out = im.importObject(&future.Task{}, req.To, req.ID) })
+	im.run.Guard(req.To, func() { out = im.importObject(&future.Task{}, req.To, req.ID) })
 	im.pool.Shutdown()
 	diags := provider.WithoutRepeats(im.run.Diags.List())
 	if diags.HasErrors() {
@@ -77,9 +77,9 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	}
 	po.Prepare(t)
 	var out *state.State
-	ran := im.inSession(t, in, event.OpImport, func(s *eval.Session) {
+	ran := im.inSession(in, event.OpImport, func(s *eval.Session) {
 		sub := im.instanceOp(in)
-		if sub.p = im.pool.Provider(t, s, po); sub.p == nil {
+		if sub.p = im.pool.ProviderFor(t, s, po, in.Addr()); sub.p == nil {
 			return
 		}
 		got, ok := sub.importObject(&importTarget{id: id}, sub.meta(in))

@@ -13,21 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-const chain = `
-resource "sim_thing" "a" {
-  name = "a"
-  size = 1
-}
-resource "sim_thing" "b" {
-  name = "b"
-  json = jsonencode(sim_thing.a.id)
-}
-resource "sim_thing" "c" {
-  name = "c"
-  json = jsonencode(sim_thing.b.id)
-}
-output "c" { value = sim_thing.c.id }
-`
+var chain = chainWith("size = 1")
 
 func TestCreateUpdateDestroy(t *testing.T) {
 	t.Parallel()

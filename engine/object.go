@@ -93,6 +93,9 @@ func (op *objectOp) block() *schema.Block { return op.schema.Block }
 
 // report reports diagnostics about the object, at the block that declares it unless they have a range.
 func (op *objectOp) report(diags diag.List) {
+	if len(diags) == 0 {
+		return
+	}
 	op.run.Report(diags.InConfigBody(op.body).WithAddress(op.obj.Instance.String()))
 }
 

@@ -28,7 +28,7 @@ func (p *planner) declareChecks() {
 // visitChecks queues the checks of a module object, trading the claims of their blocks for exact ones.
 func (p *planner) visitChecks(pool *future.Pool, t *future.Task, m *eval.Module) {
 	for _, c := range m.CheckBlocks() {
-		if !p.checksDue() {
+		if test, _ := c.Test(); !p.checksDue() && !test {
 			p.pool.Waive(c.BlockUses()...)
 			continue
 		}
@@ -43,6 +43,10 @@ func (p *planner) visitChecks(pool *future.Pool, t *future.Task, m *eval.Module)
 }
 
 func (p *planner) planCheck(t *future.Task, c *eval.Check) {
+	if _, late := c.Test(); late {
+		c.Undecided()
+		return
+	}
 	c.Prepare(t)
 	if p.interrupted() {
 		p.reportInterrupt()

@@ -36,7 +36,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	}
 	p.awaitOpenings(t, in)
 	result, ok := placeholder, false
-	p.inSession(t, in, event.OpRead, func(s *eval.Session) {
+	p.inSession(in, event.OpRead, func(s *eval.Session) {
 		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
 		if !in.Preconditions(t, s) || !d.prepare() {
 			return
@@ -93,12 +93,12 @@ func (d *dataRead) prepare() (ok bool) {
 		return false
 	}
 	if d.in.Resource.Block.BodyOpens() {
-		if d.p = d.openTogether(d.t, d.s, po, d.in.OpenForBody); d.p == nil {
+		if d.p = d.openTogether(d.t, d.s, po, d.in.Addr(), d.in.OpenForBody); d.p == nil {
 			return false
 		}
 	}
 	if d.config, ok = d.evaluate(d.t, d.s, d.in); ok && d.p == nil {
-		d.p = d.pool.Provider(d.t, d.s, po)
+		d.p = d.pool.ProviderFor(d.t, d.s, po, d.in.Addr())
 	}
 	return d.p != nil && ok
 }
@@ -121,7 +121,7 @@ func (d *dataRead) read() (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	done := d.events.Begin(event.OpRead, d.obj, plan.Read, "", "")
-	resp, diags := d.p.ReadData(d.ctx, provider.DataRequest{Type: d.typeName(), Config: d.config.value, ProviderMeta: d.meta(d.in)})
+	resp, diags := d.p.ReadData(d.ctx, provider.DataRequest{Type: d.typeName(), Instance: d.obj.Instance, Config: d.config.value, ProviderMeta: d.meta(d.in)})
 	if !diags.HasErrors() {
 		diags = append(diags, d.check(resp)...)
 	}

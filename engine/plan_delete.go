@@ -63,10 +63,9 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 		if o.obj.Deposed == addr.Current && p.req.Mode != plan.Destroy {
 			o.reason = p.run.WhyGone(o.obj.Instance)
 		}
-		rank := p.expected(o.obj.Instance, event.OpPlan)
-		pool.GoRanked(rank, func(t *future.Task) {
+		pool.Go(func(t *future.Task) {
 			defer p.pool.Waive(uses[i]...)
-			p.run.Guard(o.obj.String(), func() { p.planOrphan(t, o) })
+			p.run.Guard(o.obj, func() { p.planOrphan(t, o) })
 		})
 	}
 }
@@ -92,7 +91,7 @@ func (p *planner) dropOrphanedData(a addr.Instance) {
 // is called.
 func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	if p.req.Mode != plan.RefreshOnly && p.forgets(t, o) {
-		p.planForget(t, o)
+		p.planForget(o)
 		return
 	}
 	po := p.providerOfOrphan(t, o)
@@ -116,11 +115,11 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	if u, ok := p.run.ProviderUse(t, po.Addr); ok {
 		p.awaitUses(t, []eval.Use{u})
 	}
-	p.inSession(t, o.obj, event.OpPlan, func(s *eval.Session) {
+	p.inSession(o.obj, event.OpPlan, func(s *eval.Session) {
 		planned := false
 		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
 		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}
-		if dp.p = p.openTogether(t, s, po, held...); dp.p == nil {
+		if dp.p = p.openTogether(t, s, po, o.obj.Instance, held...); dp.p == nil {
 			return
 		}
 		pr, ok := dp.upgrade(o.stored)

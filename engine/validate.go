@@ -81,7 +81,7 @@ func (v *validator) module(pool *future.Pool, t *future.Task, m *eval.Module) {
 	for _, r := range m.Resources() {
 		instances, _ := r.Instances(t)
 		for _, in := range instances {
-			pool.Go(func(t *future.Task) { v.run.Guard(in.Addr().String(), func() { v.instance(t, in) }) })
+			pool.Go(func(t *future.Task) { v.run.Guard(in, func() { v.instance(t, in) }) })
 		}
 	}
 }

@@ -39,7 +39,7 @@ type shared struct {
 func (e *Engine) newWalk(ctx, soft context.Context) *walk {
 	pool := ephemeral.NewPool(ephemeral.Options{
 		Ctx: ctx, Soft: soft, Providers: e.providers, Events: e.events, Limit: e.opt.CloseLimit, Now: e.opt.Now,
-		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.valid.accepts(pc, config) },
+		Accepted: func(pc addr.ProviderConfig, config cty.Value) bool { return e.valid.accepts(pc, config) }, Instead: e.opt.Instead,
 	})
 	return &walk{shared: &shared{Engine: e, ctx: ctx, soft: soft, pool: pool, slots: slot.NewPool(e.opt.Parallelism)}}
 }
@@ -76,13 +76,13 @@ func oneInterrupt(diags diag.List) diag.List {
 // interrupted reports whether nothing new may be started.
 func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 
-// inSlot runs f in one of the slots for provider operations, which go to the tasks with the highest rank
-// first. f must not wait for evaluation, which may itself need a slot. inSlot returns false without running f
-// if the walk is interrupted while it waits for a slot or for an observer that is behind.
-func (w *walk) inSlot(t *future.Task, f func()) bool { return w.inTurn(t, func(*slot.Turn) { f() }) }
+// inSlot runs f in one of the slots for provider operations. f must not wait for evaluation, which may
+// itself need a slot. inSlot returns false without running f if the walk is interrupted while it waits for a
+// slot or for an observer that is behind.
+func (w *walk) inSlot(f func()) bool { return w.inTurn(func(*slot.Turn) { f() }) }
 
-func (w *walk) inTurn(t *future.Task, f func(*slot.Turn)) bool {
-	turn := w.slots.Begin(t.Rank)
+func (w *walk) inTurn(f func(*slot.Turn)) bool {
+	turn := w.slots.Begin()
 	defer turn.End()
 	w.events.Await(w.ctx, w.soft)
 	if w.interrupted() {
@@ -108,9 +108,8 @@ func (w *walk) awaitUses(t *future.Task, uses []eval.Use) {
 
 // inSession is inSlot for an operation that uses ephemeral values: f gets the session of user, which ends
 // with it.
-func (w *walk) inSession(t *future.Task, user any, op event.Op, f func(*eval.Session)) bool {
-	return w.inTurn(t, func(turn *slot.Turn) {
-		defer w.timed(user, op)()
+func (w *walk) inSession(user any, op event.Op, f func(*eval.Session)) bool {
+	return w.inTurn(func(turn *slot.Turn) {
 		s := ephemeral.NewSession(user, op)
 		s.Turn = turn
 		defer s.End()
@@ -119,8 +118,8 @@ func (w *walk) inSession(t *future.Task, user any, op event.Op, f func(*eval.Ses
 }
 
 // Slot implements eval.Host.
-func (w *walk) Slot(t *future.Task, s *eval.Session, f func()) {
-	turn := w.slots.Begin(t.Rank)
+func (w *walk) Slot(s *eval.Session, f func()) {
+	turn := w.slots.Begin()
 	defer turn.End()
 	w.events.Await(w.ctx, w.soft)
 	s.Turn = turn
@@ -144,16 +143,16 @@ func (w *walk) providerFor(t *future.Task, s *eval.Session, in *eval.Instance) p
 	if po == nil {
 		return nil
 	}
-	return w.pool.Provider(t, s, po)
+	return w.pool.ProviderFor(t, s, po, in.Addr())
 }
 
 // openTogether returns the configured provider and runs the given functions, which open what an operation
 // begins with, all at once. It returns nil if something failed, which was reported. What is opened, s holds.
-func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderObject, opens ...func(*future.Task, *eval.Session)) (p provider.Provider) {
+func (w *walk) openTogether(t *future.Task, s *eval.Session, po *eval.ProviderObject, i addr.Instance, opens ...func(*future.Task, *eval.Session)) (p provider.Provider) {
 	if len(opens) == 0 {
-		return w.pool.Provider(t, s, po)
+		return w.pool.ProviderFor(t, s, po, i)
 	}
-	w.run.Together(t, s, append(opens, func(t *future.Task, s *eval.Session) { p = w.pool.Provider(t, s, po) })...)
+	w.run.Together(t, s, append(opens, func(t *future.Task, s *eval.Session) { p = w.pool.ProviderFor(t, s, po, i) })...)
 	if s.Failed() {
 		return nil
 	}
@@ -174,7 +173,7 @@ func (w *walk) openFor(t *future.Task, s *eval.Session, in *eval.Instance, evalu
 	if po == nil {
 		return nil
 	}
-	return w.openTogether(t, s, po, opens...)
+	return w.openTogether(t, s, po, in.Addr(), opens...)
 }
 
 // CallFunction implements eval.Host. A function runs in an unconfigured process unless it belongs to a

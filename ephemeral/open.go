@@ -131,7 +131,7 @@ func (o *opener) open(pending Pending) (thing lease.Opened[opened], err error) {
 		return o.deferred(config)
 	}
 	if po := o.in.Provider(o.t); po != nil && o.p == nil {
-		o.p = o.Provider(o.t, o.s, po)
+		o.p = o.ProviderFor(o.t, o.s, po, o.in.Addr())
 	}
 	if o.p == nil {
 		return thing, errReported
@@ -156,7 +156,7 @@ func (o *opener) openTogether(pending Pending) {
 		return
 	}
 	if o.run.Phase() == eval.Applying || o.in.KnownOnceOpened(o.t) && !pending(o.t, o.in) {
-		o.run.Together(o.t, o.s, o.in.OpenForBody, func(t *future.Task, s *eval.Session) { o.p = o.Provider(t, s, po) })
+		o.run.Together(o.t, o.s, o.in.OpenForBody, func(t *future.Task, s *eval.Session) { o.p = o.ProviderFor(t, s, po, o.in.Addr()) })
 	}
 }
 

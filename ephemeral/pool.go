@@ -35,6 +35,8 @@ type Options struct {
 	Now       func() time.Time
 	// Accepted reports whether the provider had no remarks on a configuration when it was asked before.
 	Accepted func(pc addr.ProviderConfig, config cty.Value) bool
+	// Instead returns what answers for an instance in place of its provider, nil for none.
+	Instead func(pc addr.ProviderConfig, i addr.Instance) provider.Provider
 }
 
 // Pool holds what is open. It adds to the pool of leases, whose claims say what may still be used, how things

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
@@ -33,6 +34,15 @@ func (p *Pool) Provider(t *future.Task, s *eval.Session, po *eval.ProviderObject
 		return nil
 	}
 	return got
+}
+
+// ProviderFor is Provider for one instance, for which something else may answer. That needs no configuration,
+// so that of the provider is not evaluated then.
+func (p *Pool) ProviderFor(t *future.Task, s *eval.Session, po *eval.ProviderObject, i addr.Instance) provider.Provider {
+	if got := p.opt.Instead(po.Addr, i); got != nil {
+		return got
+	}
+	return p.Provider(t, s, po)
 }
 
 // durableProvider returns the provider for a configuration without ephemeral values: the one that was

@@ -112,18 +112,21 @@ func (c *Check) OpenNested(t *future.Task, s *Session) {
 // of an assertion whose result is known only after apply.
 func (c *Check) Evaluate(t *future.Task, s *Session, announce bool) {
 	for _, a := range c.block.Assertions {
-		status, message, diags := c.assert(&scope{m: c.Module, t: t, sess: s, address: c.Addr()}, a, announce)
+		status, message, diags := c.assert(&scope{m: c.Module, t: t, sess: s, of: c}, a, announce)
 		c.Module.run.Report(diags)
 		c.record(status, message)
 	}
 }
 
-const failedAssertion = "Check block assertion failed"
+const failedAssertion, failedTest = "Check block assertion failed", "Test assertion failed"
 
 // assert evaluates one assertion of a check. Its failure is a warning, tagged so that warnings of several
 // checks with the same text are not merged.
 func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.CheckStatus, string, diag.List) {
 	r := c.Module.run
+	if c.block.Config.Test {
+		return c.assertTest(sc, a)
+	}
 	v := r.condition(sc, a, failedAssertion)
 	switch {
 	case v.status == state.CheckFail:
@@ -131,15 +134,34 @@ func (c *Check) assert(sc *scope, a blocks.Condition, announce bool) (state.Chec
 		v.failure.AsWarnings()
 	case v.status == state.CheckUnknown && announce && !r.Diags.HasErrors():
 		v.failure = r.about(sc, a.Expr, diag.Diagnostic{
-			Severity: diag.Warning, Summary: "Check block assertion known after apply", Address: sc.address,
+			Severity: diag.Warning, Summary: "Check block assertion known after apply", Address: sc.address(),
 			Detail: "The condition could not be evaluated at this time, a result will be known when this plan is applied.",
 		})
 	}
 	for i := range v.failure {
-		v.failure[i].Extra = diag.CheckWarning{}
+		v.failure[i].Extra = diag.CheckWarning{Undecided: v.status == state.CheckUnknown}
 	}
 	return v.status, v.message, v.all()
 }
+
+// assertTest evaluates one assertion of a test run. It decides about the test and not about the run, in which
+// it holds nothing up, so it is a warning too if it fails or cannot be decided.
+func (c *Check) assertTest(sc *scope, a blocks.Condition) (state.CheckStatus, string, diag.List) {
+	r := c.Module.run
+	v := r.condition(sc, a, failedTest)
+	if v.status == state.CheckUnknown && r.opt.Phase != Validating {
+		v.failure = r.about(sc, a.Expr, diag.Diagnostic{
+			Summary: "Unknown condition run", Detail: "Condition expression could not be evaluated at this time.",
+		})
+	}
+	for i := range v.failure.AsWarnings() {
+		v.failure[i].Extra, v.failure[i].Address = diag.Assertion{Undecided: v.status == state.CheckUnknown}, ""
+	}
+	return v.status, v.message, v.all()
+}
+
+// Test reports whether these are the assertions of a test run, and whether they are left to its apply.
+func (c *Check) Test() (is, late bool) { return c.block.Config.Test, c.block.Config.Late }
 
 // Fail records that the check failed for a reason other than its assertions.
 func (c *Check) Fail(why string) { c.record(state.CheckFail, why) }

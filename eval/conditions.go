@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
@@ -15,7 +13,6 @@ import (
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
-	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
 )
@@ -93,7 +90,10 @@ func (r *Run) condition(sc *scope, c blocks.Condition, failed string) verdict {
 	if hidden.what != "" {
 		message = hidden.message(c)
 	}
-	v.failure = r.about(sc, c.Expr, diag.Diagnostic{Summary: failed, Detail: message, Address: sc.address, Parts: r.comparedParts(sc, c.Expr)})
+	address := sc.address()
+	v.failure = r.about(sc, c.Expr, diag.Diagnostic{
+		Summary: failed, Detail: message, Address: address, Parts: lang.ComparedParts(c.Expr.Source, r.context(sc, c.Expr)), Extra: diag.Unmet{Object: address},
+	})
 	return v
 }
 
@@ -109,7 +109,7 @@ func (r *Run) decide(sc *scope, c blocks.Condition) verdict {
 	switch {
 	case err != nil || v.IsNull():
 		diags = append(diags, r.about(sc, c.Expr, diag.Diagnostic{
-			Summary: "Invalid condition result", Detail: "A condition must be true or false, but this one is " + value.Kind(given) + ".", Address: sc.address,
+			Summary: "Invalid condition result", Detail: "A condition must be true or false, but this one is " + value.Kind(given) + ".", Address: sc.address(),
 		})...)
 		return verdict{status: state.CheckError, diags: diags}
 	case !v.IsKnown():
@@ -127,40 +127,6 @@ func (r *Run) about(sc *scope, x *lang.Expr, d diag.Diagnostic) diag.List {
 		d.State(p.name, "is "+p.shape())
 	}
 	return sc.forget(diag.List{d})
-}
-
-// comparedParts returns the values compared in a condition that is false. It leaves out secrets, and values
-// that the message shows anyway: literals and plain references.
-func (r *Run) comparedParts(sc *scope, cond *lang.Expr) []diag.Part {
-	var parts []diag.Part
-	for _, c := range lang.FailedComparisons(cond.Source, r.context(sc, cond)) {
-		path, left, right := c.Difference()
-		for _, side := range []struct {
-			e hcl.Expression
-			v cty.Value
-		}{{c.Left, left}, {c.Right, right}} {
-			_, reference := side.e.(*hclsyntax.ScopeTraversalExpr)
-			_, secret := value.Redacted(side.v.Marks())
-			if len(side.e.Variables()) == 0 || reference && len(path) == 0 || secret {
-				continue
-			}
-			if statement := value.Statement(side.v, false); statement != "" {
-				parts = append(parts, diag.Part{Range: side.e.Range(), Path: partPath(path), Statement: statement})
-			}
-		}
-	}
-	return parts
-}
-
-// partPath renders the path of an element so that it can follow the text of an expression.
-func partPath(p cty.Path) string {
-	if len(p) == 0 {
-		return ""
-	}
-	if _, attr := p[0].(cty.GetAttrStep); attr {
-		return "." + schema.PathString(p)
-	}
-	return schema.PathString(p)
 }
 
 // tryMessage evaluates the message of a condition that has not failed, without opening anything, so that
@@ -238,7 +204,7 @@ func (in *Instance) PreventDestroy(t *future.Task) (bool, diag.List) {
 	if x == nil {
 		return false, nil
 	}
-	v, diags := in.Run().eval(&scope{m: in.Resource.Module, t: t, address: in.Addr().String()}, x)
+	v, diags := in.Run().eval(&scope{m: in.Resource.Module, t: t, of: in}, x)
 	if diags.HasErrors() {
 		return true, diags
 	}

@@ -27,7 +27,7 @@ func exceeded(ctx *hcl.EvalContext, sc *scope) diag.List {
 	if hd == nil {
 		return nil
 	}
-	diags := diag.FromHCL(hd).WithAddress(sc.address)
+	diags := sc.located(diag.FromHCL(hd))
 	if errors.Is(bounds.BudgetOf(ctx).Excess().Err, bounds.ErrInterrupted) {
 		diags[0].Extra = context.Canceled
 	}
@@ -47,7 +47,7 @@ func (r *Run) eval(sc *scope, x *lang.Expr) (cty.Value, diag.List) {
 		_, hd := x.Value(ctx)
 		return sc.explain(exprs, diag.FromHCL(hd))
 	})
-	diags = sc.forget(diags).WithAddress(sc.address)
+	diags = sc.located(sc.forget(diags))
 	if diags.HasErrors() || v == cty.NilVal {
 		return cty.DynamicVal, diags
 	}
@@ -433,20 +433,20 @@ func (b *builder) outputs(m *Module, names map[string]*hcl.Range) cty.Value {
 }
 
 // decode evaluates a body whose expressions are exprs, with what they refer to in scope.
-func (r *Run) decode(sc *scope, b *schema.Block, body hcl.Body, exprs []*lang.Expr) (cty.Value, diag.List) {
+func (r *Run) decode(sc *scope, body *schema.Body, exprs []*lang.Expr) (cty.Value, diag.List) {
 	r.Stats.Evaluations.Add(1)
 	sc.openNeeds(exprs...)
 	ctx := r.context(sc, exprs...)
-	v, diags := b.Decode(body, ctx)
+	v, diags := body.Decode(ctx)
 	if diags := exceeded(ctx, sc); diags != nil {
-		return cty.UnknownVal(b.Type()), diags
+		return cty.UnknownVal(body.Type()), diags
 	}
 	if !diags.HasErrors() {
 		r.warnDeprecated(sc.m.block, v, exprs, rangeInBody(body))
 		return v, sc.forget(diags)
 	}
 	diags = lang.Redact(sc.explain(exprs, diags), ctx, func(ctx *hcl.EvalContext) diag.List {
-		_, diags := b.Decode(body, ctx)
+		_, diags := body.Decode(ctx)
 		return sc.explain(exprs, diags)
 	})
 	return v, sc.forget(diags)

@@ -79,7 +79,7 @@ func (d *DestroyProvisioners) Provisioners() []*config.Provisioner {
 }
 
 func (d *DestroyProvisioners) scope(t *future.Task, s *Session) *scope {
-	return &scope{m: d.module, each: d.each, t: t, sess: s, address: d.addr.String()}
+	return &scope{m: d.module, each: d.each, t: t, sess: s, of: d.addr}
 }
 
 // EvalProvisioner evaluates the arguments of one provisioner, which may carry marks. self is the object that

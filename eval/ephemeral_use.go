@@ -40,16 +40,16 @@ type ephemeralUse struct {
 // none.
 func (u *ephemeralUse) reportAt(path cty.Path, v cty.Value) {
 	guilty, attrs := false, false
-	for _, p := range places(u.b.Config.Body, path, v) {
-		if p.each && attrs || u.b.Schema.Block.InWriteOnly(p.path) {
+	for _, p := range blocks.Places(u.b.Config.Body, path, v) {
+		if p.Each && attrs || u.b.Schema.Block.InWriteOnly(p.Path) {
 			continue // the attribute was reported; the value need not come from the loop
 		}
-		because, ok := u.b.Because(p.expr)
+		because, ok := u.b.Because(p.Expr)
 		if !ok {
 			continue
 		}
-		guilty, attrs = true, attrs || !p.each
-		u.report(p.path, p.expr.Range().Ptr(), because)
+		guilty, attrs = true, attrs || !p.Each
+		u.report(p.Path, p.Expr.Range().Ptr(), because)
 	}
 	if !guilty {
 		u.report(path, nil, "")

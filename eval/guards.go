@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"fmt"
+
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/diag"
@@ -101,16 +103,16 @@ func (m *Module) CheckVariablesClosed(t *future.Task) {
 func (v *Value) check(t *future.Task, c blocks.Condition) bool {
 	m := v.module
 	if v.block.Kind == blocks.OutputValue {
-		got := m.condition(t, v, c, v.Addr(), "Module output value precondition failed")
+		got := m.condition(t, v, c, v, "Module output value precondition failed")
 		m.run.soften(got.failure)
 		m.run.Report(got.all())
 		m.run.Checks.Add("output", v.block.Address(), v.Addr(), got.status, got.message)
 		return !got.all().HasErrors()
 	}
-	got := m.condition(t, v, c, "", "Invalid value for variable")
+	got := m.condition(t, v, c, nil, "Invalid value for variable")
 	for i := range got.failure {
 		d := &got.failure[i]
-		d.Context, d.Subject = d.Subject, v.block.Range.Ptr()
+		d.Context, d.Subject, d.Extra = d.Subject, v.block.Range.Ptr(), diag.Unmet{Object: v.Addr()}
 		if v.block.Expr != nil {
 			d.Subject = v.block.Expr.Range().Ptr()
 		}
@@ -124,9 +126,9 @@ func (v *Value) check(t *future.Task, c blocks.Condition) bool {
 }
 
 // condition evaluates a condition of a variable or an output in a session of its own. If it may open
-// something, it takes a slot.
-func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, address, failed string) (out verdict) {
-	sc := &scope{m: m, t: t, address: address}
+// something, it takes a slot. of has the address for diagnostics, nil for none.
+func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, of fmt.Stringer, failed string) (out verdict) {
+	sc := &scope{m: m, t: t, of: of}
 	if m.run.opt.Phase == Validating {
 		sc.tested = v
 		return m.run.condition(sc, c, failed)
@@ -140,7 +142,7 @@ func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, address
 		defer sc.sess.End()
 		return m.run.condition(sc, c, failed)
 	}
-	m.run.opt.Host.Slot(t, sc.sess, func() {
+	m.run.opt.Host.Slot(sc.sess, func() {
 		defer sc.sess.End()
 		out = m.run.condition(sc, c, failed)
 	})

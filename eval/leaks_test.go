@@ -204,16 +204,7 @@ resource "sim_thing" "a" {
     }
   }
 }`)
-				w.demand(w.task, w.instance("sim_thing.a"))
-				found := w.run.Diags.List()
-				if len(found) == 0 {
-					t.Fatal("no error")
-				}
-				for _, d := range found {
-					if text := d.Summary + d.Detail + inPlay(d); strings.Contains(text, "hunter") {
-						t.Error(text)
-					}
-				}
+				w.refusesSecretly(t, "sim_thing.a")
 			})
 		}
 	}
@@ -277,17 +268,23 @@ func TestE7_ErrorsAboutAttributes(t *testing.T) {
 resource "sim_thing" "a" {
   `+attr+`
 }`)
-				w.demand(w.task, w.instance("sim_thing.a"))
-				found := w.run.Diags.List()
-				if len(found) == 0 {
-					t.Fatal("no error")
-				}
-				for _, d := range found {
-					if text := d.Summary + d.Detail + inPlay(d); strings.Contains(text, "hunter") {
-						t.Error(text)
-					}
-				}
+				w.refusesSecretly(t, "sim_thing.a")
 			})
+		}
+	}
+}
+
+// refusesSecretly checks that an instance has errors, and that none shows a secret.
+func (w *world) refusesSecretly(t *testing.T, instance string) {
+	t.Helper()
+	w.demand(w.task, w.instance(instance))
+	found := w.run.Diags.List()
+	if len(found) == 0 {
+		t.Fatal("no error")
+	}
+	for _, d := range found {
+		if text := d.Summary + d.Detail + inPlay(d); strings.Contains(text, "hunter") {
+			t.Error(text)
 		}
 	}
 }

@@ -184,6 +184,7 @@ type Resource struct {
 	triggers  sync.Map // *lang.Ref to all instances, in replace_triggered_by → *future.Cell[bool]: whether a change of theirs triggers it
 	reads     future.Cell[*reads]
 	deps      future.Cell[[]plan.Dep]
+	provider  atomic.Pointer[ProviderObject] // of all instances; nil until one asks, and if they differ
 }
 
 // Addr returns the absolute address without an instance key.
@@ -219,6 +220,9 @@ func (in *Instance) Circular() bool { return in.circular.Load() }
 // Addr returns the absolute address.
 func (in *Instance) Addr() addr.Instance { return in.Resource.Addr().Instance(in.Key) }
 
+// String returns the absolute address, for messages.
+func (in *Instance) String() string { return in.Addr().String() }
+
 // Config returns the block.
 func (in *Instance) Config() *config.Resource { return in.Resource.Block.Config }
 
@@ -245,6 +249,9 @@ type Value struct {
 func (v *Value) Addr() string {
 	return joinAddr(v.module.Addr, v.block.LocalName())
 }
+
+// String returns the absolute address.
+func (v *Value) String() string { return v.Addr() }
 
 // opens reports whether evaluating v may open ephemeral resources, so that its value belongs in a session.
 func (v *Value) opens() bool { return !v.block.Opens.Empty() }
@@ -281,6 +288,7 @@ type ProviderObject struct {
 	schema   *schema.Schema
 	expander *expander
 	reads    future.Cell[*reads]
+	use      []Use // the configuration itself, as most operations use nothing else
 }
 
 // Body returns the body of the provider block, nil for an implied configuration.
@@ -303,6 +311,9 @@ type Check struct {
 
 // Addr returns the absolute address, such as "module.a[0].check.health".
 func (c *Check) Addr() string { return joinAddr(c.Module.Addr, "check."+c.block.Config.Name) }
+
+// String returns the address.
+func (c *Check) String() string { return c.Addr() }
 
 // Nested returns the instance of the nested data or ephemeral block, nil if there is none.
 func (c *Check) Nested() *Instance {

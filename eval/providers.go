@@ -36,9 +36,9 @@ func (p *ProviderObject) EvalBody(t *future.Task, s *Session) (cty.Value, diag.L
 	}
 	sc := p.scope(t, s)
 	if sc.each != nil && !p.expander.expand(t, nil).has(p.Addr.Key) && p.run.opt.Phase != Validating {
-		return cty.DynamicVal, diag.At(p.block.Config.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address)
+		return cty.DynamicVal, diag.At(p.block.Config.Range, "Provider instance not present", "There is no instance %s of this provider block: its for_each has no such key.", p.Addr.Key).WithAddress(sc.address())
 	}
-	v, diags := p.run.decode(sc, p.schema.Block, p.block.View, p.block.Body)
+	v, diags := p.run.decode(sc, p.block.View, p.block.Body)
 	return v, diags.WithAddress(p.Addr.String())
 }
 
@@ -53,7 +53,7 @@ func (p *ProviderObject) evalImplied() (cty.Value, diag.List) {
 }
 
 func (p *ProviderObject) scope(t *future.Task, s *Session) *scope {
-	sc := &scope{m: p.module, t: t, sess: s, address: p.Addr.String()}
+	sc := &scope{m: p.module, t: t, sess: s, of: p.Addr}
 	if p.expander != nil {
 		sc.each = &eachData{key: p.Addr.Key, of: p.expander}
 	}
@@ -68,8 +68,12 @@ type providerRef struct {
 	scope  func(t *future.Task) *scope
 }
 
-// Provider returns the provider configuration of the instance, nil if there is none, which is reported.
+// Provider returns the provider configuration of the instance, nil if there is none, which is reported. All
+// instances of a resource object share it, unless an instance key chooses it.
 func (in *Instance) Provider(t *future.Task) *ProviderObject {
+	if p := in.Resource.provider.Load(); p != nil {
+		return p
+	}
 	b := in.Resource.Block
 	ref := b.Config.ProviderRef()
 	found, diags := in.Resource.Module.findProvider(ref, b.ProviderKey, func(t *future.Task) *scope { return in.scope(t, nil) })
@@ -77,7 +81,11 @@ func (in *Instance) Provider(t *future.Task) *ProviderObject {
 		in.Run().Report(diags)
 		return nil
 	}
-	return in.Run().provider(t, found, b.Provider, ref)
+	p := in.Run().provider(t, found, b.Provider, ref)
+	if found.block == nil || found.block.ForEach == nil {
+		in.Resource.provider.Store(p)
+	}
+	return p
 }
 
 // provider returns the provider object for a reference that was followed to found, evaluating the instance
@@ -127,7 +135,10 @@ func (r *Run) providerObject(pc addr.ProviderConfig, found providerRef) *Provide
 	if p := r.providers[pc]; p != nil {
 		return p
 	}
-	p := &ProviderObject{Addr: pc, run: r, module: found.module, block: found.block}
+	p := &ProviderObject{
+		Addr: pc, run: r, module: found.module, block: found.block,
+		use: []Use{{Kind: UseProvider, Provider: pc}},
+	}
 	if p.block != nil {
 		p.schema = p.block.Schema
 		if p.block.ForEach != nil {

@@ -32,8 +32,8 @@ func (in *Instance) EvalProvisioner(t *future.Task, s *Session, index int, self 
 }
 
 func (r *Run) provisioner(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List) {
-	v, diags := r.decode(sc, p.Schema, p.View, p.Exprs)
-	return v, diags.WithAddress(sc.address)
+	v, diags := r.decode(sc, p.View, p.Exprs)
+	return v, sc.located(diags)
 }
 
 // EvalConnection evaluates the connection of one provisioner: that of the resource, overridden by the
@@ -56,7 +56,7 @@ func (r *Run) connection(sc *scope, p *blocks.Provisioner) (cty.Value, diag.List
 	if !used { // only its arguments are checked
 		v = cty.NilVal
 	}
-	return v, sc.forget(diags).WithAddress(sc.address)
+	return v, sc.located(sc.forget(diags))
 }
 
 // ConnectionBody returns the body that EvalConnection evaluates, for the positions of its arguments; nil if

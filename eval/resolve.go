@@ -1,11 +1,15 @@
 package eval
 
 import (
+	"fmt"
+
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/eval/blocks"
 	"github.com/mayfly-iac/mayfly/future"
 	"github.com/mayfly-iac/mayfly/lang"
@@ -14,14 +18,14 @@ import (
 // scope is where an expression is evaluated: its module object, its repetition, self, and the session in
 // which it may use ephemeral resources.
 type scope struct {
-	m       *Module
-	each    *eachData
-	self    func() cty.Value
-	own     *Instance // whose object self is; a reference to it by address gives self too
-	t       *future.Task
-	sess    *Session
-	address string // of the object, for diagnostics
-	tested  *Value // while validating, the variable whose value is given to its own validation conditions
+	m      *Module
+	each   *eachData
+	self   func() cty.Value
+	own    *Instance // whose object self is; a reference to it by address gives self too
+	t      *future.Task
+	sess   *Session
+	of     fmt.Stringer // the object, for diagnostics; nil for none
+	tested *Value       // while validating, the variable whose value is given to its own validation conditions
 
 	// early is set before anything may be demanded: references are resolved as far as the configuration and
 	// the key of the own instance allow.
@@ -36,6 +40,23 @@ func (m *Module) scope(t *future.Task) *scope { return &scope{m: m, t: t} }
 // callScope is the scope of the arguments of the call that made m.
 func (m *Module) callScope(t *future.Task) *scope {
 	return &scope{m: m.call.module, each: m.call.eachData(m.key), t: t}
+}
+
+// address returns the address of the object that the scope belongs to, "" for none. It is not kept, since
+// most evaluations need no address.
+func (sc *scope) address() string {
+	if sc.of == nil {
+		return ""
+	}
+	return sc.of.String()
+}
+
+// located returns the diagnostics with the address of the object.
+func (sc *scope) located(diags diag.List) diag.List {
+	if len(diags) == 0 {
+		return diags
+	}
+	return diags.WithAddress(sc.address())
 }
 
 func (sc *scope) withSession(s *Session) *scope {
@@ -89,6 +110,10 @@ func (sc *scope) find(ref *lang.Ref) target {
 		return target{value: sc.m.variables[ref.Name]}
 	case lang.Local:
 		return target{value: sc.m.locals[ref.Name]}
+	case lang.Output:
+		return target{value: sc.m.outputs[ref.Name]}
+	case lang.Earlier:
+		return target{value: sc.m.variables[config.EarlierRun(ref.Name)]}
 	case lang.Resource:
 		return target{resource: sc.m.resources[ref.Resource]}
 	case lang.Module:

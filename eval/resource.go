@@ -108,7 +108,7 @@ func (r *Resource) buildWhole(t *future.Task, s *Session, via *hcl.Range) cty.Va
 
 // scope returns the scope of the instance's own expressions.
 func (in *Instance) scope(t *future.Task, s *Session) *scope {
-	return &scope{m: in.Resource.Module, each: in.Resource.eachData(in.Key), t: t, sess: s, address: in.Addr().String()}
+	return &scope{m: in.Resource.Module, each: in.Resource.eachData(in.Key), t: t, sess: s, of: in}
 }
 
 // EvalBody evaluates the instance's configuration, which may carry marks. With a nil session, what comes from
@@ -127,11 +127,12 @@ func (in *Instance) EvalBody(t *future.Task, s *Session) (cty.Value, diag.List) 
 
 func (in *Instance) evalBody(t *future.Task, s *Session) (cty.Value, diag.List) {
 	b := in.Resource.Block
-	v, diags := in.Run().decode(in.scope(t, s), b.Schema.Block, b.View, b.Body)
+	sc := in.scope(t, s)
+	v, diags := in.Run().decode(sc, b.View, b.Body)
 	if !diags.HasErrors() && b.Config.Addr.Mode != addr.Ephemeral {
 		diags = append(diags, checkEphemeralUse(v, b)...)
 	}
-	return v, diags.WithAddress(in.Addr().String())
+	return v, sc.located(diags)
 }
 
 // Children returns the module instances of the call, ordered by key.

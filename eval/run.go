@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,7 +40,7 @@ type Host interface {
 	Open(t *future.Task, s *Session, in *Instance) cty.Value
 	// Slot runs f within the limit of concurrent operations, in a turn that it gives to s. f may open
 	// ephemeral resources but demands nothing durable any more. The caller must not be in a slot.
-	Slot(t *future.Task, s *Session, f func())
+	Slot(s *Session, f func())
 	// CallFunction calls a provider-defined function.
 	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)
 	// ConfiguredFunctions returns the functions that a provider has with a configuration, which was prepared
@@ -136,11 +137,11 @@ func (r *Run) terraformValue(name string) cty.Value {
 func (r *Run) Report(diags diag.List) { r.Diags.Add(diags) }
 
 // Guard calls f and reports a panic in it as a bug. The run continues, so that everything open is closed and
-// results are recorded. what names the object that f works on.
-func (r *Run) Guard(what string, f func()) {
+// results are recorded. what names the object that f works on: a string, or something that has one.
+func (r *Run) Guard(what any, f func()) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.Report(diag.Bug(what, p))
+			r.Report(diag.Bug(fmt.Sprint(what), p))
 		}
 	}()
 	f()

@@ -56,22 +56,26 @@ func configurationUse(m addr.Module, p addr.Provider, alias string) Use {
 
 // Uses returns what operations on the instance may use: its provider, and the ephemeral instances that its
 // configuration leads to. It evaluates only instance keys made from each.key and count.index. Where these do
-// not determine the instances, the result covers the whole resource or block.
+// not determine the instances, the result covers the whole resource or block. The caller must not change it.
 func (in *Instance) Uses(t *future.Task) []Use {
-	b := in.Resource.Block
+	b, p := in.Resource.Block, in.Provider(t)
+	if b.Opens.Empty() {
+		if p == nil {
+			return nil
+		}
+		return slices.Clip(p.use)
+	}
 	c := newUseCollector(t)
-	if p := in.Provider(t); p != nil {
-		c.uses[Use{Kind: UseProvider, Provider: p.Addr}] = struct{}{}
+	if p != nil {
+		c.uses[p.use[0]] = struct{}{}
 	}
-	if !b.Opens.Empty() {
-		sc, r := in.scope(t, nil).setEarly(), &reads{}
-		r.addExprs(sc, b.Body...)
-		r.addConditions(sc, b.Preconditions)
-		r.addConditions(sc, b.Postconditions)
-		r.addProvisioners(sc, b.Provisioners)
-		r.addHeld(sc, in)
-		c.reads(r)
-	}
+	sc, r := in.scope(t, nil).setEarly(), &reads{}
+	r.addExprs(sc, b.Body...)
+	r.addConditions(sc, b.Preconditions)
+	r.addConditions(sc, b.Postconditions)
+	r.addProvisioners(sc, b.Provisioners)
+	r.addHeld(sc, in)
+	c.reads(r)
 	return c.list()
 }
 

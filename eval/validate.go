@@ -63,7 +63,7 @@ func (m *Module) ValidateProviders(t *future.Task, f func(addr.ProviderConfig, c
 func (m *Module) ValidateChecks(t *future.Task) {
 	for _, c := range m.CheckBlocks() {
 		for _, a := range c.block.Assertions {
-			m.run.Report(m.run.condition(&scope{m: m, t: t, address: c.Addr()}, a, failedAssertion).diags)
+			m.run.Report(m.run.condition(&scope{m: m, t: t, of: c}, a, failedAssertion).diags)
 		}
 	}
 }

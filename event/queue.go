@@ -93,9 +93,10 @@ func (q *queue) await(hard, soft context.Context) {
 func (q *queue) deliver() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	var spare []queued // what the last batch was in: one is filled while the other is delivered
 	for len(q.events) > 0 {
 		batch := q.events
-		q.events = nil
+		q.events = spare[:0]
 		for i := range batch {
 			q.mu.Unlock()
 			bugs := q.observe(&batch[i])
@@ -108,7 +109,9 @@ func (q *queue) deliver() {
 				q.freed = nil
 			}
 		}
+		spare = batch
 	}
+	q.events = nil
 	close(q.idle)
 	q.idle = nil
 }

@@ -2,6 +2,7 @@ package event
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -72,10 +73,10 @@ func (r *Reporter) Begin(op Op, obj addr.Object, action plan.Action, idKey, id s
 	}
 	begin := r.now()
 	r.Report(Event{Kind: Started, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id, Time: begin})
-	stop := make(chan struct{})
-	go r.progress(stop, Event{Kind: Progress, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id}, begin)
+	p := &progress{r: r, of: Event{Kind: Progress, Op: op, Object: obj, Action: action, IDKey: idKey, ID: id}, begin: begin}
+	p.start()
 	return func(diags diag.List, idKey, id string) {
-		close(stop)
+		p.end()
 		kind := Completed
 		if diags.HasErrors() {
 			kind = Failed
@@ -86,24 +87,42 @@ func (r *Reporter) Begin(op Op, obj addr.Object, action plan.Action, idKey, id s
 
 const progressEvery = 10 * time.Second
 
-// progress reports an operation that is still running at intervals until stop is closed. It skips a report
-// rather than wait for an observer that is behind: a progress event is only worth something if it is recent.
-func (r *Reporter) progress(stop <-chan struct{}, ev Event, begin time.Time) {
-	tick := time.NewTicker(progressEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-tick.C:
-			if r.Full() {
-				continue
-			}
-			ev.Elapsed = r.now().Sub(begin)
-			ev.Time = time.Time{}
-			r.Report(ev)
-		}
+// progress reports an operation that is still running at intervals until it ends. It skips a report rather
+// than wait for an observer that is behind: a progress event is only worth something if it is recent.
+type progress struct {
+	r     *Reporter
+	of    Event // without times
+	begin time.Time
+
+	mu    sync.Mutex
+	timer *time.Timer // nil once the operation has ended
+}
+
+func (p *progress) start() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer = time.AfterFunc(progressEvery, p.report)
+}
+
+func (p *progress) report() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.timer == nil {
+		return
 	}
+	if !p.r.Full() {
+		ev := p.of
+		ev.Elapsed = p.r.now().Sub(p.begin)
+		p.r.Report(ev)
+	}
+	p.timer.Reset(progressEvery)
+}
+
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer.Stop()
+	p.timer = nil
 }
 
 // Full reports whether the observer is so far behind that what can be left out should be.

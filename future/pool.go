@@ -1,9 +1,6 @@
 package future
 
-import (
-	"runtime"
-	"sync"
-)
+import "sync"
 
 // Pool runs functions on a bounded number of workers. While a worker's task waits for another task, a
 // further worker may run in its place, so that waiting does not reduce throughput; maxParked bounds how
@@ -18,7 +15,7 @@ type Pool struct {
 	idle    *sync.Cond
 }
 
-const maxParked = 1024
+const maxParked = 256
 
 // NewPool returns a pool that runs up to limit functions at once.
 func NewPool(limit int) *Pool {
@@ -64,7 +61,6 @@ func (p *Pool) work() {
 		p.mu.Unlock()
 		t.Rank = next.rank
 		next.run(t)
-		runtime.Gosched() // lets tasks that waited for this one go on before a further one starts
 		p.mu.Lock()
 	}
 	p.running--

@@ -4,6 +4,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // Comparison is a comparison that did not hold, with the values of its sides.
@@ -81,4 +85,38 @@ func firstDifference(a, b cty.Value) (step cty.PathStep, x, y cty.Value, ok bool
 		}
 	}
 	return nil, x, y, false
+}
+
+// ComparedParts returns the values compared in a condition that is false. It leaves out secrets, and values
+// that the message shows anyway: literals and plain references.
+func ComparedParts(cond hcl.Expression, ctx *hcl.EvalContext) []diag.Part {
+	var parts []diag.Part
+	for _, c := range FailedComparisons(cond, ctx) {
+		path, left, right := c.Difference()
+		for _, side := range []struct {
+			e hcl.Expression
+			v cty.Value
+		}{{c.Left, left}, {c.Right, right}} {
+			_, reference := side.e.(*hclsyntax.ScopeTraversalExpr)
+			_, secret := value.Redacted(side.v.Marks())
+			if len(side.e.Variables()) == 0 || reference && len(path) == 0 || secret {
+				continue
+			}
+			if statement := value.Statement(side.v, false); statement != "" {
+				parts = append(parts, diag.Part{Range: side.e.Range(), Path: partPath(path), Statement: statement})
+			}
+		}
+	}
+	return parts
+}
+
+// partPath renders the path of an element so that it can follow the text of an expression.
+func partPath(p cty.Path) string {
+	if len(p) == 0 {
+		return ""
+	}
+	if _, attr := p[0].(cty.GetAttrStep); attr {
+		return "." + schema.PathString(p)
+	}
+	return schema.PathString(p)
 }

@@ -170,7 +170,9 @@ type ApplyResponse struct {
 
 // DataRequest asks for the value of a data source.
 type DataRequest struct {
-	Type         string
+	Type string
+	// Instance is the instance to read. Providers in processes are not told.
+	Instance     addr.Instance
 	Config       cty.Value
 	ProviderMeta cty.Value
 }

@@ -1,6 +1,9 @@
 package schema
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -56,17 +59,45 @@ type content struct {
 	attrs                 map[string]*Attribute
 	blocks                map[string]*NestedBlock
 	attrNames, blockNames []string
+	merged                []string // the parts that merging with a prior object may change
+	writeOnly             []string // the parts that are write-only, or have such parts
 }
 
-func (b *Block) content() content {
-	return content{attrs: b.Attributes, blocks: b.Blocks, attrNames: b.known().attrNames, blockNames: b.known().blockNames}
+func contentOf(attrs map[string]*Attribute, blocks map[string]*NestedBlock) content {
+	c := content{attrs: attrs, blocks: blocks, attrNames: slices.Sorted(maps.Keys(attrs)), blockNames: slices.Sorted(maps.Keys(blocks))}
+	for _, name := range c.attrNames {
+		a := attrs[name]
+		if !a.WriteOnly && (a.Computed || a.Nested != nil) {
+			c.merged = append(c.merged, name)
+		}
+		if a.traits().writeOnly {
+			c.writeOnly = append(c.writeOnly, name)
+		}
+	}
+	for _, name := range c.blockNames {
+		c.merged = append(c.merged, name)
+		if blocks[name].HasWriteOnly() {
+			c.writeOnly = append(c.writeOnly, name)
+		}
+	}
+	return c
 }
 
-func (o *Object) content() content { return content{attrs: o.Attributes, attrNames: o.names()} }
+func (b *Block) content() content  { return b.known().content }
+func (o *Object) content() content { return contentOf(o.Attributes, nil) }
+
+// has reports whether a value is an object with the attribute.
+func has(object cty.Value, name string) bool {
+	if object == cty.NilVal || !isOpen(object) || !object.Type().IsObjectType() {
+		return false
+	}
+	_, ok := object.Type().AttributeTypes()[name] // names are normalized already, unlike those that HasAttribute takes
+	return ok
+}
 
 // part returns an attribute of an object, or NilVal if there is no such object or attribute.
 func part(object cty.Value, name string) cty.Value {
-	if object == cty.NilVal || !isOpen(object) || !object.Type().IsObjectType() || !object.Type().HasAttribute(name) {
+	if !has(object, name) {
 		return cty.NilVal
 	}
 	return object.GetAttr(name)
@@ -97,15 +128,14 @@ type merger struct {
 // object merges the attributes and nested blocks of one object. A configuration that is null or unknown is
 // returned as it is.
 func (m merger) object(c content, prior, config cty.Value) (cty.Value, bool) {
-	return rewriteObject(config, c, func(name string, v cty.Value) (cty.Value, bool) {
+	return rewriteObject(config, c.merged, func(name string, v cty.Value) (cty.Value, bool) {
 		if nested := c.blocks[name]; nested != nil {
 			return m.each(nested.Nesting, nested.content(), part(prior, name), v)
 		}
-		attr := c.attrs[name]
-		if attr.WriteOnly || attr.Nested == nil && (!v.IsNull() || !attr.Computed) {
+		if !v.IsNull() && c.attrs[name].Nested == nil {
 			return v, false
 		}
-		return m.attr(attr, part(prior, name), v)
+		return m.attr(c.attrs[name], part(prior, name), v)
 	})
 }
 

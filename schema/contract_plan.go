@@ -62,8 +62,15 @@ func (c *planCheck) object(parts content, path cty.Path, prior, config, planned 
 		return
 	}
 	for _, name := range parts.attrNames {
-		path := append(path, cty.GetAttrStep{Name: name})
-		c.attr(parts.attrs[name], path, part(prior, name), part(config, name), part(planned, name))
+		a := parts.attrs[name]
+		if a.WriteOnly { // all write-only attributes have been checked together
+			continue
+		}
+		config, planned := part(config, name), part(planned, name)
+		if config != cty.NilVal && planned != cty.NilVal && (config.IsNull() && a.Computed || equal(planned, config)) {
+			continue
+		}
+		c.attr(a, append(path, cty.GetAttrStep{Name: name}), part(prior, name), config, planned)
 	}
 	for _, name := range parts.blockNames {
 		path := append(path, cty.GetAttrStep{Name: name})
@@ -71,15 +78,12 @@ func (c *planCheck) object(parts content, path cty.Path, prior, config, planned 
 	}
 }
 
-// attr checks one planned attribute. A plan may have the configured value, the prior value in its place, or
-// any value for a computed attribute that is not configured.
+// attr checks one planned attribute that is not the configured one. A plan may have the prior value in its
+// place, or any value for a computed attribute that is not configured, which the caller allows.
 func (c *planCheck) attr(a *Attribute, path cty.Path, prior, config, planned cty.Value) {
 	switch {
-	case a.WriteOnly: // all write-only attributes have been checked together
 	case config == cty.NilVal || planned == cty.NilVal:
 		c.fail(path, "lacks this attribute, or the configuration does")
-	case equal(planned, config):
-	case config.IsNull() && a.Computed:
 	case config.IsNull():
 		c.fail(path, "must be null: the attribute is not computed and the configuration does not set it")
 	case prior != cty.NilVal && !prior.IsNull() && equal(planned, prior):

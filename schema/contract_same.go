@@ -108,6 +108,12 @@ func (c *sameCheck) content(path cty.Path, planned, actual cty.Value) {
 }
 
 func (c *sameCheck) keyed(path cty.Path, planned, actual cty.Value) {
+	if names, ok := unlike(planned, actual); ok {
+		for _, name := range names {
+			c.value(append(path, cty.GetAttrStep{Name: name}), planned.GetAttr(name), actual.GetAttr(name))
+		}
+		return
+	}
 	after := entries(actual)
 	planned.ForEachElement(func(key, one cty.Value) bool {
 		path := append(path, stepTo(planned.Type(), key))
@@ -125,6 +131,25 @@ func (c *sameCheck) keyed(path cty.Path, planned, actual cty.Value) {
 	for _, key := range slices.Sorted(maps.Keys(after)) {
 		c.fail(append(path, stepTo(actual.Type(), cty.StringVal(key))), "has this element, which was not planned")
 	}
+}
+
+// unlike returns the names of the attributes in which two objects differ, in order. ok is false unless both
+// have the same attributes.
+func unlike(planned, actual cty.Value) (names []string, ok bool) {
+	was, is := planned.Type(), actual.Type()
+	if !was.IsObjectType() || !is.IsObjectType() || len(was.AttributeTypes()) != len(is.AttributeTypes()) {
+		return nil, false
+	}
+	for name := range was.AttributeTypes() {
+		if !has(actual, name) {
+			return nil, false
+		}
+		if !planned.GetAttr(name).RawEquals(actual.GetAttr(name)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, true
 }
 
 // set compares sets. Elements that were not wholly known may have become equal, so there may be fewer than

@@ -28,6 +28,7 @@ type facts struct {
 	names      []string // of both, in one order
 	attrTraits []traits // of attrNames
 	has        traits
+	content    content
 }
 
 // traits tells what a walk through values could find, so that walks which would find nothing can be left out.
@@ -72,6 +73,7 @@ func (b *Block) known() *facts {
 		}
 		f.typ = cty.Object(types)
 		f.has.dynamic = f.typ.HasDynamicTypes()
+		f.content = contentOf(b.Attributes, b.Blocks)
 	})
 	return f
 }

@@ -28,7 +28,7 @@ func (w attrWalk) ofBlock(b *Block, path cty.Path, v cty.Value) {
 	}
 	for _, name := range b.known().blockNames {
 		nested := b.Blocks[name]
-		if !v.Type().HasAttribute(name) {
+		if !has(v, name) {
 			continue
 		}
 		w.each(nested.Nesting, w.at(path, name), v.GetAttr(name), func(w attrWalk, path cty.Path, one cty.Value) {
@@ -48,7 +48,7 @@ func (w attrWalk) at(path cty.Path, name string) cty.Path {
 }
 
 func (w attrWalk) attr(a *Attribute, name string, path cty.Path, object cty.Value) {
-	if !object.Type().HasAttribute(name) {
+	if !has(object, name) {
 		return
 	}
 	path, v := w.at(path, name), object.GetAttr(name)
@@ -123,6 +123,9 @@ func (p *paths) add(path cty.Path) bool {
 // block's type. Unknown values count as not null. For an attribute within a set the path is that of the set;
 // of one that is write-only as a whole, its parts are left out.
 func (b *Block) WriteOnlyPaths(v cty.Value) []cty.Path {
+	if b.plainlyNull(v) {
+		return nil
+	}
 	var found paths
 	attrWalk{
 		want: func(t traits) bool { return t.writeOnly },
@@ -137,6 +140,23 @@ func (b *Block) WriteOnlyPaths(v cty.Value) []cty.Path {
 		},
 	}.ofBlock(b, nil, v)
 	return found
+}
+
+// plainlyNull reports whether all write-only attributes in v are null, if that is seen without a walk: v has
+// no mark, and there are none deeper down.
+func (b *Block) plainlyNull(v cty.Value) bool {
+	if v == cty.NilVal || v.IsMarked() {
+		return false
+	}
+	for _, name := range b.content().writeOnly {
+		if a := b.Attributes[name]; a == nil || !a.WriteOnly {
+			return false
+		}
+		if one := part(v, name); one != cty.NilVal && !one.IsNull() {
+			return false
+		}
+	}
+	return true
 }
 
 // SensitivePaths returns the paths of all attributes in v that the schema calls sensitive, whether they are

@@ -16,7 +16,7 @@ import (
 // which also the type is not kept where it is part of the value. All other values keep their marks. A value
 // without any write-only content is returned as it is.
 func (b *Block) NullWriteOnly(v cty.Value) cty.Value {
-	v, _ = b.nullWriteOnly(v)
+	v, _ = b.DropWriteOnly(v)
 	return v
 }
 
@@ -134,14 +134,14 @@ func (b *Block) AttributeAt(path cty.Path) *Attribute {
 	return found
 }
 
-// nullWriteOnly is NullWriteOnly, and reports whether the result is another value.
-func (b *Block) nullWriteOnly(v cty.Value) (cty.Value, bool) {
+// DropWriteOnly is NullWriteOnly, and reports whether the result is another value.
+func (b *Block) DropWriteOnly(v cty.Value) (cty.Value, bool) {
 	if !b.HasWriteOnly() {
 		return v, false
 	}
-	return rewriteObject(v, b.content(), func(name string, v cty.Value) (cty.Value, bool) {
+	return rewriteObject(v, b.content().writeOnly, func(name string, v cty.Value) (cty.Value, bool) {
 		if nested := b.Blocks[name]; nested != nil {
-			return rewriteEach(nested.Nesting, v, nested.nullWriteOnly)
+			return rewriteEach(nested.Nesting, v, nested.DropWriteOnly)
 		}
 		return b.Attributes[name].nullWriteOnly(v)
 	})
@@ -161,7 +161,7 @@ func (a *Attribute) nullWriteOnly(v cty.Value) (cty.Value, bool) {
 		return cty.NullVal(typ), true
 	case a.Nested != nil && a.traits().writeOnly:
 		return rewriteEach(a.Nested.Nesting, v, func(one cty.Value) (cty.Value, bool) {
-			return rewriteObject(one, a.Nested.content(), func(name string, v cty.Value) (cty.Value, bool) {
+			return rewriteObject(one, a.Nested.content().writeOnly, func(name string, v cty.Value) (cty.Value, bool) {
 				return a.Nested.Attributes[name].nullWriteOnly(v)
 			})
 		})
@@ -169,26 +169,25 @@ func (a *Attribute) nullWriteOnly(v cty.Value) (cty.Value, bool) {
 	return v, false
 }
 
-// rewriteObject replaces the parts of v that c knows by what f makes of them, and reports whether that is
-// another value. Values that are not known objects stay as they are. An object is built only if f reports a
-// change, since building one costs more than looking at all of its parts.
-func rewriteObject(v cty.Value, c content, f func(name string, v cty.Value) (cty.Value, bool)) (cty.Value, bool) {
+// rewriteObject replaces the named parts of v by what f makes of them, and reports whether that is another
+// value. Values that are not known objects stay as they are. An object is built only if f reports a change,
+// since building one costs more than looking at all of its parts.
+func rewriteObject(v cty.Value, names []string, f func(name string, v cty.Value) (cty.Value, bool)) (cty.Value, bool) {
 	bare, marks := v.Unmark()
 	if !isOpen(bare) || !bare.Type().IsObjectType() {
 		return v, false
 	}
 	var values map[string]cty.Value
-	for _, names := range [...][]string{c.attrNames, c.blockNames} {
-		for _, name := range names {
-			if !bare.Type().HasAttribute(name) {
-				continue
+	for _, name := range names {
+		old := part(bare, name)
+		if old == cty.NilVal {
+			continue
+		}
+		if now, changed := f(name, old); changed {
+			if values == nil {
+				values = bare.AsValueMap()
 			}
-			if now, changed := f(name, bare.GetAttr(name)); changed {
-				if values == nil {
-					values = bare.AsValueMap()
-				}
-				values[name] = now
-			}
+			values[name] = now
 		}
 	}
 	if values == nil {

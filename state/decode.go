@@ -79,8 +79,11 @@ func read(src []byte, complete bool) (*File, error) {
 
 // readAny decodes a file of any version.
 func readAny(src []byte, complete bool) (*File, error) {
-	if doc := strictV4(src); doc != nil {
-		return doc.decode(nil, src, complete)
+	members := scanMembers(src, complete)
+	if !members.unknown {
+		if doc := plainV4(src); doc != nil {
+			return doc.decode(nil, members.err)
+		}
 	}
 	var head struct {
 		Version       *json.RawMessage `json:"version"`
@@ -119,19 +122,7 @@ func readAny(src []byte, complete bool) (*File, error) {
 	if err != nil {
 		return nil, jsonError(src, err)
 	}
-	return doc.decode(more, src, complete)
-}
-
-// strictV4 decodes the usual kind of file in one pass: one of version 4 without unknown members. It returns
-// nil for any other.
-func strictV4(src []byte) *fileV4 {
-	var doc fileV4
-	dec := json.NewDecoder(bytes.NewReader(src))
-	dec.DisallowUnknownFields()
-	if dec.Decode(&doc) != nil || doc.Version != FormatVersion || len(bytes.TrimSpace(src[dec.InputOffset():])) > 0 {
-		return nil
-	}
-	return &doc
+	return doc.decode(more, members.err)
 }
 
 // jsonError explains why src is not valid JSON, without quoting it.
@@ -215,9 +206,9 @@ type checkObjectV4 struct {
 	Failures []string `json:"failure_messages"`
 }
 
-// decode converts doc, which it consumes, and checks the members of src, its source. more has the unknown
-// members of the file; nil for none.
-func (doc *fileV4) decode(more *unknownV4, src []byte, complete bool) (*File, error) {
+// decode converts doc, which it consumes. more has the unknown members of the file; nil for none. ambiguous
+// is the error of scanMembers, which is returned if there is no other.
+func (doc *fileV4) decode(more *unknownV4, ambiguous error) (*File, error) {
 	f := &File{Meta: Meta{Lineage: doc.Lineage, Serial: doc.Serial, Version: doc.Writer}, State: New()}
 	d := newDecoder()
 	for name, o := range doc.Outputs {
@@ -235,7 +226,7 @@ func (doc *fileV4) decode(more *unknownV4, src []byte, complete bool) (*File, er
 	}
 	f.State.Checks = decodeChecks(doc.Checks)
 	f.extra = more.file()
-	return f, checkMembers(src, complete)
+	return f, ambiguous
 }
 
 func (o outputV4) decode() (*Output, error) {
@@ -253,7 +244,7 @@ func (o outputV4) decode() (*Output, error) {
 }
 
 func newOutput(src []byte, ty cty.Type, sensitive bool) (*Output, error) {
-	v, err := ctyjson.Unmarshal(src, ty)
+	v, err := libraryValue(src, ty)
 	if err != nil {
 		return nil, errors.New("its value does not fit its type")
 	}
@@ -287,10 +278,14 @@ type decoder struct {
 	providers map[string]addr.ProviderConfig
 	deps      map[string]addr.ConfigResource
 	paths     map[string][]cty.Path // of sensitive attributes, by their text; shared, since they are immutable
+	compact   []byte                // reused by compactObject
 }
 
 func newDecoder() *decoder {
-	return &decoder{map[string]addr.ModuleInstance{}, map[string]addr.ProviderConfig{}, map[string]addr.ConfigResource{}, map[string][]cty.Path{}}
+	return &decoder{
+		modules: map[string]addr.ModuleInstance{}, providers: map[string]addr.ProviderConfig{},
+		deps: map[string]addr.ConfigResource{}, paths: map[string][]cty.Path{},
+	}
 }
 
 func cached[V any](m map[string]V, key string, parse func(string) (V, error)) (V, error) {
@@ -383,7 +378,7 @@ func (d *decoder) object(m addr.ModuleInstance, in *instanceV4) (*Object, error)
 		return nil, errors.New("its schema version is negative")
 	}
 	var err error
-	if o.attrs, err = compactObject(in.Attributes); err != nil {
+	if o.attrs, err = d.compactObject(in.Attributes); err != nil {
 		return nil, fmt.Errorf("its attributes %w", err)
 	}
 	if o.attrs == nil {
@@ -391,7 +386,7 @@ func (d *decoder) object(m addr.ModuleInstance, in *instanceV4) (*Object, error)
 			o.Flatmap = map[string]string{}
 		}
 	}
-	if o.Identity, err = compactObject(in.Identity); err != nil {
+	if o.Identity, err = d.compactObject(in.Identity); err != nil {
 		return nil, fmt.Errorf("its identity %w", err)
 	}
 	if o.Identity == nil {
@@ -436,8 +431,9 @@ func parseConfigResource(text string) (addr.ConfigResource, error) {
 	return addr.ConfigResource{Module: t.Module.Module(), Resource: *t.Resource}, nil
 }
 
-// compactObject returns a copy of a JSON object without white space, or nil for null or no data.
-func compactObject(src []byte) ([]byte, error) {
+// compactObject returns a copy of a JSON object without white space, or nil for null or no data. src is part
+// of a text that encoding/json has accepted, so it is valid.
+func (d *decoder) compactObject(src []byte) ([]byte, error) {
 	src = bytes.TrimSpace(src)
 	if len(src) == 0 || string(src) == "null" {
 		return nil, nil
@@ -445,10 +441,25 @@ func compactObject(src []byte) ([]byte, error) {
 	if src[0] != '{' {
 		return nil, errors.New("are not an object")
 	}
-	var buf bytes.Buffer
-	buf.Grow(len(src))
-	if err := json.Compact(&buf, src); err != nil {
-		return nil, errors.New("are not valid JSON")
+	d.compact = appendCompact(d.compact[:0], src)
+	return bytes.Clone(d.compact), nil
+}
+
+// appendCompact appends valid JSON without white space. json.Compact does the same, byte by byte, to
+// validate.
+func appendCompact(b, src []byte) []byte {
+	for at := 0; at < len(src); {
+		switch src[at] {
+		case ' ', '\n', '\r', '\t':
+			at++
+		case '"':
+			end, _ := stringEnd(src, at+1)
+			b = append(b, src[at:min(end+1, len(src))]...)
+			at = end + 1
+		default:
+			b = append(b, src[at])
+			at++
+		}
 	}
-	return bytes.Clone(buf.Bytes()), nil
+	return b
 }

@@ -17,7 +17,7 @@ func decodeValue(b []byte, ty cty.Type) (cty.Value, error) {
 	if v, ok := plainObject(b, ty); ok {
 		return v, nil
 	}
-	return ctyjson.Unmarshal(b, ty)
+	return libraryValue(b, ty)
 }
 
 // plainObject reads an object that has no other attributes than its type. It returns false if the object is
@@ -74,6 +74,17 @@ func byLibrary(b []byte, ty cty.Type) (cty.Value, error) {
 	if !json.Valid(b) {
 		return cty.NilVal, errors.New("not valid JSON")
 	}
+	return libraryValue(b, ty)
+}
+
+// libraryValue has cty decode a value. cty panics for a tuple with fewer elements than its type, and for
+// lists whose elements are of several types.
+func libraryValue(b []byte, ty cty.Type) (v cty.Value, err error) {
+	defer func() {
+		if recover() != nil {
+			v, err = cty.NilVal, errors.New("no value of its type")
+		}
+	}()
 	return ctyjson.Unmarshal(b, ty)
 }
 

@@ -48,8 +48,11 @@ type LogFile interface {
 
 // Sealer encrypts the content of a journal. Each call is independent of the others.
 type Sealer interface {
+	// Seal returns the encrypted form; nil if the content is to be written as it is.
 	Seal(plain []byte) ([]byte, error)
 	Unseal(sealed []byte) ([]byte, error)
+	// CheckPlain returns an error unless content that is not encrypted may be read.
+	CheckPlain() error
 }
 
 // Log is a Journal in an append-only file. Calls that arrive while the file is being synchronized share the
@@ -291,7 +294,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-var errNoSealer = errors.New("the journal is encrypted, and no encryption is configured that could open it")
+var errNoSealer = fmt.Errorf("%w: the configuration has no encryption that could decrypt it", ErrJournalSealed)
 
 func frame(payload []byte) []byte {
 	b := fmt.Appendf(make([]byte, 0, payloadStart+len(payload)+1), "%08x %08x ", 0, len(payload))
@@ -309,6 +312,9 @@ func sealedFrame(records []byte, sealer Sealer) ([]byte, error) {
 		sealed, err := sealer.Seal(payload)
 		if err != nil {
 			return nil, fmt.Errorf("encrypting the journal: %w", err)
+		}
+		if sealed == nil {
+			return frame(payload), nil
 		}
 		payload = append(base64.StdEncoding.AppendEncode([]byte{'"'}, sealed), '"')
 	}

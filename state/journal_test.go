@@ -157,6 +157,14 @@ func TestJournalText(t *testing.T) {
 	}
 }
 
+func replay(base *File, journal []byte) (*Replayed, error) {
+	j, err := ParseJournal(journal, nil)
+	if j == nil || err != nil {
+		return &Replayed{File: base}, err
+	}
+	return j.Replay(base)
+}
+
 func TestReplay(t *testing.T) {
 	base := testFile()
 	gone, kept := at("gone", addr.NoKey), at("kept", addr.NoKey)
@@ -183,7 +191,7 @@ func TestReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(base, file.buf.Bytes())
+	r, err := replay(base, file.buf.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +220,7 @@ func TestReplayWithoutChanges(t *testing.T) {
 	if err = errors.Join(err, l.Fail(id)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Replay(base, file.buf.Bytes())
+	r, err := replay(base, file.buf.Bytes())
 	if err != nil || r.File != base || len(r.Unfinished) != 0 || !l.Idle() {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -226,7 +234,7 @@ func TestForeignJournals(t *testing.T) {
 	later, other := testFile(), testFile()
 	later.Serial, other.Lineage = 8, "m"
 	for _, base := range []*File{nil, later, other} {
-		if _, err := Replay(base, file.buf.Bytes()); !errors.Is(err, ErrJournalForeign) {
+		if _, err := replay(base, file.buf.Bytes()); !errors.Is(err, ErrJournalForeign) {
 			t.Errorf("base %+v: %v", base, err)
 		}
 	}
@@ -291,7 +299,7 @@ func TestGroupCommit(t *testing.T) {
 		if file.syncs > 10 {
 			t.Errorf("%d calls took %d synchronisations", 2*calls, file.syncs)
 		}
-		r, err := Replay(testFile(), file.buf.Bytes())
+		r, err := replay(testFile(), file.buf.Bytes())
 		if err != nil || r.Changes != calls || len(r.Unfinished) != 0 {
 			t.Errorf("replayed %+v, %v", r, err)
 		}
@@ -405,7 +413,7 @@ func TestForgedJournals(t *testing.T) {
 		"encrypted":    append(bytes.Clone(header), frame([]byte(`"AAAA"`))...),
 		"empty record": append(bytes.Clone(header), frame([]byte(` `))...),
 	} {
-		if r, err := Replay(testFile(), text); err == nil {
+		if r, err := replay(testFile(), text); err == nil {
 			t.Errorf("%s: replayed %+v", name, r)
 		}
 	}
@@ -434,7 +442,7 @@ func FuzzReplay(f *testing.F) {
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		base := testFile()
 		for _, text := range [][]byte{payload, frame(payload), append(bytes.Clone(header), frame(payload)...)} {
-			r, err := Replay(base, text)
+			r, err := replay(base, text)
 			if err != nil || r.File == nil {
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -56,24 +57,26 @@ func memberNames[T any]() []string {
 	return names
 }
 
-// checkMembers returns an error if src, a valid file of version 4, is ambiguous: if an object has a member
-// twice, or a member of the format in other letters. If complete is set, missing resources of the file or
-// missing instances of a resource are errors too. Engines write an empty list if there are none, so such a
-// file is damaged, and continuing would create existing objects again.
-func checkMembers(src []byte, complete bool) error {
+// scanMembers looks through the members of src. The error is set if src is ambiguous: if an object has a
+// member twice, or a member of the format in other letters. If complete is set, missing resources of the file
+// or missing instances of a resource are errors too. Engines write an empty list if there are none, so such a
+// file is damaged, and continuing would create existing objects again. If src is not a valid file of version
+// 4, the result means nothing.
+func scanMembers(src []byte, complete bool) *memberScan {
 	s := &memberScan{src: src, complete: complete, next: filePart}
 	for s.err == nil && s.pos < len(src) {
 		s.step()
 	}
-	return s.err
+	return s
 }
 
-// memberScan scans valid JSON once. It stores member names only for the objects that are open.
+// memberScan scans JSON once. It stores member names only for the objects that are open.
 type memberScan struct {
 	src      []byte
 	pos      int
 	complete bool
 	err      error
+	unknown  bool // the file, a resource or an instance has a member that the format does not have
 	open     []openPart
 	names    [][]byte // of the members of all open objects, without quotes
 	next     part     // what the next value represents
@@ -200,6 +203,7 @@ func (s *memberScan) member(top *openPart, name []byte) {
 		return // a map, whose names are free
 	}
 	s.next = info.parts[string(name)]
+	s.unknown = s.unknown || info.known != nil && !slices.Contains(info.known, string(name))
 	for _, known := range info.known {
 		if len(known) == len(name) && string(name) != known && strings.EqualFold(known, string(name)) {
 			s.fail("%s has a member %q, whose name is spelled %q", info.name, name, known)

@@ -107,7 +107,7 @@ func (s stepJSON) parse() (cty.PathStep, error) {
 		if string(bytes.TrimSpace(s.Value)) == "null" || len(s.Value) == 0 {
 			return nil, errors.New("an index step needs a key")
 		}
-		key, err := ctyjson.Unmarshal(s.Value, cty.DynamicPseudoType)
+		key, err := libraryValue(s.Value, cty.DynamicPseudoType)
 		if err != nil || key.IsNull() || key.Type() != cty.String && key.Type() != cty.Number {
 			return nil, errors.New("an index must be a string or a number")
 		}

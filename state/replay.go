@@ -18,6 +18,8 @@ import (
 var (
 	ErrJournalCorrupt = errors.New("the state's journal is damaged")
 	ErrJournalForeign = errors.New("the state's journal belongs to another state")
+	// ErrJournalSealed means that encryption is configured differently from when the journal was written.
+	ErrJournalSealed = errors.New("the state's journal cannot be decrypted")
 )
 
 // JournalFile is the content of a journal, as parsed by ParseJournal.
@@ -97,19 +99,6 @@ type foldedJSON struct {
 	Sum    string `json:"sha256"`
 }
 
-// Replay applies a journal to the state that it belongs to. base is nil if there is no state file. See
-// ParseJournal and JournalFile.Replay.
-func Replay(base *File, journal []byte) (*Replayed, error) {
-	j, err := ParseJournal(journal, nil)
-	if err != nil {
-		return nil, err
-	}
-	if j == nil {
-		return &Replayed{File: base}, nil
-	}
-	return j.Replay(base)
-}
-
 // ParseJournal reads a journal. A write that was cut off at the end is reported as Torn; damage anywhere
 // else is ErrJournalCorrupt. It returns nil for a journal that is empty or whose first write was cut off.
 // sealer may be nil unless the journal is encrypted.
@@ -131,7 +120,7 @@ func ParseJournal(src []byte, sealer Sealer) (*JournalFile, error) {
 	}
 	for i, payload := range frames[1:] {
 		records, err := parseRecords(payload, sealer)
-		if errors.Is(err, errNoSealer) {
+		if errors.Is(err, ErrJournalSealed) {
 			return nil, err
 		}
 		if err != nil {
@@ -153,9 +142,13 @@ func parseRecords(payload []byte, sealer Sealer) ([]record, error) {
 		}
 		plain, err := sealer.Unseal(sealed)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", ErrJournalSealed, err)
 		}
 		payload = plain
+	} else if sealer != nil {
+		if err := sealer.CheckPlain(); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrJournalSealed, err)
+		}
 	}
 	var records []record
 	err := json.Unmarshal(payload, &records)

@@ -58,25 +58,22 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 		return Durable{}, ErrTooDeep
 	}
 	var sensitive []cty.Path
-	if IsMarked(v) {
-		raw, pvm := v.UnmarkDeepWithPaths()
-		for _, pm := range pvm {
-			if _, ok := pm.Marks[Ephemeral]; ok {
-				return Durable{}, fmt.Errorf("%w: at %s", ErrSecret, where(pm.Path))
-			}
-			if _, ok := pm.Marks[Sensitive]; ok {
-				sensitive = append(sensitive, pm.Path)
-			}
+	packed, err := Pack(v, ty, block)
+	if errors.Is(err, errMarked) {
+		if v, sensitive, err = unmarked(v); err != nil {
+			return Durable{}, err
 		}
-		v = raw
+		packed, err = Pack(v, ty, block)
 	}
 	if block != nil && block.HasWriteOnly() {
 		if paths := block.WriteOnlyPaths(v); len(paths) > 0 {
 			return Durable{}, fmt.Errorf("%w: write-only attribute %s is not null", ErrSecret, schema.PathString(paths[0]))
 		}
-		v = block.NullWriteOnly(v) // a null may have a type that tells of a value
+		if nulled, changed := block.DropWriteOnly(v); changed { // a null may have a type that tells of a value
+			v = nulled
+			packed, err = Pack(v, ty, block)
+		}
 	}
-	packed, err := pack(v, ty, block)
 	if err != nil {
 		return Durable{}, fmt.Errorf("encoding a value: %w", err)
 	}
@@ -89,6 +86,21 @@ func Seal(v cty.Value, ty cty.Type, block *schema.Block) (Durable, error) {
 		}
 	}
 	return Durable{&sealed{ty: ty, packed: packed, sensitive: sensitive}}, nil
+}
+
+// unmarked returns a value without its marks, and the paths of the sensitive ones. It fails with ErrSecret if
+// there is an ephemeral one.
+func unmarked(v cty.Value) (raw cty.Value, sensitive []cty.Path, err error) {
+	raw, pvm := v.UnmarkDeepWithPaths()
+	for _, pm := range pvm {
+		if _, ok := pm.Marks[Ephemeral]; ok {
+			return raw, nil, fmt.Errorf("%w: at %s", ErrSecret, where(pm.Path))
+		}
+		if _, ok := pm.Marks[Sensitive]; ok {
+			sensitive = append(sensitive, pm.Path)
+		}
+	}
+	return raw, sensitive, nil
 }
 
 // deeper reports whether a type nests more than so many levels. A value nests as deep as its type.
@@ -184,7 +196,7 @@ func (d Durable) Unmarked() (cty.Value, error) {
 	if d.IsZero() {
 		return cty.NilVal, nil
 	}
-	v, err := unpack(d.packed, d.ty)
+	v, err := Unpack(d.packed, d.ty)
 	if err != nil {
 		return cty.NilVal, fmt.Errorf("decoding a stored value: %w", err)
 	}

@@ -2,6 +2,7 @@ package value
 
 import (
 	"encoding/binary"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -13,13 +14,17 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// pack encodes a value without marks against ty, in the bytes that the library gives. Objects are what there
-// are most of. The library compares their types, converts them and makes several encoders for each of their
-// attributes; here, strings, booleans and nulls are written directly, and only other attributes are left to
-// it. block may be nil; if ty is its type, it knows the order of the attributes.
-func pack(v cty.Value, ty cty.Type, block *schema.Block) ([]byte, error) {
-	if !ty.IsObjectType() || !v.IsKnown() || v.IsNull() || !sameAttributes(v.Type(), ty) {
-		return ctymsgpack.Marshal(v, ty)
+// Pack encodes a value without marks as msgpack against ty, in the bytes that the library gives. Objects are
+// what there are most of. The library compares their types, converts them and makes several encoders for each
+// of their attributes; here, strings, booleans and nulls are written directly, and only other attributes are
+// left to it. block may be nil; if ty is its type, it knows the order of the attributes. A value with a mark
+// anywhere gives errMarked.
+func Pack(v cty.Value, ty cty.Type, block *schema.Block) ([]byte, error) {
+	if !v.IsMarked() && v.IsKnown() && v.IsNull() && ty != cty.DynamicPseudoType && v.Type().Equals(ty) {
+		return []byte{msgpcode.Nil}, nil
+	}
+	if v.IsMarked() || !ty.IsObjectType() || !v.IsKnown() || v.IsNull() || !sameAttributes(v.Type(), ty) {
+		return packByLibrary(v, ty)
 	}
 	attrs := ty.AttributeTypes()
 	var names []string
@@ -57,6 +62,9 @@ func sameAttributes(got, want cty.Type) bool {
 
 // appendPart appends one attribute of an object, against the attribute's type.
 func appendPart(b []byte, v cty.Value, want cty.Type) ([]byte, error) {
+	if v.IsMarked() {
+		return nil, errMarked
+	}
 	ty := v.Type()
 	if want == cty.DynamicPseudoType {
 		for _, p := range openPrefixes {
@@ -67,6 +75,7 @@ func appendPart(b []byte, v cty.Value, want cty.Type) ([]byte, error) {
 		}
 	}
 	switch {
+	case v.IsMarked(): // an error of the library
 	case v.IsKnown() && v.IsNull() && ty.Equals(want):
 		return append(b, msgpcode.Nil), nil
 	case !ty.IsPrimitiveType() || ty != want:
@@ -82,8 +91,18 @@ func appendPart(b []byte, v cty.Value, want cty.Type) ([]byte, error) {
 	case ty == cty.Bool:
 		return append(b, msgpcode.False), nil
 	}
-	packed, err := ctymsgpack.Marshal(v, want)
+	packed, err := packByLibrary(v, want)
 	return append(b, packed...), err
+}
+
+var errMarked = errors.New("the value has marks")
+
+// packByLibrary encodes any value without marks.
+func packByLibrary(v cty.Value, ty cty.Type) ([]byte, error) {
+	if IsMarked(v) {
+		return nil, errMarked
+	}
+	return ctymsgpack.Marshal(v, ty)
 }
 
 func appendMapLen(b []byte, n int) []byte {

@@ -69,10 +69,10 @@ func (d Durable) Parts() (parts []Part, ok bool) {
 	return split(d.packed, d.ty)
 }
 
-// unpack decodes the msgpack form of a value against ty. It is what the library does, but for objects whose
+// Unpack decodes the msgpack form of a value against ty. It is what the library does, but for objects whose
 // attributes are strings, null and the like: the library makes a decoder for each of those that have an open
 // type.
-func unpack(packed []byte, ty cty.Type) (cty.Value, error) {
+func Unpack(packed []byte, ty cty.Type) (cty.Value, error) {
 	if v, ok := unpackObject(packed, ty); ok {
 		return v, nil
 	}

@@ -27,10 +27,10 @@ func TestPackIsTheLibrarys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if own, err := pack(v, openObject, nil); err != nil || !bytes.Equal(own, packed) {
+		if own, err := Pack(v, openObject, nil); err != nil || !bytes.Equal(own, packed) {
 			t.Fatalf("%#v is packed as % x, %v, and by the library as % x", v, own, err, packed)
 		}
-		got, err := unpack(packed, openObject)
+		got, err := Unpack(packed, openObject)
 		if err != nil || !got.RawEquals(v) {
 			t.Fatalf("%#v came back as %#v, %v", v, got, err)
 		}

@@ -21,7 +21,7 @@ func screen(text string) []string {
 	return lines
 }
 
-func TestStatus(t *testing.T) {
+func TestStatusText(t *testing.T) {
 	var out strings.Builder
 	now, width := time.Unix(0, 0), 80
 	p := &plan.Plan{Changes: []*plan.Change{{Action: plan.Create}, {Action: plan.NoOp}, {Action: plan.DeleteThenCreate}, {Action: plan.Read}}}

@@ -47,6 +47,7 @@ type streamLine struct {
 	From             string          `json:"from,omitempty"`
 	To               string          `json:"to,omitempty"`
 	Resources        []string        `json:"resources,omitempty"`
+	TestMessage
 
 	Type string `json:"type,omitempty"`
 	UI   string `json:"ui,omitempty"`
@@ -131,8 +132,12 @@ func (s *JSONStream) Log(message string) {
 
 // Diagnostics writes a message per diagnostic.
 func (s *JSONStream) Diagnostics(list diag.List, src Sources) {
+	s.diagnostics(list, src, TestMessage{})
+}
+
+func (s *JSONStream) diagnostics(list diag.List, src Sources, of TestMessage) {
 	for _, d := range JSONDiagnostics(list, src) {
-		line := streamLine{Level: "error", Message: "Error: " + d.Summary, Type: "diagnostic", Diagnostic: &d}
+		line := streamLine{Level: "error", Message: "Error: " + d.Summary, Type: "diagnostic", Diagnostic: &d, TestMessage: of}
 		if d.Severity == diag.Warning.String() {
 			line.Level, line.Message = "warn", "Warning: "+d.Summary
 		}

@@ -20,9 +20,9 @@ type backendKind struct {
 	// arguments are those of its block. In the value of a configuration, an absent one is null, and so is an
 	// empty string.
 	arguments map[string]cty.Type
-	// open opens the store. files are for a kind that keeps states in files of this machine; others have no
-	// use for them.
-	open func(cfg cty.Value, files StateFiles) (store.Store, error)
+	// open opens the store, which encrypts with c unless that is nil. files are for a kind that keeps states
+	// in files of this machine; others have no use for them.
+	open func(cfg cty.Value, files StateFiles, c store.Cipher) (store.Store, error)
 	// place says for a message where the state of the default workspace is.
 	place func(cfg cty.Value) string
 	// identity returns a text that is the same for configurations that keep states in the same places,
@@ -114,8 +114,8 @@ func (b backend) hash() uint64 {
 	return uint64(cty.TupleVal([]cty.Value{cty.StringVal(b.name), b.cfg}).Hash())
 }
 
-func (b backend) open(files StateFiles) (store.Store, diag.List) {
-	s, err := b.kind.open(b.config(), files)
+func (b backend) open(files StateFiles, c store.Cipher) (store.Store, diag.List) {
+	s, err := b.kind.open(b.config(), files, c)
 	if err != nil {
 		return nil, diag.Errorf("Error loading the backend", "%s", diag.Sentence(err))
 	}

@@ -12,10 +12,10 @@ import (
 // localBackend keeps states in files of this machine.
 var localBackend = backendKind{
 	arguments: map[string]cty.Type{"path": cty.String, "workspace_dir": cty.String},
-	open: func(cfg cty.Value, files StateFiles) (store.Store, error) {
+	open: func(cfg cty.Value, files StateFiles, c store.Cipher) (store.Store, error) {
 		return local.New(local.Options{
 			Path: localPath(cfg, "path", ""), WorkspaceDir: localPath(cfg, "workspace_dir", ""),
-			State: files.State, StateOut: files.Out, Backup: files.Backup, Stamp: files.Stamp,
+			State: files.State, StateOut: files.Out, Backup: files.Backup, Stamp: files.Stamp, Cipher: c,
 		}), nil
 	},
 	place: func(cfg cty.Value) string { return filepath.Clean(localPath(cfg, "path", local.DefaultPath)) },

@@ -16,6 +16,8 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
 	"github.com/mayfly-iac/mayfly/install/modules"
+	"github.com/mayfly-iac/mayfly/plan/planfile"
+	"github.com/mayfly-iac/mayfly/state/encryption"
 )
 
 // maxRecord bounds the small files that are kept beside a configuration, in bytes.
@@ -35,6 +37,8 @@ type Options struct {
 	Asker Asker
 	// Version is the version of the program, which saved plans record; CompatibleVersion if empty.
 	Version string
+	// Testing permits ephemeral outputs in the root module, as for a module under test.
+	Testing bool
 }
 
 // Dir is the working directory of a configuration. It belongs to one goroutine.
@@ -51,6 +55,10 @@ type Dir struct {
 	// answers are what the Asker said of variables. They are needed again when the configuration is loaded
 	// anew.
 	answers map[string]candidate
+	// encrypted is what the configuration says about encryption, once that was needed; planned the saved plan
+	// that the configuration is from.
+	encrypted *encryption.Set
+	planned   *planfile.File
 }
 
 // New returns the working directory of the process. It reads nothing yet.
@@ -117,7 +125,7 @@ func (d *Dir) loadedRoot(ctx context.Context) diag.List {
 
 // use makes a tree the configuration of the directory.
 func (d *Dir) use(tree *config.Tree) {
-	d.tree, d.root = tree, nil
+	d.tree, d.root, d.planned, d.encrypted = tree, nil, nil, nil
 	if d.HasConfig() {
 		d.root = tree.Root
 	}
@@ -128,7 +136,7 @@ func (d *Dir) Tree() *config.Tree { return d.tree }
 
 // loader returns a loader for the configuration files and the modules that are installed now.
 func (d *Dir) loader(ctx context.Context) *config.Loader {
-	return &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: d.static(ctx), Version: mayfly.CompatibleVersion}
+	return &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: d.static(ctx), Version: mayfly.CompatibleVersion, EphemeralRootOutputs: d.opt.Testing}
 }
 
 // environment is what the search for the user's settings depends on.

@@ -68,7 +68,7 @@ output "site" {
 	check(run.Close())
 
 	later := workdir.New(workdir.Options{})
-	saved, diags := later.OpenPlan("tfplan")
+	saved, diags := later.OpenPlan(ctx, "tfplan")
 	check(diags)
 	run, diags = later.Resume(ctx, saved, "apply", workdir.BeginOptions{})
 	check(diags)

@@ -44,7 +44,8 @@ func (g Glance) State(file string) *state.State {
 	return state.New()
 }
 
-// store returns the store if it is a local one: that which init has recorded, or that of the configuration.
+// store returns the store if it is a local one and not encrypted, since keys can take long to obtain: that
+// which init has recorded, or that of the configuration.
 func (g Glance) store(files StateFiles) store.Store {
 	record, recorded, diags := g.dir.recorded()
 	b := record.backend
@@ -54,6 +55,6 @@ func (g Glance) store(files StateFiles) store.Store {
 	if diags.HasErrors() || b.name != defaultBackend {
 		return nil
 	}
-	s, _ := b.open(files)
+	s, _ := b.open(files, nil)
 	return s
 }

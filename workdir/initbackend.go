@@ -72,7 +72,7 @@ func (d *Dir) migrate(ctx context.Context, from, to backend, opt BackendOptions)
 	if from.samePlace(to) {
 		return nil
 	}
-	names, files, diags := statesIn(ctx, from)
+	names, files, diags := d.statesIn(ctx, from)
 	if len(files) == 0 || diags.HasErrors() {
 		return diags
 	}
@@ -88,7 +88,7 @@ func (d *Dir) migrate(ctx context.Context, from, to backend, opt BackendOptions)
 			return diag.Errorf("Migration cancelled", "The state was not copied and the backend not changed.")
 		}
 	}
-	s, diags := to.open(StateFiles{})
+	s, diags := d.store(ctx, to, StateFiles{})
 	if diags.HasErrors() {
 		return diags
 	}
@@ -96,8 +96,8 @@ func (d *Dir) migrate(ctx context.Context, from, to backend, opt BackendOptions)
 }
 
 // statesIn returns the workspaces of a backend in order, and the states of those that have any content.
-func statesIn(ctx context.Context, b backend) (names []string, files map[string]*state.File, diags diag.List) {
-	s, diags := b.open(StateFiles{})
+func (d *Dir) statesIn(ctx context.Context, b backend) (names []string, files map[string]*state.File, diags diag.List) {
+	s, diags := d.store(ctx, b, StateFiles{})
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}

@@ -21,7 +21,7 @@ func memoryBackend() backendKind {
 	stores := map[string]store.Store{}
 	return backendKind{
 		arguments: map[string]cty.Type{"name": cty.String, "size": cty.Number, "tags": cty.List(cty.String)},
-		open: func(cfg cty.Value, _ StateFiles) (store.Store, error) {
+		open: func(cfg cty.Value, _ StateFiles, _ store.Cipher) (store.Store, error) {
 			name := cfg.GetAttr("name")
 			if name.IsNull() {
 				return nil, errors.New("it needs a name")

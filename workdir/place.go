@@ -17,7 +17,7 @@ type place struct {
 }
 
 // place finds the state of the selected workspace. The root module has been loaded.
-func (d *Dir) place(files StateFiles) (place, diag.List) {
+func (d *Dir) place(ctx context.Context, files StateFiles) (place, diag.List) {
 	b, diags := d.currentBackend()
 	if diags.HasErrors() {
 		return place{}, diags
@@ -26,11 +26,12 @@ func (d *Dir) place(files StateFiles) (place, diag.List) {
 	if diags.HasErrors() {
 		return place{}, diags
 	}
-	return open(b, workspace, files)
+	return d.placeIn(ctx, b, workspace, files)
 }
 
-func open(b backend, workspace string, files StateFiles) (place, diag.List) {
-	s, diags := b.open(files)
+// placeIn finds the state of a workspace in a backend.
+func (d *Dir) placeIn(ctx context.Context, b backend, workspace string, files StateFiles) (place, diag.List) {
+	s, diags := d.store(ctx, b, files)
 	if diags.HasErrors() {
 		return place{}, diags
 	}
@@ -47,7 +48,7 @@ func (d *Dir) State(ctx context.Context, files StateFiles) (store.Manager, diag.
 	if diags := d.loadedRoot(ctx); diags.HasErrors() {
 		return nil, diags
 	}
-	p, diags := d.place(files)
+	p, diags := d.place(ctx, files)
 	return p.manager, diags
 }
 
@@ -97,7 +98,7 @@ func (d *Dir) selfInit(ctx context.Context) diag.List {
 		return diags
 	}
 	if bare := d.undeclaredBackend(); !want.samePlace(bare) {
-		_, left, diags := statesIn(ctx, bare)
+		_, left, diags := d.statesIn(ctx, bare)
 		if diags.HasErrors() {
 			return diags
 		}

@@ -32,8 +32,12 @@ func (s *Session) Save(p *plan.Plan, path string) diag.List {
 	if err == nil {
 		err = planfile.Write(&buf, f)
 	}
+	content := buf.Bytes()
+	if c := s.encryption.Plan; err == nil && c != nil {
+		content, err = c.Encrypt(content)
+	}
 	if err == nil {
-		err = writePrivate(path, buf.Bytes())
+		err = writePrivate(path, content)
 	}
 	if err != nil {
 		return notSaved(path, err)
@@ -99,29 +103,33 @@ func (s *Session) hashes() map[addr.Provider]string {
 	return out
 }
 
-// OpenPlan reads a saved plan, and makes its configuration that of the directory, in place of the one on
-// disk.
-func (d *Dir) OpenPlan(path string) (*planfile.File, diag.List) {
+// OpenPlan reads a saved plan, which is decrypted by the configuration of the directory, and makes its
+// configuration that of the directory, in place of the one on disk.
+func (d *Dir) OpenPlan(ctx context.Context, path string) (*planfile.File, diag.List) {
 	src, err := safefile.ReadStream(path, maxPlan)
 	if err != nil {
 		return nil, unloadable("The file %s could not be read: %s.", path, diag.Reason(err))
 	}
-	return d.UsePlan(src, path)
+	return d.UsePlan(ctx, src, path)
 }
 
 // UsePlan is OpenPlan for the content of a file that was read already. Its name is for messages.
-func (d *Dir) UsePlan(src []byte, name string) (*planfile.File, diag.List) {
+func (d *Dir) UsePlan(ctx context.Context, src []byte, name string) (*planfile.File, diag.List) {
+	src, diags := d.decryptPlan(ctx, src, name)
+	if diags.HasErrors() {
+		return nil, diags
+	}
 	if !planfile.Is(src) {
-		return nil, unloadable("The file %s is not a saved plan. To save one, run: mayfly plan -out=FILE", name)
+		return nil, append(diags, unloadable("The file %s is not a saved plan. To save one, run: mayfly plan -out=FILE", name)...)
 	}
 	f, err := planfile.ReadBytes(src)
 	if err != nil {
-		return nil, unloadable("%s: %s.", name, err)
+		return nil, append(diags, unloadable("%s: %s.", name, err)...)
 	}
 	loader := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(f)}
-	tree, diags := loader.Load(f.RootDir)
-	d.tree, d.root = tree, tree.Root
-	return f, diags
+	tree, ds := loader.Load(f.RootDir)
+	d.tree, d.root, d.planned, d.encrypted = tree, tree.Root, f, nil
+	return f, append(diags, ds...)
 }
 
 func unloadable(format string, args ...any) diag.List {
@@ -137,7 +145,7 @@ func (d *Dir) Resume(ctx context.Context, f *planfile.File, name string, opt Beg
 	if f.Plan.Errored {
 		return s, diag.Errorf("Cannot apply incomplete plan", "Planning ended with errors when the plan was made, so it cannot be applied. Make a new plan.")
 	}
-	p, diags := d.plannedPlace(f, opt.Files)
+	p, diags := d.plannedPlace(ctx, f, opt.Files)
 	if diags.HasErrors() {
 		return s, diags
 	}
@@ -161,7 +169,7 @@ func (d *Dir) Resume(ctx context.Context, f *planfile.File, name string, opt Beg
 }
 
 // plannedPlace finds the state that a saved plan is for.
-func (d *Dir) plannedPlace(f *planfile.File, files StateFiles) (place, diag.List) {
+func (d *Dir) plannedPlace(ctx context.Context, f *planfile.File, files StateFiles) (place, diag.List) {
 	b := d.undeclaredBackend()
 	if !f.Backend.Config.IsNull() {
 		v, err := f.Backend.Config.Unmarked()
@@ -170,7 +178,7 @@ func (d *Dir) plannedPlace(f *planfile.File, files StateFiles) (place, diag.List
 		}
 		b = d.backendOf(f.Backend.Type, v.AsValueMap())
 	}
-	return open(b, cmp.Or(f.Backend.Workspace, store.DefaultWorkspace), files)
+	return d.placeIn(ctx, b, cmp.Or(f.Backend.Workspace, store.DefaultWorkspace), files)
 }
 
 // checkStale refuses a plan that was made from another state than the one that is there now. A plan that was

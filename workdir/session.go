@@ -12,8 +12,8 @@ import (
 	"github.com/mayfly-iac/mayfly/install/schemacache"
 	"github.com/mayfly-iac/mayfly/provider/plugin"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/encryption"
 	"github.com/mayfly-iac/mayfly/state/store"
-	"github.com/mayfly-iac/mayfly/timing"
 )
 
 // SessionOptions are what every session may be given.
@@ -47,11 +47,11 @@ type Session struct {
 	Workspace string
 	Variables mayfly.Variables // for the plan, or of the saved plan
 
-	dir       *Dir
-	backend   backend
-	launcher  *mayfly.Launcher
-	packages  install.Selections
-	durations *timing.Record // stored by Close
+	dir        *Dir
+	backend    backend
+	encryption *encryption.Set
+	launcher   *mayfly.Launcher
+	packages   install.Selections
 }
 
 // Begin begins a run with the loaded configuration: it finds the state, which it locks for the named
@@ -65,7 +65,7 @@ func (d *Dir) Begin(ctx context.Context, name string, opt BeginOptions) (*Sessio
 			return s, diags
 		}
 	}
-	p, diags := d.place(opt.Files)
+	p, diags := d.place(ctx, opt.Files)
 	if diags.HasErrors() {
 		return s, diags
 	}
@@ -91,7 +91,7 @@ func (d *Dir) BeginState(ctx context.Context, name string, opt BeginOptions) (*S
 	if diags := d.loadedRoot(ctx); diags.HasErrors() {
 		return &Session{dir: d}, diags
 	}
-	p, diags := d.place(opt.Files)
+	p, diags := d.place(ctx, opt.Files)
 	if diags.HasErrors() {
 		return &Session{dir: d}, diags
 	}
@@ -132,22 +132,21 @@ func (d *Dir) OpenState(ctx context.Context, st *state.State, opt SessionOptions
 }
 
 func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionOptions) (*Session, diag.List) {
-	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, backend: p.backend, durations: d.durations()}
+	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, backend: p.backend}
+	var diags, ds diag.List
+	if s.encryption, diags = d.encryption(ctx); diags.HasErrors() {
+		return s, diags
+	}
 	environ := childEnviron(d.opt.Environ, tree.Root)
 	s.launcher = &mayfly.Launcher{
-		Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(d.vars), environ), Log: opt.ProviderLog, Dir: ".", Env: environ,
+		Executable: s.executable, Schemas: s.schemaCaches(schemacache.Open(d.vars), environ), Log: opt.ProviderLog, Dir: ".", Decrypt: s.decryptRemote, Env: environ,
 		Version: d.opt.Version, Plain: d.vars["TF_DISABLE_PLUGIN_TLS"] != "",
 	}
-	var diags diag.List
-	s.Project, diags = mayfly.Open(ctx, mayfly.Options{
-		Tree: tree, Launcher: s.launcher, Store: p.manager, Workspace: p.workspace, Observer: opt.Observer, Parallelism: opt.Parallelism,
-		Environ: environ, Log: opt.Log, Durations: s.durations,
+	s.Project, ds = mayfly.Open(ctx, mayfly.Options{
+		Tree: tree, Launcher: s.launcher, Store: p.manager, Cipher: cipher(s.encryption.State), Workspace: p.workspace, Observer: opt.Observer,
+		Parallelism: opt.Parallelism, Environ: environ, Log: opt.Log,
 	})
-	if d.vars["TF_ENCRYPTION"] != "" {
-		diags = append(diags, diag.Errorf("Not supported yet",
-			"The environment variable TF_ENCRYPTION is set, but this version of Mayfly cannot encrypt state and plan files: they would be stored unencrypted. To go on without encryption, unset the variable.")...)
-	}
-	return s, diags
+	return s, append(diags, ds...)
 }
 
 func (s *Session) executable(p addr.Provider) (string, bool) {
@@ -174,12 +173,11 @@ func (s *Session) useProviders(st *state.State) diag.List {
 	return diags
 }
 
-// Close ends providers, stores how long their operations took, releases the lock, and returns when all events
-// were received. It is safe to call more than once.
+// Close ends providers, releases the lock, and returns when all events were received. It is safe to call more
+// than once.
 func (s *Session) Close() diag.List {
 	if s.Project != nil {
 		s.Project.Close()
-		s.dir.keepDurations(s.durations)
 	}
 	if s.Operation == nil {
 		return nil

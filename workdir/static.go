@@ -13,9 +13,13 @@ import (
 )
 
 // static evaluates what must be known to load the configuration.
-func (d *Dir) static(ctx context.Context) config.Static {
+func (d *Dir) static(ctx context.Context) config.Static { return mayfly.Static(d.staticOptions(ctx)) }
+
+// staticOptions gives variables the values that are set, those of the saved plan that the configuration is
+// from, and those that are asked for, in this order.
+func (d *Dir) staticOptions(ctx context.Context) mayfly.StaticOptions {
 	var in *inputs
-	return mayfly.Static(mayfly.StaticOptions{
+	return mayfly.StaticOptions{
 		RootDir: ".", WorkDir: absolute(),
 		Variable: func(root *config.Module, v *config.Variable) (cty.Value, diag.List) {
 			if in == nil {
@@ -24,13 +28,21 @@ func (d *Dir) static(ctx context.Context) config.Static {
 					return cty.NilVal, diags // warnings come with the values for the plan
 				}
 			}
+			if d.planned != nil && in.candidates[v.Name] == nil {
+				if val, diags := plannedValue(d.planned, v.Name); val != cty.NilVal || diags.HasErrors() {
+					return val, diags
+				}
+			}
 			return in.staticValue(ctx, v)
 		},
 		Workspace: func() (string, diag.List) {
+			if d.planned != nil {
+				return d.planned.Backend.Workspace, nil
+			}
 			name, _, diags := d.Workspace()
 			return name, diags
 		},
-	})
+	}
 }
 
 // staticValue returns the value of a variable, cty.NilVal if there is none. What is asked for is remembered.
@@ -58,17 +70,20 @@ func (in *inputs) staticValue(ctx context.Context, v *config.Variable) (cty.Valu
 func plannedStatic(f *planfile.File) config.Static {
 	return mayfly.Static(mayfly.StaticOptions{
 		RootDir: f.RootDir, WorkDir: absolute(),
-		Variable: func(_ *config.Module, v *config.Variable) (cty.Value, diag.List) {
-			d, ok := f.Plan.Variables[v.Name]
-			if !ok {
-				return cty.NilVal, nil
-			}
-			val, err := d.Unmarked()
-			if err != nil {
-				return cty.NilVal, unloadable("The value of the variable %q in the saved plan cannot be read: %s.", v.Name, err)
-			}
-			return val, nil
-		},
+		Variable:  func(_ *config.Module, v *config.Variable) (cty.Value, diag.List) { return plannedValue(f, v.Name) },
 		Workspace: func() (string, diag.List) { return f.Backend.Workspace, nil },
 	})
+}
+
+// plannedValue returns the value of a variable in a saved plan, cty.NilVal if it has none.
+func plannedValue(f *planfile.File, name string) (cty.Value, diag.List) {
+	d, ok := f.Plan.Variables[name]
+	if !ok {
+		return cty.NilVal, nil
+	}
+	val, err := d.Unmarked()
+	if err != nil {
+		return cty.NilVal, unloadable("The value of the variable %q in the saved plan cannot be read: %s.", name, err)
+	}
+	return val, nil
 }

@@ -66,7 +66,7 @@ func (d *Dir) Workspaces(ctx context.Context) (*Workspaces, diag.List) {
 		return nil, diags
 	}
 	w := &Workspaces{dir: d}
-	if w.store, diags = b.open(StateFiles{}); diags.HasErrors() {
+	if w.store, diags = d.store(ctx, b, StateFiles{}); diags.HasErrors() {
 		return nil, diags
 	}
 	if w.Current, w.FromEnv, diags = d.Workspace(); diags.HasErrors() {
@@ -178,13 +178,18 @@ func (w *Workspaces) lock(ctx context.Context, name string, opt DeleteOptions) (
 		return func() error { return nil }, nil
 	}
 	m, err := w.store.Manager(name)
-	var info store.LockInfo
-	if err == nil {
-		info, err = store.NewLockInfo("workspace delete", mayfly.CompatibleVersion, time.Now(), rand.Reader)
+	if err != nil {
+		return nil, diag.Errorf("Error acquiring the state lock", "%s", diag.Sentence(err))
 	}
+	return lockFor(ctx, m, "workspace delete", opt.LockTimeout)
+}
+
+// lockFor locks a state for the named operation until unlock is called.
+func lockFor(ctx context.Context, m store.Manager, operation string, timeout time.Duration) (unlock func() error, diags diag.List) {
+	info, err := store.NewLockInfo(operation, mayfly.CompatibleVersion, time.Now(), rand.Reader)
 	var id string
 	if err == nil {
-		id, err = store.LockWithRetry(ctx, m, info, opt.LockTimeout)
+		id, err = store.LockWithRetry(ctx, m, info, timeout)
 	}
 	if held := (*store.LockError)(nil); errors.As(err, &held) {
 		return nil, diag.Errorf("Error acquiring the state lock", "%s\n\nWait until the other operation has ended, or use -lock=false if you are sure that there is none.", err)

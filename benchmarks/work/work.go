@@ -48,16 +48,6 @@ var Shapes = []Shape{
 	{"large", "200 modules of n/200 instances", large},
 }
 
-// Find returns the shape of a name.
-func Find(name string) (Shape, bool) {
-	for _, s := range Shapes {
-		if s.Name == name {
-			return s, true
-		}
-	}
-	return Shape{}, false
-}
-
 func root(k Kind, format string, args ...any) map[string]string {
 	return map[string]string{"main.tf": k.Header + fmt.Sprintf(format, args...)}
 }

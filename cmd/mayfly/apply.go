@@ -165,7 +165,7 @@ func (a *app) carryOutSaved(ctx context.Context, f *applyFlags, path string) int
 	r := &changeRun{app: a, flags: &f.changeFlags, hard: hard, soft: soft}
 	defer func() { r.end() }()
 	d := a.directoryOf("", f.input)
-	saved, diags := d.OpenPlan(path)
+	saved, diags := d.OpenPlan(ctx, path)
 	if !a.report(diags) {
 		return exitError
 	}

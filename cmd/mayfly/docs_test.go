@@ -11,16 +11,20 @@ import (
 	"github.com/mayfly-iac/mayfly/internal/script"
 )
 
-// TestDocumentedExamples runs the examples of the guide to ephemerality: each section with files and commands
-// becomes a script, which expects each line that the guide shows below a command somewhere in its output.
+// TestDocumentedExamples runs the examples of the guides: each section with files and commands becomes a
+// script, which expects each line that the guide shows below a command somewhere in its output.
 func TestDocumentedExamples(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "ephemerality.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
+	var all []*example
+	for _, guide := range []string{"ephemerality.md", "encryption.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", guide))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, examples(t, string(text))...)
+	}
 	n := 0
-	for _, e := range examples(t, string(text)) {
+	for _, e := range all {
 		n++
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d_%s.txtar", n, e.name)), []byte(e.script()), 0o600); err != nil {
 			t.Fatal(err)

@@ -59,7 +59,7 @@ func (a *app) graph(ctx context.Context, f *graphFlags) (*plan.Graph, diag.List)
 		if f.kind != "" && f.kind != "apply" {
 			return nil, diag.Errorf("Unsupported graph type", "A saved plan has the graph of an apply only; leave out -type=%s.", f.kind)
 		}
-		file, diags := d.OpenPlan(f.plan)
+		file, diags := d.OpenPlan(ctx, f.plan)
 		if diags.HasErrors() {
 			return nil, diags
 		}

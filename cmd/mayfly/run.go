@@ -93,7 +93,7 @@ func (a *app) root() *cli.Command {
 			a.fmtCommand(), a.metadataCommand(), a.completionCommand(), a.consoleCommand(),
 			a.importCommand(), a.outputCommand(), a.providersCommand(), a.refreshCommand(), a.showCommand(), a.stateCommand(),
 			a.taintCommand(), a.untaintCommand(), a.versionCommand(), a.workspaceCommand(),
-			a.forceUnlockCommand(), a.graphCommand(), a.loginCommand(), a.logoutCommand(),
+			a.forceUnlockCommand(), a.graphCommand(), a.loginCommand(), a.logoutCommand(), a.testCommand(),
 		},
 	}
 	a.share(root, "")

@@ -41,6 +41,7 @@ var sharedTable = map[string]string{
 	"state show":             "vars",
 	"state pull":             "vars",
 	"state push":             "vars remote",
+	"state rekey":            "vars",
 	"state replace-provider": "vars remote",
 	"workspace list":         "vars",
 	"workspace new":          "vars",

@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/diag"
-	"github.com/mayfly-iac/mayfly/plan/planfile"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/workdir"
@@ -75,7 +74,7 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	case f.module != "":
 		return a.showModule(ctx, f)
 	case f.plan != "":
-		saved, diags := a.directory().OpenPlan(f.plan)
+		saved, diags := a.directory().OpenPlan(ctx, f.plan)
 		if !a.report(diags) {
 			return exitError
 		}
@@ -91,14 +90,14 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	if err != nil {
 		return a.fail("Failed to read the given file", "The file %s could not be read: %s.", args[0], diag.Reason(err))
 	}
-	if planfile.Is(src) {
-		saved, diags := a.directory().UsePlan(src, args[0])
+	if workdir.IsPlan(src) {
+		saved, diags := a.directory().UsePlan(ctx, src, args[0])
 		if !a.report(diags) {
 			return exitError
 		}
 		return a.showPlan(ctx, f, saved)
 	}
-	file, diags := shownState(src, args[0])
+	file, diags := a.shownState(ctx, src, args[0])
 	if !a.report(diags) {
 		return exitError
 	}

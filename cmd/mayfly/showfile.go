@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 
 	"github.com/mayfly-iac/mayfly/diag"
@@ -9,17 +10,17 @@ import (
 )
 
 // stateFile reads a state for showing it.
-func stateFile(path string) (*state.File, diag.List) {
+func (a *app) stateFile(ctx context.Context, path string) (*state.File, diag.List) {
 	src, err := readGiven(path)
 	if err != nil {
 		return nil, diag.Errorf("Failed to read the given file", "The file %s could not be read: %s.", path, diag.Reason(err))
 	}
-	return shownState(src, path)
+	return a.shownState(ctx, src, path)
 }
 
 // shownState decodes a state file that has been read.
-func shownState(src []byte, path string) (*state.File, diag.List) {
-	f, err := state.Read(src)
+func (a *app) shownState(ctx context.Context, src []byte, path string) (*state.File, diag.List) {
+	f, err := a.directory().ReadStateFile(ctx, src)
 	if err == nil {
 		return f, nil
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -14,7 +15,7 @@ import (
 
 func (a *app) stateCommand() *cli.Command {
 	return a.group("state", "Advanced state management", "Shows the state, and changes it without a plan. Real objects are never touched.",
-		alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), a.stateReplaceProviderCommand(),
+		alias(a.stateListCommand(), "ls"), alias(a.stateMvCommand(), "move"), a.statePullCommand(), a.statePushCommand(), a.stateRekeyCommand(), a.stateReplaceProviderCommand(),
 		alias(a.stateRmCommand(), "remove"), a.stateShowCommand())
 }
 
@@ -43,13 +44,17 @@ func (a *app) stateListCommand() *cli.Command {
 				return a.fail("Unknown resource", "The state has nothing at %s. Resources that are new in the configuration are added by the next \"mayfly apply\".", missing)
 			}
 			a.verbatim = false // addresses are messages of their own
+			var lines []string
 			for _, i := range inDocumentOrder(found) {
 				if id == "" || objectID(file.State.Instance(i)) == id {
-					a.say("%s", i)
+					lines = append(lines, i.String())
 					for _, s := range a.streams() {
 						s.Address(i)
 					}
 				}
+			}
+			if len(lines) > 0 {
+				a.say("%s", strings.Join(lines, "\n")) // at once: there may be many
 			}
 			return exitOK
 		})

@@ -27,7 +27,7 @@ func (a *app) statePushCommand() *cli.Command {
 			if err != nil {
 				return a.fail("Failed to read the state to push", "The file %s could not be read: %s.", args[0], diag.Reason(err))
 			}
-			file, err := state.Read(src)
+			file, err := a.directory().ReadStateFile(ctx, src)
 			if err != nil {
 				return a.fail("Failed to read the state to push", "The file %s cannot be read as a state: %s.", args[0], err)
 			}

@@ -27,15 +27,12 @@ func Source(src []byte, name string) ([]byte, diag.List) {
 	if !config.Parseable(src, name) {
 		return nil, diag.Errorf("Nesting too deep", "Blocks and expressions in the file %q are nested too deeply, or an expression has too many operators. Split it into local values.", name)
 	}
-	tokens, lexical := hclsyntax.LexConfig(src, name, hcl.InitialPos)
 	file, hd := hclsyntax.ParseConfig(src, name, hcl.InitialPos)
-	if !hd.HasErrors() {
-		hd = lexical
-	}
 	if hd.HasErrors() {
+		tokens, _ := hclsyntax.LexConfig(src, name, hcl.InitialPos)
 		return nil, diag.Syntax(hd, tokens)
 	}
-	r := &rewriter{src: src, tokens: tokens}
+	r := &rewriter{src: src, name: name}
 	if body, ok := file.Body.(*hclsyntax.Body); ok {
 		r.body(body, "")
 	}
@@ -45,7 +42,8 @@ func Source(src []byte, name string) ([]byte, diag.List) {
 // rewriter collects replacements in a source.
 type rewriter struct {
 	src    []byte
-	tokens hclsyntax.Tokens
+	name   string
+	tokens hclsyntax.Tokens // of src, once a template was found; few files have any to rewrite
 	edits  []edit
 }
 
@@ -117,6 +115,9 @@ func (r *rewriter) label(rng hcl.Range, value string) {
 
 // unwrap replaces a template that consists of one interpolation by the expression in it.
 func (r *rewriter) unwrap(wrap *hclsyntax.TemplateWrapExpr) {
+	if r.tokens == nil {
+		r.tokens, _ = hclsyntax.LexConfig(r.src, r.name, hcl.InitialPos) // which parsed without errors
+	}
 	rng := wrap.Range()
 	first := r.tokenAt(rng.Start.Byte)
 	after := r.tokenAt(rng.End.Byte)

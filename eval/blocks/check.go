@@ -8,7 +8,7 @@ import (
 func (c *compiler) checks(m *Module) {
 	m.Checks = make(map[string]*Check, len(m.Config.Checks))
 	for name, cfg := range diag.InOrder(m.Config.Checks) {
-		b := &Check{Config: cfg, Module: m, Assertions: c.conditions(m, cfg.Asserts, site{check: cfg})}
+		b := &Check{Config: cfg, Module: m, Assertions: c.conditions(m, cfg.Asserts, site{check: cfg, test: cfg.Test})}
 		if cfg.Scoped != nil {
 			b.Nested = m.Resources[cfg.Scoped.Addr]
 		}

@@ -130,7 +130,7 @@ func (c *compiler) provider(m *Module, p *config.Provider) *Provider {
 	}
 	b.Schema = s
 	b.ForEach = c.expr(m, p.ForEach, site{})
-	b.Body = c.body(m, p.Body, s.Block, site{repeat: Repetition{ForEach: b.ForEach}})
-	b.View = marked.Body(p.Body, lang.Expressions(b.Body))
+	b.Body = c.body(m, p.Body, s.Block, site{repeat: Repetition{ForEach: b.ForEach}, test: p.Test})
+	b.View = s.Block.Bind(marked.Body(p.Body, lang.Expressions(b.Body)))
 	return b
 }

@@ -32,6 +32,7 @@ type site struct {
 	check         *config.Check // that the references are in, if any
 	inDefinition  string
 	validationFor string // the variable whose validation it is
+	test          bool   // it is in a test file
 }
 
 // expr compiles e and notes its references for checking.
@@ -41,6 +42,9 @@ func (c *compiler) expr(m *Module, e hcl.Expression, u site) *lang.Expr {
 	}
 	x, diags := lang.Compile(e)
 	c.diags = append(c.diags, lang.Propose(diags, m.Config.MeantBy)...)
+	if u.test {
+		x.InTest()
+	}
 	c.record(m, x, u)
 	x.Expression = marked.Expression(x.Expression)
 	return x
@@ -77,6 +81,9 @@ func (c *compiler) body(m *Module, body hcl.Body, block *schema.Block, u site) [
 	exprs, diags := lang.CompileBody(body, block)
 	c.diags = append(c.diags, lang.Propose(diags, m.Config.MeantBy)...)
 	for _, x := range exprs {
+		if u.test {
+			x.InTest()
+		}
 		c.record(m, x, u)
 	}
 	return exprs

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
 )
@@ -76,6 +77,14 @@ func (m *Module) targets(ref *lang.Ref) iter.Seq[Node] {
 			}
 		case lang.Local:
 			if v := m.Locals[ref.Name]; v != nil {
+				yield(v)
+			}
+		case lang.Output:
+			if o := m.Outputs[ref.Name]; o != nil {
+				yield(o)
+			}
+		case lang.Earlier:
+			if v := m.Variables[config.EarlierRun(ref.Name)]; v != nil {
 				yield(v)
 			}
 		case lang.Resource:

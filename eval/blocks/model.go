@@ -102,7 +102,7 @@ type Resource struct {
 
 	Repeat Repetition
 	Body   []*lang.Expr // the expressions of the arguments
-	View   hcl.Body     // the arguments, with expressions that keep marks, to be decoded
+	View   *schema.Body // the arguments, with expressions that keep marks, to be decoded
 
 	Preconditions, Postconditions     []Condition
 	Provisioners, DestroyProvisioners []Provisioner // when = create and when = destroy
@@ -124,7 +124,7 @@ type Resource struct {
 type Provisioner struct {
 	Config     *config.Provisioner
 	Schema     *schema.Block
-	View       hcl.Body        // the arguments, with expressions that keep marks, to be decoded
+	View       *schema.Body    // the arguments, with expressions that keep marks, to be decoded
 	Exprs      []*lang.Expr    // of the arguments, and of the connection if it works on another machine
 	Connection []*lang.Expr    // of the connection that holds for it
 	Connected  *connectionBody // nil without connection
@@ -147,7 +147,7 @@ type Provider struct {
 	Schema  *schema.Schema
 	ForEach *lang.Expr
 	Body    []*lang.Expr // the expressions of the arguments
-	View    hcl.Body     // the arguments, with expressions that keep marks, to be decoded
+	View    *schema.Body // the arguments, with expressions that keep marks, to be decoded
 	Opens   *OpenSet     // what evaluating the arguments may open
 }
 

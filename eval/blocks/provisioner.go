@@ -78,7 +78,7 @@ func (c *compiler) provisioner(m *Module, p *config.Provisioner, u site) Provisi
 		return b
 	}
 	b.Exprs = c.body(m, p.Body, b.Schema, u)
-	b.View = marked.Body(p.Body, lang.Expressions(b.Exprs))
+	b.View = b.Schema.Bind(marked.Body(p.Body, lang.Expressions(b.Exprs)))
 	return b
 }
 

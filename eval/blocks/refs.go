@@ -9,6 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/lang"
 )
@@ -40,6 +41,15 @@ func (m *Module) checkRef(ref lang.Ref, u site) diag.List {
 	case lang.Local:
 		if m.Locals[ref.Name] == nil {
 			return m.undeclaredLocal(ref)
+		}
+	case lang.Output:
+		if m.Outputs[ref.Name] == nil {
+			return diag.At(ref.Range, "Reference to undeclared output value", "The module under test declares no output value named %q.%s",
+				ref.Name, didYouMeanOr(ref.Name, keys(m.Outputs), "Its outputs are"))
+		}
+	case lang.Earlier:
+		if m.Variables[config.EarlierRun(ref.Name)] == nil {
+			return diag.At(ref.Range, "Reference to unavailable run block", "There is no earlier run block named %q in this file whose outputs are known.", ref.Name)
 		}
 	case lang.Resource:
 		return m.checkResourceRef(ref, u)

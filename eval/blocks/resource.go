@@ -31,7 +31,7 @@ func (c *compiler) resource(m *Module, r *config.Resource) *Resource {
 	inside := site{repeat: b.Repeat, check: r.Check}
 	after := site{repeat: b.Repeat, self: true, check: r.Check}
 	b.Body = c.body(m, r.Body, s.Block, inside)
-	b.View = marked.Body(r.Body, lang.Expressions(b.Body))
+	b.View = s.Block.Bind(marked.Body(r.Body, lang.Expressions(b.Body)))
 	b.DependsOn = c.traversals(m, r.DependsOn, site{})
 	b.Preconditions = c.conditions(m, r.Lifecycle.Preconditions, inside)
 	b.Postconditions = c.conditions(m, r.Lifecycle.Postconditions, after)

@@ -1,6 +1,6 @@
 // Package static evaluates what must be known before a configuration is complete: where its modules come
-// from, and where its state is. Such an expression may use variables, local values, path.*, the workspace's
-// name and functions; variables of a called module have what the call gives them.
+// from, where its state is, and how it is encrypted. Such an expression may use variables, local values,
+// path.*, the workspace's name and functions; variables of a called module have what the call gives them.
 //
 // It may import config, lang and the function table. It must not know schemas, providers, state or plans, and
 // it needs none: whatever depends on one of them is an error here.
@@ -63,9 +63,24 @@ func (e *Evaluator) Eval(m *config.Module, expr hcl.Expression) (cty.Value, diag
 	}{{value.Ephemeral, "Ephemeral value not allowed"}, {value.Sensitive, "Sensitive value not allowed"}} {
 		if value.Contains(v, secret.mark) {
 			return cty.DynamicVal, append(diags, diag.At(expr.Range(), secret.summary,
-				"The locations of modules and of the state are shown and recorded in files, so they must not come from a value that is %s. Use another value here.", secret.mark)...)
+				"This is shown and recorded in files, so it must not come from a value that is %s. Use another value here.", secret.mark)...)
 		}
 	}
+	return settled(v, expr, diags)
+}
+
+// EvalKey is Eval for arguments of encryption, which are used in memory only: the value may be sensitive or
+// ephemeral. It has no marks, so the caller must show it nowhere.
+func (e *Evaluator) EvalKey(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
+	v, diags := e.eval(m, expr)
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	return settled(v, expr, diags)
+}
+
+// settled returns a value without marks, which must be known.
+func settled(v cty.Value, expr hcl.Expression, diags diag.List) (cty.Value, diag.List) {
 	v, _ = v.UnmarkDeep()
 	if !v.IsWhollyKnown() {
 		return cty.DynamicVal, append(diags, diag.At(expr.Range(), "Value not known in time",
@@ -150,7 +165,7 @@ func (e *Evaluator) ref(m *config.Module, ref lang.Ref) (cty.Value, diag.List) {
 		return cty.StringVal(name), diags
 	}
 	return cty.DynamicVal, diag.At(ref.Range, "Value not known in time",
-		"The locations of modules and of the state must be known before anything is planned, so %s cannot be used here. Use only variables, local values made from these, path.module, path.root, path.cwd, terraform.workspace, and functions.", ref)
+		"The locations of modules and of the state, and how it is encrypted, must be known before anything is planned, so %s cannot be used here. Use only variables, local values made from these, path.module, path.root, path.cwd, terraform.workspace, and functions.", ref)
 }
 
 // once evaluates an object at its first use. An object that needs itself is an error.
@@ -178,7 +193,7 @@ func (e *Evaluator) variable(m *config.Module, v *config.Variable) (cty.Value, d
 	if val == cty.NilVal || val.IsNull() && !v.Nullable {
 		if v.Required() {
 			return cty.DynamicVal, append(diags, diag.At(v.Range, "No value for required variable",
-				"The variable %q decides where a module comes from or where the state is kept, and it has no default. Give it a value with -var, in a file for -var-file, or in the environment variable TF_VAR_%s.", v.Name, v.Name)...)
+				"The variable %q decides where a module comes from, where the state is kept or how it is encrypted, and it has no default. Give it a value with -var, in a file for -var-file, or in the environment variable TF_VAR_%s.", v.Name, v.Name)...)
 		}
 		val = v.Default
 	}

@@ -55,10 +55,14 @@ var rules = map[string]rule{
 	"state":           {may: []string{"addr", "bounds", "diag", "schema", "value"}, pure: true, modules: []string{cty, uuid}, why: "the model of what exists outlives every engine; it accepts only sealed values"},
 	"state/edit":      {may: []string{"addr", "state"}, pure: true, modules: none, why: "a change by hand is about addresses and objects, whatever the configuration says"},
 	"provider":        {may: []string{"addr", "diag", "schema"}, pure: true, modules: []string{cty}, why: "the engine's view of a provider must not tell how providers run"},
-	"provider/plugin": {may: []string{"addr", "diag", "schema", "provider", "provider/plugin/unary", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
+	"provider/plugin": {may: []string{"addr", "diag", "schema", "value", "provider", "provider/plugin/unary", "internal/tfplugin5", "internal/tfplugin6"}, why: "a transport carries requests; it judges none of them"},
 	"provider/plugin/unary": {
 		modules: []string{"golang.org/x/net", "google.golang.org/grpc", "google.golang.org/protobuf"},
 		why:     "how a call gets to a server and back has nothing to do with what is asked",
+	},
+	"provider/mock": {
+		may: []string{"addr", "diag", "schema", "provider"}, pure: true, modules: []string{cty},
+		why: "an answer in place of a provider follows from a schema and from given values: it must not tell that a test asks",
 	},
 	"provider/builtin": {
 		may: []string{"addr", "bounds", "diag", "safefile", "schema", "provider", "state"},
@@ -134,6 +138,10 @@ var rules = map[string]rule{
 		why: "which stored values must go follows from schemas, which it is given: no provider is asked",
 	},
 
+	"state/encryption": {
+		may: []string{"config", "diag", "state", "state/store"},
+		why: "how files are encrypted follows from declarations and bytes: whose files they are, and what is in them, makes no difference",
+	},
 	"state/store":           {may: []string{"addr", "diag", "state"}, why: "where a state is kept must not depend on what made it"},
 	"state/store/local":     {may: []string{"addr", "diag", "safefile", "state", "state/store"}, why: "one store does not know the others"},
 	"state/store/inmem":     {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},
@@ -162,6 +170,10 @@ var rules = map[string]rule{
 		may:  []string{"addr", "constraint", "diag", "schema", "value", "config", "lang", "state", "plan", "event"},
 		pure: true, why: "rendering is a function of what is rendered; of a run it sees events",
 	},
+	"view/verdicts": {
+		may: []string{"config", "diag", "suite", "view"}, pure: true,
+		why: "the outcomes of tests are shown by themselves: what was run, and how, is done by then",
+	},
 	"view/timeline": {
 		may:  []string{"addr", "event"},
 		pure: true, modules: none, why: "a timeline shows addresses and times: without values, plans and diagnostics at hand it cannot show more",
@@ -175,16 +187,22 @@ var rules = map[string]rule{
 	},
 	"workdir": {
 		may: []string{
-			".", "addr", "diag", "event", "safefile", "schema", "value", "config", "state", "state/store", "state/store/local", "provider", "provider/plugin",
-			"plan", "plan/planfile", "engine", "install/...", "timing",
+			".", "addr", "diag", "event", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "provider", "provider/plugin",
+			"plan", "plan/planfile", "engine", "install/...",
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",
+	},
+	"suite": {
+		may: []string{
+			".", "addr", "bounds", "config", "diag", "lang", "lang/funcs", "lang/marked", "plan", "provider", "provider/mock", "state", "state/store", "state/store/inmem", "value",
+		},
+		why: "a test run is an operation of the library like any other: nothing of the engine is open to tests alone",
 	},
 	"cmd/mayfly": {
 		may: []string{
 			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
-			"plan/planfile", "event", "engine", "view", "view/timeline", "install/...", "lang/funcs",
-			"workdir", "cmd/mayfly/internal/...",
+			"plan/planfile", "event", "engine", "view", "view/timeline", "view/verdicts", "install/...", "lang/funcs",
+			"suite", "workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
 	},

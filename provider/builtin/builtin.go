@@ -22,11 +22,22 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// ReadState reads the root module's outputs from the state that a backend stores for a workspace; an empty
-// name means "default". config is the backend's configuration as given, an object or null. If there is no
-// state, the error wraps ErrNoState. Errors must not contain values of config, any of which may be secret.
-// A cty.PathError gives the place in config that it is about.
-type ReadState func(ctx context.Context, backendType string, config cty.Value, workspace string) (outputs map[string]cty.Value, err error)
+// ReadState reads the root module's outputs from a stored state. If there is none, the error wraps
+// ErrNoState. Errors must not contain values of the configuration, any of which may be secret. A
+// cty.PathError gives the place in the configuration that it is about.
+type ReadState func(ctx context.Context, from StateSource) (outputs map[string]cty.Value, err error)
+
+// StateSource says which state to read.
+type StateSource struct {
+	Instance  addr.Instance // of the data source
+	Backend   string
+	Config    cty.Value // of the backend as given, an object or null
+	Workspace string    // "" for "default"
+}
+
+// Decrypt returns the content of a state file from its stored form, which may be unencrypted. instance is the
+// data source that reads it.
+type Decrypt func(instance addr.Instance, stored []byte) ([]byte, error)
 
 // CheckBackend checks that a backend type exists and that config, null or an object with possibly unknown
 // parts, fits it. Errors follow the rules of ReadState; ErrNoBackend means that the type does not exist.
@@ -50,7 +61,7 @@ type Options struct {
 // configuration.
 func New(o Options) provider.Provider {
 	if o.ReadState == nil {
-		o.ReadState = ReadLocal(o.Dir)
+		o.ReadState = ReadLocal(o.Dir, nil)
 		if o.CheckBackend == nil {
 			o.CheckBackend = CheckLocal
 		}
@@ -88,6 +99,9 @@ func (b *builtin) ValidateResource(_ context.Context, mode addr.Mode, typeName s
 	}
 	if diags := checkObject(block, "configuration", config); diags.HasErrors() {
 		return diags
+	}
+	if schema.HoldsMarks(config) {
+		return unprepared("configuration")
 	}
 	if mode == addr.Data && !config.IsNull() && config.IsKnown() {
 		return b.validateRemoteState(config)
@@ -166,11 +180,15 @@ func blockOf(mode addr.Mode, typeName string) (*schema.Block, diag.List) {
 // checkObject rejects values that do not have the schema's type, which would otherwise fail deep inside
 // cty.
 func checkObject(block *schema.Block, what string, v cty.Value) diag.List {
-	if v == cty.NilVal || !block.Conforms(v) || schema.HoldsMarks(v) {
-		return diag.Errorf("Invalid request to provider", "The %s was not prepared for the schema of the built-in provider. This is a bug in the program "+
-			"that uses it: report it to its developers.", what)
+	if v == cty.NilVal || !block.Conforms(v) {
+		return unprepared(what)
 	}
 	return nil
+}
+
+func unprepared(what string) diag.List {
+	return diag.Errorf("Invalid request to provider", "The %s was not prepared for the schema of the built-in provider. This is a bug in the program "+
+		"that uses it: report it to its developers.", what)
 }
 
 func unsupported(format string, args ...any) diag.List {

@@ -107,7 +107,7 @@ func (b *builtin) ReadData(ctx context.Context, req provider.DataRequest) (provi
 	defer cancel()
 	defer context.AfterFunc(b.life, cancel)()
 	backend := result["backend"].AsString()
-	read, err := b.o.ReadState(ctx, backend, result["config"], workspace)
+	read, err := b.o.ReadState(ctx, StateSource{req.Instance, backend, result["config"], workspace})
 	if err != nil {
 		return provider.DataResponse{}, append(diags, backendError(backend, err)...)
 	}
@@ -162,17 +162,17 @@ func localArgs(config cty.Value) (map[string]string, error) {
 }
 
 // ReadLocal returns the ReadState of the local backend. Relative paths refer to dir, or to the process's
-// working directory if dir is "".
-func ReadLocal(dir string) ReadState {
-	return func(ctx context.Context, backendType string, config cty.Value, workspace string) (map[string]cty.Value, error) {
-		if err := CheckLocal(backendType, config); err != nil {
+// working directory if dir is "". decrypt may be nil for unencrypted states only.
+func ReadLocal(dir string, decrypt Decrypt) ReadState {
+	return func(ctx context.Context, from StateSource) (map[string]cty.Value, error) {
+		if err := CheckLocal(from.Backend, from.Config); err != nil {
 			return nil, err
 		}
-		args, err := localArgs(config)
+		args, err := localArgs(from.Config)
 		if err != nil {
 			return nil, err
 		}
-		path, err := localPath(args, workspace)
+		path, err := localPath(args, from.Workspace)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +182,14 @@ func ReadLocal(dir string) ReadState {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		return readOutputs(path)
+		stored, err := readFile(path)
+		if err == nil && decrypt != nil && len(stored) > 0 {
+			stored, err = decrypt(from.Instance, stored)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return outputs(stored)
 	}
 }
 
@@ -207,8 +214,8 @@ func localPath(args map[string]string, workspace string) (string, error) {
 // maxState is the maximum size of state files that are read, in bytes.
 const maxState = 2 << 30
 
-// readOutputs reads the outputs of a state file. Its errors omit the path, which may be secret.
-func readOutputs(path string) (map[string]cty.Value, error) {
+// readFile reads a state file. Its errors omit the path, which may be secret.
+func readFile(path string) ([]byte, error) {
 	src, err := safefile.Read(path, maxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoState
@@ -217,9 +224,11 @@ func readOutputs(path string) (map[string]cty.Value, error) {
 	if errors.As(err, &perr) {
 		return nil, perr.Err
 	}
-	if err != nil {
-		return nil, err
-	}
+	return src, err
+}
+
+// outputs decodes the outputs in a state file.
+func outputs(src []byte) (map[string]cty.Value, error) {
 	stored, err := state.ReadOutputs(src)
 	if err != nil {
 		return nil, err

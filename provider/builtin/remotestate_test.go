@@ -142,15 +142,15 @@ func TestInjectedBackends(t *testing.T) {
 			checked = backend
 			return nil
 		},
-		ReadState: func(ctx context.Context, backend string, config cty.Value, workspace string) (map[string]cty.Value, error) {
-			switch backend {
+		ReadState: func(ctx context.Context, from StateSource) (map[string]cty.Value, error) {
+			switch from.Backend {
 			case "wait":
 				<-ctx.Done()
 				return nil, ctx.Err()
 			case "gone":
 				return nil, fmt.Errorf("workspace: %w", ErrNoState)
 			}
-			return map[string]cty.Value{"o": str(backend + workspace).Mark("m")}, nil
+			return map[string]cty.Value{"o": str(from.Backend + from.Workspace).Mark("m")}, nil
 		},
 	})
 	got, diags := p.ReadData(t.Context(), provider.DataRequest{Type: remoteStateType, Config: remote(attrs{"backend": str("s3")})})
@@ -177,7 +177,7 @@ func TestInjectedBackends(t *testing.T) {
 func TestReadLocalHeedsItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := ReadLocal(t.TempDir())(ctx, "local", null, "default"); !errors.Is(err, context.Canceled) {
+	if _, err := ReadLocal(t.TempDir(), nil)(ctx, StateSource{Backend: "local", Config: null, Workspace: "default"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

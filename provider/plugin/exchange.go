@@ -102,14 +102,15 @@ func (x *exchange) encode(s *schema.Schema, v cty.Value, what string) *tfplugin6
 	if x.failed() {
 		return nil
 	}
-	return x.encodeType(s.Block.Type(), v, what)
+	return x.encodeType(s.Block.Type(), s.Block, v, what)
 }
 
-func (x *exchange) encodeType(ty cty.Type, v cty.Value, what string) *tfplugin6.DynamicValue {
+// encodeType is encode for a type, which is that of block unless that is nil.
+func (x *exchange) encodeType(ty cty.Type, block *schema.Block, v cty.Value, what string) *tfplugin6.DynamicValue {
 	if x.failed() {
 		return nil
 	}
-	out, err := encodeValue(v, ty)
+	out, err := encodeValue(v, ty, block)
 	if err != nil {
 		x.wireFailure("Value does not fit the provider's schema", "The "+what+" for %s cannot be sent with the call %s: %s.", err)
 	}
@@ -182,7 +183,7 @@ func (x *exchange) identity(v cty.Value) *tfplugin6.ResourceIdentityData {
 	if s == nil {
 		return nil
 	}
-	data := x.encodeType(identityType(s), v, "identity")
+	data := x.encodeType(identityType(s), nil, v, "identity")
 	if data == nil {
 		return nil
 	}

@@ -31,7 +31,7 @@ func (c *client) CallFunction(ctx context.Context, name string, args []cty.Value
 		if err != nil {
 			return cty.NilVal, err
 		}
-		v, err := encodeValue(arg, p.Type)
+		v, err := encodeValue(arg, p.Type, nil)
 		if err != nil {
 			return cty.NilVal, function.NewArgErrorf(i, "invalid value for the parameter %q: %w", p.Name, err)
 		}

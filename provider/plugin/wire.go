@@ -6,10 +6,10 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
-	"github.com/zclconf/go-cty/cty/msgpack"
 
 	"github.com/mayfly-iac/mayfly/internal/tfplugin6"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // wireError describes an error in a value, and its place, without quoting any part of the value.
@@ -25,12 +25,13 @@ func (e *wireError) Error() string {
 	return schema.PathWithoutKeys(e.path) + ": " + e.what
 }
 
-// encodeValue returns v as a value of the given type. A missing value (cty.NilVal) is sent as null.
-func encodeValue(v cty.Value, ty cty.Type) (*tfplugin6.DynamicValue, error) {
+// encodeValue returns v as a value of the given type, which is that of block unless that is nil. A missing
+// value (cty.NilVal) is sent as null.
+func encodeValue(v cty.Value, ty cty.Type, block *schema.Block) (*tfplugin6.DynamicValue, error) {
 	if v == cty.NilVal {
 		v = cty.NullVal(ty)
 	}
-	data, err := msgpack.Marshal(v, ty)
+	data, err := value.Pack(v, ty, block)
 	switch {
 	case err != nil && schema.HoldsMarks(v):
 		return nil, &wireError{what: "the value has marks, which cannot be sent"}
@@ -55,7 +56,7 @@ func decodeValue(in *tfplugin6.DynamicValue, ty cty.Type) (v cty.Value, err erro
 		if err := scan(in.Msgpack); err != nil {
 			return cty.NilVal, &wireError{what: err.Error()}
 		}
-		v, err = msgpack.Unmarshal(in.Msgpack, ty)
+		v, err = value.Unpack(in.Msgpack, ty)
 	case len(in.GetJson()) > 0:
 		v, err = ctyjson.Unmarshal(in.Json, ty)
 	default:

@@ -53,7 +53,7 @@ func TestMismatch(t *testing.T) {
 		{"short tuple", nested("t", cty.EmptyTupleVal), "t: it is not"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			in, err := encodeValue(test.v, test.v.Type())
+			in, err := encodeValue(test.v, test.v.Type(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func values(t *rapid.T, ty cty.Type, depth int) cty.Value {
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := values(t, nestedType, 0)
-		in, err := encodeValue(v, nestedType)
+		in, err := encodeValue(v, nestedType, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func FuzzDecodeValue(f *testing.F) {
 		nested("s", cty.StringVal("x")), nested("n", cty.UnknownVal(cty.Number)), nested("d", cty.ListVal([]cty.Value{cty.True})),
 		nested("set", cty.UnknownVal(nestedType.AttributeType("set")).RefineNotNull()),
 	} {
-		in, err := encodeValue(v, nestedType)
+		in, err := encodeValue(v, nestedType, nil)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func FuzzDecodeValue(f *testing.F) {
 }
 
 func again(t *testing.T, v cty.Value) cty.Value {
-	in, err := encodeValue(v, nestedType)
+	in, err := encodeValue(v, nestedType, nil)
 	if err != nil {
 		t.Fatalf("%#v was decoded and cannot be encoded: %v", v, err)
 	}

@@ -121,11 +121,12 @@ func CheckWorkspaceName(name string) error {
 // Cipher encrypts the data of a store: state files as a whole, and records of journals.
 type Cipher interface {
 	state.Sealer
-	// EncryptState returns the stored form of a state file.
-	EncryptState(plain []byte) ([]byte, error)
-	// DecryptState reverses EncryptState. If the configuration allows unencrypted files, it returns them
+	// EncryptState returns the stored form of a state file with the given lineage and serial.
+	EncryptState(plain []byte, of state.Meta) ([]byte, error)
+	// DecryptState reverses EncryptState, and returns what the stored form says in clear about lineage and
+	// serial; nil if it says nothing. If the configuration allows unencrypted files, it returns them
 	// unchanged.
-	DecryptState(stored []byte) ([]byte, error)
+	DecryptState(stored []byte) (plain []byte, of *state.Meta, err error)
 }
 
 // Encode returns the bytes that a store keeps for f. c may be nil.
@@ -134,7 +135,7 @@ func Encode(f *state.File, c Cipher) ([]byte, error) {
 	if err != nil || c == nil {
 		return b, err
 	}
-	if b, err = c.EncryptState(b); err != nil {
+	if b, err = c.EncryptState(b, f.Meta); err != nil {
 		return nil, fmt.Errorf("encrypting the state: %w", err)
 	}
 	return b, nil
@@ -142,14 +143,38 @@ func Encode(f *state.File, c Cipher) ([]byte, error) {
 
 // Decode reads the result of Encode. It returns nil for no data. c may be nil.
 func Decode(stored []byte, c Cipher) (*state.File, error) {
-	if c != nil && len(stored) > 0 {
-		plain, err := c.DecryptState(stored)
-		if err != nil {
-			return nil, fmt.Errorf("decrypting the state: %w", err)
-		}
-		stored = plain
+	if c == nil || len(stored) == 0 {
+		return state.Read(stored)
 	}
-	return state.Read(stored)
+	plain, clear, err := c.DecryptState(stored)
+	if err != nil {
+		return nil, fmt.Errorf("the state cannot be decrypted: %w", err)
+	}
+	f, err := state.Read(plain)
+	if err == nil && clear != nil && f != nil && (f.Serial != clear.Serial || f.Lineage != clear.Lineage) {
+		return nil, fmt.Errorf("the state cannot be used: it was altered. What it says in clear about its lineage and serial is not what the encrypted state says")
+	}
+	return f, err
+}
+
+// Recode returns the stored form, by the present rules, of a file that may have been written by former ones:
+// a backup must not be easier to read than the state. c may be nil.
+func Recode(stored []byte, c Cipher) ([]byte, error) {
+	if c == nil || len(stored) == 0 {
+		return stored, nil
+	}
+	plain, of, err := c.DecryptState(stored)
+	if err != nil {
+		return nil, err
+	}
+	if of == nil {
+		f, err := state.Read(plain)
+		if f == nil || err != nil {
+			return nil, err
+		}
+		of = &f.Meta
+	}
+	return c.EncryptState(plain, *of)
 }
 
 // CheckPush returns an error if pushing next over stored would lose data: if it has another lineage, an

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,7 +44,7 @@ resource "sim_thing" "noisy" {
 
 // stalled starts an apply that prints more than its reader takes, and returns it when its secret has been
 // renewed nevertheless.
-func stalled(t *testing.T, args ...string) (s *site, cmd *exec.Cmd, out *os.File, errs *bytes.Buffer) {
+func stalled(t *testing.T, format string) (s *site, cmd *exec.Cmd, out *os.File, errs *bytes.Buffer) {
 	t.Helper()
 	s = newSite(t)
 	if err := os.WriteFile(filepath.Join(s.dir, "main.tf"), []byte(noisy), 0o600); err != nil {
@@ -55,7 +56,7 @@ func stalled(t *testing.T, args ...string) (s *site, cmd *exec.Cmd, out *os.File
 	}
 	t.Cleanup(func() { _ = out.Close() })
 	errs = &bytes.Buffer{}
-	cmd = s.command(to, errs, append([]string{"apply", "-auto-approve", "-no-color"}, args...)...)
+	cmd = s.command(to, errs, "apply", "-auto-approve", "-no-color", "-json="+strconv.FormatBool(format == "json"))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -71,11 +72,7 @@ func TestReaderThatGoesOn(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			var args []string
-			if format == "json" {
-				args = []string{"-json"}
-			}
-			s, cmd, out, errs := stalled(t, args...)
+			s, cmd, out, errs := stalled(t, format)
 			printed, last := 0, ""
 			sc := bufio.NewScanner(out)
 			for sc.Scan() {
@@ -119,11 +116,7 @@ func TestReaderThatStands(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			var args []string
-			if format == "json" {
-				args = []string{"-json"}
-			}
-			s, cmd, out, errs := stalled(t, args...)
+			s, cmd, out, errs := stalled(t, format)
 			if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}

@@ -3,8 +3,6 @@ package local
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -44,23 +42,10 @@ func (m *Manager) neverWritten() bool {
 // newestBackup returns the newest backup of the state that is not empty, or "" if there is none.
 func (m *Manager) newestBackup() string {
 	newest, when := "", time.Time{}
-	look := func(path string) {
-		if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 && fi.ModTime().After(when) {
+	for _, path := range m.backups() {
+		if fi, err := os.Stat(path); err == nil && fi.ModTime().After(when) {
 			newest, when = path, fi.ModTime()
 		}
-	}
-	dir, base := filepath.Split(m.paths.read)
-	entries, err := os.ReadDir(filepath.Dir(m.paths.read))
-	if err != nil {
-		return ""
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), base+".") && strings.HasSuffix(e.Name(), backupSuffix) {
-			look(filepath.Join(dir, e.Name()))
-		}
-	}
-	if m.paths.backup != "" {
-		look(m.paths.backup)
 	}
 	return newest
 }

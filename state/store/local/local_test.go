@@ -307,10 +307,16 @@ func (xor) flip(b []byte) ([]byte, error) {
 	}
 	return out, nil
 }
-func (x xor) Seal(b []byte) ([]byte, error)         { return x.flip(b) }
-func (x xor) Unseal(b []byte) ([]byte, error)       { return x.flip(b) }
-func (x xor) EncryptState(b []byte) ([]byte, error) { return x.flip(b) }
-func (x xor) DecryptState(b []byte) ([]byte, error) { return x.flip(b) }
+func (x xor) Seal(b []byte) ([]byte, error)   { return x.flip(b) }
+func (x xor) Unseal(b []byte) ([]byte, error) { return x.flip(b) }
+func (xor) CheckPlain() error                 { return nil }
+
+func (x xor) EncryptState(b []byte, _ state.Meta) ([]byte, error) { return x.flip(b) }
+
+func (x xor) DecryptState(b []byte) ([]byte, *state.Meta, error) {
+	out, err := x.flip(b)
+	return out, nil, err
+}
 
 func TestEncryptedFilesShowNothing(t *testing.T) {
 	dir := t.TempDir()

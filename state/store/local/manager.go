@@ -319,7 +319,11 @@ func (m *Manager) store(data []byte) error {
 		return nil
 	}
 	if !m.backedUp && m.paths.backup != "" && len(prev) > 0 {
-		if err := m.disk.backUp(m.paths.backup, prev, m.source()); err != nil {
+		old, err := store.Recode(prev, m.cipher)
+		if err == nil {
+			err = m.disk.backUp(m.paths.backup, old, m.source())
+		}
+		if err != nil {
 			return failed("the backup of the state", m.paths.backup, "written", err)
 		}
 	}

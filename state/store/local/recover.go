@@ -148,6 +148,10 @@ func (m *Manager) refuse(err error, missing []addr.Object) error {
 	if err == nil {
 		return nil
 	}
+	if errors.Is(err, state.ErrJournalSealed) {
+		return fmt.Errorf("%w. The journal %s was left by a run that ended abnormally, and has results that the state lacks. Nothing has been changed. "+
+			"Configure the encryption that it was written with, if need be as a fallback", err, m.paths.journal)
+	}
 	lacks := "It may name objects that are in no state."
 	if len(missing) > 0 {
 		lacks = "The state does not have what it records about these objects:" + listObjects(missing)

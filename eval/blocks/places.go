@@ -1,4 +1,4 @@
-package eval
+package blocks
 
 import (
 	"slices"
@@ -11,23 +11,23 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// place is an expression that may have produced a part of a decoded body.
-type place struct {
-	path cty.Path // of what it gives, as far as it is known, without the keys of elements of sets
-	expr hcl.Expression
-	each bool // it is the for_each of a dynamic block, through whose iterator a value may have come
+// Place is an expression that may have produced a part of a decoded body.
+type Place struct {
+	Path cty.Path // of what it gives, as far as it is known, without the keys of elements of sets
+	Expr hcl.Expression
+	Each bool // it is the for_each of a dynamic block, through whose iterator a value may have come
 }
 
-// places returns the expressions that may have produced the part at path of body, which was decoded to v:
+// Places returns the expressions that may have produced the part at path of body, which was decoded to v:
 // those of attributes and, after these, the for_each of the dynamic blocks around them. v must have no
 // marks. If path ends at blocks, the result has all expressions in them.
-func places(body hcl.Body, path cty.Path, v cty.Value) []place {
+func Places(body hcl.Body, path cty.Path, v cty.Value) []Place {
 	found := placesIn(body, path, v, nil)
-	slices.SortStableFunc(found, func(a, b place) int {
+	slices.SortStableFunc(found, func(a, b Place) int {
 		switch {
-		case a.each == b.each:
+		case a.Each == b.Each:
 			return 0
-		case a.each:
+		case a.Each:
 			return 1
 		default:
 			return -1
@@ -36,10 +36,10 @@ func places(body hcl.Body, path cty.Path, v cty.Value) []place {
 	return found
 }
 
-// placesIn is places with at, the path from the outermost body to this one. A step that names an attribute
+// placesIn is Places with at, the path from the outermost body to this one. A step that names an attribute
 // ends the search; a step that names blocks narrows it to the blocks that may have produced the element, by
 // comparing their number with the elements of v.
-func placesIn(body hcl.Body, path cty.Path, v cty.Value, at cty.Path) []place {
+func placesIn(body hcl.Body, path cty.Path, v cty.Value, at cty.Path) []Place {
 	if len(path) == 0 {
 		return allExprs(body, at)
 	}
@@ -53,7 +53,7 @@ func placesIn(body hcl.Body, path cty.Path, v cty.Value, at cty.Path) []place {
 	})
 	at = append(slices.Clip(at), step)
 	if attr := content.Attributes[step.Name]; attr != nil {
-		return []place{{path: slices.Concat(at, path[1:]), expr: descendPath(attr.Expr, path[1:])}}
+		return []Place{{Path: slices.Concat(at, path[1:]), Expr: descendPath(attr.Expr, path[1:])}}
 	}
 	var elements cty.Value
 	if v != cty.NilVal && v.IsKnown() && !v.IsNull() && v.Type().IsObjectType() && v.Type().HasAttribute(step.Name) {
@@ -67,7 +67,7 @@ func placesIn(body hcl.Body, path cty.Path, v cty.Value, at cty.Path) []place {
 			index, inner = position(elements, i.Key)
 		}
 	}
-	var out []place
+	var out []Place
 	for _, block := range candidates(content.Blocks, step.Name, index, elements) {
 		out = append(out, blockPlaces(block, rest, inner, at)...)
 	}
@@ -75,27 +75,27 @@ func placesIn(body hcl.Body, path cty.Path, v cty.Value, at cty.Path) []place {
 }
 
 // blockPlaces looks into a block or, for a dynamic one, into its content and at its for_each.
-func blockPlaces(block *hcl.Block, rest cty.Path, v cty.Value, at cty.Path) []place {
+func blockPlaces(block *hcl.Block, rest cty.Path, v cty.Value, at cty.Path) []Place {
 	dynamic, ok := schema.AsDynamic(block)
 	if !ok {
 		return placesIn(block.Body, rest, v, at)
 	}
-	var out []place
+	var out []Place
 	for _, content := range dynamic.Contents {
 		out = append(out, placesIn(content, rest, v, at)...)
 	}
 	if dynamic.ForEach != nil {
-		out = append(out, place{path: slices.Concat(at, rest), expr: dynamic.ForEach, each: true})
+		out = append(out, Place{Path: slices.Concat(at, rest), Expr: dynamic.ForEach, Each: true})
 	}
 	return out
 }
 
 // allExprs returns all expressions in a body, whatever their names.
-func allExprs(body hcl.Body, at cty.Path) []place {
-	var out []place
+func allExprs(body hcl.Body, at cty.Path) []Place {
+	var out []Place
 	attrs, _ := body.JustAttributes() // diagnostics about blocks do not matter here
 	for _, attr := range diag.InOrder(attrs) {
-		out = append(out, place{path: append(slices.Clip(at), cty.GetAttrStep{Name: attr.Name}), expr: attr.Expr})
+		out = append(out, Place{Path: append(slices.Clip(at), cty.GetAttrStep{Name: attr.Name}), Expr: attr.Expr})
 	}
 	return out
 }

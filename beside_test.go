@@ -1,0 +1,77 @@
+package mayfly_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/inmem"
+)
+
+// assertion returns a condition, as a test file has it.
+func assertion(t *testing.T, condition string) *config.Condition {
+	t.Helper()
+	parse := func(src string) hcl.Expression {
+		e, hd := hclsyntax.ParseExpression([]byte(src), "t.tftest.hcl", hcl.InitialPos)
+		if hd.HasErrors() {
+			t.Fatal(hd)
+		}
+		return e
+	}
+	return &config.Condition{Condition: parse(condition), ErrorMessage: parse(`"it is not"`)}
+}
+
+// TestAssertionsOfATestRun evaluates assertions about outputs and earlier runs at the end of an apply. They
+// are not evaluated by its plan, and hold nothing up.
+func TestAssertionsOfATestRun(t *testing.T) {
+	dir := t.TempDir()
+	source := `
+		resource "terraform_data" "a" { input = "x" }
+		output "id" { value = terraform_data.a.id }
+		output "in" { value = terraform_data.a.output }`
+	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, diags := mayfly.Open(t.Context(), mayfly.Options{Dir: dir, Launcher: &mayfly.Launcher{}})
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	defer p.Close()
+	tree := p.Tree.Copy()
+	tree.Root.Variables[config.EarlierRun("first")] = config.Given(config.EarlierRun("first"), cty.ObjectVal(map[string]cty.Value{"in": cty.StringVal("x")}), false)
+	tree.Root.Checks["t"] = &config.Check{Name: "t", Test: true, Late: true, Asserts: []*config.Condition{
+		assertion(t, `output.in == run.first.in`), assertion(t, `output.id == "none"`),
+	}}
+	manager, err := inmem.New().Manager(store.DefaultWorkspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside := p.Beside(mayfly.BesideOptions{Tree: tree, Store: manager})
+	op, diags := beside.Begin(t.Context(), "test", mayfly.BeginOptions{})
+	if diags.HasErrors() {
+		t.Fatal(diags.Err())
+	}
+	defer op.End()
+	var planned *plan.Plan
+	var applied *engine.Applied
+	if planned, diags = op.Plan(t.Context(), mayfly.PlanOptions{}); len(diags) > 0 {
+		t.Fatalf("planning: %v", diags)
+	}
+	applied, diags = op.Apply(t.Context(), planned, mayfly.ApplyOptions{})
+	if len(diags) != 1 || diags[0].Severity != diag.Warning || diags[0].Extra != (diag.Assertion{}) || diags[0].Subject.Start.Line != 1 {
+		t.Fatalf("applying: %v", diags)
+	}
+	if len(applied.State.Outputs) != 2 {
+		t.Errorf("%d outputs are stored", len(applied.State.Outputs))
+	}
+}

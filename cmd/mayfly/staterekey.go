@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/workdir"
+)
+
+// stateRekeyCommand returns the command state rekey.
+func (a *app) stateRekeyCommand() *cli.Command {
+	var lock lockFlags
+	return a.messageCommand("rekey", "Encrypt all states again", "",
+		"Stores the states of all workspaces and their backups again, encrypted as the configuration says now. The former method must be a fallback. Afterwards, the fallback can be removed. The contents do not change.",
+		lock.flags(), func(ctx context.Context, args []string) int {
+			if len(args) > 0 {
+				return a.argsError("state rekey", "no arguments")
+			}
+			ctx, stop := a.stoppable(ctx)
+			defer stop()
+			encrypted, left := 0, 0
+			diags := a.directory().Rekey(ctx, workdir.RekeyOptions{NoLock: !lock.lock, LockTimeout: lock.timeout}, func(f workdir.Rekeyed) {
+				if f.Err != nil {
+					left++
+					a.report(diag.Warnf("Backup left as it is", "The backup %s, of the workspace %q, could not be encrypted again: %s.", f.Path, f.Workspace, f.Err))
+					return
+				}
+				encrypted++
+				a.item("%s (workspace %s)", f.Path, f.Workspace)
+			})
+			if !a.report(diags) {
+				return exitError
+			}
+			a.say("Files encrypted again: %d. Left as they are: %d.", encrypted, left)
+			return exitOK
+		})
+}

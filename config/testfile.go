@@ -1,0 +1,297 @@
+package config
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// TestFile is a test file: runs of a module, and what they have in common. Nothing in it is evaluated.
+type TestFile struct {
+	Name      string // slash separated, relative to the working directory
+	Source    []byte
+	Parallel  bool
+	Variables map[string]*hcl.Attribute
+	Providers map[string]*Provider // by local name, or "name.alias"
+	Mocks     map[string]*Mock     // likewise
+	Overrides []*Override
+	Runs      []*TestRun
+}
+
+// Mock is a mock_provider block: what answers for a provider configuration without a process of its own.
+type Mock struct {
+	Name, Alias string
+	Defaults    []*MockDefaults
+	Overrides   []*Override
+	DuringPlan  bool
+	Range       hcl.Range
+}
+
+// Ref returns the name of the provider configuration.
+func (m *Mock) Ref() ProviderRef { return ProviderRef{Name: m.Name, Alias: m.Alias, Range: m.Range} }
+
+// MockDefaults are the values of computed attributes for all mocked objects of a type.
+type MockDefaults struct {
+	Mode       addr.Mode
+	Type       string
+	Values     hcl.Expression // nil for none
+	DuringPlan bool
+	Range      hcl.Range
+}
+
+// Override replaces what a provider would answer about objects, or the outputs of a module.
+type Override struct {
+	Target     addr.Target
+	Values     hcl.Expression // of computed attributes, or outputs; nil for none
+	DuringPlan bool
+	Range      hcl.Range
+}
+
+// Module reports whether a module is replaced.
+func (o *Override) Module() bool { return o.Target.Resource == nil }
+
+var (
+	testFileSchema = schema("", "test", "variables", "provider name", "mock_provider name", "override_resource", "override_data",
+		"override_ephemeral", "override_module", "run name")
+	testSchema     = schema("parallel")
+	mockSchema     = schema("alias source override_during", "mock_resource type", "mock_data type", "mock_ephemeral type", "override_resource", "override_data", "override_ephemeral", "override_module")
+	mockFileSchema = schema("", "mock_resource type", "mock_data type", "mock_ephemeral type", "override_resource", "override_data", "override_ephemeral", "override_module")
+	defaultsSchema = schema("defaults override_during")
+	valuesSchema   = schema("target! values override_during")
+	outputsSchema  = schema("target! outputs override_during")
+)
+
+// testSuffixes of test files. If two files share a base name and a syntax, the first suffix hides the second.
+var testSuffixes = [][2]string{{".tofutest.hcl", ".tftest.hcl"}, {".tofutest.json", ".tftest.json"}}
+
+// mockSuffixes are those of files with mocks, likewise.
+var mockSuffixes = [][2]string{{".tofumock.hcl", ".tfmock.hcl"}, {".tofumock.json", ".tfmock.json"}}
+
+// TestFileNames lists the test files of the directories, sorted within each. A directory that cannot be read
+// has none.
+func (l *Loader) TestFileNames(dirs ...string) []string {
+	var out []string
+	for _, dir := range dirs {
+		for _, name := range l.filesWith(dir, testSuffixes) {
+			if !slices.Contains(out, name) {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+func (l *Loader) filesWith(dir string, suffixes [][2]string) []string {
+	entries, err := l.fs().ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	names := map[string]bool{}
+	for _, e := range entries {
+		names[e.Name()] = !e.IsDir()
+	}
+	var out []string
+	for name, file := range names {
+		for _, s := range suffixes {
+			base, shadowed := strings.CutSuffix(name, s[1])
+			if file && !ignoredName(name) && (shadowed && !names[base+s[0]] || strings.HasSuffix(name, s[0])) {
+				out = append(out, joinFile(path.Clean(dir), name))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// LoadTestFile reads a test file, and the files of mocks that it names. All names are relative to the working
+// directory. The sources of what was read are added to sources.
+func (l *Loader) LoadTestFile(name string, sources map[string][]byte) (*TestFile, diag.List) {
+	d := &testDecoder{decoder: decoder{m: newModule(addr.RootModule, ".")}, loader: l, sources: sources}
+	d.file = &TestFile{Name: name, Variables: map[string]*hcl.Attribute{}, Mocks: map[string]*Mock{}}
+	content := d.parse(name, testFileSchema)
+	d.file.Source = sources[name]
+	if content != nil {
+		d.blocks(content)
+	}
+	d.file.Providers = d.m.Providers
+	return d.file, withoutConsequences(d.diags)
+}
+
+// testDecoder decodes a test file.
+type testDecoder struct {
+	decoder
+	loader  *Loader
+	sources map[string][]byte
+	file    *TestFile
+}
+
+// parse reads a file of blocks; nil if that failed, which was reported.
+func (d *testDecoder) parse(name string, s *hcl.BodySchema) *hcl.BodyContent {
+	src, diags := readChecked(d.loader.fs(), name)
+	d.diags = append(d.diags, diags...)
+	if diags.HasErrors() {
+		return nil
+	}
+	d.sources[name] = src
+	body, diags := parse(src, name)
+	d.diags = append(d.diags, diags...)
+	if diags.HasErrors() {
+		return nil
+	}
+	return d.content(diag.Named(body), s)
+}
+
+func (d *testDecoder) blocks(content *hcl.BodyContent) {
+	if b := d.single(content, "test", "test block"); b != nil {
+		d.file.Parallel = d.flag(d.content(b.Body, testSchema), "parallel", false)
+	}
+	if b := d.single(content, "variables", "variables block"); b != nil {
+		d.file.Variables = d.attributes(b.Body)
+	}
+	for _, b := range content.Blocks {
+		switch b.Type {
+		case "provider":
+			d.testProvider(b)
+		case "mock_provider":
+			d.mock(b)
+		case "run":
+			d.run(b)
+		}
+	}
+	d.file.Overrides = d.overrides(content)
+	for _, r := range d.file.Runs {
+		r.Parallel = r.Parallel || d.file.Parallel && !r.parallelSet
+	}
+}
+
+// testProvider decodes a provider block, which may refer to earlier runs.
+func (d *testDecoder) testProvider(b *hcl.Block) {
+	key := strings.Replace(strings.TrimPrefix(declKey(b), "provider "), " ", ".", 1)
+	if first := d.m.Providers[key]; first != nil {
+		d.duplicate(b, &hcl.Block{DefRange: first.Range})
+		return
+	}
+	d.provider(b)
+	if p := d.m.Providers[key]; p != nil {
+		p.Test = true
+	}
+}
+
+func (d *testDecoder) mock(b *hcl.Block) {
+	m := &Mock{Name: b.Labels[0], Range: b.DefRange}
+	if !d.providerName(m.Name, b.LabelRanges[0], "") {
+		return
+	}
+	content := d.content(b.Body, mockSchema)
+	m.Alias = d.text(content, "alias")
+	m.DuringPlan = d.during(content, false)
+	d.defaults(m, content)
+	if dir := d.text(content, "source"); dir != "" {
+		names := d.loader.filesWith(dir, mockSuffixes)
+		if len(names) == 0 {
+			d.errorAt(content.Attributes["source"].Expr.Range(), "No mock files found",
+				"The directory %s has no files of mocks, or cannot be read: their names end in .tfmock.hcl or .tofumock.hcl. The name of the directory starts from the working directory.", dir)
+		}
+		for _, name := range names {
+			if shared := d.parse(name, mockFileSchema); shared != nil {
+				d.defaults(m, shared)
+			}
+		}
+	}
+	key := m.Ref().String()
+	if first := d.file.Mocks[key]; first != nil {
+		d.errorAt(m.Range, "Duplicate mock_provider block", "The provider configuration %q is already mocked at %s.", key, first.Range)
+		return
+	}
+	d.file.Mocks[key] = m
+}
+
+var blockModes = map[string]addr.Mode{"resource": addr.Managed, "data": addr.Data, "ephemeral": addr.Ephemeral}
+
+// defaults adds the content of a mock_provider block, or of a file of mocks. What is added first has
+// precedence.
+func (d *testDecoder) defaults(m *Mock, content *hcl.BodyContent) {
+	for _, b := range content.Blocks {
+		mode, ok := blockModes[strings.TrimPrefix(b.Type, "mock_")]
+		if !ok || !strings.HasPrefix(b.Type, "mock_") {
+			continue
+		}
+		inner := d.content(b.Body, defaultsSchema)
+		v := &MockDefaults{Mode: mode, Type: b.Labels[0], DuringPlan: d.during(inner, m.DuringPlan), Range: b.DefRange}
+		if attr := inner.Attributes["defaults"]; attr != nil {
+			v.Values = attr.Expr
+		}
+		m.Defaults = append(m.Defaults, v)
+	}
+	m.Overrides = append(m.Overrides, d.overrides(content)...)
+}
+
+// during decodes override_during, which says whether values are known when planning already.
+func (d *testDecoder) during(content *hcl.BodyContent, otherwise bool) bool {
+	if attr := content.Attributes["override_during"]; attr != nil {
+		if word, ok := d.keyword(attr, "plan", "apply"); ok {
+			return word == "plan"
+		}
+	}
+	return otherwise
+}
+
+// overrides decodes the override blocks in a body, each target once.
+func (d *testDecoder) overrides(content *hcl.BodyContent) []*Override {
+	var out []*Override
+	for _, b := range content.Blocks {
+		kind, ok := strings.CutPrefix(b.Type, "override_")
+		if !ok {
+			continue
+		}
+		o := d.override(b, kind)
+		if o == nil {
+			continue
+		}
+		if i := slices.IndexFunc(out, func(other *Override) bool { return other.Target.String() == o.Target.String() }); i >= 0 {
+			d.errorAt(o.Range, "Duplicate "+b.Type+" block", "%s is already overridden at %s.", o.Target, out[i].Range)
+			continue
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func (d *testDecoder) override(b *hcl.Block, kind string) *Override {
+	s, name := valuesSchema, "values"
+	if kind == "module" {
+		s, name = outputsSchema, "outputs"
+	}
+	content := d.content(b.Body, s)
+	o := &Override{Range: b.DefRange, DuringPlan: d.during(content, false)}
+	if attr := content.Attributes[name]; attr != nil {
+		o.Values = attr.Expr
+	}
+	attr := content.Attributes["target"]
+	if attr == nil {
+		return nil
+	}
+	t := d.traversal(attr.Expr)
+	if t == nil {
+		return nil
+	}
+	var err error
+	if o.Target, err = addr.TargetFromTraversal(t); err != nil {
+		d.errorAt(attr.Expr.Range(), "Invalid target", "This is not the address of %s: %s.", kindName(kind), err)
+		return nil
+	}
+	if mode, ok := blockModes[kind]; o.Module() == ok || ok && mode != o.Target.Resource.Mode {
+		d.errorAt(attr.Expr.Range(), "Invalid target", "The target of %s must be the address of %s.", b.Type, kindName(kind))
+		return nil
+	}
+	return o
+}
+
+func kindName(kind string) string {
+	return map[string]string{"resource": "a managed resource", "data": "a data source", "ephemeral": "an ephemeral resource", "module": "a module"}[kind]
+}

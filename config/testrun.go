@@ -1,0 +1,73 @@
+package config
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
+)
+
+// EarlierRun returns the name of the variable that holds the outputs of an earlier run of a test file. No
+// variable block can have such a name.
+func EarlierRun(name string) string { return "run." + name }
+
+// Given returns a variable that a test file brings into the root module: one of its own that the module does
+// not declare, or the outputs of an earlier run. Marks of the value are kept.
+func Given(name string, v cty.Value, ephemeral bool) *Variable {
+	return &Variable{
+		Name: name, Type: cty.DynamicPseudoType, Constraint: cty.DynamicPseudoType, Default: v, Ephemeral: ephemeral, Nullable: true,
+	}
+}
+
+// Copy returns a tree whose modules can be changed: blocks can be added, replaced and taken away. The blocks
+// themselves are those of t, and must not be changed.
+func (t *Tree) Copy() *Tree {
+	out := &Tree{Modules: make(map[addr.Module]*Module, len(t.Modules)), Sources: maps.Clone(t.Sources), removals: t.removals}
+	out.Root = out.copyModule(t.Root, nil)
+	return out
+}
+
+func (t *Tree) copyModule(m, parent *Module) *Module {
+	c := *m
+	c.Parent, c.Children, c.Resources = parent, make(map[string]*Module, len(m.Children)), make(map[addr.Resource]*Resource, len(m.Resources))
+	c.Required, c.Providers, c.Variables, c.Locals = maps.Clone(m.Required), maps.Clone(m.Providers), maps.Clone(m.Variables), maps.Clone(m.Locals)
+	c.Outputs, c.Calls, c.Checks = maps.Clone(m.Outputs), maps.Clone(m.Calls), maps.Clone(m.Checks)
+	c.Order = slices.Clone(m.Order)
+	for i, r := range c.Order {
+		mine := *r
+		mine.Module = &c
+		c.Order[i], c.Resources[r.Addr] = &mine, &mine
+	}
+	for _, check := range c.Checks {
+		if check.Scoped != nil {
+			mine := *check
+			mine.Scoped = c.Resources[check.Scoped.Addr]
+			mine.Scoped.Check, c.Checks[check.Name] = &mine, &mine
+		}
+	}
+	t.Modules[c.Path] = &c
+	for name, child := range m.Children {
+		c.Children[name] = t.copyModule(child, &c)
+	}
+	return &c
+}
+
+// Clear empties a module: it declares nothing but its outputs, whose values are those given, and nothing
+// that it calls is part of the tree any more. It must be of a tree that Copy returned.
+func (t *Tree) Clear(m *Module, outputs map[string]*Output) {
+	for _, child := range m.Children {
+		t.drop(child)
+	}
+	m.Children, m.Calls, m.Resources, m.Order = map[string]*Module{}, map[string]*ModuleCall{}, map[addr.Resource]*Resource{}, nil
+	m.Locals, m.Checks, m.Providers, m.Outputs = map[string]*Local{}, map[string]*Check{}, map[string]*Provider{}, outputs
+	m.Moved, m.Removed, m.Imports = nil, nil, nil
+}
+
+func (t *Tree) drop(m *Module) {
+	delete(t.Modules, m.Path)
+	for _, child := range m.Children {
+		t.drop(child)
+	}
+}

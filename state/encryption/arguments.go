@@ -1,0 +1,132 @@
+package encryption
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/gocty"
+)
+
+// aliasArgument is the argument of every key provider that names its metadata.
+const aliasArgument = "encrypted_metadata_alias"
+
+// argument is an argument of a block.
+type argument struct {
+	ty       cty.Type // cty.NilType for the name of a key provider
+	required bool
+	stored   bool // in clear, beside what is encrypted
+}
+
+// arguments are evaluated arguments by name. Those that are absent or null have no entry.
+type arguments map[string]cty.Value
+
+func (a arguments) has(name string) bool { _, ok := a[name]; return ok }
+
+// text returns a string, or else otherwise.
+func (a arguments) text(name, otherwise string) string {
+	if v, ok := a[name]; ok {
+		return v.AsString()
+	}
+	return otherwise
+}
+
+// number returns a whole number, or else otherwise. Its error is a clause for a sentence.
+func (a arguments) number(name string, otherwise, least, most int) (int, error) {
+	v, ok := a[name]
+	if !ok {
+		return otherwise, nil
+	}
+	var n int
+	if err := gocty.FromCtyValue(v, &n); err != nil || n < least || n > most {
+		if most == math.MaxInt {
+			return 0, fmt.Errorf("%s must be a whole number, %d or more", name, least)
+		}
+		return 0, fmt.Errorf("%s must be a whole number from %d to %d", name, least, most)
+	}
+	return n, nil
+}
+
+func (a arguments) flag(name string) bool { v, ok := a[name]; return ok && v.True() }
+
+// list returns the elements of a list of strings, none of them null.
+func (a arguments) list(name string) []string {
+	v, ok := a[name]
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, e := range v.AsValueSlice() {
+		if !e.IsNull() {
+			out = append(out, e.AsString())
+		}
+	}
+	return out
+}
+
+// texts returns a map of strings, without elements that are null.
+func (a arguments) texts(name string) map[string]string {
+	v, ok := a[name]
+	if !ok {
+		return nil
+	}
+	out := map[string]string{}
+	elements := v.AsValueMap()
+	for _, key := range slices.Sorted(maps.Keys(elements)) {
+		if e := elements[key]; !e.IsNull() {
+			out[key] = e.AsString()
+		}
+	}
+	return out
+}
+
+// methodKind is one type of method.
+type methodKind struct {
+	arguments map[string]argument
+	plain     bool
+	// prepare checks the arguments, and returns what makes boxes. Its error is a clause for a sentence.
+	// ctx ends what boxes do.
+	prepare func(ctx context.Context, a arguments, o Options) (func(key []byte) (box, error), error)
+}
+
+// methodKinds has every type of method.
+var methodKinds = map[string]methodKind{
+	"aes_gcm": {arguments: map[string]argument{"keys": {required: true}, "aad": {ty: cty.List(cty.Number)}}, prepare: prepareGCM},
+	"external": {
+		arguments: map[string]argument{"keys": {}, "encrypt_command": {ty: cty.List(cty.String), required: true}, "decrypt_command": {ty: cty.List(cty.String), required: true}},
+		prepare:   prepareExternal,
+	},
+	"age":         {arguments: map[string]argument{"recipients": {ty: cty.List(cty.String), required: true, stored: true}, "identity": {ty: cty.String}}, prepare: prepareAge},
+	"unencrypted": {plain: true},
+}
+
+// providerKind is one type of key provider.
+type providerKind struct {
+	arguments map[string]argument
+	// open checks the arguments. Its error is a clause for a sentence, without values of keys.
+	open func(a arguments, o Options) (keyProvider, error)
+}
+
+// providerKinds has every type of key provider.
+var providerKinds = map[string]providerKind{
+	"pbkdf2": {
+		arguments: map[string]argument{
+			"passphrase": {ty: cty.String}, "chain": {}, "key_length": {ty: cty.Number, stored: true}, "iterations": {ty: cty.Number, stored: true},
+			"salt_length": {ty: cty.Number}, "hash_function": {ty: cty.String, stored: true},
+		},
+		open: openPBKDF2,
+	},
+	"openbao": {
+		arguments: map[string]argument{
+			"key_name": {ty: cty.String, required: true}, "token": {ty: cty.String}, "address": {ty: cty.String},
+			"transit_engine_path": {ty: cty.String}, "key_length": {ty: cty.Number}, "associated_data": {ty: cty.String},
+		},
+		open: openOpenBao,
+	},
+	"static":   {arguments: map[string]argument{"key": {ty: cty.String, required: true}}, open: openStatic},
+	"xor":      {arguments: map[string]argument{"a": {required: true}, "b": {required: true}}, open: openXOR},
+	"external": {arguments: map[string]argument{"command": {ty: cty.List(cty.String), required: true}}, open: openExternalKeys},
+}

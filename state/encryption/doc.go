@@ -1,0 +1,12 @@
+// Package encryption encrypts state files, journals and saved plans by the rules of an encryption block.
+//
+// A Set is what a configuration says: one Codec for each kind of file. A codec encrypts with one method, and
+// decrypts with that or one of its fallbacks. A method gets its keys from a key provider, which may get a key
+// from another one in turn. What a key provider must know again later, such as a salt, is stored in clear
+// beside what is encrypted. The stored form is that of OpenTofu.
+//
+// Keys and passphrases appear in no error. Keys are overwritten when the ciphers made of them exist.
+//
+// It may import config for the declarations, state and state/store, diag and cty. It must not know plans,
+// values of a run or the engine; expressions are evaluated by a function that it is given.
+package encryption

@@ -1,0 +1,113 @@
+package encryption
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/mayfly-iac/mayfly/config"
+)
+
+// errNotOpened means that data was not encrypted with the given key, or was altered.
+var errNotOpened = errors.New("the data cannot be decrypted with this key")
+
+// box encrypts and decrypts with one key. It is safe for concurrent use.
+type box interface {
+	seal(plain []byte) ([]byte, error)
+	// open returns errNotOpened if the key is wrong.
+	open(data []byte) ([]byte, error)
+}
+
+// method is a method block. The key for encryption is obtained once, and keys for decryption once for each
+// metadata, since key providers are slow, some of them on purpose.
+type method struct {
+	config.EncryptionName
+	plain bool                          // files are not encrypted
+	keys  *keyring                      // nil for a method without keys
+	make  func(key []byte) (box, error) // keeps no reference to key
+	ctx   context.Context               // of requests for keys
+
+	mu     sync.Mutex
+	sealer *sealer
+	boxes  map[string]box // by the metadata that keys uses
+}
+
+// sealer is a box with the metadata to store beside what it encrypts.
+type sealer struct {
+	box
+	meta metadata
+}
+
+func (m *method) String() string { return "method." + m.Type + "." + m.Name }
+
+func (m *method) seal(plain []byte) (metadata, []byte, error) {
+	s, err := m.encryption()
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := s.seal(plain)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s cannot encrypt: %w", m, err)
+	}
+	return s.meta, data, nil
+}
+
+func (m *method) open(meta metadata, data []byte) ([]byte, error) {
+	b, err := m.decryption(meta)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := b.open(data)
+	if err != nil && !errors.Is(err, errNotOpened) {
+		err = fmt.Errorf("%s cannot decrypt: %w", m, err)
+	}
+	return plain, err
+}
+
+// encryption returns the sealer, which the first call makes. After a failure, the next call tries again.
+func (m *method) encryption() (*sealer, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sealer != nil {
+		return m.sealer, nil
+	}
+	s := &sealer{meta: metadata{}}
+	var key []byte
+	var err error
+	if m.keys != nil {
+		if key, err = m.keys.encryption(m.ctx, s.meta); err != nil {
+			return nil, err
+		}
+		defer clear(key)
+	}
+	if s.box, err = m.make(key); err != nil {
+		return nil, fmt.Errorf("%s: %w", m, err)
+	}
+	m.sealer = s
+	return s, nil
+}
+
+// decryption returns the box for data with the given metadata.
+func (m *method) decryption(meta metadata) (box, error) {
+	id := m.keys.identity(meta)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if b := m.boxes[id]; b != nil {
+		return b, nil
+	}
+	var key []byte
+	var err error
+	if m.keys != nil {
+		if key, err = m.keys.decryption(m.ctx, meta); err != nil {
+			return nil, err
+		}
+		defer clear(key)
+	}
+	b, err := m.make(key)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m, err)
+	}
+	m.boxes[id] = b
+	return b, nil
+}

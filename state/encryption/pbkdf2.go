@@ -1,0 +1,92 @@
+package encryption
+
+import (
+	"context"
+	"crypto/pbkdf2"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+)
+
+// Limits of PBKDF2. Those on metadata only keep an altered file from occupying the program for hours.
+const (
+	minPassphrase = 16
+	minIterations = 200_000
+	maxIterations = 1_000_000_000
+	maxKeyLength  = 1 << 10
+)
+
+// hashes are the hash functions of PBKDF2 by name.
+var hashes = map[string]func() hash.Hash{"sha256": sha256.New, "sha512": sha512.New}
+
+// passphrase derives keys from a passphrase with PBKDF2.
+type passphrase struct {
+	text       []byte // nil if the passphrase is the key of another key provider
+	saltLength int
+	random     io.Reader
+	derivation // of new keys, without a salt
+}
+
+// derivation is the metadata of a derived key.
+type derivation struct {
+	Salt       []byte `json:"salt"`
+	Iterations int    `json:"iterations"`
+	Hash       string `json:"hash_function"`
+	KeyLength  int    `json:"key_length"`
+}
+
+func openPBKDF2(a arguments, o Options) (keyProvider, error) {
+	p := &passphrase{random: o.Random, derivation: derivation{Hash: a.text("hash_function", "sha512")}}
+	switch {
+	case a.has("passphrase") == a.has("chain"):
+		return nil, errors.New("exactly one of passphrase and chain is needed")
+	case a.has("passphrase"):
+		if p.text = []byte(a.text("passphrase", "")); len(p.text) < minPassphrase {
+			return nil, fmt.Errorf("the passphrase is too short: it needs %d characters", minPassphrase)
+		}
+	}
+	if hashes[p.Hash] == nil {
+		return nil, errors.New("hash_function must be sha256 or sha512")
+	}
+	var err1, err2, err3 error
+	p.Iterations, err1 = a.number("iterations", 600_000, minIterations, maxIterations)
+	p.KeyLength, err2 = a.number("key_length", 32, 1, maxKeyLength)
+	p.saltLength, err3 = a.number("salt_length", 32, 1, math.MaxInt16)
+	return p, errors.Join(err1, err2, err3)
+}
+
+func (p *passphrase) encryption(_ context.Context, chained [][]byte) (key, meta []byte, err error) {
+	d := p.derivation
+	d.Salt = make([]byte, p.saltLength)
+	if _, err := io.ReadFull(p.random, d.Salt); err != nil {
+		return nil, nil, err
+	}
+	if key, err = p.derive(d, chained); err != nil {
+		return nil, nil, err
+	}
+	meta, err = json.Marshal(d)
+	return key, meta, err
+}
+
+// decryption derives the key as the metadata says: the arguments may have changed since.
+func (p *passphrase) decryption(_ context.Context, chained [][]byte, meta []byte) ([]byte, error) {
+	var d derivation
+	err := json.Unmarshal(meta, &d)
+	if err != nil || hashes[d.Hash] == nil || d.Iterations < 1 || d.Iterations > maxIterations || d.KeyLength < 1 || d.KeyLength > maxKeyLength {
+		return nil, fmt.Errorf("%w: it does not say how its key is derived from the passphrase", ErrDamaged)
+	}
+	return p.derive(d, chained)
+}
+
+func (p *passphrase) derive(d derivation, chained [][]byte) ([]byte, error) {
+	text := p.text
+	if text == nil {
+		text = chained[0]
+	}
+	return pbkdf2.Key(hashes[d.Hash], string(text), d.Salt, d.Iterations, d.KeyLength)
+}

@@ -1,0 +1,232 @@
+package encryption
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"filippo.io/age"
+
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// helperVariable makes the test program an external key provider or method.
+const helperVariable = "MAYFLY_TEST_ENCRYPTION_HELPER"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(helperVariable) {
+	case "":
+		os.Exit(m.Run())
+	case "keys":
+		helperKeys()
+	case "method":
+		helperMethod()
+	case "fail":
+		fmt.Fprintln(os.Stderr, "no card in the reader")
+		os.Exit(3)
+	}
+}
+
+const helperKey = "AQIDBAUGBwgJCgsMDQ4PEA=="
+
+func helperKeys() {
+	fmt.Println(`{"magic":"OpenTofu-External-Key-Provider","version":1}`)
+	in, _ := io.ReadAll(os.Stdin)
+	if string(in) == "null" {
+		fmt.Printf(`{"keys":{"encryption_key":%q},"meta":{"external_data":{"a":"1"}}}`, helperKey)
+		return
+	}
+	if string(in) != `{"external_data":{"a":"1"}}` {
+		os.Exit(4)
+	}
+	fmt.Printf(`{"keys":{"encryption_key":%q,"decryption_key":%q},"meta":{}}`, helperKey, helperKey)
+}
+
+// helperMethod flips bits, and requires the key of the helper if its argument says so.
+func helperMethod() {
+	fmt.Println(`{"magic":"OpenTofu-External-Encryption-Method","version":1}`)
+	var p payload
+	if json.NewDecoder(os.Stdin).Decode(&p) != nil || (len(os.Args) > 1 && os.Args[1] == "keyed") != (base64.StdEncoding.EncodeToString(p.Key) == helperKey) {
+		os.Exit(4)
+	}
+	for i := range p.Payload {
+		p.Payload[i] ^= 1
+	}
+	p.Key = nil
+	_ = json.NewEncoder(os.Stdout).Encode(p)
+}
+
+func gcmWith(provider, ref string) string {
+	return provider + "\nmethod \"aes_gcm\" \"m\" {\n  keys = key_provider." + ref + "\n}\nstate {\n  method = method.aes_gcm.m\n}\n"
+}
+
+func command1(args ...string) string {
+	b, _ := json.Marshal(append([]string{os.Args[0]}, args...))
+	return string(b)
+}
+
+func TestStaticAndXOR(t *testing.T) {
+	static := func(name string, n int) string {
+		return fmt.Sprintf("key_provider \"static\" %q {\n  key = %q\n}\n", name, strings.Repeat("c4", n))
+	}
+	c := must(t, gcmWith(static("k", 32), "static.k")).State
+	stored := sealed(t, c)
+	opens(t, c, stored)
+	refuses(t, must(t, gcmWith(static("k", 16), "static.k")).State, stored, ErrWrongKey, "")
+	both := static("k", 32) + "key_provider \"static\" \"l\" {\n  key = \"" + strings.Repeat("0f", 32) + "\"\n}\nkey_provider \"xor\" \"x\" {\n  a = key_provider.static.k\n  b = key_provider.static.l\n}\n"
+	x := must(t, gcmWith(both, "xor.x")).State
+	opens(t, x, sealed(t, x))
+	refuses(t, c, sealed(t, x), ErrWrongKey, "")
+	uneven := must(t, gcmWith(strings.Replace(both, "0f0f", "0f", 1), "xor.x")).State
+	if _, err := uneven.Encrypt(nil); err == nil || !strings.Contains(err.Error(), "the same length") {
+		t.Error(err)
+	}
+	short := must(t, gcmWith(static("k", 5), "static.k")).State
+	if _, err := short.Encrypt(nil); err == nil || !strings.Contains(err.Error(), "16, 24 or 32 bytes") {
+		t.Error(err)
+	}
+	if _, diags := configure(t, gcmWith("key_provider \"static\" \"k\" {\n  key = \"c4nary\"\n}", "static.k")); !diags.HasErrors() || strings.Contains(fmt.Sprint(diags), "c4nary") {
+		t.Error(diags)
+	}
+}
+
+func TestExternalKeys(t *testing.T) {
+	provider := "key_provider \"external\" \"x\" {\n  command = " + command1() + "\n}\n"
+	c := must(t, gcmWith(provider, "external.x"), helperVariable+"=keys").State
+	opens(t, c, sealed(t, c))
+	if _, err := store.Decode(golden(t, "external.tfstate"), c); err != nil {
+		t.Errorf("a file of OpenTofu: %v", err)
+	}
+	chain := provider + "key_provider \"pbkdf2\" \"old\" {\n  chain = key_provider.external.x\n  iterations = 200000\n}\n"
+	k := must(t, gcmWith(chain, "pbkdf2.old"), helperVariable+"=keys").State
+	opens(t, k, sealed(t, k))
+	if _, err := store.Decode(golden(t, "chain.tfstate"), k); err != nil {
+		t.Errorf("a file of OpenTofu: %v", err)
+	}
+	for mode, want := range map[string]string{"fail": "no card in the reader", "method": "does not speak the protocol"} {
+		if _, err := must(t, gcmWith(provider, "external.x"), helperVariable+"="+mode).State.Encrypt(nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+	_, err := must(t, gcmWith(strings.Replace(provider, command1(), `["/nowhere/at-all"]`, 1), "external.x")).State.Encrypt(nil)
+	if err == nil || !strings.Contains(err.Error(), "/nowhere/at-all") {
+		t.Error(err)
+	}
+}
+
+func TestExternalMethod(t *testing.T) {
+	method := func(args string) string {
+		return "key_provider \"static\" \"k\" {\n  key = \"0102030405060708090a0b0c0d0e0f10\"\n}\nmethod \"external\" \"m\" {\n" + args + "\n}\nstate {\n  method = method.external.m\n}\n"
+	}
+	keyed := method("keys = key_provider.static.k\nencrypt_command = " + command1("keyed") + "\ndecrypt_command = " + command1("keyed"))
+	c := must(t, keyed, helperVariable+"=method").State
+	opens(t, c, sealed(t, c))
+	bare := must(t, method("encrypt_command = "+command1("bare")+"\ndecrypt_command = "+command1("bare")), helperVariable+"=method").State
+	opens(t, bare, sealed(t, bare))
+	_, err := must(t, keyed, helperVariable+"=fail").State.Decrypt(sealed(t, c))
+	if err == nil || errors.Is(err, ErrWrongKey) || !strings.Contains(err.Error(), "no card in the reader") {
+		t.Error(err)
+	}
+}
+
+func TestAge(t *testing.T) {
+	first, err1 := age.GenerateX25519Identity()
+	second, err2 := age.GenerateHybridIdentity()
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	method := func(identity string, recipients ...any) string {
+		list, _ := json.Marshal(recipients)
+		if identity != "" {
+			identity = fmt.Sprintf("  identity = %q\n", identity)
+		}
+		return "method \"age\" \"m\" {\n  recipients = " + string(list) + "\n" + identity + "}\nstate {\n  method = method.age.m\n}\n"
+	}
+	one := fmt.Sprint(first.Recipient())
+	writer := must(t, method("", one)).State
+	stored := sealed(t, writer)
+	if _, err := writer.Decrypt(stored); err == nil || !strings.Contains(err.Error(), "recipients only") {
+		t.Error(err)
+	}
+	opens(t, must(t, method("# a comment\n"+first.String(), one)).State, stored)
+	refuses(t, must(t, method(second.String(), one)).State, stored, ErrWrongKey, "method.age.m")
+	hybrid := must(t, method(second.String(), fmt.Sprint(second.Recipient()))).State
+	opens(t, hybrid, sealed(t, hybrid))
+	for _, bad := range []string{method("AGE-SECRET-KEY-c4nary", one), method("", "c4nary"), method("")} {
+		if _, diags := configure(t, bad); !diags.HasErrors() || strings.Contains(fmt.Sprint(diags), "c4nary") {
+			t.Errorf("%s: %v", bad, diags)
+		}
+	}
+}
+
+// transit is a server that speaks the protocol of the transit engine.
+type transit struct {
+	status   int
+	words    string
+	requests []string
+}
+
+func (s *transit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path+" "+string(body)+" "+r.Header.Get("X-Vault-Namespace"))
+	if r.Header.Get("X-Vault-Token") != "c4nary-token" {
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprint(w, `{"errors":["permission denied"]}`)
+		return
+	}
+	if s.status != 0 {
+		w.Header().Set("Location", "https://elsewhere.example/")
+		w.WriteHeader(s.status)
+		fmt.Fprint(w, s.words)
+		return
+	}
+	key := base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
+	fmt.Fprintf(w, `{"data":{"plaintext":%q,"ciphertext":"vault:v1:abcd"}}`, key)
+}
+
+func TestOpenBao(t *testing.T) {
+	s := &transit{}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	provider := "key_provider \"openbao\" \"x\" {\n  key_name = \"test-key\"\n  transit_engine_path = \"/my/transit\"\n  associated_data = \"QUJD\"\n}\n"
+	environ := []string{"BAO_ADDR=" + server.URL, "BAO_TOKEN=c4nary-token", "VAULT_NAMESPACE=ns"}
+	c := must(t, gcmWith(provider, "openbao.x"), environ...).State
+	stored := sealed(t, c)
+	opens(t, c, stored)
+	want := "POST /v1/my/transit/datakey/plaintext/test-key {\"associated_data\":\"QUJD\",\"bits\":256} ns|POST /v1/my/transit/decrypt/test-key {\"associated_data\":\"QUJD\",\"ciphertext\":\"vault:v1:abcd\"} ns"
+	if got := strings.Join(s.requests, "|"); got != want {
+		t.Errorf("%s", got)
+	}
+	e, err := readEnvelope(golden(t, "openbao.tfstate"))
+	var w wrapped
+	if err != nil || json.Unmarshal(e.Meta["key_provider.openbao.x"], &w) != nil || string(w.Ciphertext) != "vault:v1:abcd" {
+		t.Errorf("metadata of OpenTofu: %q, %v", e.Meta, err)
+	}
+	for _, bad := range []struct {
+		status      int
+		words, want string
+	}{
+		{http.StatusServiceUnavailable, `{"errors":["Vault is sealed"]}`, "Vault is sealed. The server is sealed"},
+		{http.StatusForbidden, `{"errors":["permission denied"]}`, "may have expired"},
+		{http.StatusBadRequest, `{"errors":["cipher: message authentication failed"]}`, "authentication failed"},
+		{http.StatusTemporaryRedirect, "", "to which the token is not sent"},
+		{http.StatusOK, `hello`, "not what an OpenBao server gives"},
+	} {
+		s.status, s.words = bad.status, bad.words
+		_, err := must(t, gcmWith(provider, "openbao.x"), environ...).State.Decrypt(stored)
+		if err == nil || !strings.Contains(err.Error(), bad.want) || strings.Contains(err.Error(), "c4nary") || errors.Is(err, ErrWrongKey) {
+			t.Errorf("%d: %v", bad.status, err)
+		}
+	}
+	_, err = must(t, gcmWith(provider, "openbao.x"), environ[0]).State.Decrypt(stored)
+	if err == nil || !strings.Contains(err.Error(), "No token is set") {
+		t.Error(err)
+	}
+}

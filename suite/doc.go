@@ -1,0 +1,81 @@
+// Package suite runs test files: plans and applies of modules in states of their own, with assertions about
+// what comes out, and destroys everything at the end.
+//
+// A run is an operation of the library on a copy of the module's tree that has a few blocks more and others
+// replaced: the assertions, provider blocks of the test file, variables with the outputs of earlier runs,
+// modules that are overridden. What is mocked is answered by package provider/mock in place of a provider. So
+// the engine treats a run like any operation, and ephemeral values in it too.
+//
+// It prints nothing: results are reported file by file.
+package suite
+
+import (
+	"time"
+
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+)
+
+// Verdict is the outcome of a run, a file or a suite. A greater one is worse.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Pending Verdict = iota
+	Skip
+	Pass
+	Fail  // an assertion is not met, or an expected failure did not come
+	Error // the run could not be carried out
+)
+
+// String returns the word that tools know.
+func (v Verdict) String() string { return [...]string{"pending", "skip", "pass", "fail", "error"}[v] }
+
+// Run is the outcome of one run.
+type Run struct {
+	*config.TestRun
+	Verdict  Verdict
+	Diags    diag.List
+	Duration time.Duration
+
+	Tree  *config.Tree // the module; nil if it could not be loaded
+	Plan  *plan.Plan   // of a run that only plans
+	State *state.State // of one that applies
+}
+
+// File is the outcome of one file.
+type File struct {
+	*config.TestFile
+	Verdict Verdict
+	Runs    []*Run
+	Cleanup diag.List     // what went wrong with destroying
+	Left    []addr.Object // what could not be destroyed
+}
+
+// Summary counts the runs of a suite by their verdicts.
+type Summary struct {
+	Verdict                          Verdict
+	Passed, Failed, Errored, Skipped int
+}
+
+// Bad reports whether something failed.
+func (s Summary) Bad() bool { return s.Verdict >= Fail }
+
+func (s *Summary) add(f *File) {
+	s.Verdict = max(s.Verdict, f.Verdict)
+	for _, r := range f.Runs {
+		switch r.Verdict {
+		case Pass:
+			s.Passed++
+		case Fail:
+			s.Failed++
+		case Error:
+			s.Errored++
+		default:
+			s.Skipped++
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package suite
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/provider"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// fileRun is the execution of one file.
+type fileRun struct {
+	*suite
+	file *config.TestFile
+	vars map[string]cty.Value // what var means in the file, by name; set before the first run
+
+	earlier map[string]cty.Value // the outputs of runs, by name; not changed while runs are under way
+	mu      sync.Mutex           // guards what follows
+	states  []*runState          // in the order of their first use
+	modules map[string]loaded
+}
+
+// loaded is the tree of a module that runs have as their own.
+type loaded struct {
+	tree  *config.Tree
+	diags diag.List
+}
+
+// runState is a state that runs with the same key share.
+type runState struct {
+	key     string
+	manager store.Manager
+	last    lastRun
+}
+
+// lastRun is the last run that used a state and could be planned: it knows how to destroy what is in it.
+type lastRun struct {
+	tree      *config.Tree
+	variables mayfly.Variables
+	instead   func(addr.ProviderConfig, addr.Instance) provider.Provider
+	at        int // its place in the file
+}
+
+func (s *suite) file(f *config.TestFile) *File {
+	r := &fileRun{suite: s, file: f, earlier: map[string]cty.Value{}, modules: map[string]loaded{}}
+	out := &File{TestFile: f, Verdict: Pass}
+	for _, run := range f.Runs {
+		out.Runs = append(out.Runs, &Run{TestRun: run, Verdict: Skip})
+	}
+	var diags diag.List
+	r.vars, diags = r.fileVariables()
+	stopped := false
+	for _, group := range r.groups(out.Runs) {
+		if stopped = stopped || s.opt.Soft.Err() != nil; stopped {
+			break
+		}
+		if diags.HasErrors() {
+			group[0].Verdict, group[0].Diags, stopped = Error, diags, true
+			break
+		}
+		outputs := make([]cty.Value, len(group))
+		var wait sync.WaitGroup
+		for i, run := range group {
+			at := slices.Index(out.Runs, run)
+			wait.Go(func() {
+				begin := time.Now()
+				outputs[i] = r.run(run, at)
+				run.Duration = time.Since(begin)
+			})
+		}
+		wait.Wait()
+		for i, run := range group {
+			r.earlier[run.Name] = outputs[i]
+			stopped = stopped || run.Verdict == Error
+		}
+	}
+	r.cleanUp(out)
+	for _, run := range out.Runs {
+		out.Verdict = max(out.Verdict, run.Verdict)
+	}
+	if len(out.Cleanup) > 0 && out.Cleanup.HasErrors() {
+		out.Verdict = Error
+	}
+	return out
+}
+
+// groups splits the runs into those that are carried out at the same time. Runs beside each other have
+// different states, and none refers to another.
+func (r *fileRun) groups(runs []*Run) [][]*Run {
+	var out [][]*Run
+	var group []*Run
+	for _, run := range runs {
+		if !r.selects(r.file.Name, run.Name) {
+			continue
+		}
+		fits := len(group) > 0 && run.Parallel && !slices.ContainsFunc(group, func(other *Run) bool {
+			return !other.Parallel || stateKey(other.TestRun) == stateKey(run.TestRun) || refersTo(run.TestRun, other.Name)
+		})
+		if !fits {
+			out = append(out, nil)
+			group = nil
+		}
+		group = append(group, run)
+		out[len(out)-1] = group
+	}
+	return out
+}
+
+// stateKey returns the key of the state of a run: that of its module unless it names one.
+func stateKey(r *config.TestRun) string {
+	switch {
+	case r.StateKey != "":
+		return "key " + r.StateKey
+	case r.Module != nil:
+		return "module " + r.Module.Source
+	}
+	return ""
+}
+
+// state returns the state of a run.
+func (r *fileRun) state(run *config.TestRun) (*runState, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := stateKey(run)
+	for _, st := range r.states {
+		if st.key == key {
+			return st, nil
+		}
+	}
+	st := &runState{key: key}
+	var err error
+	st.manager, err = r.opt.Keeper.State(r.file.Name, run)
+	r.states = append(r.states, st)
+	return st, err
+}
+
+// module returns the tree that a run is about.
+func (r *fileRun) module(run *config.TestRun) (*config.Tree, diag.List) {
+	if run.Module == nil {
+		return r.opt.Project.Tree, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	got, ok := r.modules[run.Module.Source]
+	if !ok {
+		got.tree, got.diags = r.opt.Module(r.file, run)
+		r.modules[run.Module.Source] = got
+	}
+	return got.tree, got.diags
+}
+
+// cleanUp destroys what the runs have made, last state first.
+func (r *fileRun) cleanUp(out *File) {
+	used := slices.DeleteFunc(slices.Clone(r.states), func(st *runState) bool { return st.last.tree == nil })
+	slices.SortStableFunc(used, func(a, b *runState) int { return b.last.at - a.last.at })
+	for _, st := range used {
+		left, diags := r.destroy(st)
+		out.Left = append(out.Left, left...)
+		out.Cleanup = append(out.Cleanup, diags...)
+		if len(left) == 0 {
+			r.opt.Keeper.Done(st.manager)
+		}
+	}
+}
+
+// destroy destroys the objects in a state and returns those that are left.
+func (r *fileRun) destroy(st *runState) (left []addr.Object, diags diag.List) {
+	for name, c := range st.last.tree.Root.Checks {
+		if c.Test {
+			delete(st.last.tree.Root.Checks, name)
+		}
+	}
+	project := r.opt.Project.Beside(mayfly.BesideOptions{Tree: st.last.tree, Store: st.manager, Instead: st.last.instead})
+	op, diags := project.Begin(context.WithoutCancel(r.ctx), "test", mayfly.BeginOptions{NoLock: true})
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	defer func() { diags = append(diags, op.End()...) }()
+	if len(op.State().Managed()) == 0 {
+		return nil, nil
+	}
+	if r.ctx.Err() == nil {
+		planned, ds := op.Plan(r.ctx, mayfly.PlanOptions{Mode: plan.Destroy, Variables: st.last.variables})
+		if diags = append(diags, ds...); !ds.HasErrors() {
+			_, ds = op.Apply(r.ctx, planned, mayfly.ApplyOptions{Variables: st.last.variables})
+			diags = append(diags, ds...)
+		}
+	}
+	for _, obj := range op.State().Managed() {
+		left = append(left, obj)
+	}
+	if !diags.HasErrors() && len(left) == 0 {
+		diags = nil // warnings about what is gone are of no use
+	}
+	return left, diags
+}

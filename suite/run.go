@@ -1,0 +1,144 @@
+package suite
+
+import (
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// run carries out one run, fills in its outcome, and returns its outputs. at is its place in the file.
+func (r *fileRun) run(out *Run, at int) cty.Value {
+	run := out.TestRun
+	base, diags := r.module(run)
+	if out.Verdict, out.Diags = Error, diags; diags.HasErrors() {
+		return cty.EmptyObjectVal
+	}
+	tree := base.Copy()
+	vars, ds := r.variables(run, tree.Root)
+	diags = append(diags, ds...)
+	diags = append(diags, r.prepare(tree, run)...)
+	st, err := r.state(run)
+	if err != nil {
+		diags = append(diags, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))...)
+	}
+	stand, ds := r.stand(tree, run)
+	if diags = append(diags, ds...); diags.HasErrors() {
+		out.Diags = diags
+		return cty.EmptyObjectVal
+	}
+	out.Tree = base // documents are about the module: a copy's variables have secrets of earlier runs
+	project := r.opt.Project.Beside(mayfly.BesideOptions{Tree: tree, Store: st.manager, Instead: stand.instead})
+	op, ds := project.Begin(r.ctx, "test", mayfly.BeginOptions{NoLock: true})
+	if diags = append(diags, ds...); ds.HasErrors() {
+		out.Diags = diags
+		return cty.EmptyObjectVal
+	}
+	defer op.End()
+	j := r.carryOut(out, op, vars)
+	if st.last.tree == nil || !j.unplanned {
+		st.last = lastRun{tree: tree, variables: vars, instead: stand.instead, at: at}
+	}
+	out.Diags = append(diags, j.list()...)
+	out.Verdict = j.verdict()
+	return outputsOf(out, tree.Root)
+}
+
+// carryOut plans and applies.
+func (r *fileRun) carryOut(out *Run, op *mayfly.Operation, vars mayfly.Variables) *judge {
+	o := out.Options
+	opt := mayfly.PlanOptions{
+		Variables: vars, Targets: o.Targets, Excludes: o.Excludes, ForceReplace: o.Replace, SkipRefresh: o.SkipRefresh, Soft: r.opt.Soft,
+	}
+	if o.RefreshOnly {
+		opt.Mode = plan.RefreshOnly
+	}
+	j := &judge{run: out.TestRun, tree: out.Tree}
+	planned, diags := op.Plan(r.ctx, opt)
+	if out.Command() == "plan" || diags.HasErrors() {
+		j.add(diags)
+		if out.TestRun.Plan && !diags.HasErrors() {
+			out.Plan = planned
+		}
+		j.unplanned = diags.HasErrors()
+		j.finish()
+		stripPlan(out)
+		return j
+	}
+	if o.RefreshOnly {
+		j.add(diags) // assertions are about what refreshing found
+	} else {
+		j.add(withoutChecks(diags))
+	}
+	applied, diags := op.Apply(r.ctx, planned, mayfly.ApplyOptions{Variables: vars, Soft: r.opt.Soft})
+	if j.add(diags); applied != nil {
+		out.State = applied.State.Copy()
+		out.State.Checks = withoutTest(out.State.Checks, out.TestRun)
+	}
+	j.finish()
+	return j
+}
+
+// Command returns "plan" or "apply".
+func (r *Run) Command() string {
+	if r.TestRun.Plan {
+		return "plan"
+	}
+	return "apply"
+}
+
+// withoutChecks leaves out the results of checks: applying the plan evaluates them again.
+func withoutChecks(diags diag.List) diag.List {
+	return slices.DeleteFunc(slices.Clone(diags), func(d diag.Diagnostic) bool {
+		_, is := d.Extra.(diag.CheckWarning)
+		return is && d.Severity == diag.Warning
+	})
+}
+
+// stripPlan takes the assertions of the run out of the results of the plan's own checks.
+func stripPlan(out *Run) {
+	if out.Plan != nil {
+		out.Plan.Checks = withoutTest(out.Plan.Checks, out.TestRun)
+	}
+}
+
+func withoutTest(checks []state.CheckResult, run *config.TestRun) []state.CheckResult {
+	return slices.DeleteFunc(slices.Clone(checks), func(c state.CheckResult) bool { return c.Kind == "check" && c.Config == "check."+checkName(run) })
+}
+
+// outputsOf returns what later runs see of a run: its outputs, except ephemeral ones.
+func outputsOf(out *Run, root *config.Module) cty.Value {
+	values := map[string]cty.Value{}
+	for name, o := range root.Outputs {
+		if !o.Ephemeral {
+			values[name] = cty.NullVal(cty.DynamicPseudoType)
+		}
+	}
+	set := func(name string, d value.Durable, sensitive bool) {
+		v, err := d.Live()
+		if _, declared := values[name]; err != nil || v == cty.NilVal || !declared {
+			return
+		}
+		if sensitive {
+			v = v.Mark(value.Sensitive)
+		}
+		values[name] = v
+	}
+	switch {
+	case out.Plan != nil:
+		for _, o := range out.Plan.Outputs {
+			set(o.Name, o.After, o.Sensitive)
+		}
+	case out.State != nil:
+		for name, o := range out.State.Outputs {
+			set(name, o.Value, o.Sensitive)
+		}
+	}
+	return cty.ObjectVal(values)
+}

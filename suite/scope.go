@@ -1,0 +1,200 @@
+package suite
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/bounds"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/lang"
+	"github.com/mayfly-iac/mayfly/lang/funcs"
+	"github.com/mayfly-iac/mayfly/lang/marked"
+	"github.com/mayfly-iac/mayfly/value"
+)
+
+// eval evaluates an expression of the test file outside of assertions and provider blocks: it may refer to
+// variables that the file or the command line gives, and to earlier runs.
+func (r *fileRun) eval(vars map[string]cty.Value, e hcl.Expression) (cty.Value, diag.List) {
+	x, diags := lang.Compile(e)
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	x.InTest()
+	roots := map[string]map[string]cty.Value{}
+	for _, ref := range x.Refs {
+		values, what := vars, "variable of this file, of the module under test or of the command line"
+		if ref.Kind == lang.Earlier {
+			values, what = r.earlier, "earlier run block in this file"
+		} else if ref.Kind != lang.Variable {
+			diags = append(diags, diag.At(ref.Range, "Invalid reference", "Only variables and outputs of earlier runs can be referred to here, as in var.NAME and run.NAME.OUTPUT, but not %s.", ref)...)
+			continue
+		}
+		v, ok := values[ref.Name]
+		if !ok {
+			diags = append(diags, diag.At(ref.Range, "Reference to unavailable value", "There is no %s named %q.%s", what, ref.Name, diag.DidYouMean(ref.Name, slices.Sorted(maps.Keys(values))))...)
+			continue
+		}
+		if roots[ref.Root] == nil {
+			roots[ref.Root] = map[string]cty.Value{}
+		}
+		roots[ref.Root][ref.Name] = v
+	}
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	all := map[string]cty.Value{}
+	for root, names := range roots {
+		all[root] = cty.ObjectVal(names)
+	}
+	ctx := marked.Context(all, functions(), bounds.NewBudget(r.opt.Soft.Done()), x.Renders, ".")
+	e = marked.Expression(e)
+	v, hd := e.Value(ctx)
+	if exceeded := marked.Exceeded(ctx); exceeded != nil {
+		return cty.DynamicVal, diag.FromHCL(exceeded)
+	}
+	return v, lang.Redact(diag.FromHCL(hd), ctx, func(ctx *hcl.EvalContext) diag.List {
+		_, hd := e.Value(ctx)
+		return diag.FromHCL(hd)
+	})
+}
+
+func functions() map[string]function.Function {
+	return funcs.Table(funcs.Options{BaseDir: ".", PureOnly: true})
+}
+
+// fileVariables returns what var means in the file: the values from outside, and those of the variables
+// block. Variables that only the module gives a default have that.
+func (r *fileRun) fileVariables() (map[string]cty.Value, diag.List) {
+	root := r.opt.Project.Tree.Root
+	out := map[string]cty.Value{}
+	var diags diag.List
+	for name, v := range root.Variables {
+		if v.Default != cty.NilVal {
+			out[name] = declaredMarks(v, v.Default)
+		}
+	}
+	for _, name := range r.opt.GivenNames {
+		v := root.Variables[name]
+		if v == nil {
+			v = &config.Variable{Name: name, Type: cty.DynamicPseudoType, Constraint: cty.DynamicPseudoType, ParseLiteral: true, Nullable: true}
+		}
+		got, ds := r.opt.Given(v)
+		if diags = append(diags, ds...); !ds.HasErrors() && got != cty.NilVal {
+			out[name] = declaredMarks(v, got)
+		}
+	}
+	outside := maps.Clone(out)
+	for name, attr := range diag.InOrder(r.file.Variables) {
+		got, ds := r.eval(outside, attr.Expr)
+		diags = append(diags, ds...)
+		if v := root.Variables[name]; v != nil && !ds.HasErrors() {
+			got, ds = convert(v, got, attr)
+			diags = append(diags, ds...)
+			got = declaredMarks(v, got)
+		}
+		out[name] = got
+	}
+	return out, diags
+}
+
+func declaredMarks(v *config.Variable, got cty.Value) cty.Value {
+	if v.Sensitive {
+		got = got.Mark(value.Sensitive)
+	}
+	if v.Ephemeral {
+		got = got.Mark(value.Ephemeral)
+	}
+	return got
+}
+
+// convert converts the value that a test file gives to a variable.
+func convert(v *config.Variable, got cty.Value, attr *hcl.Attribute) (cty.Value, diag.List) {
+	val := config.VarValue{Value: got, Expr: attr.Expr, NameRange: attr.NameRange, Range: attr.Range}
+	return val.Convert(v)
+}
+
+// variables returns the values of the variables of the module that a run is about, and brings what else the
+// file has variables for into the module. Sensitive values make the variables sensitive that get them.
+func (r *fileRun) variables(run *config.TestRun, root *config.Module) (mayfly.Variables, diag.List) {
+	out := mayfly.Variables{}
+	var diags diag.List
+	set := func(name string, got cty.Value, at hcl.Range) {
+		v := declared(root, name)
+		if v == nil {
+			root.Variables[name] = config.Given(name, got, value.Contains(got, value.Ephemeral))
+			return
+		}
+		if value.Contains(got, value.Ephemeral) && !v.Ephemeral {
+			diags = append(diags, diag.At(at, "Invalid usage of ephemeral value", "The value is ephemeral, but the variable %q is not. Mark the variable as ephemeral in the module.", name)...)
+			return
+		}
+		if value.Contains(got, value.Sensitive) && !v.Sensitive {
+			secret := *v
+			secret.Sensitive = true
+			root.Variables[name] = &secret
+		}
+		out[name], _ = got.UnmarkDeep()
+	}
+	for _, name := range r.opt.GivenNames {
+		if v := declared(root, name); v != nil {
+			got, ds := r.opt.Given(v)
+			if diags = append(diags, ds...); !ds.HasErrors() && got != cty.NilVal {
+				set(name, got, v.Range)
+			}
+		} else if got, ok := r.vars[name]; ok {
+			set(name, got, hcl.Range{})
+		}
+	}
+	scope := maps.Clone(r.vars)
+	for _, from := range []map[string]*hcl.Attribute{r.file.Variables, run.Variables} {
+		for name, attr := range diag.InOrder(from) {
+			got, ds := r.vars[name], diag.List(nil)
+			if _, own := run.Variables[name]; own {
+				attr = run.Variables[name]
+				got, ds = r.eval(scope, attr.Expr)
+			}
+			if v := declared(root, name); v != nil && !ds.HasErrors() {
+				got, ds = convert(v, got, attr)
+			}
+			if diags = append(diags, ds...); !ds.HasErrors() {
+				set(name, got, attr.Range)
+			}
+		}
+	}
+	return out, diags
+}
+
+// declared returns the variable that a module declares by a block of its own, nil if there is none.
+func declared(root *config.Module, name string) *config.Variable {
+	if v := root.Variables[name]; v != nil && v.Range != (hcl.Range{}) {
+		return v
+	}
+	return nil
+}
+
+// refersTo reports whether a run refers to the outputs of another.
+func refersTo(run *config.TestRun, name string) bool {
+	var exprs []hcl.Expression
+	for _, attr := range run.Variables {
+		exprs = append(exprs, attr.Expr)
+	}
+	for _, a := range run.Asserts {
+		exprs = append(exprs, a.Condition, a.ErrorMessage)
+	}
+	for _, o := range run.Overrides {
+		if o.Values != nil {
+			exprs = append(exprs, o.Values)
+		}
+	}
+	return slices.ContainsFunc(exprs, func(e hcl.Expression) bool {
+		x, _ := lang.Compile(e)
+		x.InTest()
+		return slices.ContainsFunc(x.Refs, func(ref lang.Ref) bool { return ref.Kind == lang.Earlier && ref.Name == name })
+	})
+}

@@ -1,0 +1,91 @@
+package suite
+
+import (
+	"context"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// Options say what to run.
+type Options struct {
+	// Project has the module under test, which may have ephemeral outputs. All runs share its providers.
+	Project *mayfly.Project
+	Files   []*config.TestFile
+	// Module loads the module of a run that has one of its own.
+	Module func(*config.TestFile, *config.TestRun) (*config.Tree, diag.List)
+	// Given returns the value that a variable has from outside of the test files, cty.NilVal for none, and
+	// GivenNames are the names of all such variables.
+	Given      func(*config.Variable) (cty.Value, diag.List)
+	GivenNames []string
+	// Selects reports whether a run is carried out; nil for all.
+	Selects func(file, run string) bool
+	// Report is called with the outcome of each file, in the order of the files.
+	Report func(*File)
+	// FilesAtOnce is how many files are run at the same time; one if zero.
+	FilesAtOnce int
+	// Soft ends on the first interrupt: what runs is finished, nothing new starts, and everything is
+	// destroyed.
+	Soft context.Context
+	// Keeper keeps the states of runs until they are destroyed; nil for memory alone.
+	Keeper Keeper
+}
+
+// Execute runs the files. When ctx ends, operations are abandoned and nothing more is destroyed.
+func Execute(ctx context.Context, opt Options) Summary {
+	s := &suite{opt: opt, ctx: ctx}
+	if s.opt.Soft == nil {
+		s.opt.Soft = ctx
+	}
+	if s.opt.Keeper == nil {
+		s.opt.Keeper = inMemory{}
+	}
+	done := make([]chan *File, len(opt.Files))
+	slots := make(chan struct{}, max(1, opt.FilesAtOnce))
+	var group sync.WaitGroup
+	for i, f := range opt.Files {
+		done[i] = make(chan *File, 1)
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			done[i] <- s.file(f)
+		})
+		if cap(slots) == 1 {
+			group.Wait()
+		}
+		s.report(done[:i+1])
+	}
+	group.Wait()
+	s.report(done)
+	return s.summary
+}
+
+// suite is one Execute.
+type suite struct {
+	opt      Options
+	ctx      context.Context
+	reported int
+	summary  Summary
+}
+
+// report reports the files that are done, up to the first that is not.
+func (s *suite) report(done []chan *File) {
+	for s.reported < len(done) {
+		select {
+		case f := <-done[s.reported]:
+			s.reported++
+			s.summary.add(f)
+			s.opt.Report(f)
+		default:
+			return
+		}
+	}
+}
+
+func (s *suite) selects(file, run string) bool {
+	return s.opt.Selects == nil || s.opt.Selects(file, run)
+}

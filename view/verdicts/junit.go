@@ -1,0 +1,89 @@
+package verdicts
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+
+	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/suite"
+)
+
+type junitSuites struct {
+	XMLName xml.Name     `xml:"testsuites"`
+	Suites  []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Name    string        `xml:"name,attr"`
+	Class   string        `xml:"classname,attr"`
+	Time    string        `xml:"time,attr,omitempty"`
+	Skipped *struct{}     `xml:"skipped"`
+	Failure *junitProblem `xml:"failure"`
+	Error   *junitProblem `xml:"error"`
+}
+
+type junitProblem struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",cdata"`
+}
+
+// JUnit writes the outcomes of files as JUnit XML. It has the texts of diagnostics, and no values besides.
+func JUnit(w io.Writer, files []*suite.File) error {
+	doc := junitSuites{}
+	for _, f := range files {
+		s := junitSuite{Name: f.Name, Tests: len(f.Runs)}
+		for _, r := range f.Runs {
+			c := junitCase{Name: r.Name, Class: f.Name}
+			switch r.Verdict {
+			case suite.Skip, suite.Pending:
+				s.Skipped++
+				c.Skipped = &struct{}{}
+			case suite.Fail:
+				s.Failures++
+				c.Failure = problem(r.Diags, "Test run failed")
+			case suite.Error:
+				s.Errors++
+				c.Error = problem(r.Diags, "Encountered an error")
+			}
+			if c.Skipped == nil {
+				c.Time = fmt.Sprintf("%.6f", r.Duration.Seconds())
+			}
+			s.Cases = append(s.Cases, c)
+		}
+		doc.Suites = append(doc.Suites, s)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(doc); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func problem(diags diag.List, message string) *junitProblem {
+	out := &junitProblem{Message: message}
+	for _, d := range diags {
+		if d.Severity == diag.Error {
+			at := ""
+			if d.Subject != nil {
+				at = d.Subject.String() + ": "
+			}
+			out.Text += fmt.Sprintf("%s%s\n%s\n", at, d.Summary, d.Detail)
+		}
+	}
+	return out
+}

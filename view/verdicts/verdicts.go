@@ -1,0 +1,174 @@
+// Package verdicts renders the outcomes of test files: as text, as messages of the JSON stream, and as JUnit
+// XML.
+//
+// It may import suite, view and what these need. It must not run anything.
+package verdicts
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/suite"
+	"github.com/mayfly-iac/mayfly/view"
+)
+
+// Printer writes the outcomes of files. It belongs to one goroutine.
+type Printer struct {
+	Out     io.Writer // for people; nil for none
+	Color   bool
+	Streams []*view.JSONStream
+	Sources func() view.Sources
+	// Report shows the diagnostics of a run, or of the end of a file, to people; nil to leave them out.
+	Report func(*suite.Run, *suite.File)
+	// Verbose returns the plan or the state of a run for people and as a document; nil for neither.
+	Verbose func(*suite.Run) (text string, document []byte, err error)
+}
+
+// word returns how people see a verdict: a run that could not be carried out has failed.
+func word(v suite.Verdict) string {
+	if v == suite.Error {
+		v = suite.Fail
+	}
+	return v.String()
+}
+
+func (p *Printer) painted(v suite.Verdict) string {
+	text := word(v)
+	color := map[string]string{"pass": "\x1b[32m", "fail": "\x1b[31m", "skip": "\x1b[90m"}[text]
+	if !p.Color || color == "" {
+		return text
+	}
+	return color + text + "\x1b[0m"
+}
+
+// Abstract writes what is going to run.
+func (p *Printer) Abstract(files []*config.TestFile) {
+	abstract, runs := map[string][]string{}, 0
+	for _, f := range files {
+		for _, r := range f.Runs {
+			abstract[f.Name] = append(abstract[f.Name], r.Name)
+			runs++
+		}
+	}
+	text := fmt.Sprintf("Found %d %s and %d run %s", len(files), plural(len(files), "file"), runs, plural(runs, "block"))
+	for _, s := range p.Streams {
+		s.Test("test_abstract", text, view.TestMessage{Abstract: abstract})
+	}
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// File writes the outcome of a file.
+func (p *Printer) File(f *suite.File) error {
+	p.line("%s... %s\n", f.Name, p.painted(f.Verdict))
+	for _, s := range p.Streams {
+		s.Test("test_file", f.Name+"... "+word(f.Verdict), view.TestMessage{File: f.Name, OfFile: &view.TestStatus{Path: f.Name, Status: f.Verdict.String()}})
+	}
+	for _, r := range f.Runs {
+		if err := p.run(f, r); err != nil {
+			return err
+		}
+	}
+	p.cleanup(f)
+	return nil
+}
+
+func (p *Printer) run(f *suite.File, r *suite.Run) error {
+	p.line("  run %q... %s\n", r.Name, p.painted(r.Verdict))
+	for _, s := range p.Streams {
+		s.Test("test_run", fmt.Sprintf("  %q... %s", r.Name, word(r.Verdict)), view.TestMessage{
+			File: f.Name, Run: r.Name, OfRun: &view.TestStatus{Path: f.Name, Run: r.Name, Status: r.Verdict.String()},
+		})
+	}
+	if p.Verbose != nil && (r.Plan != nil || r.State != nil) {
+		if err := p.verbose(f, r); err != nil {
+			return err
+		}
+	}
+	for _, s := range p.Streams {
+		s.TestDiagnostics(f.Name, r.Name, r.Diags, p.Sources())
+	}
+	if p.Report != nil {
+		p.Report(r, nil)
+	}
+	return nil
+}
+
+func (p *Printer) verbose(f *suite.File, r *suite.Run) error {
+	text, document, err := p.Verbose(r)
+	if err != nil {
+		return err
+	}
+	p.line("%s", text)
+	for _, s := range p.Streams {
+		m := view.TestMessage{File: f.Name, Run: r.Name, State: document}
+		typ, what := "test_state", "state"
+		if r.Plan != nil {
+			typ, what, m.Plan, m.State = "test_plan", "plan", document, nil
+		}
+		s.Test(typ, "-verbose flag enabled, printing "+what, m)
+	}
+	return nil
+}
+
+// cleanup writes what could not be destroyed.
+func (p *Printer) cleanup(f *suite.File) {
+	var failed []view.TestObject
+	var lines strings.Builder
+	for _, o := range f.Left {
+		failed = append(failed, view.TestObject{Instance: o.Instance.String(), Deposed: string(o.Deposed)})
+		fmt.Fprintf(&lines, "  - %s\n", o)
+	}
+	for _, s := range p.Streams {
+		if len(failed) > 0 {
+			s.Test("test_cleanup", "Mayfly left some resources in state after executing "+f.Name+", they need to be cleaned up manually.", view.TestMessage{File: f.Name, Cleanup: &view.TestCleanup{Failed: failed}})
+		}
+		s.TestDiagnostics(f.Name, "", f.Cleanup, p.Sources())
+	}
+	if p.Report != nil {
+		p.Report(nil, f)
+	}
+	if len(failed) > 0 {
+		p.line("\nMayfly left the following resources in state after executing %s, they need to be cleaned up manually:\n%s", f.Name, lines.String())
+	}
+}
+
+// Summary writes the counts of all runs.
+func (p *Printer) Summary(s suite.Summary) {
+	status := s.Verdict
+	if status == suite.Pending {
+		status = suite.Pass
+	}
+	text := "Success!"
+	if s.Bad() {
+		text = "Failure!"
+	}
+	counts := fmt.Sprintf(" %d passed, %d failed", s.Passed, s.Failed+s.Errored)
+	if s.Skipped > 0 {
+		counts += fmt.Sprintf(", %d skipped", s.Skipped)
+	}
+	counts += "."
+	colored := text
+	if p.Color {
+		colored = map[bool]string{false: "\x1b[32m", true: "\x1b[31m"}[s.Bad()] + text + "\x1b[0m"
+	}
+	p.line("\n%s%s\n", colored, counts)
+	for _, stream := range p.Streams {
+		stream.Test("test_summary", text+counts, view.TestMessage{Summary: &view.TestSummary{
+			Status: status.String(), Passed: s.Passed, Failed: s.Failed, Errored: s.Errored, Skipped: s.Skipped,
+		}})
+	}
+}
+
+func (p *Printer) line(format string, args ...any) {
+	if p.Out != nil {
+		fmt.Fprintf(p.Out, format, args...)
+	}
+}
