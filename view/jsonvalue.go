@@ -82,11 +82,29 @@ func separate(buf *bytes.Buffer, first *bool) {
 
 // writeString writes a JSON string. Invalid UTF-8 is replaced, so it cannot fail.
 func writeString(buf *bytes.Buffer, s string) {
+	if isPlain(s) {
+		buf.WriteByte('"')
+		buf.WriteString(s)
+		buf.WriteByte('"')
+		return
+	}
 	b, err := json.Marshal(s)
 	if err != nil {
 		b = []byte(`""`)
 	}
 	buf.Write(b)
+}
+
+// isPlain reports whether a JSON string has the characters of s as they are. It may be false for some that
+// do.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c < ' ', c > '~', c == '"', c == '\\', c == '<', c == '>', c == '&':
+			return false
+		}
+	}
+	return true
 }
 
 // shapeJSON encodes which parts of a value satisfy a condition, as documents do for sensitive and unknown
@@ -127,15 +145,13 @@ func writeShape(buf *bytes.Buffer, v cty.Value, holds func(cty.Value) bool) bool
 		first := true
 		for it := v.ElementIterator(); it.Next(); {
 			k, e := it.Element()
-			mark := buf.Len()
-			wasFirst := first
+			if !hasShape(e, holds) {
+				continue
+			}
 			separate(buf, &first)
 			writeString(buf, k.AsString())
 			buf.WriteByte(':')
-			if !writeShape(buf, e, holds) {
-				buf.Truncate(mark)
-				first = wasFirst
-			}
+			writeShape(buf, e, holds)
 		}
 		buf.WriteByte('}')
 		return true
@@ -151,6 +167,16 @@ func writeShape(buf *bytes.Buffer, v cty.Value, holds func(cty.Value) bool) bool
 	}
 	buf.WriteByte(']')
 	return true
+}
+
+// hasShape reports whether writeShape writes anything.
+func hasShape(v cty.Value, holds func(cty.Value) bool) bool {
+	if holds(v) {
+		return true
+	}
+	v, _ = v.Unmark()
+	ty := v.Type()
+	return (ty.IsObjectType() || ty.IsTupleType() || ty.IsCollectionType()) && !(v.IsKnown() && v.IsNull())
 }
 
 func isSensitive(v cty.Value) bool {
