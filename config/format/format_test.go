@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -101,5 +102,16 @@ func TestSourceRefuses(t *testing.T) {
 				t.Errorf("the result is %q with %v", got, diags)
 			}
 		})
+	}
+}
+
+func BenchmarkSource(b *testing.B) {
+	src := []byte(strings.Repeat("resource \"terraform_data\" \"a\" {\n  input = \"v\"\n}\n\n", 1000))
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, diags := format.Source(src, "main.tf"); diags.HasErrors() {
+			b.Fatal(diags)
+		}
 	}
 }
