@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/install/web"
 	"github.com/mayfly-iac/mayfly/plan/planfile"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/encryption"
@@ -45,7 +46,7 @@ func (d *Dir) encryption(ctx context.Context) (*encryption.Set, diag.List) {
 	set, ds := encryption.New(ctx, encryption.Options{
 		Config:   declared,
 		Evaluate: func(expr hcl.Expression, stored bool) (cty.Value, diag.List) { return eval[stored](root, expr) },
-		Environ:  d.vars, Env: childEnviron(d.opt.Environ, root), Client: keyClient(), Random: rand.Reader,
+		Environ:  d.vars, Env: childEnviron(d.opt.Environ, root), Client: keyClient(), Services: web.New(web.Options{DownloadRetries: keyRetries}).Services, Random: rand.Reader,
 	})
 	if diags = append(diags, ds...); diags.HasErrors() {
 		return nil, diags
@@ -59,6 +60,9 @@ func (d *Dir) encryption(ctx context.Context) (*encryption.Set, diag.List) {
 func keyClient() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
+
+// keyRetries is how often a request to a cloud is repeated that fails for a moment.
+const keyRetries = 2
 
 // store opens the store of a backend with the encryption of the configuration.
 func (d *Dir) store(ctx context.Context, b backend, files StateFiles) (store.Store, diag.List) {

@@ -15,6 +15,12 @@ var suffixes = []string{
 	"amazonaws.com", "amazonaws.com.cn", "amazonaws.eu", "c2s.ic.gov", "sc2s.sgov.gov", "cloud.adc-e.uk", "csp.hci.ic.gov",
 }
 
+// partitions are the domains of regions that begin with a prefix, where that is not the usual one.
+var partitions = map[string]string{
+	"cn-": "amazonaws.com.cn", "eusc-": "amazonaws.eu", "us-iso-": "c2s.ic.gov", "us-isob-": "sc2s.sgov.gov",
+	"eu-isoe-": "cloud.adc-e.uk", "us-isof-": "csp.hci.ic.gov", "eu-isof-": "csp.hci.ic.gov",
+}
+
 // Suffix returns the domain of the partition of AWS that a host belongs to, "" if it is not a host of AWS.
 func Suffix(host string) string {
 	for _, s := range suffixes {
@@ -31,12 +37,32 @@ var hostable = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
 // endpoint returns the address of a bucket at AWS without a slash at its end. The user's settings may name
 // another server, or AWS's servers for FIPS 140 or IPv6.
 func (a *Account) endpoint(ctx context.Context, bucket, suffix string) (string, error) {
-	configured, err := a.configured(ctx)
+	server, err := a.server(ctx, "s3", suffix)
+	if err != nil {
+		return "", err
+	}
+	return at(server, bucket)
+}
+
+// regional returns the address of a service in the account's region.
+func (a *Account) regional(ctx context.Context, service string) (string, error) {
+	suffix := suffixes[0]
+	for prefix, own := range partitions {
+		if strings.HasPrefix(a.config.Region, prefix) {
+			suffix = own
+		}
+	}
+	return a.server(ctx, service, suffix)
+}
+
+// server returns the address of a service in the account's region, with the domain suffix.
+func (a *Account) server(ctx context.Context, service, suffix string) (string, error) {
+	configured, err := a.configured(ctx, service)
 	if err != nil {
 		return "", err
 	}
 	if configured != "" {
-		return at(configured, bucket)
+		return configured, nil
 	}
 	fips, err := flag(ctx, a, func(source any) (sdk.FIPSEndpointState, bool, error) {
 		if s, ok := source.(interface {
@@ -60,18 +86,22 @@ func (a *Account) endpoint(ctx context.Context, bucket, suffix string) (string, 
 	if err != nil {
 		return "", err
 	}
-	host := "s3"
+	host := service
 	if fips == sdk.FIPSEndpointStateEnabled {
 		host += "-fips"
 	}
-	if dual == sdk.DualStackEndpointStateEnabled {
+	switch {
+	case dual != sdk.DualStackEndpointStateEnabled:
+	case service == "s3":
 		host += ".dualstack"
+	case suffix == suffixes[0]:
+		suffix = "api.aws"
 	}
-	return at("https://"+host+"."+a.config.Region+"."+suffix, bucket)
+	return "https://" + host + "." + a.config.Region + "." + suffix, nil
 }
 
-// configured returns the server that the user has configured for S3, "" for none.
-func (a *Account) configured(ctx context.Context) (string, error) {
+// configured returns the server that the user has configured for a service, "" for none.
+func (a *Account) configured(ctx context.Context, service string) (string, error) {
 	ignore, err := flag(ctx, a, func(source any) (bool, bool, error) {
 		if s, ok := source.(interface {
 			GetIgnoreConfiguredEndpoints(context.Context) (bool, bool, error)
@@ -87,7 +117,7 @@ func (a *Account) configured(ctx context.Context) (string, error) {
 		if s, ok := source.(interface {
 			GetServiceBaseEndpoint(context.Context, string) (string, bool, error)
 		}); ok {
-			return s.GetServiceBaseEndpoint(ctx, "S3")
+			return s.GetServiceBaseEndpoint(ctx, strings.ToUpper(service))
 		}
 		return "", false, nil
 	})

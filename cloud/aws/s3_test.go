@@ -43,7 +43,7 @@ func once(transport http.RoundTripper) *http.Client {
 }
 
 // signature computes the signature that a request should have, from the definition of version 4.
-func signature(r *http.Request, region string) string {
+func signature(r *http.Request, region, service string) string {
 	auth := r.Header.Get("Authorization")
 	_, after, _ := strings.Cut(auth, "SignedHeaders=")
 	signed, _, _ := strings.Cut(after, ",")
@@ -64,7 +64,7 @@ func signature(r *http.Request, region string) string {
 	}
 	canonical := strings.Join([]string{r.Method, path, strings.Join(query, "&"), headers.String(), signed, r.Header.Get("X-Amz-Content-Sha256")}, "\n")
 	stamp := r.Header.Get("X-Amz-Date")
-	scope := stamp[:8] + "/" + region + "/s3/aws4_request"
+	scope := stamp[:8] + "/" + region + "/" + service + "/aws4_request"
 	key := []byte("AWS4" + secret)
 	for _, part := range append(strings.Split(scope, "/"), "AWS4-HMAC-SHA256\n"+stamp+"\n"+scope+"\n"+hash(canonical)) {
 		mac := hmac.New(sha256.New, key)
@@ -80,7 +80,7 @@ func TestRequestsAreSigned(t *testing.T) {
 	var seen []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		seen = append(seen, r.RequestURI)
-		if want := signature(r, "eu-west-1"); !strings.HasSuffix(r.Header.Get("Authorization"), "Signature="+want) {
+		if want := signature(r, "eu-west-1", "s3"); !strings.HasSuffix(r.Header.Get("Authorization"), "Signature="+want) {
 			t.Errorf("%s has %s, want %s", r.URL, r.Header.Get("Authorization"), want)
 		}
 		if got := r.Header.Get("X-Amz-Security-Token"); got != "SessionToken1" {

@@ -139,7 +139,7 @@ var rules = map[string]rule{
 	},
 
 	"state/encryption": {
-		may: []string{"config", "diag", "state", "state/store"},
+		may: []string{"cloud/...", "config", "diag", "state", "state/store"},
 		why: "how files are encrypted follows from declarations and bytes: whose files they are, and what is in them, makes no difference",
 	},
 	"state/store":           {may: []string{"addr", "diag", "state"}, why: "where a state is kept must not depend on what made it"},

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/mayfly-iac/mayfly/cloud"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 )
@@ -24,10 +25,11 @@ type Options struct {
 	Evaluate func(expr hcl.Expression, stored bool) (cty.Value, diag.List)
 	// Environ has the environment variables by name, which key management services are found with, and Env
 	// in the form for commands that are run.
-	Environ map[string]string
-	Env     []string
-	Client  *http.Client // for requests to key management services; it follows no redirects
-	Random  io.Reader    // of keys, salts and nonces
+	Environ  map[string]string
+	Env      []string
+	Client   *http.Client   // for requests to OpenBao; it follows no redirects
+	Services cloud.Services // for requests to clouds
+	Random   io.Reader      // of keys, salts and nonces
 }
 
 // Set is what a configuration says about all kinds of files. Codecs are nil for files that are not encrypted.

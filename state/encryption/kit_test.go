@@ -33,7 +33,7 @@ func configure(t *testing.T, text string, environ ...string) (*Set, diag.List) {
 		vars[name] = value
 	}
 	return New(t.Context(), Options{
-		Config: declared, Random: rand.Reader, Client: still, Environ: vars, Env: append(os.Environ(), environ...),
+		Config: declared, Random: rand.Reader, Client: still, Services: func(http.RoundTripper) *http.Client { return still }, Environ: vars, Env: append(os.Environ(), environ...),
 		Evaluate: func(expr hcl.Expression, _ bool) (cty.Value, diag.List) {
 			v, hd := expr.Value(nil)
 			return v, diag.FromHCL(hd)

@@ -230,3 +230,42 @@ func TestOpenBao(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAWSKMS uses a server that answers like the service. What it was asked is checked where the requests are
+// made.
+func TestAWSKMS(t *testing.T) {
+	refuse := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if refuse != "" {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, refuse)
+			return
+		}
+		fmt.Fprintf(w, `{"CiphertextBlob":"d3JhcHBlZA==","Plaintext":%q}`, base64.StdEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef")))
+	}))
+	defer server.Close()
+	provider := "key_provider \"aws_kms\" \"x\" {\n  kms_key_id = \"k\"\n  key_spec = \"AES_256\"\n  region = \"eu-west-1\"\n  access_key = \"AKID\"\n  secret_key = \"c4nary\"\n" +
+		"  skip_credentials_validation = true\n  endpoints = { kms = \"" + server.URL + "\" }\n}\n"
+	c := must(t, gcmWith(provider, "aws_kms.x")).State
+	stored := sealed(t, c)
+	opens(t, must(t, gcmWith(provider, "aws_kms.x")).State, stored)
+	e, err := readEnvelope(golden(t, "aws_kms.tfstate"))
+	var w wrappedByAWS
+	if err != nil || json.Unmarshal(e.Meta["key_provider.aws_kms.x"], &w) != nil || string(w.Blob) != "WRAPPED" {
+		t.Errorf("metadata of OpenTofu: %q, %v", e.Meta, err)
+	}
+	refuse = `{"__type":"AccessDeniedException","message":"not allowed"}`
+	_, err = must(t, gcmWith(provider, "aws_kms.x")).State.Decrypt(stored)
+	if err == nil || !strings.Contains(err.Error(), "key_provider.aws_kms.x: ") || !strings.Contains(err.Error(), "not allowed") || strings.Contains(err.Error(), "c4nary") {
+		t.Error(err)
+	}
+	for _, bad := range []struct{ from, to, want string }{
+		{"secret_key = \"c4nary\"\n", "", "only of use together"},
+		{"{ kms", "{ sts", `only "kms" is used here`},
+		{"\"AES_256\"", "\"\"", "must not be empty"},
+	} {
+		if _, diags := configure(t, gcmWith(strings.Replace(provider, bad.from, bad.to, 1), "aws_kms.x")); !diags.HasErrors() || !strings.Contains(fmt.Sprint(diags), bad.want) {
+			t.Errorf("%v, want %q", diags, bad.want)
+		}
+	}
+}
