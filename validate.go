@@ -13,6 +13,13 @@ func (p *Project) Validate(ctx context.Context) diag.List {
 	return p.validated(ctx, cfg, diags)
 }
 
+// Check checks what follows from the configuration and the schemas of its providers alone: that all that
+// is referred to is declared. Nothing is evaluated.
+func (p *Project) Check(ctx context.Context) diag.List {
+	_, diags := p.compile(ctx)
+	return diags
+}
+
 // validated adds what validating finds to what compiling has found. Evaluating goes on after errors, so that
 // all are found in one run.
 func (p *Project) validated(ctx context.Context, cfg *blocks.Config, found diag.List) diag.List {

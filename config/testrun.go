@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -70,4 +71,22 @@ func (t *Tree) drop(m *Module) {
 	for _, child := range m.Children {
 		t.drop(child)
 	}
+}
+
+// Together returns a tree for finding out what a module and its tests need: that of the module, which calls
+// the modules of runs too and has the providers of test files. It serves no other purpose.
+func (t *Tree) Together(runs []*Tree, files []*TestFile) *Tree {
+	out := t.Copy()
+	for i, run := range runs {
+		name := fmt.Sprintf("test %d", i)
+		out.Root.Calls[name], out.Root.Children[name] = &ModuleCall{Name: name}, run.Root
+	}
+	for _, f := range files {
+		for key, p := range f.Providers {
+			if out.Root.Providers[key] == nil {
+				out.Root.Providers[key] = p
+			}
+		}
+	}
+	return out
 }

@@ -26,13 +26,6 @@ type fileRun struct {
 	earlier map[string]cty.Value // the outputs of runs, by name; not changed while runs are under way
 	mu      sync.Mutex           // guards what follows
 	states  []*runState          // in the order of their first use
-	modules map[string]loaded
-}
-
-// loaded is the tree of a module that runs have as their own.
-type loaded struct {
-	tree  *config.Tree
-	diags diag.List
 }
 
 // runState is a state that runs with the same key share.
@@ -51,7 +44,7 @@ type lastRun struct {
 }
 
 func (s *suite) file(f *config.TestFile) *File {
-	r := &fileRun{suite: s, file: f, earlier: map[string]cty.Value{}, modules: map[string]loaded{}}
+	r := &fileRun{suite: s, file: f, earlier: map[string]cty.Value{}}
 	out := &File{TestFile: f, Verdict: Pass}
 	for _, run := range f.Runs {
 		out.Runs = append(out.Runs, &Run{TestRun: run, Verdict: Skip})
@@ -144,18 +137,11 @@ func (r *fileRun) state(run *config.TestRun) (*runState, error) {
 }
 
 // module returns the tree that a run is about.
-func (r *fileRun) module(run *config.TestRun) (*config.Tree, diag.List) {
+func (r *fileRun) module(run *config.TestRun) *config.Tree {
 	if run.Module == nil {
-		return r.opt.Project.Tree, nil
+		return r.opt.Project.Tree
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	got, ok := r.modules[run.Module.Source]
-	if !ok {
-		got.tree, got.diags = r.opt.Module(r.file, run)
-		r.modules[run.Module.Source] = got
-	}
-	return got.tree, got.diags
+	return r.opt.Module(r.file, run)
 }
 
 // cleanUp destroys what the runs have made, last state first.

@@ -16,20 +16,14 @@ import (
 // run carries out one run, fills in its outcome, and returns its outputs. at is its place in the file.
 func (r *fileRun) run(out *Run, at int) cty.Value {
 	run := out.TestRun
-	base, diags := r.module(run)
-	if out.Verdict, out.Diags = Error, diags; diags.HasErrors() {
-		return cty.EmptyObjectVal
-	}
-	tree := base.Copy()
-	vars, ds := r.variables(run, tree.Root)
-	diags = append(diags, ds...)
-	diags = append(diags, r.prepare(tree, run)...)
+	out.Verdict = Error
+	base := r.module(run)
+	tree, vars, stand, diags := r.configured(run)
 	st, err := r.state(run)
 	if err != nil {
 		diags = append(diags, diag.Errorf("Cannot start a state", "%s", diag.Sentence(err))...)
 	}
-	stand, ds := r.stand(tree, run)
-	if diags = append(diags, ds...); diags.HasErrors() {
+	if diags.HasErrors() {
 		out.Diags = diags
 		return cty.EmptyObjectVal
 	}
@@ -48,6 +42,16 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 	out.Diags = append(diags, j.list()...)
 	out.Verdict = j.verdict()
 	return outputsOf(out, tree.Root)
+}
+
+// configured returns what a run plans: a copy of its module's tree with what the file changes, the values
+// of its variables, and what stands in for providers.
+func (r *fileRun) configured(run *config.TestRun) (*config.Tree, mayfly.Variables, *stand, diag.List) {
+	tree := r.module(run).Copy()
+	vars, diags := r.variables(run, tree.Root)
+	diags = append(diags, r.prepare(tree, run)...)
+	stand, ds := r.stand(tree, run)
+	return tree, vars, stand, append(diags, ds...)
 }
 
 // carryOut plans and applies.

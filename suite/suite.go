@@ -16,8 +16,8 @@ type Options struct {
 	// Project has the module under test, which may have ephemeral outputs. All runs share its providers.
 	Project *mayfly.Project
 	Files   []*config.TestFile
-	// Module loads the module of a run that has one of its own.
-	Module func(*config.TestFile, *config.TestRun) (*config.Tree, diag.List)
+	// Module returns the module of a run that has one of its own.
+	Module func(*config.TestFile, *config.TestRun) *config.Tree
 	// Given returns the value that a variable has from outside of the test files, cty.NilVal for none, and
 	// GivenNames are the names of all such variables.
 	Given      func(*config.Variable) (cty.Value, diag.List)

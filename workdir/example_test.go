@@ -52,7 +52,7 @@ output "site" {
 	change, diags := dir.InitBackend(ctx, workdir.BackendOptions{})
 	check(diags)
 	fmt.Println("backend:", change.After)
-	check(dir.InstallModules(ctx, false, nil))
+	check(dir.InstallModules(ctx, false, nil, nil))
 	check(dir.Load(ctx))
 	_, _, diags = dir.InstallProviders(ctx, nil, workdir.ProviderOptions{})
 	check(diags)

@@ -39,12 +39,13 @@ func (d *Dir) Modules(ctx context.Context, o modules.Observer) (*modules.Install
 
 // InstallModules installs the modules that the configuration calls, and those that they call: with upgrade in
 // the newest versions that the constraints allow, otherwise only those that are missing. With errors, Tree
-// and Sources serve to show them.
-func (d *Dir) InstallModules(ctx context.Context, upgrade bool, o modules.Observer) diag.List {
+// and Sources serve to show them. The modules of runs in test files are installed too.
+func (d *Dir) InstallModules(ctx context.Context, upgrade bool, tests []*config.TestFile, o modules.Observer) diag.List {
 	ins, diags := d.Modules(ctx, o)
 	if diags.HasErrors() {
 		return diags
 	}
+	ins.More = testCalls(tests)
 	tree, ds := ins.Install(ctx, ".", upgrade)
 	if tree != nil {
 		d.use(tree)
@@ -81,6 +82,7 @@ type ProviderOptions struct {
 	Downloading func(addr.Provider, versions.Version) (install.Progress, func())
 	// Start is called with the providers that are needed before the first is installed; nil for none.
 	Start func(needed map[addr.Provider]*install.Requirement)
+	Tests *Tests // whose providers are needed too; nil for none
 }
 
 // InstallProviders installs the providers that the loaded configuration and the objects in a state, which may
@@ -95,7 +97,11 @@ func (d *Dir) InstallProviders(ctx context.Context, st *state.State, opt Provide
 		ins.Sources = install.MirrorDirs(opt.PluginDirs...)
 	}
 	ins.Observer, ins.Downloading = opt.Observer, opt.Downloading
-	needed, before, ds := required(d.tree, st)
+	tree := d.tree
+	if opt.Tests != nil {
+		tree = opt.Tests.together(tree)
+	}
+	needed, before, ds := required(tree, st)
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return nil, nil, diags
 	}

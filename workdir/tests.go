@@ -13,6 +13,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/modules"
+	"github.com/mayfly-iac/mayfly/state/store"
 )
 
 // TestFiles reads the test files of the working directory and of another one. Sources has their texts.
@@ -85,19 +86,86 @@ func (d *Dir) Outside(names []string) ([]string, func(*config.Variable) (cty.Val
 	}, diags
 }
 
-// OpenTests opens the loaded configuration for tests, with the providers that it needs and those that other
-// trees do. The session must be closed also if there were errors.
-func (d *Dir) OpenTests(ctx context.Context, trees []*config.Tree, opt SessionOptions) (*Session, diag.List) {
-	s, diags := d.Open(ctx, nil, opt)
+// Tests are the test files of a working directory, and what they need.
+type Tests struct {
+	Files []*config.TestFile
+	trees map[string]*config.Tree // the modules of runs
+	Names []string                // of variables in test files and in modules of runs
+}
+
+// Module returns the tree of the module that a run has as its own.
+func (t *Tests) Module(f *config.TestFile, run *config.TestRun) *config.Tree {
+	return t.trees[moduleKey(f, run)]
+}
+
+func moduleKey(f *config.TestFile, run *config.TestRun) string {
+	return f.Name + "\n" + run.Module.Source
+}
+
+// LoadTests reads the test files of the working directory and of another one that are selected, and the
+// modules of their runs. The configuration must be loaded.
+func (d *Dir) LoadTests(ctx context.Context, dir string, selects func(file string) bool) (*Tests, diag.List) {
+	files, diags := d.TestFiles(ctx, dir)
+	t := &Tests{trees: map[string]*config.Tree{}}
+	names := map[string]struct{}{}
+	for _, f := range files {
+		if selects != nil && !selects(f.Name) {
+			continue
+		}
+		t.Files = append(t.Files, f)
+		for name := range f.Variables {
+			names[name] = struct{}{}
+		}
+		for _, run := range f.Runs {
+			for name := range run.Variables {
+				names[name] = struct{}{}
+			}
+			if run.Module == nil || t.Module(f, run) != nil {
+				continue
+			}
+			tree, ds := d.TestModule(ctx, f, run)
+			if diags = append(diags, ds...); tree == nil {
+				continue
+			}
+			t.trees[moduleKey(f, run)] = tree
+			for name := range tree.Root.Variables {
+				names[name] = struct{}{}
+			}
+		}
+	}
+	t.Names = slices.Sorted(maps.Keys(names))
+	return t, diags
+}
+
+// together returns a tree of all that the module and its tests need.
+func (t *Tests) together(tree *config.Tree) *config.Tree {
+	return tree.Together(slices.Collect(maps.Values(t.trees)), t.Files)
+}
+
+// OpenTests opens the loaded configuration for tests, with all providers that they need. The session must be
+// closed also if there were errors.
+func (d *Dir) OpenTests(ctx context.Context, t *Tests, opt SessionOptions) (*Session, diag.List) {
+	s, diags := d.open(ctx, d.tree, place{workspace: store.DefaultWorkspace}, opt)
 	if diags.HasErrors() {
 		return s, diags
 	}
-	for _, tree := range trees {
-		sel, ds := d.installed(tree, nil)
-		if diags = append(diags, ds...); ds.HasErrors() {
-			return s, diags
+	sel, ds := d.installed(t.together(d.tree), nil)
+	s.packages, s.launcher.Reattach = sel, d.running
+	return s, append(diags, ds...)
+}
+
+// testCalls returns the calls by which the modules of runs are installed.
+func testCalls(files []*config.TestFile) []*config.ModuleCall {
+	var out []*config.ModuleCall
+	for _, f := range files {
+		for _, run := range f.Runs {
+			if run.Module == nil {
+				continue
+			}
+			call := *run.Module
+			call.Name = testPath(f).Child(run.Name).String()
+			out = append(out, &call)
 		}
-		maps.Copy(s.packages, sel)
 	}
-	return s, diags
+	return out
 }

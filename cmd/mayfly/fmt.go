@@ -30,7 +30,7 @@ const (
 const maxFormatted = 16 << 20
 
 // formattedSuffixes are those of the files that fmt works on.
-var formattedSuffixes = []string{".tf", ".tofu", ".tfvars", ".tftest.hcl", ".tofutest.hcl"}
+var formattedSuffixes = []string{".tf", ".tofu", ".tfvars", ".tftest.hcl", ".tofutest.hcl", ".tfmock.hcl", ".tofumock.hcl"}
 
 // formatting is one run of the fmt command.
 type formatting struct {

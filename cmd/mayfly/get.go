@@ -6,13 +6,14 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/install/fetch"
 )
 
 func (a *app) getCommand() *cli.Command {
-	update, ignored := false, ""
+	update, tests := false, testsFlag{}
 	flags := append(a.variableFlags(), boolFlag("update", "Install the newest versions of modules that the constraints allow.", &update),
-		stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
+		tests.dirFlag())
 	return a.messageCommand("get", "Install or upgrade the modules of the configuration", "",
 		"Installs the modules that the configuration calls, and those that they call. Modules that are already installed are kept. \"mayfly init\" does the same.",
 		flags, func(ctx context.Context, args []string) int {
@@ -23,7 +24,8 @@ func (a *app) getCommand() *cli.Command {
 			if !d.HasConfig() {
 				return exitOK
 			}
-			if !a.installModules(ctx, update, "") || !a.report(d.LoadDeclarations(ctx)) {
+			files, diags := tests.files(ctx, d)
+			if !a.report(diags) || !a.installModules(ctx, update, files, "") || !a.report(d.LoadDeclarations(ctx)) {
 				return exitError
 			}
 			return exitOK
@@ -31,18 +33,18 @@ func (a *app) getCommand() *cli.Command {
 }
 
 // initModules installs modules. The title is written only if there is progress to report.
-func (a *app) initModules(ctx context.Context, upgrade bool) bool {
+func (a *app) initModules(ctx context.Context, upgrade bool, tests []*config.TestFile) bool {
 	title := "Initializing modules..."
 	if upgrade {
 		title = "Upgrading modules..."
 	}
-	return a.installModules(ctx, upgrade, "\n"+a.view.Bold(title))
+	return a.installModules(ctx, upgrade, tests, "\n"+a.view.Bold(title))
 }
 
-func (a *app) installModules(ctx context.Context, upgrade bool, title string) bool {
+func (a *app) installModules(ctx context.Context, upgrade bool, tests []*config.TestFile, title string) bool {
 	_, soft, stop := a.interruptible(ctx)
 	defer stop()
-	return a.report(a.directory().InstallModules(soft, upgrade, &moduleLines{a, title}))
+	return a.report(a.directory().InstallModules(soft, upgrade, tests, &moduleLines{a, title}))
 }
 
 // moduleLines reports the progress of installing modules, with a title before the first line.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
@@ -27,6 +28,7 @@ type initFlags struct {
 	lockfile, fromModule                 string
 	backendConfig, pluginDirs            []string
 	machineFlags
+	tests testsFlag
 }
 
 func (a *app) initCommand() *cli.Command {
@@ -44,7 +46,7 @@ func (a *app) initCommand() *cli.Command {
 		stringFlag("from-module", "First copy the module at `ADDRESS` into the working directory, which must be empty.", &f.fromModule),
 	}
 	flags = append(flags, f.machineFlags.flags("a stream of JSON messages")...)
-	flags = append(flags, f.inputFlag.flags(a)...)
+	flags = append(append(flags, f.tests.dirFlag()), f.inputFlag.flags(a)...)
 	flags = append(flags, f.lockFlags.flags()...)
 	flags = append(flags, a.variableFlags()...)
 	return a.command("init", "Prepare your working directory for other commands", "",
@@ -86,8 +88,11 @@ func (a *app) init(ctx context.Context, f *initFlags, args []string) int {
 			return exitError
 		}
 	}
-	if f.get && !a.initModules(ctx, f.upgrade) {
-		return exitError
+	if f.get {
+		files, diags := f.tests.files(ctx, d)
+		if !a.report(diags) || !a.initModules(ctx, f.upgrade, files) {
+			return exitError
+		}
 	}
 	if !a.report(d.LoadDeclarations(ctx)) {
 		return exitError
@@ -140,9 +145,13 @@ func (a *app) initBackend(ctx context.Context, f *initFlags) (*state.State, bool
 // initProviders installs the providers that the configuration and the state need, and writes the lock file.
 func (a *app) initProviders(ctx context.Context, f *initFlags, st *state.State) bool {
 	lines := installLines{a}
+	tests, diags := a.directory().LoadTests(ctx, f.tests.dir, nil)
+	if !a.report(config.Formal(diags)) {
+		return false
+	}
 	before, after, diags := a.directory().InstallProviders(ctx, st, workdir.ProviderOptions{
 		Options: install.Options{Upgrade: f.upgrade, Readonly: f.lockfile == "readonly"}, PluginDirs: f.pluginDirs,
-		Observer: lines, Downloading: a.downloading(), Start: lines.start,
+		Observer: lines, Downloading: a.downloading(), Start: lines.start, Tests: tests,
 	})
 	if !a.report(diags) {
 		return false

@@ -19,14 +19,14 @@ type sharedFlags struct {
 	compactWarnings   bool
 	deprecation       string
 
-	ignored     bool // set by options that have no effect
-	ignoredText string
+	ignored bool // set by options that have no effect
 }
 
 // sharedTable says which commands have which shared options, by the words that app.sharedFlags knows.
 var sharedTable = map[string]string{
-	"init":                   "notes compact remote tests",
-	"validate":               "notes compact no-tests",
+	"init":                   "notes compact remote",
+	"validate":               "notes compact",
+	"test":                   "notes compact",
 	"console":                "notes compact",
 	"plan":                   "notes compact deprecation",
 	"apply":                  "notes compact deprecation",
@@ -88,10 +88,6 @@ func (a *app) sharedFlags(word string) []cli.Flag {
 		return usage.Grouped(usage.OutputGroup, stringFlag("deprecation", "Show the warnings about deprecated parts of modules that `SCOPE` selects: module:all, module:local (only modules with a relative path) or module:none.", &s.deprecation))
 	case "remote":
 		return []cli.Flag{boolFlag("ignore-remote-version", "Has no effect. Accepted for compatibility.", &s.ignored)}
-	case "tests":
-		return []cli.Flag{stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &s.ignoredText)}
-	case "no-tests":
-		return []cli.Flag{boolFlag("no-tests", "Has no effect. Accepted for compatibility.", &s.ignored)}
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -69,11 +68,11 @@ func (a *app) test(ctx context.Context, f *testFlags) int {
 	if !a.report(d.Load(hard)) {
 		return exitError
 	}
-	files, diags := d.TestFiles(hard, f.dir)
+	tests, diags := d.LoadTests(hard, f.dir, func(file string) bool { return f.selects(file, "") })
 	if !a.report(diags) {
 		return exitError
 	}
-	files, selects := f.selected(files)
+	files := tests.Files
 	p := &verdicts.Printer{Color: a.view.Color, Streams: a.streams(), Sources: a.snippets}
 	if a.stream == nil {
 		p.Out = a.env.Stdout
@@ -86,14 +85,16 @@ func (a *app) test(ctx context.Context, f *testFlags) int {
 	if f.dryRun {
 		return a.listTests(files)
 	}
-	opt := suite.Options{Files: files, Selects: selects, FilesAtOnce: f.files, Soft: soft}
-	s, ok := a.openTests(hard, &opt, f)
-	if s != nil {
-		defer s.close()
-	}
-	if !ok {
+	s, diags := a.session(nil, f.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return d.OpenTests(hard, tests, o) })
+	defer s.close()
+	if !a.report(diags) || !a.report(s.Project.Check(soft)) {
 		return exitError
 	}
+	opt, diags := a.testOptions(tests, s)
+	if !a.report(diags) {
+		return exitError
+	}
+	opt.Selects, opt.FilesAtOnce, opt.Soft = f.selects, f.files, soft
 	if f.verbose {
 		p.Verbose = func(r *suite.Run) (string, []byte, error) { return a.verboseTest(hard, s, r) }
 	}
@@ -117,65 +118,36 @@ func (a *app) test(ctx context.Context, f *testFlags) int {
 	return exitOK
 }
 
-// openTests opens a session with the providers of all that the files run, and completes the options.
-func (a *app) openTests(ctx context.Context, opt *suite.Options, f *testFlags) (*session, bool) {
-	d := a.dir
-	var trees []*config.Tree
-	loaded := map[string]*config.Tree{}
-	names := map[string]struct{}{}
-	for _, file := range opt.Files {
-		own := d.Tree().Copy()
-		maps.Copy(own.Root.Providers, file.Providers)
-		trees = append(trees, own)
-		for name := range file.Variables {
-			names[name] = struct{}{}
-		}
-		for _, run := range file.Runs {
-			for name := range run.Variables {
-				names[name] = struct{}{}
-			}
-			if run.Module == nil {
-				continue
-			}
-			tree, diags := d.TestModule(ctx, file, run)
-			if !a.report(diags) {
-				return nil, false
-			}
-			loaded[file.Name+"\n"+run.Module.Source] = tree
-			trees = append(trees, tree)
-			for name := range tree.Root.Variables {
-				names[name] = struct{}{}
-			}
-		}
-	}
-	opt.Module = func(file *config.TestFile, run *config.TestRun) (*config.Tree, diag.List) {
-		return loaded[file.Name+"\n"+run.Module.Source], nil
-	}
-	var diags diag.List
-	opt.GivenNames, opt.Given, diags = d.Outside(slices.Sorted(maps.Keys(names)))
-	if !a.report(diags) {
-		return nil, false
-	}
-	s, diags := a.session(nil, f.parallelism, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return d.OpenTests(ctx, trees, o) })
-	if !a.report(diags) {
-		return s, false
-	}
-	opt.Project = s.Project
-	return s, a.report(s.Project.Validate(opt.Soft))
+// testsFlag is the option about test files of commands that do not run them.
+type testsFlag struct {
+	dir  string
+	none bool
 }
 
-// selected returns the files that -filter selects, and what decides about their runs.
-func (f *testFlags) selected(files []*config.TestFile) ([]*config.TestFile, func(file, run string) bool) {
-	if len(f.filters) == 0 {
-		return files, nil
-	}
-	selects := func(file, run string) bool {
-		return slices.ContainsFunc(f.filters, func(filter string) bool {
-			name, only, one := strings.Cut(filter, ":")
-			return path.Clean(name) == file && (!one || run == "" || only == run)
-		})
-	}
-	return slices.DeleteFunc(files, func(file *config.TestFile) bool { return !selects(file.Name, "") }), selects
+func (t *testsFlag) dirFlag() cli.Flag {
+	t.dir = "tests"
+	return stringFlag("test-directory", "Look for test files in `DIR` besides the working directory.", &t.dir)
+}
+
+// files returns the test files.
+func (t *testsFlag) files(ctx context.Context, d *workdir.Dir) ([]*config.TestFile, diag.List) {
+	return d.TestFiles(ctx, t.dir)
+}
+
+// testOptions returns the options of a suite for a session.
+func (a *app) testOptions(t *workdir.Tests, s *session) (suite.Options, diag.List) {
+	opt := suite.Options{Project: s.Project, Files: t.Files, Module: t.Module}
+	var diags diag.List
+	opt.GivenNames, opt.Given, diags = a.dir.Outside(t.Names)
+	return opt, diags
+}
+
+// selects reports whether -filter selects a run, or any run of the file if run is empty.
+func (f *testFlags) selects(file, run string) bool {
+	return len(f.filters) == 0 || slices.ContainsFunc(f.filters, func(filter string) bool {
+		name, only, one := strings.Cut(filter, ":")
+		return path.Clean(name) == file && (!one || run == "" || only == run)
+	})
 }
 
 func noTests(f *testFlags) diag.List {

@@ -6,16 +6,18 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/suite"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/workdir"
 )
 
 // validateCommand returns the command validate. Its document reports errors too, so the exit status is
 // decided after it is written.
 func (a *app) validateCommand() *cli.Command {
 	m := &machineFlags{}
-	ignored := ""
+	tests := testsFlag{}
 	flags := append(append(a.variableFlags(), m.flags("the result as a JSON document")...),
-		stringFlag("test-directory", "Has no effect. Accepted, with a `DIR`, for compatibility.", &ignored))
+		tests.dirFlag(), boolFlag("no-tests", "Don't check test files.", &tests.none))
 	return a.command("validate", "Check whether the configuration is valid", "",
 		"Checks the configuration by itself: it reads no state, needs no variables, and contacts no remote system.",
 		flags, func(ctx context.Context, args []string) int {
@@ -26,7 +28,7 @@ func (a *app) validateCommand() *cli.Command {
 			if len(args) > 0 {
 				return a.argsError("validate", "no arguments; to validate another directory, use -chdir")
 			}
-			diags := a.validate(ctx)
+			diags := a.validate(ctx, &tests)
 			if done, code := a.documented(m, func() ([]byte, error) { return view.ValidateJSON(diags, a.snippets()) }); done {
 				if code == exitOK && diags.HasErrors() {
 					return exitError
@@ -45,9 +47,9 @@ func (a *app) validateCommand() *cli.Command {
 		})
 }
 
-// validate returns all diagnostics of the configuration. It stops after a stage with errors, since the next
-// would report their consequences.
-func (a *app) validate(ctx context.Context) diag.List {
+// validate returns all diagnostics of the configuration and of its test files. It stops after a stage with
+// errors, since the next would report their consequences.
+func (a *app) validate(ctx context.Context, tests *testsFlag) diag.List {
 	hard, soft, stop := a.interruptible(ctx)
 	defer stop()
 	d := a.directory()
@@ -58,10 +60,21 @@ func (a *app) validate(ctx context.Context) diag.List {
 	if ds := d.CheckBackend(); ds.HasErrors() {
 		return append(diags, ds...)
 	}
-	s, ds := a.open(hard, nil)
+	t := &workdir.Tests{}
+	if !tests.none {
+		var ds diag.List
+		if t, ds = d.LoadTests(hard, tests.dir, nil); ds.HasErrors() {
+			return append(diags, ds...)
+		}
+	}
+	s, ds := a.session(nil, 0, func(o workdir.SessionOptions) (*workdir.Session, diag.List) { return d.OpenTests(hard, t, o) })
 	defer s.close()
 	if diags = append(diags, ds...); ds.HasErrors() {
 		return diags
 	}
-	return append(diags, s.Project.Validate(soft)...)
+	if diags = append(diags, s.Project.Validate(soft)...); diags.HasErrors() || len(t.Files) == 0 {
+		return diags
+	}
+	opt, ds := a.testOptions(t, s)
+	return append(append(diags, ds...), suite.Validate(soft, opt)...)
 }

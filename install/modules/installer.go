@@ -51,6 +51,8 @@ type Installer struct {
 	Registry Registry
 	Fetcher  Fetcher
 	Observer Observer
+	// More are calls to install besides those of the root module. Their names may have dots.
+	More []*config.ModuleCall
 }
 
 // parallel is how many packages are downloaded at the same time.
@@ -68,6 +70,9 @@ func (i *Installer) Install(ctx context.Context, rootDir string, upgrade bool) (
 	r.diags = append(r.diags, config.Formal(ds)...)
 	if r.diags.HasErrors() {
 		return r.walk.Tree(), r.diags
+	}
+	for _, call := range i.More {
+		root.Calls[call.Name] = call
 	}
 	r.records = []Record{{Dir: root.Dir}}
 	for level := []*installed{{module: root}}; len(level) > 0; {

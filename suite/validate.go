@@ -1,0 +1,35 @@
+package suite
+
+import (
+	"context"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly"
+	"github.com/mayfly-iac/mayfly/diag"
+)
+
+// Validate checks the runs of the files without carrying them out: what is wrong with their modules, and with
+// assertions, mocks and variables, as far as it does not depend on what other runs return.
+func Validate(ctx context.Context, opt Options) diag.List {
+	opt.Soft = ctx
+	s := &suite{opt: opt, ctx: ctx}
+	var diags diag.List
+	add := func(found diag.List) { diags = append(diags, found.Except(diags)...) }
+	for _, f := range opt.Files {
+		r := &fileRun{suite: s, file: f, earlier: map[string]cty.Value{}}
+		var ds diag.List
+		r.vars, ds = r.fileVariables()
+		if add(ds); ds.HasErrors() {
+			continue
+		}
+		for _, run := range f.Runs {
+			tree, _, stand, ds := r.configured(run)
+			if add(ds); !ds.HasErrors() {
+				add(opt.Project.Beside(mayfly.BesideOptions{Tree: tree, Instead: stand.instead}).Validate(ctx))
+			}
+			r.earlier[run.Name] = cty.DynamicVal
+		}
+	}
+	return diags
+}
