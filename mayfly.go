@@ -67,7 +67,8 @@ type Options struct {
 
 	Observer    event.Observer // several together with event.Observers; one that draws when ephemeral instances were open is in view/timeline. Operation.Flush waits for it
 	Parallelism int
-	Environ     []string // for local-exec; the process's if nil
+	Durations   engine.Durations // of earlier runs, which decide what starts first; nil if nothing is known. Package timing has one
+	Environ     []string         // for local-exec; the process's if nil
 	Now         func() time.Time
 	Log         func(line string) // of what is odd but no error, without values; nil for none
 	Random      io.Reader         // for lineages and lock ids; crypto/rand if nil
@@ -114,7 +115,7 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 		p.Tree, diags = loader.Load(opt.Dir)
 	}
 	p.engine = engine.New(engine.Options{
-		Launcher: opt.Launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Now: opt.Now, Workspace: opt.Workspace,
+		Launcher: opt.Launcher, Observer: opt.Observer, Parallelism: opt.Parallelism, Durations: opt.Durations, Now: opt.Now, Workspace: opt.Workspace,
 		RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir, Environ: opt.Environ, Log: opt.Log,
 	})
 	return p, diags

@@ -140,7 +140,7 @@ func (a *applier) claimConditions() {
 // still behind it goes first. After a failure, what depends on it is passed over; after an interrupt,
 // everything not yet started is.
 func (a *applier) runSteps(steps []plan.Step, uses [][]eval.Use) {
-	runRanked(steps, plan.Ranks(steps, a.expected), a.workers(), func(t *future.Task, i int32, skip bool) bool {
+	runRanked(steps, plan.Ranks(steps, a.weight), a.workers(), func(t *future.Task, i int32, skip bool) bool {
 		defer a.pool.Waive(uses[i]...)
 		s, ok := &steps[i], false
 		if !skip && (!a.interrupted() || s.Leg == plan.Gate) {

@@ -50,7 +50,7 @@ func (a *applier) destroyStep(t *future.Task, c *plan.Change) bool {
 	a.awaitUses(t, a.destroyUses(t, c))
 	t.Idle(a.pool.Drained) // what earlier steps used may live in the object: a tunnel is closed before its host goes
 	ok = false
-	a.inSession(obj, event.OpDelete, func(s *eval.Session) {
+	a.inSession(t, obj, event.OpDelete, func(s *eval.Session) {
 		if op.p = a.openTogether(t, s, po, obj.Instance, held...); op.p == nil {
 			return
 		}
@@ -200,7 +200,7 @@ func (a *applier) readStep(t *future.Task, c *plan.Change) bool {
 		return false
 	}
 	ok := false
-	a.inSession(in, event.OpRead, func(s *eval.Session) {
+	a.inSession(t, in, event.OpRead, func(s *eval.Session) {
 		d := dataRead{objectOp: a.instanceOp(in), in: in, t: t, s: s}
 		ok = in.Preconditions(t, s) && d.prepare() && a.readData(&d, c)
 	})

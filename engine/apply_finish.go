@@ -179,7 +179,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 			return
 		}
 		in.Prepare(t)
-		a.inSession(in, event.OpEvaluate, func(s *eval.Session) { a.Open(t, s, in) })
+		a.inSession(t, in, event.OpEvaluate, func(s *eval.Session) { a.Open(t, s, in) })
 		return
 	}
 	a.mu.Lock()
@@ -189,7 +189,7 @@ func (a *applier) finishInstance(t *future.Task, in *eval.Instance, undecided ma
 		return
 	}
 	in.Prepare(t)
-	a.inSession(in, event.OpEvaluate, func(s *eval.Session) {
+	a.inSession(t, in, event.OpEvaluate, func(s *eval.Session) {
 		if in.Preconditions(t, s) {
 			in.Postconditions(t, s, in.Value(t, nil))
 		}

@@ -44,7 +44,7 @@ func (a *applier) applyStep(t *future.Task, c *plan.Change) bool {
 	if c.Action == plan.Update {
 		kind = event.OpUpdate
 	}
-	a.inSession(in, kind, func(s *eval.Session) {
+	a.inSession(t, in, kind, func(s *eval.Session) {
 		ia := instanceApply{objectOp: a.instanceOp(in), a: a, t: t, s: s, in: in, change: c}
 		ok = ia.apply()
 	})

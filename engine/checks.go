@@ -17,7 +17,7 @@ func (w *walk) evaluateCheck(t *future.Task, c *eval.Check, announce bool) {
 			return
 		}
 	}
-	ran := w.inSession(nil, "", func(s *eval.Session) {
+	ran := w.inSession(t, nil, "", func(s *eval.Session) {
 		c.OpenNested(t, s)
 		if in != nil && s.Failed() {
 			// The provider's diagnostics stay out of a message that is stored: they may quote a secret.

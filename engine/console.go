@@ -143,7 +143,7 @@ func (c *Console) Evaluate(src string) (cty.Value, diag.List) {
 	w.run.Guard("the expression", func() {
 		t := &future.Task{}
 		x.Prepare(t)
-		ran := w.inSession(nil, event.OpEvaluate, func(s *eval.Session) {
+		ran := w.inSession(t, nil, event.OpEvaluate, func(s *eval.Session) {
 			var more diag.List
 			v, more = x.Value(t, s)
 			diags = append(diags, more...)

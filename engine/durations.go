@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/eval"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 )
@@ -18,19 +19,35 @@ type Durations interface {
 	Took(object addr.Instance, op event.Op, d time.Duration)
 }
 
-// unknownDurations is for runs that nothing is known of: all operations take equally long.
-type unknownDurations struct{}
-
-// Expected implements Durations.
-func (unknownDurations) Expected(addr.Instance, event.Op) time.Duration { return 1 }
-
-// Took implements Durations.
-func (unknownDurations) Took(addr.Instance, event.Op, time.Duration) {}
-
-// expected returns how long a step is expected to take, for plan.Ranks.
-func (a *applier) expected(s *plan.Step) int64 {
-	return int64(a.opt.Durations.Expected(s.Change.Addr, opOf(s)))
+// expected returns how long an operation is expected to take. If nothing is known, all take equally long.
+func (e *Engine) expected(object addr.Instance, op event.Op) int64 {
+	if e.opt.Durations == nil {
+		return 1
+	}
+	return int64(e.opt.Durations.Expected(object, op))
 }
+
+// timed begins an operation in a session. The function that it returns ends the operation and records how
+// long it has taken if it is one on an object.
+func (e *Engine) timed(user any, op event.Op) (end func()) {
+	if e.opt.Durations == nil || op == event.OpEvaluate {
+		return func() {}
+	}
+	var object addr.Instance
+	switch user := user.(type) {
+	case *eval.Instance:
+		object = user.Addr()
+	case addr.Object:
+		object = user.Instance
+	default:
+		return func() {}
+	}
+	begin := e.opt.Now()
+	return func() { e.opt.Durations.Took(object, op, e.opt.Now().Sub(begin)) }
+}
+
+// weight returns how long a step is expected to take, for plan.Ranks.
+func (a *applier) weight(s *plan.Step) int64 { return a.expected(s.Change.Addr, opOf(s)) }
 
 // opOf returns the operation of a step that is not a gate.
 func opOf(s *plan.Step) event.Op {

@@ -73,9 +73,6 @@ func with(opt Options, providers *processes.Set) *Engine {
 	if opt.CloseLimit <= 0 {
 		opt.CloseLimit = 30 * time.Second
 	}
-	if opt.Durations == nil {
-		opt.Durations = unknownDurations{}
-	}
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
@@ -136,5 +133,6 @@ func (w *walk) runOptions(phase eval.Phase, host eval.Host, variables map[string
 	}
 }
 
-// workers returns how many tasks run at once: enough to keep all provider slots busy while others evaluate.
-func (e *Engine) workers() int { return e.opt.Parallelism + 2 }
+// workers returns how many tasks run at once: as many as there are slots for provider operations. With more,
+// some would be in line for a slot already when a more urgent task gets ready.
+func (e *Engine) workers() int { return e.opt.Parallelism }

@@ -81,7 +81,7 @@ func (p *planner) generateOne(t *future.Task, u undeclared) (out *Generated) {
 	}
 	po.Prepare(t)
 	obj := addr.Object{Instance: u.to}
-	p.inSession(obj, event.OpImport, func(s *eval.Session) {
+	p.inSession(t, obj, event.OpImport, func(s *eval.Session) {
 		sub := p.objectOp(obj, sch, source)
 		if sub.p = p.pool.ProviderFor(t, s, po, u.to); sub.p == nil {
 			return

@@ -77,7 +77,7 @@ func (im *importer) importObject(t *future.Task, to addr.Instance, id string) *s
 	}
 	po.Prepare(t)
 	var out *state.State
-	ran := im.inSession(in, event.OpImport, func(s *eval.Session) {
+	ran := im.inSession(t, in, event.OpImport, func(s *eval.Session) {
 		sub := im.instanceOp(in)
 		if sub.p = im.pool.ProviderFor(t, s, po, in.Addr()); sub.p == nil {
 			return

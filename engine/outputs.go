@@ -18,7 +18,7 @@ func (w *walk) rootOutput(t *future.Task, o *eval.Value) (cty.Value, bool) {
 		return v, false // which was reported
 	}
 	if !ok {
-		if !w.inSession(o, event.OpEvaluate, func(s *eval.Session) { v = o.Final(t, s) }) {
+		if !w.inSession(t, o, event.OpEvaluate, func(s *eval.Session) { v = o.Final(t, s) }) {
 			return v, false
 		}
 	}

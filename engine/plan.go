@@ -63,8 +63,9 @@ func (p *planner) makePlan() {
 	if p.req.Mode == plan.Destroy {
 		p.queueOrphans(pool) // everything in the state is destroyed, declared or not
 	} else {
+		p.orderPlan()
 		p.expands = 1
-		pool.Go(func(t *future.Task) { p.visit(pool, t, p.run.Root) })
+		pool.GoRanked(expansionRank, func(t *future.Task) { p.visit(pool, t, p.run.Root) })
 	}
 	pool.Wait()
 	p.unusedImports()
@@ -138,13 +139,13 @@ func (p *planner) visit(pool *future.Pool, t *future.Task, m *eval.Module) {
 	p.expands += len(calls) + len(resources)
 	p.mu.Unlock()
 	for _, c := range calls {
-		pool.Go(func(t *future.Task) {
+		pool.GoRanked(expansionRank, func(t *future.Task) {
 			defer p.expansionDone(pool)
 			p.run.Guard("a module call", func() { p.visitCall(pool, t, c) })
 		})
 	}
 	for _, r := range resources {
-		pool.Go(func(t *future.Task) {
+		pool.GoRanked(expansionRank, func(t *future.Task) {
 			defer p.expansionDone(pool)
 			p.run.Guard(r.Addr(), func() { p.visitResource(pool, t, r) })
 		})
@@ -219,7 +220,7 @@ func (p *planner) visitCall(pool *future.Pool, t *future.Task, c *eval.Call) {
 	}
 	p.mu.Unlock()
 	for _, child := range children {
-		pool.Go(func(t *future.Task) { p.visit(pool, t, child) })
+		pool.GoRanked(expansionRank, func(t *future.Task) { p.visit(pool, t, child) })
 	}
 }
 
@@ -245,7 +246,7 @@ func (p *planner) visitResource(pool *future.Pool, t *future.Task, r *eval.Resou
 	}
 	p.pool.Waive(eval.BlockClaims(r.Block)...)
 	for i, in := range instances {
-		pool.Go(func(t *future.Task) {
+		pool.GoRanked(p.rank(in), func(t *future.Task) {
 			defer p.pool.Waive(uses[i]...)
 			p.run.Guard(in, func() { p.visitInstance(t, in) })
 		})
@@ -267,7 +268,7 @@ func (p *planner) visitInstance(t *future.Task, in *eval.Instance) {
 		if p.excluded(in.Addr(), in.Deps(t)) || p.usesExcluded(t, in) || !in.InputsHold(t) {
 			return
 		}
-		p.inSession(in, event.OpEvaluate, func(s *eval.Session) {
+		p.inSession(t, in, event.OpEvaluate, func(s *eval.Session) {
 			p.Open(t, s, in)
 		})
 	default:

@@ -36,7 +36,7 @@ func (p *planner) planData(t *future.Task, in *eval.Instance) cty.Value {
 	}
 	p.awaitOpenings(t, in)
 	result, ok := placeholder, false
-	p.inSession(in, event.OpRead, func(s *eval.Session) {
+	p.inSession(t, in, event.OpRead, func(s *eval.Session) {
 		d := dataRead{objectOp: p.instanceOp(in), in: in, t: t, s: s}
 		if !in.Preconditions(t, s) || !d.prepare() {
 			return

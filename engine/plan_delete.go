@@ -63,7 +63,8 @@ func (p *planner) queueOrphans(pool *future.Pool) {
 		if o.obj.Deposed == addr.Current && p.req.Mode != plan.Destroy {
 			o.reason = p.run.WhyGone(o.obj.Instance)
 		}
-		pool.Go(func(t *future.Task) {
+		rank := p.expected(o.obj.Instance, event.OpPlan)
+		pool.GoRanked(rank, func(t *future.Task) {
 			defer p.pool.Waive(uses[i]...)
 			p.run.Guard(o.obj, func() { p.planOrphan(t, o) })
 		})
@@ -91,7 +92,7 @@ func (p *planner) dropOrphanedData(a addr.Instance) {
 // is called.
 func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	if p.req.Mode != plan.RefreshOnly && p.forgets(t, o) {
-		p.planForget(o)
+		p.planForget(t, o)
 		return
 	}
 	po := p.providerOfOrphan(t, o)
@@ -115,7 +116,7 @@ func (p *planner) planOrphan(t *future.Task, o *orphan) {
 	if u, ok := p.run.ProviderUse(t, po.Addr); ok {
 		p.awaitUses(t, []eval.Use{u})
 	}
-	p.inSession(o.obj, event.OpPlan, func(s *eval.Session) {
+	p.inSession(t, o.obj, event.OpPlan, func(s *eval.Session) {
 		planned := false
 		defer p.events.BeginDetail(event.OpPlan, o.obj, &planned)()
 		dp := deletePlan{objectOp: op, planner: p, t: t, provider: o.provider, deps: po.Deps(t), departure: departure}

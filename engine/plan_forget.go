@@ -54,12 +54,12 @@ func (p *planner) declaredOne(t *future.Task, a addr.Instance) bool {
 // planForget plans to drop an object from the state. It configures no provider and does not read the object,
 // which is often no longer possible. Only an object in an old format is upgraded, for display; that takes an
 // unconfigured provider process.
-func (p *planner) planForget(o *orphan) {
+func (p *planner) planForget(t *future.Task, o *orphan) {
 	op, ok := p.managedOp(o.obj, o.provider.Provider)
 	if !ok {
 		return
 	}
-	p.inSlot(func() {
+	p.inSlot(t, func() {
 		p.run.Report(p.providers.Ask(p.ctx, o.provider.Provider, func(pr provider.Provider) diag.List {
 			op.p = pr
 			dp := deletePlan{objectOp: op, planner: p, provider: o.provider}

@@ -26,6 +26,9 @@ func (p *planner) Result(t *future.Task, in *eval.Instance) cty.Value {
 	if v, ok := p.asStored(in); ok {
 		return v
 	}
+	// The task may plan the instance for the sake of another one, of a lower rank.
+	defer func(before int64) { t.Rank = before }(t.Rank)
+	t.Rank = max(t.Rank, p.rank(in))
 	if in.Config().Addr.Mode == addr.Data {
 		return p.planData(t, in)
 	}
@@ -71,7 +74,7 @@ func (ip *instancePlan) planInstance() (cty.Value, bool) {
 	ip.awaitOpenings(t, in)
 	ok := false
 	var v cty.Value
-	ip.inSession(in, event.OpPlan, func(s *eval.Session) {
+	ip.inSession(t, in, event.OpPlan, func(s *eval.Session) {
 		defer ip.events.BeginDetail(event.OpPlan, ip.obj, &ok)()
 		v, ok = ip.planWith(s)
 	})

@@ -81,10 +81,11 @@ type planner struct {
 	plan      *plan.Plan
 	generated map[addr.Instance]*Generated // of the request
 
-	moved     moves.Moved  // set before any task starts
-	stateUses []eval.Use   // claims of the state's providers, waived after the last expansion; set with moved
-	warnings  diag.List    // of validating, to be added to those of planning
-	unplanned *missingDeps // set before any output is planned
+	behind    map[*blocks.Resource]int64 // of Config.WorkBehind; nil if nothing is planned by block
+	moved     moves.Moved                // set before any task starts
+	stateUses []eval.Use                 // claims of the state's providers, waived after the last expansion; set with moved
+	warnings  diag.List                  // of validating, to be added to those of planning
+	unplanned *missingDeps               // set before any output is planned
 
 	generating bool // configuration for what import blocks name, not a plan
 	missing    []undeclared

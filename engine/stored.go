@@ -52,7 +52,7 @@ func (w *walk) recorded(t *future.Task, st *state.State, in *eval.Instance) cty.
 		return v // data objects are not upgraded
 	}
 	in.Prepare(t)
-	op.inSession(in, event.OpEvaluate, func(s *eval.Session) {
+	op.inSession(t, in, event.OpEvaluate, func(s *eval.Session) {
 		if op.p = op.providerFor(t, s, in); op.p == nil || s.Failed() {
 			return
 		}

@@ -76,13 +76,13 @@ func oneInterrupt(diags diag.List) diag.List {
 // interrupted reports whether nothing new may be started.
 func (w *walk) interrupted() bool { return w.soft.Err() != nil }
 
-// inSlot runs f in one of the slots for provider operations. f must not wait for evaluation, which may
-// itself need a slot. inSlot returns false without running f if the walk is interrupted while it waits for a
-// slot or for an observer that is behind.
-func (w *walk) inSlot(f func()) bool { return w.inTurn(func(*slot.Turn) { f() }) }
+// inSlot runs f in one of the slots for provider operations, which go to the tasks with the highest rank
+// first. f must not wait for evaluation, which may itself need a slot. inSlot returns false without running f
+// if the walk is interrupted while it waits for a slot or for an observer that is behind.
+func (w *walk) inSlot(t *future.Task, f func()) bool { return w.inTurn(t, func(*slot.Turn) { f() }) }
 
-func (w *walk) inTurn(f func(*slot.Turn)) bool {
-	turn := w.slots.Begin()
+func (w *walk) inTurn(t *future.Task, f func(*slot.Turn)) bool {
+	turn := w.slots.Begin(t.Rank)
 	defer turn.End()
 	w.events.Await(w.ctx, w.soft)
 	if w.interrupted() {
@@ -108,8 +108,9 @@ func (w *walk) awaitUses(t *future.Task, uses []eval.Use) {
 
 // inSession is inSlot for an operation that uses ephemeral values: f gets the session of user, which ends
 // with it.
-func (w *walk) inSession(user any, op event.Op, f func(*eval.Session)) bool {
-	return w.inTurn(func(turn *slot.Turn) {
+func (w *walk) inSession(t *future.Task, user any, op event.Op, f func(*eval.Session)) bool {
+	return w.inTurn(t, func(turn *slot.Turn) {
+		defer w.timed(user, op)()
 		s := ephemeral.NewSession(user, op)
 		s.Turn = turn
 		defer s.End()
@@ -118,8 +119,8 @@ func (w *walk) inSession(user any, op event.Op, f func(*eval.Session)) bool {
 }
 
 // Slot implements eval.Host.
-func (w *walk) Slot(s *eval.Session, f func()) {
-	turn := w.slots.Begin()
+func (w *walk) Slot(t *future.Task, s *eval.Session, f func()) {
+	turn := w.slots.Begin(t.Rank)
 	defer turn.End()
 	w.events.Await(w.ctx, w.soft)
 	s.Turn = turn

@@ -142,7 +142,7 @@ func (m *Module) condition(t *future.Task, v *Value, c blocks.Condition, of fmt.
 		defer sc.sess.End()
 		return m.run.condition(sc, c, failed)
 	}
-	m.run.opt.Host.Slot(sc.sess, func() {
+	m.run.opt.Host.Slot(t, sc.sess, func() {
 		defer sc.sess.End()
 		out = m.run.condition(sc, c, failed)
 	})

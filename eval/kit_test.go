@@ -173,7 +173,7 @@ func (h *kitHost) Open(t *future.Task, s *Session, in *Instance) cty.Value {
 	return h.object(in, v, fmt.Sprintf("open:%s#%d", a, n)).Mark(value.Ephemeral)
 }
 
-func (h *kitHost) Slot(_ *Session, f func()) { f() }
+func (h *kitHost) Slot(_ *future.Task, _ *Session, f func()) { f() }
 
 func (h *kitHost) ConfiguredFunctions(*future.Task, *ProviderObject) (map[string]*schema.Function, diag.List) {
 	return nil, nil

@@ -40,7 +40,7 @@ type Host interface {
 	Open(t *future.Task, s *Session, in *Instance) cty.Value
 	// Slot runs f within the limit of concurrent operations, in a turn that it gives to s. f may open
 	// ephemeral resources but demands nothing durable any more. The caller must not be in a slot.
-	Slot(s *Session, f func())
+	Slot(t *future.Task, s *Session, f func())
 	// CallFunction calls a provider-defined function.
 	CallFunction(t *future.Task, call FunctionCall) (cty.Value, error)
 	// ConfiguredFunctions returns the functions that a provider has with a configuration, which was prepared

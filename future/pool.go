@@ -1,6 +1,9 @@
 package future
 
-import "sync"
+import (
+	"runtime"
+	"sync"
+)
 
 // Pool runs functions on a bounded number of workers. While a worker's task waits for another task, a
 // further worker may run in its place, so that waiting does not reduce throughput; maxParked bounds how
@@ -15,7 +18,7 @@ type Pool struct {
 	idle    *sync.Cond
 }
 
-const maxParked = 256
+const maxParked = 1024
 
 // NewPool returns a pool that runs up to limit functions at once.
 func NewPool(limit int) *Pool {
@@ -61,6 +64,7 @@ func (p *Pool) work() {
 		p.mu.Unlock()
 		t.Rank = next.rank
 		next.run(t)
+		runtime.Gosched() // lets tasks that waited for this one go on before a further one starts
 		p.mu.Lock()
 	}
 	p.running--

@@ -5,7 +5,11 @@
 // It imports the standard library only and knows nothing of the operations.
 package slot
 
-import "sync"
+import (
+	"slices"
+	"sort"
+	"sync"
+)
 
 // Pool is a number of slots. Its methods may be called concurrently.
 type Pool struct {
@@ -15,29 +19,36 @@ type Pool struct {
 	turns int // that have begun and go on
 	calls int // turns that hold their slot, and parts in Do
 
-	parts  []chan struct{} // waiting for a slot for the sake of a turn that has begun
-	begins []chan struct{} // waiting to begin a turn
+	parts  []waiter // waiting for a slot for the sake of a turn that has begun
+	begins []waiter // waiting to begin a turn, the highest rank first
+}
+
+// waiter is one who waits for a slot.
+type waiter struct {
+	rank   int64
+	served chan struct{}
 }
 
 // NewPool returns a pool of n slots.
 func NewPool(n int) *Pool { return &Pool{limit: max(n, 1)} }
 
 // Begin waits for a slot and begins a turn, which must end by End. There are no more turns than slots, apart
-// from those that Release holds up. Turns that have begun are served first, and new ones in the order in
-// which they wait.
-func (p *Pool) Begin() *Turn {
-	p.await(&p.begins)
+// from those that Release holds up. Turns that have begun are served first, then new ones, those with
+// a higher rank before others and those with the same rank in the order in which they wait.
+func (p *Pool) Begin(rank int64) *Turn {
+	p.await(&p.begins, rank)
 	return &Turn{pool: p, shared: &shared{}, holds: true}
 }
 
-// await waits in a queue until its turn comes.
-func (p *Pool) await(queue *[]chan struct{}) {
-	served := make(chan struct{})
+// await waits in a queue, before all of a lower rank, until its turn comes.
+func (p *Pool) await(queue *[]waiter, rank int64) {
+	w := waiter{rank, make(chan struct{})}
 	p.mu.Lock()
-	*queue = append(*queue, served)
+	at := sort.Search(len(*queue), func(i int) bool { return (*queue)[i].rank < rank })
+	*queue = slices.Insert(*queue, at, w)
 	p.serve()
 	p.mu.Unlock()
-	<-served
+	<-w.served
 }
 
 // serve serves those who wait, as far as there are slots. p.mu is held.
@@ -54,9 +65,9 @@ func (p *Pool) serve() {
 }
 
 // first serves the first in a queue and returns the rest.
-func first(queue []chan struct{}) []chan struct{} {
-	close(queue[0])
-	queue[0] = nil
+func first(queue []waiter) []waiter {
+	close(queue[0].served)
+	queue[0] = waiter{}
 	return queue[1:]
 }
 
@@ -120,7 +131,7 @@ func (t *Turn) Lend(wait func()) {
 	t.pool.endCall()
 	t.holds = false
 	defer func() { // also when wait panics
-		t.pool.await(&t.pool.parts)
+		t.pool.await(&t.pool.parts, 0)
 		t.holds = true
 	}()
 	wait()
@@ -133,7 +144,7 @@ func (t *Turn) Do(f func()) {
 		f()
 		return
 	}
-	t.pool.await(&t.pool.parts)
+	t.pool.await(&t.pool.parts, 0)
 	defer t.pool.endCall()
 	f()
 }

@@ -2,6 +2,7 @@ package slot_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,7 +16,7 @@ import (
 func TestLend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := slot.NewPool(1)
-		turn := pool.Begin()
+		turn := pool.Begin(0)
 		begin := time.Now()
 		turn.Lend(func() {
 			var parts sync.WaitGroup
@@ -30,7 +31,7 @@ func TestLend(t *testing.T) {
 		}
 		began := make(chan struct{})
 		go func() {
-			pool.Begin().End()
+			pool.Begin(0).End()
 			close(began)
 		}()
 		synctest.Wait()
@@ -48,11 +49,11 @@ func TestLend(t *testing.T) {
 func TestPartsGoFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := slot.NewPool(2)
-		turn, other := pool.Begin(), pool.Begin()
+		turn, other := pool.Begin(0), pool.Begin(0)
 		var order []string
 		done := make(chan struct{}, 2)
 		go func() {
-			third := pool.Begin()
+			third := pool.Begin(0)
 			order = append(order, "turn")
 			third.End()
 			done <- struct{}{}
@@ -78,13 +79,13 @@ func TestRelease(t *testing.T) {
 	for _, kept := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			pool := slot.NewPool(1)
-			turn := pool.Begin()
+			turn := pool.Begin(0)
 			if kept {
 				turn.Keep()
 			}
 			ended := make(chan struct{})
 			go func() {
-				other := pool.Begin()
+				other := pool.Begin(0)
 				time.Sleep(2 * time.Second)
 				other.End()
 				close(ended)
@@ -102,6 +103,29 @@ func TestRelease(t *testing.T) {
 			<-ended
 		})
 	}
+}
+
+// TestHighestRankGoesFirst lets turns of several ranks wait for one slot.
+func TestHighestRankGoesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := slot.NewPool(1)
+		turn := pool.Begin(0)
+		var order []int64
+		var turns sync.WaitGroup
+		for _, rank := range []int64{1, 3, 2, 3} {
+			turns.Go(func() {
+				turn := pool.Begin(rank)
+				order = append(order, rank)
+				turn.End()
+			})
+			synctest.Wait()
+		}
+		turn.End()
+		turns.Wait()
+		if want := []int64{3, 3, 2, 1}; !slices.Equal(order, want) {
+			t.Errorf("order: %v, want %v", order, want)
+		}
+	})
 }
 
 // TestNilTurn calls the functions without a bound.
@@ -145,7 +169,7 @@ func TestRandomTurns(t *testing.T) {
 			for range 12 {
 				a, b := &things[rng.IntN(len(things))], &things[rng.IntN(len(things))]
 				turns.Go(func() {
-					turn := pool.Begin()
+					turn := pool.Begin(0)
 					defer turn.End()
 					turn.Lend(func() { openAll(turn, work, a, b) })
 					turn.Do(func() { work(time.Second) })
@@ -153,7 +177,7 @@ func TestRandomTurns(t *testing.T) {
 			}
 			turns.Wait()
 			for range slots { // all slots are back
-				pool.Begin()
+				pool.Begin(0)
 			}
 		})
 	}

@@ -85,14 +85,15 @@ func (r *Record) Took(object addr.Instance, op event.Op, d time.Duration) {
 	if r.types == nil {
 		r.types, r.objects = map[typeKey]mean{}, map[objectKey]time.Duration{}
 	}
-	r.changed = true
 	kind := typeOf(object, op)
 	r.types[kind] = r.types[kind].with(d)
 	r.all = r.all.with(d)
 	key := objectKey{object, op}
-	if before, ok := r.objects[key]; ok {
+	before, known := r.objects[key]
+	if known {
 		d = (before + d) / 2
 	}
+	r.changed = r.changed || known || d >= notable
 	if d >= notable {
 		r.objects[key] = d
 	} else {
@@ -100,7 +101,8 @@ func (r *Record) Took(object addr.Instance, op event.Op, d time.Duration) {
 	}
 }
 
-// Changed reports whether something was recorded since the record was decoded.
+// Changed reports whether something worth storing was recorded since the record was decoded: short operations
+// alone are not.
 func (r *Record) Changed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/encryption"
 	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/timing"
 )
 
 // SessionOptions are what every session may be given.
@@ -52,6 +53,7 @@ type Session struct {
 	encryption *encryption.Set
 	launcher   *mayfly.Launcher
 	packages   install.Selections
+	durations  *timing.Record // stored by Close
 }
 
 // Begin begins a run with the loaded configuration: it finds the state, which it locks for the named
@@ -132,7 +134,7 @@ func (d *Dir) OpenState(ctx context.Context, st *state.State, opt SessionOptions
 }
 
 func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionOptions) (*Session, diag.List) {
-	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, backend: p.backend}
+	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, backend: p.backend, durations: d.durations()}
 	var diags, ds diag.List
 	if s.encryption, diags = d.encryption(ctx); diags.HasErrors() {
 		return s, diags
@@ -144,7 +146,7 @@ func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionO
 	}
 	s.Project, ds = mayfly.Open(ctx, mayfly.Options{
 		Tree: tree, Launcher: s.launcher, Store: p.manager, Cipher: cipher(s.encryption.State), Workspace: p.workspace, Observer: opt.Observer,
-		Parallelism: opt.Parallelism, Environ: environ, Log: opt.Log,
+		Parallelism: opt.Parallelism, Environ: environ, Log: opt.Log, Durations: s.durations,
 	})
 	return s, append(diags, ds...)
 }
@@ -173,11 +175,12 @@ func (s *Session) useProviders(st *state.State) diag.List {
 	return diags
 }
 
-// Close ends providers, releases the lock, and returns when all events were received. It is safe to call more
-// than once.
+// Close ends providers, stores how long their operations took, releases the lock, and returns when all events
+// were received. It is safe to call more than once.
 func (s *Session) Close() diag.List {
 	if s.Project != nil {
 		s.Project.Close()
+		s.dir.keepDurations(s.durations)
 	}
 	if s.Operation == nil {
 		return nil

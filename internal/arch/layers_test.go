@@ -188,7 +188,7 @@ var rules = map[string]rule{
 	"workdir": {
 		may: []string{
 			".", "addr", "diag", "event", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "provider", "provider/plugin",
-			"plan", "plan/planfile", "engine", "install/...",
+			"plan", "plan/planfile", "engine", "install/...", "timing",
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",
 	},
