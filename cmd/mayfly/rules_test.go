@@ -21,7 +21,7 @@ var rules = []string{
 	"E50", "E51", "E52", "E53", "E54", "E55", // renewing and closing
 	"E60", "E61", "E62", "E63", "E64", "E65", // write-only attributes
 	"E70", "E71", "E72", // providers, provisioners, connections
-	"E80", "E81", "E82", "E84", // what people and programs see
+	"E80", "E81", "E82", "E83", "E84", // what people and programs see
 }
 
 // TestRulesE1ToE84 runs one or more scripts for each rule of ephemerality. A script's name begins with the
