@@ -221,3 +221,38 @@ resource "sim_thing" "b" {
 		}
 	})
 }
+
+// TestE51OthersOpenMeanwhile lets two operations open several ephemerals each with few slots. The long
+// openings of one do not keep open what the other has opened.
+func TestE51OthersOpenMeanwhile(t *testing.T) {
+	t.Parallel()
+	inVirtualTime(t, `
+ephemeral "sim_secret" "short" {
+  count      = 2
+  name       = "short${count.index}"
+  open_delay = "1s"
+}
+ephemeral "sim_secret" "long" {
+  count      = 4
+  name       = "long${count.index}"
+  open_delay = "10s"
+}
+resource "sim_thing" "short" {
+  name      = "short"
+  secret_wo = [for s in ephemeral.sim_secret.short : s.lease][0]
+}
+resource "sim_thing" "long" {
+  name      = "long"
+  secret_wo = [for s in ephemeral.sim_secret.long : s.lease][0]
+}`, func(t *testing.T, w *world) {
+		r := w.ok(command{parallelism: 2})
+		for phase, log := range map[string]simlog.Log{"plan": r.planLog, "apply": r.applyLog} {
+			for _, window := range log.Windows() {
+				begin, end := window.Span()
+				if open := time.Duration(end - begin); strings.HasPrefix(window.Name, "short") && open > 1500*time.Millisecond {
+					t.Errorf("%s: %s was open for %s, want 1s at most", phase, window.Name, open)
+				}
+			}
+		}
+	})
+}

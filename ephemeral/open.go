@@ -35,7 +35,7 @@ func (p *Pool) Open(t *future.Task, s *eval.Session, in *eval.Instance, pending 
 // OpenAs is Open for an instance that claims name as use.
 func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use eval.Use, pending Pending) cty.Value {
 	unusable := cty.UnknownVal(in.Resource.Block.Schema.Block.Type()).Mark(value.Ephemeral)
-	l, err := p.acquire(t, s, use, func(context.Context) (lease.Opened[opened], error) {
+	l, err := p.acquire(t, s, use, func() (lease.Opened[opened], error) {
 		o := opener{Pool: p, in: in, t: t, turn: s.Turn.Part()}
 		return o.open(pending)
 	})
@@ -63,14 +63,12 @@ func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use ev
 
 // acquire takes a lease for s. While another operation opens or closes the thing, s gives its slot back,
 // unless it holds something open. While it is opened for s, the slot serves the openings.
-func (p *Pool) acquire(t *future.Task, s *eval.Session, use eval.Use, open func(context.Context) (lease.Opened[opened], error)) (l *lease.Lease[eval.Use, opened], err error) {
-	for busy := p.Changing(use); busy != nil; busy = p.Changing(use) {
-		t.Idle(func() { s.Turn.Release(func() { <-busy }) })
-	}
+func (p *Pool) acquire(t *future.Task, s *eval.Session, use eval.Use, open func() (lease.Opened[opened], error)) (l *lease.Lease[eval.Use, opened], err error) {
+	idle := func(wait func()) { t.Idle(func() { s.Turn.Release(wait) }) }
 	s.Turn.Lend(func() {
-		l, err = p.Acquire(p.opt.Ctx, use, func(ctx context.Context) (lease.Opened[opened], error) {
+		l, err = p.AcquireIdle(p.opt.Ctx, use, idle, func(context.Context) (lease.Opened[opened], error) {
 			s.Turn.Keep()
-			return open(ctx)
+			return open()
 		})
 	})
 	if err == nil {

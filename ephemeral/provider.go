@@ -97,7 +97,7 @@ func (p *Pool) start(po *eval.ProviderObject, config cty.Value) (provider.Provid
 // done, and only then are the ephemeral resources that it was configured with closed.
 func (p *Pool) leasedProvider(t *future.Task, s *eval.Session, po *eval.ProviderObject) provider.Provider {
 	use := eval.Use{Kind: eval.UseProvider, Provider: po.Addr}
-	l, err := p.acquire(t, s, use, func(context.Context) (lease.Opened[opened], error) {
+	l, err := p.acquire(t, s, use, func() (lease.Opened[opened], error) {
 		inner := NewSession(po, event.OpConfigure)
 		inner.Turn = s.Turn.Part()
 		var got provider.Provider

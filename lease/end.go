@@ -83,16 +83,6 @@ func (p *Pool[K, V]) Drained() {
 	p.drain()
 }
 
-// Changing returns a channel that is closed when k is open or closed, nil if it is not on the way there.
-func (p *Pool[K, V]) Changing(k K) <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if e := p.entries[k]; e != nil && (e.phase == opening || e.phase == closing) {
-		return e.ready
-	}
-	return nil
-}
-
 // Busy returns a channel that is closed when an opening or a closing in progress ends: of one of keys or of
 // what they may use. It returns nil if there is none. Members of groups are not looked at.
 func (p *Pool[K, V]) Busy(keys ...K) <-chan struct{} {

@@ -248,6 +248,12 @@ type Lease[K comparable, V any] struct {
 // once, one opens and the others wait. If opening fails, all of them get the error, and later callers get
 // the same error without another attempt.
 func (p *Pool[K, V]) Acquire(ctx context.Context, k K, openFn func(context.Context) (Opened[V], error)) (*Lease[K, V], error) {
+	return p.AcquireIdle(ctx, k, func(wait func()) { wait() }, openFn)
+}
+
+// AcquireIdle is Acquire for callers that do something about the time for which they wait while others open
+// or close k: idle is called with the function that waits, and calls it.
+func (p *Pool[K, V]) AcquireIdle(ctx context.Context, k K, idle func(wait func()), openFn func(context.Context) (Opened[V], error)) (*Lease[K, V], error) {
 	p.learn([]K{k}, map[K]struct{}{})
 	p.mu.Lock()
 	e := p.entry(k)
@@ -272,9 +278,13 @@ func (p *Pool[K, V]) Acquire(ctx context.Context, k K, openFn func(context.Conte
 		}
 		ready := e.ready
 		p.mu.Unlock()
-		select {
-		case <-ready:
-		case <-ctx.Done():
+		idle(func() {
+			select {
+			case <-ready:
+			case <-ctx.Done():
+			}
+		})
+		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		p.mu.Lock()

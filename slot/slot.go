@@ -1,6 +1,7 @@
-// Package slot bounds how many provider operations run at once. An operation runs in a Turn, which holds one
-// of the slots of a Pool. While it waits for things that it needs, its slot serves the operations that
-// provide them, so nothing that holds a slot ever waits for a slot.
+// Package slot bounds how many provider operations run at once. An operation runs in a Turn, which has one of
+// the slots of a Pool. While it waits for things that it needs, its slot serves the parts of the turn that
+// provide them, so nothing that holds a slot ever waits for a slot. The turn has its slot at hand when they
+// are done: what they have opened is not open any longer for the sake of other turns.
 //
 // It imports the standard library only and knows nothing of the operations.
 package slot
@@ -18,12 +19,13 @@ type Pool struct {
 	mu    sync.Mutex
 	turns int // that have begun and go on
 	calls int // turns that hold their slot, and parts in Do
+	spare int // slots that are free, but reserved for a turn
 
-	parts  []waiter // waiting for a slot for the sake of a turn that has begun
-	begins []waiter // waiting to begin a turn, the highest rank first
+	parts  []*shared // turns that have begun, once for each time that a part began to wait for a slot
+	begins []waiter  // waiting to begin a turn, the highest rank first
 }
 
-// waiter is one who waits for a slot.
+// waiter is one who waits to begin a turn.
 type waiter struct {
 	rank   int64
 	served chan struct{}
@@ -36,47 +38,89 @@ func NewPool(n int) *Pool { return &Pool{limit: max(n, 1)} }
 // from those that Release holds up. Turns that have begun are served first, then new ones, those with
 // a higher rank before others and those with the same rank in the order in which they wait.
 func (p *Pool) Begin(rank int64) *Turn {
-	p.await(&p.begins, rank)
-	return &Turn{pool: p, shared: &shared{}, holds: true}
-}
-
-// await waits in a queue, before all of a lower rank, until its turn comes.
-func (p *Pool) await(queue *[]waiter, rank int64) {
 	w := waiter{rank, make(chan struct{})}
 	p.mu.Lock()
-	at := sort.Search(len(*queue), func(i int) bool { return (*queue)[i].rank < rank })
-	*queue = slices.Insert(*queue, at, w)
+	at := sort.Search(len(p.begins), func(i int) bool { return p.begins[i].rank < rank })
+	p.begins = slices.Insert(p.begins, at, w)
 	p.serve()
 	p.mu.Unlock()
 	<-w.served
+	return &Turn{pool: p, shared: &shared{calls: 1}, holds: true}
+}
+
+// beginCall waits for a slot for s, the reserved one if there is one.
+func (p *Pool) beginCall(s *shared) {
+	served := make(chan struct{})
+	p.mu.Lock()
+	s.parts = append(s.parts, served)
+	if s.reserves {
+		p.serveTurn(s)
+	} else {
+		p.parts = append(p.parts, s)
+		p.serve()
+	}
+	p.mu.Unlock()
+	<-served
+}
+
+// endCall gives a slot of s back. The last one that s has goes to the next part of s, or else stays reserved
+// for s, unless a part waits for another turn, which may need the slot.
+func (p *Pool) endCall(s *shared) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.calls--
+	p.calls--
+	switch {
+	case s.calls > 0 || s.waiting > 0:
+	case len(s.parts) > 0:
+		p.serveTurn(s)
+	default:
+		p.reserve(s, true)
+	}
+	p.serve()
 }
 
 // serve serves those who wait, as far as there are slots. p.mu is held.
 func (p *Pool) serve() {
-	for len(p.parts) > 0 && p.calls < p.limit {
-		p.calls++
-		p.parts = first(p.parts)
+	for len(p.parts) > 0 && p.free() {
+		if s := p.parts[0]; len(s.parts) > 0 { // otherwise the turn's own slot has served it
+			p.serveTurn(s)
+		}
+		p.parts[0] = nil
+		p.parts = p.parts[1:]
 	}
-	for len(p.begins) > 0 && p.calls < p.limit && p.turns < p.limit {
+	for len(p.begins) > 0 && p.free() && p.turns < p.limit {
 		p.calls++
 		p.turns++
-		p.begins = first(p.begins)
+		close(p.begins[0].served)
+		p.begins[0] = waiter{}
+		p.begins = p.begins[1:]
 	}
 }
 
-// first serves the first in a queue and returns the rest.
-func first(queue []waiter) []waiter {
-	close(queue[0].served)
-	queue[0] = waiter{}
-	return queue[1:]
+// free reports whether there is a slot that anything may use. p.mu is held.
+func (p *Pool) free() bool { return p.calls+p.spare < p.limit }
+
+// serveTurn gives a slot to the part of s that waits first. p.mu is held.
+func (p *Pool) serveTurn(s *shared) {
+	p.reserve(s, false)
+	p.calls++
+	s.calls++
+	close(s.parts[0])
+	s.parts[0] = nil
+	s.parts = s.parts[1:]
 }
 
-// endCall gives a slot back.
-func (p *Pool) endCall() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.calls--
-	p.serve()
+// reserve reserves a slot for s, or no longer. p.mu is held.
+func (p *Pool) reserve(s *shared, reserves bool) {
+	if reserves != s.reserves {
+		s.reserves = reserves
+		if reserves {
+			p.spare++
+		} else {
+			p.spare--
+		}
+	}
 }
 
 // Turn is one operation, or a part of it that runs beside other parts. A Turn must be used by one goroutine
@@ -89,9 +133,12 @@ type Turn struct {
 
 // shared is what all parts of a turn share. The pool's mutex guards it.
 type shared struct {
-	kept    bool
-	waiting int // parts within Release
-	held    int // 1 if the turn is not counted among those that go on
+	calls    int             // of those of the pool
+	reserves bool            // one of the pool's spare slots
+	parts    []chan struct{} // waiting for a slot
+	kept     bool
+	waiting  int // parts within Release
+	held     int // 1 if the turn is not counted among those that go on
 }
 
 // count counts the turn as one that goes on, or not. p.mu is held.
@@ -122,16 +169,16 @@ func (t *Turn) Part() *Turn {
 	return &Turn{pool: t.pool, shared: t.shared}
 }
 
-// Lend calls wait, which waits for parts of turns. Meanwhile they may use the slot that t holds.
+// Lend calls wait, which waits for parts of the turn. Meanwhile they may use the slot that t holds.
 func (t *Turn) Lend(wait func()) {
 	if t == nil || !t.holds {
 		wait()
 		return
 	}
-	t.pool.endCall()
+	t.pool.endCall(t.shared)
 	t.holds = false
 	defer func() { // also when wait panics
-		t.pool.await(&t.pool.parts, 0)
+		t.pool.beginCall(t.shared)
 		t.holds = true
 	}()
 	wait()
@@ -144,8 +191,8 @@ func (t *Turn) Do(f func()) {
 		f()
 		return
 	}
-	t.pool.await(&t.pool.parts, 0)
-	defer t.pool.endCall()
+	t.pool.beginCall(t.shared)
+	defer t.pool.endCall(t.shared)
 	f()
 }
 
@@ -161,8 +208,8 @@ func (t *Turn) Keep() {
 	t.pool.count(t.shared)
 }
 
-// Release is Lend for waiting for a part of another turn. Unless t is kept, another turn may begin in its
-// place.
+// Release is Lend for waiting for a part of another turn, or of the same one. Meanwhile parts of all turns
+// may use the slot, and unless t is kept, another turn may begin in its place.
 func (t *Turn) Release(wait func()) {
 	if t == nil {
 		wait()
@@ -177,5 +224,8 @@ func (t *Turn) addWaiting(n int) {
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()
 	t.waiting += n
+	if t.waiting > 0 {
+		t.pool.reserve(t.shared, false)
+	}
 	t.pool.count(t.shared)
 }

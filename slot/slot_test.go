@@ -208,3 +208,35 @@ func openAll(turn *slot.Turn, work func(time.Duration), things ...*thing) {
 	}
 	parts.Wait()
 }
+
+// TestOwnSlot has two turns with several parts each. One of them needs little time, and ends as if it had its
+// slot to itself, however long the parts of the other take.
+func TestOwnSlot(t *testing.T) {
+	for seed := range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			pool := slot.NewPool(2)
+			begin := time.Now()
+			run := func(turn *slot.Turn, n int, takes time.Duration) time.Duration {
+				turn.Lend(func() {
+					var parts sync.WaitGroup
+					for range n {
+						part := turn.Part()
+						parts.Go(func() { part.Do(func() { time.Sleep(takes) }) })
+					}
+					parts.Wait()
+				})
+				turn.End()
+				return time.Since(begin)
+			}
+			short, long := pool.Begin(0), pool.Begin(0)
+			ended := make(chan time.Duration)
+			go func() { ended <- run(long, 3, time.Minute) }()
+			if took := run(short, 4, time.Second); took > 4*time.Second {
+				t.Errorf("run %d: the short turn took %s, want 4s at most", seed, took)
+			}
+			if took := <-ended; took > 2*time.Minute+4*time.Second {
+				t.Errorf("run %d: the long turn took %s, want two minutes: the short one's slot is free soon", seed, took)
+			}
+		})
+	}
+}
