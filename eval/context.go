@@ -79,12 +79,19 @@ func (r *Run) context(sc *scope, exprs ...*lang.Expr) *hcl.EvalContext {
 type builder struct {
 	run       *Run
 	sc        *scope
-	roots     map[string]map[string]cty.Value // var, local, each, count, path, terraform, tofu
+	roots     []root // var, local, each, count, path, terraform, tofu
 	resources map[*Resource]*resourcePart
 	modules   map[*Call]*modulePart
 	self      cty.Value
 	missing   []*lang.Ref // to resources and modules that are not there
 	unclear   []string    // first words of references that name nothing
+}
+
+// root is a variable with the attributes that references name. Few expressions have more than one or two, and
+// each evaluation builds its own, so a list of them is searched rather than a map made.
+type root struct {
+	name  string
+	attrs map[string]cty.Value
 }
 
 // resourcePart is what an evaluation needs of a resource object.
@@ -104,13 +111,17 @@ type modulePart struct {
 }
 
 func (b *builder) set(root, name string, v cty.Value) {
-	if b.roots == nil {
-		b.roots = map[string]map[string]cty.Value{}
+	b.roots = setIn(b.roots, root, name, v)
+}
+
+// setIn sets an attribute of a root, adding the root if it is new.
+func setIn(roots []root, name, attr string, v cty.Value) []root {
+	at := slices.IndexFunc(roots, func(r root) bool { return r.name == name })
+	if at < 0 {
+		at, roots = len(roots), append(roots, root{name: name, attrs: map[string]cty.Value{}})
 	}
-	if b.roots[root] == nil {
-		b.roots[root] = map[string]cty.Value{}
-	}
-	b.roots[root][name] = v
+	roots[at].attrs[attr] = v
+	return roots
 }
 
 // add brings the target of a reference into scope. A target that is undeclared or invalid becomes unknown,
@@ -218,24 +229,24 @@ func (b *builder) addCall(to target, ref *lang.Ref) {
 // variables builds the values from what add has collected. Missing resources and modules are unknown.
 func (b *builder) variables() map[string]cty.Value {
 	vars := make(map[string]cty.Value, len(b.roots)+2)
-	for root, attrs := range b.roots {
-		vars[root] = cty.ObjectVal(attrs)
+	for _, r := range b.roots {
+		vars[r.name] = cty.ObjectVal(r.attrs)
 	}
 	if b.self != cty.NilVal {
 		vars["self"] = b.self
 	}
 	b.resourceVariables(vars)
-	modules := make(map[string]cty.Value, len(b.modules))
+	var modules []root
 	for call, p := range b.modules {
-		modules[call.block.Config.Name] = b.moduleValue(call, p)
+		modules = setIn(modules, "module", call.block.Config.Name, b.moduleValue(call, p))
 	}
 	for _, ref := range b.missing {
 		if ref.Kind == lang.Module {
-			modules[ref.Name] = cty.DynamicVal
+			modules = setIn(modules, "module", ref.Name, cty.DynamicVal)
 		}
 	}
-	if len(modules) > 0 {
-		vars["module"] = cty.ObjectVal(modules)
+	for _, m := range modules {
+		vars[m.name] = cty.ObjectVal(m.attrs)
 	}
 	for _, root := range b.unclear {
 		vars[root] = cty.DynamicVal
@@ -246,15 +257,13 @@ func (b *builder) variables() map[string]cty.Value {
 // resourceVariables adds the values of resources to vars. A managed resource may be referred to with and
 // without the prefix "resource", and is built once for both.
 func (b *builder) resourceVariables(vars map[string]cty.Value) {
-	trees := map[string]map[string]map[string]cty.Value{} // root ("" for bare) → type → name
-	put := func(root string, r addr.Resource, v cty.Value) {
-		if trees[root] == nil {
-			trees[root] = map[string]map[string]cty.Value{}
+	var bare []root                // by type
+	var prefixed map[string][]root // by the word before the type
+	put := func(word string, r addr.Resource, v cty.Value) {
+		if prefixed == nil {
+			prefixed = map[string][]root{}
 		}
-		if trees[root][r.Type] == nil {
-			trees[root][r.Type] = map[string]cty.Value{}
-		}
-		trees[root][r.Type][r.Name] = v
+		prefixed[word] = setIn(prefixed[word], r.Type, r.Name, v)
 	}
 	for res, p := range b.resources {
 		v, r := b.resourceValue(res, p), res.Block.Config.Addr
@@ -263,7 +272,7 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 			continue
 		}
 		if p.bare {
-			put("", r, v)
+			bare = setIn(bare, r.Type, r.Name, v)
 		}
 		if p.long {
 			put("resource", r, v)
@@ -275,21 +284,18 @@ func (b *builder) resourceVariables(vars map[string]cty.Value) {
 		case ref.Root == "resource" || ref.Resource.Mode != addr.Managed:
 			put(ref.Root, ref.Resource, cty.DynamicVal)
 		default:
-			put("", ref.Resource, cty.DynamicVal)
+			bare = setIn(bare, ref.Resource.Type, ref.Resource.Name, cty.DynamicVal)
 		}
 	}
-	for root, types := range trees {
+	for _, r := range bare {
+		vars[r.name] = cty.ObjectVal(r.attrs)
+	}
+	for word, types := range prefixed {
 		objects := make(map[string]cty.Value, len(types))
-		for name, attrs := range types {
-			objects[name] = cty.ObjectVal(attrs)
+		for _, r := range types {
+			objects[r.name] = cty.ObjectVal(r.attrs)
 		}
-		if root == "" {
-			for name, v := range objects {
-				vars[name] = v
-			}
-			continue
-		}
-		vars[root] = cty.ObjectVal(objects)
+		vars[word] = cty.ObjectVal(objects)
 	}
 }
 

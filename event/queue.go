@@ -27,6 +27,7 @@ type queue struct {
 
 	mu     sync.Mutex
 	events []queued
+	spare  []queued      // what the last batch was in: one is filled while the other is delivered
 	weight int           // of what the observer has not received
 	freed  chan struct{} // closed when there is room again; nil if nothing waits for it
 	idle   chan struct{} // closed when nothing is left to deliver; nil while that is so
@@ -93,10 +94,9 @@ func (q *queue) await(hard, soft context.Context) {
 func (q *queue) deliver() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var spare []queued // what the last batch was in: one is filled while the other is delivered
 	for len(q.events) > 0 {
 		batch := q.events
-		q.events = spare[:0]
+		q.events, q.spare = q.spare[:0], nil
 		for i := range batch {
 			q.mu.Unlock()
 			bugs := q.observe(&batch[i])
@@ -109,9 +109,11 @@ func (q *queue) deliver() {
 				q.freed = nil
 			}
 		}
-		spare = batch
+		q.spare = batch
 	}
-	q.events = nil
+	if cap(q.events)+cap(q.spare) > eventRoom/4 { // after a burst
+		q.events, q.spare = nil, nil
+	}
 	close(q.idle)
 	q.idle = nil
 }
