@@ -31,6 +31,7 @@ type fileRun struct {
 // runState is a state that runs with the same key share.
 type runState struct {
 	key     string
+	keeper  Keeper
 	manager store.Manager
 	last    lastRun
 }
@@ -131,7 +132,13 @@ func (r *fileRun) state(run *config.TestRun) (*runState, error) {
 	}
 	st := &runState{key: key}
 	var err error
-	st.manager, err = r.opt.Keeper.State(r.file.Name, run)
+	st.keeper = inMemory{}
+	if r.real(run) {
+		st.keeper = r.opt.Keeper
+	}
+	r.keeping.Lock()
+	defer r.keeping.Unlock()
+	st.manager, err = st.keeper.State(r.file.Name, run)
 	r.states = append(r.states, st)
 	return st, err
 }
@@ -153,7 +160,9 @@ func (r *fileRun) cleanUp(out *File) {
 		out.Left = append(out.Left, left...)
 		out.Cleanup = append(out.Cleanup, diags...)
 		if len(left) == 0 {
-			r.opt.Keeper.Done(st.manager)
+			r.keeping.Lock()
+			st.keeper.Done(st.manager)
+			r.keeping.Unlock()
 		}
 	}
 }

@@ -1,17 +1,27 @@
 package suite
 
 import (
+	"context"
+	"slices"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
+	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/inmem"
 )
 
-// Keeper keeps the states of runs.
+// Keeper keeps the states of runs until everything in them is destroyed. Its methods are not called
+// concurrently.
 type Keeper interface {
 	// State returns a new state for a run of a file, and those that share it.
 	State(file string, run *config.TestRun) (store.Manager, error)
+	// Using is called before a run changes objects in a state.
+	Using(ctx context.Context, m store.Manager, file, run string) error
 	// Done is called when everything in a state has been destroyed.
-	Done(store.Manager)
+	Done(m store.Manager)
 }
 
 // inMemory is a Keeper that leaves nothing behind.
@@ -22,5 +32,80 @@ func (inMemory) State(string, *config.TestRun) (store.Manager, error) {
 	return inmem.New().Manager(store.DefaultWorkspace)
 }
 
+// Using implements Keeper.
+func (inMemory) Using(context.Context, store.Manager, string, string) error { return nil }
+
 // Done implements Keeper.
 func (inMemory) Done(store.Manager) {}
+
+// real reports whether runs with the state of the given one can make objects that exist outside of the
+// process: some managed resource has a provider that is not mocked.
+func (r *fileRun) real(run *config.TestRun) bool {
+	return slices.ContainsFunc(r.file.Runs, func(other *config.TestRun) bool {
+		return stateKey(other) == stateKey(run) && r.hasReal(r.module(other), other)
+	})
+}
+
+func (r *fileRun) hasReal(tree *config.Tree, run *config.TestRun) bool {
+	mocked := map[addr.Provider]bool{addr.BuiltinProvider: true}
+	for _, p := range r.passed(tree, run) {
+		if r.file.Mocks[p.InParent.String()] != nil {
+			mocked[tree.Root.ProviderFor(p.InChild.Name)] = true
+		}
+	}
+	for _, m := range tree.Modules {
+		for _, res := range m.Order {
+			if res.Addr.Mode == addr.Managed && (!mocked[m.ProviderFor(res.ProviderRef().Name)] || len(res.Provisioners) > 0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Left is a state that an earlier process left behind.
+type Left struct {
+	File, Run string // that used it last
+	Manager   store.Manager
+}
+
+// CleanUp destroys what is in states that were left, and returns the objects that could not be destroyed.
+// What runs returned is not known any more.
+func CleanUp(ctx context.Context, opt Options, left []Left) ([]addr.Object, diag.List) {
+	opt.Soft = ctx
+	var objects []addr.Object
+	var diags diag.List
+	for _, l := range left {
+		r, run := find(ctx, opt, l)
+		if run == nil {
+			diags = append(diags, diag.Errorf("Test run not found", "An earlier test left objects behind, and the run %q of %s, which made them, is not there any more. The state with them is kept in the data directory.", l.Run, l.File)...)
+			continue
+		}
+		var ds diag.List
+		r.vars, ds = r.fileVariables()
+		tree, vars, stand, more := r.configured(run)
+		if ds = append(ds, more...); ds.HasErrors() {
+			diags = append(diags, ds...)
+			continue
+		}
+		kept, ds := r.destroy(&runState{manager: l.Manager, last: lastRun{tree: tree, variables: vars, instead: stand.instead}})
+		if diags, objects = append(diags, ds...), append(objects, kept...); len(kept) == 0 && !ds.HasErrors() {
+			opt.Keeper.Done(l.Manager)
+		}
+	}
+	return objects, diags
+}
+
+// find returns the run that a state was left by, nil if there is none.
+func find(ctx context.Context, opt Options, l Left) (*fileRun, *config.TestRun) {
+	for _, f := range opt.Files {
+		r := &fileRun{suite: &suite{opt: opt, ctx: ctx}, file: f, earlier: map[string]cty.Value{}}
+		for _, run := range f.Runs {
+			if f.Name == l.File && run.Name == l.Run {
+				return r, run
+			}
+			r.earlier[run.Name] = cty.DynamicVal
+		}
+	}
+	return nil, nil
+}

@@ -35,7 +35,12 @@ func (r *fileRun) run(out *Run, at int) cty.Value {
 		return cty.EmptyObjectVal
 	}
 	defer op.End()
-	j := r.carryOut(out, op, vars)
+	using := func() error {
+		r.keeping.Lock()
+		defer r.keeping.Unlock()
+		return st.keeper.Using(r.ctx, st.manager, r.file.Name, run.Name)
+	}
+	j := r.carryOut(out, op, vars, using)
 	if st.last.tree == nil || !j.unplanned {
 		st.last = lastRun{tree: tree, variables: vars, instead: stand.instead, at: at}
 	}
@@ -54,8 +59,8 @@ func (r *fileRun) configured(run *config.TestRun) (*config.Tree, mayfly.Variable
 	return tree, vars, stand, append(diags, ds...)
 }
 
-// carryOut plans and applies.
-func (r *fileRun) carryOut(out *Run, op *mayfly.Operation, vars mayfly.Variables) *judge {
+// carryOut plans and applies. using is called before the apply.
+func (r *fileRun) carryOut(out *Run, op *mayfly.Operation, vars mayfly.Variables, using func() error) *judge {
 	o := out.Options
 	opt := mayfly.PlanOptions{
 		Variables: vars, Targets: o.Targets, Excludes: o.Excludes, ForceReplace: o.Replace, SkipRefresh: o.SkipRefresh, Soft: r.opt.Soft,
@@ -79,6 +84,10 @@ func (r *fileRun) carryOut(out *Run, op *mayfly.Operation, vars mayfly.Variables
 		j.add(diags) // assertions are about what refreshing found
 	} else {
 		j.add(withoutChecks(diags))
+	}
+	if err := using(); err != nil {
+		j.add(diag.Errorf("Cannot keep the state of the run", "%s\n\nNothing was applied, because the result could not be recorded.", diag.Sentence(err)))
+		return j
 	}
 	applied, diags := op.Apply(r.ctx, planned, mayfly.ApplyOptions{Variables: vars, Soft: r.opt.Soft})
 	if j.add(diags); applied != nil {

@@ -68,6 +68,7 @@ func Execute(ctx context.Context, opt Options) Summary {
 type suite struct {
 	opt      Options
 	ctx      context.Context
+	keeping  sync.Mutex // guards the Keeper
 	reported int
 	summary  Summary
 }

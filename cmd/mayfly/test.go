@@ -26,6 +26,7 @@ type testFlags struct {
 	filters     []string
 	verbose     bool
 	dryRun      bool
+	cleanup     bool
 	junit       string
 	parallelism int
 	files       int
@@ -37,6 +38,7 @@ func (a *app) testCommand() *cli.Command {
 	flags = append(flags,
 		listFlag("filter", "Run only `FILE`, or only one run of it, as in FILE:RUN. May be given several times.", &f.filters),
 		stringFlag("test-directory", "Run the test files in `DIR` besides those in the working directory.", &f.dir),
+		boolFlag("cleanup", "Only destroy what tests that were ended left behind.", &f.cleanup),
 		boolFlag("dry-run", "List what would be run.", &f.dryRun),
 		intFlag("parallelism", "Run up to `N` provider operations of a run at the same time.", &f.parallelism),
 		intFlag("parallelism-files", "Run up to `N` test files at the same time.", &f.files),
@@ -95,6 +97,11 @@ func (a *app) test(ctx context.Context, f *testFlags) int {
 		return exitError
 	}
 	opt.Selects, opt.FilesAtOnce, opt.Soft = f.selects, f.files, soft
+	diags = a.cleanUpTests(hard, &opt)
+	if f.cleanup {
+		return map[bool]int{true: exitOK, false: exitError}[a.report(diags)]
+	}
+	a.report(diags.AsWarnings()) // what is left hides no result
 	if f.verbose {
 		p.Verbose = func(r *suite.Run) (string, []byte, error) { return a.verboseTest(hard, s, r) }
 	}
@@ -148,6 +155,29 @@ func (f *testFlags) selects(file, run string) bool {
 		name, only, one := strings.Cut(filter, ":")
 		return path.Clean(name) == file && (!one || run == "" || only == run)
 	})
+}
+
+// cleanUpTests keeps the states of tests in the data directory, and destroys what earlier tests left there.
+func (a *app) cleanUpTests(ctx context.Context, opt *suite.Options) diag.List {
+	states := a.dir.TestStates()
+	opt.Keeper = states
+	found, err := states.Left(ctx)
+	if err != nil {
+		return diag.Errorf("Cannot find what tests left behind", "%s", diag.Sentence(err))
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	a.say("Destroying what earlier tests left behind...")
+	var left []suite.Left
+	for _, l := range found {
+		left = append(left, suite.Left(l))
+	}
+	objects, diags := suite.CleanUp(ctx, *opt, left)
+	for _, o := range objects {
+		diags = append(diags, diag.Errorf("Object left behind", "%s was made by a test and could not be destroyed. Its state is kept in the data directory: once the reason is removed, run: mayfly test -cleanup", o)...)
+	}
+	return diags
 }
 
 func noTests(f *testFlags) diag.List {
