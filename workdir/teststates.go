@@ -20,8 +20,8 @@ import (
 )
 
 // TestStates keeps the states of test runs in the data directory until everything in them is destroyed, each
-// in a directory of its own. A process holds the locks of its states, so that others can tell what was left by
-// one that has ended. It is for one goroutine at a time.
+// in a directory of its own. A process holds the locks of its states, so that others can tell which were left
+// behind. It is for one goroutine at a time.
 type TestStates struct {
 	dir    string
 	states map[store.Manager]*testState
