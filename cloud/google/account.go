@@ -33,16 +33,25 @@ type Account struct {
 	domain string
 }
 
-// Load finds credentials for a scope: the token in GOOGLE_OAUTH_ACCESS_TOKEN, or Application Default
-// Credentials.
-func Load(ctx context.Context, scope string, services cloud.Services) (*Account, error) {
+// Settings are credentials that are used instead of those that would be found. Either may be absent.
+type Settings struct {
+	Token       string
+	Credentials []byte // a JSON document
+}
+
+// Load finds credentials for a scope: those of the settings, the token in GOOGLE_OAUTH_ACCESS_TOKEN, or
+// Application Default Credentials.
+func Load(ctx context.Context, scope string, s Settings, services cloud.Services) (*Account, error) {
 	client := services(nil)
 	domain := os.Getenv("GOOGLE_CLOUD_UNIVERSE_DOMAIN")
 	a := &Account{client: client, domain: cmp.Or(domain, usualDomain)}
-	if a.token = os.Getenv("GOOGLE_OAUTH_ACCESS_TOKEN"); a.token != "" {
+	if a.token = s.Token; a.token == "" && len(s.Credentials) == 0 {
+		a.token = os.Getenv("GOOGLE_OAUTH_ACCESS_TOKEN")
+	}
+	if a.token != "" {
 		return a, nil
 	}
-	creds, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{scope}, Client: client})
+	creds, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{scope}, Client: client, CredentialsJSON: s.Credentials})
 	if err != nil {
 		return nil, err
 	}

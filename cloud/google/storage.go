@@ -26,7 +26,7 @@ func OpenBucket(ctx context.Context, name, scope string, services cloud.Services
 	server, account := os.Getenv("STORAGE_EMULATOR_HOST"), &Account{client: services(nil)}
 	if server == "" {
 		var err error
-		if account, err = Load(ctx, scope, services); err != nil {
+		if account, err = Load(ctx, scope, Settings{}, services); err != nil {
 			return nil, err
 		}
 		server = "https://storage." + account.domain

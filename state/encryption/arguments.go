@@ -127,6 +127,7 @@ var providerKinds = map[string]providerKind{
 		open: openOpenBao,
 	},
 	"aws_kms":  {arguments: awsArguments, open: openAWSKMS},
+	"gcp_kms":  {arguments: gcpArguments, open: openGCPKMS},
 	"static":   {arguments: map[string]argument{"key": {ty: cty.String, required: true}}, open: openStatic},
 	"xor":      {arguments: map[string]argument{"a": {required: true}, "b": {required: true}}, open: openXOR},
 	"external": {arguments: map[string]argument{"command": {ty: cty.List(cty.String), required: true}}, open: openExternalKeys},

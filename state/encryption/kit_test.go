@@ -20,6 +20,9 @@ import (
 // still follows no redirects.
 var still = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
+// services gives clients for clouds.
+var services = func(http.RoundTripper) *http.Client { return still }
+
 // configure makes a set of the content of an encryption block without variables.
 func configure(t *testing.T, text string, environ ...string) (*Set, diag.List) {
 	t.Helper()
@@ -33,7 +36,7 @@ func configure(t *testing.T, text string, environ ...string) (*Set, diag.List) {
 		vars[name] = value
 	}
 	return New(t.Context(), Options{
-		Config: declared, Random: rand.Reader, Client: still, Services: func(http.RoundTripper) *http.Client { return still }, Environ: vars, Env: append(os.Environ(), environ...),
+		Config: declared, Random: rand.Reader, Client: still, Services: services, Environ: vars, Env: append(os.Environ(), environ...),
 		Evaluate: func(expr hcl.Expression, _ bool) (cty.Value, diag.List) {
 			v, hd := expr.Value(nil)
 			return v, diag.FromHCL(hd)

@@ -269,3 +269,58 @@ func TestAWSKMS(t *testing.T) {
 		}
 	}
 }
+
+// elsewhere sends every request to a server of the test.
+type elsewhere struct{ to string }
+
+func (e elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Host != "cloudkms.googleapis.com" || r.URL.Scheme != "https" {
+		return nil, fmt.Errorf("a request to %s", r.URL)
+	}
+	r.URL.Scheme, r.URL.Host = "http", e.to
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestGCPKMS uses a server that wraps keys by putting two letters before them, as the one did with which
+// OpenTofu wrote its file.
+func TestGCPKMS(t *testing.T) {
+	refuse := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Plaintext, Ciphertext, AdditionalAuthenticatedData []byte }
+		_ = json.NewDecoder(r.Body).Decode(&in)
+		name, operation, _ := strings.Cut(r.URL.Path, ":")
+		switch {
+		case r.Header.Get("Authorization") != "Bearer c4nary" || name != "/v1/projects/p/locations/global/keyRings/r/cryptoKeys/k":
+			t.Errorf("%s %v", r.URL, r.Header)
+		case refuse != "":
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, refuse)
+		case operation == "encrypt":
+			_ = json.NewEncoder(w).Encode(map[string]any{"ciphertext": append([]byte("GW"), in.Plaintext...)})
+		default:
+			_ = json.NewEncoder(w).Encode(map[string]any{"plaintext": in.Ciphertext[2:]})
+		}
+	}))
+	defer server.Close()
+	services = func(http.RoundTripper) *http.Client {
+		return &http.Client{Transport: elsewhere{strings.TrimPrefix(server.URL, "http://")}}
+	}
+	defer func() { services = func(http.RoundTripper) *http.Client { return still } }()
+	provider := "key_provider \"gcp_kms\" \"x\" {\n  kms_encryption_key = \"projects/p/locations/global/keyRings/r/cryptoKeys/k\"\n  key_length = 32\n  access_token = \"c4nary\"\n}\n"
+	c := must(t, gcmWith(provider, "gcp_kms.x")).State
+	stored := sealed(t, c)
+	opens(t, must(t, gcmWith(provider, "gcp_kms.x")).State, stored)
+	if _, err := store.Decode(golden(t, "gcp_kms.tfstate"), c); err != nil {
+		t.Errorf("a file of OpenTofu: %v", err)
+	}
+	refuse = `{"error":{"code":403,"message":"Permission denied on resource","status":"PERMISSION_DENIED"}}`
+	_, err := must(t, gcmWith(provider, "gcp_kms.x")).State.Decrypt(stored)
+	if err == nil || !strings.Contains(err.Error(), "PERMISSION_DENIED: Permission denied") || strings.Contains(err.Error(), "c4nary") {
+		t.Error(err)
+	}
+	for from, to := range map[string]string{"/cryptoKeys/k\"": "\"", "key_length = 32": "key_length = 0", "access_token": "credentials"} {
+		if _, diags := configure(t, gcmWith(strings.Replace(provider, from, to, 1), "gcp_kms.x")); !diags.HasErrors() || strings.Contains(fmt.Sprint(diags), "c4nary") {
+			t.Errorf("%s: %v", to, diags)
+		}
+	}
+}
