@@ -190,9 +190,7 @@ func (r *fileRun) destroy(st *runState) (left []addr.Object, diags diag.List) {
 			diags = append(diags, ds...)
 		}
 	}
-	for _, obj := range op.State().Managed() {
-		left = append(left, obj)
-	}
+	left = op.State().Managed()
 	if !diags.HasErrors() && len(left) == 0 {
 		diags = nil // warnings about what is gone are of no use
 	}
