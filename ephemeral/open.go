@@ -51,12 +51,15 @@ func (p *Pool) OpenAs(t *future.Task, s *eval.Session, in *eval.Instance, use ev
 		s.Fail()
 		return unusable
 	}
-	s.Check(func() bool {
-		_, err := l.Value(p.opt.Ctx)
-		if err != nil {
-			p.reportAcquire(use, err)
-		}
-		return err == nil
+	s.Check(func() (fresh bool) {
+		p.run.Guard("checking "+in.Addr().String(), func() {
+			_, err := l.Value(p.opt.Ctx)
+			if err != nil {
+				p.reportAcquire(use, err)
+			}
+			fresh = err == nil
+		})
+		return fresh
 	})
 	return v.object
 }

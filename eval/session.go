@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -82,18 +83,26 @@ func (r *Run) evalUnopened(eval func(*Session) (cty.Value, diag.List)) (cty.Valu
 func (s *Session) Keep(release func()) { s.release = append(s.release, release) }
 
 // Check registers f, which is called before values that the session holds are used again, and reports
-// whether they are still valid.
+// whether they are still valid. Other checks may run at the same time. f must not panic.
 func (s *Session) Check(f func() bool) { s.checks = append(s.checks, f) }
 
-// Fresh calls all checks. If it returns false, values of the session must no longer be used, for a reason
-// that was reported. It is safe for concurrent use.
+// Fresh calls all checks at once: each may have to wait for a renewal. If it returns false, values of the
+// session must no longer be used, for a reason that was reported. It is safe for concurrent use.
 func (s *Session) Fresh() bool {
-	for _, f := range s.checks {
-		if !f() {
-			return false
-		}
+	if len(s.checks) == 1 {
+		return s.checks[0]()
 	}
-	return true
+	var stale atomic.Bool
+	var checks sync.WaitGroup
+	for _, f := range s.checks {
+		checks.Go(func() {
+			if !f() {
+				stale.Store(true)
+			}
+		})
+	}
+	checks.Wait()
+	return !stale.Load()
 }
 
 // Fail marks the session as failed: something that it needed could not be opened, which was reported.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
@@ -330,4 +332,29 @@ check "c" {
 	if log := w.host.taken(); log != want {
 		t.Errorf("held %s", log)
 	}
+}
+
+// TestFreshTogether has a session whose leases take a while to renew: they are renewed at once, also if one
+// of them has expired.
+func TestFreshTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewSession()
+		defer s.End()
+		check := func(fresh bool) {
+			s.Check(func() bool {
+				time.Sleep(time.Second)
+				return fresh
+			})
+		}
+		for _, fresh := range []bool{true, true, true, false, true} {
+			check(fresh)
+			begin := time.Now()
+			if want := len(s.checks) < 4; s.Fresh() != want {
+				t.Errorf("with %d leases: fresh is %t, want %t", len(s.checks), !want, want)
+			}
+			if took := time.Since(begin); took != time.Second {
+				t.Errorf("checking %d leases took %s, want 1s", len(s.checks), took)
+			}
+		}
+	})
 }
