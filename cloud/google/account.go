@@ -8,6 +8,7 @@ package google
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"os"
@@ -51,7 +52,7 @@ func Load(ctx context.Context, scope string, s Settings, services cloud.Services
 	if a.token != "" {
 		return a, nil
 	}
-	creds, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{scope}, Client: client, CredentialsJSON: s.Credentials})
+	creds, err := s.detect(&credentials.DetectOptions{Scopes: []string{scope}, Client: client})
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +65,18 @@ func Load(ctx context.Context, scope string, s Settings, services cloud.Services
 	}
 	a.creds, a.domain = creds, own
 	return a, nil
+}
+
+// detect finds credentials. The user chooses the document, so its type is the one that it states.
+func (s Settings) detect(o *credentials.DetectOptions) (*auth.Credentials, error) {
+	if len(s.Credentials) == 0 {
+		return credentials.DetectDefault(o)
+	}
+	var doc struct{ Type credentials.CredType }
+	if err := json.Unmarshal(s.Credentials, &doc); err != nil || doc.Type == "" {
+		return nil, errors.New("the given credentials are not a JSON document with a type, such as the key of a service account")
+	}
+	return credentials.NewCredentialsFromJSON(doc.Type, s.Credentials, o)
 }
 
 // authorize adds credentials to a request, and the project that pays for it, if one is set.

@@ -50,8 +50,6 @@ func (a arguments) number(name string, otherwise, least, most int) (int, error) 
 	return n, nil
 }
 
-func (a arguments) flag(name string) bool { v, ok := a[name]; return ok && v.True() }
-
 // list returns the elements of a list of strings, none of them null.
 func (a arguments) list(name string) []string {
 	v, ok := a[name]
