@@ -39,16 +39,19 @@ var cycle = []step{
 }
 
 // scheduled is a life and the beginning of a second one, in which an engine may know how long the first one
-// took. The plans are saved, and each command pauses once for each resource, so that the bound holds for all.
-func scheduled(bound time.Duration) []step {
+// took. The plans are saved, and each command pauses once for each resource, so that a bound holds for all
+// that need the order of the references, and another for the one that does not.
+func scheduled(bound, unordered time.Duration) []step {
 	const file = "saved.tfplan"
 	planning, applying := []string{"plan", "-input=false", "-no-color", "-out=" + file}, []string{"apply", "-input=false", "-no-color", file}
 	command := func(name string, args []string, operation string) step {
 		return step{name: name, args: args, env: []string{provider.EnvPauses + "=" + operation}, bound: bound}
 	}
+	destroying := command("plan destroy", append(slices.Clone(planning), "-destroy"), "read")
+	destroying.bound = unordered
 	return []step{
 		command("plan", planning, "plan"), command("apply", applying, "create"), command("no-op", planning, "read"),
-		command("plan destroy", append(slices.Clone(planning), "-destroy"), "read"), command("destroy", applying, "delete"),
+		destroying, command("destroy", applying, "delete"),
 		command("plan again", planning, "plan"), command("apply again", applying, "create"),
 	}
 }
@@ -114,11 +117,12 @@ func schedules(s settings) (list []job) {
 			name string
 			work work.Schedule
 		}{{"graph", work.Graph(n)}, {"chain", work.Chain(n)}} {
-			list = append(list, job{name: "schedule", n: n, kind: kind.name, files: kind.work.Files(), steps: scheduled(kind.work.Bound(parallelism)), init: true})
+			steps := scheduled(kind.work.Bound(parallelism), kind.work.Independent().Bound(parallelism))
+			list = append(list, job{name: "schedule", n: n, kind: kind.name, files: kind.work.Files(), steps: steps, init: true})
 		}
 	}
 	const bound = slowMillis * time.Millisecond
-	steps := scheduled(bound)[:2]
+	steps := scheduled(bound, bound)[:2]
 	for i := range steps {
 		steps[i].env = []string{provider.EnvPauses + "=open"}
 	}

@@ -63,6 +63,16 @@ func (s Schedule) Bound(parallelism int) time.Duration {
 	return max(longest, all/time.Duration(parallelism))
 }
 
+// Independent returns the same tasks without their references: reading objects to destroy them needs no
+// order.
+func (s Schedule) Independent() Schedule {
+	var out Schedule
+	for _, t := range s.tasks {
+		out.tasks = append(out.tasks, task{takes: t.takes})
+	}
+	return out
+}
+
 // Files returns the configuration. The names of the blocks and their places in the file say nothing about
 // the order of the tasks.
 func (s Schedule) Files() map[string]string {

@@ -16,6 +16,7 @@ func TestBound(t *testing.T) {
 	}{
 		{"the chain is longest", work.Chain(120), 10, 3000 * time.Millisecond},
 		{"there is more work than the chain", work.Chain(120), 5, 5400 * time.Millisecond},
+		{"nothing waits", work.Chain(120).Independent(), 10, 2700 * time.Millisecond},
 		{"one after the other", work.Chain(120), 1, 27 * time.Second},
 	} {
 		if got := c.s.Bound(c.parallelism); got != c.want {
