@@ -115,12 +115,3 @@ func TestBeyond(t *testing.T) {
 		}
 	}
 }
-
-// TestNotThere has the client ask for the command that is not there: it must be refused in words, and not be
-// taken for a success.
-func TestNotThere(t *testing.T) {
-	err := project(t, nil).Test(t.Context(), io.Discard, tfexec.TestsDirectory("checks"))
-	if err == nil || !strings.Contains(err.Error(), `The command "test" is not supported`) {
-		t.Errorf("test: %v", err)
-	}
-}
