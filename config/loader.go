@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -308,6 +309,20 @@ func (t *Tree) Requires(p addr.Provider) bool {
 		}
 		return false
 	})
+}
+
+// UsedProviders returns the providers that have resources or provider blocks, in no particular order.
+func (t *Tree) UsedProviders() []addr.Provider {
+	used := map[addr.Provider]struct{}{}
+	for _, m := range t.SortedModules() {
+		for _, p := range m.Providers {
+			used[m.ProviderFor(p.Name)] = struct{}{}
+		}
+		for _, r := range m.Resources {
+			used[m.ProviderFor(r.ProviderRef().Name)] = struct{}{}
+		}
+	}
+	return slices.Collect(maps.Keys(used))
 }
 
 // SortedModules returns the modules of the tree, each after its parent, calls in source order.

@@ -102,6 +102,7 @@ func (e *Engine) Catalog(ctx context.Context, p addr.Provider) (provider.Catalog
 
 // Compile loads the schemas of the tree's providers and compiles the configuration.
 func (e *Engine) Compile(ctx context.Context, tree *config.Tree) (*blocks.Config, diag.List) {
+	e.providers.Load(ctx, tree.UsedProviders())
 	return blocks.Compile(tree, e.providers.Schemas(ctx))
 }
 

@@ -2,6 +2,7 @@ package processes
 
 import (
 	"context"
+	"sync"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -13,6 +14,15 @@ import (
 func (s *Set) Catalog(ctx context.Context, a addr.Provider) (provider.Catalog, diag.List) {
 	b := s.base(ctx, a)
 	return b.catalog, b.diags
+}
+
+// Load starts providers, all at once, for what they offer. What fails is reported where it is asked for.
+func (s *Set) Load(ctx context.Context, providers []addr.Provider) {
+	var loading sync.WaitGroup
+	for _, a := range providers {
+		loading.Go(func() { s.base(ctx, a) })
+	}
+	loading.Wait()
 }
 
 // Resource returns the schema of a resource type, nil if its provider has no such type. It starts the

@@ -3,6 +3,8 @@ package processes_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -108,4 +110,25 @@ func TestAskStartsAnother(t *testing.T) {
 	if asked != 1 || l.started != 2 {
 		t.Errorf("asked %d times, with %d processes started", asked, l.started)
 	}
+}
+
+// slowLauncher takes a second for each launch.
+type slowLauncher struct{}
+
+func (slowLauncher) Launch(context.Context, addr.Provider) (provider.Provider, diag.List) {
+	time.Sleep(time.Second)
+	return &fake{launcher: &launcher{}}, nil
+}
+
+// TestLoad starts three providers in the time of one.
+func TestLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := processes.New(slowLauncher{})
+		begin := time.Now()
+		set.Load(t.Context(), []addr.Provider{{Type: "a"}, {Type: "b"}, {Type: "c"}})
+		if took := time.Since(begin); took != time.Second {
+			t.Errorf("starting three providers took %s, want 1s", took)
+		}
+		set.Close()
+	})
 }

@@ -4,7 +4,6 @@ package clients
 
 import (
 	"errors"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
