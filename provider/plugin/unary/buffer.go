@@ -11,6 +11,9 @@ import (
 // prefix is the length of what precedes a message: whether it is compressed, and its length.
 const prefix = 5
 
+// firstRoom is the most memory that a response gets before any of its content has come.
+const firstRoom = 64 << 20
+
 // keptBuffer is the capacity up to which buffers are used again.
 const keptBuffer = 16 << 10
 

@@ -166,7 +166,8 @@ func (s *stream) receive(content []byte) error {
 		case size > maxMessage-prefix:
 			return status.Errorf(codes.ResourceExhausted, "the response has %d bytes, more than %d", size, maxMessage-prefix)
 		}
-		if need := prefix + int(size); cap(b) < need {
+		// What the prefix announces may never come, so a long message gets its memory as it arrives.
+		if need := min(prefix+int(size), firstRoom); cap(b) < need {
 			b = append(newBuffer(need).bytes, b...)
 		}
 	}
@@ -174,7 +175,7 @@ func (s *stream) receive(content []byte) error {
 	if len(content) > size-len(b) {
 		return status.Error(codes.Internal, "the response is longer than it says")
 	}
-	s.response.bytes = append(b, content...)
+	s.response.bytes = append(grow(b, len(content)), content...)
 	return nil
 }
 

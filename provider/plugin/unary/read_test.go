@@ -200,3 +200,14 @@ func FuzzRead(f *testing.F) {
 		<-s.done
 	})
 }
+
+// TestAnnouncedLength gives a response that announces two gigabytes no such memory in advance.
+func TestAnnouncedLength(t *testing.T) {
+	s := &stream{headed: true}
+	if err := s.receive([]byte{0, 0x7f, 0xff, 0xff, 0xf0, 1}); err != nil {
+		t.Fatal(err)
+	}
+	if got := cap(s.response.bytes); got > firstRoom {
+		t.Errorf("the response has room for %d bytes, more than %d", got, firstRoom)
+	}
+}
