@@ -190,7 +190,6 @@ func (a *app) known(root *cli.Command, args []string) error {
 
 // unsupported has the commands of related programs that this one lacks, with what to do instead.
 var unsupported = map[string]string{
-	"test": "Mayfly does not run test files (*.tftest.hcl) yet. Run them with OpenTofu or Terraform.",
 	"env":  "Use \"mayfly workspace\".",
 	"push": "Use \"mayfly state push\" to write a state.",
 }

@@ -114,3 +114,22 @@ func TestBeyond(t *testing.T) {
 		}
 	}
 }
+
+// TestTest reads the outcome of test files from the messages. The client leaves its only option out.
+func TestTest(t *testing.T) {
+	tf, ctx := initialized(t, map[string]string{
+		"main.tf": `output "a" { value = "b" }`,
+		"tests/good.tftest.hcl": `
+run "good" {
+  assert {
+    condition     = output.a == "b"
+    error_message = "not b"
+  }
+}`,
+	}), t.Context()
+	var said strings.Builder
+	ok(t, "test", tf.Test(ctx, &said, tfexec.TestsDirectory("tests")))
+	if !strings.Contains(said.String(), `"type":"test_summary"`) || !strings.Contains(said.String(), `"passed":1`) {
+		t.Errorf("the messages are %s", said.String())
+	}
+}
