@@ -256,3 +256,37 @@ resource "sim_thing" "long" {
 		}
 	})
 }
+
+// TestE41DeferredNeedsNoProvider plans an ephemeral that waits for another one, which cannot be opened yet:
+// what configures its provider is not opened either.
+func TestE41DeferredNeedsNoProvider(t *testing.T) {
+	t.Parallel()
+	inVirtualTime(t, `
+resource "sim_thing" "x" { name = "x" }
+ephemeral "sim_secret" "later" {
+  name = "later"
+  hint = sim_thing.x.id
+}
+ephemeral "sim_secret" "credentials" { name = "credentials" }
+provider "sim" {
+  alias = "p"
+  token = ephemeral.sim_secret.credentials.lease
+}
+ephemeral "sim_token" "t" {
+  provider     = sim.p
+  name         = "t"
+  parent_token = ephemeral.sim_secret.later.lease
+}
+resource "sim_thing" "y" {
+  name      = "y"
+  secret_wo = ephemeral.sim_token.t.lease
+}`, func(t *testing.T, w *world) {
+		r := w.ok(command{})
+		if n := len(r.planLog.Windows()); n != 0 {
+			t.Errorf("planning opened %d ephemerals, want none", n)
+		}
+		if n := len(r.applyLog.Windows()); n != 3 {
+			t.Errorf("applying opened %d ephemerals, want 3", n)
+		}
+	})
+}

@@ -156,9 +156,20 @@ func (o *opener) openTogether(pending Pending) {
 	if po == nil || !po.Opens() || !o.in.Resource.Block.BodyOpens() {
 		return
 	}
-	if o.run.Phase() == eval.Applying || o.in.KnownOnceOpened(o.t) && !pending(o.t, o.in) {
+	if o.run.Phase() == eval.Applying || !mustWait(o.t, o.in, pending, map[*eval.Instance]struct{}{}) {
 		o.run.Together(o.t, o.s, o.in.OpenForBody, func(t *future.Task, s *eval.Session) { o.p = o.ProviderFor(t, s, po, o.in.Addr()) })
 	}
+}
+
+// mustWait reports whether an instance cannot be opened yet, because of its own configuration or because
+// something that it refers to cannot. seen has the instances that were found not to be.
+func mustWait(t *future.Task, in *eval.Instance, pending Pending, seen map[*eval.Instance]struct{}) bool {
+	if _, ok := seen[in]; ok {
+		return false
+	}
+	seen[in] = struct{}{}
+	needs, known := in.NeedsOpen(t)
+	return !known || pending(t, in) || slices.ContainsFunc(needs, func(n *eval.Instance) bool { return mustWait(t, n, pending, seen) })
 }
 
 // deferred returns the result for an instance that cannot be opened yet: the known parts of its

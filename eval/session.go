@@ -206,16 +206,23 @@ func (sc *scope) openNeeds(exprs ...*lang.Expr) {
 	})
 }
 
-// KnownOnceOpened reports whether the configuration is wholly known as soon as what it needs is open.
-func (in *Instance) KnownOnceOpened(t *future.Task) bool {
-	v, _, _ := in.Run().evalUnopened(func(dry *Session) (cty.Value, diag.List) { return in.evalBody(t, dry) })
-	known := true
+// NeedsOpen returns the ephemeral instances that the configuration refers to, and whether it is wholly known
+// as soon as their values are.
+func (in *Instance) NeedsOpen(t *future.Task) (needs []*Instance, known bool) {
+	v, _, _ := in.Run().evalUnopened(func(dry *Session) (cty.Value, diag.List) {
+		v, diags := in.evalBody(t, dry)
+		for _, n := range dry.needed {
+			needs = append(needs, n.Instance)
+		}
+		return v, diags
+	})
+	known = true
 	_ = cty.Walk(v, func(_ cty.Path, part cty.Value) (bool, error) { // the function returns no error
 		unopened := part.HasMark(value.Ephemeral)
 		known = known && (unopened || part.IsKnown())
 		return !unopened, nil
 	})
-	return known
+	return needs, known
 }
 
 // OpenForBody opens, all at once, what evaluating the configuration will need.
