@@ -59,6 +59,7 @@ func (w *world) talk(planned bool, vars map[string]cty.Value) *talk {
 	k.said = k.first
 	k.end = sync.OnceValue(func() *result {
 		k.said = append(k.said, k.console.Close()...)
+		k.said = append(k.said, e.Flush()...) // the events that closing has reported
 		e.Close()
 		r.planDiags, r.planLog = k.said, w.newEntries()
 		mu.Lock()
