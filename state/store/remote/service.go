@@ -1,0 +1,97 @@
+// Package remote keeps states in services on a network. It holds what is the same for all of them: reading and
+// conditional writing, locks that can be lost, the journal, retries and encryption. What differs is behind the
+// interface Service, which has one implementation in a package of its own for each kind of service, such as
+// state/store/pg.
+//
+// It may import state and state/store. It must not know configuration, plans, providers, or any service.
+package remote
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// Service is a configured place in a service: a bucket and prefix, a schema of a database, a URL. An
+// implementation is safe for concurrent use, and does not retry by itself: it returns a *Passing for what is
+// worth another attempt. It sees stored bytes only, which may be encrypted.
+type Service interface {
+	// Workspaces returns the names of the workspaces other than the default one, in any order.
+	Workspaces(ctx context.Context) ([]string, error)
+	// Blob returns access to the state of a workspace, which need not exist. It contacts nothing. The name is
+	// a valid one. It fails with ErrNoWorkspaces if the service keeps one state only and the name is not that
+	// of the default workspace.
+	Blob(workspace string) (Blob, error)
+}
+
+// Blob is the state of one workspace in a service, as one run sees it: the lock that Lock takes belongs to it.
+// It is safe for concurrent use.
+type Blob interface {
+	// Path names the state in messages and lock information, such as s3://bucket/key. It has no credentials.
+	Path() string
+	// Get returns the stored bytes and their version: nil and "" if there are none. If the service stores a
+	// checksum of its own, bytes that do not match it are a *Passing.
+	Get(ctx context.Context) (data []byte, v Version, err error)
+	// Put replaces the stored bytes, and returns the new version. It fails with ErrChanged if the version was
+	// not was; "" stands for no stored bytes. A service without conditional writes compares as close to the
+	// write as it can.
+	Put(ctx context.Context, data []byte, was Version) (Version, error)
+	// Delete removes the stored bytes and whatever belongs to them, other than the lock.
+	Delete(ctx context.Context) error
+
+	// Lock takes the lock for a run, without waiting. It fails with a *store.LockError if the lock is held.
+	// It does nothing if the place is configured without locking.
+	Lock(ctx context.Context, info store.LockInfo) error
+	// Unlock releases the lock with that ID, whichever run took it. It fails with store.ErrNotLocked if there
+	// is none, and with a *store.LockError if the lock has another ID.
+	Unlock(ctx context.Context, id string) error
+	// Holder returns what the lock says about its holder; nil if it is not held.
+	Holder(ctx context.Context) (*store.LockInfo, error)
+	// Held returns nil if the lock with that ID, which this Blob took, is still held, and else an error that
+	// wraps store.ErrLockLost. It is called before each change, beside another request.
+	Held(ctx context.Context, id string) error
+
+	// Parts returns the place for the state's journal beside it; nil if the service has none, and the journal
+	// is kept on this machine.
+	Parts() Parts
+}
+
+// Version identifies the stored bytes of a state: an ETag, a generation, a number of a row, or a checksum. It is
+// "" for a state that does not exist.
+type Version string
+
+// Parts keeps a journal as named parts, each of at most a few hundred kilobytes. Names consist of lower case
+// letters, digits, "-" and ".". It is safe for concurrent use.
+type Parts interface {
+	// List returns the names of all parts, in any order.
+	List(ctx context.Context) ([]string, error)
+	// Get returns a part; nil if there is none of that name.
+	Get(ctx context.Context, name string) ([]byte, error)
+	// Put stores a part, replacing one of the same name. When it returns, the part is durable.
+	Put(ctx context.Context, name string, data []byte) error
+	// Remove removes parts. Those that do not exist are no error.
+	Remove(ctx context.Context, names []string) error
+}
+
+// Errors of services, for errors.Is.
+var (
+	// ErrChanged means that a state is not what was read before.
+	ErrChanged = errors.New("the state was changed by another run after this one had read it")
+	// ErrNoWorkspaces means that a place has room for the state of the default workspace only.
+	ErrNoWorkspaces = errors.New("this backend keeps the state of one workspace only")
+)
+
+// Passing is an error that may pass: a timeout, a lost connection, an answer that asks for patience. Whether
+// the request had an effect is not known.
+type Passing struct {
+	Err   error
+	After time.Duration // that the service asks to wait for; 0 if it does not say
+}
+
+// Error returns the error's text.
+func (e *Passing) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *Passing) Unwrap() error { return e.Err }
