@@ -1,0 +1,83 @@
+package remote
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// dirParts keeps the parts of journals in a directory of this machine, for services that have no room for them.
+type dirParts struct{ dir string }
+
+// journalDir returns the directory for the journals of one state. Its name has nothing of the state's path,
+// which may be long and have any characters.
+func journalDir(base, path string) string {
+	return filepath.Join(base, fmt.Sprintf("%x", sha256.Sum256([]byte(path)))[:16])
+}
+
+const tmpSuffix = ".tmp"
+
+// List implements Parts.
+func (d dirParts) List(context.Context) ([]string, error) {
+	entries, err := os.ReadDir(d.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), tmpSuffix) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+// Get implements Parts.
+func (d dirParts) Get(_ context.Context, name string) ([]byte, error) {
+	b, err := os.ReadFile(filepath.Join(d.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// Put implements Parts. A part is replaced by renaming, so that a crash leaves the old or the new one.
+func (d dirParts) Put(_ context.Context, name string, data []byte) error {
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return err
+	}
+	path := filepath.Join(d.dir, name)
+	f, err := os.OpenFile(path+tmpSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+tmpSuffix, path); err != nil {
+		return err
+	}
+	// Synchronize the directory, if the system supports this.
+	if dir, err := os.Open(d.dir); err == nil {
+		_ = errors.Join(dir.Sync(), dir.Close())
+	}
+	return nil
+}
+
+// Remove implements Parts.
+func (d dirParts) Remove(_ context.Context, names []string) error {
+	var errs []error
+	for _, name := range names {
+		if err := os.Remove(filepath.Join(d.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	_ = os.Remove(d.dir) // if it is empty now
+	return errors.Join(errs...)
+}

@@ -1,0 +1,124 @@
+package remote
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/state/store"
+)
+
+// Options configure a Store.
+type Options struct {
+	Cipher store.Cipher // nil stores states unencrypted
+	// JournalDir is a directory of this machine, created when needed, for the journals of a service that has no
+	// room for them.
+	JournalDir string
+	Version    string // of the program, for the files of new workspaces
+}
+
+// Store is a store.Store in a service.
+type Store struct {
+	service Service
+	opt     Options
+}
+
+var _ store.Store = (*Store)(nil)
+
+// New returns a store. It contacts nothing.
+func New(s Service, opt Options) *Store { return &Store{s, opt} }
+
+// Workspaces implements store.Store.
+func (s *Store) Workspaces(ctx context.Context) ([]string, error) {
+	var names []string
+	err := retry(ctx, func() (err error) {
+		names, err = s.service.Workspaces(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing the workspaces: %w", err)
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return name == store.DefaultWorkspace || store.CheckWorkspaceName(name) != nil
+	})
+	slices.Sort(names)
+	return append([]string{store.DefaultWorkspace}, slices.Compact(names)...), nil
+}
+
+// CreateWorkspace implements store.Store. A workspace exists if it has a state, so it gets an empty one.
+func (s *Store) CreateWorkspace(ctx context.Context, name string) error {
+	m, err := s.manager(name)
+	if err != nil {
+		return err
+	}
+	exists := fmt.Errorf("%w: %q", store.ErrWorkspaceExists, name)
+	if name == store.DefaultWorkspace {
+		return exists
+	}
+	f, err := state.NewFile(s.opt.Version, rand.Reader)
+	if err != nil {
+		return err
+	}
+	data, err := store.Encode(f, s.opt.Cipher)
+	if err != nil {
+		return err
+	}
+	if _, err = m.put(ctx, data, ""); errors.Is(err, ErrChanged) {
+		return exists
+	}
+	return m.explain("stored", err)
+}
+
+// DeleteWorkspace implements store.Store.
+func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) error {
+	if name == store.DefaultWorkspace {
+		return store.ErrDefault
+	}
+	m, err := s.manager(name)
+	if err != nil {
+		return err
+	}
+	got, err := m.load(ctx)
+	switch {
+	case err != nil && !force:
+		return err
+	case err == nil && got.version == "":
+		return fmt.Errorf("%w: %q", store.ErrNoWorkspace, name)
+	case !force:
+		if f := got.result(); f != nil && len(f.State.Managed()) > 0 {
+			return fmt.Errorf("%w: %q", store.ErrNotEmpty, name)
+		}
+	}
+	if err := m.removeParts(ctx, got.names()); err != nil {
+		return err
+	}
+	return m.explain("deleted", retry(ctx, func() error { return m.blob.Delete(ctx) }))
+}
+
+// Manager implements store.Store.
+func (s *Store) Manager(name string) (store.Manager, error) {
+	m, err := s.manager(name)
+	if err != nil {
+		return nil, err // not a typed nil
+	}
+	return m, nil
+}
+
+func (s *Store) manager(name string) (*Manager, error) {
+	if err := store.CheckWorkspaceName(name); err != nil {
+		return nil, err
+	}
+	blob, err := s.service.Blob(name)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{blob: blob, cipher: s.opt.Cipher, parts: blob.Parts(), journal: blob.Path() + ".journal"}
+	if m.parts == nil {
+		dir := journalDir(s.opt.JournalDir, blob.Path())
+		m.parts, m.journal, m.away = dirParts{dir}, dir, true
+	}
+	return m, nil
+}
