@@ -71,7 +71,7 @@ type Parts interface {
 	Get(ctx context.Context, name string) ([]byte, error)
 	// Put stores a part, replacing one of the same name. When it returns, the part is durable.
 	Put(ctx context.Context, name string, data []byte) error
-	// Remove removes parts. Those that do not exist are no error.
+	// Remove removes parts. It ignores those that do not exist.
 	Remove(ctx context.Context, names []string) error
 }
 
