@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// dirParts keeps the parts of journals in a directory of this machine, for services that have no room for them.
+// dirParts keeps the parts of journals in a directory of this machine, for services that have no room for
+// them.
 type dirParts struct{ dir string }
 
 // journalDir returns the directory for the journals of one state. Its name has nothing of the state's path,

@@ -94,14 +94,19 @@ func (f *fake) Workspaces(context.Context) (names []string, err error) {
 	})
 }
 
-func (f *fake) Blob(workspace string) (remote.Blob, error) { return &blob{f, workspace}, nil }
+func (f *fake) Place(workspace string) (remote.Place, error) {
+	b := &blob{f, workspace}
+	p := remote.Place{Path: "fake://" + workspace, State: b, Lock: b}
+	if f.journals {
+		p.Parts = parts{b}
+	}
+	return p, nil
+}
 
 type blob struct {
 	*fake
 	name string
 }
-
-func (b *blob) Path() string { return "fake://" + b.name }
 
 func (b *blob) Get(context.Context) (data []byte, v remote.Version, err error) {
 	err = b.do("get", func() error {
@@ -136,8 +141,8 @@ func (b *blob) Delete(context.Context) error {
 	})
 }
 
-func (b *blob) Lock(_ context.Context, info store.LockInfo) error {
-	return b.do("lock", func() error {
+func (b *blob) Take(_ context.Context, info store.LockInfo) error {
+	return b.do("take", func() error {
 		c := b.at(b.name)
 		if c.lock != nil {
 			holder := *c.lock
@@ -148,8 +153,8 @@ func (b *blob) Lock(_ context.Context, info store.LockInfo) error {
 	})
 }
 
-func (b *blob) Unlock(_ context.Context, id string) error {
-	return b.do("unlock", func() error {
+func (b *blob) Release(_ context.Context, id string) error {
+	return b.do("release", func() error {
 		c := b.at(b.name)
 		if c.lock == nil {
 			return store.ErrNotLocked
@@ -166,20 +171,13 @@ func (b *blob) Holder(context.Context) (info *store.LockInfo, err error) {
 	return info, b.do("holder", func() error { info = b.at(b.name).lock; return nil })
 }
 
-func (b *blob) Held(_ context.Context, id string) error {
-	return b.do("held", func() error {
+func (b *blob) Check(_ context.Context, id string) error {
+	return b.do("check", func() error {
 		if c := b.at(b.name); c.lock == nil || c.lock.ID != id {
 			return fmt.Errorf("%w: another run has it", store.ErrLockLost)
 		}
 		return nil
 	})
-}
-
-func (b *blob) Parts() remote.Parts {
-	if !b.journals {
-		return nil
-	}
-	return parts{b}
 }
 
 type parts struct{ *blob }

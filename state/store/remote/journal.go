@@ -40,7 +40,7 @@ func (m *Manager) Journal(ctx context.Context, base *state.File) (state.Journal,
 	if fresh := m.meta == (state.Meta{}); !fresh && (base.Lineage != m.meta.Lineage || base.Serial != m.meta.Serial) || fresh && base.Serial != 0 {
 		return nil, m.explain("changed", ErrChanged)
 	}
-	file := &partFile{blob: m.blob, parts: m.parts, lockID: m.lockID, run: newRun(time.Now())}
+	file := &partFile{parts: m.place.Parts, lock: m.place.Lock, lockID: m.lockID, run: newRun(time.Now())}
 	log, err := state.NewLog(file, base.Meta, sealer(m.cipher))
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (m *Manager) removeParts(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	err := retry(ctx, func() error { return m.parts.Remove(ctx, names) })
+	err := retry(ctx, func() error { return m.place.Parts.Remove(ctx, names) })
 	if err != nil {
 		return fmt.Errorf("the journal %s cannot be removed: %w", m.journal, err)
 	}
@@ -103,8 +103,8 @@ const partSize = 64 << 10
 // a whole until it is large enough. Whenever it stores a part, it asks at the same time whether the run still
 // holds its lock. Its methods are called one after the other, except Reserve and names.
 type partFile struct {
-	blob   Blob
 	parts  Parts
+	lock   Lock   // nil if there is no locking
 	lockID string // "" if the run has no lock
 	run    string
 
@@ -135,13 +135,7 @@ func (f *partFile) Sync() error {
 	name, data := partName(f.run, f.n), f.last
 	f.mu.Unlock()
 	lost := make(chan error, 1)
-	go func() {
-		if f.lockID == "" {
-			lost <- nil
-			return
-		}
-		lost <- held(ctx, f.blob, f.lockID)
-	}()
+	go func() { lost <- checkLock(ctx, f.lock, f.lockID) }()
 	err := retry(ctx, func() error { return f.parts.Put(ctx, name, data) })
 	return errors.Join(<-lost, err)
 }

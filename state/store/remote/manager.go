@@ -17,9 +17,8 @@ import (
 
 // Manager is a store.Manager for one state in a service. It is safe for concurrent use.
 type Manager struct {
-	blob    Blob
+	place   Place
 	cipher  store.Cipher
-	parts   Parts
 	journal string // where the parts are, for messages
 	away    bool   // the parts are on this machine, and not beside the state
 
@@ -52,7 +51,7 @@ func (m *Manager) Lock(ctx context.Context, info store.LockInfo) (string, error)
 	if info.ID == "" {
 		info.ID = uuid.NewString()
 	}
-	info.Path = m.blob.Path()
+	info.Path = m.place.Path
 	if m.away {
 		host, _ := os.Hostname()
 		info.Info = fmt.Sprintf("If this run ended abnormally, its results are in a journal on %s, in %s", host, m.journal)
@@ -66,8 +65,11 @@ func (m *Manager) Lock(ctx context.Context, info store.LockInfo) (string, error)
 }
 
 func (m *Manager) lock(ctx context.Context, info store.LockInfo) error {
+	if m.place.Lock == nil {
+		return nil
+	}
 	for a := newAttempts(); ; {
-		err := m.blob.Lock(ctx, info)
+		err := m.place.Lock.Take(ctx, info)
 		var held *store.LockError
 		if err == nil || errors.As(err, &held) && (held.Info == nil || held.Info.ID != info.ID || a.n == 0) {
 			return err
@@ -82,11 +84,12 @@ func (m *Manager) lock(ctx context.Context, info store.LockInfo) error {
 	}
 }
 
-// abandon releases a lock that may have been taken although the run does not know. It cannot do more than try.
+// abandon releases a lock that may have been taken although the run does not know. It cannot do more than
+// try.
 func (m *Manager) abandon(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), longestPause)
 	defer cancel()
-	_ = m.blob.Unlock(ctx, id)
+	_ = m.place.Lock.Release(ctx, id)
 }
 
 // Unlock implements store.Manager. A journal that a later run needs stays.
@@ -103,9 +106,12 @@ func (m *Manager) Unlock(ctx context.Context, id string) error {
 }
 
 func (m *Manager) unlock(ctx context.Context, id string) error {
+	if m.place.Lock == nil {
+		return nil
+	}
 	unsure := false
 	err := retry(ctx, func() error {
-		err := m.blob.Unlock(ctx, id)
+		err := m.place.Lock.Release(ctx, id)
 		if unsure && errors.Is(err, store.ErrNotLocked) {
 			return nil // the answer to an earlier attempt was lost
 		}
@@ -115,9 +121,13 @@ func (m *Manager) unlock(ctx context.Context, id string) error {
 	return m.explain("unlocked", err)
 }
 
+// holder returns the information about the present lock; nil for none.
 func (m *Manager) holder(ctx context.Context) (info *store.LockInfo, err error) {
+	if m.place.Lock == nil {
+		return nil, nil
+	}
 	err = retry(ctx, func() (err error) {
-		info, err = m.blob.Holder(ctx)
+		info, err = m.place.Lock.Holder(ctx)
 		return err
 	})
 	return info, err
@@ -138,7 +148,12 @@ func (m *Manager) CheckUnlock(ctx context.Context, id string) error {
 }
 
 // ForceUnlock implements store.ForceUnlocker.
-func (m *Manager) ForceUnlock(ctx context.Context, id string) error { return m.unlock(ctx, id) }
+func (m *Manager) ForceUnlock(ctx context.Context, id string) error {
+	if m.place.Lock == nil {
+		return store.ErrNotLocked
+	}
+	return m.unlock(ctx, id)
+}
 
 // Recovered implements store.Recoverer.
 func (m *Manager) Recovered() *store.Recovered {
@@ -147,8 +162,8 @@ func (m *Manager) Recovered() *store.Recovered {
 	return m.recovered
 }
 
-// Read implements store.Manager. With the lock held, it folds the journal of an interrupted run into the state.
-// Otherwise it includes the journal's results in the returned file, and changes nothing.
+// Read implements store.Manager. With the lock held, it folds the journal of an interrupted run into the
+// state. Otherwise it includes the journal's results in the returned file, and changes nothing.
 func (m *Manager) Read(ctx context.Context) (*state.File, error) {
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -179,8 +194,8 @@ func (m *Manager) note(f *state.File, v Version) *state.File {
 	return f
 }
 
-// Write implements store.Manager. If it fails although the journal has all results of the run, and the state is
-// as the run knows it, the error is a *store.JournaledError.
+// Write implements store.Manager. If it fails although the journal has all results of the run, and the
+// state is as the run knows it, the error is a *store.JournaledError.
 func (m *Manager) Write(ctx context.Context, f *state.File) error {
 	ctx = context.WithoutCancel(ctx)
 	m.mu.Lock()
@@ -221,7 +236,8 @@ func (m *Manager) write(ctx context.Context, f *state.File) error {
 	}
 	names := m.file.names()
 	m.log, m.file = nil, nil
-	// The state is saved. What cannot be removed of the journal is known to be folded in, and goes with the next run.
+	// The state is saved. What cannot be removed of the journal is known to be folded in, and goes with the
+	// next run.
 	_ = m.removeParts(ctx, names)
 	return nil
 }
@@ -231,7 +247,7 @@ func (m *Manager) write(ctx context.Context, f *state.File) error {
 func (m *Manager) put(ctx context.Context, data []byte, was Version) (Version, error) {
 	unsure := false
 	for a := newAttempts(); ; {
-		v, err := m.blob.Put(ctx, data, was)
+		v, err := m.place.State.Put(ctx, data, was)
 		if err == nil || errors.Is(err, ErrChanged) && !unsure {
 			return v, err
 		}
@@ -255,7 +271,7 @@ func (m *Manager) put(ctx context.Context, data []byte, was Version) (Version, e
 
 func (m *Manager) get(ctx context.Context) (data []byte, v Version, err error) {
 	err = retry(ctx, func() (err error) {
-		data, v, err = m.blob.Get(ctx)
+		data, v, err = m.place.State.Get(ctx)
 		return err
 	})
 	return data, v, err
@@ -263,14 +279,16 @@ func (m *Manager) get(ctx context.Context) (data []byte, v Version, err error) {
 
 // checkHeld returns an error that wraps store.ErrLockLost if the run had a lock and has lost it.
 func (m *Manager) checkHeld(ctx context.Context) error {
-	if m.lockID == "" {
-		return nil
-	}
-	return held(ctx, m.blob, m.lockID)
+	return checkLock(ctx, m.place.Lock, m.lockID)
 }
 
-func held(ctx context.Context, b Blob, id string) error {
-	return retry(ctx, func() error { return b.Held(ctx, id) })
+// checkLock returns an error unless l with that ID is held. A nil lock and no ID stand for a run without a
+// lock.
+func checkLock(ctx context.Context, l Lock, id string) error {
+	if l == nil || id == "" {
+		return nil
+	}
+	return retry(ctx, func() error { return l.Check(ctx, id) })
 }
 
 // explain says which state err is about, and what could not be done with it; nil for nil.
@@ -279,5 +297,5 @@ func (m *Manager) explain(done string, err error) error {
 	if err == nil || errors.As(err, &held) || errors.Is(err, store.ErrNotLocked) {
 		return err
 	}
-	return fmt.Errorf("the state %s cannot be %s: %w", m.blob.Path(), done, err)
+	return fmt.Errorf("the state %s cannot be %s: %w", m.place.Path, done, err)
 }

@@ -58,8 +58,8 @@ func (s stored) names() []string {
 // errMoved means that a journal was removed while it was read.
 var errMoved = errors.New("the journal of the state was removed while it was read")
 
-// readRetries is how often reading is repeated if the state and its journal do not match: a run may have ended
-// between reading the one and the other.
+// readRetries is how often reading is repeated if the state and its journal do not match: a run may have
+// ended between reading the one and the other.
 const readRetries = 2
 
 // load reads the state and its journals, except the run's own. It changes nothing.
@@ -81,7 +81,7 @@ func (m *Manager) loadOnce(ctx context.Context) (stored, error) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		listing = retry(ctx, func() (err error) {
-			names, err = m.parts.List(ctx)
+			names, err = m.place.Parts.List(ctx)
 			return err
 		})
 	})
@@ -112,9 +112,9 @@ func (m *Manager) loadOnce(ctx context.Context) (stored, error) {
 
 func (m *Manager) undecodable(data []byte, err error) error {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("<")) {
-		return fmt.Errorf("%s: %w. The answer is a page in HTML or XML, which may come from a proxy or a sign-in page in between", m.blob.Path(), err)
+		return fmt.Errorf("%s: %w. The answer is a page in HTML or XML, which may come from a proxy or a sign-in page in between", m.place.Path, err)
 	}
-	return fmt.Errorf("%s: %w", m.blob.Path(), err)
+	return fmt.Errorf("%s: %w", m.place.Path, err)
 }
 
 // group returns the journals that parts belong to, without the run's own.
@@ -175,7 +175,7 @@ func (m *Manager) joined(ctx context.Context, j *journal) ([]byte, error) {
 		wg.Go(func() {
 			defer func() { <-room }()
 			errs[i] = retry(ctx, func() (err error) {
-				texts[i], err = m.parts.Get(ctx, name)
+				texts[i], err = m.place.Parts.Get(ctx, name)
 				return err
 			})
 			if errs[i] == nil && texts[i] == nil {
@@ -231,8 +231,8 @@ func (m *Manager) noteReplayed(r *state.Replayed) {
 	m.recovered.Torn = m.recovered.Torn || r.Torn
 }
 
-// settle reads the state and folds journals left by earlier runs into it. A run without the lock refuses them:
-// their run may be alive.
+// settle reads the state and folds journals left by earlier runs into it. A run without the lock refuses
+// them: their run may be alive.
 func (m *Manager) settle(ctx context.Context) error {
 	s, err := m.load(ctx)
 	if err != nil {
@@ -290,5 +290,5 @@ func (m *Manager) markFolded(ctx context.Context, j *journal, data []byte) (stri
 		return "", err
 	}
 	name := partName(j.run, len(j.parts)+1)
-	return name, retry(ctx, func() error { return m.parts.Put(ctx, name, mark) })
+	return name, retry(ctx, func() error { return m.place.Parts.Put(ctx, name, mark) })
 }

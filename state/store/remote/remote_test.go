@@ -41,7 +41,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// run is one run of a few operations, with what it was told to be durable.
+// run is one run of a few operations, with the results that it knows to be durable.
 type run struct {
 	m         store.Manager
 	lock      string
@@ -154,7 +154,8 @@ func checkComplete(t *testing.T, f *fake, want map[string]int) {
 	}
 }
 
-// TestPassingFailures lets every single request of a run fail in every way that passes: the run must not notice.
+// TestPassingFailures lets every single request of a run fail in every way that passes: the run must not
+// notice.
 func TestPassingFailures(t *testing.T) {
 	t.Parallel()
 	whole := prepared(t)
@@ -184,8 +185,8 @@ func TestPassingFailures(t *testing.T) {
 	}
 }
 
-// TestEndsAnywhere lets a run end at each of its requests, which is carried out or not: the next run, on another
-// machine, must find every result that the run was told to be durable.
+// TestEndsAnywhere lets a run end at each of its requests, which is carried out or not: the next run, on
+// another machine, must find every result that the run knew to be durable.
 func TestEndsAnywhere(t *testing.T) {
 	t.Parallel()
 	whole := prepared(t)
@@ -322,7 +323,7 @@ func TestJournalWithoutLock(t *testing.T) {
 	}
 }
 
-// TestPageInsteadOfState explains an answer that is no state at all.
+// TestPageInsteadOfState explains an answer of something else than the service.
 func TestPageInsteadOfState(t *testing.T) {
 	t.Parallel()
 	f := newFake()

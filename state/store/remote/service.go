@@ -1,7 +1,7 @@
-// Package remote keeps states in services on a network. It holds what is the same for all of them: reading and
-// conditional writing, locks that can be lost, the journal, retries and encryption. What differs is behind the
-// interface Service, which has one implementation in a package of its own for each kind of service, such as
-// state/store/pg.
+// Package remote keeps states in services on a network. It holds what is the same for all of them: reading
+// and conditional writing, locks that can be lost, the journal, retries and encryption. What differs is
+// behind the interface Service, which has one implementation in a package of its own for each kind of
+// service, such as state/store/pg.
 //
 // It may import state and state/store. It must not know configuration, plans, providers, or any service.
 package remote
@@ -20,17 +20,23 @@ import (
 type Service interface {
 	// Workspaces returns the names of the workspaces other than the default one, in any order.
 	Workspaces(ctx context.Context) ([]string, error)
-	// Blob returns access to the state of a workspace, which need not exist. It contacts nothing. The name is
-	// a valid one. It fails with ErrNoWorkspaces if the service keeps one state only and the name is not that
-	// of the default workspace.
-	Blob(workspace string) (Blob, error)
+	// Place returns access to what is kept for a workspace, which need not exist. It contacts nothing. The
+	// name is a valid one. It fails with ErrNoWorkspaces if the service keeps one state only and the name
+	// is not that of the default workspace.
+	Place(workspace string) (Place, error)
 }
 
-// Blob is the state of one workspace in a service, as one run sees it: the lock that Lock takes belongs to it.
-// It is safe for concurrent use.
-type Blob interface {
+// Place is what a service keeps for one workspace, as one run sees it.
+type Place struct {
 	// Path names the state in messages and lock information, such as s3://bucket/key. It has no credentials.
-	Path() string
+	Path  string
+	State Blob
+	Lock  Lock  // nil if the place is configured without locking
+	Parts Parts // of the state's journal; nil if the service has no room for it, and it is kept on this machine
+}
+
+// Blob is the stored form of a state. It is safe for concurrent use.
+type Blob interface {
 	// Get returns the stored bytes and their version: nil and "" if there are none. If the service stores a
 	// checksum of its own, bytes that do not match it are a *Passing.
 	Get(ctx context.Context) (data []byte, v Version, err error)
@@ -38,28 +44,26 @@ type Blob interface {
 	// not was; "" stands for no stored bytes. A service without conditional writes compares as close to the
 	// write as it can.
 	Put(ctx context.Context, data []byte, was Version) (Version, error)
-	// Delete removes the stored bytes and whatever belongs to them, other than the lock.
+	// Delete removes the stored bytes and whatever belongs to them, other than the lock and the journal.
 	Delete(ctx context.Context) error
-
-	// Lock takes the lock for a run, without waiting. It fails with a *store.LockError if the lock is held.
-	// It does nothing if the place is configured without locking.
-	Lock(ctx context.Context, info store.LockInfo) error
-	// Unlock releases the lock with that ID, whichever run took it. It fails with store.ErrNotLocked if there
-	// is none, and with a *store.LockError if the lock has another ID.
-	Unlock(ctx context.Context, id string) error
-	// Holder returns what the lock says about its holder; nil if it is not held.
-	Holder(ctx context.Context) (*store.LockInfo, error)
-	// Held returns nil if the lock with that ID, which this Blob took, is still held, and else an error that
-	// wraps store.ErrLockLost. It is called before each change, beside another request.
-	Held(ctx context.Context, id string) error
-
-	// Parts returns the place for the state's journal beside it; nil if the service has none, and the journal
-	// is kept on this machine.
-	Parts() Parts
 }
 
-// Version identifies the stored bytes of a state: an ETag, a generation, a number of a row, or a checksum. It is
-// "" for a state that does not exist.
+// Lock is the lock of a state, for one run. It is safe for concurrent use.
+type Lock interface {
+	// Take takes the lock without waiting. It fails with a *store.LockError if the lock is held.
+	Take(ctx context.Context, info store.LockInfo) error
+	// Release releases the lock with that ID, whichever run took it. It fails with store.ErrNotLocked if
+	// there is none, and with a *store.LockError if the lock has another ID.
+	Release(ctx context.Context, id string) error
+	// Holder returns what the lock says about its holder; nil if it is not held.
+	Holder(ctx context.Context) (*store.LockInfo, error)
+	// Check returns nil if the lock with that ID, which this Lock took, is still held, and else an error that
+	// wraps store.ErrLockLost. It is called before each change, at the same time as another request.
+	Check(ctx context.Context, id string) error
+}
+
+// Version identifies the stored bytes of a state: an ETag, a generation, a number of a row, or a checksum.
+// It is "" for a state that does not exist.
 type Version string
 
 // Parts keeps a journal as named parts, each of at most a few hundred kilobytes. Names consist of lower case

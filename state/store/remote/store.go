@@ -14,8 +14,8 @@ import (
 // Options configure a Store.
 type Options struct {
 	Cipher store.Cipher // nil stores states unencrypted
-	// JournalDir is a directory of this machine, created when needed, for the journals of a service that has no
-	// room for them.
+	// JournalDir is a directory of this machine, created when needed, for the journals of a service that
+	// has no room for them.
 	JournalDir string
 	Version    string // of the program, for the files of new workspaces
 }
@@ -95,7 +95,7 @@ func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) er
 	if err := m.removeParts(ctx, got.names()); err != nil {
 		return err
 	}
-	return m.explain("deleted", retry(ctx, func() error { return m.blob.Delete(ctx) }))
+	return m.explain("deleted", retry(ctx, func() error { return m.place.State.Delete(ctx) }))
 }
 
 // Manager implements store.Store.
@@ -111,14 +111,14 @@ func (s *Store) manager(name string) (*Manager, error) {
 	if err := store.CheckWorkspaceName(name); err != nil {
 		return nil, err
 	}
-	blob, err := s.service.Blob(name)
+	place, err := s.service.Place(name)
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{blob: blob, cipher: s.opt.Cipher, parts: blob.Parts(), journal: blob.Path() + ".journal"}
-	if m.parts == nil {
-		dir := journalDir(s.opt.JournalDir, blob.Path())
-		m.parts, m.journal, m.away = dirParts{dir}, dir, true
+	m := &Manager{place: place, cipher: s.opt.Cipher, journal: place.Path + ".journal"}
+	if m.place.Parts == nil {
+		dir := journalDir(s.opt.JournalDir, place.Path)
+		m.place.Parts, m.journal, m.away = dirParts{dir}, dir, true
 	}
 	return m, nil
 }
