@@ -2,6 +2,8 @@ package addr
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -54,6 +56,37 @@ func (k Key) Value() cty.Value {
 	default:
 		return cty.NilVal
 	}
+}
+
+// MarshalJSON implements json.Marshaler: a number, a string, or null for NoKey. With the option omitzero, NoKey
+// is left out of an object.
+func (k Key) MarshalJSON() ([]byte, error) {
+	switch k.kind {
+	case KeyInt:
+		return json.Marshal(k.n)
+	case KeyString:
+		return json.Marshal(k.s)
+	default:
+		return []byte("null"), nil
+	}
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It returns an error for anything that MarshalJSON does not write,
+// such as a negative number.
+func (k *Key) UnmarshalJSON(src []byte) error {
+	var n int
+	var s string
+	switch {
+	case string(src) == "null":
+		*k = NoKey
+	case json.Unmarshal(src, &n) == nil && n >= 0:
+		*k = IntKey(n)
+	case json.Unmarshal(src, &s) == nil:
+		*k = StringKey(s)
+	default:
+		return errors.New("an instance key is neither a whole number nor a string")
+	}
+	return nil
 }
 
 // String returns the key in brackets as it stands in an address, or "" for NoKey.

@@ -6,6 +6,7 @@
 package plan
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/zclconf/go-cty/cty"
@@ -113,6 +114,21 @@ func (c *Change) Moved() bool { return c.PrevAddr != (addr.Instance{}) && c.Prev
 // Object returns the object that the change is about.
 func (c *Change) Object() addr.Object { return addr.Object{Instance: c.Addr, Deposed: c.Deposed} }
 
+// Sides decodes the objects before and after the change; cty.NilVal stands for none. An error names the object.
+func (c *Change) Sides() (before, after cty.Value, err error) {
+	if before, after, err = sides(c.Before, c.After); err != nil {
+		err = fmt.Errorf("%s: %w", c.Object(), err)
+	}
+	return before, after, err
+}
+
+func sides(b, a value.Durable) (before, after cty.Value, err error) {
+	if before, err = b.Live(); err == nil {
+		after, err = a.Live()
+	}
+	return before, after, err
+}
+
 // Importing identifies the existing object that is imported.
 type Importing struct {
 	ID       string
@@ -126,6 +142,14 @@ type OutputChange struct {
 	Before    value.Durable
 	After     value.Durable
 	Sensitive bool
+}
+
+// Sides decodes the values before and after the change; cty.NilVal stands for none. An error names the output.
+func (c *OutputChange) Sides() (before, after cty.Value, err error) {
+	if before, after, err = sides(c.Before, c.After); err != nil {
+		err = fmt.Errorf("output.%s: %w", c.Name, err)
+	}
+	return before, after, err
 }
 
 // Plan is a complete plan.
@@ -184,6 +208,16 @@ func (p *Plan) RemovesData() bool {
 		}
 	}
 	return false
+}
+
+// SensitiveOutput reports whether an output is sensitive before or after its change: a value that was secret
+// may still be in use.
+func (p *Plan) SensitiveOutput(c *OutputChange) bool {
+	if c.Sensitive || p.Base == nil {
+		return c.Sensitive
+	}
+	before := p.Base.Outputs[c.Name]
+	return before != nil && before.Sensitive
 }
 
 // Counts are the numbers of the summary line.

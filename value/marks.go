@@ -66,6 +66,18 @@ func PathsWith(v cty.Value, m Mark) []cty.Path {
 	return paths
 }
 
+// Unmark returns v without its own marks, and reports whether people must not see v: whether one of the marks is
+// Sensitive or Ephemeral. Marks nested in v stay. Unlike cty's, it takes cty.NilVal.
+func Unmark(v cty.Value) (raw cty.Value, secret bool) {
+	if v == cty.NilVal || !v.IsMarked() {
+		return v, false
+	}
+	raw, marks := v.Unmark()
+	_, sensitive := marks[Sensitive]
+	_, ephemeral := marks[Ephemeral]
+	return raw, sensitive || ephemeral
+}
+
 // Redacted returns the text that stands in people's output for a value with the given marks, and whether it
 // must be redacted at all.
 func Redacted(marks cty.ValueMarks) (string, bool) {

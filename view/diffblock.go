@@ -8,6 +8,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // keepAttr reports whether an attribute is shown even if it does not change, because people recognize
@@ -134,8 +135,8 @@ func (d differ) attributes(attrs map[string]*schema.Attribute, vb, va map[string
 // side is unknown or sensitive and has to be shown as a whole.
 func (d differ) attribute(attr *schema.Attribute, b, a cty.Value, why *paths) *node {
 	if attr.Sensitive && !d.show {
-		b, _ = unmark(b)
-		a, _ = unmark(a)
+		b, _ = value.Unmark(b)
+		a, _ = value.Unmark(a)
 		n := d.secret(b, a, true, true)
 		n.forces = why.here()
 		return n
@@ -143,8 +144,8 @@ func (d differ) attribute(attr *schema.Attribute, b, a cty.Value, why *paths) *n
 	if attr.Nested == nil || isOpaque(b) || isOpaque(a) {
 		return d.value(b, a, flavourOf(attr.Type), why)
 	}
-	b, _ = unmark(b)
-	a, _ = unmark(a)
+	b, _ = value.Unmark(b)
+	a, _ = value.Unmark(a)
 	n := d.nestedAttr(attr.Nested, b, a, why)
 	n.forces = why.here()
 	return n
@@ -152,7 +153,7 @@ func (d differ) attribute(attr *schema.Attribute, b, a cty.Value, why *paths) *n
 
 // isOpaque reports whether a value must be shown as a whole: it is unknown or sensitive.
 func isOpaque(v cty.Value) bool {
-	raw, secret := unmark(v)
+	raw, secret := value.Unmark(v)
 	return secret || exists(raw) && !raw.IsKnown()
 }
 
@@ -202,8 +203,8 @@ func (d differ) nestedObject(o *schema.Object, b, a cty.Value, why *paths) *node
 	if isOpaque(b) || isOpaque(a) || isNull(b) || isNull(a) {
 		return d.value(b, a, typed, why)
 	}
-	b, _ = unmark(b)
-	a, _ = unmark(a)
+	b, _ = value.Unmark(b)
+	a, _ = value.Unmark(a)
 	e := sided(exists(b), exists(a))
 	body := nested{attrs: d.attributes(o.Attributes, entries(b), entries(a), why, false)}
 	if e == same {
@@ -214,7 +215,7 @@ func (d differ) nestedObject(o *schema.Object, b, a cty.Value, why *paths) *node
 }
 
 func isNull(v cty.Value) bool {
-	raw, _ := unmark(v)
+	raw, _ := value.Unmark(v)
 	return exists(raw) && raw.IsNull()
 }
 
@@ -257,8 +258,8 @@ func (d differ) blocks(types map[string]*schema.NestedBlock, vb, va map[string]c
 // collection that is unknown on one side is one item without a schema. Sensitivity of the collection hides
 // each block in it.
 func (d differ) blockItems(nb *schema.NestedBlock, b, a cty.Value, why *paths) []blockItem {
-	rawB, secretB := unmark(b)
-	rawA, secretA := unmark(a)
+	rawB, secretB := value.Unmark(b)
+	rawA, secretA := value.Unmark(a)
 	if exists(rawB) && !rawB.IsKnown() || exists(rawA) && !rawA.IsKnown() {
 		if !exists(b) && !exists(a) {
 			return nil
@@ -299,8 +300,8 @@ func (d differ) blockItems(nb *schema.NestedBlock, b, a cty.Value, why *paths) [
 
 // oneBlock returns the node of one block. secret is set if the whole collection of blocks is sensitive.
 func (d differ) oneBlock(s *schema.Block, b, a cty.Value, secret bool, why *paths) *node {
-	b, sb := unmark(orAbsent(b))
-	a, sa := unmark(orAbsent(a))
+	b, sb := value.Unmark(orAbsent(b))
+	a, sa := value.Unmark(orAbsent(a))
 	if secret || (sb || sa) && !d.show {
 		n := &node{effect: sided(exists(b), exists(a)), body: secretBlock{}}
 		if n.effect == same && !equalDeep(b, a) {

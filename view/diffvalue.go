@@ -43,8 +43,8 @@ func flavourOf(ty cty.Type) flavour {
 
 // value returns the node of a value; at least one side must exist.
 func (d differ) value(b, a cty.Value, f flavour, why *paths) *node {
-	b, bs := unmark(b)
-	a, as := unmark(a)
+	b, bs := value.Unmark(b)
+	a, as := value.Unmark(a)
 	var n *node
 	if (bs || as) && !d.show {
 		n = d.secret(b, a, bs, as)
@@ -56,17 +56,6 @@ func (d differ) value(b, a cty.Value, f flavour, why *paths) *node {
 	}
 	n.forces = why.here()
 	return n
-}
-
-// unmark returns v without its own marks, and reports whether v is to be hidden.
-func unmark(v cty.Value) (cty.Value, bool) {
-	if v == cty.NilVal || !v.IsMarked() {
-		return v, false
-	}
-	raw, marks := v.Unmark()
-	_, sensitive := marks[value.Sensitive]
-	_, ephemeral := marks[value.Ephemeral]
-	return raw, sensitive || ephemeral
 }
 
 // secret returns the node of a value of which at least one side is hidden. It shows whether the value

@@ -68,7 +68,7 @@ func (w *planWriter) relevantDrift() ([]drifted, error) {
 	}
 	var out []drifted
 	for _, c := range w.plan.Drift {
-		before, after, err := sides(c)
+		before, after, err := c.Sides()
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func driftOf(c *plan.Change, before, after cty.Value, relevant []plan.RelevantAt
 	old, marksBefore := before.UnmarkDeepWithPaths()
 	var now cty.Value
 	var marksAfter []cty.PathValueMarks
-	gone := !orAbsentDeep(after)
+	gone := !exists(orAbsent(after))
 	if gone {
 		now = nullAttributes(old)
 	} else {

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // fingerprints returns a text per value. Texts are equal exactly if the values and their sensitivity are,
@@ -23,7 +25,7 @@ func fingerprints(values []cty.Value) []string {
 // fingerprint writes an unambiguous text of v: strings are quoted, and every container has its own
 // brackets. Null and unknown values have the same text whatever their type.
 func fingerprint(sb *strings.Builder, v cty.Value) {
-	v, secret := unmark(v)
+	v, secret := value.Unmark(v)
 	if secret {
 		sb.WriteByte('!')
 	}

@@ -130,7 +130,7 @@ func FuzzRender(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkRender)) }
 func TestSameIsSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := anyValue(t, 3, "v")
-		if !wholly(v) {
+		if !v.IsWhollyKnown() {
 			return
 		}
 		if n := (differ{}).value(v, v, free, nil); n.effect != same {

@@ -31,9 +31,9 @@ type jsonCheckObj struct {
 }
 
 type jsonInstanceAddress struct {
-	InstanceKey any    `json:"instance_key,omitempty"`
-	Module      string `json:"module,omitempty"`
-	ToDisplay   string `json:"to_display"`
+	InstanceKey addr.Key `json:"instance_key,omitzero"`
+	Module      string   `json:"module,omitempty"`
+	ToDisplay   string   `json:"to_display"`
 }
 
 type jsonProblem struct {
@@ -67,7 +67,7 @@ func checkJSON(r state.CheckResult) (jsonCheck, bool) {
 	for _, o := range r.Objects {
 		obj := jsonCheckObj{Address: jsonInstanceAddress{ToDisplay: o.Addr}, Status: string(o.Status)}
 		if a, err := addr.ParseInstance(o.Addr); err == nil && c.Address.Kind == "resource" {
-			obj.Address.Module, obj.Address.InstanceKey = a.Module.String(), keyJSON(a.Key)
+			obj.Address.Module, obj.Address.InstanceKey = a.Module.String(), a.Key
 		} else {
 			obj.Address.Module, _ = splitLast(o.Addr)
 		}

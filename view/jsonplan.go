@@ -48,7 +48,7 @@ type jsonChangeOf struct {
 	Mode            string     `json:"mode"`
 	Type            string     `json:"type"`
 	Name            string     `json:"name"`
-	Index           any        `json:"index,omitempty"`
+	Index           addr.Key   `json:"index,omitzero"`
 	ProviderName    string     `json:"provider_name"`
 	Deposed         string     `json:"deposed,omitempty"`
 	Change          jsonChange `json:"change"`
@@ -143,7 +143,7 @@ func planVariables(p *plan.Plan) (map[string]jsonPlanVariable, error) {
 	}
 	out := make(map[string]jsonPlanVariable, len(p.Variables))
 	for name, d := range p.Variables {
-		v, err := live(d)
+		v, err := d.Live()
 		if err != nil {
 			return nil, fmt.Errorf("var.%s: %w", name, err)
 		}
@@ -174,13 +174,13 @@ func changeList(changes []*plan.Change, s Schemas) ([]jsonChangeOf, error) {
 func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 	out := jsonChangeOf{
 		Address: c.Addr.String(), ModuleAddress: c.Addr.Module.String(), Mode: modeJSON(c.Addr.Resource.Mode), Type: c.Addr.Resource.Type,
-		Name: c.Addr.Resource.Name, Index: keyJSON(c.Addr.Key), ProviderName: providerName(c.Provider.Provider), Deposed: string(c.Deposed),
+		Name: c.Addr.Resource.Name, Index: c.Addr.Key, ProviderName: providerName(c.Provider.Provider), Deposed: string(c.Deposed),
 		ActionReason: string(c.Reason),
 	}
 	if c.Moved() {
 		out.PreviousAddress = c.PrevAddr.String()
 	}
-	before, after, err := sides(c)
+	before, after, err := c.Sides()
 	if err != nil {
 		return out, err
 	}
@@ -217,7 +217,7 @@ func durableJSON(d value.Durable) (json.RawMessage, error) {
 	if d.IsNull() {
 		return nil, nil
 	}
-	v, err := live(d)
+	v, err := d.Live()
 	if err != nil {
 		return nil, err
 	}
@@ -230,22 +230,16 @@ func sidesJSON(before, after cty.Value, actions []string) jsonChange {
 		Actions: actions, Before: json.RawMessage("null"), After: json.RawMessage("null"),
 		AfterUnknown: json.RawMessage("{}"), BeforeSensitive: json.RawMessage("false"), AfterSensitive: json.RawMessage("false"),
 	}
-	if orAbsentDeep(before) {
+	if exists(orAbsent(before)) {
 		c.Before, c.BeforeSensitive = valueJSON(before), shapeJSON(before, isSensitive)
 	}
-	if orAbsentDeep(after) {
+	if exists(orAbsent(after)) {
 		c.After, c.AfterSensitive = valueJSON(after), shapeJSON(after, isSensitive)
-		if !wholly(after) {
+		if !after.IsWhollyKnown() {
 			c.AfterUnknown = shapeJSON(after, isUnknown)
 		}
 	}
 	return c
-}
-
-// orAbsentDeep reports whether a value exists and is not null, marked or not.
-func orAbsentDeep(v cty.Value) bool {
-	raw, _ := unmark(v)
-	return exists(raw) && !raw.IsNull()
 }
 
 // actionsJSON returns an action as the list that documents use: a replacement is two actions in their
@@ -272,7 +266,7 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 		if c.Deposed != addr.Current || c.Action == plan.Delete || c.Action == plan.Forget || c.After.IsNull() || c.Addr.Resource.Mode == addr.Ephemeral {
 			continue
 		}
-		after, err := live(c.After)
+		after, err := c.After.Live()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Object(), err)
 		}
@@ -293,9 +287,9 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 		if oc.Action == plan.Delete {
 			continue
 		}
-		after, err := live(oc.After)
+		_, after, err := oc.Sides()
 		if err != nil {
-			return nil, fmt.Errorf("output.%s: %w", oc.Name, err)
+			return nil, err
 		}
 		if !exists(after) {
 			continue
@@ -303,23 +297,13 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 		if out.Outputs == nil {
 			out.Outputs = map[string]jsonOutput{}
 		}
-		o := outputValue(after, secretOutput(p, oc))
-		if raw, _ := after.UnmarkDeep(); !raw.IsWhollyKnown() {
+		o := outputValue(after, p.SensitiveOutput(oc))
+		if !after.IsWhollyKnown() {
 			o.Type, o.Value = nil, nil
 		}
 		out.Outputs[oc.Name] = o
 	}
 	return out, nil
-}
-
-// secretOutput reports whether an output is sensitive before or after its change: a value that was secret
-// may still be in use.
-func secretOutput(p *plan.Plan, oc *plan.OutputChange) bool {
-	if oc.Sensitive || p.Base == nil {
-		return oc.Sensitive
-	}
-	before := p.Base.Outputs[oc.Name]
-	return before != nil && before.Sensitive
 }
 
 // outputChanges encodes the changes of root outputs by name, nil if there are none. Its flags differ from
@@ -330,30 +314,21 @@ func outputChanges(p *plan.Plan) (map[string]jsonChange, error) {
 	}
 	out := make(map[string]jsonChange, len(p.Outputs))
 	for _, oc := range p.Outputs {
-		before, err := live(oc.Before)
+		before, after, err := oc.Sides()
 		if err != nil {
-			return nil, fmt.Errorf("output.%s: %w", oc.Name, err)
-		}
-		after, err := live(oc.After)
-		if err != nil {
-			return nil, fmt.Errorf("output.%s: %w", oc.Name, err)
+			return nil, err
 		}
 		c := sidesJSON(before, after, actionsJSON(oc.Action))
 		// Sensitivity applies to an output as a whole, and after_unknown is false rather than empty.
 		flag := json.RawMessage("false")
-		if secretOutput(p, oc) {
+		if p.SensitiveOutput(oc) {
 			flag = json.RawMessage("true")
 		}
 		c.BeforeSensitive, c.AfterSensitive = flag, flag
-		if !orAbsentDeep(after) || wholly(after) {
+		if !exists(orAbsent(after)) || after.IsWhollyKnown() {
 			c.AfterUnknown = json.RawMessage("false")
 		}
 		out[oc.Name] = c
 	}
 	return out, nil
-}
-
-func wholly(v cty.Value) bool {
-	raw, _ := v.UnmarkDeep()
-	return raw.IsWhollyKnown()
 }

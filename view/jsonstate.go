@@ -54,7 +54,7 @@ type jsonResource struct {
 	Mode            string          `json:"mode"`
 	Type            string          `json:"type"`
 	Name            string          `json:"name"`
-	Index           any             `json:"index,omitempty"`
+	Index           addr.Key        `json:"index,omitzero"`
 	ProviderName    string          `json:"provider_name"`
 	SchemaVersion   int64           `json:"schema_version"`
 	Values          json.RawMessage `json:"values,omitempty"`
@@ -135,7 +135,7 @@ func plannedModuleJSON(t *moduleTree[jsonResource]) jsonModule {
 func resourceHead(a addr.Instance, provider addr.Provider) jsonResource {
 	return jsonResource{
 		Address: a.String(), Mode: modeJSON(a.Resource.Mode), Type: a.Resource.Type, Name: a.Resource.Name,
-		Index: keyJSON(a.Key), ProviderName: providerName(provider),
+		Index: a.Key, ProviderName: providerName(provider),
 	}
 }
 
@@ -147,17 +147,6 @@ func modeJSON(m addr.Mode) string {
 		return "ephemeral"
 	default:
 		return "managed"
-	}
-}
-
-func keyJSON(k addr.Key) any {
-	switch k.Kind() {
-	case addr.KeyInt:
-		return k.Int()
-	case addr.KeyString:
-		return k.Str()
-	default:
-		return nil
 	}
 }
 
@@ -211,7 +200,7 @@ func outputsJSON(outputs map[string]*state.Output) (map[string]jsonOutput, error
 }
 
 func outputJSON(o *state.Output) (jsonOutput, error) {
-	v, err := live(o.Value)
+	v, err := o.Value.Live()
 	if err != nil {
 		return jsonOutput{}, err
 	}
@@ -239,7 +228,7 @@ func OutputsJSON(outputs map[string]*state.Output) ([]byte, error) {
 
 // OutputJSON returns the value of one output, on one line.
 func OutputJSON(out *state.Output) ([]byte, error) {
-	v, err := live(out.Value)
+	v, err := out.Value.Live()
 	if err != nil {
 		return nil, err
 	}

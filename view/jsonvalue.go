@@ -6,6 +6,8 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
+
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // valueJSON encodes a value without its marks. Unknown parts are left out of objects and maps, and are null
@@ -180,7 +182,7 @@ func hasShape(v cty.Value, holds func(cty.Value) bool) bool {
 }
 
 func isSensitive(v cty.Value) bool {
-	_, secret := unmark(v)
+	_, secret := value.Unmark(v)
 	return secret
 }
 

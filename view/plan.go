@@ -8,11 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
-	"github.com/mayfly-iac/mayfly/value"
 )
 
 const product = "Mayfly"
@@ -163,7 +160,7 @@ func (w *writer) symbol(a plan.Action) string {
 
 // change writes one change: its heading with reasons, and the block.
 func (w *planWriter) change(c *plan.Change) error {
-	before, after, err := sides(c)
+	before, after, err := c.Sides()
 	if err != nil {
 		return err
 	}
@@ -190,19 +187,6 @@ func (w *planWriter) resource(c *plan.Change, n *node) {
 	}
 	w.WriteString("    }\n\n")
 }
-
-// sides decodes the objects before and after a change; cty.NilVal stands for none.
-func sides(c *plan.Change) (before, after cty.Value, err error) {
-	if before, err = live(c.Before); err == nil {
-		after, err = live(c.After)
-	}
-	if err != nil {
-		return before, after, fmt.Errorf("%s: %w", c.Object(), err)
-	}
-	return before, after, nil
-}
-
-func live(d value.Durable) (cty.Value, error) { return d.Live() }
 
 // heading writes the comment lines above a block: what will happen, why, and where the object comes from if
 // it was moved or is imported.

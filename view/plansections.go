@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 func (w *planWriter) block(c *plan.Change) *schema.Block {
@@ -63,13 +64,9 @@ func (w *planWriter) refreshOnlyEnd(outputs string) error {
 func (w *planWriter) outputs() (string, error) {
 	var items []named
 	for _, oc := range w.plan.Outputs {
-		before, err := live(oc.Before)
+		before, after, err := oc.Sides()
 		if err != nil {
-			return "", fmt.Errorf("output.%s: %w", oc.Name, err)
-		}
-		after, err := live(oc.After)
-		if err != nil {
-			return "", fmt.Errorf("output.%s: %w", oc.Name, err)
+			return "", err
 		}
 		if n := w.outputNode(orAbsent(before), orAbsent(after), oc); n != nil {
 			items = append(items, named{name: oc.Name, node: n})
@@ -92,8 +89,8 @@ func (w *planWriter) outputNode(b, a cty.Value, oc *plan.OutputChange) *node {
 	case !exists(b) && !exists(a):
 		return nil
 	case oc.Sensitive && !w.differ.show:
-		b, bs := unmark(b)
-		a, as := unmark(a)
+		b, bs := value.Unmark(b)
+		a, as := value.Unmark(a)
 		n := w.differ.secret(b, a, bs || as || oc.Sensitive, as || oc.Sensitive)
 		if n.effect == same && oc.Action == plan.Update {
 			n.effect = changed

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 // State writes a state for people: every object as a block of configuration, then the outputs.
@@ -90,7 +91,7 @@ func (w *writer) object(so storedObject) {
 // stateOutput writes an output of the state. Null outputs are skipped. An output is hidden if it is
 // declared sensitive or if its value is marked, whether or not both agree.
 func (w *writer) stateOutput(name string, out *state.Output) error {
-	v, err := live(out.Value)
+	v, err := out.Value.Live()
 	if err != nil {
 		return fmt.Errorf("output.%s: %w", name, err)
 	}
@@ -98,7 +99,7 @@ func (w *writer) stateOutput(name string, out *state.Output) error {
 		return nil
 	}
 	var n *node
-	if _, marked := unmark(v); (out.Sensitive || marked) && !w.o.ShowSensitive {
+	if _, marked := value.Unmark(v); (out.Sensitive || marked) && !w.o.ShowSensitive {
 		n = &node{body: hidden{sensitiveText}}
 	} else {
 		n = differ{show: w.o.ShowSensitive}.value(v, v, free, nil)
@@ -129,7 +130,7 @@ func outputText(out *state.Output, o Options) (string, error) {
 	if out.Sensitive && !o.ShowSensitive {
 		return "<sensitive>", nil
 	}
-	v, err := live(out.Value)
+	v, err := out.Value.Live()
 	if err != nil {
 		return "", err
 	}

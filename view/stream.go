@@ -54,14 +54,14 @@ type streamLine struct {
 }
 
 type streamResource struct {
-	Addr            string `json:"addr"`
-	Module          string `json:"module"`
-	Resource        string `json:"resource"`
-	ImpliedProvider string `json:"implied_provider"`
-	ResourceType    string `json:"resource_type"`
-	ResourceName    string `json:"resource_name"`
-	ResourceKey     any    `json:"resource_key"`
-	Deposed         string `json:"deposed,omitempty"`
+	Addr            string   `json:"addr"`
+	Module          string   `json:"module"`
+	Resource        string   `json:"resource"`
+	ImpliedProvider string   `json:"implied_provider"`
+	ResourceType    string   `json:"resource_type"`
+	ResourceName    string   `json:"resource_name"`
+	ResourceKey     addr.Key `json:"resource_key"`
+	Deposed         string   `json:"deposed,omitempty"`
 }
 
 type streamChange struct {
@@ -171,7 +171,7 @@ func (s *JSONStream) Plan(p *plan.Plan) {
 	s.counts(p.Counts(), PlanSummary(p), "plan")
 	outputs := map[string]streamOutput{}
 	for _, o := range p.Outputs {
-		outputs[o.Name] = streamOutput{Sensitive: secretOutput(p, o), Action: streamAction(o.Action)}
+		outputs[o.Name] = streamOutput{Sensitive: p.SensitiveOutput(o), Action: streamAction(o.Action)}
 	}
 	if len(outputs) > 0 {
 		s.write(streamLine{Message: fmt.Sprintf("Outputs: %d", len(outputs)), Type: "outputs", Outputs: outputs}, time.Time{})
@@ -216,7 +216,7 @@ func streamResourceOf(o addr.Object) streamResource {
 	implied, _, _ := strings.Cut(a.Resource.Type, "_")
 	return streamResource{
 		Addr: a.String(), Module: a.Module.String(), Resource: a.Local(), ImpliedProvider: implied, ResourceType: a.Resource.Type,
-		ResourceName: a.Resource.Name, ResourceKey: keyJSON(a.Key), Deposed: string(o.Deposed),
+		ResourceName: a.Resource.Name, ResourceKey: a.Key, Deposed: string(o.Deposed),
 	}
 }
 

@@ -47,7 +47,7 @@ func newDecoder(t *tables) *decoder {
 		d.types = append(d.types, d.parseType(raw, i))
 	}
 	for _, m := range t.Modules {
-		d.modules = append(d.modules, at(d, d.modules, m.Parent, "module").Child(m.Call, m.Key.Key))
+		d.modules = append(d.modules, at(d, d.modules, m.Parent, "module").Child(m.Call, m.Key))
 	}
 	for _, r := range t.Resources {
 		d.resources = append(d.resources, addr.AbsResource{
@@ -67,7 +67,7 @@ func newDecoder(t *tables) *decoder {
 			d.fail("the provider address %q is not valid", p.Provider)
 		}
 		d.providers = append(d.providers, addr.ProviderConfig{
-			Module: at(d, d.modules, p.Module, "module"), Provider: source, Alias: p.Alias, Key: p.Key.Key,
+			Module: at(d, d.modules, p.Module, "module"), Provider: source, Alias: p.Alias, Key: p.Key,
 		})
 	}
 	return d
@@ -160,7 +160,7 @@ func (d *decoder) mode(name string) plan.Mode {
 func (d *decoder) targets(targets []target) []addr.Target {
 	var out []addr.Target
 	for _, t := range targets {
-		o := addr.Target{Module: at(d, d.modules, t.Module, "module"), Key: t.Key.Key, ModuleKeyless: t.Keyless}
+		o := addr.Target{Module: at(d, d.modules, t.Module, "module"), Key: t.Key, ModuleKeyless: t.Keyless}
 		if t.Resource != nil {
 			r := at(d, d.resources, *t.Resource, "resource")
 			o.Resource = &r.Resource
@@ -171,7 +171,7 @@ func (d *decoder) targets(targets []target) []addr.Target {
 }
 
 func (d *decoder) instance(i instance) addr.Instance {
-	return at(d, d.resources, i.Resource, "resource").Instance(i.Key.Key)
+	return at(d, d.resources, i.Resource, "resource").Instance(i.Key)
 }
 
 // change decodes one change. The result is valid only if d.err is nil.
@@ -190,7 +190,7 @@ func (d *decoder) change(in *change) *plan.Change {
 		c.Deps = make([]plan.Dep, len(in.Deps))
 	}
 	for i, dp := range in.Deps {
-		c.Deps[i] = plan.Dep{Resource: at(d, d.resources, dp.Resource, "resource"), Key: dp.Key.Key, All: dp.All, Modules: dp.Modules, Within: at(d, d.modules, dp.Within, "module instance")}
+		c.Deps[i] = plan.Dep{Resource: at(d, d.resources, dp.Resource, "resource"), Key: dp.Key, All: dp.All, Modules: dp.Modules, Within: at(d, d.modules, dp.Within, "module instance")}
 	}
 	for _, i := range in.StateDeps {
 		c.StateDeps = append(c.StateDeps, at(d, d.blocks, i, "resource block"))

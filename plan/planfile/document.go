@@ -2,7 +2,6 @@ package planfile
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/mayfly-iac/mayfly/addr"
@@ -79,9 +78,9 @@ type configFile struct {
 
 // moduleInstance is a child of an earlier module instance in the table.
 type moduleInstance struct {
-	Parent int    `json:"parent"`
-	Call   string `json:"call"`
-	Key    key    `json:"key,omitzero"`
+	Parent int      `json:"parent"`
+	Call   string   `json:"call"`
+	Key    addr.Key `json:"key,omitzero"`
 }
 
 // resource is a resource in a module instance, an index of the table of modules.
@@ -102,33 +101,33 @@ type block struct {
 
 // providerConfig is a provider configuration in a module instance.
 type providerConfig struct {
-	Module   int    `json:"module"`
-	Provider string `json:"provider,omitempty"`
-	Alias    string `json:"alias,omitempty"`
-	Key      key    `json:"key,omitzero"`
+	Module   int      `json:"module"`
+	Provider string   `json:"provider,omitempty"`
+	Alias    string   `json:"alias,omitempty"`
+	Key      addr.Key `json:"key,omitzero"`
 }
 
 // instance is a resource instance, with the index of its resource.
 type instance struct {
-	Resource int `json:"resource"`
-	Key      key `json:"key,omitzero"`
+	Resource int      `json:"resource"`
+	Key      addr.Key `json:"key,omitzero"`
 }
 
 // dep is the stored form of plan.Dep.
 type dep struct {
-	Resource int  `json:"resource"`
-	Key      key  `json:"key,omitzero"`
-	All      bool `json:"all,omitempty"`
-	Modules  bool `json:"modules,omitempty"`
-	Within   int  `json:"within,omitempty"`
+	Resource int      `json:"resource"`
+	Key      addr.Key `json:"key,omitzero"`
+	All      bool     `json:"all,omitempty"`
+	Modules  bool     `json:"modules,omitempty"`
+	Within   int      `json:"within,omitempty"`
 }
 
 // target refers to a resource or to a module.
 type target struct {
-	Resource *int `json:"resource,omitempty"`
-	Module   int  `json:"module"`
-	Key      key  `json:"key,omitzero"`
-	Keyless  bool `json:"keyless,omitempty"`
+	Resource *int     `json:"resource,omitempty"`
+	Module   int      `json:"module"`
+	Key      addr.Key `json:"key,omitzero"`
+	Keyless  bool     `json:"keyless,omitempty"`
 }
 
 // sealed is an encoded value: the index of its type, its MessagePack form, and the paths of its sensitive
@@ -210,37 +209,4 @@ type checkObject struct {
 	Addr     string   `json:"addr"`
 	Status   string   `json:"status"`
 	Failures []string `json:"failures,omitempty"`
-}
-
-// key is an instance key: absent, a number or a string. It has its own encoding because JSON has no
-// interface types.
-type key struct{ addr.Key }
-
-// MarshalJSON implements json.Marshaler.
-func (k key) MarshalJSON() ([]byte, error) {
-	switch k.Kind() {
-	case addr.KeyInt:
-		return json.Marshal(k.Int())
-	case addr.KeyString:
-		return json.Marshal(k.Str())
-	default:
-		return []byte("null"), nil
-	}
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (k *key) UnmarshalJSON(src []byte) error {
-	var n int
-	var s string
-	switch {
-	case string(src) == "null":
-		k.Key = addr.NoKey
-	case json.Unmarshal(src, &n) == nil && n >= 0:
-		k.Key = addr.IntKey(n)
-	case json.Unmarshal(src, &s) == nil:
-		k.Key = addr.StringKey(s)
-	default:
-		return errors.New("an instance key is neither a whole number nor a string")
-	}
-	return nil
 }

@@ -165,11 +165,11 @@ func (e *encoder) targets(x *failing, targets []addr.Target) []target {
 	return out
 }
 
-func (e *encoder) key(x *failing, k addr.Key) key {
+func (e *encoder) key(x *failing, k addr.Key) addr.Key {
 	if err := checkText(k.Str()); err != nil {
 		x.check(fmt.Errorf("an instance key: %w", err))
 	}
-	return key{k}
+	return k
 }
 
 func (e *encoder) instance(x *failing, i addr.Instance) instance {
