@@ -18,9 +18,12 @@ func Diagnostics(w io.Writer, list diag.List, src Sources, o Options) error {
 	if o.CompactWarnings && len(list) > 0 && !list.HasErrors() {
 		compactWarnings(&sb, shown, o)
 	} else {
-		c := newSnippets(src)
-		for _, g := range shown {
-			writeDiagnostic(&sb, c.convert(g.first), g.others, o)
+		first := make(diag.List, len(shown))
+		for i, g := range shown {
+			first[i] = *g.first
+		}
+		for i, d := range JSONDiagnostics(first, src) { // in their order, since they are sorted
+			writeDiagnostic(&sb, d, shown[i].others, o)
 		}
 	}
 	_, err := io.WriteString(w, sb.String())
@@ -169,7 +172,8 @@ func writeCode(sb *strings.Builder, s *JSONSnippet, o Options) {
 	number, start := s.StartLine, 0
 	for line := range strings.SplitSeq(s.Code, "\n") {
 		end := start + len(line)
-		from, to := clamp(s.HighlightStartOffset, start, end)-start, clamp(s.HighlightEndOffset, start, end)-start
+		from := min(max(s.HighlightStartOffset, start), end) - start
+		to := min(max(s.HighlightEndOffset, start), end) - start
 		fmt.Fprintf(sb, "%4d: %s", number, visible(shortened(line[:from])))
 		if s.HighlightStartOffset <= end && s.HighlightEndOffset >= start {
 			sb.WriteString(o.paint(underlined, visible(shortened(line[from:to]))))

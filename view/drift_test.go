@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
 // TestRelevantDrift shows of objects that changed outside what something that changes refers to.
@@ -23,15 +24,15 @@ func TestRelevantDrift(t *testing.T) {
 		})
 	}
 	drift := func(address string, after value.Durable) *plan.Change {
-		c := &plan.Change{Addr: mustInstance(t, address), Action: plan.Update, Before: seal(t, thing("old", "old")), After: after}
+		c := &plan.Change{Addr: fixture.Instance(t, address), Action: plan.Update, Before: fixture.Seal(t, thing("old", "old")), After: after}
 		if after.IsNull() {
 			c.Action = plan.Delete
 		}
 		return c
 	}
-	changed, gone := seal(t, thing("new", "new")), value.Durable{}
+	changed, gone := fixture.Seal(t, thing("new", "new")), value.Durable{}
 	attribute := func(address string, path cty.Path) []plan.RelevantAttribute {
-		return []plan.RelevantAttribute{{Instance: mustInstance(t, address), Path: path}}
+		return []plan.RelevantAttribute{{Instance: fixture.Instance(t, address), Path: path}}
 	}
 	for _, c := range []struct {
 		name     string
@@ -55,7 +56,7 @@ func TestRelevantDrift(t *testing.T) {
 		}},
 	} {
 		p := &plan.Plan{Drift: []*plan.Change{c.drift}, Changes: []*plan.Change{
-			{Addr: c.drift.Addr, Action: c.own, Before: c.drift.Before, After: c.drift.Before}, {Addr: mustInstance(t, "t_x.b"), Action: plan.Create, After: changed},
+			{Addr: c.drift.Addr, Action: c.own, Before: c.drift.Before, After: c.drift.Before}, {Addr: fixture.Instance(t, "t_x.b"), Action: plan.Create, After: changed},
 		}}
 		for _, change := range slices.Concat(p.Drift, p.Changes) {
 			change.Provider.Provider = addr.DefaultProvider("t")
@@ -83,11 +84,11 @@ func TestRelevantDrift(t *testing.T) {
 }
 
 // thingSchemas know the types t_x and data t_x.
-func thingSchemas() fixtureSchemas {
+func thingSchemas() fixture.Schemas {
 	attrs := map[string]*schema.Attribute{
 		"id": {Type: cty.String, Computed: true}, "v": {Type: cty.DynamicPseudoType, Optional: true}, "w": {Type: cty.Map(cty.String), Optional: true},
 	}
 	inner := schema.NestedBlock{Nesting: schema.List, Block: schema.Block{Attributes: map[string]*schema.Attribute{"p": {Type: cty.String, Optional: true}}}}
 	types := map[string]*schema.Schema{"t_x": {Block: &schema.Block{Attributes: attrs, Blocks: map[string]*schema.NestedBlock{"part": &inner}}}}
-	return fixtureSchemas{"registry.opentofu.org/hashicorp/t": {Resources: types, Data: types}}
+	return fixture.Schemas{"registry.opentofu.org/hashicorp/t": {Resources: types, Data: types}}
 }

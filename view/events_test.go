@@ -18,13 +18,14 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
 // life is the events of a run with everything in it.
 func life(t testing.TB) []event.Event {
 	t.Helper()
 	at := time.Date(2026, 11, 21, 1, 2, 3, 456000, time.UTC)
-	object := func(s string) addr.Object { return addr.Object{Instance: mustInstance(t, s)} }
+	object := func(s string) addr.Object { return addr.Object{Instance: fixture.Instance(t, s)} }
 	m, d, e := object(`module.a["k"].terraform_data.x[0]`), object("data.local_file.d"), object("ephemeral.random_password.p")
 	deposed := m
 	deposed.Deposed = "77427eaf"
@@ -120,11 +121,11 @@ func TestE80_Stream(t *testing.T) {
 		s.Event(e)
 	}
 	s.Diagnostics(diag.Warnf("Odd", "Something is odd."), nil)
-	schemas := loadSchemas(t, "schemas.json")
-	s.Plan(loadPlan(t, "actions.plan.json", schemas))
-	s.Plan(loadPlan(t, "free.plan.json", schemas))
+	schemas := fixture.LoadSchemas(t)
+	s.Plan(fixture.Plan(t, "actions.plan.json", schemas))
+	s.Plan(fixture.Plan(t, "free.plan.json", schemas))
 	outputs := map[string]*state.Output{
-		"pub": {Value: seal(t, cty.NumberIntVal(1))}, "sec": {Value: seal(t, cty.StringVal("hunter2").Mark(value.Sensitive)), Sensitive: true},
+		"pub": {Value: fixture.Seal(t, cty.NumberIntVal(1))}, "sec": {Value: fixture.Seal(t, cty.StringVal("hunter2").Mark(value.Sensitive)), Sensitive: true},
 	}
 	s.Applied(s.Counts(), false)
 	if err := s.Outputs(outputs); err != nil {

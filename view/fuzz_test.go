@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
 // anyValue draws a value of any shape: null, unknown and sensitive parts included.
@@ -172,7 +173,7 @@ func bigPlan(tb testing.TB, n, size int) *plan.Plan {
 			entries[fmt.Sprint("k", i)] = cty.StringVal(fmt.Sprint(i * shift))
 			fmt.Fprintln(&text, i+shift)
 		}
-		return seal(tb, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("x"), "l": cty.ListVal(list), "m": cty.MapVal(entries), "t": cty.StringVal(text.String())}))
+		return fixture.Seal(tb, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("x"), "l": cty.ListVal(list), "m": cty.MapVal(entries), "t": cty.StringVal(text.String())}))
 	}
 	before, after := object(1), object(2)
 	p := &plan.Plan{}

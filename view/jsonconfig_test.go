@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
 // The configuration part is what a peer writes for the same files, except that ephemeral resources are not in
@@ -18,7 +20,7 @@ func TestConfigurationMatchesPeers(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags.Err())
 	}
-	b, err := PlanJSON(&plan.Plan{}, tree, nil, loadSchemas(t, "schemas.json"), testVersions)
+	b, err := PlanJSON(&plan.Plan{}, tree, nil, fixture.LoadSchemas(t), testVersions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +32,13 @@ func TestConfigurationMatchesPeers(t *testing.T) {
 		t.Fatalf("the library doesn't find the resources: %s", b)
 	}
 	var want any
-	readFixture(t, "config.json", &want)
+	document, err := os.ReadFile("testdata/config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(document, &want); err != nil {
+		t.Fatal(err)
+	}
 	var doc map[string]any
 	if err := json.Unmarshal(b, &doc); err != nil {
 		t.Fatal(err)

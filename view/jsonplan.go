@@ -230,10 +230,10 @@ func sidesJSON(before, after cty.Value, actions []string) jsonChange {
 		Actions: actions, Before: json.RawMessage("null"), After: json.RawMessage("null"),
 		AfterUnknown: json.RawMessage("{}"), BeforeSensitive: json.RawMessage("false"), AfterSensitive: json.RawMessage("false"),
 	}
-	if exists(orAbsent(before)) {
+	if present(before) {
 		c.Before, c.BeforeSensitive = valueJSON(before), shapeJSON(before, isSensitive)
 	}
-	if exists(orAbsent(after)) {
+	if present(after) {
 		c.After, c.AfterSensitive = valueJSON(after), shapeJSON(after, isSensitive)
 		if !after.IsWhollyKnown() {
 			c.AfterUnknown = shapeJSON(after, isUnknown)
@@ -291,7 +291,7 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !exists(after) {
+		if after == cty.NilVal {
 			continue
 		}
 		if out.Outputs == nil {
@@ -325,7 +325,7 @@ func outputChanges(p *plan.Plan) (map[string]jsonChange, error) {
 			flag = json.RawMessage("true")
 		}
 		c.BeforeSensitive, c.AfterSensitive = flag, flag
-		if !exists(orAbsent(after)) || after.IsWhollyKnown() {
+		if !present(after) || after.IsWhollyKnown() {
 			c.AfterUnknown = json.RawMessage("false")
 		}
 		out[oc.Name] = c

@@ -13,16 +13,17 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
 var testVersions = Versions{Compat: "1.12.0", Product: "0.1.0"}
 
 // The documents that a peer wrote for the fixtures come back from the plans that were read from them.
 func TestPlanJSONMatchesPeers(t *testing.T) {
-	schemas := loadSchemas(t, "schemas.json")
+	schemas := fixture.LoadSchemas(t)
 	for _, name := range []string{"create", "update", "mixed", "free", "actions"} {
 		t.Run(name, func(t *testing.T) {
-			p := loadPlan(t, name+".plan.json", schemas)
+			p := fixture.Plan(t, name+".plan.json", schemas)
 			got, err := PlanJSON(p, nil, nil, schemas, testVersions)
 			if err != nil {
 				t.Fatal(err)
@@ -35,7 +36,7 @@ func TestPlanJSONMatchesPeers(t *testing.T) {
 				t.Fatal(err)
 			}
 			var want, have map[string]any
-			readFixture(t, name+".plan.json", &want)
+			fixture.Read(t, name+".plan.json", &want)
 			if err := json.Unmarshal(got, &have); err != nil {
 				t.Fatal(err)
 			}
@@ -48,27 +49,13 @@ func TestPlanJSONMatchesPeers(t *testing.T) {
 	}
 }
 
-func seal(t testing.TB, v cty.Value) value.Durable {
-	t.Helper()
-	d, err := value.Seal(v, unmarkedType(v), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func unmarkedType(v cty.Value) cty.Type {
-	raw, _ := v.UnmarkDeep()
-	return raw.Type()
-}
-
 func TestPlanJSONTopLevel(t *testing.T) {
 	p := &plan.Plan{
 		Timestamp: time.Date(2026, 11, 21, 1, 2, 3, 0, time.UTC),
-		Variables: map[string]value.Durable{"a": seal(t, cty.StringVal("x"))}, EphemeralVariables: []string{"secret"},
+		Variables: map[string]value.Durable{"a": fixture.Seal(t, cty.StringVal("x"))}, EphemeralVariables: []string{"secret"},
 		Outputs: []*plan.OutputChange{
-			{Name: "known", Action: plan.Create, After: seal(t, cty.StringVal("v")), Sensitive: true},
-			{Name: "later", Action: plan.Create, After: seal(t, cty.UnknownVal(cty.String))},
+			{Name: "known", Action: plan.Create, After: fixture.Seal(t, cty.StringVal("v")), Sensitive: true},
+			{Name: "later", Action: plan.Create, After: fixture.Seal(t, cty.UnknownVal(cty.String))},
 		},
 		Checks: []state.CheckResult{{Kind: "check", Config: "check.c", Status: state.CheckFail, Objects: []state.CheckObject{
 			{Addr: "check.c", Status: state.CheckFail, Failures: []string{"bad step"}},
@@ -119,7 +106,7 @@ func TestE81_NoEphemeralResourceInDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	obj := seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("i")}))
+	obj := fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("i")}))
 	p := &plan.Plan{
 		Changes: []*plan.Change{{Addr: a, Action: plan.Create, After: obj}, {
 			Addr: m, Action: plan.Create, After: obj, Deps: []plan.Dep{{Resource: a.Abs(), All: true}},
@@ -147,7 +134,7 @@ func TestE81_NoEphemeralResourceInDocuments(t *testing.T) {
 
 // TestRelevantJSON orders attributes by their resources, then by their text.
 func TestRelevantJSON(t *testing.T) {
-	a, b := mustInstance(t, "t_x.a"), mustInstance(t, `module.m["k"].t_x.b[0]`)
+	a, b := fixture.Instance(t, "t_x.a"), fixture.Instance(t, `module.m["k"].t_x.b[0]`)
 	got, err := json.Marshal(relevantJSON([]plan.RelevantAttribute{
 		{Instance: a},
 		{Instance: a, Path: cty.GetAttrPath("v")},
@@ -164,7 +151,7 @@ func TestRelevantJSON(t *testing.T) {
 // TestNoValues leaves out the values of an object of which none is known.
 func TestNoValues(t *testing.T) {
 	p := &plan.Plan{Changes: []*plan.Change{
-		{Addr: mustInstance(t, "t_x.a"), Action: plan.Create, After: seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.UnknownVal(cty.String)}))},
+		{Addr: fixture.Instance(t, "t_x.a"), Action: plan.Create, After: fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.UnknownVal(cty.String)}))},
 	}}
 	got, err := PlanJSON(p, nil, nil, nil, testVersions)
 	if err != nil {

@@ -209,7 +209,7 @@ func outputJSON(o *state.Output) (jsonOutput, error) {
 
 func outputValue(v cty.Value, sensitive bool) jsonOutput {
 	out := jsonOutput{Sensitive: sensitive, Value: valueJSON(v)}
-	if exists(v) {
+	if v != cty.NilVal {
 		raw, deep := v.UnmarkDeep()
 		out.Sensitive = sensitive || len(deep) > 0
 		out.Type = typeJSON(raw.Type())

@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -25,6 +26,9 @@ func valueJSON(v cty.Value) json.RawMessage {
 	return buf.Bytes()
 }
 
+// present reports whether a value exists and is not null. Marks make no difference.
+func present(v cty.Value) bool { return v != cty.NilVal && !v.IsNull() }
+
 // attributesJSON encodes an object like valueJSON, but returns nil if none of its attributes is known.
 func attributesJSON(v cty.Value) json.RawMessage {
 	if b := valueJSON(v); string(b) != "{}" {
@@ -45,8 +49,10 @@ func writeValue(buf *bytes.Buffer, v cty.Value) {
 		writeString(buf, v.AsString())
 	case ty == cty.Number && v.AsBigFloat().IsInf():
 		buf.WriteString("null")
-	case ty.IsPrimitiveType():
-		buf.WriteString(scalarText(v))
+	case ty == cty.Number:
+		buf.WriteString(v.AsBigFloat().Text('f', -1))
+	case ty == cty.Bool:
+		buf.WriteString(strconv.FormatBool(v.True()))
 	case ty.IsMapType() || ty.IsObjectType():
 		buf.WriteByte('{')
 		first := true

@@ -217,12 +217,12 @@ func (w *planWriter) movedFrom(c *plan.Change) {
 
 // importedFrom writes the ID or identity that an object is imported by.
 func (w *planWriter) importedFrom(imp *plan.Importing) {
-	identity, err := durableJSON(imp.Identity)
+	identity := importingJSON(imp).Identity
 	var text bytes.Buffer
 	switch {
 	case imp.ID != "":
 		fmt.Fprintf(w, "  # (imported from %q)\n", imp.ID)
-	case err != nil || identity == nil || json.Indent(&text, identity, "  # ", "  ") != nil:
+	case identity == nil || json.Indent(&text, identity, "  # ", "  ") != nil:
 		w.WriteString("  # (imported by identity)\n")
 	default:
 		w.WriteString("  # imported using resource identity: " + text.String() + "\n")

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
 // golden compares text with a file of testdata, or writes the file if MAYFLY_UPDATE_GOLDEN is set.
@@ -30,10 +32,10 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestPlanGolden(t *testing.T) {
-	schemas := loadSchemas(t, "schemas.json")
+	schemas := fixture.LoadSchemas(t)
 	for _, name := range []string{"create", "update", "mixed", "free", "actions"} {
 		t.Run(name, func(t *testing.T) {
-			p := loadPlan(t, name+".plan.json", schemas)
+			p := fixture.Plan(t, name+".plan.json", schemas)
 			var buf bytes.Buffer
 			if err := Plan(&buf, p, nil, schemas, Options{Width: 78}); err != nil {
 				t.Fatal(err)

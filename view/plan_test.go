@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
 func planText(t testing.TB, p *plan.Plan, s Schemas, o Options) string {
@@ -26,9 +27,9 @@ func planText(t testing.TB, p *plan.Plan, s Schemas, o Options) string {
 }
 
 func TestPlanColourOnlyAddsEscapes(t *testing.T) {
-	schemas := loadSchemas(t, "schemas.json")
+	schemas := fixture.LoadSchemas(t)
 	for _, name := range []string{"create", "update", "mixed", "free", "actions"} {
-		p := loadPlan(t, name+".plan.json", schemas)
+		p := fixture.Plan(t, name+".plan.json", schemas)
 		plainText := planText(t, p, schemas, Options{Width: 78})
 		coloured := planText(t, p, schemas, Options{Width: 78, Color: true})
 		if !strings.Contains(coloured, "\x1b[32m+") && !strings.Contains(coloured, "\x1b[33m~") {
@@ -41,8 +42,8 @@ func TestPlanColourOnlyAddsEscapes(t *testing.T) {
 }
 
 func TestPlanShowSensitive(t *testing.T) {
-	schemas := loadSchemas(t, "schemas.json")
-	p := loadPlan(t, "create.plan.json", schemas)
+	schemas := fixture.LoadSchemas(t)
+	p := fixture.Plan(t, "create.plan.json", schemas)
 	if strings.Contains(planText(t, p, schemas, Options{}), "hunter2") {
 		t.Error("a sensitive value is shown")
 	}
@@ -54,12 +55,12 @@ func TestPlanShowSensitive(t *testing.T) {
 
 func TestPlanWithoutChanges(t *testing.T) {
 	drift := &plan.Change{
-		Addr: mustInstance(t, "a_b.c"), Action: plan.Update,
-		Before: seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1"), "x": cty.StringVal("old")})),
-		After:  seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1"), "x": cty.StringVal("new")})),
+		Addr: fixture.Instance(t, "a_b.c"), Action: plan.Update,
+		Before: fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1"), "x": cty.StringVal("old")})),
+		After:  fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1"), "x": cty.StringVal("new")})),
 	}
-	moved := &plan.Change{Addr: mustInstance(t, "a_b.c"), PrevAddr: mustInstance(t, "a_b.old"), Action: plan.NoOp, Before: drift.Before, After: drift.Before}
-	later := &plan.OutputChange{Name: "x", Action: plan.Create, After: seal(t, cty.UnknownVal(cty.String))}
+	moved := &plan.Change{Addr: fixture.Instance(t, "a_b.c"), PrevAddr: fixture.Instance(t, "a_b.old"), Action: plan.NoOp, Before: drift.Before, After: drift.Before}
+	later := &plan.OutputChange{Name: "x", Action: plan.Create, After: fixture.Seal(t, cty.UnknownVal(cty.String))}
 	var sb strings.Builder
 	for _, p := range []*plan.Plan{
 		{},
@@ -71,7 +72,7 @@ func TestPlanWithoutChanges(t *testing.T) {
 		{Drift: []*plan.Change{moved}, Mode: plan.RefreshOnly, Outputs: []*plan.OutputChange{later}},
 		{Outputs: []*plan.OutputChange{later}},
 		{Drift: []*plan.Change{drift}, Changes: []*plan.Change{{
-			Addr: mustInstance(t, "a_b.d"), Action: plan.Create, After: drift.After,
+			Addr: fixture.Instance(t, "a_b.d"), Action: plan.Create, After: drift.After,
 			Deps: []plan.Dep{{Resource: drift.Addr.Abs(), All: true}},
 		}}},
 	} {
@@ -87,10 +88,10 @@ func TestPlanWithoutChanges(t *testing.T) {
 }
 
 func TestPlanHeadings(t *testing.T) {
-	obj := seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1")}))
-	other := seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("2")}))
+	obj := fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1")}))
+	other := fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("2")}))
 	change := func(address string, a plan.Action, r plan.Reason) *plan.Change {
-		c := &plan.Change{Addr: mustInstance(t, address), Action: a, Reason: r, Before: obj, After: other}
+		c := &plan.Change{Addr: fixture.Instance(t, address), Action: a, Reason: r, Before: obj, After: other}
 		switch a {
 		case plan.Create, plan.Read:
 			c.Before = value.Durable{}
@@ -113,17 +114,17 @@ func TestPlanHeadings(t *testing.T) {
 	add(change(`t_x.gone["k"]`, plan.Delete, plan.DeleteEachKey))
 	add(change(`t_x.gone["k"]`, plan.Delete, plan.DeleteRepetition))
 	add(change("t_x.gone", plan.Delete, plan.DeleteRepetition))
-	add(change("t_x.gone", plan.Delete, plan.DeleteNoMoveTarget)).PrevAddr = mustInstance(t, "t_x.was")
+	add(change("t_x.gone", plan.Delete, plan.DeleteNoMoveTarget)).PrevAddr = fixture.Instance(t, "t_x.was")
 	add(change("t_x.left", plan.Delete, plan.NoReason)).Deposed = "0123abcd"
 	for _, r := range []plan.Reason{plan.ReadConfigUnknown, plan.ReadDependency, plan.ReadCheckNested} {
 		add(change("data.t_x.read", plan.Read, r))
 	}
-	add(change("t_x.moved", plan.Update, plan.NoReason)).PrevAddr = mustInstance(t, "t_x.was")
+	add(change("t_x.moved", plan.Update, plan.NoReason)).PrevAddr = fixture.Instance(t, "t_x.was")
 	add(change("t_x.imported", plan.Update, plan.NoReason)).Importing = &plan.Importing{ID: "abc"}
 	c := add(change("t_x.imported", plan.CreateThenDelete, plan.ReplaceCannotUpdate))
 	c.Importing, c.GeneratedConfig = &plan.Importing{Identity: obj}, "resource"
 	add(change("t_x.forgotten", plan.Forget, plan.DeleteNoConfig))
-	add(change("t_x.forgotten", plan.Forget, plan.DeleteNoMoveTarget)).PrevAddr = mustInstance(t, "t_x.was")
+	add(change("t_x.forgotten", plan.Forget, plan.DeleteNoMoveTarget)).PrevAddr = fixture.Instance(t, "t_x.was")
 	add(change("t_x.kept", plan.Forget, plan.ForgetInConfig))
 	add(change("t_x.kept_before", plan.Forget, plan.ForgetInState))
 	add(change("t_x.left", plan.ForgetThenCreate, plan.ReplaceCannotUpdate))
@@ -149,14 +150,14 @@ func TestE63_WriteOnlyInPlans(t *testing.T) {
 		return cty.ObjectVal(map[string]cty.Value{"pw_wo": fields["pw_wo"], "pw_wo_version": fields["pw_wo_version"], "login": login})
 	}
 	p := &plan.Plan{Changes: []*plan.Change{
-		{Addr: mustInstance(t, "t_x.create"), Action: plan.Create, After: seal(t, object(1))},
-		{Addr: mustInstance(t, "t_x.same"), Action: plan.NoOp, Before: seal(t, object(1)), After: seal(t, object(1))},
-		{Addr: mustInstance(t, "t_x.update"), Action: plan.Update, Before: seal(t, object(1)), After: seal(t, object(2))},
+		{Addr: fixture.Instance(t, "t_x.create"), Action: plan.Create, After: fixture.Seal(t, object(1))},
+		{Addr: fixture.Instance(t, "t_x.same"), Action: plan.NoOp, Before: fixture.Seal(t, object(1)), After: fixture.Seal(t, object(1))},
+		{Addr: fixture.Instance(t, "t_x.update"), Action: plan.Update, Before: fixture.Seal(t, object(1)), After: fixture.Seal(t, object(2))},
 		{
-			Addr: mustInstance(t, "t_x.replace"), Action: plan.DeleteThenCreate, Before: seal(t, object(1)), After: seal(t, object(2)),
+			Addr: fixture.Instance(t, "t_x.replace"), Action: plan.DeleteThenCreate, Before: fixture.Seal(t, object(1)), After: fixture.Seal(t, object(2)),
 			RequiredReplace: []cty.Path{cty.GetAttrPath("pw_wo"), cty.GetAttrPath("login").IndexString("a").GetAttr("pw_wo_version")},
 		},
-		{Addr: mustInstance(t, "t_x.delete"), Action: plan.Delete, Before: seal(t, object(1))},
+		{Addr: fixture.Instance(t, "t_x.delete"), Action: plan.Delete, Before: fixture.Seal(t, object(1))},
 	}}
 	golden(t, "writeonly.txt", planText(t, p, oneSchema{block}, Options{Width: 78}))
 }
@@ -164,7 +165,7 @@ func TestE63_WriteOnlyInPlans(t *testing.T) {
 func TestPlanControlCharactersAreHarmless(t *testing.T) {
 	evil := "one\x1b]0;title\x07\ntwo\x1b[2Jthree\u202e"
 	after := cty.ObjectVal(map[string]cty.Value{"lines": cty.StringVal(evil), "word": cty.StringVal("\x1b[31m"), "m": cty.MapVal(map[string]cty.Value{"k\x1b[0m": cty.True})})
-	p := &plan.Plan{Changes: []*plan.Change{{Addr: mustInstance(t, "t_x.a"), Action: plan.Create, After: seal(t, after)}}}
+	p := &plan.Plan{Changes: []*plan.Change{{Addr: fixture.Instance(t, "t_x.a"), Action: plan.Create, After: fixture.Seal(t, after)}}}
 	if got := planText(t, p, nil, Options{}); strings.ContainsAny(got, "\x1b\x07\u202e") {
 		t.Errorf("control characters came through: %q", got)
 	}
@@ -176,11 +177,11 @@ func TestPlanSensitivityChange(t *testing.T) {
 		if mark {
 			v = v.Mark(value.Sensitive)
 		}
-		return seal(t, cty.ObjectVal(map[string]cty.Value{"x": v}))
+		return fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"x": v}))
 	}
 	p := &plan.Plan{Changes: []*plan.Change{
-		{Addr: mustInstance(t, "t_x.hide"), Action: plan.Update, Before: sealed(false), After: sealed(true)},
-		{Addr: mustInstance(t, "t_x.show"), Action: plan.Update, Before: sealed(true), After: sealed(false)},
+		{Addr: fixture.Instance(t, "t_x.hide"), Action: plan.Update, Before: sealed(false), After: sealed(true)},
+		{Addr: fixture.Instance(t, "t_x.show"), Action: plan.Update, Before: sealed(true), After: sealed(false)},
 	}}
 	golden(t, "sensitivity.txt", planText(t, p, nil, Options{Width: 78})+planText(t, p, nil, Options{Width: 78, ShowSensitive: true}))
 }
@@ -197,7 +198,7 @@ func TestPlanBlocksKnownLaterAndSecret(t *testing.T) {
 	after := cty.ObjectVal(map[string]cty.Value{
 		"later": cty.UnknownVal(list.Type()), "secret": list.Mark(value.Sensitive), "one": cty.UnknownVal(elem.Type()),
 	})
-	p := &plan.Plan{Changes: []*plan.Change{{Addr: mustInstance(t, "t_x.a"), Action: plan.Create, After: seal(t, after)}}}
+	p := &plan.Plan{Changes: []*plan.Change{{Addr: fixture.Instance(t, "t_x.a"), Action: plan.Create, After: fixture.Seal(t, after)}}}
 	got := planText(t, p, oneSchema{block}, Options{})
 	want := `  + resource "t_x" "a" {
       + later (known after apply)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
@@ -15,16 +14,6 @@ import (
 
 func (w *planWriter) block(c *plan.Change) *schema.Block {
 	return blockOf(w.schemas, c.Provider.Provider, c.Addr.Resource)
-}
-
-func blockOf(s Schemas, p addr.Provider, r addr.Resource) *schema.Block {
-	if s == nil {
-		return nil
-	}
-	if sch := s.Resource(p, r.Mode, r.Type); sch != nil {
-		return sch.Block
-	}
-	return nil
 }
 
 // noChanges writes why there is nothing to do, which depends on the mode, on errors, and on changes made

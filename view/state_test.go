@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
 // priorState returns the state that a plan starts from, made of the objects that its changes have on their
@@ -40,10 +41,10 @@ func priorState(t testing.TB, p *plan.Plan) *state.State {
 }
 
 func TestStateGolden(t *testing.T) {
-	schemas := loadSchemas(t, "schemas.json")
+	schemas := fixture.LoadSchemas(t)
 	for _, name := range []string{"update", "free"} {
 		t.Run(name, func(t *testing.T) {
-			st := priorState(t, loadPlan(t, name+".plan.json", schemas))
+			st := priorState(t, fixture.Plan(t, name+".plan.json", schemas))
 			var buf bytes.Buffer
 			if err := State(&buf, st, schemas, Options{}); err != nil {
 				t.Fatal(err)
@@ -69,19 +70,10 @@ func TestStateGolden(t *testing.T) {
 	}
 }
 
-func mustInstance(t testing.TB, s string) addr.Instance {
-	t.Helper()
-	a, err := addr.ParseInstance(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
 func TestStateSpecialObjects(t *testing.T) {
 	st := state.New()
-	a := mustInstance(t, `module.m["k"].terraform_data.x[0]`)
-	d := seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("one"), "pw": cty.StringVal("s3cret").Mark(value.Sensitive)}))
+	a := fixture.Instance(t, `module.m["k"].terraform_data.x[0]`)
+	d := fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("one"), "pw": cty.StringVal("s3cret").Mark(value.Sensitive)}))
 	current, err := state.ObjectFrom(d)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +121,7 @@ resource "terraform_data" "x" {
 		rs[0].IdentityValues["id"] != "one" || string(rs[0].SensitiveValues) != `{"pw":true}` {
 		t.Errorf("wrong resources: %s", b)
 	}
-	if err := StateInstance(&buf, st, mustInstance(t, "a.b"), nil, Options{}); err == nil {
+	if err := StateInstance(&buf, st, fixture.Instance(t, "a.b"), nil, Options{}); err == nil {
 		t.Error("a missing instance is an error")
 	}
 	buf.Reset()
@@ -140,17 +132,17 @@ resource "terraform_data" "x" {
 
 func TestOutputs(t *testing.T) {
 	outputs := map[string]*state.Output{
-		"lst": {Value: seal(t, cty.TupleVal([]cty.Value{
+		"lst": {Value: fixture.Seal(t, cty.TupleVal([]cty.Value{
 			cty.NumberIntVal(1), cty.StringVal("two"),
 			cty.ObjectVal(map[string]cty.Value{"a": cty.NullVal(cty.DynamicPseudoType), "b c": cty.True}),
 			cty.SetVal([]cty.Value{cty.StringVal("x")}), cty.MapVal(map[string]cty.Value{"a": cty.StringVal("b")}),
 			cty.ListVal([]cty.Value{cty.NumberIntVal(1)}), cty.ListValEmpty(cty.String),
 		}))},
-		"multi": {Value: seal(t, cty.StringVal("a\nb\n\"q\""))},
-		"nul":   {Value: seal(t, cty.NullVal(cty.String))},
-		"sec":   {Value: seal(t, cty.StringVal("hunter2").Mark(value.Sensitive)), Sensitive: true},
-		"part":  {Value: seal(t, cty.ObjectVal(map[string]cty.Value{"p": cty.StringVal("hunter2").Mark(value.Sensitive)}))},
-		"esc":   {Value: seal(t, cty.StringVal("\x1b]0;x\a"))},
+		"multi": {Value: fixture.Seal(t, cty.StringVal("a\nb\n\"q\""))},
+		"nul":   {Value: fixture.Seal(t, cty.NullVal(cty.String))},
+		"sec":   {Value: fixture.Seal(t, cty.StringVal("hunter2").Mark(value.Sensitive)), Sensitive: true},
+		"part":  {Value: fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"p": cty.StringVal("hunter2").Mark(value.Sensitive)}))},
+		"esc":   {Value: fixture.Seal(t, cty.StringVal("\x1b]0;x\a"))},
 	}
 	var buf bytes.Buffer
 	if err := Outputs(&buf, outputs, Options{}); err != nil {

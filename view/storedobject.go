@@ -74,7 +74,7 @@ func (so *storedObject) decode() (cty.Value, error) {
 
 // markSchema marks the parts that the schema declares sensitive.
 func markSchema(v cty.Value, b *schema.Block) cty.Value {
-	if b == nil || !b.HasSensitive() || !exists(v) || v.IsNull() || !v.IsKnown() {
+	if b == nil || !b.HasSensitive() || v == cty.NilVal || v.IsNull() || !v.IsKnown() {
 		return v
 	}
 	raw, marks := v.UnmarkDeepWithPaths()

@@ -83,10 +83,8 @@ type streamCounts struct {
 }
 
 type streamOutput struct {
-	Sensitive bool            `json:"sensitive"`
-	Type      json.RawMessage `json:"type,omitempty"`
-	Value     json.RawMessage `json:"value,omitempty"`
-	Action    string          `json:"action,omitempty"`
+	jsonOutput
+	Action string `json:"action,omitempty"`
 }
 
 // write writes one message under the lock, so that lines are never mixed. A zero time is replaced by the
@@ -171,7 +169,7 @@ func (s *JSONStream) Plan(p *plan.Plan) {
 	s.counts(p.Counts(), PlanSummary(p), "plan")
 	outputs := map[string]streamOutput{}
 	for _, o := range p.Outputs {
-		outputs[o.Name] = streamOutput{Sensitive: p.SensitiveOutput(o), Action: streamAction(o.Action)}
+		outputs[o.Name] = streamOutput{jsonOutput{Sensitive: p.SensitiveOutput(o)}, streamAction(o.Action)}
 	}
 	if len(outputs) > 0 {
 		s.write(streamLine{Message: fmt.Sprintf("Outputs: %d", len(outputs)), Type: "outputs", Outputs: outputs}, time.Time{})
@@ -189,17 +187,16 @@ func (s *JSONStream) Applied(n plan.Counts, destroy bool) {
 
 // Outputs writes the message about all outputs, even if there are none. Sensitive values are left out.
 func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
-	out := make(map[string]streamOutput, len(outputs))
-	for name, o := range outputs {
-		j, err := outputJSON(o)
-		if err != nil {
-			return fmt.Errorf("output.%s: %w", name, err)
+	values, err := outputsJSON(outputs)
+	if err != nil {
+		return err
+	}
+	out := make(map[string]streamOutput, len(values))
+	for name, o := range values {
+		if o.Sensitive {
+			o.Value = nil
 		}
-		so := streamOutput{Sensitive: j.Sensitive, Type: j.Type, Value: j.Value}
-		if so.Sensitive {
-			so.Value = nil
-		}
-		out[name] = so
+		out[name] = streamOutput{jsonOutput: o}
 	}
 	s.write(streamLine{Message: fmt.Sprintf("Outputs: %d", len(out)), Type: "outputs", Outputs: out}, time.Time{})
 	return nil
