@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/inmem"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // begin opens a configuration of a shape without a state.
@@ -93,7 +94,7 @@ func BenchmarkForms(b *testing.B) {
 		make func() error
 	}{
 		{"text", func() error { return view.Plan(io.Discard, pl, nil, s, view.Options{Color: true}) }},
-		{"JSON", func() error { _, err := view.PlanJSON(pl, p.Tree, relevant, s, versions); return err }},
+		{"JSON", func() error { _, err := document.Plan(pl, p.Tree, relevant, s, versions); return err }},
 		{"messages", func() error {
 			stream := view.NewJSONStream(io.Discard, time.Now)
 			stream.Plan(pl)
@@ -116,7 +117,7 @@ func BenchmarkForms(b *testing.B) {
 	b.Run("state as JSON", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := view.StateJSON(op.State(), s, versions); err != nil {
+			if _, err := document.State(op.State(), s, versions); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/inmem"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // calls implements stats.Handler: it counts what a provider is asked, by method, and the bytes of it.
@@ -115,7 +116,7 @@ type written int64
 // Write implements io.Writer.
 func (w *written) Write(b []byte) (int, error) { *w += written(len(b)); return len(b), nil }
 
-var versions = view.Versions{Compat: "1.12.6", Product: "0"}
+var versions = document.Versions{Compat: "1.12.6", Product: "0"}
 
 // life takes a configuration from nothing to nothing with a provider behind a connection, renders whatever
 // can be rendered on the way, and returns what of everything there was.
@@ -150,7 +151,7 @@ func life(t *testing.T, files map[string]string) map[string]int64 {
 		}
 		_, diags = op.Apply(t.Context(), planned, mayfly.ApplyOptions{})
 		must(t, diags)
-		b, err := view.StateJSON(op.State(), schemas{t.Context(), p}, versions)
+		b, err := document.State(op.State(), schemas{t.Context(), p}, versions)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ func rendered(t *testing.T, out map[string]int64, human io.Writer, p *mayfly.Pro
 		t.Fatal(err)
 	}
 	relevant := func() []plan.RelevantAttribute { return p.Relevant(t.Context(), planned) }
-	b, err := view.PlanJSON(planned, p.Tree, relevant, schemas{t.Context(), p}, versions)
+	b, err := document.Plan(planned, p.Tree, relevant, schemas{t.Context(), p}, versions)
 	if err != nil {
 		t.Fatal(err)
 	}

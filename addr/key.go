@@ -58,8 +58,8 @@ func (k Key) Value() cty.Value {
 	}
 }
 
-// MarshalJSON implements json.Marshaler: a number, a string, or null for NoKey. With the option omitzero, NoKey
-// is left out of an object.
+// MarshalJSON implements json.Marshaler: a number, a string, or null for NoKey. With the option omitzero,
+// NoKey is left out of an object.
 func (k Key) MarshalJSON() ([]byte, error) {
 	switch k.kind {
 	case KeyInt:
@@ -71,8 +71,8 @@ func (k Key) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// UnmarshalJSON implements json.Unmarshaler. It returns an error for anything that MarshalJSON does not write,
-// such as a negative number.
+// UnmarshalJSON implements json.Unmarshaler. It returns an error for anything that MarshalJSON does not
+// write, such as a negative number.
 func (k *Key) UnmarshalJSON(src []byte) error {
 	var n int
 	var s string

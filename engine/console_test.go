@@ -18,6 +18,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/value"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // talk is a console with what came of it.
@@ -315,7 +316,7 @@ func TestE82_SecretsInErrors(t *testing.T) {
 		k.withheld(v)
 		for _, d := range diags {
 			var shown strings.Builder
-			if err := view.Diagnostics(&shown, diag.List{d}, view.Sources{engine.ConsoleInput: []byte(expr)}, view.Options{}); err != nil {
+			if err := view.Diagnostics(&shown, diag.List{d}, document.Sources{engine.ConsoleInput: []byte(expr)}, view.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			w.noSecret("the error of "+expr, shown.String())

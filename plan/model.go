@@ -114,7 +114,8 @@ func (c *Change) Moved() bool { return c.PrevAddr != (addr.Instance{}) && c.Prev
 // Object returns the object that the change is about.
 func (c *Change) Object() addr.Object { return addr.Object{Instance: c.Addr, Deposed: c.Deposed} }
 
-// Sides decodes the objects before and after the change; cty.NilVal stands for none. An error names the object.
+// Sides decodes the objects before and after the change; cty.NilVal stands for none. An error names the
+// object.
 func (c *Change) Sides() (before, after cty.Value, err error) {
 	if before, after, err = sides(c.Before, c.After); err != nil {
 		err = fmt.Errorf("%s: %w", c.Object(), err)
@@ -144,7 +145,8 @@ type OutputChange struct {
 	Sensitive bool
 }
 
-// Sides decodes the values before and after the change; cty.NilVal stands for none. An error names the output.
+// Sides decodes the values before and after the change; cty.NilVal stands for none. An error names the
+// output.
 func (c *OutputChange) Sides() (before, after cty.Value, err error) {
 	if before, after, err = sides(c.Before, c.After); err != nil {
 		err = fmt.Errorf("output.%s: %w", c.Name, err)

@@ -66,8 +66,8 @@ func PathsWith(v cty.Value, m Mark) []cty.Path {
 	return paths
 }
 
-// Unmark returns v without its own marks, and reports whether people must not see v: whether one of the marks is
-// Sensitive or Ephemeral. Marks nested in v stay. Unlike cty's, it takes cty.NilVal.
+// Unmark returns v without its own marks, and reports whether people must not see v: whether one of the marks
+// is Sensitive or Ephemeral. Marks nested in v stay. Unlike cty's, it takes cty.NilVal.
 func Unmark(v cty.Value) (raw cty.Value, secret bool) {
 	if v == cty.NilVal || !v.IsMarked() {
 		return v, false

@@ -7,11 +7,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // Diagnostics writes a list for people: in boxes with colours, plain without. Warnings with the same
 // summary are shown once, with the number of the others; those of checks are all shown.
-func Diagnostics(w io.Writer, list diag.List, src Sources, o Options) error {
+func Diagnostics(w io.Writer, list diag.List, src document.Sources, o Options) error {
 	var sb strings.Builder
 	list = list.Sorted()
 	shown := consolidate(list, o)
@@ -22,7 +23,7 @@ func Diagnostics(w io.Writer, list diag.List, src Sources, o Options) error {
 		for i, g := range shown {
 			first[i] = *g.first
 		}
-		for i, d := range JSONDiagnostics(first, src) { // in their order, since they are sorted
+		for i, d := range document.Diagnostics(first, src) { // in their order, since they are sorted
 			writeDiagnostic(&sb, d, shown[i].others, o)
 		}
 	}
@@ -85,7 +86,7 @@ func compactWarnings(sb *strings.Builder, groups []*group, o Options) {
 // writeDiagnostic writes one diagnostic and the number of similar ones. The text is rendered before the
 // border is drawn around it, because the border needs the lines after wrapping. Without colours nothing is
 // drawn, and the summary is not wrapped: tools match it as one line.
-func writeDiagnostic(sb *strings.Builder, d JSONDiagnostic, others int, o Options) {
+func writeDiagnostic(sb *strings.Builder, d document.Diagnostic, others int, o Options) {
 	border, label := red, o.paint(boldRed, "Error: ")
 	if d.Severity == diag.Warning.String() {
 		border, label = yellow, o.paint(boldYellow, "Warning: ")
@@ -131,7 +132,7 @@ func writeDiagnostic(sb *strings.Builder, d JSONDiagnostic, others int, o Option
 
 // writeSource writes the place, the code and the values of the diagnostic, and reports whether it wrote
 // anything.
-func writeSource(sb *strings.Builder, d JSONDiagnostic, o Options) bool {
+func writeSource(sb *strings.Builder, d document.Diagnostic, o Options) bool {
 	switch {
 	case d.Address != "" && d.Range != nil:
 		sb.WriteString("  with " + visible(d.Address) + ",\n")
@@ -158,7 +159,7 @@ func writeSource(sb *strings.Builder, d JSONDiagnostic, o Options) bool {
 	bar := "    " + o.paint(dim, "│") + " "
 	sb.WriteString("    " + o.paint(dim, "├────────────────") + "\n")
 	if s.FunctionCall != nil {
-		sb.WriteString(bar + "while calling " + o.paint(bold, s.FunctionCall.CalledAs) + s.FunctionCall.parameters() + "\n")
+		sb.WriteString(bar + "while calling " + o.paint(bold, s.FunctionCall.CalledAs) + s.FunctionCall.Parameters() + "\n")
 	}
 	for _, v := range s.Values {
 		sb.WriteString(bar + o.paint(bold, visible(v.Traversal)) + " " + visible(v.Statement) + "\n")
@@ -168,7 +169,7 @@ func writeSource(sb *strings.Builder, d JSONDiagnostic, o Options) bool {
 
 // writeCode writes the numbered lines of a snippet with the highlighted range underlined; the range may
 // span lines.
-func writeCode(sb *strings.Builder, s *JSONSnippet, o Options) {
+func writeCode(sb *strings.Builder, s *document.Snippet, o Options) {
 	number, start := s.StartLine, 0
 	for line := range strings.SplitSeq(s.Code, "\n") {
 		end := start + len(line)

@@ -17,14 +17,15 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 const sourceText = "# first\nresource \"a\" \"b\" {\n  x = \"${var.pub}-${var.pw}\" + var.obj.n + var.tok + var.both\n  y = 1\n}\n"
 
 // exprDiag is an error about the expression of x, with values of every sensitivity in scope.
-func exprDiag(t testing.TB) (diag.List, Sources) {
+func exprDiag(t testing.TB) (diag.List, document.Sources) {
 	t.Helper()
-	src := Sources{"main.tf": []byte(sourceText)}
+	src := document.Sources{"main.tf": []byte(sourceText)}
 	file, diags := hclsyntax.ParseConfig(src["main.tf"], "main.tf", hcl.InitialPos)
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -42,7 +43,7 @@ func exprDiag(t testing.TB) (diag.List, Sources) {
 	}}, src
 }
 
-func render(t testing.TB, list diag.List, src Sources, o Options) string {
+func render(t testing.TB, list diag.List, src document.Sources, o Options) string {
 	t.Helper()
 	var buf bytes.Buffer
 	if err := Diagnostics(&buf, list, src, o); err != nil {
@@ -84,7 +85,7 @@ the operator needs on both of its sides.
 func TestDiagnosticJSON(t *testing.T) {
 	list, src := exprDiag(t)
 	list = append(list, diag.Warnf("Odd", "Something is odd.")...)
-	b, err := ValidateJSON(list, src)
+	b, err := document.Validation(list, src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,13 +110,13 @@ func TestDiagnosticJSON(t *testing.T) {
 	if s.StartLine != 3 || len(s.Values) != 5 {
 		t.Errorf("wrong snippet: %s", b)
 	}
-	if empty, err := ValidateJSON(nil, nil); err != nil || !strings.Contains(string(empty), `"diagnostics": []`) {
+	if empty, err := document.Validation(nil, nil); err != nil || !strings.Contains(string(empty), `"diagnostics": []`) {
 		t.Errorf("%s, %v", empty, err)
 	}
 }
 
 func TestDiagnosticPlaces(t *testing.T) {
-	src := Sources{"f.tf": []byte("a = 1\nb = [\n  2\n]\n")}
+	src := document.Sources{"f.tf": []byte("a = 1\nb = [\n  2\n]\n")}
 	pos := func(line, col, b int) hcl.Pos { return hcl.Pos{Line: line, Column: col, Byte: b} }
 	list := diag.List{
 		{Summary: "No source", Subject: &hcl.Range{Filename: "gone.tf", Start: pos(7, 1, 99), End: pos(7, 2, 100)}},
@@ -133,13 +134,13 @@ func TestDiagnosticPlaces(t *testing.T) {
 
 // TestContextOfABlock names the block around a place; what is about the block itself has none.
 func TestContextOfABlock(t *testing.T) {
-	src := Sources{"f.tf": []byte("odd {\n  a = 1\n}\nthing \"x\" {\n}\n")}
+	src := document.Sources{"f.tf": []byte("odd {\n  a = 1\n}\nthing \"x\" {\n}\n")}
 	at := func(b int) *hcl.Range {
 		return &hcl.Range{Filename: "f.tf", Start: hcl.Pos{Line: 1, Column: 1, Byte: b}, End: hcl.Pos{Line: 1, Column: 1, Byte: b + 1}}
 	}
 	for b, want := range map[int]string{0: "", 8: "odd", 16: "", 22: `thing "x"`} {
 		got := ""
-		if context := JSONDiagnostics(diag.List{{Subject: at(b)}}, src)[0].Snippet.Context; context != nil {
+		if context := document.Diagnostics(diag.List{{Subject: at(b)}}, src)[0].Snippet.Context; context != nil {
 			got = *context
 		}
 		if got != want {
@@ -177,7 +178,7 @@ func TestDiagnosticOrder(t *testing.T) {
 		{Summary: "1", Subject: at("a.tf", 3)},
 	}
 	var got string
-	for _, d := range JSONDiagnostics(list, nil) {
+	for _, d := range document.Diagnostics(list, nil) {
 		got += d.Summary
 	}
 	if got != "01234" {
@@ -241,7 +242,7 @@ To see the full warning notes, run Mayfly without -compact-warnings.
 }
 
 func TestDiagnosticInFunctionCall(t *testing.T) {
-	src := Sources{"f.tf": []byte("x = parse(var.s)\n")}
+	src := document.Sources{"f.tf": []byte("x = parse(var.s)\n")}
 	file, diags := hclsyntax.ParseConfig(src["f.tf"], "f.tf", hcl.InitialPos)
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -261,7 +262,7 @@ func TestDiagnosticInFunctionCall(t *testing.T) {
 	got := render(t, diag.FromHCL(diags), src, Options{})
 	wantJSON := `"function_call":{"called_as":"parse","signature":{"name":"parse","params":[{"name":"s","type":"string"}],` +
 		`"variadic_param":{"name":"more","type":"dynamic"},"return_type":"string"}}`
-	if text, err := json.Marshal(JSONDiagnostics(diag.FromHCL(diags), src)); err != nil || !strings.Contains(string(text), wantJSON) {
+	if text, err := json.Marshal(document.Diagnostics(diag.FromHCL(diags), src)); err != nil || !strings.Contains(string(text), wantJSON) {
 		t.Errorf("%s, %v", text, err)
 	}
 	if !strings.Contains(got, "while calling parse(s, more...)\n") || !strings.Contains(got, "var.s is (ephemeral value)\n") || strings.Contains(got, "hunter2") {
@@ -276,7 +277,7 @@ func TestDiagnosticsOfRefusedSource(t *testing.T) {
 	for _, name := range []string{"m.tf", "m.tf.json"} {
 		rng.Filename = name
 		var out strings.Builder
-		if err := Diagnostics(&out, diag.At(rng, "Nesting too deep", "Split it."), Sources{name: []byte(src)}, Options{}); err != nil {
+		if err := Diagnostics(&out, diag.At(rng, "Nesting too deep", "Split it."), document.Sources{name: []byte(src)}, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := out.String(); len(got) > 2000 || !strings.Contains(got, "on "+name+" line 1") || !strings.Contains(got, " … ") {
@@ -296,7 +297,7 @@ func TestWrapKeepsOptionsWhole(t *testing.T) {
 // surroundings, and what one more costs does not depend on the length of the line.
 func TestDiagnosticsInOneLine(t *testing.T) {
 	allocated := func(n int) uint64 {
-		src := Sources{"f.tf.json": []byte(`{"` + strings.Repeat("é", 1000*n) + `"}`)}
+		src := document.Sources{"f.tf.json": []byte(`{"` + strings.Repeat("é", 1000*n) + `"}`)}
 		var list diag.List
 		for i := range n {
 			at := hcl.Pos{Line: 1, Column: 3 + 1000*i, Byte: 2 + 2000*i}

@@ -1,15 +1,14 @@
-// Package view turns plans, states, diagnostics and events into text for people and into the public JSON
-// documents.
+// Package view turns plans, states, diagnostics and events into text for people, and a run into a stream of
+// JSON messages.
 //
 // Entry points for people: Diagnostics, Plan, PlanSummary, PlanFooter, State, StateInstance, Outputs,
-// OutputRaw, FormatValue, ApplySummary, HumanObserver (an event.Observer). Entry points for programs:
-// PlanJSON, StateJSON, SchemasJSON, ValidateJSON, OutputsJSON, OutputJSON, VersionJSON, FunctionsJSON,
-// JSONDiagnostics, JSONStream (an event.Observer).
+// OutputRaw, FormatValue, ApplySummary, HumanObserver and Status (each an event.Observer). For programs:
+// JSONStream (an event.Observer). Documents as a whole are package document's.
 //
 // Everything is a function of its arguments: the package reads no files, no environment and no terminal, and
 // rendering costs time linear in the size of what is rendered. Sensitive values are masked in what people
-// read unless Options.ShowSensitive is set; ephemeral values never arrive here except inside the evaluation
-// context of a diagnostic, where they are redacted always.
+// read unless Options.ShowSensitive is set. Ephemeral values never arrive here except inside the evaluation
+// context of a diagnostic, where they are redacted always (E24).
 //
 // It may import what it renders: the data models below the engine, and event. It must not know the engine,
 // commands, flags, backends or processes.

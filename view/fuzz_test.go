@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
@@ -99,7 +100,7 @@ func checkRender(t *rapid.T) {
 		"wo": {Type: cty.String, WriteOnly: true},
 		"x":  {Nested: &schema.Object{Nesting: rapid.SampledFrom([]schema.Nesting{schema.Single, schema.List, schema.Set, schema.Map}).Draw(t, "nesting"), Attributes: map[string]*schema.Attribute{"a": {Type: cty.DynamicPseudoType}}}},
 	}}
-	var s Schemas
+	var s document.Schemas
 	if rapid.Bool().Draw(t, "no schema") {
 		s = oneSchema{block}
 		names = []string{"id", "tags"}
@@ -116,7 +117,7 @@ func checkRender(t *rapid.T) {
 	if strings.ContainsAny(buf.String(), "\x00\x1b") {
 		t.Fatalf("control characters: %q", buf.String())
 	}
-	doc, err := PlanJSON(p, nil, nil, nil, testVersions)
+	doc, err := document.Plan(p, nil, nil, nil, testVersions)
 	if err != nil || !json.Valid(doc) {
 		t.Fatalf("%s: %v", doc, err)
 	}

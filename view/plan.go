@@ -10,6 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 const product = "Mayfly"
@@ -17,7 +18,7 @@ const product = "Mayfly"
 // Plan writes a plan for people, after an empty line: changes made outside, planned changes, summary,
 // changed outputs. It shows changes made outside only if they are relevant, or all if relevant is nil.
 // Errors are those of w, and of values that cannot be decoded.
-func Plan(w io.Writer, p *plan.Plan, relevant Relevant, s Schemas, o Options) error {
+func Plan(w io.Writer, p *plan.Plan, relevant document.Relevant, s document.Schemas, o Options) error {
 	pw := &planWriter{writer: writer{o: o}, plan: p, relevant: relevant, schemas: s, differ: differ{show: o.ShowSensitive}}
 	pw.WriteByte('\n')
 	if err := pw.all(); err != nil {
@@ -46,8 +47,8 @@ func summaryLine(n plan.Counts) string {
 type planWriter struct {
 	writer
 	plan     *plan.Plan
-	relevant Relevant
-	schemas  Schemas
+	relevant document.Relevant
+	schemas  document.Schemas
 	differ   differ
 }
 
@@ -217,7 +218,7 @@ func (w *planWriter) movedFrom(c *plan.Change) {
 
 // importedFrom writes the ID or identity that an object is imported by.
 func (w *planWriter) importedFrom(imp *plan.Importing) {
-	identity := importingJSON(imp).Identity
+	identity := document.ImportingOf(imp).Identity
 	var text bytes.Buffer
 	switch {
 	case imp.ID != "":

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
@@ -44,3 +45,6 @@ func TestPlanGolden(t *testing.T) {
 		})
 	}
 }
+
+// testVersions are those of the documents and messages in golden files.
+var testVersions = document.Versions{Compat: "1.12.0", Product: "0.1.0"}

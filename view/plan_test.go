@@ -14,10 +14,11 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
-func planText(t testing.TB, p *plan.Plan, s Schemas, o Options) string {
+func planText(t testing.TB, p *plan.Plan, s document.Schemas, o Options) string {
 	t.Helper()
 	var buf bytes.Buffer
 	if err := Plan(&buf, p, nil, s, o); err != nil {

@@ -12,10 +12,11 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // State writes a state for people: every object as a block of configuration, then the outputs.
-func State(w io.Writer, st *state.State, s Schemas, o Options) error {
+func State(w io.Writer, st *state.State, s document.Schemas, o Options) error {
 	sw := &writer{o: o}
 	if st == nil || st.Empty() {
 		sw.WriteString("The state file is empty. No resources are represented.\n")
@@ -23,7 +24,7 @@ func State(w io.Writer, st *state.State, s Schemas, o Options) error {
 		return err
 	}
 	for a, inst := range st.AllInstances() {
-		objects, err := objectsOf(a, inst, s)
+		objects, err := document.Objects(a, inst, s)
 		if err != nil {
 			return err
 		}
@@ -45,12 +46,12 @@ func State(w io.Writer, st *state.State, s Schemas, o Options) error {
 }
 
 // StateInstance writes one resource instance of a state. It returns an error if the state does not have it.
-func StateInstance(w io.Writer, st *state.State, a addr.Instance, s Schemas, o Options) error {
+func StateInstance(w io.Writer, st *state.State, a addr.Instance, s document.Schemas, o Options) error {
 	inst := st.Instance(a)
 	if inst == nil {
 		return fmt.Errorf("the state has no resource instance %s", a)
 	}
-	objects, err := objectsOf(a, inst, s)
+	objects, err := document.Objects(a, inst, s)
 	if err != nil {
 		return err
 	}
@@ -67,22 +68,22 @@ func StateInstance(w io.Writer, st *state.State, a addr.Instance, s Schemas, o O
 
 // object writes the block of an object. Without symbols, attributes start two columns further left than in
 // a plan.
-func (w *writer) object(so storedObject) {
+func (w *writer) object(so document.Object) {
 	note := ""
 	switch {
-	case so.object.Tainted:
+	case so.Stored.Tainted:
 		note = " (tainted)"
-	case so.addr.Deposed != addr.Current:
-		note = " (deposed object " + string(so.addr.Deposed) + ")"
+	case so.Addr.Deposed != addr.Current:
+		note = " (deposed object " + string(so.Addr.Deposed) + ")"
 	}
-	r := so.addr.Resource
-	fmt.Fprintf(w, "# %s:%s\n%s %q %q {\n", so.addr.Instance, note, r.Mode, r.Type, r.Name)
+	r := so.Addr.Resource
+	fmt.Fprintf(w, "# %s:%s\n%s %q %q {\n", so.Addr.Instance, note, r.Mode, r.Type, r.Name)
 	var block *schema.Block
-	if so.schema != nil {
-		block = so.schema.Block
+	if so.Schema != nil {
+		block = so.Schema.Block
 	}
 	d := differ{show: w.o.ShowSensitive}
-	if n, ok := d.block(block, so.value, so.value, nil).body.(nested); ok {
+	if n, ok := d.block(block, so.Value, so.Value, nil).body.(nested); ok {
 		w.content(n, -2, false)
 	}
 	w.WriteString("}\n")

@@ -14,6 +14,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/value"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/view/internal/fixture"
 )
 
@@ -50,7 +51,7 @@ func TestStateGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden(t, name+".state.txt", buf.String())
-			b, err := StateJSON(st, schemas, testVersions)
+			b, err := document.State(st, schemas, testVersions)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +109,7 @@ resource "terraform_data" "x" {
 	if diff := cmp.Diff(want, buf.String()); diff != "" {
 		t.Error(diff)
 	}
-	b, err := StateJSON(st, nil, testVersions)
+	b, err := document.State(st, nil, testVersions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func TestOutputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "outputs.txt", buf.String())
-	b, err := OutputsJSON(outputs)
+	b, err := document.Outputs(outputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("raw %s: no error", name)
 		}
 	}
-	if got, err := OutputJSON(outputs["multi"]); err != nil || string(got) != `"a\nb\n\"q\""` {
+	if got, err := document.Output(outputs["multi"]); err != nil || string(got) != `"a\nb\n\"q\""` {
 		t.Errorf("json: %s, %v", got, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // JSONStream writes a run as JSON messages, one per line, in the types that tools know. It is safe for
@@ -30,23 +31,23 @@ func NewJSONStream(w io.Writer, now func() time.Time) *JSONStream {
 }
 
 type streamLine struct {
-	Level            string          `json:"@level"`
-	Message          string          `json:"@message"`
-	Module           string          `json:"@module"`
-	Timestamp        string          `json:"@timestamp"`
-	Terraform        string          `json:"terraform,omitempty"`
-	OpenTofu         string          `json:"tofu,omitempty"`
-	Product          string          `json:"mayfly,omitempty"`
-	Change           *streamChange   `json:"change,omitempty"`
-	Changes          *streamCounts   `json:"changes,omitempty"`
-	Hook             *streamHook     `json:"hook,omitempty"`
-	Outputs          any             `json:"outputs,omitempty"`
-	Diagnostic       *JSONDiagnostic `json:"diagnostic,omitempty"`
-	Workspaces       []string        `json:"workspaces,omitempty"`
-	CurrentWorkspace string          `json:"current_workspace,omitempty"`
-	From             string          `json:"from,omitempty"`
-	To               string          `json:"to,omitempty"`
-	Resources        []string        `json:"resources,omitempty"`
+	Level            string               `json:"@level"`
+	Message          string               `json:"@message"`
+	Module           string               `json:"@module"`
+	Timestamp        string               `json:"@timestamp"`
+	Terraform        string               `json:"terraform,omitempty"`
+	OpenTofu         string               `json:"tofu,omitempty"`
+	Product          string               `json:"mayfly,omitempty"`
+	Change           *streamChange        `json:"change,omitempty"`
+	Changes          *streamCounts        `json:"changes,omitempty"`
+	Hook             *streamHook          `json:"hook,omitempty"`
+	Outputs          any                  `json:"outputs,omitempty"`
+	Diagnostic       *document.Diagnostic `json:"diagnostic,omitempty"`
+	Workspaces       []string             `json:"workspaces,omitempty"`
+	CurrentWorkspace string               `json:"current_workspace,omitempty"`
+	From             string               `json:"from,omitempty"`
+	To               string               `json:"to,omitempty"`
+	Resources        []string             `json:"resources,omitempty"`
 	TestMessage
 
 	Type string `json:"type,omitempty"`
@@ -65,12 +66,12 @@ type streamResource struct {
 }
 
 type streamChange struct {
-	Resource         streamResource  `json:"resource"`
-	PreviousResource *streamResource `json:"previous_resource,omitempty"`
-	Action           string          `json:"action"`
-	Reason           string          `json:"reason,omitempty"`
-	Importing        *jsonImporting  `json:"importing,omitempty"`
-	GeneratedConfig  string          `json:"generated_config,omitempty"`
+	Resource         streamResource      `json:"resource"`
+	PreviousResource *streamResource     `json:"previous_resource,omitempty"`
+	Action           string              `json:"action"`
+	Reason           string              `json:"reason,omitempty"`
+	Importing        *document.Importing `json:"importing,omitempty"`
+	GeneratedConfig  string              `json:"generated_config,omitempty"`
 }
 
 type streamCounts struct {
@@ -83,7 +84,7 @@ type streamCounts struct {
 }
 
 type streamOutput struct {
-	jsonOutput
+	document.OutputValue
 	Action string `json:"action,omitempty"`
 }
 
@@ -119,7 +120,7 @@ func (s *JSONStream) Counts() plan.Counts {
 }
 
 // Version writes the message that must come first.
-func (s *JSONStream) Version(v Versions) {
+func (s *JSONStream) Version(v document.Versions) {
 	s.write(streamLine{Message: product + " " + v.Product, Type: "version", Terraform: v.Compat, OpenTofu: v.Compat, Product: v.Product, UI: "1.2"}, time.Time{})
 }
 
@@ -129,12 +130,12 @@ func (s *JSONStream) Log(message string) {
 }
 
 // Diagnostics writes a message per diagnostic.
-func (s *JSONStream) Diagnostics(list diag.List, src Sources) {
+func (s *JSONStream) Diagnostics(list diag.List, src document.Sources) {
 	s.diagnostics(list, src, TestMessage{})
 }
 
-func (s *JSONStream) diagnostics(list diag.List, src Sources, of TestMessage) {
-	for _, d := range JSONDiagnostics(list, src) {
+func (s *JSONStream) diagnostics(list diag.List, src document.Sources, of TestMessage) {
+	for _, d := range document.Diagnostics(list, src) {
 		line := streamLine{Level: "error", Message: "Error: " + d.Summary, Type: "diagnostic", Diagnostic: &d, TestMessage: of}
 		if d.Severity == diag.Warning.String() {
 			line.Level, line.Message = "warn", "Warning: "+d.Summary
@@ -169,7 +170,7 @@ func (s *JSONStream) Plan(p *plan.Plan) {
 	s.counts(p.Counts(), PlanSummary(p), "plan")
 	outputs := map[string]streamOutput{}
 	for _, o := range p.Outputs {
-		outputs[o.Name] = streamOutput{jsonOutput{Sensitive: p.SensitiveOutput(o)}, streamAction(o.Action)}
+		outputs[o.Name] = streamOutput{document.OutputValue{Sensitive: p.SensitiveOutput(o)}, streamAction(o.Action)}
 	}
 	if len(outputs) > 0 {
 		s.write(streamLine{Message: fmt.Sprintf("Outputs: %d", len(outputs)), Type: "outputs", Outputs: outputs}, time.Time{})
@@ -187,7 +188,7 @@ func (s *JSONStream) Applied(n plan.Counts, destroy bool) {
 
 // Outputs writes the message about all outputs, even if there are none. Sensitive values are left out.
 func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
-	values, err := outputsJSON(outputs)
+	values, err := document.OutputValues(outputs)
 	if err != nil {
 		return err
 	}
@@ -196,7 +197,7 @@ func (s *JSONStream) Outputs(outputs map[string]*state.Output) error {
 		if o.Sensitive {
 			o.Value = nil
 		}
-		out[name] = streamOutput{jsonOutput: o}
+		out[name] = streamOutput{OutputValue: o}
 	}
 	s.write(streamLine{Message: fmt.Sprintf("Outputs: %d", len(out)), Type: "outputs", Outputs: out}, time.Time{})
 	return nil
@@ -226,7 +227,7 @@ func streamChangeOf(c *plan.Change) *streamChange {
 		out.PreviousResource = &prev
 	}
 	if c.Importing != nil {
-		out.Importing = importingJSON(c.Importing)
+		out.Importing = document.ImportingOf(c.Importing)
 	}
 	if c.Action == plan.NoOp {
 		switch {

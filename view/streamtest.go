@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // TestMessage is what a message about tests has in addition to a text.
@@ -53,6 +54,6 @@ func (s *JSONStream) Test(typ, text string, m TestMessage) {
 }
 
 // TestDiagnostics writes the diagnostics of a run, or of a file if run is empty.
-func (s *JSONStream) TestDiagnostics(file, run string, list diag.List, src Sources) {
+func (s *JSONStream) TestDiagnostics(file, run string, list diag.List, src document.Sources) {
 	s.diagnostics(list, src, TestMessage{File: file, Run: run})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/view/timeline"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
@@ -49,9 +50,9 @@ type app struct {
 	// pedantic makes every warning an error.
 	pedantic bool
 
-	view    view.Options // for standard output
-	errView view.Options // for standard error
-	sources view.Sources // shown instead of the directory's files; nil for those
+	view    view.Options     // for standard output
+	errView view.Options     // for standard error
+	sources document.Sources // shown instead of the directory's files; nil for those
 	// stream is set while standard output is a stream of JSON messages; diagnostics go there then.
 	stream *view.JSONStream
 	// into is a second stream, to the file of -json-into, while standard output is for people. intoFile is
@@ -100,8 +101,8 @@ func (a *app) terminal(stream io.Writer) view.Options {
 	return o
 }
 
-func (a *app) versions() view.Versions {
-	return view.Versions{Compat: mayfly.CompatibleVersion, Product: version}
+func (a *app) versions() document.Versions {
+	return document.Versions{Compat: mayfly.CompatibleVersion, Product: version}
 }
 
 // beginStream makes standard output a stream of JSON messages.

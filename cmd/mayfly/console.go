@@ -17,6 +17,7 @@ import (
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -93,7 +94,7 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	}
 	a.sources = maps.Clone(a.snippets())
 	if a.sources == nil {
-		a.sources = view.Sources{}
+		a.sources = document.Sources{}
 	}
 	c := &console{app: a, engine: e, soft: soft}
 	c.in = term.NewLines(a.env.Stdin, a.env.Stdout, a.in, e.Names)

@@ -16,7 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config/format"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/safefile"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // The exit statuses that only fmt has.
@@ -59,7 +59,7 @@ func (a *app) fmtCommand() *cli.Command {
 // run formats the named files and directories. It goes on after errors, so that one broken file does not
 // hide the state of the others.
 func (f *formatting) run(_ context.Context, args []string) int {
-	f.sources = view.Sources{}
+	f.sources = document.Sources{}
 	if slices.Equal(args, []string{"-"}) {
 		f.stdin()
 	} else {

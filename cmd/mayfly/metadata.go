@@ -10,7 +10,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/schema"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 func (a *app) metadataCommand() *cli.Command {
@@ -32,7 +32,7 @@ func (a *app) metadataFunctionsCommand() *cli.Command {
 				return a.fail("The option -json is required", "This command writes only JSON. Run: mayfly metadata functions -json")
 			}
 			a.document = true
-			return a.writeDocument(view.FunctionsJSON(functionSignatures()))
+			return a.writeDocument(document.Functions(functionSignatures()))
 		})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // outputFlags are the options of the output command.
@@ -58,7 +59,7 @@ func (a *app) output(ctx context.Context, f *outputFlags, args []string) int {
 	if len(args) == 1 {
 		return a.oneOutput(outputs, args[0], f)
 	}
-	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.OutputsJSON(outputs) }); done {
+	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.Outputs(outputs) }); done {
 		return code
 	}
 	if len(outputs) == 0 {
@@ -78,7 +79,7 @@ func (a *app) oneOutput(outputs map[string]*state.Output, name string, f *output
 		}
 		return a.fail(fmt.Sprintf("Output %q not found", name), "The state has no output of that name.%s A new output block gets its value with the next \"mayfly apply\".", hint)
 	}
-	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.OutputJSON(out) }); done {
+	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.Output(out) }); done {
 		return code
 	}
 	if f.raw {

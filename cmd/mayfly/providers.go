@@ -15,7 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/provider"
 	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -135,7 +135,7 @@ func (a *app) providersSchema(ctx context.Context) int {
 	if !a.report(diags) {
 		return exitError
 	}
-	all := map[addr.Provider]view.ProviderSchemas{}
+	all := map[addr.Provider]document.Declarations{}
 	for _, p := range sortedProviders(maps.Keys(reqs)) {
 		c, diags := s.Project.Catalog(ctx, p)
 		if !a.report(diags) {
@@ -145,12 +145,12 @@ func (a *app) providersSchema(ctx context.Context) int {
 			return exitError
 		}
 	}
-	return a.writeDocument(view.SchemasJSON(all))
+	return a.writeDocument(document.ProviderSchemas(all))
 }
 
 // allSchemas decodes all schemas of a provider.
-func allSchemas(c provider.Catalog) (view.ProviderSchemas, diag.List) {
-	var out view.ProviderSchemas
+func allSchemas(c provider.Catalog) (document.Declarations, diag.List) {
+	var out document.Declarations
 	var diags, ds diag.List
 	out.Provider, diags = c.Provider()
 	of := func(mode addr.Mode) map[string]*schema.Schema {

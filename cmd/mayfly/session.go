@@ -11,7 +11,7 @@ import (
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -34,7 +34,7 @@ func (a *app) directoryOf(root string, ask bool) *workdir.Dir {
 }
 
 // snippets returns the source files that diagnostics quote.
-func (a *app) snippets() view.Sources {
+func (a *app) snippets() document.Sources {
 	if a.sources == nil && a.dir != nil {
 		return a.dir.Sources()
 	}
@@ -102,7 +102,7 @@ func (s *session) close() {
 
 // relevant returns a function that finds the attributes that contributed to a plan. Renderers call it only
 // if they need it.
-func (s *session) relevant(ctx context.Context, p *plan.Plan) view.Relevant {
+func (s *session) relevant(ctx context.Context, p *plan.Plan) document.Relevant {
 	return func() []plan.RelevantAttribute { return s.Project.Relevant(ctx, p) }
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -117,7 +118,7 @@ func (a *app) showState(ctx context.Context, f *showFlags, file *state.File) int
 		return exitError
 	}
 	schemas := s.Schemas(ctx)
-	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.StateJSON(st, schemas, a.versions()) }); done {
+	if done, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.State(st, schemas, a.versions()) }); done {
 		return code
 	}
 	if st == nil || st.Empty() {

@@ -9,6 +9,7 @@ import (
 	"github.com/mayfly-iac/mayfly/plan/planfile"
 	"github.com/mayfly-iac/mayfly/value"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // showPlan shows the saved plan that the directory was opened with.
@@ -23,7 +24,7 @@ func (a *app) showPlan(ctx context.Context, opt *showFlags, f *planfile.File) in
 		if err := setDefaults(f.Plan, tree.Root); err != nil {
 			return nil, err
 		}
-		return view.PlanJSON(f.Plan, tree, s.relevant(ctx, f.Plan), s.Schemas(ctx), a.versions())
+		return document.Plan(f.Plan, tree, s.relevant(ctx, f.Plan), s.Schemas(ctx), a.versions())
 	})
 	if done {
 		return code
@@ -43,7 +44,7 @@ func (a *app) showConfig(ctx context.Context, f *showFlags) int {
 	if !a.report(diags) {
 		return exitError
 	}
-	_, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.ConfigJSON(d.Tree(), s.Schemas(ctx)) })
+	_, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.Config(d.Tree(), s.Schemas(ctx)) })
 	return code
 }
 
@@ -56,7 +57,7 @@ func (a *app) showModule(ctx context.Context, f *showFlags) int {
 	if !a.report(diags) {
 		return exitError
 	}
-	_, code := a.documented(&f.machineFlags, func() ([]byte, error) { return view.ModuleJSON(root) })
+	_, code := a.documented(&f.machineFlags, func() ([]byte, error) { return document.Module(root) })
 	return code
 }
 

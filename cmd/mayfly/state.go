@@ -10,6 +10,7 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/edit"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -93,7 +94,7 @@ func (a *app) stateShowCommand() *cli.Command {
 			if !a.report(diags) {
 				return exitError
 			}
-			if done, code := a.documented(m, func() ([]byte, error) { return view.StateInstanceJSON(file.State, i, s.Schemas(ctx), a.versions()) }); done {
+			if done, code := a.documented(m, func() ([]byte, error) { return document.StateInstance(file.State, i, s.Schemas(ctx), a.versions()) }); done {
 				return code
 			}
 			return a.wrote(view.StateInstance(a.env.Stdout, file.State, i, s.Schemas(ctx), a.view))

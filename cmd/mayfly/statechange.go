@@ -7,7 +7,7 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/state"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -55,5 +55,5 @@ func (a *app) targets(args []string) ([]addr.Target, bool) {
 // and so on.
 func inDocumentOrder(list []addr.Instance) []addr.Instance {
 	slices.SortStableFunc(list, addr.Instance.Compare)
-	return view.ByModuleDepth(list, func(i addr.Instance) addr.ModuleInstance { return i.Module })
+	return document.ByModuleDepth(list, func(i addr.Instance) addr.ModuleInstance { return i.Module })
 }

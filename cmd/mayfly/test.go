@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/suite"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/view/verdicts"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
@@ -218,13 +219,13 @@ func (a *app) verboseTest(ctx context.Context, s *session, r *suite.Run) (string
 		if err := view.Plan(&text, r.Plan, nil, schemas, a.view); err != nil {
 			return "", nil, err
 		}
-		doc, err := view.PlanJSON(r.Plan, r.Tree, nil, schemas, a.versions())
+		doc, err := document.Plan(r.Plan, r.Tree, nil, schemas, a.versions())
 		return text.String(), doc, err
 	}
 	if err := view.State(&text, r.State, schemas, a.view); err != nil {
 		return "", nil, err
 	}
-	doc, err := view.StateJSON(r.State, schemas, a.versions())
+	doc, err := document.State(r.State, schemas, a.versions())
 	return text.String(), doc, err
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/suite"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
 
@@ -29,7 +29,7 @@ func (a *app) validateCommand() *cli.Command {
 				return a.argsError("validate", "no arguments; to validate another directory, use -chdir")
 			}
 			diags := a.validate(ctx, &tests)
-			if done, code := a.documented(m, func() ([]byte, error) { return view.ValidateJSON(diags, a.snippets()) }); done {
+			if done, code := a.documented(m, func() ([]byte, error) { return document.Validation(diags, a.snippets()) }); done {
 				if code == exitOK && diags.HasErrors() {
 					return exitError
 				}

@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/install"
 	"github.com/mayfly-iac/mayfly/install/lockfile"
-	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 func (a *app) versionCommand() *cli.Command {
@@ -28,7 +28,7 @@ func (a *app) versionCommand() *cli.Command {
 				selected[e.Provider] = e.Version.String()
 			}
 			if asJSON {
-				return a.writeDocument(view.VersionJSON(a.versions(), install.CurrentPlatform().String(), selected))
+				return a.writeDocument(document.Version(a.versions(), install.CurrentPlatform().String(), selected))
 			}
 			for _, l := range versionLines(isTerminal(a.env.Stdout)) {
 				a.say("%s", l)

@@ -167,12 +167,20 @@ var rules = map[string]rule{
 	"install/internal/plainhcl":   {may: []string{"diag"}, why: "a helper for two file formats"},
 	"install/internal/atomicfile": {why: "a helper that replaces files"},
 
+	"view/document": {
+		may:  []string{"addr", "constraint", "diag", "schema", "value", "config", "lang", "state", "plan"},
+		pure: true, why: "programs read the same documents however people are shown what is in them",
+	},
 	"view": {
-		may:  []string{"addr", "constraint", "diag", "schema", "value", "config", "lang", "state", "plan", "event"},
+		may:  []string{"addr", "diag", "schema", "value", "state", "plan", "event", "view/document"},
 		pure: true, why: "rendering is a function of what is rendered; of a run it sees events",
 	},
+	"view/internal/fixture": {
+		may: []string{"addr", "schema", "value", "plan"}, pure: true,
+		why: "the plans of tests are read without what is tested with them",
+	},
 	"view/verdicts": {
-		may: []string{"config", "diag", "suite", "view"}, pure: true,
+		may: []string{"config", "diag", "suite", "view", "view/document"}, pure: true,
 		why: "the outcomes of tests are shown by themselves: what was run, and how, is done by then",
 	},
 	"view/timeline": {
@@ -202,7 +210,7 @@ var rules = map[string]rule{
 	"cmd/mayfly": {
 		may: []string{
 			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
-			"plan/planfile", "event", "engine", "view", "view/timeline", "view/verdicts", "install/...", "lang/funcs",
+			"plan/planfile", "event", "engine", "view", "view/document", "view/timeline", "view/verdicts", "install/...", "lang/funcs",
 			"suite", "workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",

@@ -12,6 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/suite"
 	"github.com/mayfly-iac/mayfly/view"
+	"github.com/mayfly-iac/mayfly/view/document"
 )
 
 // Printer writes the outcomes of files. It belongs to one goroutine.
@@ -19,7 +20,7 @@ type Printer struct {
 	Out     io.Writer // for people; nil for none
 	Color   bool
 	Streams []*view.JSONStream
-	Sources func() view.Sources
+	Sources func() document.Sources
 	// Report shows the diagnostics of a run, or of the end of a file, to people; nil to leave them out.
 	Report func(*suite.Run, *suite.File)
 	// Verbose returns the plan or the state of a run for people and as a document; nil for neither.

@@ -1,4 +1,4 @@
-package view
+package document
 
 import (
 	"encoding/json"
@@ -21,8 +21,8 @@ type jsonState struct {
 }
 
 type jsonValues struct {
-	Outputs    map[string]jsonOutput `json:"outputs,omitempty"`
-	RootModule jsonModule            `json:"root_module"`
+	Outputs    map[string]OutputValue `json:"outputs,omitempty"`
+	RootModule jsonModule             `json:"root_module"`
 }
 
 type jsonStateValues struct {
@@ -37,7 +37,8 @@ type jsonStateOutput struct {
 	Type      json.RawMessage `json:"type,omitempty"`
 }
 
-type jsonOutput struct {
+// OutputValue is the value of a root output. Value and Type are nil for a value that is not known.
+type OutputValue struct {
 	Sensitive bool            `json:"sensitive"`
 	Type      json.RawMessage `json:"type,omitempty"`
 	Value     json.RawMessage `json:"value,omitempty"`
@@ -66,9 +67,9 @@ type jsonResource struct {
 	DeposedKey      string          `json:"deposed_key,omitempty"`
 }
 
-// StateJSON returns the JSON document of a state on one line. For nil, and for a state without objects and
+// State returns the JSON document of a state on one line. For nil, and for a state without objects and
 // outputs, it has only the version of the format.
-func StateJSON(st *state.State, s Schemas, v Versions) ([]byte, error) {
+func State(st *state.State, s Schemas, v Versions) ([]byte, error) {
 	doc, err := stateDocument(st, s, v)
 	if err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func stateDocument(st *state.State, s Schemas, v Versions) (*jsonState, error) {
 		return doc, nil
 	}
 	doc.TerraformVersion, doc.ProductVersion = v.Compat, v.Product
-	outputs, err := outputsJSON(st.Outputs)
+	outputs, err := OutputValues(st.Outputs)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,7 @@ func stateDocument(st *state.State, s Schemas, v Versions) (*jsonState, error) {
 		if a.Resource.Mode == addr.Ephemeral {
 			continue
 		}
-		objects, err := objectsOf(a, inst, s)
+		objects, err := Objects(a, inst, s)
 		if err != nil {
 			return nil, err
 		}
@@ -151,14 +152,14 @@ func modeJSON(m addr.Mode) string {
 }
 
 // json encodes an object of a state, with the version of the schema that its value is stored under.
-func (so storedObject) json() jsonResource {
-	r := resourceHead(so.addr.Instance, so.provider)
-	obj := so.object
+func (so Object) json() jsonResource {
+	r := resourceHead(so.Addr.Instance, so.Provider)
+	obj := so.Stored
 	r.SchemaVersion = obj.SchemaVersion
-	r.Values = attributesJSON(so.value)
-	r.SensitiveValues = shapeJSON(so.value, isSensitive)
+	r.Values = attributesJSON(so.Value)
+	r.SensitiveValues = shapeJSON(so.Value, isSensitive)
 	r.Tainted = obj.Tainted
-	r.DeposedKey = string(so.addr.Deposed)
+	r.DeposedKey = string(so.Addr.Deposed)
 	for _, dep := range obj.Dependencies {
 		r.DependsOn = append(r.DependsOn, dep.String())
 	}
@@ -169,17 +170,17 @@ func (so storedObject) json() jsonResource {
 	return r
 }
 
-// StateInstanceJSON returns the document of a state that holds a single instance.
-func StateInstanceJSON(st *state.State, a addr.Instance, s Schemas, v Versions) ([]byte, error) {
+// StateInstance returns the document of a state that holds a single instance.
+func StateInstance(st *state.State, a addr.Instance, s Schemas, v Versions) ([]byte, error) {
 	doc := &jsonState{FormatVersion: "1.0", TerraformVersion: v.Compat, ProductVersion: v.Product, Values: &jsonStateValues{}}
-	objects, err := objectsOf(a, st.Instance(a), s)
+	objects, err := Objects(a, st.Instance(a), s)
 	if err != nil {
 		return nil, err
 	}
 	tree := newModuleTree[jsonResource]()
 	node := tree.in(a.Module)
 	for _, so := range objects {
-		if so.addr.Deposed == addr.Current {
+		if so.Addr.Deposed == addr.Current {
 			node.items = append(node.items, so.json())
 		}
 	}
@@ -187,10 +188,11 @@ func StateInstanceJSON(st *state.State, a addr.Instance, s Schemas, v Versions) 
 	return json.Marshal(doc)
 }
 
-func outputsJSON(outputs map[string]*state.Output) (map[string]jsonOutput, error) {
-	out := make(map[string]jsonOutput, len(outputs))
+// OutputValues returns the values of root outputs by name. An error names the output.
+func OutputValues(outputs map[string]*state.Output) (map[string]OutputValue, error) {
+	out := make(map[string]OutputValue, len(outputs))
 	for name, o := range outputs {
-		j, err := outputJSON(o)
+		j, err := outputOf(o)
 		if err != nil {
 			return nil, fmt.Errorf("output.%s: %w", name, err)
 		}
@@ -199,16 +201,16 @@ func outputsJSON(outputs map[string]*state.Output) (map[string]jsonOutput, error
 	return out, nil
 }
 
-func outputJSON(o *state.Output) (jsonOutput, error) {
+func outputOf(o *state.Output) (OutputValue, error) {
 	v, err := o.Value.Live()
 	if err != nil {
-		return jsonOutput{}, err
+		return OutputValue{}, err
 	}
-	return outputValue(v, o.Sensitive), nil
+	return outputValueOf(v, o.Sensitive), nil
 }
 
-func outputValue(v cty.Value, sensitive bool) jsonOutput {
-	out := jsonOutput{Sensitive: sensitive, Value: valueJSON(v)}
+func outputValueOf(v cty.Value, sensitive bool) OutputValue {
+	out := OutputValue{Sensitive: sensitive, Value: valueJSON(v)}
 	if v != cty.NilVal {
 		raw, deep := v.UnmarkDeep()
 		out.Sensitive = sensitive || len(deep) > 0
@@ -217,17 +219,17 @@ func outputValue(v cty.Value, sensitive bool) jsonOutput {
 	return out
 }
 
-// OutputsJSON returns the document of all outputs: an object by name, indented.
-func OutputsJSON(outputs map[string]*state.Output) ([]byte, error) {
-	all, err := outputsJSON(outputs)
+// Outputs returns the document of all outputs: an object by name, indented.
+func Outputs(outputs map[string]*state.Output) ([]byte, error) {
+	all, err := OutputValues(outputs)
 	if err != nil {
 		return nil, err
 	}
 	return json.MarshalIndent(all, "", "  ")
 }
 
-// OutputJSON returns the value of one output, on one line.
-func OutputJSON(out *state.Output) ([]byte, error) {
+// Output returns the value of one output, on one line.
+func Output(out *state.Output) ([]byte, error) {
 	v, err := out.Value.Live()
 	if err != nil {
 		return nil, err

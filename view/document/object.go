@@ -1,4 +1,4 @@
-package view
+package document
 
 import (
 	"fmt"
@@ -12,26 +12,26 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// storedObject is one object of a state, decoded, with its schema.
-type storedObject struct {
-	addr     addr.Object
-	provider addr.Provider
-	object   *state.Object
-	schema   *schema.Schema // nil if unknown
-	value    cty.Value      // with sensitive marks
+// Object is one object of a state, decoded, with its schema.
+type Object struct {
+	Addr     addr.Object
+	Provider addr.Provider
+	Stored   *state.Object
+	Schema   *schema.Schema // nil if unknown
+	Value    cty.Value      // with sensitive marks
 }
 
-// objectsOf returns the objects of an instance, the current one first.
-func objectsOf(a addr.Instance, inst *state.Instance, s Schemas) ([]storedObject, error) {
-	var out []storedObject
+// Objects returns the objects of an instance, the current one first.
+func Objects(a addr.Instance, inst *state.Instance, s Schemas) ([]Object, error) {
+	var out []Object
 	add := func(key addr.Deposed, obj *state.Object) error {
-		so := storedObject{addr: addr.Object{Instance: a, Deposed: key}, provider: inst.Provider.Provider, object: obj}
+		so := Object{Addr: addr.Object{Instance: a, Deposed: key}, Provider: inst.Provider.Provider, Stored: obj}
 		if s != nil {
-			so.schema = s.Resource(so.provider, a.Resource.Mode, a.Resource.Type)
+			so.Schema = s.Resource(so.Provider, a.Resource.Mode, a.Resource.Type)
 		}
 		var err error
-		if so.value, err = so.decode(); err != nil {
-			return fmt.Errorf("%s: %w", so.addr, err)
+		if so.Value, err = so.decode(); err != nil {
+			return fmt.Errorf("%s: %w", so.Addr, err)
 		}
 		out = append(out, so)
 		return nil
@@ -51,25 +51,25 @@ func objectsOf(a addr.Instance, inst *state.Instance, s Schemas) ([]storedObject
 
 // decode decodes the value by the schema. If the schema does not fit, because an older or newer provider
 // wrote the object, the type follows from the stored text alone.
-func (so *storedObject) decode() (cty.Value, error) {
-	if so.schema != nil && so.schema.Version == so.object.SchemaVersion {
-		if v, err := so.object.Decode(so.schema.Block.Type()); err == nil {
-			return markSchema(so.schema.Block.NullWriteOnly(v), so.schema.Block), nil
+func (so *Object) decode() (cty.Value, error) {
+	if so.Schema != nil && so.Schema.Version == so.Stored.SchemaVersion {
+		if v, err := so.Stored.Decode(so.Schema.Block.Type()); err == nil {
+			return markSchema(so.Schema.Block.NullWriteOnly(v), so.Schema.Block), nil
 		}
 	}
-	so.schema = nil
-	if so.object.JSON() == nil {
+	so.Schema = nil
+	if so.Stored.JSON() == nil {
 		flat := map[string]cty.Value{}
-		for k, v := range so.object.Flatmap {
+		for k, v := range so.Stored.Flatmap {
 			flat[k] = cty.StringVal(v)
 		}
 		return cty.ObjectVal(flat), nil
 	}
-	ty, err := ctyjson.ImpliedType(so.object.JSON())
+	ty, err := ctyjson.ImpliedType(so.Stored.JSON())
 	if err != nil {
 		return cty.NilVal, fmt.Errorf("the stored attributes are not valid: %w", err)
 	}
-	return so.object.Decode(ty)
+	return so.Stored.Decode(ty)
 }
 
 // markSchema marks the parts that the schema declares sensitive.

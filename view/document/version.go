@@ -1,4 +1,4 @@
-package view
+package document
 
 import (
 	"encoding/json"
@@ -6,9 +6,9 @@ import (
 	"github.com/mayfly-iac/mayfly/addr"
 )
 
-// VersionJSON returns the document of the version command, indented. platform is of the form os_arch;
+// Version returns the document of the version command, indented. platform is of the form os_arch;
 // selections are the versions of installed providers.
-func VersionJSON(v Versions, platform string, selections map[addr.Provider]string) ([]byte, error) {
+func Version(v Versions, platform string, selections map[addr.Provider]string) ([]byte, error) {
 	chosen := make(map[string]string, len(selections))
 	for p, version := range selections {
 		chosen[p.String()] = version

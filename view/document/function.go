@@ -1,4 +1,4 @@
-package view
+package document
 
 import (
 	"encoding/json"
@@ -12,33 +12,33 @@ import (
 	"github.com/mayfly-iac/mayfly/diag"
 )
 
-// JSONFunction is the function whose call a diagnostic is about.
-type JSONFunction struct {
-	CalledAs  string         `json:"called_as"`
-	Signature *JSONSignature `json:"signature,omitempty"`
+// FunctionCall is the function whose call a diagnostic is about.
+type FunctionCall struct {
+	CalledAs  string     `json:"called_as"`
+	Signature *Signature `json:"signature,omitempty"`
 }
 
-// JSONSignature lists the parameters and the result type of a function.
-type JSONSignature struct {
+// Signature lists the parameters and the result type of a function.
+type Signature struct {
 	Name       string          `json:"name"`
-	Params     []JSONParameter `json:"params"`
-	Variadic   *JSONParameter  `json:"variadic_param,omitempty"`
+	Params     []Parameter     `json:"params"`
+	Variadic   *Parameter      `json:"variadic_param,omitempty"`
 	ReturnType json.RawMessage `json:"return_type"`
 }
 
-// JSONParameter is a parameter of a function.
-type JSONParameter struct {
+// Parameter is a parameter of a function.
+type Parameter struct {
 	Name string          `json:"name"`
 	Type json.RawMessage `json:"type"`
 }
 
 // calledFunction describes the function whose call the diagnostic is about; nil if it is about no call.
-func calledFunction(d *diag.Diagnostic) *JSONFunction {
+func calledFunction(d *diag.Diagnostic) *FunctionCall {
 	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](&hcl.Diagnostic{Extra: d.Extra})
 	if !ok || call.CalledFunctionName() == "" {
 		return nil
 	}
-	out := &JSONFunction{CalledAs: call.CalledFunctionName()}
+	out := &FunctionCall{CalledAs: call.CalledFunctionName()}
 	for ctx := d.EvalContext; ctx != nil; ctx = ctx.Parent() {
 		if f, known := ctx.Functions[out.CalledAs]; known {
 			out.Signature = signatureOf(out.CalledAs, f)
@@ -50,15 +50,15 @@ func calledFunction(d *diag.Diagnostic) *JSONFunction {
 
 // signatureOf describes a function under the last part of its name, without the namespace. The result type
 // is dynamic if it depends on the arguments.
-func signatureOf(name string, f function.Function) *JSONSignature {
-	out := &JSONSignature{Name: name[strings.LastIndex(name, ":")+1:], Params: []JSONParameter{}}
+func signatureOf(name string, f function.Function) *Signature {
+	out := &Signature{Name: name[strings.LastIndex(name, ":")+1:], Params: []Parameter{}}
 	var args []cty.Type
 	for _, p := range f.Params() {
-		out.Params = append(out.Params, JSONParameter{p.Name, typeJSON(p.Type)})
+		out.Params = append(out.Params, Parameter{p.Name, typeJSON(p.Type)})
 		args = append(args, p.Type)
 	}
 	if p := f.VarParam(); p != nil {
-		out.Variadic = &JSONParameter{p.Name, typeJSON(p.Type)}
+		out.Variadic = &Parameter{p.Name, typeJSON(p.Type)}
 	}
 	result, err := f.ReturnType(args)
 	if err != nil {
@@ -68,8 +68,8 @@ func signatureOf(name string, f function.Function) *JSONSignature {
 	return out
 }
 
-// parameters returns the parameter names in parentheses, as in a call; "" if they are unknown.
-func (f *JSONFunction) parameters() string {
+// Parameters returns the parameter names in parentheses, as in a call; "" if they are unknown.
+func (f *FunctionCall) Parameters() string {
 	if f.Signature == nil {
 		return ""
 	}

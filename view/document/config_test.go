@@ -1,4 +1,4 @@
-package view
+package document
 
 import (
 	"encoding/json"
@@ -20,7 +20,7 @@ func TestConfigurationMatchesPeers(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags.Err())
 	}
-	b, err := PlanJSON(&plan.Plan{}, tree, nil, fixture.LoadSchemas(t), testVersions)
+	b, err := Plan(&plan.Plan{}, tree, nil, fixture.LoadSchemas(t), testVersions)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,17 @@
-package view
+// Package document encodes plans, states, configurations, schemas and diagnostics as the public JSON
+// documents.
+//
+// Programs read these documents: terraform-exec and terraform-json, test frameworks, policy checks, CI
+// systems and editors. So the names and the nesting of members, and which members are left out rather than
+// null, are an interface. A new member is optional and has a name that other engines don't use.
+//
+// Every function is a function of its arguments: the package reads no files, and its costs are linear in the
+// size of what is encoded. Sensitive values are in the documents, beside members that say where they are.
+// Ephemeral resources are in none but that of a configuration, and ephemeral values in none at all (E81).
+//
+// It may import the data models. It must not know how people are shown the same: package view builds on this
+// one.
+package document
 
 import (
 	"github.com/mayfly-iac/mayfly/addr"
@@ -49,8 +62,8 @@ type Versions struct {
 	Product string
 }
 
-// blockOf returns the schema of a resource type's content, nil if it is unknown. s may be nil.
-func blockOf(s Schemas, p addr.Provider, r addr.Resource) *schema.Block {
+// Block returns the schema of a resource type's content, nil if it is unknown. s may be nil.
+func Block(s Schemas, p addr.Provider, r addr.Resource) *schema.Block {
 	if s == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package view
+package document
 
 import (
 	"bytes"
@@ -15,51 +15,51 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// JSONDiagnostic is a diagnostic in the form of the JSON documents.
-type JSONDiagnostic struct {
-	Severity string       `json:"severity"`
-	Summary  string       `json:"summary"`
-	Detail   string       `json:"detail"`
-	Address  string       `json:"address,omitempty"`
-	Range    *JSONRange   `json:"range,omitempty"`
-	Snippet  *JSONSnippet `json:"snippet,omitempty"`
+// Diagnostic is a diagnostic in the form of the JSON documents.
+type Diagnostic struct {
+	Severity string   `json:"severity"`
+	Summary  string   `json:"summary"`
+	Detail   string   `json:"detail"`
+	Address  string   `json:"address,omitempty"`
+	Range    *Range   `json:"range,omitempty"`
+	Snippet  *Snippet `json:"snippet,omitempty"`
 }
 
-// JSONRange is a range of source text.
-type JSONRange struct {
-	Filename string  `json:"filename"`
-	Start    JSONPos `json:"start"`
-	End      JSONPos `json:"end"`
+// Range is a range of source text.
+type Range struct {
+	Filename string `json:"filename"`
+	Start    Pos    `json:"start"`
+	End      Pos    `json:"end"`
 }
 
-// JSONPos is a position in a source file: line and column count from 1, in grapheme clusters, byte from 0.
-type JSONPos struct {
+// Pos is a position in a source file: line and column count from 1, in grapheme clusters, byte from 0.
+type Pos struct {
 	Line   int `json:"line"`
 	Column int `json:"column"`
 	Byte   int `json:"byte"`
 }
 
-// JSONSnippet is the source text around a range. The offsets are in bytes from the start of Code.
-type JSONSnippet struct {
-	Context              *string       `json:"context"`
-	Code                 string        `json:"code"`
-	StartLine            int           `json:"start_line"`
-	HighlightStartOffset int           `json:"highlight_start_offset"`
-	HighlightEndOffset   int           `json:"highlight_end_offset"`
-	Values               []JSONValue   `json:"values"`
-	FunctionCall         *JSONFunction `json:"function_call,omitempty"`
+// Snippet is the source text around a range. The offsets are in bytes from the start of Code.
+type Snippet struct {
+	Context              *string           `json:"context"`
+	Code                 string            `json:"code"`
+	StartLine            int               `json:"start_line"`
+	HighlightStartOffset int               `json:"highlight_start_offset"`
+	HighlightEndOffset   int               `json:"highlight_end_offset"`
+	Values               []ExpressionValue `json:"values"`
+	FunctionCall         *FunctionCall     `json:"function_call,omitempty"`
 }
 
-// JSONValue describes a value that the expression used.
-type JSONValue struct {
+// ExpressionValue describes a value that the expression used.
+type ExpressionValue struct {
 	Traversal string `json:"traversal"`
 	Statement string `json:"statement"`
 }
 
-// JSONDiagnostics converts a list, sorted by source position. The result is never nil: it is encoded as an
+// Diagnostics converts a list, sorted by source position. The result is never nil: it is encoded as an
 // array.
-func JSONDiagnostics(list diag.List, src Sources) []JSONDiagnostic {
-	out := make([]JSONDiagnostic, 0, len(list))
+func Diagnostics(list diag.List, src Sources) []Diagnostic {
+	out := make([]Diagnostic, 0, len(list))
 	list = list.Sorted()
 	c := newSnippets(src)
 	for i := range list {
@@ -88,8 +88,8 @@ type lines struct {
 
 // convert converts one diagnostic. An empty range is widened by one column, since an underline needs
 // something to underline. Without the source text there is no snippet.
-func (c *snippets) convert(d *diag.Diagnostic) JSONDiagnostic {
-	out := JSONDiagnostic{Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Address: d.Address}
+func (c *snippets) convert(d *diag.Diagnostic) Diagnostic {
+	out := Diagnostic{Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Address: d.Address}
 	if d.Subject == nil {
 		return out
 	}
@@ -98,7 +98,7 @@ func (c *snippets) convert(d *diag.Diagnostic) JSONDiagnostic {
 		highlight.End.Byte++
 		highlight.End.Column++
 	}
-	out.Range = &JSONRange{Filename: highlight.Filename, Start: position(highlight.Start), End: position(highlight.End)}
+	out.Range = &Range{Filename: highlight.Filename, Start: position(highlight.Start), End: position(highlight.End)}
 	text := d.Source
 	if text == nil {
 		text = c.sources[highlight.Filename]
@@ -109,16 +109,16 @@ func (c *snippets) convert(d *diag.Diagnostic) JSONDiagnostic {
 	return out
 }
 
-func position(p hcl.Pos) JSONPos { return JSONPos{p.Line, p.Column, p.Byte} }
+func position(p hcl.Pos) Pos { return Pos{p.Line, p.Column, p.Byte} }
 
 // snippet returns the lines around the highlighted range, or around the diagnostic's context if it has a
 // wider one, with the offsets of the highlight in them and the values of the expression.
-func (c *snippets) snippet(d *diag.Diagnostic, text []byte, highlight hcl.Range) *JSONSnippet {
+func (c *snippets) snippet(d *diag.Diagnostic, text []byte, highlight hcl.Range) *Snippet {
 	around := highlight
 	if d.Context != nil && d.Context.Filename == highlight.Filename {
 		around = hcl.RangeOver(highlight, *d.Context)
 	}
-	s := &JSONSnippet{StartLine: around.Start.Line, Values: append(valuesInPlay(d), partsInPlay(d, text)...), FunctionCall: calledFunction(d)}
+	s := &Snippet{StartLine: around.Start.Line, Values: append(valuesInPlay(d), partsInPlay(d, text)...), FunctionCall: calledFunction(d)}
 	start, end := lineBounds(text, around)
 	at := lines{highlight.Filename, start, end}
 	if _, known := c.code[at]; !known {
@@ -172,8 +172,8 @@ func (c *snippets) file(name string, text []byte) *hcl.File {
 
 // valuesInPlay describes the values of the references in the diagnostic's expression, each once, sorted by
 // name. The result is never nil.
-func valuesInPlay(d *diag.Diagnostic) []JSONValue {
-	out := []JSONValue{}
+func valuesInPlay(d *diag.Diagnostic) []ExpressionValue {
+	out := []ExpressionValue{}
 	if d.Expression == nil {
 		return out
 	}
@@ -188,12 +188,12 @@ func valuesInPlay(d *diag.Diagnostic) []JSONValue {
 			}
 			if statement != "" && !seen[text] {
 				seen[text] = true
-				out = append(out, JSONValue{text, statement})
+				out = append(out, ExpressionValue{text, statement})
 			}
 			break
 		}
 	}
-	slices.SortFunc(out, func(a, b JSONValue) int { return strings.Compare(a.Traversal, b.Traversal) })
+	slices.SortFunc(out, func(a, b ExpressionValue) int { return strings.Compare(a.Traversal, b.Traversal) })
 	return out
 }
 
@@ -202,14 +202,14 @@ const longestPart = 80
 
 // partsInPlay describes the values of those parts of the diagnostic's expression that are not references.
 // Parts that span lines or are long are left out.
-func partsInPlay(d *diag.Diagnostic, text []byte) []JSONValue {
-	var out []JSONValue
+func partsInPlay(d *diag.Diagnostic, text []byte) []ExpressionValue {
+	var out []ExpressionValue
 	for _, p := range d.Parts {
 		if p.Range.Filename != d.Subject.Filename || !p.Range.CanSliceBytes(text) {
 			continue
 		}
 		if part := p.Range.SliceBytes(text); len(part) <= longestPart && !bytes.ContainsAny(part, "\r\n") {
-			out = append(out, JSONValue{string(part) + p.Path, p.Statement})
+			out = append(out, ExpressionValue{string(part) + p.Path, p.Statement})
 		}
 	}
 	return out
@@ -231,15 +231,15 @@ func statementOn(d *diag.Diagnostic, t hcl.Traversal, text string) (statement st
 	return value.Statement(v, d.AboutUnknown()), true
 }
 
-// ValidateJSON returns the document of the validate command, indented.
-func ValidateJSON(list diag.List, src Sources) ([]byte, error) {
+// Validation returns the document of the validate command, indented.
+func Validation(list diag.List, src Sources) ([]byte, error) {
 	doc := struct {
-		FormatVersion string           `json:"format_version"`
-		Valid         bool             `json:"valid"`
-		ErrorCount    int              `json:"error_count"`
-		WarningCount  int              `json:"warning_count"`
-		Diagnostics   []JSONDiagnostic `json:"diagnostics"`
-	}{FormatVersion: "1.0", Valid: !list.HasErrors(), Diagnostics: JSONDiagnostics(list, src)}
+		FormatVersion string       `json:"format_version"`
+		Valid         bool         `json:"valid"`
+		ErrorCount    int          `json:"error_count"`
+		WarningCount  int          `json:"warning_count"`
+		Diagnostics   []Diagnostic `json:"diagnostics"`
+	}{FormatVersion: "1.0", Valid: !list.HasErrors(), Diagnostics: Diagnostics(list, src)}
 	for i := range list {
 		if list[i].Severity == diag.Error {
 			doc.ErrorCount++

@@ -1,4 +1,4 @@
-package view
+package document
 
 import (
 	"encoding/json"
@@ -23,7 +23,7 @@ func TestE81_SchemasJSON(t *testing.T) {
 		},
 		Blocks: map[string]*schema.NestedBlock{"b": {Nesting: schema.Group, MinItems: 1, MaxItems: 2}},
 	}
-	b, err := SchemasJSON(map[addr.Provider]ProviderSchemas{addr.DefaultProvider("x"): {
+	b, err := ProviderSchemas(map[addr.Provider]Declarations{addr.DefaultProvider("x"): {
 		Provider: &schema.Schema{Block: &schema.Block{}}, Resources: map[string]*schema.Schema{"x_r": {Version: 2, Block: block}},
 		Ephemeral: map[string]*schema.Schema{"x_e": {Block: &schema.Block{}}},
 		Functions: map[string]*schema.Function{"f": {
@@ -57,7 +57,7 @@ func TestE81_SchemasJSON(t *testing.T) {
 	if f.ReturnType != cty.Bool || !f.Parameters[0].IsNullable || f.VariadicParameter.Type != cty.DynamicPseudoType {
 		t.Errorf("wrong function: %s", b)
 	}
-	b, err = FunctionsJSON(map[string]*schema.Function{"f": {Return: cty.Bool}})
+	b, err = Functions(map[string]*schema.Function{"f": {Return: cty.Bool}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,15 +70,15 @@ func TestE81_SchemasJSON(t *testing.T) {
 // A document that a peer wrote comes back with nothing lost.
 func TestSchemasJSONMatchesPeers(t *testing.T) {
 	loaded := fixture.LoadSchemas(t)
-	all := map[addr.Provider]ProviderSchemas{}
+	all := map[addr.Provider]Declarations{}
 	for name, s := range loaded {
 		p, err := addr.ParseProvider(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all[p] = ProviderSchemas{Provider: s.Provider, Resources: s.Resources, Data: s.Data, Ephemeral: s.Ephemeral}
+		all[p] = Declarations{Provider: s.Provider, Resources: s.Resources, Data: s.Data, Ephemeral: s.Ephemeral}
 	}
-	b, err := SchemasJSON(all)
+	b, err := ProviderSchemas(all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestSchemasJSONMatchesPeers(t *testing.T) {
 }
 
 func TestVersionJSON(t *testing.T) {
-	b, err := VersionJSON(testVersions, "linux_amd64", map[addr.Provider]string{addr.DefaultProvider("random"): "3.9.0"})
+	b, err := Version(testVersions, "linux_amd64", map[addr.Provider]string{addr.DefaultProvider("random"): "3.9.0"})
 	if err != nil {
 		t.Fatal(err)
 	}

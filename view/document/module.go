@@ -1,4 +1,4 @@
-package view
+package document
 
 import (
 	"encoding/json"
@@ -8,9 +8,9 @@ import (
 	"github.com/mayfly-iac/mayfly/config"
 )
 
-// ConfigJSON returns the document of a configuration, on one line: the configuration part of a plan's
+// Config returns the document of a configuration, on one line: the configuration part of a plan's
 // document.
-func ConfigJSON(tree *config.Tree, s ConfigSchemas) ([]byte, error) {
+func Config(tree *config.Tree, s ConfigSchemas) ([]byte, error) {
 	return json.Marshal(configDocument(tree, s, allModes))
 }
 
@@ -39,9 +39,9 @@ type jsonBareCall struct {
 	DependsOn         []string `json:"depends_on,omitempty"`
 }
 
-// ModuleJSON returns the document of one module on one line: its declarations, without expressions and
+// Module returns the document of one module on one line: its declarations, without expressions and
 // without the modules that it calls.
-func ModuleJSON(m *config.Module) ([]byte, error) {
+func Module(m *config.Module) ([]byte, error) {
 	w := &configWriter{doc: &jsonConfig{ProviderConfig: map[string]jsonProviderConfig{}}, modes: allModes}
 	full := w.module(m)
 	out := jsonBareModule{Outputs: full.Outputs, Variables: full.Variables}

@@ -1,4 +1,4 @@
-package view
+package document
 
 import (
 	"encoding/json"
@@ -9,8 +9,8 @@ import (
 	"github.com/mayfly-iac/mayfly/schema"
 )
 
-// ProviderSchemas is everything that one provider declares.
-type ProviderSchemas struct {
+// Declarations is everything that one provider declares.
+type Declarations struct {
 	Provider   *schema.Schema
 	Resources  map[string]*schema.Schema
 	Data       map[string]*schema.Schema
@@ -101,8 +101,8 @@ type jsonFunctionParam struct {
 	Type        json.RawMessage `json:"type"`
 }
 
-// SchemasJSON returns the JSON document of provider schemas, on one line.
-func SchemasJSON(all map[addr.Provider]ProviderSchemas) ([]byte, error) {
+// ProviderSchemas returns the JSON document of provider schemas, on one line.
+func ProviderSchemas(all map[addr.Provider]Declarations) ([]byte, error) {
 	doc := jsonSchemas{FormatVersion: "1.0"}
 	for p, s := range all {
 		if doc.ProviderSchemas == nil {
@@ -116,8 +116,8 @@ func SchemasJSON(all map[addr.Provider]ProviderSchemas) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// FunctionsJSON returns the JSON document of function signatures.
-func FunctionsJSON(functions map[string]*schema.Function) ([]byte, error) {
+// Functions returns the JSON document of function signatures.
+func Functions(functions map[string]*schema.Function) ([]byte, error) {
 	return json.Marshal(struct {
 		FormatVersion string                  `json:"format_version"`
 		Signatures    map[string]jsonFunction `json:"function_signatures,omitempty"`

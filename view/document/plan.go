@@ -1,4 +1,4 @@
-package view
+package document
 
 import (
 	"bytes"
@@ -63,7 +63,7 @@ type jsonChange struct {
 	BeforeSensitive json.RawMessage   `json:"before_sensitive,omitempty"`
 	AfterSensitive  json.RawMessage   `json:"after_sensitive,omitempty"`
 	ReplacePaths    []json.RawMessage `json:"replace_paths,omitempty"`
-	Importing       *jsonImporting    `json:"importing,omitempty"`
+	Importing       *Importing        `json:"importing,omitempty"`
 	GeneratedConfig string            `json:"generated_config,omitempty"`
 	BeforeIdentity  json.RawMessage   `json:"before_identity,omitempty"`
 	AfterIdentity   json.RawMessage   `json:"after_identity,omitempty"`
@@ -74,15 +74,16 @@ type jsonRelevant struct {
 	Attribute json.RawMessage `json:"attribute"`
 }
 
-type jsonImporting struct {
+// Importing is the origin of an imported object: the ID or the identity that an import block gives.
+type Importing struct {
 	ID       string          `json:"id,omitempty"`
 	Identity json.RawMessage `json:"identity,omitempty"`
 }
 
-// PlanJSON returns the JSON document of a plan on one line. It has no configuration if tree is nil, and no
+// Plan returns the JSON document of a plan on one line. It has no configuration if tree is nil, and no
 // relevant attributes if relevant is nil. Ephemeral resources and the values of ephemeral variables are not
 // in plans, and so not in the document.
-func PlanJSON(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v Versions) ([]byte, error) {
+func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v Versions) ([]byte, error) {
 	doc := &jsonPlan{
 		FormatVersion: "1.2", TerraformVersion: v.Compat, ProductVersion: v.Product,
 		Applyable: p.Changed() && !p.Errored, Complete: !p.Errored && len(p.Targets)+len(p.Excludes) == 0, Errored: p.Errored,
@@ -184,7 +185,7 @@ func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 	if err != nil {
 		return out, err
 	}
-	block := blockOf(s, c.Provider.Provider, c.Addr.Resource)
+	block := Block(s, c.Provider.Provider, c.Addr.Resource)
 	before, after = markSchema(before, block), markSchema(after, block)
 	out.Change = sidesJSON(before, after, actionsJSON(c.Action))
 	for _, p := range c.RequiredReplace {
@@ -192,7 +193,7 @@ func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 	}
 	out.Change.GeneratedConfig = c.GeneratedConfig
 	if c.Importing != nil {
-		out.Change.Importing = importingJSON(c.Importing)
+		out.Change.Importing = ImportingOf(c.Importing)
 	}
 	if out.Change.BeforeIdentity, err = durableJSON(c.PriorIdentity); err != nil {
 		return out, fmt.Errorf("%s: %w", c.Object(), err)
@@ -203,9 +204,9 @@ func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 	return out, nil
 }
 
-// importingJSON encodes the origin of an imported object. An identity that cannot be decoded is left out.
-func importingJSON(i *plan.Importing) *jsonImporting {
-	out := &jsonImporting{ID: i.ID}
+// ImportingOf encodes the origin of an imported object. An identity that cannot be decoded is left out.
+func ImportingOf(i *plan.Importing) *Importing {
+	out := &Importing{ID: i.ID}
 	if identity, err := durableJSON(i.Identity); err == nil {
 		out.Identity = identity
 	}
@@ -270,7 +271,7 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.Object(), err)
 		}
-		after = markSchema(after, blockOf(s, c.Provider.Provider, c.Addr.Resource))
+		after = markSchema(after, Block(s, c.Provider.Provider, c.Addr.Resource))
 		r := resourceHead(c.Addr, c.Provider.Provider)
 		r.SchemaVersion, r.Values, r.SensitiveValues = c.SchemaVersion, attributesJSON(after), shapeJSON(after, isSensitive)
 		if r.Identity, err = durableJSON(c.PlannedIdentity); err != nil {
@@ -295,9 +296,9 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 			continue
 		}
 		if out.Outputs == nil {
-			out.Outputs = map[string]jsonOutput{}
+			out.Outputs = map[string]OutputValue{}
 		}
-		o := outputValue(after, p.SensitiveOutput(oc))
+		o := outputValueOf(after, p.SensitiveOutput(oc))
 		if !after.IsWhollyKnown() {
 			o.Type, o.Value = nil, nil
 		}

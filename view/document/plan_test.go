@@ -1,4 +1,4 @@
-package view
+package document
 
 import (
 	"encoding/json"
@@ -24,7 +24,7 @@ func TestPlanJSONMatchesPeers(t *testing.T) {
 	for _, name := range []string{"create", "update", "mixed", "free", "actions"} {
 		t.Run(name, func(t *testing.T) {
 			p := fixture.Plan(t, name+".plan.json", schemas)
-			got, err := PlanJSON(p, nil, nil, schemas, testVersions)
+			got, err := Plan(p, nil, nil, schemas, testVersions)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +62,7 @@ func TestPlanJSONTopLevel(t *testing.T) {
 		}}},
 		Prior: state.New(),
 	}
-	got, err := PlanJSON(p, nil, nil, nil, testVersions)
+	got, err := Plan(p, nil, nil, nil, testVersions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestE81_NoEphemeralResourceInDocuments(t *testing.T) {
 		Checks: []state.CheckResult{{Kind: "resource", Config: "ephemeral.random_password.p", Status: state.CheckPass}},
 	}
 	p.Changes[0].Provider.Provider, p.Changes[1].Provider.Provider = addr.DefaultProvider("random"), addr.BuiltinProvider
-	got, err := PlanJSON(p, nil, nil, nil, testVersions)
+	got, err := Plan(p, nil, nil, nil, testVersions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestNoValues(t *testing.T) {
 	p := &plan.Plan{Changes: []*plan.Change{
 		{Addr: fixture.Instance(t, "t_x.a"), Action: plan.Create, After: fixture.Seal(t, cty.ObjectVal(map[string]cty.Value{"id": cty.UnknownVal(cty.String)}))},
 	}}
-	got, err := PlanJSON(p, nil, nil, nil, testVersions)
+	got, err := Plan(p, nil, nil, nil, testVersions)
 	if err != nil {
 		t.Fatal(err)
 	}
