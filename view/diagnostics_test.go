@@ -261,7 +261,7 @@ func TestDiagnosticInFunctionCall(t *testing.T) {
 	_, diags = file.Body.(*hclsyntax.Body).Attributes["x"].Expr.Value(ctx)
 	got := render(t, diag.FromHCL(diags), src, Options{})
 	wantJSON := `"function_call":{"called_as":"parse","signature":{"name":"parse","params":[{"name":"s","type":"string"}],` +
-		`"variadic_param":{"name":"more","type":"dynamic"},"return_type":"string"}}`
+		`"variadic_param":{"name":"more","type":"dynamic"},"return_type":"dynamic"}}`
 	if text, err := json.Marshal(document.Diagnostics(diag.FromHCL(diags), src)); err != nil || !strings.Contains(string(text), wantJSON) {
 		t.Errorf("%s, %v", text, err)
 	}

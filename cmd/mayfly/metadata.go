@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
-	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/schema"
@@ -45,43 +43,7 @@ func functionSignatures() map[string]*schema.Function {
 		if plain := strings.TrimPrefix(name, funcs.CorePrefix); plain == "list" || plain == "map" {
 			continue
 		}
-		out[name] = signature(f, texts[strings.TrimPrefix(name, funcs.CorePrefix)])
+		out[name] = document.Described(f, texts[strings.TrimPrefix(name, funcs.CorePrefix)])
 	}
 	return out
-}
-
-func signature(f function.Function, text string) *schema.Function {
-	params := f.Params()
-	s := &schema.Function{Description: text, Return: returnType(f, params)}
-	for i := range params {
-		s.Params = append(s.Params, parameter(&params[i]))
-	}
-	if v := f.VarParam(); v != nil {
-		p := parameter(v)
-		s.Variadic = &p
-	}
-	return s
-}
-
-func parameter(p *function.Parameter) schema.FunctionParam {
-	return schema.FunctionParam{Name: p.Name, Type: p.Type, AllowNull: p.AllowNull, Description: p.Description}
-}
-
-// returnType returns the type of all results, or the dynamic type if it depends on the arguments or their
-// number.
-func returnType(f function.Function, params []function.Parameter) cty.Type {
-	args := make([]cty.Type, len(params))
-	for i := range params {
-		args[i] = params[i].Type
-	}
-	ty, err := f.ReturnType(args)
-	if err != nil {
-		return cty.DynamicPseudoType
-	}
-	if v := f.VarParam(); v != nil {
-		if more, err := f.ReturnType(append(args, v.Type)); err == nil && !more.Equals(ty) {
-			return cty.DynamicPseudoType
-		}
-	}
-	return ty
 }

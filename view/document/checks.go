@@ -1,7 +1,6 @@
 package document
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -9,12 +8,15 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
+// jsonCheck is the results of one block with conditions: a resource, an output, a variable or a check block.
+// Programs that watch a deployment read them to learn which promises it breaks.
 type jsonCheck struct {
 	Address   jsonCheckAddress `json:"address"`
 	Status    string           `json:"status"`
 	Instances []jsonCheckObj   `json:"instances,omitempty"`
 }
 
+// jsonCheckAddress is the address of a block, in parts. Kind is "resource", "output_value", "var" or "check".
 type jsonCheckAddress struct {
 	Kind      string `json:"kind"`
 	Mode      string `json:"mode,omitempty"`
@@ -24,6 +26,8 @@ type jsonCheckAddress struct {
 	Type      string `json:"type,omitempty"`
 }
 
+// jsonCheckObj is the results of one instance. Status is "pass", "fail", "error" or "unknown"; the block has
+// the worst of its instances.
 type jsonCheckObj struct {
 	Address  jsonInstanceAddress `json:"address"`
 	Status   string              `json:"status"`
@@ -41,8 +45,8 @@ type jsonProblem struct {
 }
 
 // checksJSON encodes the results of conditions, sorted by address; nil if there are none. Those of
-// ephemeral resources are left out, like everything else about them.
-func checksJSON(results []state.CheckResult) (json.RawMessage, error) {
+// ephemeral resources are left out, like everything else about them (E81).
+func checksJSON(results []state.CheckResult) []jsonCheck {
 	var out []jsonCheck
 	for _, r := range results {
 		c, ok := checkJSON(r)
@@ -50,11 +54,8 @@ func checksJSON(results []state.CheckResult) (json.RawMessage, error) {
 			out = append(out, c)
 		}
 	}
-	if out == nil {
-		return nil, nil
-	}
 	slices.SortStableFunc(out, func(a, b jsonCheck) int { return strings.Compare(a.Address.ToDisplay, b.Address.ToDisplay) })
-	return json.Marshal(out)
+	return out
 }
 
 // checkJSON encodes the results of one block with conditions. It reports false for ephemeral resources. The
@@ -98,7 +99,7 @@ func checkAddress(kind, config string) jsonCheckAddress {
 	return out
 }
 
-// splitLast splits "module.a.output.x" into the module and the name.
+// splitLast splits "module.a.output.x" into the module, "module.a", and the name, "x".
 func splitLast(address string) (module, name string) {
 	i := strings.LastIndexByte(address, '.')
 	if i < 0 {

@@ -2,30 +2,21 @@ package document
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
-	"github.com/mayfly-iac/mayfly/constraint"
-	"github.com/mayfly-iac/mayfly/schema"
 )
 
+// jsonConfig is the document of a configuration. It shows what is written, not what it means: of expressions
+// there are only constants and references, and a resource with count appears once.
 type jsonConfig struct {
-	ProviderConfig map[string]jsonProviderConfig `json:"provider_config,omitempty"`
+	ProviderConfig map[string]jsonProviderConfig `json:"provider_config,omitempty"` // by providerKey
 	RootModule     jsonConfigModule              `json:"root_module"`
-}
-
-type jsonProviderConfig struct {
-	Name              string         `json:"name"`
-	FullName          string         `json:"full_name"`
-	Alias             string         `json:"alias,omitempty"`
-	VersionConstraint string         `json:"version_constraint,omitempty"`
-	ModuleAddress     string         `json:"module_address,omitempty"`
-	Expressions       map[string]any `json:"expressions,omitempty"`
 }
 
 type jsonConfigModule struct {
@@ -35,6 +26,8 @@ type jsonConfigModule struct {
 	Variables   map[string]jsonConfigVariable `json:"variables,omitempty"`
 }
 
+// jsonConfigOutput is an output block. The member ephemeral is how programs know that the output has no value
+// in any other document (E81); the same holds for variables.
 type jsonConfigOutput struct {
 	Sensitive   bool            `json:"sensitive,omitempty"`
 	Ephemeral   bool            `json:"ephemeral,omitempty"`
@@ -45,7 +38,7 @@ type jsonConfigOutput struct {
 }
 
 type jsonConfigVariable struct {
-	Type        json.RawMessage `json:"type,omitempty"`
+	Type        json.RawMessage `json:"type,omitempty"` // the constraint, if there is one
 	Default     json.RawMessage `json:"default,omitempty"`
 	Description string          `json:"description,omitempty"`
 	Required    bool            `json:"required,omitempty"`
@@ -54,15 +47,17 @@ type jsonConfigVariable struct {
 	Deprecated  string          `json:"deprecated,omitempty"`
 }
 
+// jsonConfigResource is a resource block of any mode. ProviderConfigKey leads to the table of provider
+// configurations, also from a called module that inherits one.
 type jsonConfigResource struct {
-	Address           string            `json:"address"`
+	Address           string            `json:"address"` // within the module
 	Mode              string            `json:"mode"`
 	Type              string            `json:"type"`
 	Name              string            `json:"name"`
 	ProviderConfigKey string            `json:"provider_config_key,omitempty"`
 	Provisioners      []jsonProvisioner `json:"provisioners,omitempty"`
 	Expressions       map[string]any    `json:"expressions,omitempty"`
-	SchemaVersion     int64             `json:"schema_version"`
+	SchemaVersion     *int64            `json:"schema_version,omitempty"`
 	CountExpression   *jsonExpression   `json:"count_expression,omitempty"`
 	ForEachExpression *jsonExpression   `json:"for_each_expression,omitempty"`
 	DependsOn         []string          `json:"depends_on,omitempty"`
@@ -74,69 +69,73 @@ type jsonProvisioner struct {
 }
 
 type jsonModuleCall struct {
-	Source            string           `json:"source,omitempty"`
-	Expressions       map[string]any   `json:"expressions,omitempty"`
-	CountExpression   *jsonExpression  `json:"count_expression,omitempty"`
-	ForEachExpression *jsonExpression  `json:"for_each_expression,omitempty"`
-	Module            jsonConfigModule `json:"module"`
-	VersionConstraint string           `json:"version_constraint,omitempty"`
-	DependsOn         []string         `json:"depends_on,omitempty"`
+	Source            string            `json:"source,omitempty"`
+	Expressions       map[string]any    `json:"expressions,omitempty"`
+	CountExpression   *jsonExpression   `json:"count_expression,omitempty"`
+	ForEachExpression *jsonExpression   `json:"for_each_expression,omitempty"`
+	Module            *jsonConfigModule `json:"module,omitempty"`
+	VersionConstraint string            `json:"version_constraint,omitempty"`
+	DependsOn         []string          `json:"depends_on,omitempty"`
 }
 
 // configWriter builds the document of a configuration. Provider configurations are collected in one table
 // for the whole tree; resources refer to it by key.
 type configWriter struct {
-	tree    *config.Tree
-	schemas ConfigSchemas
-	doc     *jsonConfig
-	used    map[*config.Module]map[string]bool // see usedIn
-	modes   []addr.Mode                        // of the resources in the document
+	schemas   ConfigSchemas // nil if unknown
+	modes     []addr.Mode   // of the resources in the document
+	bare      bool          // declarations alone, without expressions and called modules
+	providers map[string]jsonProviderConfig
+	used      map[*config.Module]map[string]bool // see usedIn
 }
 
-// The document of a plan leaves out ephemeral resources; the document of a configuration alone has them.
+// The document of a plan leaves out ephemeral resources (E81); the document of a configuration alone has
+// them.
 var (
 	lastingModes = []addr.Mode{addr.Managed, addr.Data}
 	allModes     = []addr.Mode{addr.Managed, addr.Data, addr.Ephemeral}
 )
 
-func configDocument(tree *config.Tree, s ConfigSchemas, modes []addr.Mode) *jsonConfig {
-	w := &configWriter{tree: tree, schemas: s, doc: &jsonConfig{ProviderConfig: map[string]jsonProviderConfig{}}, modes: modes}
-	w.doc.RootModule = w.module(tree.Root)
-	return w.doc
+// Config returns the document of a configuration, on one line: the configuration part of a plan's document,
+// with ephemeral resources. Without a schema, s returning nil, the arguments of a block are left out.
+func Config(tree *config.Tree, s ConfigSchemas) ([]byte, error) {
+	return json.Marshal(configDocument(tree.Root, &configWriter{schemas: s, modes: allModes}))
+}
+
+// Module returns the document of one module on one line: its declarations, without expressions and without
+// the modules that it calls. It needs no schemas, so it can be had of a module that is not initialized.
+func Module(m *config.Module) ([]byte, error) {
+	return json.Marshal(configDocument(m, &configWriter{modes: allModes, bare: true}))
+}
+
+func configDocument(root *config.Module, w *configWriter) *jsonConfig {
+	w.providers, w.used = map[string]jsonProviderConfig{}, map[*config.Module]map[string]bool{}
+	return &jsonConfig{RootModule: *w.module(root), ProviderConfig: w.providers}
 }
 
 // module encodes a module and, through its calls, the modules below it. It enters the module's provider
 // configurations into the table of the document on the way.
-func (w *configWriter) module(m *config.Module) jsonConfigModule {
-	w.providers(m)
-	var out jsonConfigModule
-	for name, o := range m.Outputs {
-		if out.Outputs == nil {
-			out.Outputs = map[string]jsonConfigOutput{}
-		}
-		out.Outputs[name] = jsonConfigOutput{
-			Sensitive: o.Sensitive, Ephemeral: o.Ephemeral, Deprecated: o.Deprecated, Expression: expressionJSON(o.Expr),
-			DependsOn: traversalsJSON(o.DependsOn), Description: o.Description,
-		}
-	}
-	for name, v := range m.Variables {
-		if out.Variables == nil {
-			out.Variables = map[string]jsonConfigVariable{}
-		}
-		out.Variables[name] = variableJSON(v)
-	}
-	for _, mode := range w.modes {
+func (w *configWriter) module(m *config.Module) *jsonConfigModule {
+	w.enterProviders(m)
+	out := &jsonConfigModule{Outputs: mapValues(m.Outputs, w.output), Variables: mapValues(m.Variables, variableJSON)}
+	for _, mode := range w.modes { // documents list managed resources before data sources
 		out.Resources = append(out.Resources, w.resources(m, mode)...)
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.Calls)) {
-		if out.ModuleCalls == nil {
-			out.ModuleCalls = map[string]jsonModuleCall{}
-		}
-		out.ModuleCalls[name] = w.call(m, m.Calls[name])
+	out.ModuleCalls = mapValues(m.Calls, func(c *config.ModuleCall) jsonModuleCall { return w.call(m, c) })
+	return out
+}
+
+func (w *configWriter) output(o *config.Output) jsonConfigOutput {
+	out := jsonConfigOutput{
+		Sensitive: o.Sensitive, Ephemeral: o.Ephemeral, Deprecated: o.Deprecated, DependsOn: traversalsJSON(o.DependsOn), Description: o.Description,
+	}
+	if !w.bare {
+		out.Expression = expressionJSON(o.Expr)
 	}
 	return out
 }
 
+// variableJSON encodes a variable block. A variable without a type, or of type any, has no type in the
+// document.
 func variableJSON(v *config.Variable) jsonConfigVariable {
 	out := jsonConfigVariable{
 		Description: v.Description, Required: v.Required(), Sensitive: v.Sensitive, Ephemeral: v.Ephemeral, Deprecated: v.Deprecated,
@@ -148,8 +147,7 @@ func variableJSON(v *config.Variable) jsonConfigVariable {
 	return out
 }
 
-// resources encodes the resources of one mode, sorted by address: documents list managed resources before
-// data sources.
+// resources encodes the resources of one mode, sorted by address.
 func (w *configWriter) resources(m *config.Module, mode addr.Mode) []jsonConfigResource {
 	var out []jsonConfigResource
 	for a, r := range m.Resources {
@@ -157,12 +155,7 @@ func (w *configWriter) resources(m *config.Module, mode addr.Mode) []jsonConfigR
 			out = append(out, w.resource(m, r))
 		}
 	}
-	slices.SortFunc(out, func(a, b jsonConfigResource) int {
-		if a.Address < b.Address {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(out, func(a, b jsonConfigResource) int { return strings.Compare(a.Address, b.Address) })
 	return out
 }
 
@@ -172,249 +165,46 @@ func (w *configWriter) resource(m *config.Module, r *config.Resource) jsonConfig
 	ref := r.ProviderRef()
 	out := jsonConfigResource{
 		Address: r.Addr.String(), Mode: modeJSON(r.Addr.Mode), Type: r.Addr.Type, Name: r.Addr.Name,
-		ProviderConfigKey: w.providerKey(m, ref),
-		CountExpression:   tellingJSON(r.Repeat.Count), ForEachExpression: tellingJSON(r.Repeat.ForEach),
-		DependsOn: traversalsJSON(r.DependsOn),
-	}
-	if w.schemas != nil {
-		if s := w.schemas.Resource(m.ProviderFor(ref.Name), r.Addr.Mode, r.Addr.Type); s != nil {
-			out.SchemaVersion = s.Version
-			out.Expressions = bodyJSON(r.Body, s.Block)
-		}
+		ProviderConfigKey: w.providerKey(m, ref), DependsOn: traversalsJSON(r.DependsOn),
 	}
 	for _, p := range r.Provisioners {
-		out.Provisioners = append(out.Provisioners, jsonProvisioner{p.Type, looseBodyJSON(p.Body)})
+		out.Provisioners = append(out.Provisioners, jsonProvisioner{p.Type, w.attributes(p.Body)})
 	}
-	return out
-}
-
-// call encodes a module call with the module that it calls. A module that is not installed has no content.
-func (w *configWriter) call(m *config.Module, c *config.ModuleCall) jsonModuleCall {
-	out := jsonModuleCall{
-		Source: c.Source, VersionConstraint: c.Version.Text, CountExpression: tellingJSON(c.Repeat.Count),
-		ForEachExpression: tellingJSON(c.Repeat.ForEach), DependsOn: traversalsJSON(c.DependsOn),
+	if w.bare {
+		return out
 	}
-	for name, attr := range c.Inputs {
-		if out.Expressions == nil {
-			out.Expressions = map[string]any{}
-		}
-		out.Expressions[name] = expressionJSON(attr.Expr)
-	}
-	if child := m.Children[c.Name]; child != nil {
-		out.Module = w.module(child)
-	}
-	return out
-}
-
-// providers enters the module's provider configurations into the table: its provider blocks, and for the
-// root module also the implied, empty configurations.
-func (w *configWriter) providers(m *config.Module) {
-	for _, name := range slices.Sorted(maps.Keys(m.Providers)) {
-		p := m.Providers[name]
-		pc := w.providerConfig(m, p.Ref())
-		if w.schemas != nil {
-			if s := w.schemas.Provider(m.ProviderFor(p.Name)); s != nil {
-				pc.Expressions = bodyJSON(p.Body, s.Block)
-			}
-		}
-		w.doc.ProviderConfig[moduleKey(m, p.Ref())] = pc
-	}
-	used := map[string]bool{}
-	for name := range m.Required {
-		used[name] = true
-	}
-	for _, p := range m.Providers {
-		used[p.Name] = true
-	}
-	for a, r := range m.Resources {
-		if ref := r.ProviderRef(); ref.Alias == "" && slices.Contains(w.modes, a.Mode) {
-			used[ref.Name] = true
-		}
-	}
-	for name := range used {
-		ref := config.ProviderRef{Name: name}
-		holder, resolved := w.resolve(m, ref)
-		key := moduleKey(holder, resolved)
-		if _, known := w.doc.ProviderConfig[key]; !known {
-			w.doc.ProviderConfig[key] = w.providerConfig(holder, resolved)
-		}
-	}
-}
-
-func (w *configWriter) providerConfig(m *config.Module, ref config.ProviderRef) jsonProviderConfig {
-	pc := jsonProviderConfig{Name: ref.Name, FullName: m.ProviderFor(ref.Name).String(), Alias: ref.Alias, ModuleAddress: m.Path.String()}
-	pc.VersionConstraint = constraint.Normal(versionConstraints(m, ref.Name)...)
-	return pc
-}
-
-// versionConstraints returns the version constraints that a module has for a provider, from its
-// required_providers entry and its provider blocks.
-func versionConstraints(m *config.Module, name string) []string {
-	var out []string
-	if r := m.Required[name]; r != nil {
-		out = append(out, r.Version.Text)
-	}
-	for _, p := range m.Providers {
-		if p.Name == name {
-			out = append(out, p.Version.Text)
+	out.CountExpression, out.ForEachExpression = tellingJSON(r.Repeat.Count), tellingJSON(r.Repeat.ForEach)
+	out.SchemaVersion = new(int64)
+	if w.schemas != nil {
+		if s := w.schemas.Resource(m.ProviderFor(ref.Name), r.Addr.Mode, r.Addr.Type); s != nil {
+			out.SchemaVersion, out.Expressions = &s.Version, bodyJSON(r.Body, s.Block)
 		}
 	}
 	return out
 }
 
-func moduleKey(m *config.Module, ref config.ProviderRef) string {
-	if m.Path.IsRoot() {
-		return ref.String()
-	}
-	return m.Path.String() + ":" + ref.String()
-}
-
-func (w *configWriter) providerKey(m *config.Module, ref config.ProviderRef) string {
-	holder, resolved := w.resolve(m, ref)
-	return moduleKey(holder, resolved)
-}
-
-// resolve returns the module that holds a provider configuration and its name there. It climbs the module
-// calls: through explicitly passed configurations, and by inheritance for default ones.
-func (w *configWriter) resolve(m *config.Module, ref config.ProviderRef) (*config.Module, config.ProviderRef) {
-	for m.Parent != nil && m.Call != nil && m.Providers[ref.String()] == nil {
-		passed := passedAs(m.Call, ref)
-		switch {
-		case passed != nil:
-			ref = config.ProviderRef{Name: passed.Name, Alias: passed.Alias}
-		case ref.Alias == "":
-			in, known := w.inherited(m, ref)
-			if !known { // an empty configuration is made for the module that uses it
-				return m, ref
-			}
-			ref = in
-		default:
-			return m, ref
-		}
-		m = m.Parent
-	}
-	return m, ref
-}
-
-func passedAs(c *config.ModuleCall, ref config.ProviderRef) *config.ProviderRef {
-	for i := range c.Providers {
-		if p := &c.Providers[i]; p.InChild.String() == ref.String() {
-			return &p.InParent
-		}
-	}
-	return nil
-}
-
-// inherited returns the local name that the parent module has for the provider; ok is false if the parent
-// does not use it.
-func (w *configWriter) inherited(m *config.Module, ref config.ProviderRef) (in config.ProviderRef, ok bool) {
-	source := m.ProviderFor(ref.Name)
-	if m.Parent.ProviderFor(ref.Name) == source && w.usedIn(m.Parent)[ref.Name] {
-		return ref, true
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.Parent.Required)) {
-		if m.Parent.Required[name].Source == source {
-			return config.ProviderRef{Name: name}, true
-		}
-	}
-	return ref, false
-}
-
-// usedIn returns the local names of the providers that a module itself requires, configures or uses.
-func (w *configWriter) usedIn(m *config.Module) map[string]bool {
-	if used, known := w.used[m]; known {
-		return used
-	}
-	used := map[string]bool{}
-	for name := range m.Required {
-		used[name] = true
-	}
-	for _, p := range m.Providers {
-		used[p.Name] = true
-	}
-	for _, r := range m.Resources {
-		used[r.ProviderRef().Name] = true
-	}
-	if w.used == nil {
-		w.used = map[*config.Module]map[string]bool{}
-	}
-	w.used[m] = used
-	return used
-}
-
-// bodyJSON encodes the expressions of a block: one expression per attribute, an object for a block type
-// that occurs at most once, arrays or objects by label for other block types.
-func bodyJSON(body hcl.Body, b *schema.Block) map[string]any {
-	if body == nil || b == nil {
-		return nil
-	}
-	out := map[string]any{}
-	content, _, _ := body.PartialContent(bodySchema(b))
-	if content == nil {
-		return nil
-	}
-	for name, attr := range content.Attributes {
-		out[name] = expressionJSON(attr.Expr)
-	}
-	for _, block := range content.Blocks {
-		nb := b.Blocks[block.Type]
-		if nb == nil {
-			continue
-		}
-		inner := bodyJSON(block.Body, &nb.Block)
-		if inner == nil {
-			inner = map[string]any{}
-		}
-		switch nb.Nesting {
-		case schema.Single, schema.Group:
-			out[block.Type] = inner
-		case schema.Map:
-			m, _ := out[block.Type].(map[string]any)
-			if m == nil {
-				m = map[string]any{}
-				out[block.Type] = m
-			}
-			m[block.Labels[0]] = inner
-		default:
-			list, _ := out[block.Type].([]any)
-			out[block.Type] = append(list, inner)
-		}
-	}
-	if len(out) == 0 {
-		return nil
-	}
-	return out
-}
-
-// bodySchema returns the HCL schema that reads a body as its provider schema describes it. Nothing is
-// required: the document shows what is written, and validation has reported what is missing.
-func bodySchema(b *schema.Block) *hcl.BodySchema {
-	s := &hcl.BodySchema{}
-	for name := range b.Attributes {
-		s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: name})
-	}
-	for name, nb := range b.Blocks {
-		header := hcl.BlockHeaderSchema{Type: name}
-		if nb.Nesting == schema.Map {
-			header.LabelNames = []string{"key"}
-		}
-		s.Blocks = append(s.Blocks, header)
-	}
-	return s
-}
-
-// looseBodyJSON encodes the attributes of a body without a schema. Blocks are left out.
-func looseBodyJSON(body hcl.Body) map[string]any {
-	if body == nil {
+// attributes encodes the attributes of a body that has no schema. Its blocks are left out.
+func (w *configWriter) attributes(body hcl.Body) map[string]any {
+	if body == nil || w.bare {
 		return nil
 	}
 	attrs, _ := body.JustAttributes()
-	out := map[string]any{}
-	for name, attr := range attrs {
-		out[name] = expressionJSON(attr.Expr)
+	return mapValues(attrs, attributeExpression)
+}
+
+func attributeExpression(a *hcl.Attribute) any { return expressionJSON(a.Expr) }
+
+// call encodes a module call with the module that it calls. A module that is not installed has no content.
+func (w *configWriter) call(m *config.Module, c *config.ModuleCall) jsonModuleCall {
+	out := jsonModuleCall{Source: c.Source, VersionConstraint: c.Version.Text, DependsOn: traversalsJSON(c.DependsOn)}
+	if w.bare {
+		return out
 	}
-	if len(out) == 0 {
-		return nil
+	out.CountExpression, out.ForEachExpression = tellingJSON(c.Repeat.Count), tellingJSON(c.Repeat.ForEach)
+	out.Expressions = mapValues(c.Inputs, attributeExpression)
+	out.Module = &jsonConfigModule{}
+	if child := m.Children[c.Name]; child != nil {
+		out.Module = w.module(child)
 	}
 	return out
 }

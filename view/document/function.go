@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/schema"
 )
 
 // FunctionCall is the function whose call a diagnostic is about.
@@ -41,30 +42,22 @@ func calledFunction(d *diag.Diagnostic) *FunctionCall {
 	out := &FunctionCall{CalledAs: call.CalledFunctionName()}
 	for ctx := d.EvalContext; ctx != nil; ctx = ctx.Parent() {
 		if f, known := ctx.Functions[out.CalledAs]; known {
-			out.Signature = signatureOf(out.CalledAs, f)
+			out.Signature = signatureOf(out.CalledAs, Described(f, ""))
 			break
 		}
 	}
 	return out
 }
 
-// signatureOf describes a function under the last part of its name, without the namespace. The result type
-// is dynamic if it depends on the arguments.
-func signatureOf(name string, f function.Function) *Signature {
-	out := &Signature{Name: name[strings.LastIndex(name, ":")+1:], Params: []Parameter{}}
-	var args []cty.Type
-	for _, p := range f.Params() {
-		out.Params = append(out.Params, Parameter{p.Name, typeJSON(p.Type)})
-		args = append(args, p.Type)
+// signatureOf returns the signature of a function under the last part of its name, without the namespace.
+func signatureOf(name string, f *schema.Function) *Signature {
+	out := &Signature{Name: name[strings.LastIndex(name, ":")+1:], Params: []Parameter{}, ReturnType: typeOrDynamic(f.Return)}
+	for _, p := range f.Params {
+		out.Params = append(out.Params, Parameter{p.Name, typeOrDynamic(p.Type)})
 	}
-	if p := f.VarParam(); p != nil {
-		out.Variadic = &Parameter{p.Name, typeJSON(p.Type)}
+	if p := f.Variadic; p != nil {
+		out.Variadic = &Parameter{p.Name, typeOrDynamic(p.Type)}
 	}
-	result, err := f.ReturnType(args)
-	if err != nil {
-		result = cty.DynamicPseudoType
-	}
-	out.ReturnType = typeJSON(result)
 	return out
 }
 
@@ -81,4 +74,83 @@ func (f *FunctionCall) Parameters() string {
 		names = append(names, f.Signature.Variadic.Name+"...")
 	}
 	return "(" + strings.Join(names, ", ") + ")"
+}
+
+// jsonFunction is the signature of a function in the documents about functions. That of a diagnostic has
+// other names for the same, and less.
+type jsonFunction struct {
+	Description        string              `json:"description,omitempty"`
+	Summary            string              `json:"summary,omitempty"`
+	DeprecationMessage string              `json:"deprecation_message,omitempty"`
+	ReturnType         json.RawMessage     `json:"return_type"`
+	Parameters         []jsonFunctionParam `json:"parameters,omitempty"`
+	VariadicParameter  *jsonFunctionParam  `json:"variadic_parameter,omitempty"`
+}
+
+type jsonFunctionParam struct {
+	Name        string          `json:"name,omitempty"`
+	Description string          `json:"description,omitempty"`
+	IsNullable  bool            `json:"is_nullable,omitempty"`
+	Type        json.RawMessage `json:"type"`
+}
+
+// Functions returns the JSON document of function signatures, on one line. Editors complete calls by it.
+func Functions(functions map[string]*schema.Function) ([]byte, error) {
+	return json.Marshal(struct {
+		FormatVersion string                  `json:"format_version"`
+		Signatures    map[string]jsonFunction `json:"function_signatures,omitempty"`
+	}{"1.0", mapValues(functions, functionJSON)})
+}
+
+func functionJSON(f *schema.Function) jsonFunction {
+	out := jsonFunction{
+		Description: f.Description, Summary: f.Summary, DeprecationMessage: f.DeprecationMessage, ReturnType: typeOrDynamic(f.Return),
+	}
+	for i := range f.Params {
+		out.Parameters = append(out.Parameters, paramJSON(&f.Params[i]))
+	}
+	if f.Variadic != nil {
+		p := paramJSON(f.Variadic)
+		out.VariadicParameter = &p
+	}
+	return out
+}
+
+func paramJSON(p *schema.FunctionParam) jsonFunctionParam {
+	return jsonFunctionParam{p.Name, p.Description, p.AllowNull, typeOrDynamic(p.Type)}
+}
+
+// typeOrDynamic encodes a type. One that is not declared is dynamic: anything goes.
+func typeOrDynamic(ty cty.Type) json.RawMessage {
+	if ty == cty.NilType {
+		ty = cty.DynamicPseudoType
+	}
+	return typeJSON(ty)
+}
+
+// Described returns the signature of a function of the language. The result type is dynamic if it depends on
+// the arguments or on how many there are.
+func Described(f function.Function, text string) *schema.Function {
+	out := &schema.Function{Description: text}
+	var args []cty.Type
+	for _, p := range f.Params() {
+		out.Params = append(out.Params, parameterOf(p))
+		args = append(args, p.Type)
+	}
+	var err error
+	if out.Return, err = f.ReturnType(args); err != nil {
+		out.Return = cty.DynamicPseudoType
+	}
+	if p := f.VarParam(); p != nil {
+		variadic := parameterOf(*p)
+		out.Variadic = &variadic
+		if more, err := f.ReturnType(append(args, p.Type)); err == nil && !more.Equals(out.Return) {
+			out.Return = cty.DynamicPseudoType
+		}
+	}
+	return out
+}
+
+func parameterOf(p function.Parameter) schema.FunctionParam {
+	return schema.FunctionParam{Name: p.Name, Type: p.Type, AllowNull: p.AllowNull, Description: p.Description}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// Object is one object of a state, decoded, with its schema.
+// Object is one object of a state, decoded, with its schema. Documents and text show the same of it.
 type Object struct {
 	Addr     addr.Object
 	Provider addr.Provider
@@ -21,19 +21,20 @@ type Object struct {
 	Value    cty.Value      // with sensitive marks
 }
 
-// Objects returns the objects of an instance, the current one first.
+// Objects returns the objects of an instance, the current one first, then those that replacements left
+// behind. An error names the object that cannot be decoded. s may be nil.
 func Objects(a addr.Instance, inst *state.Instance, s Schemas) ([]Object, error) {
 	var out []Object
 	add := func(key addr.Deposed, obj *state.Object) error {
-		so := Object{Addr: addr.Object{Instance: a, Deposed: key}, Provider: inst.Provider.Provider, Stored: obj}
+		o := Object{Addr: addr.Object{Instance: a, Deposed: key}, Provider: inst.Provider.Provider, Stored: obj}
 		if s != nil {
-			so.Schema = s.Resource(so.Provider, a.Resource.Mode, a.Resource.Type)
+			o.Schema = s.Resource(o.Provider, a.Resource.Mode, a.Resource.Type)
 		}
 		var err error
-		if so.Value, err = so.decode(); err != nil {
-			return fmt.Errorf("%s: %w", so.Addr, err)
+		if o.Value, err = o.decode(); err != nil {
+			return fmt.Errorf("%s: %w", o.Addr, err)
 		}
-		out = append(out, so)
+		out = append(out, o)
 		return nil
 	}
 	if inst.Current != nil {
@@ -51,25 +52,25 @@ func Objects(a addr.Instance, inst *state.Instance, s Schemas) ([]Object, error)
 
 // decode decodes the value by the schema. If the schema does not fit, because an older or newer provider
 // wrote the object, the type follows from the stored text alone.
-func (so *Object) decode() (cty.Value, error) {
-	if so.Schema != nil && so.Schema.Version == so.Stored.SchemaVersion {
-		if v, err := so.Stored.Decode(so.Schema.Block.Type()); err == nil {
-			return markSchema(so.Schema.Block.NullWriteOnly(v), so.Schema.Block), nil
+func (o *Object) decode() (cty.Value, error) {
+	if o.Schema != nil && o.Schema.Version == o.Stored.SchemaVersion {
+		if v, err := o.Stored.Decode(o.Schema.Block.Type()); err == nil {
+			return markSchema(o.Schema.Block.NullWriteOnly(v), o.Schema.Block), nil
 		}
 	}
-	so.Schema = nil
-	if so.Stored.JSON() == nil {
+	o.Schema = nil
+	if o.Stored.JSON() == nil {
 		flat := map[string]cty.Value{}
-		for k, v := range so.Stored.Flatmap {
+		for k, v := range o.Stored.Flatmap {
 			flat[k] = cty.StringVal(v)
 		}
 		return cty.ObjectVal(flat), nil
 	}
-	ty, err := ctyjson.ImpliedType(so.Stored.JSON())
+	ty, err := ctyjson.ImpliedType(o.Stored.JSON())
 	if err != nil {
 		return cty.NilVal, fmt.Errorf("the stored attributes are not valid: %w", err)
 	}
-	return so.Stored.Decode(ty)
+	return o.Stored.Decode(ty)
 }
 
 // markSchema marks the parts that the schema declares sensitive.

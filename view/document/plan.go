@@ -17,12 +17,15 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
+// jsonPlan is the document of a plan. Programs that approve plans read ResourceChanges; those that look at
+// what will be, such as policy and cost checks, read PlannedValues and Configuration. Complete is false for a
+// plan that -target or -exclude restricts, so that a program can refuse to approve it.
 type jsonPlan struct {
 	FormatVersion      string                      `json:"format_version"`
 	TerraformVersion   string                      `json:"terraform_version"`
 	ProductVersion     string                      `json:"mayfly_version,omitempty"`
 	Variables          map[string]jsonPlanVariable `json:"variables,omitempty"`
-	PlannedValues      *jsonValues                 `json:"planned_values"`
+	PlannedValues      *jsonValues[OutputValue]    `json:"planned_values"`
 	ResourceDrift      []jsonChangeOf              `json:"resource_drift,omitempty"`
 	ResourceChanges    []jsonChangeOf              `json:"resource_changes,omitempty"`
 	OutputChanges      map[string]jsonChange       `json:"output_changes,omitempty"`
@@ -30,31 +33,34 @@ type jsonPlan struct {
 	PriorState         *jsonState                  `json:"prior_state,omitempty"`
 	Configuration      *jsonConfig                 `json:"configuration,omitempty"`
 	RelevantAttributes []jsonRelevant              `json:"relevant_attributes,omitempty"`
-	Checks             json.RawMessage             `json:"checks,omitempty"`
+	Checks             []jsonCheck                 `json:"checks,omitempty"`
 	Timestamp          string                      `json:"timestamp,omitempty"`
 	Applyable          bool                        `json:"applyable"`
 	Complete           bool                        `json:"complete"`
 	Errored            bool                        `json:"errored"`
 }
 
+// jsonPlanVariable is a variable's value, which has no flag for sensitivity: that is in the configuration.
 type jsonPlanVariable struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
+// jsonChangeOf is the change of one object. Whether it was created, changed or destroyed is in
+// Change.Actions.
 type jsonChangeOf struct {
-	Address         string     `json:"address"`
-	PreviousAddress string     `json:"previous_address,omitempty"`
-	ModuleAddress   string     `json:"module_address,omitempty"`
-	Mode            string     `json:"mode"`
-	Type            string     `json:"type"`
-	Name            string     `json:"name"`
-	Index           addr.Key   `json:"index,omitzero"`
-	ProviderName    string     `json:"provider_name"`
-	Deposed         string     `json:"deposed,omitempty"`
-	Change          jsonChange `json:"change"`
-	ActionReason    string     `json:"action_reason,omitempty"`
+	Address         string `json:"address"`
+	PreviousAddress string `json:"previous_address,omitempty"`
+	ModuleAddress   string `json:"module_address,omitempty"`
+	jsonInstance
+	Deposed      string     `json:"deposed,omitempty"`
+	Change       jsonChange `json:"change"`
+	ActionReason string     `json:"action_reason,omitempty"`
+
+	of *plan.Change // what is encoded here
 }
 
+// jsonChange is the two sides of a change. AfterUnknown and the members about sensitivity have the shape of
+// their side and are true where it applies; see shapeJSON. Unknown parts are missing in After.
 type jsonChange struct {
 	Actions         []string          `json:"actions"`
 	Before          json.RawMessage   `json:"before"`
@@ -69,6 +75,7 @@ type jsonChange struct {
 	AfterIdentity   json.RawMessage   `json:"after_identity,omitempty"`
 }
 
+// jsonRelevant is an attribute whose change outside contributed to the plan.
 type jsonRelevant struct {
 	Resource  string          `json:"resource"`
 	Attribute json.RawMessage `json:"attribute"`
@@ -81,8 +88,10 @@ type Importing struct {
 }
 
 // Plan returns the JSON document of a plan on one line. It has no configuration if tree is nil, and no
-// relevant attributes if relevant is nil. Ephemeral resources and the values of ephemeral variables are not
-// in plans, and so not in the document.
+// relevant attributes if relevant is nil. s may be nil; without the schema of a resource type, only what the
+// plan itself marks is flagged as sensitive. Ephemeral resources and the values of ephemeral variables are
+// not in plans, and so not in the document (E81). An error names the object, output or variable that cannot
+// be decoded.
 func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v Versions) ([]byte, error) {
 	doc := &jsonPlan{
 		FormatVersion: "1.2", TerraformVersion: v.Compat, ProductVersion: v.Product,
@@ -102,7 +111,7 @@ func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v
 	if doc.ResourceChanges, err = changeList(p.Changes, s); err != nil {
 		return nil, err
 	}
-	if doc.PlannedValues, err = plannedValues(p, s); err != nil {
+	if doc.PlannedValues, err = plannedValues(p, doc.ResourceChanges, s); err != nil {
 		return nil, err
 	}
 	if doc.OutputChanges, err = outputChanges(p); err != nil {
@@ -114,11 +123,9 @@ func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v
 		}
 		doc.PriorState.Checks = nil // the document has the results of this plan instead
 	}
-	if doc.Checks, err = checksJSON(p.Checks); err != nil {
-		return nil, err
-	}
+	doc.Checks = checksJSON(p.Checks)
 	if tree != nil {
-		doc.Configuration = configDocument(tree, s, lastingModes)
+		doc.Configuration = configDocument(tree.Root, &configWriter{schemas: s, modes: lastingModes})
 	}
 	if relevant != nil {
 		doc.RelevantAttributes = relevantJSON(relevant())
@@ -126,7 +133,7 @@ func Plan(p *plan.Plan, tree *config.Tree, relevant Relevant, s ConfigSchemas, v
 	return json.Marshal(doc)
 }
 
-// relevantJSON encodes relevant attributes, sorted by resource.
+// relevantJSON encodes relevant attributes, sorted by resource, then by the text of their paths.
 func relevantJSON(attributes []plan.RelevantAttribute) []jsonRelevant {
 	out := make([]jsonRelevant, len(attributes))
 	for i, a := range attributes {
@@ -138,6 +145,7 @@ func relevantJSON(attributes []plan.RelevantAttribute) []jsonRelevant {
 	return out
 }
 
+// planVariables encodes the values of root variables by name, nil if there are none.
 func planVariables(p *plan.Plan) (map[string]jsonPlanVariable, error) {
 	if len(p.Variables) == 0 {
 		return nil, nil
@@ -153,8 +161,7 @@ func planVariables(p *plan.Plan) (map[string]jsonPlanVariable, error) {
 	return out, nil
 }
 
-// changeList encodes changes by module depth. Ephemeral resources are left out: they are opened, not
-// changed.
+// changeList encodes changes by module depth, nil if there are none.
 func changeList(changes []*plan.Change, s Schemas) ([]jsonChangeOf, error) {
 	var out []jsonChangeOf
 	for _, c := range ByModuleDepth(changes, func(c *plan.Change) addr.ModuleInstance { return c.Addr.Module }) {
@@ -174,9 +181,8 @@ func changeList(changes []*plan.Change, s Schemas) ([]jsonChangeOf, error) {
 // document comes from schemas as well as from the configuration.
 func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 	out := jsonChangeOf{
-		Address: c.Addr.String(), ModuleAddress: c.Addr.Module.String(), Mode: modeJSON(c.Addr.Resource.Mode), Type: c.Addr.Resource.Type,
-		Name: c.Addr.Resource.Name, Index: c.Addr.Key, ProviderName: providerName(c.Provider.Provider), Deposed: string(c.Deposed),
-		ActionReason: string(c.Reason),
+		Address: c.Addr.String(), ModuleAddress: c.Addr.Module.String(), jsonInstance: instanceJSON(c.Addr, c.Provider.Provider),
+		Deposed: string(c.Deposed), ActionReason: string(c.Reason), of: c,
 	}
 	if c.Moved() {
 		out.PreviousAddress = c.PrevAddr.String()
@@ -204,7 +210,8 @@ func changeJSON(c *plan.Change, s Schemas) (jsonChangeOf, error) {
 	return out, nil
 }
 
-// ImportingOf encodes the origin of an imported object. An identity that cannot be decoded is left out.
+// ImportingOf encodes the origin of an imported object. An identity that cannot be decoded is left out, since
+// the rest of the document is worth having without it.
 func ImportingOf(i *plan.Importing) *Importing {
 	out := &Importing{ID: i.ID}
 	if identity, err := durableJSON(i.Identity); err == nil {
@@ -225,7 +232,8 @@ func durableJSON(d value.Durable) (json.RawMessage, error) {
 	return valueJSON(v), nil
 }
 
-// sidesJSON encodes the two sides of a change. A missing side is null, without sensitive or unknown parts.
+// sidesJSON encodes the two sides of a change. A missing side is null, without sensitive or unknown parts,
+// and AfterUnknown is an empty object if all is known: terraform-json and policies look for members in it.
 func sidesJSON(before, after cty.Value, actions []string) jsonChange {
 	c := jsonChange{
 		Actions: actions, Before: json.RawMessage("null"), After: json.RawMessage("null"),
@@ -243,8 +251,8 @@ func sidesJSON(before, after cty.Value, actions []string) jsonChange {
 	return c
 }
 
-// actionsJSON returns an action as the list that documents use: a replacement is two actions in their
-// order.
+// actionsJSON returns an action as the list that documents use: a replacement is two actions in their order,
+// by which programs tell create_before_destroy. No list is empty; nothing to do is "no-op".
 func actionsJSON(a plan.Action) []string {
 	switch a {
 	case plan.DeleteThenCreate:
@@ -259,31 +267,16 @@ func actionsJSON(a plan.Action) []string {
 }
 
 // plannedValues returns the state that the plan leads to: the planned object of every change that leaves
-// one, without its unknown parts.
-func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
-	out := &jsonValues{}
-	tree := newModuleTree[jsonResource]()
-	for _, c := range p.Changes {
-		if c.Deposed != addr.Current || c.Action == plan.Delete || c.Action == plan.Forget || c.After.IsNull() || c.Addr.Resource.Mode == addr.Ephemeral {
-			continue
+// one, without its unknown parts. Sensitive and unknown parts are those of the changes, encoded already.
+func plannedValues(p *plan.Plan, changes []jsonChangeOf, s Schemas) (*jsonValues[OutputValue], error) {
+	out := &jsonValues[OutputValue]{}
+	tree := newModuleTree()
+	for _, c := range changes {
+		if c.of.Deposed == addr.Current && c.of.Action != plan.Delete && c.of.Action != plan.Forget && !c.of.After.IsNull() {
+			tree.add(c.of.Addr.Module, c.planned(s))
 		}
-		after, err := c.After.Live()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Object(), err)
-		}
-		after = markSchema(after, Block(s, c.Provider.Provider, c.Addr.Resource))
-		r := resourceHead(c.Addr, c.Provider.Provider)
-		r.SchemaVersion, r.Values, r.SensitiveValues = c.SchemaVersion, attributesJSON(after), shapeJSON(after, isSensitive)
-		if r.Identity, err = durableJSON(c.PlannedIdentity); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.Object(), err)
-		}
-		if r.Identity != nil {
-			r.IdentityVersion = identityVersion(s, c.Provider.Provider, c.Addr.Resource.Type)
-		}
-		node := tree.in(c.Addr.Module)
-		node.items = append(node.items, r)
 	}
-	out.RootModule = plannedModuleJSON(tree)
+	out.RootModule = tree.json(true)
 	for _, oc := range p.Outputs {
 		if oc.Action == plan.Delete {
 			continue
@@ -305,6 +298,18 @@ func plannedValues(p *plan.Plan, s Schemas) (*jsonValues, error) {
 		out.Outputs[oc.Name] = o
 	}
 	return out, nil
+}
+
+// planned encodes the object that a change leaves.
+func (c jsonChangeOf) planned(s Schemas) jsonResource {
+	r := jsonResource{
+		Address: c.Address, jsonInstance: c.jsonInstance, SchemaVersion: c.of.SchemaVersion,
+		Values: unlessEmpty(c.Change.After), SensitiveValues: c.Change.AfterSensitive, Identity: c.Change.AfterIdentity,
+	}
+	if r.Identity != nil {
+		r.IdentityVersion = identityVersion(s, c.of.Provider.Provider, c.of.Addr.Resource.Type)
+	}
+	return r
 }
 
 // outputChanges encodes the changes of root outputs by name, nil if there are none. Its flags differ from

@@ -3,8 +3,6 @@ package document
 import (
 	"encoding/json"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/schema"
 )
@@ -85,22 +83,6 @@ type jsonIdentityAttribute struct {
 	OptionalForImport bool            `json:"optional_for_import,omitempty"`
 }
 
-type jsonFunction struct {
-	Description        string              `json:"description,omitempty"`
-	Summary            string              `json:"summary,omitempty"`
-	DeprecationMessage string              `json:"deprecation_message,omitempty"`
-	ReturnType         json.RawMessage     `json:"return_type"`
-	Parameters         []jsonFunctionParam `json:"parameters,omitempty"`
-	VariadicParameter  *jsonFunctionParam  `json:"variadic_parameter,omitempty"`
-}
-
-type jsonFunctionParam struct {
-	Name        string          `json:"name,omitempty"`
-	Description string          `json:"description,omitempty"`
-	IsNullable  bool            `json:"is_nullable,omitempty"`
-	Type        json.RawMessage `json:"type"`
-}
-
 // ProviderSchemas returns the JSON document of provider schemas, on one line.
 func ProviderSchemas(all map[addr.Provider]Declarations) ([]byte, error) {
 	doc := jsonSchemas{FormatVersion: "1.0"}
@@ -114,14 +96,6 @@ func ProviderSchemas(all map[addr.Provider]Declarations) ([]byte, error) {
 		}
 	}
 	return json.Marshal(doc)
-}
-
-// Functions returns the JSON document of function signatures.
-func Functions(functions map[string]*schema.Function) ([]byte, error) {
-	return json.Marshal(struct {
-		FormatVersion string                  `json:"format_version"`
-		Signatures    map[string]jsonFunction `json:"function_signatures,omitempty"`
-	}{"1.0", mapValues(functions, functionJSON)})
 }
 
 func mapValues[A, B any](in map[string]A, convert func(A) B) map[string]B {
@@ -180,29 +154,4 @@ func identityJSON(i *schema.Identity) jsonIdentity {
 	return jsonIdentity{Version: i.Version, Attributes: mapValues(i.Attributes, func(a *schema.IdentityAttribute) jsonIdentityAttribute {
 		return jsonIdentityAttribute{typeJSON(a.Type), a.Description, a.RequiredForImport, a.OptionalForImport}
 	})}
-}
-
-func functionJSON(f *schema.Function) jsonFunction {
-	out := jsonFunction{
-		Description: f.Description, Summary: f.Summary, DeprecationMessage: f.DeprecationMessage, ReturnType: typeOrDynamic(f.Return),
-	}
-	for i := range f.Params {
-		out.Parameters = append(out.Parameters, paramJSON(&f.Params[i]))
-	}
-	if f.Variadic != nil {
-		p := paramJSON(f.Variadic)
-		out.VariadicParameter = &p
-	}
-	return out
-}
-
-func paramJSON(p *schema.FunctionParam) jsonFunctionParam {
-	return jsonFunctionParam{p.Name, p.Description, p.AllowNull, typeOrDynamic(p.Type)}
-}
-
-func typeOrDynamic(ty cty.Type) json.RawMessage {
-	if ty == cty.NilType {
-		ty = cty.DynamicPseudoType
-	}
-	return typeJSON(ty)
 }

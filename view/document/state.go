@@ -3,8 +3,6 @@ package document
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -12,25 +10,24 @@ import (
 	"github.com/mayfly-iac/mayfly/state"
 )
 
+// jsonState is the document of a state, and the part of a plan's document about the state before it. The
+// minor part of the format's version counts additions; terraform-json refuses another major one.
 type jsonState struct {
-	FormatVersion    string           `json:"format_version"`
-	TerraformVersion string           `json:"terraform_version,omitempty"`
-	ProductVersion   string           `json:"mayfly_version,omitempty"`
-	Values           *jsonStateValues `json:"values,omitempty"`
-	Checks           json.RawMessage  `json:"checks,omitempty"`
+	FormatVersion    string                       `json:"format_version"`
+	TerraformVersion string                       `json:"terraform_version,omitempty"`
+	ProductVersion   string                       `json:"mayfly_version,omitempty"`
+	Values           *jsonValues[jsonStateOutput] `json:"values,omitempty"`
+	Checks           []jsonCheck                  `json:"checks,omitempty"`
 }
 
-type jsonValues struct {
-	Outputs    map[string]OutputValue `json:"outputs,omitempty"`
-	RootModule jsonModule             `json:"root_module"`
+// jsonValues is what exists, or is planned to exist, by module. O is the form of an output.
+type jsonValues[O any] struct {
+	Outputs    map[string]O `json:"outputs,omitempty"`
+	RootModule jsonModule   `json:"root_module"`
 }
 
-type jsonStateValues struct {
-	Outputs    map[string]jsonStateOutput `json:"outputs,omitempty"`
-	RootModule jsonModule                 `json:"root_module"`
-}
-
-// jsonStateOutput is a jsonOutput in the order that states have.
+// jsonStateOutput is an OutputValue whose members are in the order that states have: programs compare texts
+// too.
 type jsonStateOutput struct {
 	Sensitive bool            `json:"sensitive"`
 	Value     json.RawMessage `json:"value,omitempty"`
@@ -44,19 +41,21 @@ type OutputValue struct {
 	Value     json.RawMessage `json:"value,omitempty"`
 }
 
-type jsonModule struct {
-	Resources    []jsonResource `json:"resources,omitempty"`
-	Address      string         `json:"address,omitempty"`
-	ChildModules []jsonModule   `json:"child_modules,omitempty"`
+// jsonInstance is the address of a resource instance in parts. Programs select resources by them, test
+// frameworks also by the provider.
+type jsonInstance struct {
+	Mode         string   `json:"mode"`
+	Type         string   `json:"type"`
+	Name         string   `json:"name"`
+	Index        addr.Key `json:"index,omitzero"`
+	ProviderName string   `json:"provider_name"`
 }
 
+// jsonResource is an object of a resource instance. SensitiveValues has the shape of Values and is true where
+// these are sensitive.
 type jsonResource struct {
-	Address         string          `json:"address"`
-	Mode            string          `json:"mode"`
-	Type            string          `json:"type"`
-	Name            string          `json:"name"`
-	Index           addr.Key        `json:"index,omitzero"`
-	ProviderName    string          `json:"provider_name"`
+	Address string `json:"address"`
+	jsonInstance
 	SchemaVersion   int64           `json:"schema_version"`
 	Values          json.RawMessage `json:"values,omitempty"`
 	SensitiveValues json.RawMessage `json:"sensitive_values"`
@@ -68,7 +67,8 @@ type jsonResource struct {
 }
 
 // State returns the JSON document of a state on one line. For nil, and for a state without objects and
-// outputs, it has only the version of the format.
+// outputs, it has only the version of the format. s may be nil; without the schema of an object, only what
+// was stored as sensitive is flagged. An error names the object or output that cannot be decoded.
 func State(st *state.State, s Schemas, v Versions) ([]byte, error) {
 	doc, err := stateDocument(st, s, v)
 	if err != nil {
@@ -88,11 +88,11 @@ func stateDocument(st *state.State, s Schemas, v Versions) (*jsonState, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := &jsonStateValues{Outputs: make(map[string]jsonStateOutput, len(outputs))}
+	values := &jsonValues[jsonStateOutput]{Outputs: make(map[string]jsonStateOutput, len(outputs))}
 	for name, o := range outputs {
 		values.Outputs[name] = jsonStateOutput{o.Sensitive, o.Value, o.Type}
 	}
-	tree := newModuleTree[jsonResource]()
+	tree := newModuleTree()
 	for a, inst := range st.AllInstances() {
 		if a.Resource.Mode == addr.Ephemeral {
 			continue
@@ -101,45 +101,21 @@ func stateDocument(st *state.State, s Schemas, v Versions) (*jsonState, error) {
 		if err != nil {
 			return nil, err
 		}
-		node := tree.in(a.Module)
-		for _, so := range objects {
-			node.items = append(node.items, so.json())
+		for _, o := range objects {
+			tree.add(a.Module, o.json())
 		}
 	}
-	values.RootModule = moduleJSON(tree)
+	values.RootModule = tree.json(false)
 	doc.Values = values
-	if doc.Checks, err = checksJSON(st.Checks); err != nil {
-		return nil, err
-	}
+	doc.Checks = checksJSON(st.Checks)
 	return doc, nil
 }
 
-func moduleJSON(t *moduleTree[jsonResource]) jsonModule {
-	m := jsonModule{Resources: t.items, Address: t.module.String()}
-	for _, c := range t.sorted() {
-		m.ChildModules = append(m.ChildModules, moduleJSON(c))
-	}
-	return m
+func instanceJSON(a addr.Instance, p addr.Provider) jsonInstance {
+	return jsonInstance{Mode: modeJSON(a.Resource.Mode), Type: a.Resource.Type, Name: a.Resource.Name, Index: a.Key, ProviderName: providerName(p)}
 }
 
-// plannedModuleJSON is moduleJSON with the resources of each module sorted by the text of their addresses,
-// whatever their mode. That is the order of planned values.
-func plannedModuleJSON(t *moduleTree[jsonResource]) jsonModule {
-	slices.SortStableFunc(t.items, func(a, b jsonResource) int { return strings.Compare(a.Address, b.Address) })
-	m := jsonModule{Resources: t.items, Address: t.module.String()}
-	for _, c := range t.sorted() {
-		m.ChildModules = append(m.ChildModules, plannedModuleJSON(c))
-	}
-	return m
-}
-
-func resourceHead(a addr.Instance, provider addr.Provider) jsonResource {
-	return jsonResource{
-		Address: a.String(), Mode: modeJSON(a.Resource.Mode), Type: a.Resource.Type, Name: a.Resource.Name,
-		Index: a.Key, ProviderName: providerName(provider),
-	}
-}
-
+// modeJSON returns the word for a mode in documents, which is not the keyword of the block.
 func modeJSON(m addr.Mode) string {
 	switch m {
 	case addr.Data:
@@ -152,14 +128,12 @@ func modeJSON(m addr.Mode) string {
 }
 
 // json encodes an object of a state, with the version of the schema that its value is stored under.
-func (so Object) json() jsonResource {
-	r := resourceHead(so.Addr.Instance, so.Provider)
-	obj := so.Stored
-	r.SchemaVersion = obj.SchemaVersion
-	r.Values = attributesJSON(so.Value)
-	r.SensitiveValues = shapeJSON(so.Value, isSensitive)
-	r.Tainted = obj.Tainted
-	r.DeposedKey = string(so.Addr.Deposed)
+func (o Object) json() jsonResource {
+	obj := o.Stored
+	r := jsonResource{
+		Address: o.Addr.Instance.String(), jsonInstance: instanceJSON(o.Addr.Instance, o.Provider), SchemaVersion: obj.SchemaVersion,
+		Values: unlessEmpty(valueJSON(o.Value)), SensitiveValues: shapeJSON(o.Value, isSensitive), Tainted: obj.Tainted, DeposedKey: string(o.Addr.Deposed),
+	}
 	for _, dep := range obj.Dependencies {
 		r.DependsOn = append(r.DependsOn, dep.String())
 	}
@@ -170,21 +144,21 @@ func (so Object) json() jsonResource {
 	return r
 }
 
-// StateInstance returns the document of a state that holds a single instance.
+// StateInstance returns the document of a state that holds a single instance, with its current object only.
+// The state must have the instance.
 func StateInstance(st *state.State, a addr.Instance, s Schemas, v Versions) ([]byte, error) {
-	doc := &jsonState{FormatVersion: "1.0", TerraformVersion: v.Compat, ProductVersion: v.Product, Values: &jsonStateValues{}}
+	doc := &jsonState{FormatVersion: "1.0", TerraformVersion: v.Compat, ProductVersion: v.Product, Values: &jsonValues[jsonStateOutput]{}}
 	objects, err := Objects(a, st.Instance(a), s)
 	if err != nil {
 		return nil, err
 	}
-	tree := newModuleTree[jsonResource]()
-	node := tree.in(a.Module)
-	for _, so := range objects {
-		if so.Addr.Deposed == addr.Current {
-			node.items = append(node.items, so.json())
+	tree := newModuleTree()
+	for _, o := range objects {
+		if o.Addr.Deposed == addr.Current {
+			tree.add(a.Module, o.json())
 		}
 	}
-	doc.Values.RootModule = moduleJSON(tree)
+	doc.Values.RootModule = tree.json(false)
 	return json.Marshal(doc)
 }
 
@@ -192,23 +166,17 @@ func StateInstance(st *state.State, a addr.Instance, s Schemas, v Versions) ([]b
 func OutputValues(outputs map[string]*state.Output) (map[string]OutputValue, error) {
 	out := make(map[string]OutputValue, len(outputs))
 	for name, o := range outputs {
-		j, err := outputOf(o)
+		v, err := o.Value.Live()
 		if err != nil {
 			return nil, fmt.Errorf("output.%s: %w", name, err)
 		}
-		out[name] = j
+		out[name] = outputValueOf(v, o.Sensitive)
 	}
 	return out, nil
 }
 
-func outputOf(o *state.Output) (OutputValue, error) {
-	v, err := o.Value.Live()
-	if err != nil {
-		return OutputValue{}, err
-	}
-	return outputValueOf(v, o.Sensitive), nil
-}
-
+// outputValueOf encodes the value of an output. The whole output is sensitive if a part of its value is:
+// programs mask outputs by this one flag.
 func outputValueOf(v cty.Value, sensitive bool) OutputValue {
 	out := OutputValue{Sensitive: sensitive, Value: valueJSON(v)}
 	if v != cty.NilVal {
@@ -219,7 +187,8 @@ func outputValueOf(v cty.Value, sensitive bool) OutputValue {
 	return out
 }
 
-// Outputs returns the document of all outputs: an object by name, indented.
+// Outputs returns the document of all outputs: an object by name, indented. Sensitive values are in it.
+// Scripts and CI systems read it to pass outputs on.
 func Outputs(outputs map[string]*state.Output) ([]byte, error) {
 	all, err := OutputValues(outputs)
 	if err != nil {
@@ -228,7 +197,7 @@ func Outputs(outputs map[string]*state.Output) ([]byte, error) {
 	return json.MarshalIndent(all, "", "  ")
 }
 
-// Output returns the value of one output, on one line.
+// Output returns the value of one output, on one line, without a flag for sensitivity.
 func Output(out *state.Output) ([]byte, error) {
 	v, err := out.Value.Live()
 	if err != nil {

@@ -29,12 +29,13 @@ func valueJSON(v cty.Value) json.RawMessage {
 // present reports whether a value exists and is not null. Marks make no difference.
 func present(v cty.Value) bool { return v != cty.NilVal && !v.IsNull() }
 
-// attributesJSON encodes an object like valueJSON, but returns nil if none of its attributes is known.
-func attributesJSON(v cty.Value) json.RawMessage {
-	if b := valueJSON(v); string(b) != "{}" {
-		return b
+// unlessEmpty returns the text of an object, or nil if it has no members: a resource of which nothing is
+// known has no values in a document.
+func unlessEmpty(b json.RawMessage) json.RawMessage {
+	if string(b) == "{}" {
+		return nil
 	}
-	return nil
+	return b
 }
 
 // writeValue writes a value as JSON. It exists because the encoder of cty refuses unknown and marked
