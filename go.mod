@@ -58,11 +58,15 @@ require (
 
 require (
 	github.com/hashicorp/go-getter/v2 v2.2.5
+	github.com/jackc/pgx/v5 v5.12.0
 	go.yaml.in/yaml/v3 v3.0.6
 )
 
 require (
 	github.com/hashicorp/go-safetemp v1.0.0 // indirect
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/kr/text v0.2.0 // indirect
 )
 

@@ -74,7 +74,7 @@ func (m *Manager) removeParts(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	err := retry(ctx, func() error { return m.place.Parts.Remove(ctx, names) })
+	err := retry(ctx, patient, func() error { return m.place.Parts.Remove(ctx, names) })
 	if err != nil {
 		return fmt.Errorf("the journal %s cannot be removed: %w", m.journal, err)
 	}
@@ -136,7 +136,7 @@ func (f *partFile) Sync() error {
 	f.mu.Unlock()
 	lost := make(chan error, 1)
 	go func() { lost <- checkLock(ctx, f.lock, f.lockID) }()
-	err := retry(ctx, func() error { return f.parts.Put(ctx, name, data) })
+	err := retry(ctx, patient, func() error { return f.parts.Put(ctx, name, data) })
 	return errors.Join(<-lost, err)
 }
 

@@ -68,7 +68,7 @@ func (m *Manager) lock(ctx context.Context, info store.LockInfo) error {
 	if m.place.Lock == nil {
 		return nil
 	}
-	for a := newAttempts(); ; {
+	for a := newAttempts(impatient); ; {
 		err := m.place.Lock.Take(ctx, info)
 		var held *store.LockError
 		if err == nil || errors.As(err, &held) && (held.Info == nil || held.Info.ID != info.ID || a.n == 0) {
@@ -110,7 +110,7 @@ func (m *Manager) unlock(ctx context.Context, id string) error {
 		return nil
 	}
 	unsure := false
-	err := retry(ctx, func() error {
+	err := retry(ctx, patient, func() error {
 		err := m.place.Lock.Release(ctx, id)
 		if unsure && errors.Is(err, store.ErrNotLocked) {
 			return nil // the answer to an earlier attempt was lost
@@ -126,7 +126,7 @@ func (m *Manager) holder(ctx context.Context) (info *store.LockInfo, err error) 
 	if m.place.Lock == nil {
 		return nil, nil
 	}
-	err = retry(ctx, func() (err error) {
+	err = retry(ctx, impatient, func() (err error) {
 		info, err = m.place.Lock.Holder(ctx)
 		return err
 	})
@@ -246,7 +246,7 @@ func (m *Manager) write(ctx context.Context, f *state.File) error {
 // the next one.
 func (m *Manager) put(ctx context.Context, data []byte, was Version) (Version, error) {
 	unsure := false
-	for a := newAttempts(); ; {
+	for a := newAttempts(patient); ; {
 		v, err := m.place.State.Put(ctx, data, was)
 		if err == nil || errors.Is(err, ErrChanged) && !unsure {
 			return v, err
@@ -257,7 +257,7 @@ func (m *Manager) put(ctx context.Context, data []byte, was Version) (Version, e
 			}
 			unsure = true
 		}
-		there, v, err := m.get(ctx)
+		there, v, err := m.get(ctx, patient)
 		switch {
 		case err != nil:
 			return "", err
@@ -269,8 +269,8 @@ func (m *Manager) put(ctx context.Context, data []byte, was Version) (Version, e
 	}
 }
 
-func (m *Manager) get(ctx context.Context) (data []byte, v Version, err error) {
-	err = retry(ctx, func() (err error) {
+func (m *Manager) get(ctx context.Context, limit patience) (data []byte, v Version, err error) {
+	err = retry(ctx, limit, func() (err error) {
 		data, v, err = m.place.State.Get(ctx)
 		return err
 	})
@@ -288,7 +288,7 @@ func checkLock(ctx context.Context, l Lock, id string) error {
 	if l == nil || id == "" {
 		return nil
 	}
-	return retry(ctx, func() error { return l.Check(ctx, id) })
+	return retry(ctx, patient, func() error { return l.Check(ctx, id) })
 }
 
 // explain says which state err is about, and what could not be done with it; nil for nil.

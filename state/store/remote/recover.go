@@ -80,13 +80,13 @@ func (m *Manager) loadOnce(ctx context.Context) (stored, error) {
 	var listing error
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		listing = retry(ctx, func() (err error) {
+		listing = retry(ctx, impatient, func() (err error) {
 			names, err = m.place.Parts.List(ctx)
 			return err
 		})
 	})
 	var err error
-	s.data, s.version, err = m.get(ctx)
+	s.data, s.version, err = m.get(ctx, impatient)
 	wg.Wait()
 	if err != nil {
 		return s, m.explain("read", err)
@@ -174,7 +174,7 @@ func (m *Manager) joined(ctx context.Context, j *journal) ([]byte, error) {
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
-			errs[i] = retry(ctx, func() (err error) {
+			errs[i] = retry(ctx, patient, func() (err error) {
 				texts[i], err = m.place.Parts.Get(ctx, name)
 				return err
 			})
@@ -290,5 +290,5 @@ func (m *Manager) markFolded(ctx context.Context, j *journal, data []byte) (stri
 		return "", err
 	}
 	name := partName(j.run, len(j.parts)+1)
-	return name, retry(ctx, func() error { return m.place.Parts.Put(ctx, name, mark) })
+	return name, retry(ctx, patient, func() error { return m.place.Parts.Put(ctx, name, mark) })
 }

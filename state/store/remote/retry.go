@@ -9,21 +9,34 @@ import (
 )
 
 // The pauses between attempts double from the first to the longest, each shortened by a random part so that
-// many runs do not come back at once. After the budget, the last error is final.
+// many runs do not come back at once.
 const (
 	firstPause   = 200 * time.Millisecond
 	longestPause = 15 * time.Second
-	retryBudget  = 2 * time.Minute
+)
+
+// patience is how long a request is tried. After that, the last error is final.
+type patience time.Duration
+
+const (
+	// impatient is for what a run begins with: nothing is lost if it fails, and a user who has mistyped an
+	// address is waiting for the answer.
+	impatient = patience(20 * time.Second)
+	// patient is for what a run needs so that what it has done is not lost.
+	patient = patience(2 * time.Minute)
 )
 
 // attempts counts the attempts of one request.
 type attempts struct {
+	limit patience
 	began time.Time
 	n     int
 	pause time.Duration
 }
 
-func newAttempts() *attempts { return &attempts{began: time.Now(), pause: firstPause} }
+func newAttempts(limit patience) *attempts {
+	return &attempts{limit: limit, began: time.Now(), pause: firstPause}
+}
 
 // again waits before the next attempt after err. It returns nil if there is to be one, and else the error to
 // return to the caller: err itself if it is final, or err with the number of attempts.
@@ -35,7 +48,7 @@ func (a *attempts) again(ctx context.Context, err error) error {
 	a.n++
 	pause := max(a.pause-rand.N(a.pause/2+1), passing.After)
 	a.pause = min(2*a.pause, longestPause)
-	if spent := time.Since(a.began); spent+pause > retryBudget {
+	if spent := time.Since(a.began); spent+pause > time.Duration(a.limit) {
 		return fmt.Errorf("%w (tried %d times in %s)", err, a.n, spent.Round(time.Second))
 	}
 	timer := time.NewTimer(pause)
@@ -49,8 +62,8 @@ func (a *attempts) again(ctx context.Context, err error) error {
 }
 
 // retry calls f, which must be safe to repeat, until it succeeds or fails for good.
-func retry(ctx context.Context, f func() error) error {
-	for a := newAttempts(); ; {
+func retry(ctx context.Context, limit patience, f func() error) error {
+	for a := newAttempts(limit); ; {
 		err := f()
 		if err == nil {
 			return nil

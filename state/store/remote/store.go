@@ -34,7 +34,7 @@ func New(s Service, opt Options) *Store { return &Store{s, opt} }
 // Workspaces implements store.Store.
 func (s *Store) Workspaces(ctx context.Context) ([]string, error) {
 	var names []string
-	err := retry(ctx, func() (err error) {
+	err := retry(ctx, impatient, func() (err error) {
 		names, err = s.service.Workspaces(ctx)
 		return err
 	})
@@ -95,7 +95,7 @@ func (s *Store) DeleteWorkspace(ctx context.Context, name string, force bool) er
 	if err := m.removeParts(ctx, got.names()); err != nil {
 		return err
 	}
-	return m.explain("deleted", retry(ctx, func() error { return m.place.State.Delete(ctx) }))
+	return m.explain("deleted", retry(ctx, patient, func() error { return m.place.State.Delete(ctx) }))
 }
 
 // Manager implements store.Store.

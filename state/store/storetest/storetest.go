@@ -310,6 +310,9 @@ func testWorkspaces(t *testing.T, h Harness) {
 }
 
 func testWorkspacesApart(t *testing.T, h Harness) {
+	if err := h.Open().CreateWorkspace(t.Context(), "other"); err != nil {
+		t.Fatal(err)
+	}
 	a, b := manager(t, h, store.DefaultWorkspace), manager(t, h, "other")
 	defer lock(t, a, "a")()
 	defer lock(t, b, "b")()

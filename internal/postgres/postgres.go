@@ -1,0 +1,113 @@
+// Package postgres starts a PostgreSQL server for tests, from the programs of the system's package. A server
+// refuses to run as root, so a test that does lets another user run it.
+//
+// It may import the testing package. It must not know any other package of this module.
+package postgres
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// Server is a running server with the database "postgres" and the superuser "test", in a directory of its
+// own.
+type Server struct {
+	Port int
+
+	t    testing.TB
+	bin  string // directory of the programs
+	data string
+}
+
+// Start starts a server that ends with the test. It skips the test, with the reason, if the programs are not
+// installed or cannot be used here.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	bin := programs()
+	if bin == "" {
+		t.Skip("PostgreSQL is not installed (the Debian package \"postgresql\")")
+	}
+	dir, err := os.MkdirTemp("", "postgres") // the test's own directory has parents that another user cannot read
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := hand(dir); err != nil {
+		t.Skipf("PostgreSQL cannot run as another user than root here: %v", err)
+	}
+	s := &Server{t: t, bin: bin, data: filepath.Join(dir, "data"), Port: freePort(t)}
+	s.run("initdb", "-D", s.data, "-U", "test", "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync")
+	s.Run()
+	t.Cleanup(func() { s.Stop("immediate") })
+	return s
+}
+
+// Run starts the server after Stop.
+func (s *Server) Run() {
+	s.t.Helper()
+	options := fmt.Sprintf("-p %d -k '' -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=200", s.Port)
+	s.run("pg_ctl", "start", "-w", "-D", s.data, "-l", filepath.Join(filepath.Dir(s.data), "log"), "-o", options)
+}
+
+// Stop ends the server in one of the modes of pg_ctl: "fast" or, as if it had crashed, "immediate".
+func (s *Server) Stop(mode string) {
+	s.t.Helper()
+	s.run("pg_ctl", "stop", "-w", "-m", mode, "-D", s.data)
+}
+
+// URL returns the connection string of the database, through another port of this machine unless port is 0.
+func (s *Server) URL(port int) string {
+	if port == 0 {
+		port = s.Port
+	}
+	return fmt.Sprintf("postgres://test@127.0.0.1:%d/postgres?sslmode=disable", port)
+}
+
+func (s *Server) run(program string, args ...string) {
+	s.t.Helper()
+	cmd := exec.Command(filepath.Join(s.bin, program), args...)
+	cmd.Dir = filepath.Dir(s.data)
+	asOther(cmd)
+	log, err := os.CreateTemp("", "postgres-log") // not a pipe, which the server would keep open
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer os.Remove(log.Name())
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Run(); err != nil {
+		text, _ := os.ReadFile(log.Name())
+		s.t.Fatalf("%s: %v\n%s", program, err, text)
+	}
+}
+
+// programs returns the directory of the server's programs, of the newest version; "" if there is none.
+func programs() string {
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	slices.Sort(found)
+	if path, err := exec.LookPath("initdb"); err == nil {
+		found = append(found, path)
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	path, err := filepath.EvalSymlinks(found[len(found)-1])
+	if err != nil {
+		return ""
+	}
+	return filepath.Dir(path)
+}
+
+func freePort(t testing.TB) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
