@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -42,7 +41,7 @@ func CheckWritable(path string) error {
 		if _, err := os.Lstat(path); err == nil {
 			return nil // a link to what does not exist yet
 		}
-		f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+		f, err := beside(path)
 		if err != nil {
 			return withPath(path, err)
 		}

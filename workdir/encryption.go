@@ -82,14 +82,14 @@ func cipher(c *encryption.Codec) store.Cipher {
 	return c
 }
 
-// IsPlan reports whether the content of a file looks like a saved plan, which may be encrypted.
-func IsPlan(stored []byte) bool {
+// isPlan reports whether the content of a file looks like a saved plan, which may be encrypted.
+func isPlan(stored []byte) bool {
 	return planfile.Is(stored) || encryption.Is(stored) && !encryption.IsState(stored)
 }
 
 // decryptPlan returns the content of a saved plan from its stored form.
 func (d *Dir) decryptPlan(ctx context.Context, stored []byte, name string) ([]byte, diag.List) {
-	if !IsPlan(stored) {
+	if !isPlan(stored) {
 		return stored, nil
 	}
 	if diags := d.loadedRoot(ctx); diags.HasErrors() {

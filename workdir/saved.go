@@ -22,8 +22,8 @@ import (
 	"github.com/mayfly-iac/mayfly/value"
 )
 
-// maxPlan bounds a saved plan, in bytes.
-const maxPlan = 2 << 30
+// maxSaved bounds a saved plan, in bytes.
+const maxSaved = 2 << 30
 
 // Save saves a plan in a file, with everything that applying it needs. Only the owner may read the file.
 func (s *Session) Save(p *plan.Plan, path string) diag.List {
@@ -85,7 +85,7 @@ func writePrivate(path string, content []byte) error {
 }
 
 func readOptional(path string) ([]byte, error) {
-	src, err := safefile.Read(path, maxPlan)
+	src, err := safefile.Read(path, maxSaved)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -106,15 +106,15 @@ func (s *Session) hashes() map[addr.Provider]string {
 // OpenPlan reads a saved plan, which is decrypted by the configuration of the directory, and makes its
 // configuration that of the directory, in place of the one on disk.
 func (d *Dir) OpenPlan(ctx context.Context, path string) (*planfile.File, diag.List) {
-	src, err := safefile.ReadStream(path, maxPlan)
+	src, err := safefile.ReadStream(path, maxSaved)
 	if err != nil {
 		return nil, unloadable("The file %s could not be read: %s.", path, diag.Reason(err))
 	}
-	return d.UsePlan(ctx, src, path)
+	return d.usePlan(ctx, src, path)
 }
 
-// UsePlan is OpenPlan for the content of a file that was read already. Its name is for messages.
-func (d *Dir) UsePlan(ctx context.Context, src []byte, name string) (*planfile.File, diag.List) {
+// usePlan is OpenPlan for the content of a file that was read already. Its name is for messages.
+func (d *Dir) usePlan(ctx context.Context, src []byte, name string) (*planfile.File, diag.List) {
 	src, diags := d.decryptPlan(ctx, src, name)
 	if diags.HasErrors() {
 		return nil, diags

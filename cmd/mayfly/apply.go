@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/interrupt"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/usage"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -124,7 +125,7 @@ func (a *app) planAndApply(ctx context.Context, f *applyFlags, name string) int 
 		switch yes, err := r.confirm(p); {
 		case errors.Is(err, term.ErrNoAnswer):
 			return a.fail("Error asking for approval", "Standard input has ended, so there is no answer. Apply a saved plan, or use -auto-approve.")
-		case errors.Is(err, errInterrupted):
+		case errors.Is(err, interrupt.Err):
 			return a.fail("Error asking for approval", "Interrupted before there was an answer. Nothing was changed.")
 		case err != nil:
 			return a.fail("Error asking for approval", "%s", diag.Sentence(err))

@@ -16,6 +16,7 @@ import (
 	"github.com/mayfly-iac/mayfly/engine"
 	"github.com/mayfly-iac/mayfly/event"
 	"github.com/mayfly-iac/mayfly/plan"
+	"github.com/mayfly-iac/mayfly/selection"
 	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/workdir"
 )
@@ -250,7 +251,7 @@ func (r *changeRun) plan() (p *plan.Plan, ok bool) {
 	if r.goesOn != nil && r.goesOn(p) {
 		diags = withoutChecks(diags)
 	}
-	diags = append(diags, unmatched(p)...)
+	diags = append(diags, selection.UnmatchedReplace(p)...)
 	if r.flags.command == "refresh" && len(p.Base.Managed()) == 0 {
 		diags = append(diags, diag.Warnf("Empty or non-existent state", "The state has no remote objects, so there is nothing to refresh.")...)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/engine"
+	"github.com/mayfly-iac/mayfly/lang"
 	"github.com/mayfly-iac/mayfly/lang/funcs"
 	"github.com/mayfly-iac/mayfly/view"
 	"github.com/mayfly-iac/mayfly/view/document"
@@ -51,7 +52,7 @@ type console struct {
 	app    *app
 	engine *engine.Console
 	soft   context.Context
-	typed  typedLines
+	typed  lang.Unfinished
 	in     term.Lines
 }
 
@@ -65,7 +66,7 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 	if len(args) > 0 {
 		return a.argsError("console", "no arguments; to use the configuration of another directory, give -chdir")
 	}
-	hard, soft, stop := a.endable(ctx)
+	hard, soft, stop := a.interrupts().Contexts(ctx) // without notices: what a person waits for is the prompt
 	defer stop()
 	if !a.report(a.directory().Load(soft)) {
 		return exitError
@@ -104,15 +105,15 @@ func (a *app) console(ctx context.Context, f *consoleFlags, args []string) int {
 // run reads and evaluates until the input ends, and returns the exit status.
 func (c *console) run() int {
 	for {
-		text, err := c.in.Line(c.soft, c.typed.begun())
+		text, err := c.in.Line(c.soft, c.typed.Begun())
 		switch {
 		case errors.Is(err, term.ErrNoAnswer):
-			if c.typed.begun() && !c.in.Interactive() {
+			if c.typed.Begun() && !c.in.Interactive() {
 				return c.evaluate() // whose error says what is missing
 			}
 			return exitOK
 		case errors.Is(err, term.ErrAbandoned):
-			c.typed = typedLines{}
+			c.typed = lang.Unfinished{}
 			continue
 		case c.soft.Err() != nil:
 			return exitError
@@ -129,17 +130,17 @@ func (c *console) run() int {
 func (c *console) take(text string) (code int, done bool) {
 	word := strings.TrimSpace(text)
 	switch {
-	case word == "exit" && c.typed.state != withinHeredoc:
+	case word == "exit" && c.typed.State != lang.WithinHeredoc:
 		return exitOK, true
-	case !c.typed.begun() && word == "help":
+	case !c.typed.Begun() && word == "help":
 		return c.app.wrote(writeLine(c.app.env.Stdout, consoleHelp)), false
-	case !c.typed.begun() && word == "":
+	case !c.typed.Begun() && word == "":
 		if c.in.Interactive() {
 			return exitOK, false
 		}
 		return c.app.wrote(writeLine(c.app.env.Stdout, "")), false
 	}
-	if c.typed.add(text) != closed {
+	if c.typed.Add(text) != lang.Closed {
 		return exitOK, false
 	}
 	code = c.evaluate()
@@ -148,8 +149,8 @@ func (c *console) take(text string) (code int, done bool) {
 
 // evaluate evaluates the lines typed so far.
 func (c *console) evaluate() int {
-	src := strings.Join(c.typed.lines, "\n") + "\n"
-	c.typed = typedLines{}
+	src := c.typed.Text()
+	c.typed = lang.Unfinished{}
 	c.app.sources[engine.ConsoleInput] = []byte(src)
 	v, diags := c.engine.Evaluate(src)
 	if !c.app.report(diags) {

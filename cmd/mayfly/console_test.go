@@ -5,59 +5,6 @@ import (
 	"testing"
 )
 
-func TestUnfinished(t *testing.T) {
-	for text, want := range map[string]openness{
-		"":                        closed,
-		"1 + 1":                   closed,
-		"1 +":                     closed, // an error that evaluating tells
-		"[1,":                     withinBrackets,
-		"[1,\n2]":                 closed,
-		"{ a = (":                 withinBrackets,
-		"f(":                      withinBrackets,
-		"]":                       closed,
-		`"(["`:                    closed,
-		`"${`:                     withinBrackets,
-		"\"${\n1}\"":              closed,
-		`"%{ if true }x`:          closed,
-		"# (":                     closed,
-		"<<E":                     withinHeredoc,
-		"<<E\nx":                  withinHeredoc,
-		"<<E\nx\nE":               closed,
-		"{ a = <<-E\n  x\n  E":    withinBrackets,
-		"{ a = <<-E\n  x\n  E\n}": closed,
-		"<<E\n${\n":               withinBrackets,
-		"'":                       closed,
-		"[ # (\n1":                withinBrackets,
-		"[ /* (\n*/ 1":            withinBrackets,
-		"[ /* (\n*/ 1\n]":         closed,
-		"[<<E\n(\nE\n]":           closed,
-		"[\"${\n(1)}\",\n{\n}\n]": closed,
-		"[\n[\n(\n)\n":            withinBrackets,
-	} {
-		var u typedLines
-		for line := range strings.SplitSeq(text, "\n") {
-			u.add(line)
-		}
-		if u.state != want {
-			t.Errorf("%q: %d, not %d", text, u.state, want)
-		}
-	}
-}
-
-// TestManyLines takes long if each line costs as much as all before it.
-func TestManyLines(t *testing.T) {
-	var u typedLines
-	u.add("[")
-	for range 100_000 {
-		if u.add("  { a = [1], b = (2) },") != withinBrackets {
-			t.Fatal("complete too early")
-		}
-	}
-	if u.add("]") != closed {
-		t.Error("not complete")
-	}
-}
-
 func TestConsoleLines(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for input, want := range map[string]struct {

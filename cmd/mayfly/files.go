@@ -1,9 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
-
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/safefile"
 )
@@ -31,50 +28,13 @@ func checkFiles(files []fileOption) diag.List {
 	for i, f := range files {
 		for _, other := range files[:i] {
 			state := f.option == "-state" || other.option == "-state"
-			if f.reads && other.reads || state && (f.option == "-state-out" || other.option == "-state-out") || !sameFile(f.path, other.path) {
+			if f.reads && other.reads || state && (f.option == "-state-out" || other.option == "-state-out") || !safefile.Same(f.path, other.path) {
 				continue
 			}
 			return diag.Errorf("Conflicting files", "Both %s and %s name the file %s, so one would overwrite the other. Give each a file of its own. Nothing was done.", other.option, f.option, f.path)
 		}
 	}
 	return nil
-}
-
-// sameFile reports whether two paths name one file, which need not exist yet. It reports false for
-// terminals, pipes and the like: several writers to them overwrite nothing.
-func sameFile(a, b string) bool {
-	if a == "" || b == "" {
-		return false
-	}
-	x, errX := os.Stat(a)
-	y, errY := os.Stat(b)
-	if errX == nil && errY == nil {
-		return x.Mode().IsRegular() && os.SameFile(x, y)
-	}
-	return errX != nil && errY != nil && targetOf(a) == targetOf(b)
-}
-
-// targetOf returns the absolute path at which a file would be created, with symbolic links followed,
-// including one with the file's own name.
-func targetOf(path string) string {
-	for range 40 { // as many links as systems follow
-		next, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(next) {
-			next = filepath.Join(filepath.Dir(path), next)
-		}
-		path = next
-	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		dir = filepath.Dir(path)
-	}
-	if whole, err := filepath.Abs(filepath.Join(dir, filepath.Base(path))); err == nil {
-		return whole
-	}
-	return path
 }
 
 func (a *app) variableFiles() []fileOption {

@@ -148,3 +148,15 @@ func (a *app) lineOutput() io.Writer {
 	}
 	return a.env.Stdout
 }
+
+// notice shows a message beside the output of the run.
+func (a *app) notice(text string) {
+	for _, s := range a.streams() {
+		s.Log(text)
+	}
+	if a.stream != nil {
+		return
+	}
+	// The run goes on, whether or not this can be read.
+	a.status.Above(func() { _, _ = a.env.Stderr.Write([]byte("\n" + text + "\n\n")) })
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/interrupt"
+	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/logs"
 	"github.com/mayfly-iac/mayfly/cmd/mayfly/internal/term"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -76,8 +78,9 @@ type session struct {
 // session opens a session with the logs that the environment asks for. The session must be closed even if
 // there are errors.
 func (a *app) session(observer event.Observer, parallelism int, open func(workdir.SessionOptions) (*workdir.Session, diag.List)) (*session, diag.List) {
-	providers, stop := a.providerLog()
-	core, stopCore := a.coreLog()
+	settings := logs.Settings{Vars: a.vars, Stderr: a.env.Stderr, Over: a.patience.Over()}
+	providers, stop := settings.Provider()
+	core, stopCore := settings.Core()
 	s, diags := open(workdir.SessionOptions{Observer: observer, Parallelism: parallelism, Log: core, ProviderLog: providers})
 	return &session{s, a, func() { stop(); stopCore() }}, diags
 }
@@ -104,6 +107,26 @@ func (s *session) close() {
 // if they need it.
 func (s *session) relevant(ctx context.Context, p *plan.Plan) document.Relevant {
 	return func() []plan.RelevantAttribute { return s.Project.Relevant(ctx, p) }
+}
+
+// interrupts returns the source of interrupts for the contexts of a run.
+func (a *app) interrupts() interrupt.Source {
+	return interrupt.Source{Notify: a.env.Notify, Die: a.env.Die, Announce: a.notice, Interrupted: func() bool {
+		a.patience.Interrupt()
+		return a.prompt.Asking()
+	}}
+}
+
+// interruptible returns the contexts of a command that must not break off its work; see interrupt.Source.
+func (a *app) interruptible(ctx context.Context) (hard, soft context.Context, stop func()) {
+	return a.interrupts().Contexts(ctx,
+		"Interrupt received.\nWaiting for what is under way, and starting nothing new. A second interrupt gives it up.",
+		"Second interrupt received. What is under way is given up; what it has made may not be in the state.\nA third interrupt ends the program where it stands.")
+}
+
+// stoppable returns the context of a command that has no work to finish.
+func (a *app) stoppable(ctx context.Context) (_ context.Context, stop func()) {
+	return a.interrupts().Once(ctx)
 }
 
 // required reports an error if a command has no configuration files and needs them.

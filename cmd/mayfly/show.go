@@ -58,8 +58,7 @@ func (f *showFlags) check(args []string) diag.List {
 	return nil
 }
 
-// show shows what the options name, else the given file. The file is read once, since it may be a pipe, and
-// may be a plan or a state.
+// show shows what the options name, else the given file, which may be a plan or a state.
 func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 	a.document, a.view.ShowSensitive = f.json, f.showSensitive
 	f.beside = []fileOption{{"-plan", f.plan, true}}
@@ -87,20 +86,12 @@ func (a *app) show(ctx context.Context, f *showFlags, args []string) int {
 		}
 		return a.showState(ctx, f, file)
 	}
-	src, err := readGiven(args[0]) // only once: it may be a pipe
-	if err != nil {
-		return a.fail("Failed to read the given file", "The file %s could not be read: %s.", args[0], diag.Reason(err))
-	}
-	if workdir.IsPlan(src) {
-		saved, diags := a.directory().UsePlan(ctx, src, args[0])
-		if !a.report(diags) {
-			return exitError
-		}
-		return a.showPlan(ctx, f, saved)
-	}
-	file, diags := a.shownState(ctx, src, args[0])
-	if !a.report(diags) {
+	saved, file, diags := a.directory().Saved(ctx, args[0])
+	switch {
+	case !a.report(diags):
 		return exitError
+	case saved != nil:
+		return a.showPlan(ctx, f, saved)
 	}
 	return a.showState(ctx, f, file)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/go-hclog"
 
 	"github.com/mayfly-iac/mayfly/state"
 )
@@ -45,29 +44,6 @@ func TestGuarded(t *testing.T) {
 type panicking struct{}
 
 func (panicking) Read([]byte) (int, error) { panic("correct-horse") }
-
-func TestParseLogLine(t *testing.T) {
-	for name, test := range map[string]struct {
-		line  string
-		level hclog.Level
-		text  string
-	}{
-		"record":   {`{"@level":"warn","@message":"m","b":2,"a":"x","@timestamp":"t"}`, hclog.Warn, "m: a=x: b=2"},
-		"prefix":   {"[ERROR] broken", hclog.Error, "broken"},
-		"brackets": {"[main] started", hclog.Debug, "[main] started"},
-		"text":     {"hello", hclog.Debug, "hello"},
-		"no level": {`{"@message":"m"}`, hclog.NoLevel, "m"},
-		"JSON":     {`{"a":1}`, hclog.Debug, `{"a":1}`},
-		"empty":    {"", hclog.Debug, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			level, text := parseLogLine(test.line)
-			if level != test.level || text != test.text {
-				t.Errorf("got %s %q, want %s %q", level, text, test.level, test.text)
-			}
-		})
-	}
-}
 
 func TestObjectID(t *testing.T) {
 	for name, test := range map[string]struct {

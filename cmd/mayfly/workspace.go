@@ -101,7 +101,7 @@ func (a *app) workspaceNewCommand() *cli.Command {
 		var file *state.File
 		if from != "" {
 			var diags diag.List
-			if file, diags = a.stateFile(ctx, from); !a.report(diags) {
+			if file, diags = a.directory().SavedState(ctx, from); !a.report(diags) {
 				return exitError
 			}
 		}

@@ -212,8 +212,8 @@ var rules = map[string]rule{
 	"cmd/mayfly": {
 		may: []string{
 			".", "addr", "diag", "safefile", "value", "schema", "config", "config/format", "state", "state/edit", "state/store", "provider", "plan",
-			"plan/planfile", "event", "engine", "view", "view/document", "view/timeline", "view/verdicts", "install/...", "lang/funcs",
-			"suite", "workdir", "cmd/mayfly/internal/...",
+			"plan/planfile", "event", "engine", "view", "view/document", "view/timeline", "view/verdicts", "install/...", "lang", "lang/funcs",
+			"selection", "suite", "workdir", "cmd/mayfly/internal/...",
 		},
 		why: "commands call the library; evaluation, leases and scheduling are none of their business",
 	},
@@ -225,6 +225,16 @@ var rules = map[string]rule{
 	"cmd/mayfly/internal/term": {
 		modules: []string{"golang.org/x/term", "golang.org/x/sys", "github.com/vbauerster/mpb/v8"},
 		why:     "a terminal shows text and takes keys, whatever the program is about",
+	},
+	"cmd/mayfly/internal/interrupt": {modules: none, why: "what a signal ends is a matter of contexts, not of what runs in them"},
+	"cmd/mayfly/internal/logs": {
+		may: []string{"addr", "safefile", "cmd/mayfly/internal/term"}, modules: []string{"github.com/hashicorp/go-hclog"},
+		why: "log lines are filtered and written by their level, whatever they are about",
+	},
+	"cmd/mayfly/internal/reformat": {may: []string{"config/format", "diag", "safefile"}, modules: []string{"github.com/aymanbagabas/go-udiff"}, why: "files are put into the standard style as text"},
+	"cmd/mayfly/internal/signin": {
+		may: []string{"diag", "install", "install/cliconfig", "install/credential", "install/login", "cmd/mayfly/internal/term"},
+		why: "a person logs in to hosts without any configuration, state or provider",
 	},
 	"cmd/terraform-provider-keep": {may: []string{"provider/keep"}, why: "the plugin program is the provider and nothing of the engine"},
 

@@ -1,4 +1,4 @@
-package main
+package workdir
 
 import (
 	"bytes"
@@ -6,21 +6,46 @@ import (
 	"encoding/json"
 
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/plan/planfile"
+	"github.com/mayfly-iac/mayfly/safefile"
 	"github.com/mayfly-iac/mayfly/state"
 )
 
-// stateFile reads a state for showing it.
-func (a *app) stateFile(ctx context.Context, path string) (*state.File, diag.List) {
-	src, err := readGiven(path)
+// Saved returns what is in a file that a person names: a saved plan, which d uses from then on as usePlan
+// says, or else a state. The file is read once, since it may be a pipe.
+func (d *Dir) Saved(ctx context.Context, path string) (*planfile.File, *state.File, diag.List) {
+	src, diags := given(path)
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	if isPlan(src) {
+		saved, diags := d.usePlan(ctx, src, path)
+		return saved, nil, diags
+	}
+	file, diags := d.stateIn(ctx, src, path)
+	return nil, file, diags
+}
+
+// SavedState returns the state in a file that a person names, nil if the file is empty.
+func (d *Dir) SavedState(ctx context.Context, path string) (*state.File, diag.List) {
+	src, diags := given(path)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return d.stateIn(ctx, src, path)
+}
+
+func given(path string) ([]byte, diag.List) {
+	src, err := safefile.ReadStream(path, maxSaved)
 	if err != nil {
 		return nil, diag.Errorf("Failed to read the given file", "The file %s could not be read: %s.", path, diag.Reason(err))
 	}
-	return a.shownState(ctx, src, path)
+	return src, nil
 }
 
-// shownState decodes a state file that has been read.
-func (a *app) shownState(ctx context.Context, src []byte, path string) (*state.File, diag.List) {
-	f, err := a.directory().ReadStateFile(ctx, src)
+// stateIn decodes a state file that has been read.
+func (d *Dir) stateIn(ctx context.Context, src []byte, path string) (*state.File, diag.List) {
+	f, err := d.ReadStateFile(ctx, src)
 	if err == nil {
 		return f, nil
 	}

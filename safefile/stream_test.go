@@ -1,4 +1,4 @@
-package main
+package safefile
 
 import (
 	"errors"
@@ -33,17 +33,17 @@ func TestReplaceAFile(t *testing.T) {
 		}
 	}
 	for _, content := range []string{"first", "second"} {
-		target, err := writable(name)
+		target, err := Replaceable(name)
 		if err != nil || target != name {
 			t.Fatalf("%q, %v", target, err)
 		}
-		if err := replace(target, text(content)); err != nil {
+		if err := ReplaceBy(target, text(content)); err != nil {
 			t.Fatal(err)
 		}
 		alone(content)
 	}
 	errFull := errors.New("no space left")
-	if err := replace(name, func(w io.Writer) error {
+	if err := ReplaceBy(name, func(w io.Writer) error {
 		_, _ = io.WriteString(w, "half")
 		return errFull
 	}); !errors.Is(err, errFull) {
@@ -52,7 +52,7 @@ func TestReplaceAFile(t *testing.T) {
 	alone("second")
 }
 
-func TestWhereTheTimelineGoes(t *testing.T) {
+func TestReplaceable(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "there")
 	if err := os.WriteFile(name, nil, 0o600); err != nil {
@@ -62,20 +62,20 @@ func TestWhereTheTimelineGoes(t *testing.T) {
 	if err := os.Symlink("there", link); err != nil {
 		t.Skip(err)
 	}
-	if target, err := writable(link); err != nil || filepath.Base(target) != "there" {
+	if target, err := Replaceable(link); err != nil || filepath.Base(target) != "there" {
 		t.Errorf("a link leads to %q, %v", target, err)
 	}
 	for _, bad := range []string{dir, filepath.Join(dir, "none", "t"), filepath.Join(name, "t")} {
-		if target, err := writable(bad); err == nil {
+		if target, err := Replaceable(bad); err == nil {
 			t.Errorf("%s is writable as %s", bad, target)
 		}
 	}
 	if runtime.GOOS == "windows" {
 		return
 	}
-	target, err := writable(os.DevNull)
+	target, err := Replaceable(os.DevNull)
 	if err == nil {
-		err = replace(target, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err })
+		err = ReplaceBy(target, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err })
 	}
 	if info, _ := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Errorf("a device was replaced: %v", err)

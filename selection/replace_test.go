@@ -1,4 +1,4 @@
-package main
+package selection
 
 import (
 	"testing"
@@ -40,7 +40,7 @@ func TestReplaceOfNothing(t *testing.T) {
 	} {
 		p.ForceReplace = []addr.Instance{parse(given)}
 		got := ""
-		for _, d := range unmatched(p) {
+		for _, d := range UnmatchedReplace(p) {
 			got += d.Detail
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -1,4 +1,4 @@
-package main
+package safefile
 
 import (
 	"os"
@@ -38,11 +38,11 @@ func TestSameFile(t *testing.T) {
 		{os.DevNull, os.DevNull, false},
 	}
 	for _, test := range tests {
-		if got := sameFile(test.a, test.b); got != test.want {
-			t.Errorf("sameFile(%q, %q) = %v", test.a, test.b, got)
+		if got := Same(test.a, test.b); got != test.want {
+			t.Errorf("Same(%q, %q) = %v", test.a, test.b, got)
 		}
-		if got := sameFile(test.b, test.a); got != test.want {
-			t.Errorf("sameFile(%q, %q) = %v", test.b, test.a, got)
+		if got := Same(test.b, test.a); got != test.want {
+			t.Errorf("Same(%q, %q) = %v", test.b, test.a, got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package selection
 
 import (
 	"fmt"
@@ -10,8 +10,9 @@ import (
 	"github.com/mayfly-iac/mayfly/plan"
 )
 
-// unmatched warns of options that select nothing in the plan.
-func unmatched(p *plan.Plan) diag.List {
+// UnmatchedReplace warns of each address that -replace names and that the plan does not have, with what may
+// have been meant. Names that are alike are looked for only then: most plans have no such address.
+func UnmatchedReplace(p *plan.Plan) diag.List {
 	var diags diag.List
 	for _, a := range p.ForceReplace {
 		if near, ok := planned(p, a); !ok {

@@ -1,4 +1,4 @@
-package main
+package lang
 
 import (
 	"slices"
@@ -8,20 +8,22 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// openness is what an expression needs to be complete.
-type openness uint8
+// Openness is what text needs to be a complete expression.
+type Openness uint8
 
+// What is open is the innermost thing. Within a here document, every line is text, whatever it looks like.
 const (
-	closed openness = iota
-	withinBrackets
-	withinHeredoc
+	Closed Openness = iota
+	WithinBrackets
+	WithinHeredoc
 )
 
-// typedLines is an expression that may continue on further lines. Settled lines are not scanned again, so
-// that a long expression takes linear time.
-type typedLines struct {
+// Unfinished is an expression that is typed line by line and may continue on further lines. The zero value
+// has no lines. Settled lines are not scanned again, so that a long expression takes linear time.
+type Unfinished struct {
+	State Openness // after the lines so far
+
 	lines []string
-	state openness
 
 	// Up to the line at from, nothing is open but brackets, so that each of the lines after it means the same
 	// without those before it.
@@ -29,27 +31,31 @@ type typedLines struct {
 	open []hclsyntax.TokenType
 }
 
-func (u *typedLines) begun() bool { return len(u.lines) > 0 }
+// Begun reports whether there is a line.
+func (u *Unfinished) Begun() bool { return len(u.lines) > 0 }
 
-// add adds a line and returns whether brackets and here documents are closed. An expression that is wrong
+// Add adds a line and returns whether brackets and here documents are Closed. An expression that is wrong
 // in other ways counts as complete, because evaluating it reports the error.
-func (u *typedLines) add(line string) openness {
+func (u *Unfinished) Add(line string) Openness {
 	u.lines = append(u.lines, line)
 	chunk := strings.Join(u.lines[u.from:], "\n") + "\n"
 	open, ok := openAfter(u.open, chunk)
 	switch {
 	case !ok || len(open) == 0:
-		u.state = closed
+		u.State = Closed
 	case open[len(open)-1] == hclsyntax.TokenOHeredoc:
-		u.state = withinHeredoc
+		u.State = WithinHeredoc
 	default:
-		u.state = withinBrackets
+		u.State = WithinBrackets
 	}
 	if !slices.ContainsFunc(open, spansLines) && !strings.Contains(chunk, "/*") {
 		u.from, u.open = len(u.lines), open
 	}
-	return u.state
+	return u.State
 }
+
+// Text returns the lines so far, each with its end.
+func (u *Unfinished) Text() string { return strings.Join(u.lines, "\n") + "\n" }
 
 // spansLines reports whether a line inside what the token opens cannot be read without the lines before it.
 func spansLines(t hclsyntax.TokenType) bool {
