@@ -105,7 +105,8 @@ func Open(_ context.Context, opt Options) (*Project, diag.List) {
 		opt.Now = time.Now
 	}
 	if opt.Loader == nil {
-		opt.Loader = &config.Loader{Static: Static(StaticOptions{RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir})}
+		static := StaticOptions{RootDir: filepath.ToSlash(opt.Dir), WorkDir: opt.WorkDir}
+		opt.Loader = &config.Loader{Static: Static(static), StaticMarked: StaticMarked(static)}
 	}
 	p := &Project{opt: opt, Tree: opt.Tree}
 	var diags diag.List

@@ -12,5 +12,8 @@ type StaticOptions = static.Options
 // config.Loader.
 func Static(o StaticOptions) config.Static { return static.New(o).Eval }
 
+// StaticMarked is Static for backend blocks: values may be sensitive and ephemeral, and keep their marks.
+func StaticMarked(o StaticOptions) config.Static { return static.New(o).EvalMarked }
+
 // StaticKeys is Static for encryption blocks: values may be sensitive and ephemeral, and have no marks.
 func StaticKeys(o StaticOptions) config.Static { return static.New(o).EvalKey }

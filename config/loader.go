@@ -32,9 +32,11 @@ type Loader struct {
 	// ModuleDir returns the directory of an installed module whose source isn't a local path. If it is nil,
 	// such calls are errors.
 	ModuleDir func(parent *Module, call *ModuleCall) (dir string, diags diag.List)
-	// Static evaluates the sources and versions of calls, and the arguments of backends, that are
+	// Static evaluates the sources and versions of calls that are
 	// expressions. If it is nil, expressions there are errors.
 	Static Static
+	// StaticMarked is Static for the arguments of backends, whose values keep their marks.
+	StaticMarked Static
 	// Version is the language version, such as "1.12.6", that modules must be compatible with; "" accepts all
 	// modules.
 	Version string
@@ -135,8 +137,8 @@ func (r *loadRun) module(dir string, p addr.Module) *Module {
 	d := &decoder{m: newModule(p, dir), ephemeralRootOutputs: r.EphemeralRootOutputs}
 	files := r.readDir(dir)
 	d.decode(d.collect(files.primary, files.override))
-	if b := d.m.Backend; b != nil && r.Static != nil {
-		b.Body = staticBody{b.Body, d.m, r.Static}
+	if b := d.m.Backend; b != nil && r.StaticMarked != nil {
+		b.Body = staticBody{b.Body, d.m, r.StaticMarked}
 	}
 	r.diags = append(r.diags, d.diags...)
 	if r.Version != "" {

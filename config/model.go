@@ -90,9 +90,10 @@ func (r ProviderRef) String() string {
 	return r.Name + "." + r.Alias
 }
 
-// Backend is a backend block.
+// Backend is a backend block or, with Cloud set, a cloud block.
 type Backend struct {
-	Type  string
+	Type  string // "cloud" for a cloud block
+	Cloud bool
 	Body  hcl.Body
 	Range hcl.Range
 }

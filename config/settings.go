@@ -117,10 +117,6 @@ func (d *decoder) backend(b *hcl.Block, override bool, st *settingsState) {
 			"Only the root module decides where the state is kept. The %s block in %s has no effect; remove it unless this module is also used on its own.", b.Type, d.m.Path)
 		return
 	}
-	if b.Type == "cloud" {
-		d.errorAt(b.DefRange, "Cloud configuration is not supported",
-			"The \"cloud\" block connects to a hosted service, which Mayfly doesn't work with. Remove the block: the state is then kept in a file, and a block such as backend \"local\" { path = \"PATH\" } says where.")
-	}
 	if first := st.state; first != nil && (!override || st.stateOver) {
 		if first.Type != b.Type {
 			d.errorAt(b.DefRange, "Both a backend and a cloud configuration are present",
@@ -132,9 +128,8 @@ func (d *decoder) backend(b *hcl.Block, override bool, st *settingsState) {
 		return
 	}
 	st.state, st.stateOver = b, override
-	d.m.Backend = nil
-	if b.Type == "backend" {
-		d.m.Backend = &Backend{Type: b.Labels[0], Body: b.Body, Range: b.DefRange}
+	if d.m.Backend = (&Backend{Type: b.Type, Cloud: true, Body: b.Body, Range: b.DefRange}); b.Type == "backend" {
+		d.m.Backend.Type, d.m.Backend.Cloud = b.Labels[0], false
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 
 // Static evaluates an expression of module m that must be known before the configuration is complete: a
 // module source or version, or an argument of a backend. The modules from the root to m and the calls
-// between them are loaded. Without errors, the value is unmarked and wholly known.
+// between them are loaded. Without errors, the value is wholly known and, except for arguments of backends,
+// unmarked.
 type Static func(m *Module, expr hcl.Expression) (cty.Value, diag.List)
 
 // Resolve evaluates the source and version of a call of m, if they are expressions. It does so once and

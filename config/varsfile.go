@@ -78,6 +78,23 @@ func LoadVarsFile(fsys FS, name string, vars map[string]*Variable) (*VarsFile, d
 	return out, diags.WithSource(name, out.Source)
 }
 
+// LoadBackendFile reads a file of settings for a backend block: a body like that of the block, in JSON if its
+// name ends in ".json". The text of the file in diagnostics shows only the values of shown arguments. The
+// body is never nil.
+func LoadBackendFile(fsys FS, name string, shown []string) (hcl.Body, []byte, diag.List) {
+	src, diags := readChecked(fsys, name)
+	if diags.HasErrors() {
+		return hcl.EmptyBody(), nil, diags
+	}
+	vars := map[string]*Variable{}
+	for _, arg := range shown {
+		vars[arg] = &Variable{Name: arg}
+	}
+	source := coverGuessed(src, strings.HasSuffix(name, ".json"), vars)
+	body, diags := parse(src, name)
+	return body, source, limit(diags, name).WithSource(name, source)
+}
+
 // jsonValuesHints explains the form of a values file in JSON.
 func jsonValuesHints(hd hcl.Diagnostics) diag.List {
 	diags := diag.FromHCL(hd)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/install/cliconfig"
@@ -46,7 +47,7 @@ type Dir struct {
 	opt     Options
 	vars    map[string]string // the environment variables
 	dataDir string
-	kinds   map[string]backendKind
+	kinds   map[string]*backend.Kind
 
 	tree    *config.Tree   // what was loaded last, nil if nothing was
 	root    *config.Module // of tree; nil also if there are no configuration files
@@ -72,7 +73,7 @@ func New(opt Options) *Dir {
 	if opt.Version == "" {
 		opt.Version = mayfly.CompatibleVersion
 	}
-	d := &Dir{opt: opt, vars: map[string]string{}, kinds: backendKinds, answers: map[string]candidate{}}
+	d := &Dir{opt: opt, vars: map[string]string{}, kinds: backend.Kinds(), answers: map[string]candidate{}}
 	for _, kv := range opt.Environ {
 		if name, value, ok := strings.Cut(kv, "="); ok {
 			d.vars[name] = value
@@ -136,7 +137,7 @@ func (d *Dir) Tree() *config.Tree { return d.tree }
 
 // loader returns a loader for the configuration files and the modules that are installed now.
 func (d *Dir) loader(ctx context.Context) *config.Loader {
-	return &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: d.static(ctx), Version: mayfly.CompatibleVersion, EphemeralRootOutputs: d.opt.Testing}
+	return &config.Loader{ModuleDir: modules.Installed(d.dataDir), Static: d.static(ctx), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx)), Version: mayfly.CompatibleVersion, EphemeralRootOutputs: d.opt.Testing}
 }
 
 // environment is what the search for the user's settings depends on.

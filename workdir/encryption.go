@@ -64,13 +64,13 @@ func keyClient() *http.Client {
 // keyRetries is how often a request to a cloud is repeated that fails for a moment.
 const keyRetries = 2
 
-// store opens the store of a backend with the encryption of the configuration.
-func (d *Dir) store(ctx context.Context, b backend, files StateFiles) (store.Store, diag.List) {
+// store opens the store of a location with the encryption of the configuration.
+func (d *Dir) store(ctx context.Context, l location, files StateFiles) (store.Store, diag.List) {
 	set, diags := d.encryption(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	s, ds := b.open(files, cipher(set.State))
+	s, ds := d.openLocation(ctx, l, files, cipher(set.State))
 	return s, append(diags, ds...)
 }
 

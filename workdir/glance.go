@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mayfly-iac/mayfly/addr"
+	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
@@ -48,13 +49,13 @@ func (g Glance) State(file string) *state.State {
 // which init has recorded, or that of the configuration.
 func (g Glance) store(files StateFiles) store.Store {
 	record, recorded, diags := g.dir.recorded()
-	b := record.backend
+	l := record.location
 	if !recorded && !diags.HasErrors() {
-		b, diags = g.dir.declaredBackend(g.Root(), nil)
+		l, diags = g.dir.declaredLocation(g.Root(), nil)
 	}
-	if diags.HasErrors() || b.name != defaultBackend {
+	if diags.HasErrors() || l.kind.Name != backend.Local {
 		return nil
 	}
-	s, _ := b.open(files, nil)
+	s, _ := g.dir.openLocation(context.Background(), l, files, nil)
 	return s
 }

@@ -33,18 +33,21 @@ type BackendChange struct {
 // have been copied.
 func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChange, diag.List) {
 	var change BackendChange
-	want, diags := d.declaredBackend(d.root, opt.Settings)
+	want, diags := d.declaredLocation(d.root, opt.Settings)
 	if diags.HasErrors() {
 		return change, diags
 	}
-	block, _ := d.declaredBackend(d.root, nil)
-	have := d.undeclaredBackend()
+	if diags = append(diags, d.usable(want)...); diags.HasErrors() {
+		return change, diags
+	}
+	block, _ := d.declaredLocation(d.root, nil)
+	have := d.undeclared()
 	if !opt.Reconfigure {
 		rec, _, ds := d.recorded()
 		if diags = append(diags, ds...); ds.HasErrors() {
 			return change, diags
 		}
-		have = rec.backend
+		have = rec.location
 		if len(opt.Settings) == 0 && want.declared() && rec.holdsFor(block) {
 			want = have
 		}
@@ -57,10 +60,10 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 		return change, append(diags, ds...)
 	}
 	if have.declared() {
-		change.Before = have.name
+		change.Before = have.kind.Name
 	}
 	if want.declared() {
-		change.After = want.name
+		change.After = want.kind.Name
 	}
 	change.Changed = !want.equal(have)
 	return change, diags
@@ -68,8 +71,8 @@ func (d *Dir) InitBackend(ctx context.Context, opt BackendOptions) (BackendChang
 
 // migrate copies the states of all workspaces from one backend to another, unless they are in the same place
 // or there is no state.
-func (d *Dir) migrate(ctx context.Context, from, to backend, opt BackendOptions) diag.List {
-	if from.samePlace(to) {
+func (d *Dir) migrate(ctx context.Context, from, to location, opt BackendOptions) diag.List {
+	if d.samePlace(from, to) {
 		return nil
 	}
 	names, files, diags := d.statesIn(ctx, from)
@@ -96,8 +99,8 @@ func (d *Dir) migrate(ctx context.Context, from, to backend, opt BackendOptions)
 }
 
 // statesIn returns the workspaces of a backend in order, and the states of those that have any content.
-func (d *Dir) statesIn(ctx context.Context, b backend) (names []string, files map[string]*state.File, diags diag.List) {
-	s, diags := d.store(ctx, b, StateFiles{})
+func (d *Dir) statesIn(ctx context.Context, l location) (names []string, files map[string]*state.File, diags diag.List) {
+	s, diags := d.store(ctx, l, StateFiles{})
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}

@@ -2,38 +2,36 @@ package workdir
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/schema"
 	"github.com/mayfly-iac/mayfly/state"
 	"github.com/mayfly-iac/mayfly/state/store"
 	"github.com/mayfly-iac/mayfly/state/store/inmem"
 )
 
 // memoryBackend is a kind of backend with arguments of several types, whose stores last as long as the test.
-func memoryBackend() backendKind {
+func memoryBackend() *backend.Kind {
 	stores := map[string]store.Store{}
-	return backendKind{
-		arguments: map[string]cty.Type{"name": cty.String, "size": cty.Number, "tags": cty.List(cty.String)},
-		open: func(cfg cty.Value, _ StateFiles, _ store.Cipher) (store.Store, error) {
-			name := cfg.GetAttr("name")
-			if name.IsNull() {
-				return nil, errors.New("it needs a name")
-			}
-			if stores[name.AsString()] == nil {
-				stores[name.AsString()] = inmem.New()
-			}
-			return stores[name.AsString()], nil
-		},
-		place:    func(cfg cty.Value) string { return "the memory" },
-		identity: func(cfg cty.Value) string { return cfg.GetAttr("name").GoString() },
-	}
+	optional := func(ty cty.Type) *schema.Attribute { return &schema.Attribute{Type: ty, Optional: true} }
+	block := &schema.Block{Attributes: map[string]*schema.Attribute{
+		"name": {Type: cty.String, Required: true}, "size": optional(cty.Number), "tags": optional(cty.List(cty.String)),
+	}}
+	where := func(cfg cty.Value) string { return cfg.GetAttr("name").GoString() }
+	return backend.NewKind("memory", block, where, func(_ context.Context, cfg cty.Value, _ backend.Env) (store.Store, error) {
+		name := cfg.GetAttr("name").AsString()
+		if stores[name] == nil {
+			stores[name] = inmem.New()
+		}
+		return stores[name], nil
+	})
 }
 
 // consent answers whether states may be copied, and counts the questions.
@@ -75,7 +73,7 @@ func TestMigrateBetweenKinds(t *testing.T) {
 		t.Helper()
 		write(t, "main.tf", "terraform {\n"+block+"\n}\n")
 		d := New(Options{Asker: consent{yes, &asked}, Environ: []string{"X=y"}})
-		d.kinds = map[string]backendKind{"local": localBackend, "memory": memory}
+		d.kinds["memory"] = memory
 		wants(t, d.LoadRoot(ctx), "")
 		return d.InitBackend(ctx, opt)
 	}
@@ -83,7 +81,7 @@ func TestMigrateBetweenKinds(t *testing.T) {
 		t.Helper()
 		write(t, "main.tf", "terraform {\n"+block+"\n}\n")
 		d := New(Options{Environ: []string{"X=y"}})
-		d.kinds = map[string]backendKind{"local": localBackend, "memory": memory}
+		d.kinds["memory"] = memory
 		w, diags := d.Workspaces(ctx)
 		wants(t, diags, "")
 		out := map[string]string{}

@@ -11,14 +11,14 @@ import (
 
 // place is where the state of a workspace is.
 type place struct {
-	backend   backend
+	location  location
 	workspace string
 	manager   store.Manager
 }
 
 // place finds the state of the selected workspace. The root module has been loaded.
 func (d *Dir) place(ctx context.Context, files StateFiles) (place, diag.List) {
-	b, diags := d.currentBackend()
+	l, diags := d.currentLocation()
 	if diags.HasErrors() {
 		return place{}, diags
 	}
@@ -26,12 +26,12 @@ func (d *Dir) place(ctx context.Context, files StateFiles) (place, diag.List) {
 	if diags.HasErrors() {
 		return place{}, diags
 	}
-	return d.placeIn(ctx, b, workspace, files)
+	return d.placeIn(ctx, l, workspace, files)
 }
 
 // placeIn finds the state of a workspace in a backend.
-func (d *Dir) placeIn(ctx context.Context, b backend, workspace string, files StateFiles) (place, diag.List) {
-	s, diags := d.store(ctx, b, files)
+func (d *Dir) placeIn(ctx context.Context, l location, workspace string, files StateFiles) (place, diag.List) {
+	s, diags := d.store(ctx, l, files)
 	if diags.HasErrors() {
 		return place{}, diags
 	}
@@ -39,7 +39,7 @@ func (d *Dir) placeIn(ctx context.Context, b backend, workspace string, files St
 	if err != nil {
 		return place{}, diag.Errorf("Error loading the backend", "%s", diag.Sentence(err))
 	}
-	return place{b, workspace, m}, diags
+	return place{l, workspace, m}, diags
 }
 
 // State finds the state of the selected workspace, and returns access to it. Only the root module is loaded
@@ -65,11 +65,11 @@ func (d *Dir) ReadState(ctx context.Context, files StateFiles) (*state.File, dia
 	return file, diags
 }
 
-// currentBackend returns the backend to use: that of the configuration, which must be the recorded one. A
+// currentLocation returns the backend to use: that of the configuration, which must be the recorded one. A
 // directory in which none was recorded may have one that keeps the state where it is without a backend block.
-func (d *Dir) currentBackend() (backend, diag.List) {
-	want, diags := d.declaredBackend(d.root, nil)
-	if diags.HasErrors() {
+func (d *Dir) currentLocation() (location, diag.List) {
+	want, diags := d.declaredLocation(d.root, nil)
+	if diags = append(diags, d.usable(want)...); diags.HasErrors() {
 		return want, diags
 	}
 	have, ok, diags := d.recorded()
@@ -77,33 +77,33 @@ func (d *Dir) currentBackend() (backend, diag.List) {
 	case diags.HasErrors():
 		return want, diags
 	case ok && (d.root == nil || have.holdsFor(want)):
-		return have.backend, nil // init may have completed it with -backend-config
+		return have.location, nil // init may have completed it with -backend-config
 	case ok:
 		return want, initRequired("The configuration has another backend than this directory was initialized for, so the state may be elsewhere. " + moveOrLeave)
-	case want.samePlace(d.undeclaredBackend()):
+	case d.samePlace(want, d.undeclared()):
 		return want, nil
 	default:
-		return want, initRequired(fmt.Sprintf("The configuration puts the state into %s, but this directory was not initialized for that. Run: mayfly init", want.place()))
+		return want, initRequired(fmt.Sprintf("The configuration puts the state into %s, but this directory was not initialized for that. Run: mayfly init", d.placeOf(want)))
 	}
 }
 
 // selfInit initializes a directory for the backend of its configuration, which is loaded, unless init has
 // done so or there is state that would be left behind.
 func (d *Dir) selfInit(ctx context.Context) diag.List {
-	want, diags := d.declaredBackend(d.root, nil)
-	if diags.HasErrors() || !want.declared() {
+	want, diags := d.declaredLocation(d.root, nil)
+	if diags = append(diags, d.usable(want)...); diags.HasErrors() || !want.declared() {
 		return diags
 	}
 	if _, ok, diags := d.recorded(); ok || diags.HasErrors() {
 		return diags
 	}
-	if bare := d.undeclaredBackend(); !want.samePlace(bare) {
+	if bare := d.undeclared(); !d.samePlace(want, bare) {
 		_, left, diags := d.statesIn(ctx, bare)
 		if diags.HasErrors() {
 			return diags
 		}
 		if len(left) > 0 {
-			return initRequired(fmt.Sprintf("The configuration puts the state into %s, but there is state in %s, where it is kept without a backend block. %s", want.place(), bare.place(), moveOrLeave))
+			return initRequired(fmt.Sprintf("The configuration puts the state into %s, but there is state in %s, where it is kept without a backend block. %s", d.placeOf(want), d.placeOf(bare), moveOrLeave))
 		}
 	}
 	return d.record(want, want)
@@ -118,6 +118,6 @@ func initRequired(why string) diag.List {
 // CheckBackend checks the backend block of the loaded configuration by itself: whether this is the backend
 // that the directory was initialized for doesn't matter.
 func (d *Dir) CheckBackend() diag.List {
-	_, diags := d.declaredBackend(d.root, nil)
+	_, diags := d.declaredLocation(d.root, nil)
 	return diags
 }

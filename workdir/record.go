@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/mayfly-iac/mayfly/backend"
 	"github.com/mayfly-iac/mayfly/diag"
 	"github.com/mayfly-iac/mayfly/safefile"
 )
@@ -29,27 +30,27 @@ type backendRecordFor struct {
 
 func (d *Dir) recordPath() string { return filepath.Join(d.dataDir, "terraform.tfstate") }
 
-// recordedBackend is the backend that a directory was initialized for.
-type recordedBackend struct {
-	backend
+// recordedLocation is the backend that a directory was initialized for.
+type recordedLocation struct {
+	location
 	written uint64 // hash of the backend block, without the settings that init was given over it; 0 if unknown
 }
 
 // holdsFor reports whether the record is for a backend block, perhaps with more than the block says.
-func (r recordedBackend) holdsFor(block backend) bool {
+func (r recordedLocation) holdsFor(block location) bool {
 	switch {
 	case !block.declared() || !r.declared():
-		return block.equal(r.backend)
+		return block.equal(r.location)
 	case r.written == 0:
-		return block.coveredBy(r.backend)
+		return block.coveredBy(r.location)
 	default:
-		return r.written == block.hash() || block.equal(r.backend)
+		return r.written == block.hash() || r.written == block.fullHash() || block.equal(r.location)
 	}
 }
 
 // recorded returns the backend that init recorded; ok is false if it recorded none.
-func (d *Dir) recorded() (r recordedBackend, ok bool, diags diag.List) {
-	r.backend = d.undeclaredBackend()
+func (d *Dir) recorded() (r recordedLocation, ok bool, diags diag.List) {
+	r.location = d.undeclared()
 	src, err := safefile.Read(d.recordPath(), maxRecord)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, false, nil
@@ -66,24 +67,25 @@ func (d *Dir) recorded() (r recordedBackend, ok bool, diags diag.List) {
 		return r, false, nil
 	}
 	kind, ok := d.kinds[rec.Backend.Type]
-	if !ok {
+	if !ok || !kind.Usable() {
 		return r, false, diag.Errorf("Unsupported backend type", "This directory was initialized for the backend %q, which is not supported in this version of Mayfly. To use the backend of the configuration without moving the state, run: mayfly init -reconfigure", rec.Backend.Type)
 	}
-	values, err := kind.decode(rec.Backend.Config)
+	values, err := decodeRecord(kind, rec.Backend.Config)
 	if err != nil {
 		return r, false, d.damagedRecord(err)
 	}
-	return recordedBackend{d.backendOf(rec.Backend.Type, values), rec.Backend.Hash}, true, nil
+	return recordedLocation{locationOf(kind, values), rec.Backend.Hash}, true, nil
 }
 
-// decode reads the arguments of a recorded configuration. Those that this version does not know are left out.
-func (k backendKind) decode(cfg json.RawMessage) (map[string]cty.Value, error) {
+// decodeRecord reads the arguments of a recorded configuration, without those that this version does not
+// know.
+func decodeRecord(kind *backend.Kind, cfg json.RawMessage) (map[string]cty.Value, error) {
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(cfg, &raw); err != nil {
 		return nil, err
 	}
 	values := map[string]cty.Value{}
-	for name, ty := range k.arguments {
+	for name, ty := range kind.Block.Type().AttributeTypes() {
 		if raw[name] == nil {
 			continue
 		}
@@ -103,26 +105,27 @@ func (d *Dir) damagedRecord(err error) diag.List {
 
 // record remembers a backend, and the block that it is for, for later runs. A configuration without a backend
 // block removes the record.
-func (d *Dir) record(b, block backend) diag.List {
-	if err := d.writeRecord(b, block); err != nil {
+func (d *Dir) record(l, block location) diag.List {
+	if err := d.writeRecord(l, block); err != nil {
 		return diag.Errorf("Cannot record the backend", "The file %s could not be written: %s.", d.recordPath(), diag.Reason(err))
 	}
 	return nil
 }
 
-func (d *Dir) writeRecord(b, block backend) error {
-	if !b.declared() {
+func (d *Dir) writeRecord(l, block location) error {
+	if !l.declared() {
 		err := os.Remove(d.recordPath())
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		return err
 	}
-	cfg, err := ctyjson.Marshal(b.cfg, b.cfg.Type())
+	public := l.public().cfg
+	cfg, err := ctyjson.Marshal(public, public.Type())
 	if err != nil {
 		return err
 	}
-	out, err := json.MarshalIndent(backendRecord{Version: 3, Backend: &backendRecordFor{b.name, cfg, block.hash()}}, "", "    ")
+	out, err := json.MarshalIndent(backendRecord{Version: 3, Backend: &backendRecordFor{l.kind.Name, cfg, block.hash()}}, "", "    ")
 	if err != nil {
 		return err
 	}

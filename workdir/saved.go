@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mayfly-iac/mayfly"
 	"github.com/mayfly-iac/mayfly/addr"
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
@@ -60,10 +61,11 @@ func notSaved(path string, err error) diag.List {
 func (s *Session) file(p *plan.Plan) (f *planfile.File, err error) {
 	f = &planfile.File{
 		Plan: p, Config: s.Project.Tree.Sources, RootDir: ".", Version: s.dir.opt.Version,
-		Backend: planfile.Backend{Type: s.backend.name, Workspace: s.Workspace}, Providers: s.hashes(),
+		Backend: planfile.Backend{Type: s.location.kind.Name, Workspace: s.Workspace}, Providers: s.hashes(),
 	}
-	if s.backend.declared() {
-		if f.Backend.Config, err = value.Seal(s.backend.cfg, s.backend.cfg.Type(), nil); err != nil {
+	if s.location.declared() {
+		public := s.location.public().cfg
+		if f.Backend.Config, err = value.Seal(public, public.Type(), nil); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +128,7 @@ func (d *Dir) usePlan(ctx context.Context, src []byte, name string) (*planfile.F
 	if err != nil {
 		return nil, append(diags, unloadable("%s: %s.", name, err)...)
 	}
-	loader := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(f)}
+	loader := &config.Loader{FS: snapshot(f.Config), ModuleDir: recordedModules(f.Modules), Static: plannedStatic(f), StaticMarked: mayfly.StaticMarked(d.staticOptions(ctx))}
 	tree, ds := loader.Load(f.RootDir)
 	d.tree, d.root, d.planned, d.encrypted = tree, tree.Root, f, nil
 	return f, append(diags, ds...)
@@ -170,15 +172,16 @@ func (d *Dir) Resume(ctx context.Context, f *planfile.File, name string, opt Beg
 
 // plannedPlace finds the state that a saved plan is for.
 func (d *Dir) plannedPlace(ctx context.Context, f *planfile.File, files StateFiles) (place, diag.List) {
-	b := d.undeclaredBackend()
+	l := d.undeclared()
 	if !f.Backend.Config.IsNull() {
 		v, err := f.Backend.Config.Unmarked()
-		if _, ok := d.kinds[f.Backend.Type]; err != nil || !ok || !v.Type().IsObjectType() {
+		kind, ok := d.kinds[f.Backend.Type]
+		if err != nil || !ok || !v.Type().IsObjectType() {
 			return place{}, unloadable("The backend that the plan is for, %q, cannot be used by this version of Mayfly.", f.Backend.Type)
 		}
-		b = d.backendOf(f.Backend.Type, v.AsValueMap())
+		l = locationOf(kind, v.AsValueMap())
 	}
-	return d.placeIn(ctx, b, cmp.Or(f.Backend.Workspace, store.DefaultWorkspace), files)
+	return d.placeIn(ctx, l, cmp.Or(f.Backend.Workspace, store.DefaultWorkspace), files)
 }
 
 // checkStale refuses a plan that was made from another state than the one that is there now. A plan that was

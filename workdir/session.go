@@ -49,7 +49,7 @@ type Session struct {
 	Variables mayfly.Variables // for the plan, or of the saved plan
 
 	dir        *Dir
-	backend    backend
+	location   location
 	encryption *encryption.Set
 	launcher   *mayfly.Launcher
 	packages   install.Selections
@@ -134,7 +134,7 @@ func (d *Dir) OpenState(ctx context.Context, st *state.State, opt SessionOptions
 }
 
 func (d *Dir) open(ctx context.Context, tree *config.Tree, p place, opt SessionOptions) (*Session, diag.List) {
-	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, backend: p.backend, durations: d.durations()}
+	s := &Session{dir: d, Manager: p.manager, Workspace: p.workspace, location: p.location, durations: d.durations()}
 	var diags, ds diag.List
 	if s.encryption, diags = d.encryption(ctx); diags.HasErrors() {
 		return s, diags

@@ -61,12 +61,12 @@ func (d *Dir) Workspaces(ctx context.Context) (*Workspaces, diag.List) {
 	if diags := d.loadedRoot(ctx); diags.HasErrors() {
 		return nil, diags
 	}
-	b, diags := d.currentBackend()
+	l, diags := d.currentLocation()
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	w := &Workspaces{dir: d}
-	if w.store, diags = d.store(ctx, b, StateFiles{}); diags.HasErrors() {
+	if w.store, diags = d.store(ctx, l, StateFiles{}); diags.HasErrors() {
 		return nil, diags
 	}
 	if w.Current, w.FromEnv, diags = d.Workspace(); diags.HasErrors() {

@@ -79,6 +79,19 @@ func (e *Evaluator) EvalKey(m *config.Module, expr hcl.Expression) (cty.Value, d
 	return settled(v, expr, diags)
 }
 
+// EvalMarked is Eval for arguments of backends: the value may be sensitive or ephemeral, and keeps its marks.
+func (e *Evaluator) EvalMarked(m *config.Module, expr hcl.Expression) (cty.Value, diag.List) {
+	v, diags := e.eval(m, expr)
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	plain, diags := settled(v, expr, diags)
+	if diags.HasErrors() {
+		return plain, diags
+	}
+	return v, diags
+}
+
 // settled returns a value without marks, which must be known.
 func settled(v cty.Value, expr hcl.Expression, diags diag.List) (cty.Value, diag.List) {
 	v, _ = v.UnmarkDeep()

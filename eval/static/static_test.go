@@ -7,10 +7,12 @@ import (
 	"testing/fstest"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/mayfly-iac/mayfly/config"
 	"github.com/mayfly-iac/mayfly/diag"
+	"github.com/mayfly-iac/mayfly/value"
 )
 
 const declarations = `
@@ -104,7 +106,7 @@ func TestKeysOfInputsAreNotTold(t *testing.T) {
 
 // load evaluates the path of the backend in a root module.
 func load(static config.Static, src string) (string, diag.List) {
-	l := &config.Loader{Static: static, FS: fstest.MapFS{
+	l := &config.Loader{StaticMarked: static, FS: fstest.MapFS{
 		"main.tf": {Data: []byte(src)}, "child/c.tf": {Data: []byte("variable \"in\" {}\noutput \"out\" {\n  value = 1\n}\n")},
 	}}
 	tree, diags := l.Load(".")
@@ -120,6 +122,25 @@ func load(static config.Static, src string) (string, diag.List) {
 		return "", diag.FromHCL(hd)
 	}
 	return v.AsString(), nil
+}
+
+// TestEvalMarked keeps the marks of values for backends, and tells none of them in an error.
+func TestEvalMarked(t *testing.T) {
+	e := New(Options{})
+	m := &config.Module{Variables: map[string]*config.Variable{"eph": {Name: "eph", Ephemeral: true, Default: cty.StringVal("CANARY")}}}
+	eval := func(src string) (cty.Value, diag.List) {
+		expr, hd := hclsyntax.ParseExpression([]byte(src), "t", hcl.InitialPos)
+		if hd.HasErrors() {
+			t.Fatal(hd)
+		}
+		return e.EvalMarked(m, expr)
+	}
+	if v, diags := eval(`"a ${var.eph}"`); diags.HasErrors() || !value.Contains(v, value.Ephemeral) {
+		t.Errorf("%#v %v", v, diags)
+	}
+	if _, diags := eval(`"${var.eph}${timestamp()}"`); !diags.HasErrors() || strings.Contains(fmt.Sprint(diags), "CANARY") {
+		t.Error(diags)
+	}
 }
 
 func TestSourcesAcrossModules(t *testing.T) {
@@ -138,7 +159,7 @@ func TestSourcesAcrossModules(t *testing.T) {
 }
 
 func TestBackendBlocksInside(t *testing.T) {
-	l := &config.Loader{Static: New(Options{}).Eval, FS: fstest.MapFS{
+	l := &config.Loader{StaticMarked: New(Options{}).Eval, FS: fstest.MapFS{
 		"main.tf": {Data: []byte("locals {\n  name = \"w\"\n}\nterraform {\n  backend \"remote\" {\n    workspaces {\n      name = local.name\n    }\n  }\n}\n")},
 	}}
 	tree, diags := l.Load(".")

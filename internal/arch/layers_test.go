@@ -149,9 +149,13 @@ var rules = map[string]rule{
 	"internal/postgres":     {why: "a server for tests knows nothing of what is kept in it"},
 	"state/store/inmem":     {may: []string{"addr", "diag", "state", "state/store"}, why: "one store does not know the others"},
 	"state/store/storetest": {may: []string{"addr", "diag", "schema", "value", "state", "state/store"}, why: "the conformance suite tests stores through their interface only"},
-	"cloud":                 {modules: none, why: "what every vendor's services have in common is HTTP"},
-	"cloud/aws":             {may: []string{"cloud"}, modules: []string{"github.com/aws/aws-sdk-go-v2"}, why: "a vendor's services are called the same way whatever is kept there"},
-	"cloud/google":          {may: []string{"cloud"}, modules: []string{"cloud.google.com/go/auth"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"backend": {
+		may: []string{"diag", "schema", "value", "state/store", "state/store/..."},
+		why: "a backend block is a schema and a store: whose state it is, and where the block is written, makes no difference",
+	},
+	"cloud":        {modules: none, why: "what every vendor's services have in common is HTTP"},
+	"cloud/aws":    {may: []string{"cloud"}, modules: []string{"github.com/aws/aws-sdk-go-v2"}, why: "a vendor's services are called the same way whatever is kept there"},
+	"cloud/google": {may: []string{"cloud"}, modules: []string{"cloud.google.com/go/auth"}, why: "a vendor's services are called the same way whatever is kept there"},
 
 	"install":             {may: []string{"addr", "constraint", "diag", "config", "state", "install/..."}, why: "packages are found and checked by address; nothing of them is run here"},
 	"install/web":         {why: "requests are the same whatever is asked for"},
@@ -198,7 +202,7 @@ var rules = map[string]rule{
 	},
 	"workdir": {
 		may: []string{
-			".", "addr", "diag", "event", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "provider", "provider/plugin",
+			".", "addr", "diag", "event", "safefile", "schema", "value", "config", "state", "state/encryption", "state/store", "state/store/local", "backend", "provider", "provider/plugin",
 			"plan", "plan/planfile", "engine", "install/...", "timing",
 		},
 		why: "a library user gets what the program does with a directory: no command line, no terminal and no rendering can matter here",

@@ -1,0 +1,37 @@
+package backend
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/mayfly-iac/mayfly/state/store"
+	"github.com/mayfly-iac/mayfly/state/store/local"
+)
+
+var localKind = declare(Local, arguments{"path": text().place(), "workspace_dir": text().place()}, nil)
+
+func init() {
+	localKind.service = service{
+		open: func(_ context.Context, cfg cty.Value, env Env) (store.Store, error) {
+			return local.New(local.Options{
+				Dir: env.Dir, Path: textOr(cfg, "path", ""), WorkspaceDir: textOr(cfg, "workspace_dir", ""),
+				State: env.Files.State, StateOut: env.Files.Out, Backup: env.Files.Backup, Stamp: env.Files.Stamp, Cipher: env.Cipher,
+			}), nil
+		},
+		place: func(cfg cty.Value) string { return filepath.Clean(textOr(cfg, "path", local.DefaultPath)) },
+		identity: func(cfg cty.Value) string {
+			dir := filepath.Clean(textOr(cfg, "workspace_dir", local.DefaultWorkspaceDir))
+			return filepath.Clean(textOr(cfg, "path", local.DefaultPath)) + string(filepath.ListSeparator) + dir
+		},
+	}
+}
+
+// textOr returns an argument, or else the text otherwise.
+func textOr(cfg cty.Value, name, otherwise string) string {
+	if v := cfg.GetAttr(name); !v.IsNull() {
+		return v.AsString()
+	}
+	return otherwise
+}
