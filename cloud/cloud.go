@@ -59,7 +59,7 @@ func Open(client *http.Client, req *http.Request, refuse func(resp *http.Respons
 	if err != nil {
 		return nil, err
 	}
-	if resp.StatusCode == http.StatusOK {
+	if resp.StatusCode/100 == 2 {
 		return resp, nil
 	}
 	defer resp.Body.Close()

@@ -1,5 +1,5 @@
 // Package aws reaches services of Amazon Web Services: it finds credentials as the AWS SDK does, signs
-// requests, and reads objects of S3 and of services that are compatible with it.
+// requests, and reads and writes objects of S3 and of services that are compatible with it.
 //
 // Start reading at Load. It may import package cloud and the SDK's packages for configuration, credentials
 // and signatures, but no client of a service. It must not know what objects are for.

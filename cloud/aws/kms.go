@@ -57,21 +57,7 @@ func (k *KMS) Decrypt(ctx context.Context, key string, wrapped []byte, encryptio
 }
 
 func (k *KMS) call(ctx context.Context, operation string, in keyRequest) (out keyAnswer, err error) {
-	body, err := json.Marshal(in)
-	if err != nil {
-		return out, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, k.address, bytes.NewReader(body))
-	if err != nil {
-		return out, err
-	}
-	req.Header.Set("Content-Type", "application/x-amz-json-1.1")
-	req.Header.Set("X-Amz-Target", "TrentService."+operation)
-	sum := sha256.Sum256(body)
-	if err := k.account.sign(req, "kms", hex.EncodeToString(sum[:])); err != nil {
-		return out, err
-	}
-	answer, err := cloud.Answer(k.account.client, req, refusedByKMS)
+	answer, err := k.account.call(ctx, "kms", k.address, "application/x-amz-json-1.1", "TrentService."+operation, in, refusedByKMS)
 	defer func() { clear(answer) }()
 	if err != nil {
 		return out, err
@@ -79,8 +65,36 @@ func (k *KMS) call(ctx context.Context, operation string, in keyRequest) (out ke
 	return out, json.Unmarshal(answer, &out)
 }
 
+// call calls an operation of a service that takes and returns JSON.
+func (a *Account) call(ctx context.Context, service, address, contentType, target string, in any, refuse func(*http.Response, []byte) error) ([]byte, error) {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", contentType)
+	req.Header.Set("X-Amz-Target", target)
+	sum := sha256.Sum256(body)
+	if err := a.sign(req, service, hex.EncodeToString(sum[:])); err != nil {
+		return nil, err
+	}
+	return cloud.Answer(a.client, req, refuse)
+}
+
 // refusedByKMS returns the error that an answer describes.
 func refusedByKMS(resp *http.Response, body []byte) error {
+	e := refusal(resp, body)
+	if e.Code == "NotFoundException" {
+		e.Hint = "Keys belong to a region: check kms_key_id and region"
+	}
+	return e
+}
+
+// refusal returns the error that an answer in JSON describes.
+func refusal(resp *http.Response, body []byte) *cloud.Error {
 	var doc struct {
 		Type    string `json:"__type"`
 		Message string `json:"message"`
@@ -93,8 +107,6 @@ func refusedByKMS(resp *http.Response, body []byte) error {
 	switch doc.Type {
 	case "ExpiredTokenException", "UnrecognizedClientException":
 		e.Hint = "Renew the credentials for AWS, for example with: aws sso login"
-	case "NotFoundException":
-		e.Hint = "Keys belong to a region: check kms_key_id and region"
 	}
 	return e
 }

@@ -101,14 +101,22 @@ func (b *Bucket) Open(ctx context.Context, name, version string) (io.ReadCloser,
 
 // request returns a signed request for an object, or for the bucket itself if name is "".
 func (b *Bucket) request(ctx context.Context, name string, query url.Values) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.base+"/", nil)
+	req, err := b.unsigned(ctx, http.MethodGet, name, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	return req, b.account.sign(req, "s3", emptyHash)
+}
+
+func (b *Bucket) unsigned(ctx context.Context, method, name string, query url.Values, body io.Reader) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, method, b.base+"/", body)
 	if err != nil {
 		return nil, err
 	}
 	// The signature covers the path as AWS escapes it, which is stricter than net/url.
 	req.URL.Path, req.URL.RawPath = req.URL.Path+name, req.URL.EscapedPath()+escape(name)
 	req.URL.RawQuery = query.Encode()
-	return req, b.account.sign(req, "s3", emptyHash)
+	return req, nil
 }
 
 // escape escapes all bytes of a path but slashes and what RFC 3986 calls unreserved.
